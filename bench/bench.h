@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench.h - what all benchmark programs share, the peers included: sizes,
+ * repetitions, the clock, and the line of JSON that a result is.
+ *
+ * Machines are shared and noisy, so a result is the best of several batches.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BENCH_BATCHES 20
+#define BENCH_BYTES   ((size_t)4000000) /* the largest size */
+
+static const size_t bench_sizes[] = {0,     8,     100,   1000,   5000,   10000,   20000,
+                                     30000, 40000, 70000, 100000, 500000, 1000000, 4000000};
+
+#define BENCH_SIZES (sizeof bench_sizes / sizeof *bench_sizes)
+
+static inline double bench_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Round trips in a batch: some hundred microseconds' worth. */
+static inline int bench_trips(size_t bytes)
+{
+    return bytes <= 1000 ? 1000 : bytes <= 100000 ? 100 : 10;
+}
+
+static inline void bench_report(const char *bench, const char *series, size_t bytes,
+                                const char *metric, double value)
+{
+    printf("{\"bench\":\"%s\",\"series\":\"%s\",\"bytes\":%zu,\"metric\":\"%s\",\"value\":%.6g}\n",
+           bench, series, bytes, metric, value);
+    fflush(stdout);
+}
+
+static inline void bench_pin(int cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+/* Reads every byte, in a way that the compiler cannot leave out.  Several sums
+ * at a time: it is the memory that should be slow. */
+static inline unsigned long bench_read(const void *data, size_t bytes)
+{
+    const unsigned long *word   = data;
+    unsigned long        sum[8] = {0}, total = 0;
+    size_t               lines  = bytes / sizeof sum;
+
+    for (size_t i = 0; i < lines; i++, word += 8)
+        for (int k = 0; k < 8; k++)
+            sum[k] += word[k];
+    for (size_t i = lines * sizeof sum; i < bytes; i++)
+        total += ((const unsigned char *)data)[i];
+    for (int k = 0; k < 8; k++)
+        total += sum[k];
+    return total;
+}
+
+/* Windows of messages in a batch of the rate benchmarks, and batches: fewer
+ * where there are more processes than CPUs, since some peers crawl there. */
+#define BENCH_WINDOW 256
+
+static inline int bench_windows(int pes)
+{
+    return pes > 2 ? 40 : 400;
+}
+
+static inline int bench_rate_batches(int pes)
+{
+    return pes > 2 ? 3 : 5;
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * messages.c - round trips of Skua messages between two PEs, handler to
+ * handler.
+ *
+ *   skua-inline       skua_send_copy() of what fits a cell
+ *   skua-owned        by pointer; the receiver looks at the header only
+ *   skua-owned-read   by pointer; the receiver reads every byte
+ *   skua-copy         skua_send_copy() of any size
+ *
+ * PE 0 walks through series, sizes and batches; PE 1 answers in kind.
+ */
+#include <skua/skua.h>
+
+#include "bench.h"
+
+enum { INLINE, OWNED, OWNED_READ, COPY, SERIES };
+
+static const char *const series_name[SERIES] = {"skua-inline", "skua-owned", "skua-owned-read",
+                                                "skua-copy"};
+
+static skua_handler handler[SERIES];
+
+/* PE 0's place in the measurement. */
+static struct {
+    int      series, batch, trip;
+    size_t   size;
+    double   start, best;
+    skua_msg *owned;
+} at;
+
+static char                   payload[BENCH_BYTES];
+static volatile unsigned long sink;
+
+static void next_batch(void);
+
+/* PE 0 has its message back. */
+static int trip_done(void)
+{
+    double time;
+
+    if (++at.trip < bench_trips(bench_sizes[at.size]))
+        return 0;
+    time = (bench_now() - at.start) / at.trip;
+    if (time < at.best)
+        at.best = time;
+    at.batch++;
+    next_batch();
+    return 1;
+}
+
+static void on_copy(skua_msg *msg)
+{
+    size_t       bytes = skua_msg_size(msg);
+    skua_handler back  = handler[bytes <= SKUA_INLINE_MAX ? INLINE : COPY];
+
+    skua_msg_free(msg);
+    if (skua_pe() == 0 && trip_done())
+        return;
+    skua_send_copy(1 - skua_pe(), back, payload, bytes);
+}
+
+static void on_owned(skua_msg *msg)
+{
+    if (skua_pe() == 0) {
+        at.owned = msg;
+        if (trip_done())
+            return;
+    }
+    skua_send(1 - skua_pe(), handler[OWNED], msg);
+}
+
+static void on_owned_read(skua_msg *msg)
+{
+    sink = bench_read(skua_msg_data(msg), skua_msg_size(msg));
+    if (skua_pe() == 0) {
+        at.owned = msg;
+        if (trip_done())
+            return;
+    }
+    skua_send(1 - skua_pe(), handler[OWNED_READ], msg);
+}
+
+static void send_first(void)
+{
+    size_t bytes = bench_sizes[at.size];
+
+    if (at.series == INLINE || at.series == COPY) {
+        skua_send_copy(1, handler[at.series], payload, bytes);
+        return;
+    }
+    if (!at.owned) {
+        at.owned = skua_msg_alloc(bytes);
+        memset(skua_msg_data(at.owned), 1, bytes);
+    }
+    skua_send(1, handler[at.series], at.owned);
+}
+
+/* Goes on to the next batch, size or series. */
+static void next_batch(void)
+{
+    if (at.batch == BENCH_BATCHES) {
+        const char *threads = skua_processes() == 1 ? "-threads" : "";
+        char        name[64];
+
+        snprintf(name, sizeof name, "%s%s", series_name[at.series], threads);
+        bench_report("messages", name, bench_sizes[at.size], "roundtrip_us", at.best * 1e6);
+        if (at.owned)
+            skua_msg_free(at.owned);
+        at.owned = NULL;
+        at.batch = 0;
+        at.best  = 1e9;
+        at.size++;
+        if (at.size == BENCH_SIZES ||
+            (at.series == INLINE && bench_sizes[at.size] > SKUA_INLINE_MAX)) {
+            at.size = 0;
+            at.series++;
+        }
+        if (at.series == SERIES) {
+            skua_exit(0);
+            return;
+        }
+    }
+    at.trip  = 0;
+    at.start = bench_now();
+    send_first();
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    if (skua_pes() != 2)
+        skua_abort("run me on two PEs: skuarun -n 2");
+    if (skua_pe() == 0) {
+        at.best = 1e9;
+        next_batch();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    handler[INLINE]     = skua_register("inline", on_copy);
+    handler[OWNED]      = skua_register("owned", on_owned);
+    handler[OWNED_READ] = skua_register("owned-read", on_owned_read);
+    handler[COPY]       = skua_register("copy", on_copy);
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_messages.c - the measurements of messages.c and rate.c, in MPI.
+ *
+ * usage: mpi_messages SERIES roundtrip|read|rate
+ *   read: as roundtrip, and the receiver reads every byte
+ */
+#include <mpi.h>
+
+#include "bench.h"
+
+static char       buffer[2][BENCH_BYTES];
+static MPI_Status statuses[BENCH_WINDOW];
+
+static void roundtrip(const char *series, int me, int read_all)
+{
+    volatile unsigned long sink;
+
+    for (size_t i = 0; i < BENCH_SIZES; i++) {
+        int    bytes = (int)bench_sizes[i], trips = bench_trips(bench_sizes[i]);
+        double best = 1e9;
+
+        for (int batch = 0; batch < BENCH_BATCHES; batch++) {
+            double start = bench_now(), time;
+            for (int t = 0; t < trips; t++) {
+                if (me == 0)
+                    MPI_Send(buffer[0], bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+                MPI_Recv(buffer[1], bytes, MPI_BYTE, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                if (read_all)
+                    sink = bench_read(buffer[1], bench_sizes[i]);
+                if (me == 1)
+                    MPI_Send(buffer[0], bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+            }
+            time = (bench_now() - start) / trips;
+            best = time < best ? time : best;
+        }
+        if (me == 0)
+            bench_report("messages", series, bench_sizes[i], "roundtrip_us", best * 1e6);
+    }
+    (void)sink;
+}
+
+static void send_windows(int partner, int windows)
+{
+    MPI_Request request[BENCH_WINDOW];
+
+    for (int w = 0; w < windows; w++) {
+        for (int i = 0; i < BENCH_WINDOW; i++)
+            MPI_Isend(buffer[0], 8, MPI_BYTE, partner, 0, MPI_COMM_WORLD, &request[i]);
+        MPI_Waitall(BENCH_WINDOW, request, statuses);
+        MPI_Recv(NULL, 0, MPI_BYTE, partner, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void receive_windows(int partner, int windows)
+{
+    MPI_Request request[BENCH_WINDOW];
+
+    for (int w = 0; w < windows; w++) {
+        for (int i = 0; i < BENCH_WINDOW; i++)
+            MPI_Irecv(buffer[1] + 8 * i, 8, MPI_BYTE, partner, 0, MPI_COMM_WORLD, &request[i]);
+        MPI_Waitall(BENCH_WINDOW, request, statuses);
+        MPI_Send(NULL, 0, MPI_BYTE, partner, 1, MPI_COMM_WORLD);
+    }
+}
+
+static void rate(const char *series, int me, int ranks)
+{
+    double best    = 0;
+    int    windows = bench_windows(ranks);
+    char   metric[32];
+
+    for (int batch = 0; batch < bench_rate_batches(ranks); batch++) {
+        double start, value;
+        MPI_Barrier(MPI_COMM_WORLD);
+        start = bench_now();
+        if (me < ranks / 2)
+            send_windows(me + ranks / 2, windows);
+        else
+            receive_windows(me - ranks / 2, windows);
+        MPI_Barrier(MPI_COMM_WORLD);
+        value = ranks / 2.0 * BENCH_WINDOW * windows / (bench_now() - start);
+        best  = value > best ? value : best;
+    }
+    snprintf(metric, sizeof metric, "rate-%dpe", ranks);
+    if (me == 0)
+        bench_report("messages", series, 8, metric, best);
+}
+
+int main(int argc, char **argv)
+{
+    int me, ranks;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc < 3 || ranks % 2) {
+        fprintf(stderr, "usage: mpirun -n 2 mpi_messages SERIES roundtrip|read|rate\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    } else if (strcmp(argv[2], "rate") == 0) {
+        rate(argv[1], me, ranks);
+    } else {
+        roundtrip(argv[1], me, strcmp(argv[2], "read") == 0);
+    }
+    MPI_Finalize();
+    return 0;
+}

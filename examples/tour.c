@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tour.c - what Skua does, a step at a time, with timings beside the floor.
+ *
+ * The floor is what the machine itself allows: PE 0 and PE 1 bounce a cache
+ * line through memory that they share.  All PEs of a host share the arena, so
+ * the tour can measure it right here.
+ *
+ * PE 0 leads, in a user thread, so that each step reads from top to bottom.
+ */
+#include <skua/skua.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRIPS  20000
+#define ROUNDS 2000
+
+static skua_handler token, bounce, greet;
+
+static struct { /* on PE 0 */
+    skua_future future;
+    int         rounds;
+    double      floor_us; /* one way */
+} tour;
+
+static double seconds(double since)
+{
+    return skua_time() - since;
+}
+
+static void compare(const char *what, double us)
+{
+    printf("      %-46s %7.3f us, %4.1f times the floor\n", what, us, us / tour.floor_us);
+}
+
+/* ---- the floor ------------------------------------------------------------- */
+
+struct flags {
+    _Alignas(128) _Atomic int ping;
+    _Alignas(128) _Atomic int pong;
+};
+
+/* PE 1 answers until all trips are done; nothing else runs on it meanwhile. */
+static void on_bounce(skua_msg *msg)
+{
+    struct flags *flags = *(struct flags **)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    for (int i = 1; i <= TRIPS; i++) {
+        while (atomic_load_explicit(&flags->ping, memory_order_acquire) != i)
+            ;
+        atomic_store_explicit(&flags->pong, i, memory_order_release);
+    }
+}
+
+static void step_floor(void)
+{
+    skua_msg     *memory = skua_msg_alloc(sizeof(struct flags) + 128);
+    struct flags *flags  = (struct flags *)(((uintptr_t)skua_msg_data(memory) + 127) & ~(uintptr_t)127);
+    double        start  = 0;
+
+    atomic_init(&flags->ping, 0);
+    atomic_init(&flags->pong, 0);
+    skua_send_copy(1, bounce, &flags, sizeof flags); /* an address means the same there */
+    for (int i = 1; i <= TRIPS; i++) {
+        if (i == TRIPS / 2)
+            start = skua_time();
+        atomic_store_explicit(&flags->ping, i, memory_order_release);
+        while (atomic_load_explicit(&flags->pong, memory_order_acquire) != i)
+            ;
+    }
+    tour.floor_us = seconds(start) / (TRIPS / 2) / 2 * 1e6;
+    skua_msg_free(memory);
+    printf("  1  The floor: PE 0 and PE 1 bounce a cache line through the arena.\n"
+           "      %-46s %7.3f us\n", "one way", tour.floor_us);
+}
+
+/* ---- a ring ---------------------------------------------------------------- */
+
+static void on_token(skua_msg *msg)
+{
+    if (skua_pe() == 0 && ++tour.rounds == ROUNDS) {
+        skua_msg_free(msg);
+        skua_future_set(&tour.future, NULL, 0);
+        return;
+    }
+    skua_send((skua_pe() + 1) % skua_pes(), token, msg); /* ownership moves on */
+}
+
+static double ring(size_t bytes)
+{
+    double start = skua_time();
+
+    tour.rounds = 0;
+    skua_send(1, token, skua_msg_alloc(bytes));
+    skua_future_wait(&tour.future, NULL);
+    skua_future_clear(&tour.future);
+    return seconds(start) / ROUNDS / skua_pes() * 1e6;
+}
+
+static void step_ring(void)
+{
+    char what[80];
+
+    printf("  2  A ring: one message goes round %d PEs.  Its owner changes, its bytes stay.\n",
+           skua_pes());
+    ring(8); /* warm up */
+    compare("a hop with 8 bytes", ring(8));
+    snprintf(what, sizeof what, "a hop with 8 million bytes");
+    compare(what, ring(8000000));
+}
+
+/* ---- a broadcast ----------------------------------------------------------- */
+
+static void on_greet(skua_msg *msg)
+{
+    skua_msg_free(msg);
+}
+
+static void broadcast(size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(bytes);
+
+    memset(skua_msg_data(msg), 1, bytes);
+    skua_broadcast(greet, msg, skua_done_future(&tour.future));
+    skua_future_wait(&tour.future, NULL);
+    skua_future_clear(&tour.future);
+}
+
+static void step_broadcast(void)
+{
+    double start;
+
+    printf("  3  A broadcast: a handler runs on every PE, and we hear when all have.\n");
+    broadcast(8);
+    start = skua_time();
+    for (int i = 0; i < ROUNDS; i++)
+        broadcast(8);
+    compare("there and back", seconds(start) / ROUNDS * 1e6);
+}
+
+/* ---- a reduction ----------------------------------------------------------- */
+
+static skua_handler contribute;
+
+/* Every PE, when told so, contributes its number ROUNDS times. */
+static void on_contribute(skua_msg *msg)
+{
+    double value = skua_pe();
+
+    skua_msg_free(msg);
+    if (skua_pe() == 0)
+        return; /* it does so in the tour's own thread */
+    for (int i = 0; i < ROUNDS; i++)
+        skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &value, 1, skua_done_nothing());
+}
+
+static void step_reduction(void)
+{
+    double value = 0, start, sum = 0;
+    int    pes = skua_pes();
+
+    printf("  4  A reduction: the sum of one number of each PE.\n");
+    skua_broadcast(contribute, skua_msg_alloc(0), skua_done_nothing());
+    start = skua_time();
+    for (int i = 0; i < ROUNDS; i++) {
+        skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &value, 1, skua_done_future(&tour.future));
+        sum = *(const double *)skua_future_wait(&tour.future, NULL);
+        skua_future_clear(&tour.future);
+    }
+    compare(sum == pes * (pes - 1) / 2.0 ? "one of many in flight; the sum is right"
+                                          : "one of many in flight; THE SUM IS WRONG",
+            seconds(start) / ROUNDS * 1e6);
+}
+
+/* ---------------------------------------------------------------------------- */
+
+static void lead(void *arg)
+{
+    (void)arg;
+    printf("\nSkua on this machine: %d PEs in %d processes.\n\n", skua_pes(), skua_processes());
+    step_floor();
+    step_ring();
+    step_broadcast();
+    step_reduction();
+    printf("\nThe programs are in examples/; docs/guide/ goes on from here.\n\n");
+    skua_exit(0);
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    if (skua_pes() < 2)
+        skua_abort("the tour needs two PEs: skuarun -n 2");
+    if (skua_pe() == 0)
+        skua_thread_detach(skua_thread_create(lead, NULL, 0));
+}
+
+int main(int argc, char **argv)
+{
+    token      = skua_register("token", on_token);
+    bounce     = skua_register("bounce", on_bounce);
+    greet      = skua_register("greet", on_greet);
+    contribute = skua_register("contribute", on_contribute);
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* api.h - what every public header needs: symbol visibility and C linkage. */
+#ifndef SKUA_API_H
+#define SKUA_API_H
+
+#define SKUA_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+#define SKUA_BEGIN_DECLS extern "C" {
+#define SKUA_END_DECLS   }
+#else
+#define SKUA_BEGIN_DECLS
+#define SKUA_END_DECLS
+#endif
+
+#endif

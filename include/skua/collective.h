@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collective.h - broadcast, reduction and barrier over all PEs.
+ *
+ * They are asynchronous, run over spanning trees, and end in a completion.
+ * Reductions and barriers are called by every PE, in the same order; several
+ * may be in flight.  Contributions are combined in an order that depends only
+ * on the number of PEs, so that sums of floating-point numbers repeat to the
+ * last bit.
+ */
+#ifndef SKUA_COLLECTIVE_H
+#define SKUA_COLLECTIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <skua/api.h>
+#include <skua/completion.h>
+#include <skua/message.h>
+
+SKUA_BEGIN_DECLS
+
+/** Run @p handler on every PE, the caller's included, each with a message of
+ *  its own that holds the data of @p msg, which is given away.  @p done happens
+ *  when all of them have returned. */
+SKUA_API void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done);
+
+typedef enum {
+    SKUA_INT32,
+    SKUA_INT64,
+    SKUA_UINT64,
+    SKUA_FLOAT,
+    SKUA_DOUBLE,
+    SKUA_BYTE /* for operators of one's own */
+} skua_type;
+
+/** An operator of a reduction. */
+typedef struct {
+    uint32_t id;
+} skua_op;
+
+/* Sum, product, minimum, maximum: every type.  Logical: nonzero is true.
+ * Bitwise: the integer types. */
+static const skua_op SKUA_SUM = {0};
+static const skua_op SKUA_PRODUCT = {1};
+static const skua_op SKUA_MIN = {2};
+static const skua_op SKUA_MAX = {3};
+static const skua_op SKUA_LOGICAL_AND = {4};
+static const skua_op SKUA_LOGICAL_OR = {5};
+static const skua_op SKUA_LOGICAL_XOR = {6};
+static const skua_op SKUA_BIT_AND = {7};
+static const skua_op SKUA_BIT_OR = {8};
+static const skua_op SKUA_BIT_XOR = {9};
+
+/** into = into (op) from, for @p count elements of @p type.  Associative. */
+typedef void (*skua_op_fn)(void *into, const void *from, size_t count, skua_type type);
+
+/** Register an operator, before skua_main(), as with skua_register(). */
+SKUA_API skua_op skua_op_register(const char *name, skua_op_fn fn);
+
+/** Combine @p count elements of every PE; @p done gets the result on @p root
+ *  and is ignored elsewhere.  @p data is copied. */
+SKUA_API void skua_reduce(int root, skua_op op, skua_type type, const void *data, size_t count,
+                          skua_completion done);
+
+/** The same, with the result for the @p done of every PE. */
+SKUA_API void skua_allreduce(skua_op op, skua_type type, const void *data, size_t count,
+                             skua_completion done);
+
+/** @p done happens when every PE has come here. */
+SKUA_API void skua_barrier(skua_completion done);
+
+SKUA_END_DECLS
+
+#endif

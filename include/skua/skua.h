@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* skua.h - all of Skua's interface. */
+#ifndef SKUA_H
+#define SKUA_H
+
+#include <skua/collective.h>
+#include <skua/completion.h>
+#include <skua/message.h>
+#include <skua/pe.h>
+#include <skua/scheduler.h>
+#include <skua/status.h>
+#include <skua/thread.h>
+#include <skua/time.h>
+#include <skua/version.h>
+
+#endif

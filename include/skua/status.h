@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * status.h - the result codes of every fallible call.
+ *
+ * Zero is success, a positive value is "started, not finished", a negative
+ * value is a failure.  The list below is the only place where a code, its
+ * number and its text are written; the enum and skua_status_str() are made
+ * from it.
+ */
+#ifndef SKUA_STATUS_H
+#define SKUA_STATUS_H
+
+#include <skua/api.h>
+
+SKUA_BEGIN_DECLS
+
+#define SKUA_STATUS_MAP(X)                                               \
+    X(OK, 0, "success")                                                  \
+    X(PENDING, 1, "started; the completion will be delivered later")     \
+    X(ERR_AGAIN, -1, "no resource now; make progress and retry")         \
+    X(ERR_NOMEM, -2, "out of memory")                                    \
+    X(ERR_INVAL, -3, "invalid argument")                                 \
+    X(ERR_UNREACH, -4, "no driver reaches that process")                 \
+    X(ERR_UNSUPPORTED, -5, "not supported here")                         \
+    X(ERR_ADDRESS, -6, "the arena's address range is taken")             \
+    X(ERR_MISMATCH, -7, "the processes of the job do not agree")         \
+    X(ERR_SYSTEM, -8, "the operating system refused")
+
+typedef enum {
+#define SKUA_STATUS_ENUM(name, code, text) SKUA_##name = (code),
+    SKUA_STATUS_MAP(SKUA_STATUS_ENUM)
+#undef SKUA_STATUS_ENUM
+} skua_status_t;
+
+/** Text of @p status, never NULL, valid for the life of the program. */
+SKUA_API const char *skua_status_str(skua_status_t status);
+
+SKUA_END_DECLS
+
+#endif

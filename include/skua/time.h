@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* time.h - the clock. */
+#ifndef SKUA_TIME_H
+#define SKUA_TIME_H
+
+#include <skua/api.h>
+
+SKUA_BEGIN_DECLS
+
+/** Seconds since the job began, the same for all PEs of a host; taken from
+ *  the cycle counter, so it costs a few nanoseconds.  May be called anywhere. */
+SKUA_API double skua_time(void);
+
+SKUA_END_DECLS
+
+#endif

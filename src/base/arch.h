@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arch.h - the few things that differ between CPUs.
+ *
+ * Each arch_*.h defines
+ *   ski_ticks()        the cycle clock, monotonic and common to all cores
+ *   ski_ticks_rate()   its ticks a second, or 0 when it must be measured
+ *   ski_context_pc()   where the thread of a signal handler was executing
+ */
+#ifndef SKI_ARCH_H
+#define SKI_ARCH_H
+
+#define SKI_CACHE_LINE 64
+
+#define SKI_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define SKI_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define SKI_COLD        __attribute__((cold, noinline))
+
+#if defined(__aarch64__)
+#include "base/arch_aarch64.h"
+#elif defined(__x86_64__)
+#include "base/arch_x86_64.h"
+#else
+#error "Skua runs on aarch64 and x86-64"
+#endif
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arch_aarch64.h - see arch.h. */
+#ifndef SKI_ARCH_AARCH64_H
+#define SKI_ARCH_AARCH64_H
+
+#include <stdint.h>
+#include <ucontext.h>
+
+static inline uint64_t ski_ticks(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+}
+
+static inline uint64_t ski_ticks_rate(void)
+{
+    uint64_t rate;
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(rate));
+    return rate;
+}
+
+static inline const void *ski_context_pc(const void *ucontext)
+{
+    return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.pc;
+}
+
+#endif

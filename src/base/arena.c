@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arena.c - making, finding and mapping the memfd.  Spans are in span.c. */
+#include "base/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/sanitizer.h"
+
+#define ARENA_MAGIC UINT64_C(0x31616e657261616b) /* changes with the layout */
+
+/* Places to try, best first.  All lie clear of where Linux puts programs,
+ * heaps, libraries and stacks, and of AddressSanitizer's shadow memory; the
+ * last fits kernels with 39-bit addresses.  Zero lets the kernel choose, which
+ * always works for one process and often for several. */
+static const uintptr_t places[] = {0x400000000000, 0x200000000000, 0x3000000000, 0};
+
+static struct ski_arena *map_at(int fd, size_t bytes, uintptr_t address)
+{
+    int   flags = MAP_SHARED | MAP_NORESERVE | (address ? MAP_FIXED_NOREPLACE : 0);
+    void *at    = mmap((void *)address, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+    if (at == MAP_FAILED)
+        return NULL;
+    if (address && (uintptr_t)at != address) { /* kernel before 4.17: took it as a hint */
+        munmap(at, bytes);
+        return NULL;
+    }
+    return at;
+}
+
+static struct ski_arena *map_somewhere(int fd, size_t bytes)
+{
+    size_t            n     = sizeof places / sizeof *places;
+    struct ski_arena *arena = NULL;
+
+    for (size_t i = ski_sanitizer_places() ? n - 1 : 0; !arena && i < n; i++)
+        arena = map_at(fd, bytes, places[i]);
+    return arena;
+}
+
+/* A memfd of that size, sealed so that no process can resize it under others. */
+static int sealed_memfd(size_t bytes)
+{
+    int fd = memfd_create("skua-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (fd < 0)
+        return -1;
+    if (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || ftruncate(fd, (off_t)bytes) < 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+static void init(struct ski_arena *arena, size_t bytes, size_t keep)
+{
+    uint32_t units = (uint32_t)(bytes >> SKI_UNIT_SHIFT);
+    size_t   table = sizeof *arena + (size_t)units * sizeof(struct ski_unit);
+    uint32_t first = (uint32_t)((table + SKI_UNIT_BYTES - 1) >> SKI_UNIT_SHIFT);
+
+    arena->base  = (uintptr_t)arena;
+    arena->bytes = bytes;
+    arena->keep  = keep;
+    arena->units = units;
+    arena->magic = ARENA_MAGIC;
+    ski_span_init(arena, first, units - first);
+}
+
+skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
+                               struct ski_arena **arena, int *fd)
+{
+    struct ski_arena *made;
+    int               memfd;
+
+    bytes = (bytes + SKI_UNIT_BYTES - 1) & ~(SKI_UNIT_BYTES - 1);
+    if (bytes < 16 * SKI_UNIT_BYTES || bytes >> SKI_UNIT_SHIFT > UINT32_MAX) {
+        ski_log(SKI_LOG_ERROR, "an arena of %zu bytes is %s; set SKUA_ARENA_SIZE", bytes,
+                bytes < 16 * SKI_UNIT_BYTES ? "too small (1m is the least)" : "too large");
+        return SKUA_ERR_INVAL;
+    }
+    memfd = sealed_memfd(bytes);
+    if (memfd < 0) {
+        ski_log(SKI_LOG_ERROR, "cannot make an arena of %zu MiB (%s); see SKUA_ARENA_SIZE",
+                bytes >> 20, strerror(errno));
+        return SKUA_ERR_SYSTEM;
+    }
+    made = address ? map_at(memfd, bytes, address) : map_somewhere(memfd, bytes);
+    if (!made) {
+        ski_log(SKI_LOG_ERROR,
+                "cannot map an arena of %zu MiB%s (%s); see SKUA_ARENA_SIZE and SKUA_ARENA_ADDRESS",
+                bytes >> 20, address ? " at that address" : "", strerror(errno));
+        close(memfd);
+        return SKUA_ERR_ADDRESS;
+    }
+    init(made, bytes, keep);
+    *arena = made;
+    *fd    = memfd;
+    return SKUA_OK;
+}
+
+skua_status_t ski_arena_attach(int fd, struct ski_arena **arena)
+{
+    struct ski_arena  head;
+    struct stat       file;
+    struct ski_arena *mapped;
+
+    if (fstat(fd, &file) < 0 || pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
+        head.magic != ARENA_MAGIC || head.bytes != (size_t)file.st_size ||
+        head.base % SKI_UNIT_BYTES != 0 || head.base == 0) {
+        ski_log(SKI_LOG_ERROR,
+                "descriptor %d is no arena of this version of Skua: were the program and its "
+                "launcher built together?",
+                fd);
+        return SKUA_ERR_INVAL;
+    }
+    mapped = map_at(fd, head.bytes, head.base);
+    if (!mapped) {
+        ski_log(SKI_LOG_ERROR,
+                "cannot map the arena at %#zx, where the other processes of the job have it (%s); "
+                "set SKUA_ARENA_ADDRESS to a place that is free in every process",
+                (size_t)head.base, strerror(errno));
+        return SKUA_ERR_ADDRESS;
+    }
+    *arena = mapped;
+    return SKUA_OK;
+}
+
+void ski_arena_detach(struct ski_arena *arena)
+{
+    munmap(arena, arena->bytes);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* clock.c - the rate of the cycle counter, and conversions with it. */
+#include "base/clock.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <skua/time.h>
+
+static pthread_once_t   clock_once = PTHREAD_ONCE_INIT;
+static struct ski_clock job_clock;
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Counts ticks over a millisecond of the system's clock. */
+static double measured_rate(void)
+{
+    uint64_t ns0 = monotonic_ns(), ticks0 = ski_ticks(), ns1;
+
+    do
+        ns1 = monotonic_ns();
+    while (ns1 - ns0 < 1000000u);
+    return (double)(ski_ticks() - ticks0) / (double)(ns1 - ns0);
+}
+
+static void find_clock(void)
+{
+    uint64_t rate = ski_ticks_rate();
+
+    job_clock.ticks_per_ns = rate ? (double)rate * 1e-9 : measured_rate();
+    job_clock.origin       = ski_ticks();
+}
+
+static void keep_clock(void)
+{
+}
+
+struct ski_clock ski_clock_get(void)
+{
+    pthread_once(&clock_once, find_clock);
+    return job_clock;
+}
+
+void ski_clock_set(const struct ski_clock *clock)
+{
+    pthread_once(&clock_once, keep_clock); /* no need to measure any more */
+    job_clock = *clock;
+}
+
+uint64_t ski_ticks_to_ns(uint64_t ticks)
+{
+    return (uint64_t)((double)ticks / ski_clock_get().ticks_per_ns);
+}
+
+uint64_t ski_ns_to_ticks(uint64_t ns)
+{
+    return (uint64_t)((double)ns * ski_clock_get().ticks_per_ns);
+}
+
+double skua_time(void)
+{
+    struct ski_clock clock = ski_clock_get();
+    return (double)(int64_t)(ski_ticks() - clock.origin) / clock.ticks_per_ns * 1e-9;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.h - the settings of config_defs.h, read from the environment.
+ */
+#ifndef SKI_CONFIG_H
+#define SKI_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <skua/status.h>
+
+#include "base/log.h"
+
+/* The types of settings. */
+typedef uintptr_t          ski_type_address;   /* 0x400000000000; auto is 0 */
+typedef size_t             ski_type_autobytes; /* 4096, 64k, 2g; auto is 0  */
+typedef size_t             ski_type_bytes;     /* 4096, 64k, 16m, 2g, 1t    */
+typedef uint64_t           ski_type_count;     /* 12                        */
+typedef bool               ski_type_flag;      /* 0, 1, yes, no, on, off    */
+typedef enum ski_log_level ski_type_level;     /* a name of log.h           */
+typedef double             ski_type_micros;    /* 2.5                       */
+typedef uint64_t           ski_type_power;     /* 512                       */
+typedef double             ski_type_seconds;   /* 0.5                       */
+typedef const char        *ski_type_text;      /* the variable itself       */
+
+extern struct ski_config {
+#define CONFIG(name, type, preset, doc) ski_type_##type name;
+#include "base/config_defs.h"
+#undef CONFIG
+} ski_config;
+
+/** Fill ski_config from the defaults and the SKUA_* variables of the
+ *  environment.  A value that cannot be read is an error: one line is logged
+ *  for each and SKUA_ERR_INVAL returned.  May be called again. */
+skua_status_t ski_config_load(void);
+
+/** Log a warning for every SKUA_* variable that is no setting, with the
+ *  nearest name that is; returns how many there were. */
+int ski_config_check_names(void);
+
+/** Print every setting, its value, where that came from, and what it does. */
+void ski_config_print(FILE *to);
+
+/** Print them as the body of a manual page (roff). */
+void ski_config_print_man(FILE *to);
+
+/** Read a size such as "64k" (k, m, g, t are powers of 1024). */
+bool ski_parse_bytes(const char *text, size_t *bytes);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config_defs.h - every run-time setting, once.
+ *
+ * CONFIG(name, type, default, "what it does, with its unit")
+ * becomes the field ski_config.name, the variable SKUA_NAME, a line of
+ * `skua info --config`, an entry of skua-environment(7), and a candidate when
+ * the start-up check suggests a name for a misspelt variable.
+ * The types are those of config.h.
+ */
+CONFIG(arena_address, address, "auto",  "Where every process of the job maps the arena (hexadecimal); auto tries a few free places.")
+CONFIG(arena_keep,    bytes,   "64m",   "Memory of freed large blocks that stays with the arena for reuse; what is beyond goes back to the system.")
+CONFIG(arena_size,    autobytes, "auto",  "Address range of the arena, which bounds what the PEs of a host can allocate; auto is the host's memory.")
+CONFIG(backtrace,     flag,    "0",     "Say where a PE that died was executing.")
+CONFIG(exit_grace,    seconds, "5",     "How long PEs may go on computing after skua_exit before the launcher ends them.")
+CONFIG(idle_spin,     micros,  "50",    "How long an idle PE polls at full speed before it yields its core.")
+CONFIG(idle_yield,    micros,  "50",    "How long it then polls and yields before it sleeps.")
+CONFIG(inbox_cells,   power,   "512",   "Cells in the ring of arriving messages of each PE; a power of two.")
+CONFIG(log_level,     level,   "warn",  "fatal, error, warn, info, debug or trace.")
+CONFIG(pin,           text,    "auto",  "Where PEs run: auto (one core each, in order), none, or a list of CPUs such as 0,2,4-7.")
+CONFIG(stack_size,    bytes,   "64k",   "Stack of a user thread that does not ask for a size.")
+CONFIG(stats,         flag,    "0",     "Print the counters of every PE at the end of the job.")
+CONFIG(threads,       count,   "1",     "PEs of a program that is started without a launcher, as threads of its process.")
+CONFIG(tree_arity,    count,   "4",     "Children of a PE in the spanning trees of broadcasts and reductions.")

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * heap.c - slabs and remote frees (see heap.h).
+ *
+ * `next`, `prev`, `used`, `fresh`, `blocks` and `listed` of a slab's first unit
+ * are touched by the owner alone.  `kind`, `size_class`, `heap` and `first` are
+ * written before a block of the slab is handed out and not changed until all
+ * have come back, so whoever holds a block may read them.
+ */
+#include "base/heap.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define BLOCKS_MIN 8 /* of the largest classes in a slab */
+
+skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_heap **heaps)
+{
+    void            *memory;
+    struct ski_heap *all;
+    skua_status_t    status;
+
+    status = ski_span_alloc(arena, count * sizeof *all, SKI_UNIT_LARGE, &memory);
+    if (status != SKUA_OK)
+        return status;
+    all = memory;
+    memset(all, 0, count * sizeof *all);
+    for (unsigned i = 0; i < count; i++) {
+        all[i].arena = arena;
+        all[i].all   = all;
+        all[i].id    = i;
+    }
+    *heaps = all;
+    return SKUA_OK;
+}
+
+static struct ski_unit *slab_of(struct ski_arena *arena, const void *block)
+{
+    return &arena->unit[ski_unit_of(arena, block)->first];
+}
+
+static void list_slab(struct ski_heap *heap, struct ski_unit *slab)
+{
+    struct ski_unit *unit = heap->arena->unit;
+    uint32_t        *head = &heap->slabs[slab->size_class];
+
+    slab->listed = true;
+    slab->prev   = 0;
+    slab->next   = *head;
+    if (*head)
+        unit[*head].prev = (uint32_t)(slab - unit);
+    *head = (uint32_t)(slab - unit);
+}
+
+static void unlist_slab(struct ski_heap *heap, struct ski_unit *slab)
+{
+    struct ski_unit *unit = heap->arena->unit;
+
+    slab->listed = false;
+    if (slab->next)
+        unit[slab->next].prev = slab->prev;
+    if (slab->prev)
+        unit[slab->prev].next = slab->next;
+    else
+        heap->slabs[slab->size_class] = slab->next;
+}
+
+static struct ski_unit *new_slab(struct ski_heap *heap, unsigned size_class)
+{
+    struct ski_arena *arena = heap->arena;
+    size_t            bytes = ski_class_bytes(size_class);
+    struct ski_unit  *slab;
+    void             *memory;
+
+    if (ski_span_alloc(arena, bytes * BLOCKS_MIN, SKI_UNIT_SLAB, &memory) != SKUA_OK)
+        return NULL;
+    slab         = ski_unit_of(arena, memory);
+    slab->heap   = (uint16_t)heap->id;
+    slab->used   = 0;
+    slab->blocks = NULL;
+    slab->fresh  = (uint32_t)(((size_t)slab->units << SKI_UNIT_SHIFT) / bytes);
+    for (uint32_t i = 0; i < slab->units; i++) {
+        slab[i].size_class = (uint8_t)size_class;
+        slab[i].first      = (uint32_t)(slab - arena->unit);
+    }
+    list_slab(heap, slab);
+    return slab;
+}
+
+/* One block of a slab that has room. */
+static void *slab_take(struct ski_heap *heap, struct ski_unit *slab)
+{
+    char *block = slab->blocks;
+
+    slab->used++;
+    if (block) {
+        memcpy(&slab->blocks, block, sizeof slab->blocks);
+    } else {
+        size_t bytes = ski_class_bytes(slab->size_class);
+        size_t all   = ((size_t)slab->units << SKI_UNIT_SHIFT) / bytes;
+        block        = (char *)ski_unit_memory(heap->arena, slab) + (all - slab->fresh) * bytes;
+        slab->fresh--;
+    }
+    if (!slab->blocks && !slab->fresh)
+        unlist_slab(heap, slab);
+    return block;
+}
+
+static void slab_put(struct ski_heap *heap, void *block)
+{
+    struct ski_unit *slab = slab_of(heap->arena, block);
+
+    assert(slab->heap == heap->id && slab->used > 0);
+    memcpy(block, &slab->blocks, sizeof slab->blocks);
+    slab->blocks = block;
+    if (!slab->listed)
+        list_slab(heap, slab);
+    if (--slab->used == 0 && (slab->next || slab->prev)) {
+        unlist_slab(heap, slab);
+        ski_span_free(heap->arena, ski_unit_memory(heap->arena, slab));
+    }
+}
+
+void ski_heap_collect(struct ski_heap *heap)
+{
+    /* Acquire: pairs with the release in push_chain(), so that what the other
+     * PEs did to the blocks lies behind us. */
+    char *block = atomic_exchange_explicit(&heap->remote, NULL, memory_order_acquire);
+
+    while (block) {
+        void *next;
+        memcpy(&next, block, sizeof next);
+        slab_put(heap, block);
+        heap->collected++;
+        block = next;
+    }
+}
+
+/* A slab with room, from what is listed, what came back, or the arena. */
+static struct ski_unit *find_slab(struct ski_heap *heap, unsigned size_class)
+{
+    uint32_t *head = &heap->slabs[size_class];
+
+    if (!*head)
+        ski_heap_collect(heap);
+    return *head ? &heap->arena->unit[*head] : new_slab(heap, size_class);
+}
+
+unsigned ski_heap_take(struct ski_heap *heap, unsigned size_class, void **blocks, unsigned want)
+{
+    struct ski_unit *slab = find_slab(heap, size_class);
+    unsigned         got  = 0;
+
+    if (!slab)
+        return 0;
+    while (got < want && slab->listed) /* one slab's worth is enough for a batch */
+        blocks[got++] = slab_take(heap, slab);
+    return got;
+}
+
+/* Hands a chain of blocks, linked by their first words, to their owner. */
+static void push_chain(struct ski_heap *owner, void *first, void *last)
+{
+    void *top = atomic_load_explicit(&owner->remote, memory_order_relaxed);
+
+    do
+        memcpy(last, &top, sizeof top);
+    /* Release: pairs with the acquire in ski_heap_collect(). */
+    while (!atomic_compare_exchange_weak_explicit(&owner->remote, &top, first, memory_order_release,
+                                                  memory_order_relaxed));
+}
+
+void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count)
+{
+    for (unsigned i = 0; i < count;) {
+        uint16_t owner = slab_of(heap->arena, blocks[i])->heap;
+        void    *first = blocks[i], *last = first;
+
+        if (owner == heap->id) {
+            slab_put(heap, blocks[i++]);
+            continue;
+        }
+        /* A run of blocks of one owner makes one chain. */
+        while (++i < count && slab_of(heap->arena, blocks[i])->heap == owner) {
+            memcpy(last, &blocks[i], sizeof blocks[i]);
+            last = blocks[i];
+        }
+        push_chain(heap->all + owner, first, last);
+    }
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* inbox.c - the slow paths of the inbox: a full ring, sleep, wake-up. */
+#include "base/inbox.h"
+
+#include "base/clock.h"
+#include "base/futex.h"
+
+bool ski_inbox_refresh_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit)
+{
+    /* Pairs with the release in ski_reader_tell_sc(): the consumer has read
+     * the cells that we are about to overwrite. */
+    credit->head = atomic_load_explicit(&inbox->head, memory_order_acquire);
+    return (atomic_load_explicit(&inbox->tail, memory_order_relaxed) >> 1) - credit->head <
+           cells / 2;
+}
+
+void ski_inbox_await_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit,
+                        uint64_t ticket)
+{
+    /* The consumer has been there already: other producers saw it before we
+     * got this ticket.  Pairs with the release in ski_reader_tell_sc(). */
+    do
+        credit->head = atomic_load_explicit(&inbox->head, memory_order_acquire);
+    while (ticket - credit->head >= cells);
+}
+
+/* The read-modify-writes of the bit are sequentially consistent, so that a
+ * consumer that set it may look at other reasons to stay awake (the job's exit
+ * flag), and whoever writes such a reason and then rouses cannot be missed. */
+
+bool ski_inbox_rouse(struct ski_inbox *inbox)
+{
+    return atomic_fetch_and(&inbox->tail, ~SKI_INBOX_ASLEEP) & SKI_INBOX_ASLEEP;
+}
+
+/* Sleepers wait on the low half of `tail`: both CPUs are little-endian. */
+static _Atomic uint32_t *sleep_word(struct ski_inbox *inbox)
+{
+    return (_Atomic uint32_t *)(void *)&inbox->tail;
+}
+
+void ski_inbox_wake_mp(struct ski_inbox *inbox)
+{
+    ski_futex_wake(sleep_word(inbox), 1);
+}
+
+bool ski_reader_doze_sc(struct ski_reader *reader)
+{
+    uint64_t tail = atomic_fetch_or(&reader->inbox->tail, SKI_INBOX_ASLEEP);
+
+    return (tail >> 1) + 1 == reader->stamp;
+}
+
+void ski_reader_sleep_sc(struct ski_reader *reader, uint64_t ns)
+{
+    struct ski_inbox *inbox = reader->inbox;
+    uint64_t          start = ski_ticks(), spent = 0;
+    uint64_t          tail  = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+
+    while ((tail & SKI_INBOX_ASLEEP) && spent < ns) {
+        ski_futex_wait(sleep_word(inbox), (uint32_t)tail, ns == SKI_FOREVER ? ns : ns - spent);
+        tail  = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+        spent = ski_ticks_to_ns(ski_ticks() - start);
+    }
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inbox_test.c - the ring keeps each producer's order, refuses when full,
+ * survives wrap-around of its tickets, and never loses a wake-up.
+ */
+#include "base/inbox.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "tests/tap.h"
+
+#define CELLS     64u
+#define PRODUCERS 4
+#define EACH      50000u
+
+static struct ski_inbox *new_inbox(uint64_t first_ticket, struct ski_reader *reader)
+{
+    struct ski_inbox *inbox = aligned_alloc(SKI_CACHE_LINE, ski_inbox_bytes(CELLS));
+
+    memset(inbox, 0, ski_inbox_bytes(CELLS));
+    atomic_store(&inbox->tail, first_ticket * 2);
+    atomic_store(&inbox->head, first_ticket);
+    ski_reader_init(reader, inbox, CELLS);
+    reader->next  = &inbox->cell[first_ticket & (CELLS - 1)];
+    reader->stamp = reader->told = first_ticket + 1;
+    for (uint64_t i = 0; i < CELLS; i++) /* as the previous lap would have left them */
+        atomic_store(&inbox->cell[(first_ticket + i) % CELLS].stamp,
+                     (uint32_t)(first_ticket + i - CELLS + 1));
+    return inbox;
+}
+
+static bool push(struct ski_inbox *inbox, struct ski_credit *credit, int32_t source, int32_t value)
+{
+    struct ski_cell *cell;
+    uint64_t         tail;
+
+    if (!ski_inbox_reserve_mp(inbox, CELLS, credit, &tail))
+        return false;
+    cell           = ski_inbox_cell(inbox, CELLS, tail);
+    cell->source   = source;
+    cell->priority = value;
+    if (ski_inbox_publish_mp(cell, tail) && ski_inbox_rouse(inbox))
+        ski_inbox_wake_mp(inbox);
+    return true;
+}
+
+static void test_alone(uint64_t first_ticket, const char *when)
+{
+    struct ski_credit credit = {0};
+    struct ski_reader reader;
+    struct ski_inbox *inbox = new_inbox(first_ticket, &reader);
+    int               n     = 0, good = 1;
+
+    OK(!ski_reader_peek_sc(&reader), "an inbox is empty at first (%s)", when);
+    while (push(inbox, &credit, 0, n))
+        n++;
+    OK(n == (int)CELLS / 2, "it takes half of its cells, then refuses (%s)", when);
+    for (int i = 0; i < n; i++) {
+        struct ski_cell *cell = ski_reader_peek_sc(&reader);
+        good &= cell && cell->priority == i;
+        ski_reader_advance_sc(&reader);
+        ski_reader_tell_sc(&reader);
+    }
+    OK(good && !ski_reader_peek_sc(&reader), "what went in comes out in order (%s)", when);
+    OK(push(inbox, &credit, 0, 0), "and there is room again (%s)", when);
+    free(inbox);
+}
+
+/* ---- many producers, a consumer that sleeps ------------------------------- */
+
+static struct ski_inbox *shared;
+
+static void *produce(void *arg)
+{
+    struct ski_credit credit = {0};
+    int32_t           me     = (int32_t)(intptr_t)arg;
+
+    for (uint32_t i = 0; i < EACH; i++) {
+        while (!push(shared, &credit, me, (int32_t)i))
+            sched_yield();
+        if (i % 1024 == 0)
+            sched_yield(); /* let the consumer fall asleep now and then */
+    }
+    return NULL;
+}
+
+static void test_together(void)
+{
+    struct ski_reader reader;
+    pthread_t         thread[PRODUCERS];
+    int32_t           next[PRODUCERS] = {0};
+    unsigned long     taken = 0, sleeps = 0;
+    int               bad = 0;
+
+    shared = new_inbox(0, &reader);
+    for (intptr_t i = 0; i < PRODUCERS; i++)
+        pthread_create(&thread[i], NULL, produce, (void *)i);
+    while (taken < (unsigned long)PRODUCERS * EACH) {
+        struct ski_cell *cell = ski_reader_peek_sc(&reader);
+        if (cell) {
+            bad += cell->priority != next[cell->source]++;
+            taken++;
+            ski_reader_advance_sc(&reader);
+            ski_reader_tell_sc(&reader);
+            continue;
+        }
+        if (ski_reader_doze_sc(&reader)) {
+            sleeps++;
+            ski_reader_sleep_sc(&reader, SKI_FOREVER); /* a lost wake-up would hang here */
+        }
+        ski_inbox_rouse(shared);
+    }
+    for (int i = 0; i < PRODUCERS; i++)
+        pthread_join(thread[i], NULL);
+    OK(bad == 0, "each producer's order is kept (%lu cells, %lu sleeps)", taken, sleeps);
+    free(shared);
+}
+
+static void test_time_limit(void)
+{
+    struct ski_reader reader;
+    struct ski_inbox *inbox  = new_inbox(0, &reader);
+    struct ski_credit credit = {0};
+
+    OK(ski_reader_doze_sc(&reader), "with nothing on its way it may sleep");
+    ski_reader_sleep_sc(&reader, 1000000);
+    OK(ski_inbox_rouse(inbox), "the time being over, the announcement is still there");
+    OK(!ski_inbox_rouse(inbox), "and can be taken back once");
+    push(inbox, &credit, 0, 0);
+    OK(!ski_reader_doze_sc(&reader), "with something on its way it may not");
+    free(inbox);
+}
+
+int main(void)
+{
+    test_alone(0, "fresh");
+    test_alone(UINT32_MAX - UINT64_C(10), "stamps about to wrap");
+    test_time_limit();
+    test_together();
+    return tap_end();
+}

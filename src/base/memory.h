@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.h - process-private memory that the runtime cannot do without.
+ *
+ * Queues, tables and the like grow by small amounts; when malloc() refuses
+ * those, no caller can go on.  These end the process with a line that says so.
+ */
+#ifndef SKI_MEMORY_H
+#define SKI_MEMORY_H
+
+#include <stdlib.h>
+
+#include "base/log.h"
+
+static inline void *ski_checked(void *memory, size_t bytes)
+{
+    if (SKI_UNLIKELY(!memory))
+        ski_fatal("malloc has no %zu bytes left for the runtime", bytes);
+    return memory;
+}
+
+static inline void *ski_malloc(size_t bytes)
+{
+    return ski_checked(malloc(bytes), bytes);
+}
+
+/** Zeroed. */
+static inline void *ski_calloc(size_t count, size_t bytes)
+{
+    return ski_checked(calloc(count, bytes), count * bytes);
+}
+
+static inline void *ski_realloc(void *memory, size_t bytes)
+{
+    return ski_checked(realloc(memory, bytes), bytes);
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pool.c - filling and emptying magazines, and large blocks. */
+#include "base/pool.h"
+
+#include <string.h>
+
+void ski_pool_init(struct ski_pool *pool, struct ski_heap *heap)
+{
+    memset(pool, 0, sizeof *pool);
+    pool->arena = heap->arena;
+    pool->heap  = heap;
+    for (unsigned c = 0; c < SKI_CLASSES; c++) {
+        size_t fit              = SKI_UNIT_BYTES / ski_class_bytes(c);
+        pool->magazine[c].limit = fit > SKI_MAGAZINE ? SKI_MAGAZINE : fit < 4 ? 4 : (uint32_t)fit;
+    }
+}
+
+/* Gives the oldest @p count blocks of a magazine back to the heaps. */
+static void unload(struct ski_pool *pool, struct ski_magazine *magazine, uint32_t count)
+{
+    size_t bytes = ski_class_bytes((unsigned)(magazine - pool->magazine));
+
+    for (uint32_t i = 0; i < count; i++)
+        ski_unpoison(magazine->block[i], bytes);
+    ski_heap_give(pool->heap, magazine->block, count);
+    magazine->count -= count;
+    memmove(magazine->block, magazine->block + count, magazine->count * sizeof(void *));
+}
+
+void ski_pool_flush(struct ski_pool *pool)
+{
+    for (unsigned c = 0; c < SKI_CLASSES; c++)
+        unload(pool, &pool->magazine[c], pool->magazine[c].count);
+}
+
+static void *alloc_large(struct ski_pool *pool, size_t bytes)
+{
+    void *span = NULL;
+
+    ski_span_alloc(pool->arena, bytes, SKI_UNIT_LARGE, &span); /* has logged a failure */
+    return span;
+}
+
+void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes)
+{
+    struct ski_magazine *magazine;
+    unsigned             size_class;
+
+    if (bytes > SKI_SMALL_BYTES)
+        return alloc_large(pool, bytes);
+    size_class      = ski_size_class(bytes);
+    magazine        = &pool->magazine[size_class];
+    magazine->count = ski_heap_take(pool->heap, size_class, magazine->block,
+                                    (magazine->limit + 1) / 2);
+    if (magazine->count == 0)
+        return NULL;
+    for (uint32_t i = 0; i < magazine->count; i++)
+        ski_poison(magazine->block[i], ski_class_bytes(size_class));
+    return ski_pool_alloc(pool, bytes);
+}
+
+void ski_pool_free_slow(struct ski_pool *pool, void *block)
+{
+    struct ski_unit     *unit     = ski_unit_of(pool->arena, block);
+    struct ski_magazine *magazine = &pool->magazine[unit->size_class];
+
+    if (unit->kind == SKI_UNIT_LARGE) {
+        ski_span_free(pool->arena, block);
+        return;
+    }
+    unload(pool, magazine, (magazine->limit + 1) / 2);
+    ski_pool_free(pool, block);
+}

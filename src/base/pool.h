@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool.h - the allocator's fast path: blocks at hand, by size class.
+ *
+ * Each PE keeps a magazine of free blocks for every class and takes and puts
+ * there with a few instructions, whoever's blocks they are: a block that came
+ * with a message is the next one to go out, while it is still in the cache.
+ * An empty magazine is filled from the PE's own heap, a full one is half
+ * emptied, each block going back to the heap it is of (heap.h).
+ *
+ * Blocks above SKI_SMALL_BYTES are spans of their own.
+ */
+#ifndef SKI_POOL_H
+#define SKI_POOL_H
+
+#include "base/heap.h"
+#include "base/sanitizer.h"
+
+#define SKI_MAGAZINE 31 /* most blocks of a class at hand; a magazine is 256 bytes */
+
+struct ski_magazine {
+    uint32_t count;
+    uint32_t limit; /* fewer for large classes: 64 KiB, but at least 4 */
+    void    *block[SKI_MAGAZINE];
+};
+
+struct ski_pool {
+    struct ski_arena   *arena;
+    struct ski_heap    *heap;
+    struct ski_magazine magazine[SKI_CLASSES];
+};
+
+void ski_pool_init(struct ski_pool *pool, struct ski_heap *heap);
+
+/** Give everything at hand back to the heaps. */
+void ski_pool_flush(struct ski_pool *pool);
+
+/* Slow paths of the two below. */
+SKI_COLD void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes);
+SKI_COLD void  ski_pool_free_slow(struct ski_pool *pool, void *block);
+
+/** A block of at least @p bytes, 64-byte aligned, if one is at hand; else NULL. */
+static inline void *ski_pool_at_hand(struct ski_pool *pool, size_t bytes)
+{
+    struct ski_magazine *magazine = &pool->magazine[ski_size_class(bytes)];
+    void                *block;
+
+    if (SKI_UNLIKELY(bytes > SKI_SMALL_BYTES || magazine->count == 0))
+        return NULL;
+    block = magazine->block[--magazine->count];
+    ski_unpoison(block, bytes);
+    return block;
+}
+
+/** A block of at least @p bytes, 64-byte aligned, of undefined contents; NULL
+ *  when the arena is exhausted, which has been logged. */
+static inline void *ski_pool_alloc(struct ski_pool *pool, size_t bytes)
+{
+    void *block = ski_pool_at_hand(pool, bytes);
+    return SKI_LIKELY(block != NULL) ? block : ski_pool_alloc_slow(pool, bytes);
+}
+
+/** Give back a block that any PE of the host allocated. */
+static inline void ski_pool_free(struct ski_pool *pool, void *block)
+{
+    struct ski_unit     *unit     = ski_unit_of(pool->arena, block);
+    struct ski_magazine *magazine = &pool->magazine[unit->size_class];
+
+    if (SKI_UNLIKELY(unit->kind == SKI_UNIT_LARGE || magazine->count == magazine->limit)) {
+        ski_pool_free_slow(pool, block);
+        return;
+    }
+    magazine->block[magazine->count++] = block;
+    ski_poison(block, ski_class_bytes(unit->size_class));
+}
+
+#endif

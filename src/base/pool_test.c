@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pool_test.c - size classes, and heaps and pools under threads that allocate
+ * on one PE and free on another, against a model: every block holds its own
+ * address and size, which nobody else may have changed when it is freed.
+ */
+#include "base/pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/tap.h"
+
+#define PES   4
+#define STEPS 60000
+#define SLOTS 512
+
+static void test_classes(void)
+{
+    int bad = 0;
+
+    for (size_t bytes = 1; bytes <= SKI_SMALL_BYTES; bytes++) {
+        unsigned c = ski_size_class(bytes);
+        bad += c >= SKI_CLASSES || ski_class_bytes(c) < bytes ||
+               (c > 0 && ski_class_bytes(c - 1) >= bytes);
+    }
+    OK(bad == 0, "every size has the smallest class that holds it");
+    OK(ski_class_bytes(SKI_CLASSES - 1) == SKI_SMALL_BYTES, "the last class is the largest size");
+    OK(ski_size_class(0) == 0, "0 bytes are a small block");
+}
+
+struct worker {
+    pthread_t       thread;
+    struct ski_pool pool;
+    uint64_t        seed;
+    int             bad;
+};
+
+/* Blocks change hands here: whoever swaps one out owns it. */
+static void *_Atomic    table[SLOTS];
+static struct ski_heap *heaps;
+static struct worker    workers[PES];
+
+struct block {
+    struct block *self;
+    size_t        bytes;
+};
+
+static size_t random_size(uint64_t *seed)
+{
+    size_t most = tap_random(seed) % 64 == 0 ? 200000 : tap_random(seed) % 4 == 0 ? 20000 : 300;
+    return sizeof(struct block) + 1 + tap_random(seed) % most;
+}
+
+static struct block *make(struct worker *w)
+{
+    size_t        bytes = random_size(&w->seed);
+    struct block *block = ski_pool_alloc(&w->pool, bytes);
+
+    if (!block)
+        abort();
+    w->bad += (uintptr_t)block % SKI_CACHE_LINE != 0;
+    *block                     = (struct block){block, bytes};
+    ((char *)block)[bytes - 1] = 'e';
+    return block;
+}
+
+static void check_and_free(struct worker *w, struct block *block)
+{
+    w->bad += block->self != block || ((char *)block)[block->bytes - 1] != 'e';
+    ski_pool_free(&w->pool, block);
+}
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+
+    for (int step = 0; step < STEPS; step++) {
+        size_t        slot = tap_random(&w->seed) % SLOTS;
+        struct block *mine = tap_random(&w->seed) % 2 ? make(w) : NULL;
+        struct block *old  = atomic_exchange(&table[slot], mine);
+        if (old)
+            check_and_free(w, old);
+    }
+    return NULL;
+}
+
+static void test_stress(struct ski_arena *arena)
+{
+    uint64_t seed = tap_seed();
+    int      bad  = 0;
+
+    ski_heap_create(arena, PES, &heaps);
+    for (int i = 0; i < PES; i++) {
+        ski_pool_init(&workers[i].pool, &heaps[i]);
+        workers[i].seed = seed + (uint64_t)i;
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    }
+    for (int i = 0; i < PES; i++) {
+        pthread_join(workers[i].thread, NULL);
+        bad += workers[i].bad;
+    }
+    OK(bad == 0, "no block was in two hands");
+}
+
+/* With all blocks back, a heap holds at most one empty slab of each class. */
+static void test_nothing_lost(struct ski_arena *arena, size_t before)
+{
+    size_t most = PES * SKI_CLASSES * 4 * SKI_UNIT_BYTES;
+
+    for (int i = 0; i < SLOTS; i++)
+        if (table[i])
+            check_and_free(&workers[0], table[i]);
+    for (int i = 0; i < PES; i++)
+        ski_pool_flush(&workers[i].pool);
+    for (int i = 0; i < PES; i++)
+        ski_heap_collect(&heaps[i]);
+    OK(before - ski_arena_free_bytes(arena) <= most, "memory came back to the arena");
+    OK(heaps[0].collected + heaps[1].collected > 0, "some of it from other PEs");
+}
+
+static void test_exhaustion(struct ski_arena *arena)
+{
+    struct ski_pool *pool = &workers[0].pool;
+    void            *held[4096];
+    int              n = 0;
+
+    while (n < 4096 && (held[n] = ski_pool_alloc(pool, 30000)))
+        n++;
+    OK(n > 100 && n < 4096, "small blocks run out with the arena");
+    OK(!ski_pool_alloc(pool, 30000), "and go on failing");
+    for (int i = 0; i < n; i++)
+        ski_pool_free(pool, held[i]);
+    held[0] = ski_pool_alloc(pool, 30000);
+    OK(held[0] != NULL, "until some are freed");
+    ski_pool_free(pool, held[0]);
+    (void)arena;
+}
+
+int main(void)
+{
+    struct ski_arena *arena;
+    int               fd;
+    size_t            before;
+
+    test_classes();
+    OK(ski_arena_create((size_t)100 << 20, 0, (size_t)4 << 20, &arena, &fd) == SKUA_OK, "create");
+    before = ski_arena_free_bytes(arena);
+    test_stress(arena);
+    test_nothing_lost(arena, before);
+    test_exhaustion(arena);
+    ski_arena_detach(arena);
+    close(fd);
+    return tap_end();
+}

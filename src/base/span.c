@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * span.c - which units of the arena are taken (see arena.h for the layout).
+ *
+ * Invariants, under the lock:
+ *   a free span is in exactly one bin, the one of its length;
+ *   no two free spans are neighbours;
+ *   the first and last unit of every span tell where it begins, and the first
+ *   how long it is, so that a neighbour can be merged without a search.
+ *
+ * A bin holds spans of one range of lengths; taking the first span of a bin
+ * whose whole range is long enough is O(1).  The bin that the length itself
+ * falls into is looked through first, a few spans deep, before a larger span is
+ * cut, and to its end when there is none.
+ *
+ * Pages: a freed span stays *dirty* (keeps its pages, for quick reuse) as long
+ * as all dirty free spans together stay below arena->keep; beyond that its
+ * pages go back to the system before it becomes free.  `dirty` counts them per
+ * span; a span that is cut gives its dirty units to the part in use.
+ */
+#include <assert.h>
+#include <sys/mman.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/sanitizer.h"
+
+static uint32_t index_of(const struct ski_arena *arena, const struct ski_unit *unit)
+{
+    return (uint32_t)(unit - arena->unit);
+}
+
+/* Four bins to a power of two: 1 2 3 4 5 6 7 8-9 10-11 12-13 14-15 16-19 ... */
+static unsigned bin_of(uint32_t units)
+{
+    unsigned log;
+
+    if (units < 8)
+        return units - 1;
+    log = 31u - (unsigned)__builtin_clz(units);
+    return 7 + (log - 3) * 4 + ((units >> (log - 2)) & 3);
+}
+
+static void bin_insert(struct ski_arena *arena, struct ski_unit *span)
+{
+    unsigned bin = bin_of(span->units);
+
+    span->prev = 0;
+    span->next = arena->bin[bin];
+    if (span->next)
+        arena->unit[span->next].prev = index_of(arena, span);
+    arena->bin[bin] = index_of(arena, span);
+    arena->bin_map[bin / 64] |= UINT64_C(1) << (bin % 64);
+    arena->dirty += span->dirty;
+    arena->free_units += span->units;
+}
+
+static void bin_remove(struct ski_arena *arena, struct ski_unit *span)
+{
+    unsigned bin = bin_of(span->units);
+
+    if (span->next)
+        arena->unit[span->next].prev = span->prev;
+    if (span->prev)
+        arena->unit[span->prev].next = span->next;
+    else
+        arena->bin[bin] = span->next;
+    if (!arena->bin[bin])
+        arena->bin_map[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+    arena->dirty -= span->dirty;
+    arena->free_units -= span->units;
+}
+
+/* Writes the descriptors of a free span and puts it into its bin. */
+static void add_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
+{
+    struct ski_unit *span = &arena->unit[first];
+    struct ski_unit *last = &arena->unit[first + units - 1];
+
+    last->kind  = SKI_UNIT_FREE;
+    last->first = first;
+    span->kind  = SKI_UNIT_FREE;
+    span->first = first;
+    span->units = units;
+    span->dirty = dirty;
+    bin_insert(arena, span);
+}
+
+void ski_span_init(struct ski_arena *arena, uint32_t first, uint32_t units)
+{
+    /* What is before and behind the spans is never free: no merging past the ends. */
+    arena->unit[first - 1].kind = SKI_UNIT_TAIL;
+    add_free(arena, first, units, 0);
+}
+
+/* The first span of the bin that is long enough, among its first @p tries. */
+static struct ski_unit *first_fit(struct ski_arena *arena, unsigned bin, uint32_t units,
+                                  uint32_t tries)
+{
+    uint32_t at = arena->bin[bin];
+
+    while (at && arena->unit[at].units < units)
+        at = --tries ? arena->unit[at].next : 0;
+    return at ? &arena->unit[at] : NULL;
+}
+
+/* The first bin from @p bin on that is not empty, or SKI_SPAN_BINS. */
+static unsigned next_bin(const struct ski_arena *arena, unsigned bin)
+{
+    for (unsigned word = bin / 64; word < SKI_SPAN_BINS / 64; word++) {
+        uint64_t map = arena->bin_map[word];
+        if (word == bin / 64)
+            map &= ~UINT64_C(0) << (bin % 64);
+        if (map)
+            return word * 64 + (unsigned)__builtin_ctzll(map);
+    }
+    return SKI_SPAN_BINS;
+}
+
+static struct ski_unit *find_free(struct ski_arena *arena, uint32_t units)
+{
+    unsigned         bin    = bin_of(units);
+    struct ski_unit *span   = first_fit(arena, bin, units, 8);
+    unsigned         larger = next_bin(arena, bin + 1);
+
+    if (span)
+        return span;
+    if (larger < SKI_SPAN_BINS)
+        return &arena->unit[arena->bin[larger]];
+    return first_fit(arena, bin, units, UINT32_MAX);
+}
+
+/* Takes @p units off the front of a free span; the rest stays free. */
+static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
+                 enum ski_unit_kind kind)
+{
+    uint32_t first = index_of(arena, span);
+    uint32_t rest  = span->units - units;
+    uint32_t used  = span->dirty < units ? span->dirty : units;
+
+    bin_remove(arena, span);
+    if (rest)
+        add_free(arena, first + units, rest, span->dirty - used);
+    for (uint32_t i = 1; kind == SKI_UNIT_SLAB && i < units; i++)
+        span[i].kind = SKI_UNIT_SLAB;
+    span[units - 1].kind = kind == SKI_UNIT_SLAB ? SKI_UNIT_SLAB : SKI_UNIT_TAIL;
+    span->kind           = (uint8_t)kind;
+    span->first          = first;
+    span->units          = units;
+}
+
+static SKI_COLD skua_status_t exhausted(struct ski_arena *arena, size_t bytes)
+{
+    ski_log(SKI_LOG_ERROR,
+            "the arena is full: %zu KiB asked for, %zu of %zu MiB free; raise SKUA_ARENA_SIZE",
+            bytes >> 10, ski_arena_free_bytes(arena) >> 20, arena->bytes >> 20);
+    return SKUA_ERR_NOMEM;
+}
+
+skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
+                             void **span)
+{
+    size_t           units = (bytes >> SKI_UNIT_SHIFT) + (bytes % SKI_UNIT_BYTES != 0);
+    struct ski_unit *found;
+
+    assert(bytes > 0);
+    if (units > arena->units)
+        return exhausted(arena, bytes);
+    ski_lock_acquire(&arena->lock);
+    found = find_free(arena, (uint32_t)units);
+    if (found)
+        take(arena, found, (uint32_t)units, kind);
+    ski_lock_release(&arena->lock);
+    if (!found)
+        return exhausted(arena, bytes);
+    *span = ski_unit_memory(arena, found);
+    ski_unpoison(*span, units << SKI_UNIT_SHIFT);
+    return SKUA_OK;
+}
+
+/* Inserts the span, merged with its free neighbours. */
+static void release(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
+{
+    struct ski_unit *before = &arena->unit[first - 1];
+    struct ski_unit *after  = &arena->unit[first + units];
+
+    if (first + units < arena->units && after->kind == SKI_UNIT_FREE) {
+        bin_remove(arena, after);
+        units += after->units;
+        dirty += after->dirty;
+    }
+    if (before->kind == SKI_UNIT_FREE) {
+        struct ski_unit *span = &arena->unit[before->first];
+        bin_remove(arena, span);
+        first = before->first;
+        units += span->units;
+        dirty += span->dirty;
+    }
+    add_free(arena, first, units, dirty);
+}
+
+void ski_span_free(struct ski_arena *arena, void *memory)
+{
+    struct ski_unit *span  = ski_unit_of(arena, memory);
+    uint32_t         first = index_of(arena, span);
+    uint32_t         units = span->units;
+    uint32_t         dirty = units;
+
+    assert(memory == ski_unit_memory(arena, span));
+    ski_poison(memory, (size_t)units << SKI_UNIT_SHIFT);
+    ski_lock_acquire(&arena->lock);
+    if (((size_t)arena->dirty + units) << SKI_UNIT_SHIFT > arena->keep) {
+        ski_lock_release(&arena->lock); /* the span is still ours: no need to hold others up */
+        if (madvise(memory, (size_t)units << SKI_UNIT_SHIFT, MADV_REMOVE) == 0)
+            dirty = 0;
+        ski_lock_acquire(&arena->lock);
+    }
+    release(arena, first, units, dirty);
+    ski_lock_release(&arena->lock);
+}
+
+size_t ski_arena_free_bytes(struct ski_arena *arena)
+{
+    size_t units;
+
+    ski_lock_acquire(&arena->lock);
+    units = arena->free_units;
+    ski_lock_release(&arena->lock);
+    return units << SKI_UNIT_SHIFT;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* topology.c - placing PEs on the CPUs that topology_*.c found. */
+#include "base/topology.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+void ski_topology_free(struct ski_topology *topology)
+{
+    free(topology->cpu);
+    topology->cpu = NULL;
+}
+
+/* Up to @p max numbers of a list such as "0,2,4-7"; how many, or -1. */
+static int parse_list(const char *text, int *cpu, int max)
+{
+    int n = 0;
+
+    for (;;) {
+        char *end;
+        long  from, to;
+
+        if (!isdigit((unsigned char)*text))
+            return -1;
+        from = to = strtol(text, &end, 10);
+        if (*end == '-') {
+            if (!isdigit((unsigned char)end[1]))
+                return -1;
+            to = strtol(end + 1, &end, 10);
+        }
+        if (to < from || to >= CPU_SETSIZE)
+            return -1;
+        for (; from <= to && n < max; from++)
+            cpu[n++] = (int)from;
+        if (*end == '\0')
+            return n;
+        if (*end != ',')
+            return -1;
+        text = end + 1;
+    }
+}
+
+static skua_status_t place_on_list(const char *list, int pes, int *cpu)
+{
+    int given[CPU_SETSIZE];
+    int n = parse_list(list, given, CPU_SETSIZE);
+
+    if (n <= 0) {
+        ski_log(SKI_LOG_ERROR, "SKUA_PIN=%s: expected auto, none or a list of CPUs such as 0,2,4-7",
+                list);
+        return SKUA_ERR_INVAL;
+    }
+    for (int i = 0; i < pes; i++)
+        cpu[i] = given[i % n];
+    return SKUA_OK;
+}
+
+static skua_status_t place_in_order(int pes, int *cpu)
+{
+    struct ski_topology topology;
+    skua_status_t       status = ski_topology_load(&topology);
+    int                 n;
+
+    if (status != SKUA_OK)
+        return status;
+    n = pes <= topology.cores ? topology.cores : topology.cpus;
+    for (int i = 0; i < pes; i++)
+        cpu[i] = topology.cpu[pes <= n ? i : (int)((long long)i * n / pes)];
+    ski_topology_free(&topology);
+    return SKUA_OK;
+}
+
+skua_status_t ski_topology_place(const char *policy, int pes, int *cpu)
+{
+    if (strcmp(policy, "auto") == 0)
+        return place_in_order(pes, cpu);
+    if (strcmp(policy, "none") != 0)
+        return place_on_list(policy, pes, cpu);
+    for (int i = 0; i < pes; i++)
+        cpu[i] = SKI_CPU_ANY;
+    return SKUA_OK;
+}
+
+void ski_topology_bind(int cpu)
+{
+    cpu_set_t set;
+
+    if (cpu == SKI_CPU_ANY)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    if (sched_setaffinity(0, sizeof set, &set) < 0)
+        ski_log(SKI_LOG_WARN, "cannot run on CPU %d (%s); see SKUA_PIN", cpu, strerror(errno));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vector.h - a growing array of pointers, used as a stack; zeroed is empty. */
+#ifndef SKI_VECTOR_H
+#define SKI_VECTOR_H
+
+#include "base/memory.h"
+
+struct ski_vector {
+    void **item;
+    size_t count, room;
+};
+
+static inline void ski_vector_push(struct ski_vector *vector, void *item)
+{
+    if (vector->count == vector->room) {
+        vector->room = vector->room ? 2 * vector->room : 16;
+        vector->item = ski_realloc(vector->item, vector->room * sizeof *vector->item);
+    }
+    vector->item[vector->count++] = item;
+}
+
+/** The newest item, taken out; or NULL. */
+static inline void *ski_vector_pop(struct ski_vector *vector)
+{
+    return vector->count ? vector->item[--vector->count] : NULL;
+}
+
+static inline void ski_vector_destroy(struct ski_vector *vector)
+{
+    free(vector->item);
+    *vector = (struct ski_vector){NULL, 0, 0};
+}
+
+#endif

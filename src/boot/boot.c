@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* boot.c - see boot.h. */
+#include "boot/boot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/sanitizer.h"
+#include "base/topology.h"
+
+void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int process)
+{
+    snprintf(text, size, "%d,%d,%d,%d", SKI_BOOT_VERSION, arena_fd, lifeline_fd, process);
+}
+
+skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
+{
+    size_t bytes = ski_config.arena_size;
+    size_t most  = ski_sanitizer_arena_max();
+
+    if (bytes == 0) {
+        bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+        bytes = bytes < most ? bytes : most;
+    }
+    return ski_arena_create(bytes, ski_config.arena_address, ski_config.arena_keep, arena, fd);
+}
+
+/* Have the kernel kill us when the pipe's writer, the launcher, is gone. */
+static bool hold_lifeline(int fd)
+{
+    int flags = fcntl(fd, F_GETFL);
+
+    return flags >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0 &&
+           fcntl(fd, F_SETOWN, getpid()) == 0 && fcntl(fd, F_SETSIG, SIGKILL) == 0 &&
+           fcntl(fd, F_SETFL, flags | O_ASYNC) == 0;
+}
+
+/* The launcher may have died before the lifeline was armed. */
+static bool launcher_gone(int fd)
+{
+    char byte;
+    int  flags = fcntl(fd, F_GETFL);
+
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    return read(fd, &byte, 1) == 0;
+}
+
+static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
+{
+    skua_status_t status = ski_arena_attach(arena_fd, &boot->arena);
+
+    if (status != SKUA_OK)
+        return status;
+    close(arena_fd);
+    boot->job = ski_job_of(boot->arena);
+    if (!boot->job || boot->process < 0 || boot->process >= boot->job->processes) {
+        ski_log(SKI_LOG_ERROR, "the arena holds no job with a process %d", boot->process);
+        return SKUA_ERR_INVAL;
+    }
+    if (!hold_lifeline(lifeline_fd)) {
+        ski_log(SKI_LOG_ERROR, "descriptor %d is no lifeline (%s)", lifeline_fd, strerror(errno));
+        return SKUA_ERR_INVAL;
+    }
+    if (launcher_gone(lifeline_fd))
+        raise(SIGKILL);
+    return SKUA_OK;
+}
+
+static skua_status_t start_launched(struct ski_boot *boot, const char *line)
+{
+    int version, arena_fd, lifeline_fd;
+    int n = sscanf(line, "%d,%d,%d,%d", &version, &arena_fd, &lifeline_fd, &boot->process);
+    skua_status_t status;
+
+    if (n < 1 || (version == SKI_BOOT_VERSION && n != 4)) {
+        ski_log(SKI_LOG_ERROR, SKI_BOOT_VARIABLE "=%s is not what a launcher writes", line);
+        return SKUA_ERR_INVAL;
+    }
+    if (version != SKI_BOOT_VERSION) {
+        ski_log(SKI_LOG_ERROR, "started by a launcher of another version of Skua (%d, not %d)",
+                version, SKI_BOOT_VERSION);
+        return SKUA_ERR_MISMATCH;
+    }
+    status = join(boot, arena_fd, lifeline_fd);
+    if (status == SKUA_OK) {
+        ski_clock_set(&boot->job->clock);
+        unsetenv(SKI_BOOT_VARIABLE); /* a program that we start is not part of the job */
+    }
+    return status;
+}
+
+static skua_status_t start_self(struct ski_boot *boot)
+{
+    int           pes = (int)ski_config.threads;
+    int           fd;
+    skua_status_t status = ski_boot_arena(&boot->arena, &fd);
+
+    if (status != SKUA_OK)
+        return status;
+    close(fd);
+    boot->process = 0;
+    /* One PE alone is best left to the system's scheduler. */
+    status = ski_job_create(boot->arena, pes, pes, pes > 1 ? ski_config.pin : "none", &boot->job);
+    if (status != SKUA_OK)
+        ski_arena_detach(boot->arena);
+    return status;
+}
+
+skua_status_t ski_boot_start(struct ski_boot *boot)
+{
+    const char   *line = getenv(SKI_BOOT_VARIABLE);
+    skua_status_t status;
+
+    boot->launched = line != NULL;
+    status         = line ? start_launched(boot, line) : start_self(boot);
+    if (status != SKUA_OK)
+        return status;
+    ski_sanitizer_one_process(boot->job->processes == 1);
+    atomic_store(&boot->job->process[boot->process].state, SKI_PROCESS_ATTACHED);
+    return SKUA_OK;
+}
+
+void ski_boot_end(struct ski_boot *boot)
+{
+    atomic_store(&boot->job->process[boot->process].state, SKI_PROCESS_LEFT);
+    ski_arena_detach(boot->arena);
+}

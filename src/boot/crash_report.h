@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crash_report.h - the record of a process that died, for people.
+ */
+#ifndef SKI_CRASH_REPORT_H
+#define SKI_CRASH_REPORT_H
+
+#include "boot/job.h"
+
+/** Print one line on stderr, "SPEAKER: PE 3 (process 1) died of signal 11
+ *  (Segmentation fault) at address ...", and the frames, if there are any, on
+ *  indented lines below.  False: @p process left no record. */
+bool ski_crash_print(const struct ski_job *job, int process, const char *speaker);
+
+/** "PE 3 (process 3)" or "PEs 4-7 (process 1)". */
+void ski_process_text(const struct ski_job *job, int process, int pe, char *text, size_t size);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * broadcast.c - a message to every PE, down a spanning tree.
+ *
+ * Each PE gets a message of its own: the data as the user sent it, and behind
+ * it, out of the handler's sight, a *tail* with what the tree needs.  A PE
+ * first copies the message to its children, then runs the handler on it.
+ *
+ * Where somebody waits for the end, every PE makes a node that counts its
+ * handler and its children; the last of them reports to the parent's node.
+ */
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/builtin.h"
+#include "core/handler.h"
+#include "core/pe.h"
+#include "core/tree.h"
+
+struct node {
+    int             open;    /* children and handler that have not finished */
+    int             parent;  /* PE, or -1 at the root                       */
+    struct node    *above;   /* the parent's node: its own affair           */
+    skua_completion done;    /* at the root                                 */
+    uint32_t        handler; /* at the root: the user's ...                 */
+    skua_msg       *msg;     /* ... and its message                         */
+};
+
+struct tail {
+    int32_t      root;
+    uint32_t     handler;
+    int32_t      parent;
+    struct node *above; /* NULL: nobody waits for the end */
+};
+
+/* Where the tail of a message begins: behind its data and priority words. */
+static size_t tail_offset(const struct skua_msg *msg)
+{
+    size_t words = ((msg->bytes + 3) & ~(size_t)3) + 4 * (size_t)msg->bit_room;
+    return (words + 7) & ~(size_t)7;
+}
+
+static struct tail *tail_of(struct skua_msg *msg)
+{
+    return (struct tail *)(void *)((char *)skua_msg_data(msg) + tail_offset(msg));
+}
+
+/* A copy of @p msg, priority and all, with @p tail behind it. */
+static struct skua_msg *with_tail(struct skua_msg *msg, const struct tail *tail)
+{
+    struct skua_msg *copy = skua_msg_alloc(tail_offset(msg) + sizeof *tail);
+
+    memcpy(copy, msg, sizeof *msg + msg->bytes);
+    memcpy(ski_msg_words(copy), ski_msg_words(msg), 4 * (size_t)msg->bit_words);
+    copy->handler  = SKI_HANDLER_BROADCAST;
+    *tail_of(copy) = *tail;
+    return copy;
+}
+
+static void finish_one(struct node *node)
+{
+    if (--node->open > 0)
+        return;
+    if (node->parent < 0)
+        skua_complete(node->done, NULL, 0);
+    else
+        skua_send_copy(node->parent, (skua_handler){SKI_HANDLER_BROADCAST_DONE}, &node->above,
+                       sizeof node->above);
+    free(node);
+}
+
+void ski_on_broadcast_done(skua_msg *msg)
+{
+    struct node *node = *(struct node **)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    finish_one(node);
+}
+
+/* Sends copies of @p msg to our children.  @p node, if any, stands for this PE. */
+static void pass_on(struct ski_pe *self, struct skua_msg *msg, int root, uint32_t handler,
+                    struct node *node)
+{
+    struct ski_tree tree = ski_tree_at(self->pe, self->pes, root, (int)ski_config.tree_arity);
+    struct tail     tail = {root, handler, self->pe, node};
+
+    if (node)
+        node->open = tree.children + 1;
+    for (int i = 0; i < tree.children; i++)
+        ski_msg_post(self, ski_tree_child(&tree, i), SKI_HANDLER_BROADCAST, with_tail(msg, &tail));
+}
+
+/* Runs the user's handler on this PE's message. */
+static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t handler, int root,
+                        struct node *node)
+{
+    if (SKI_UNLIKELY(handler >= self->handlers))
+        ski_handler_unknown(handler, root);
+    msg->handler = (uint16_t)handler;
+    msg->source  = root;
+    self->handler[handler](msg);
+    if (node)
+        finish_one(node);
+}
+
+void ski_on_broadcast(skua_msg *msg)
+{
+    struct tail  tail = *tail_of(msg);
+    struct node *node = NULL;
+
+    if (tail.above) {
+        node  = ski_malloc(sizeof *node);
+        *node = (struct node){.parent = tail.parent, .above = tail.above};
+    }
+    pass_on(ski_self, msg, tail.root, tail.handler, node);
+    run_handler(ski_self, msg, tail.handler, tail.root, node);
+}
+
+/* At the root, where somebody waits for the end: the node brings the message. */
+void ski_on_broadcast_here(skua_msg *msg)
+{
+    struct node *node = *(struct node **)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    run_handler(ski_self, node->msg, node->handler, ski_self->pe, node);
+}
+
+/* A message with the address of @p node, as urgent as the user's. */
+static skua_msg *carrier(struct node *node)
+{
+    const skua_msg *like = node->msg;
+    skua_msg       *msg  = skua_msg_alloc_bits(sizeof node, 32 * (size_t)like->bit_room);
+
+    *(struct node **)skua_msg_data(msg) = node;
+    msg->flags                          = like->flags;
+    msg->priority                       = like->priority;
+    msg->bit_words                      = like->bit_words;
+    memcpy(ski_msg_words(msg), ski_msg_words(node->msg), 4 * (size_t)like->bit_words);
+    return msg;
+}
+
+void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
+{
+    struct ski_pe *self = SKI_SELF();
+    struct node   *node = NULL;
+
+    if (handler.id >= self->handlers)
+        ski_misuse("skua_broadcast: handler %u was never registered", handler.id);
+    if (done.kind) {
+        node  = ski_malloc(sizeof *node);
+        *node = (struct node){.parent = -1, .done = done, .handler = handler.id, .msg = msg};
+    }
+    pass_on(self, msg, self->pe, handler.id, node);
+    if (node)
+        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));
+    else
+        skua_send(self->pe, handler, msg);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* builtin.c - see builtin.h. */
+#include "core/builtin.h"
+
+#include "core/handler.h"
+
+const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
+    [SKI_HANDLER_THREAD]         = {"skua.thread", ski_on_thread},
+    [SKI_HANDLER_RESUME]         = {"skua.resume", ski_on_resume},
+    [SKI_HANDLER_COMPLETE]       = {"skua.complete", ski_on_complete},
+    [SKI_HANDLER_BROADCAST]      = {"skua.broadcast", ski_on_broadcast},
+    [SKI_HANDLER_BROADCAST_HERE] = {"skua.broadcast-here", ski_on_broadcast_here},
+    [SKI_HANDLER_BROADCAST_DONE] = {"skua.broadcast-done", ski_on_broadcast_done},
+    [SKI_HANDLER_REDUCE]         = {"skua.reduce", ski_on_reduce},
+    [SKI_HANDLER_RESULT]         = {"skua.result", ski_on_result},
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* builtin.h - the runtime's own handlers, in the order of core/handler.h. */
+#ifndef SKI_BUILTIN_H
+#define SKI_BUILTIN_H
+
+#include <skua/message.h>
+
+struct ski_builtin {
+    const char     *name;
+    skua_handler_fn fn;
+};
+
+extern const struct ski_builtin ski_builtin[];
+
+void ski_on_thread(skua_msg *msg);         /* thread.c     */
+void ski_on_resume(skua_msg *msg);         /* thread.c     */
+void ski_on_complete(skua_msg *msg);       /* completion.c */
+void ski_on_broadcast(skua_msg *msg);      /* broadcast.c  */
+void ski_on_broadcast_here(skua_msg *msg); /* broadcast.c  */
+void ski_on_broadcast_done(skua_msg *msg); /* broadcast.c  */
+void ski_on_reduce(skua_msg *msg);         /* reduction.c  */
+void ski_on_result(skua_msg *msg);         /* reduction.c  */
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * completion.c - carrying out completions, on the PE they belong to.
+ *
+ * A completion that happens elsewhere travels home in a message: itself, then
+ * the result.  A future keeps that message as it is, which is why the result
+ * of a future always lies behind a struct carried.
+ */
+#include <skua/completion.h>
+
+#include <string.h>
+
+#include "core/builtin.h"
+#include "core/handler.h"
+#include "core/pe.h"
+#include "core/wait.h"
+
+enum kind { NOTHING, COUNT, CALL, SEND, FUTURE };
+
+struct carried {
+    _Alignas(16) skua_completion done; /* what follows is aligned as well */
+};
+
+skua_completion skua_done_nothing(void)
+{
+    return (skua_completion){.kind = NOTHING};
+}
+
+skua_completion skua_done_count(skua_counter *counter)
+{
+    return (skua_completion){.kind = COUNT, .pe = SKI_SELF()->pe, .what.counter = counter};
+}
+
+skua_completion skua_done_call(skua_done_fn fn, void *arg)
+{
+    return (skua_completion){.kind = CALL, .pe = SKI_SELF()->pe, .what.fn = fn, .arg = arg};
+}
+
+skua_completion skua_done_send(int pe, skua_handler handler)
+{
+    return (skua_completion){.kind = SEND, .pe = pe, .what.handler = handler.id};
+}
+
+skua_completion skua_done_future(skua_future *future)
+{
+    return (skua_completion){.kind = FUTURE, .pe = SKI_SELF()->pe, .what.future = future};
+}
+
+/* A message that carries the completion and its result. */
+static struct skua_msg *carry(struct ski_pe *self, const skua_completion *done, const void *data,
+                              size_t bytes)
+{
+    struct skua_msg *msg     = skua_msg_alloc(sizeof(struct carried) + bytes);
+    struct carried  *carried = skua_msg_data(msg);
+
+    carried->done = *done;
+    if (bytes)
+        memcpy(carried + 1, data, bytes);
+    msg->handler = SKI_HANDLER_COMPLETE;
+    msg->source  = self->pe;
+    return msg;
+}
+
+static void set_future(struct ski_pe *self, skua_future *future, struct skua_msg *result)
+{
+    if (future->ready)
+        ski_misuse("a future was set twice; skua_future_clear() makes it ready for another use");
+    future->ready  = true;
+    future->result = result;
+    ski_wake_all(self, &future->waiters);
+}
+
+/* On its own PE; the kinds that do not keep the result. */
+static void happen(struct ski_pe *self, const skua_completion *done, const void *data,
+                   size_t bytes)
+{
+    switch ((enum kind)done->kind) {
+    case COUNT:
+        done->what.counter->value++;
+        ski_wake_all(self, &done->what.counter->waiters);
+        break;
+    case CALL:
+        done->what.fn(done->arg, data, bytes);
+        break;
+    case NOTHING:
+    case SEND:
+    case FUTURE:
+        break;
+    }
+}
+
+void skua_complete(skua_completion done, const void *data, size_t bytes)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    if (done.kind == NOTHING)
+        return;
+    if (done.kind == SEND)
+        skua_send_copy(done.pe, (skua_handler){(uint32_t)done.what.handler}, data, bytes);
+    else if (done.pe != self->pe)
+        ski_msg_post(self, done.pe, SKI_HANDLER_COMPLETE, carry(self, &done, data, bytes));
+    else if (done.kind == FUTURE)
+        set_future(self, done.what.future, carry(self, &done, data, bytes));
+    else
+        happen(self, &done, bytes ? data : NULL, bytes);
+}
+
+void ski_on_complete(skua_msg *msg)
+{
+    struct carried *carried = skua_msg_data(msg);
+    size_t          bytes   = msg->bytes - sizeof *carried;
+
+    if (carried->done.kind == FUTURE) {
+        set_future(ski_self, carried->done.what.future, msg);
+        return;
+    }
+    happen(ski_self, &carried->done, bytes ? carried + 1 : NULL, bytes);
+    skua_msg_free(msg);
+}
+
+/* ---- waiting ------------------------------------------------------------- */
+
+bool skua_counter_wait(skua_counter *counter, int64_t target)
+{
+    while (counter->value < target)
+        if (!ski_wait_on(SKI_SELF(), &counter->waiters))
+            return false;
+    return true;
+}
+
+const void *skua_future_wait(skua_future *future, size_t *bytes)
+{
+    struct carried *carried;
+
+    while (!future->ready)
+        if (!ski_wait_on(SKI_SELF(), &future->waiters))
+            return NULL;
+    carried = skua_msg_data(future->result);
+    if (bytes)
+        *bytes = future->result->bytes - sizeof *carried;
+    return carried + 1;
+}
+
+void skua_future_set(skua_future *future, const void *data, size_t bytes)
+{
+    skua_complete(skua_done_future(future), data, bytes);
+}
+
+void skua_future_clear(skua_future *future)
+{
+    if (future->result)
+        skua_msg_free(future->result);
+    *future = (skua_future)SKUA_FUTURE_INIT;
+}

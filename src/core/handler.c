@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handler.c - registration, and agreement between processes.
+ *
+ * The names travel as one block of text in the arena: every handler's name
+ * followed by a zero, in order.  Operators of reductions are registered here
+ * too, under the name "op:...", so that they are compared along with the rest.
+ */
+#include "core/handler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "base/memory.h"
+#include "core/builtin.h"
+
+struct ski_handlers ski_handlers;
+
+static const char **names;
+static uint32_t     room;
+static bool         closed;
+
+static void add(const char *name, skua_handler_fn fn)
+{
+    if (ski_handlers.count == room) {
+        room            = room ? 2 * room : 64;
+        ski_handlers.fn = ski_realloc(ski_handlers.fn, room * sizeof *ski_handlers.fn);
+        names           = ski_realloc(names, room * sizeof *names);
+    }
+    ski_handlers.fn[ski_handlers.count] = fn;
+    names[ski_handlers.count++]         = name;
+}
+
+void ski_handlers_init(void)
+{
+    if (ski_handlers.count > 0)
+        return;
+    for (int i = 0; i < SKI_HANDLERS; i++)
+        add(ski_builtin[i].name, ski_builtin[i].fn);
+}
+
+skua_handler skua_register(const char *name, skua_handler_fn fn)
+{
+    ski_handlers_init();
+    if (closed)
+        ski_misuse("skua_register(\"%s\"): handlers are registered before skua_main()", name);
+    if (ski_handlers.count > UINT16_MAX)
+        ski_misuse("skua_register(\"%s\"): a program has at most %d handlers", name, UINT16_MAX);
+    for (uint32_t i = 0; i < ski_handlers.count; i++)
+        if (strcmp(names[i], name) == 0)
+            ski_misuse("skua_register: there is a handler \"%s\" already", name);
+    add(name, fn);
+    return (skua_handler){ski_handlers.count - 1};
+}
+
+const char *ski_handler_name(uint32_t id)
+{
+    return id < ski_handlers.count ? names[id] : "?";
+}
+
+void ski_handler_unknown(uint32_t id, int source)
+{
+    ski_fatal("a message from PE %d names handler %u, but there are only %u", source, id,
+              ski_handlers.count);
+}
+
+/* ---- agreement ----------------------------------------------------------- */
+
+static skua_status_t publish(struct ski_job *job)
+{
+    size_t        bytes = 1;
+    void         *memory;
+    char         *at;
+    skua_status_t status;
+
+    for (uint32_t i = 0; i < ski_handlers.count; i++)
+        bytes += strlen(names[i]) + 1;
+    status = ski_span_alloc(job->arena, bytes, SKI_UNIT_LARGE, &memory);
+    if (status != SKUA_OK)
+        return status;
+    at = memory;
+    for (uint32_t i = 0; i < ski_handlers.count; i++)
+        at = stpcpy(at, names[i]) + 1;
+    job->names.text  = memory;
+    job->names.count = ski_handlers.count;
+    /* Pairs with the acquire in compare(). */
+    atomic_store_explicit(&job->names.ready, 1, memory_order_release);
+    ski_futex_wake_all(&job->names.ready);
+    return SKUA_OK;
+}
+
+static skua_status_t differ(int process, uint32_t id, const char *ours, const char *theirs)
+{
+    ski_log(SKI_LOG_ERROR,
+            "the processes of the job do not agree: handler %u is %s%s%s in process %d but %s%s%s "
+            "in process 0; do all run the same program, and register in the same order?",
+            id, ours ? "\"" : "", ours ? ours : "missing", ours ? "\"" : "", process,
+            theirs ? "\"" : "", theirs ? theirs : "missing", theirs ? "\"" : "");
+    return SKUA_ERR_MISMATCH;
+}
+
+static skua_status_t compare(const struct ski_job *job, int process)
+{
+    const char *theirs = job->names.text;
+    uint32_t    i;
+
+    for (i = 0; i < ski_handlers.count && i < job->names.count; i++) {
+        if (strcmp(names[i], theirs) != 0)
+            return differ(process, i, names[i], theirs);
+        theirs += strlen(theirs) + 1;
+    }
+    if (i < ski_handlers.count)
+        return differ(process, i, names[i], NULL);
+    if (i < job->names.count)
+        return differ(process, i, NULL, theirs);
+    return SKUA_OK;
+}
+
+skua_status_t ski_handlers_agree(struct ski_job *job, int process)
+{
+    closed = true;
+    if (process == 0)
+        return publish(job);
+    /* Pairs with the release in publish().  If process 0 dies before, the
+     * launcher ends us. */
+    while (!atomic_load_explicit(&job->names.ready, memory_order_acquire))
+        ski_futex_wait(&job->names.ready, 0, SKI_FOREVER);
+    return compare(job, process);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - skua_main(): join the job, run this process's PEs, leave. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <skua/pe.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/crash.h"
+#include "core/data.h"
+#include "core/handler.h"
+#include "core/pe.h"
+
+struct pe_thread {
+    pthread_t              thread;
+    const struct ski_boot *boot;
+    int                    pe, argc;
+    char                 **argv;
+    skua_start_fn          start;
+};
+
+static void *run_pe(void *arg)
+{
+    struct pe_thread *t = arg;
+
+    ski_pe_run(t->boot, t->pe, t->start, t->argc, t->argv);
+    return NULL;
+}
+
+/* Runs the PEs of this process: the first on the calling thread. */
+static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_start_fn start)
+{
+    const struct ski_process *process = &boot->job->process[boot->process];
+    struct pe_thread         *t = ski_calloc((size_t)process->pes, sizeof *t);
+
+    for (int i = 0; i < process->pes; i++)
+        t[i] = (struct pe_thread){.boot  = boot,
+                                  .pe    = process->first_pe + i,
+                                  .argc  = argc,
+                                  .argv  = argv,
+                                  .start = start};
+    for (int i = 1; i < process->pes; i++) {
+        int error = pthread_create(&t[i].thread, NULL, run_pe, &t[i]);
+        if (error)
+            ski_fatal("cannot start the thread of PE %d: %s", t[i].pe, strerror(error));
+    }
+    run_pe(&t[0]);
+    for (int i = 1; i < process->pes; i++)
+        pthread_join(t[i].thread, NULL);
+    free(t);
+}
+
+/* Everything between joining the job and the first PE. */
+static skua_status_t prepare(struct ski_boot *boot)
+{
+    struct ski_job *job    = boot->job;
+    skua_status_t   status = SKUA_OK;
+
+    ski_crash_install(boot);
+    if (!boot->launched) {
+        ski_config_check_names(); /* the launcher did it for its children */
+        status = ski_host_create(job, (uint32_t)ski_config.inbox_cells);
+    } else {
+        setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* whole lines, as they come */
+    }
+    if (status == SKUA_OK)
+        status = ski_handlers_agree(job, boot->process);
+    return status;
+}
+
+int skua_main(int argc, char **argv, skua_start_fn start)
+{
+    static bool     entered;
+    struct ski_boot boot;
+    int             code = EXIT_FAILURE;
+
+    if (entered)
+        ski_misuse("skua_main: called twice");
+    entered = true;
+    ski_handlers_init();
+    if (ski_config_load() != SKUA_OK || ski_boot_start(&boot) != SKUA_OK)
+        return EXIT_FAILURE;
+    if (prepare(&boot) == SKUA_OK) {
+        ski_data_open();
+        run_pes(&boot, argc, argv, start);
+        ski_data_close();
+        code = ski_job_exit_code(boot.job);
+        ski_crash_uninstall();
+        ski_boot_end(&boot);
+    }
+    return code;
+}

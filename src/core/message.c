@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* message.c - allocating, sending and receiving messages. */
+#include "core/message.h"
+
+#include <string.h>
+
+#include "core/handler.h"
+#include "core/pe.h"
+
+#define INLINE_SHORT 32 /* with its header such a message fits the smallest block */
+
+/* ---- allocation ---------------------------------------------------------- */
+
+/* Memory for @p bytes of data and @p extra bytes behind it, or NULL. */
+static SKI_COLD struct skua_msg *new_msg_slow(struct ski_pe *self, size_t bytes, size_t extra)
+{
+    struct skua_msg *msg = NULL;
+
+    if (bytes < PTRDIFF_MAX)
+        msg = ski_pool_alloc(&self->pool, sizeof *msg + bytes + extra);
+    else
+        ski_log(SKI_LOG_ERROR, "a message of %zu bytes is larger than any memory", bytes);
+    if (msg)
+        *msg = (struct skua_msg){.bytes = bytes};
+    return msg;
+}
+
+static SKI_COLD struct skua_msg *new_msg_or_die(struct ski_pe *self, size_t bytes, size_t extra)
+{
+    struct skua_msg *msg = new_msg_slow(self, bytes, extra);
+
+    if (!msg)
+        ski_fatal("no memory for a message of %zu bytes: the arena is full; raise SKUA_ARENA_SIZE",
+                  bytes);
+    return msg;
+}
+
+static inline struct skua_msg *new_msg(struct ski_pe *self, size_t bytes)
+{
+    struct skua_msg *msg = NULL;
+
+    if (SKI_LIKELY(bytes < SKI_SMALL_BYTES))
+        msg = ski_pool_at_hand(&self->pool, sizeof *msg + bytes);
+    if (SKI_UNLIKELY(!msg))
+        return new_msg_or_die(self, bytes, 0);
+    *msg = (struct skua_msg){.bytes = bytes};
+    return msg;
+}
+
+skua_msg *skua_msg_alloc(size_t bytes)
+{
+    return new_msg(SKI_SELF(), bytes);
+}
+
+skua_status_t skua_msg_try_alloc(size_t bytes, skua_msg **msg)
+{
+    struct skua_msg *made = new_msg_slow(SKI_SELF(), bytes, 0);
+
+    if (!made)
+        return SKUA_ERR_NOMEM;
+    *msg = made;
+    return SKUA_OK;
+}
+
+skua_msg *skua_msg_alloc_bits(size_t bytes, size_t bits)
+{
+    size_t           words = (bits + 31) / 32;
+    struct skua_msg *msg;
+
+    if (words > UINT16_MAX)
+        ski_misuse("skua_msg_alloc_bits: a priority has at most %d bits, not %zu", 32 * UINT16_MAX,
+                   bits);
+    msg           = new_msg_or_die(SKI_SELF(), bytes, 4 * words + 3); /* 3: to align them */
+    msg->bit_room = (uint16_t)words;
+    return msg;
+}
+
+struct skua_msg *ski_msg_copy(struct ski_pe *self, uint32_t handler, const void *data,
+                              size_t bytes)
+{
+    struct skua_msg *msg = new_msg(self, bytes);
+
+    msg->handler = (uint16_t)handler;
+    msg->source  = self->pe;
+    if (bytes)
+        memcpy(skua_msg_data(msg), data, bytes);
+    return msg;
+}
+
+void skua_msg_free(skua_msg *msg)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    if (SKI_UNLIKELY(!ski_arena_contains(self->pool.arena, msg)))
+        ski_misuse("skua_msg_free: %p is no message", (void *)msg);
+    ski_pool_free(&self->pool, msg);
+}
+
+/* ---- attributes ---------------------------------------------------------- */
+
+size_t skua_msg_size(const skua_msg *msg)
+{
+    return msg->bytes;
+}
+
+int skua_msg_source(const skua_msg *msg)
+{
+    return msg->source;
+}
+
+static void set_flag(skua_msg *msg, unsigned flag, bool on)
+{
+    msg->flags = (uint8_t)(on ? msg->flags | flag : msg->flags & ~flag);
+}
+
+void skua_msg_set_priority(skua_msg *msg, int32_t priority)
+{
+    msg->priority = priority;
+    set_flag(msg, SKI_MSG_BITS, false);
+    set_flag(msg, SKI_MSG_INT, priority != 0);
+}
+
+skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, size_t bits)
+{
+    size_t    n  = (bits + 31) / 32;
+    uint32_t *to = ski_msg_words(msg);
+
+    if (n > msg->bit_room)
+        return SKUA_ERR_INVAL;
+    memcpy(to, words, n * sizeof *to);
+    if (bits % 32)
+        to[n - 1] &= ~(UINT32_MAX >> (bits % 32));
+    msg->bit_words = (uint16_t)n;
+    set_flag(msg, SKI_MSG_INT, false);
+    set_flag(msg, SKI_MSG_BITS, true);
+    return SKUA_OK;
+}
+
+void skua_msg_set_expedited(skua_msg *msg, bool expedited)
+{
+    set_flag(msg, SKI_MSG_EXPEDITED, expedited);
+}
+
+/* ---- sending ------------------------------------------------------------- */
+
+static SKI_COLD void wake(struct ski_pe *self, int pe)
+{
+    self->stats.wakes++;
+    ski_host_wake(self->host, pe);
+}
+
+/* What we know of the inbox of @p pe: a small table, by the low bits of PEs. */
+static inline struct ski_credit *credit_of(struct ski_pe *self, int pe)
+{
+    struct ski_known *known = &self->known[(uint32_t)pe % SKI_KNOWN];
+
+    if (SKI_UNLIKELY(known->pe != pe))
+        *known = (struct ski_known){pe, {0}};
+    return &known->credit;
+}
+
+/* A cell in the inbox of another PE, to be filled and handed to publish(). */
+static inline struct ski_cell *reserve(struct ski_pe *self, int pe, uint64_t *tail)
+{
+    struct ski_inbox *inbox =
+        (struct ski_inbox *)(void *)(self->inboxes + (size_t)pe * self->stride);
+
+    if (SKI_UNLIKELY(
+            !ski_inbox_reserve_mp(inbox, self->reader.cells, credit_of(self, pe), tail)))
+        return NULL;
+    return ski_inbox_cell(inbox, self->reader.cells, *tail);
+}
+
+static inline void publish(struct ski_pe *self, int pe, struct ski_cell *cell, uint64_t tail)
+{
+    if (ski_inbox_publish_mp(cell, tail))
+        wake(self, pe);
+}
+
+bool ski_msg_try_push(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = reserve(self, pe, &tail);
+    uint8_t          flags;
+
+    if (!cell)
+        return false;
+    /* The message may still be on its way to us.  Wait for it before the cell is
+     * touched: the receiver polls that, and would take it away half filled. */
+    flags         = msg->flags;
+    cell->handler = (uint16_t)handler;
+    cell->flags   = flags | SKI_MSG_POINTER;
+    cell->message = msg;
+    self->stats.sent_pointer++;
+    publish(self, pe, cell, tail);
+    return true;
+}
+
+/* Up to SKI_CELL_DATA bytes, by moves of fixed size that may overlap. */
+static inline void copy_small(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    if (bytes >= 16) {
+        memcpy(to, from, 16);
+        if (bytes > 32)
+            memcpy(to + 16, from + 16, 16);
+        memcpy(to + bytes - 16, from + bytes - 16, 16);
+    } else if (bytes >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + bytes - 8, from + bytes - 8, 8);
+    } else {
+        for (size_t i = 0; i < bytes; i++)
+            to[i] = from[i];
+    }
+}
+
+static inline bool push_inline(struct ski_pe *self, int pe, uint32_t handler, const void *data,
+                               size_t bytes, int32_t priority)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = reserve(self, pe, &tail);
+
+    if (!cell)
+        return false;
+    cell->handler  = (uint16_t)handler;
+    cell->flags    = priority ? SKI_MSG_INT : 0;
+    cell->bytes    = (uint8_t)bytes;
+    cell->source   = self->pe;
+    cell->priority = priority;
+    copy_small(cell->data, data, bytes);
+    self->stats.sent_inline++;
+    publish(self, pe, cell, tail);
+    return true;
+}
+
+void ski_msg_poke(struct ski_pe *self, int pe)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = reserve(self, pe, &tail);
+
+    if (!cell)
+        return;
+    cell->flags = SKI_MSG_POKE;
+    publish(self, pe, cell, tail);
+}
+
+__attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler,
+                                                 struct skua_msg *msg)
+{
+    if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING) ||
+        !ski_msg_try_push(self, pe, handler, msg))
+        ski_pending_send(self, pe, msg);
+}
+
+static SKI_COLD _Noreturn void bad_send(const struct ski_pe *self, const char *call, int pe,
+                                        skua_handler handler)
+{
+    if (handler.id >= self->handlers)
+        ski_misuse("%s: handler %u was never registered (the last one is %u, '%s')", call,
+                   handler.id, self->handlers - 1, ski_handler_name(self->handlers - 1));
+    ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
+}
+
+static inline void check_send(const struct ski_pe *self, const char *call, int pe,
+                              skua_handler handler)
+{
+    if (SKI_UNLIKELY(handler.id >= self->handlers || (uint32_t)pe >= (uint32_t)self->pes))
+        bad_send(self, call, pe, handler);
+}
+
+void skua_send(int pe, skua_handler handler, skua_msg *msg)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    check_send(self, __func__, pe, handler);
+    msg->handler = (uint16_t)handler.id;
+    msg->source  = self->pe;
+    ski_msg_post(self, pe, handler.id, msg);
+}
+
+void skua_enqueue(skua_handler handler, skua_msg *msg)
+{
+    skua_send(SKI_SELF()->pe, handler, msg);
+}
+
+static inline void send_copy(struct ski_pe *self, int pe, skua_handler handler, const void *data,
+                             size_t bytes, int32_t priority)
+{
+    struct skua_msg *msg;
+
+    if (bytes <= SKI_CELL_DATA && pe != self->pe && !(self->queue.attention & SKI_ATTEND_PENDING) &&
+        push_inline(self, pe, handler.id, data, bytes, priority))
+        return;
+    msg = ski_msg_copy(self, handler.id, data, bytes);
+    skua_msg_set_priority(msg, priority);
+    ski_msg_post(self, pe, handler.id, msg);
+}
+
+void skua_send_copy(int pe, skua_handler handler, const void *data, size_t bytes)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    check_send(self, __func__, pe, handler);
+    send_copy(self, pe, handler, data, bytes, 0);
+}
+
+void skua_send_copy_prio(int pe, skua_handler handler, const void *data, size_t bytes,
+                         int32_t priority)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    check_send(self, __func__, pe, handler);
+    send_copy(self, pe, handler, data, bytes, priority);
+}
+
+/* ---- receiving ----------------------------------------------------------- */
+
+/* A message of our own with what an inline cell holds. */
+static inline struct skua_msg *unpack(struct ski_pe *self, const struct ski_cell *cell)
+{
+    /* Two fixed sizes, so that the copy is a few vector moves. */
+    size_t           room = cell->bytes <= INLINE_SHORT ? INLINE_SHORT : SKI_CELL_DATA;
+    struct skua_msg *msg  = new_msg(self, room);
+
+    msg->bytes = cell->bytes;
+    memcpy(&msg->handler, &cell->handler, SKI_MSG_IN_CELL);
+    msg->priority = cell->priority;
+    memcpy(msg + 1, cell->data, INLINE_SHORT);
+    if (SKI_UNLIKELY(room > INLINE_SHORT))
+        memcpy((char *)(msg + 1) + INLINE_SHORT, cell->data + INLINE_SHORT,
+               SKI_CELL_DATA - INLINE_SHORT);
+    return msg;
+}
+
+/* What a cell brings, or NULL. */
+static inline struct skua_msg *take(struct ski_pe *self, const struct ski_cell *cell)
+{
+    if (cell->flags & SKI_MSG_POINTER) {
+        __builtin_prefetch(cell->message, 1); /* for writing: it will be sent on or freed */
+        return cell->message;
+    }
+    return SKI_UNLIKELY(cell->flags & SKI_MSG_POKE) ? NULL : unpack(self, cell);
+}
+
+void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
+{
+    struct ski_cell *cell;
+    uint64_t         waiting;
+
+    while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
+        unsigned         flags = cell->flags;
+        struct skua_msg *msg   = take(self, cell);
+
+        ski_reader_advance_sc(&self->reader);
+        self->stats.received++;
+        if (SKI_LIKELY(msg != NULL))
+            ski_queue_push(&self->queue, msg, flags);
+    }
+    ski_reader_tell_sc(&self->reader);
+    waiting = self->queue.pushed - self->queue.popped;
+    if (waiting > self->stats.queue_longest)
+        self->stats.queue_longest = waiting;
+    ski_pe_look_for_exit(self);
+}
+
+struct skua_msg *ski_msg_arrival(struct ski_pe *self)
+{
+    struct skua_msg *msg = take(self, self->reader.next);
+
+    ski_reader_advance_sc(&self->reader);
+    ski_reader_tell_sc(&self->reader);
+    self->stats.received++;
+    self->queue.pushed += msg != NULL;
+    ski_pe_look_for_exit(self);
+    return msg;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * message.h - what a message is in memory, and how it gets into an inbox.
+ *
+ *      0         8        16        24        32
+ *      | bytes   | handler, flags,  | link    | data ...       | priority words
+ *      |         | source, priority |         |                | (if room was asked)
+ *
+ * A message is a block of the pool (base/pool.h): its address is a multiple of
+ * 64 and belongs to its owner alone.  `handler`, `source` and the flags are
+ * written by the sender; a cell that carries the address also carries what the
+ * receiver needs to queue it without touching it.
+ */
+#ifndef SKI_MESSAGE_H
+#define SKI_MESSAGE_H
+
+#include <skua/message.h>
+
+#include "base/inbox.h"
+
+struct ski_pe;
+
+struct skua_msg {
+    size_t   bytes; /* of data */
+    uint16_t handler;    /* from here to source as in a cell                   */
+    uint8_t  flags;
+    uint8_t  cell_bytes; /* not used here                                      */
+    int32_t  source;
+    int32_t  priority;   /* integer priority, 0 unless SKI_MSG_INT             */
+    uint16_t bit_words;  /* words of a bit-string priority, if SKI_MSG_BITS    */
+    uint16_t bit_room;   /* words reserved for one behind the data             */
+    struct skua_msg *link; /* the holder's, to chain messages up               */
+};
+
+/* Bytes of the header that a cell has in the same order. */
+#define SKI_MSG_IN_CELL 8
+
+_Static_assert(sizeof(struct skua_msg) == SKUA_MSG_HEADER, "the header is part of the interface");
+
+enum {
+    SKI_MSG_INT       = 1,
+    SKI_MSG_BITS      = 2,
+    SKI_MSG_EXPEDITED = 4,
+    SKI_MSG_SPECIAL   = SKI_MSG_INT | SKI_MSG_BITS | SKI_MSG_EXPEDITED,
+    SKI_MSG_POINTER   = 8,  /* a cell that carries an address                      */
+    SKI_MSG_POKE      = 16, /* a cell that carries nothing: look at the exit flag  */
+};
+
+static inline uint32_t *ski_msg_words(struct skua_msg *msg)
+{
+    return (uint32_t *)(void *)((char *)(msg + 1) + ((msg->bytes + 3) & ~(size_t)3));
+}
+
+/** A message with a copy of @p bytes at @p data; its header is ready to send. */
+struct skua_msg *ski_msg_copy(struct ski_pe *self, uint32_t handler, const void *data,
+                              size_t bytes);
+
+/** Try once to put @p msg into the inbox of another PE; false if it is full.
+ *  @p handler is the one in its header, which need not be waited for. */
+bool ski_msg_try_push(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);
+
+/** Make @p pe look up, if its inbox has room; if not, it is about to anyway. */
+void ski_msg_poke(struct ski_pe *self, int pe);
+
+/** Move what has arrived, at most @p limit cells, into the queue of @p self. */
+void ski_msg_arrivals(struct ski_pe *self, unsigned limit);
+
+/** The one message that has arrived, past the queue, without looking at its
+ *  memory; NULL if it was a poke. */
+struct skua_msg *ski_msg_arrival(struct ski_pe *self);
+
+#endif

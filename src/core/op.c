@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * op.c - the operators of reductions.
+ *
+ * An operator is a function over arrays of one type.  The two macros below
+ * write the switch over types once; the table names what they made.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "core/collective.h"
+
+#define LOOP(ctype, expression)                     \
+    for (size_t i = 0; i < count; i++) {            \
+        const ctype a = ((const ctype *)into)[i];   \
+        const ctype b = ((const ctype *)from)[i];   \
+        ((ctype *)into)[i] = (ctype)(expression);   \
+    }
+
+/* For all numbers.  @p i32 and @p i64 are the C types to compute with: unsigned
+ * ones where signed arithmetic could overflow, which then wraps around. */
+#define NUMERIC(name, i32, i64, expression)                                          \
+    static void name(void *into, const void *from, size_t count, skua_type type)     \
+    {                                                                                \
+        switch (type) {                                                              \
+        case SKUA_INT32: LOOP(i32, expression) break;                                \
+        case SKUA_INT64: LOOP(i64, expression) break;                                \
+        case SKUA_UINT64: LOOP(uint64_t, expression) break;                          \
+        case SKUA_FLOAT: LOOP(float, expression) break;                              \
+        case SKUA_DOUBLE: LOOP(double, expression) break;                            \
+        case SKUA_BYTE: break;                                                       \
+        }                                                                            \
+    }
+
+/* For integers, whose sign does not matter. */
+#define BITWISE(name, expression)                                                    \
+    static void name(void *into, const void *from, size_t count, skua_type type)     \
+    {                                                                                \
+        if (type == SKUA_INT32) {                                                    \
+            LOOP(uint32_t, expression)                                               \
+        } else {                                                                     \
+            LOOP(uint64_t, expression)                                               \
+        }                                                                            \
+    }
+
+NUMERIC(sum, uint32_t, uint64_t, a + b)
+NUMERIC(product, uint32_t, uint64_t, a * b)
+NUMERIC(minimum, int32_t, int64_t, b < a ? b : a)
+NUMERIC(maximum, int32_t, int64_t, a < b ? b : a)
+NUMERIC(logical_and, int32_t, int64_t, (a != 0) & (b != 0))
+NUMERIC(logical_or, int32_t, int64_t, (a != 0) | (b != 0))
+NUMERIC(logical_xor, int32_t, int64_t, (a != 0) ^ (b != 0))
+BITWISE(bit_and, a & b)
+BITWISE(bit_or, a | b)
+BITWISE(bit_xor, a ^ b)
+
+enum { NUMBERS, TRUTHS, INTEGERS, ANYTHING };
+
+struct op {
+    const char *name;
+    skua_op_fn  fn;
+    int         types;
+};
+
+static const struct op builtin[] = {
+    {"sum", sum, NUMBERS},
+    {"product", product, NUMBERS},
+    {"min", minimum, NUMBERS},
+    {"max", maximum, NUMBERS},
+    {"logical and", logical_and, TRUTHS},
+    {"logical or", logical_or, TRUTHS},
+    {"logical xor", logical_xor, TRUTHS},
+    {"bitwise and", bit_and, INTEGERS},
+    {"bitwise or", bit_or, INTEGERS},
+    {"bitwise xor", bit_xor, INTEGERS},
+};
+
+#define BUILTIN (sizeof builtin / sizeof *builtin)
+
+static struct op *registered;
+static uint32_t   registered_count;
+
+/* Operators are agreed on with the handlers: each has an entry there as well. */
+static void never_sent(skua_msg *msg)
+{
+    (void)msg;
+    ski_fatal("a message was sent to an operator of a reduction");
+}
+
+skua_op skua_op_register(const char *name, skua_op_fn fn)
+{
+    size_t bytes = strlen(name) + sizeof "operator ";
+    char  *entry = ski_malloc(bytes);
+
+    snprintf(entry, bytes, "operator %s", name);
+    skua_register(entry, never_sent);
+    registered = ski_realloc(registered, (registered_count + 1) * sizeof *registered);
+    registered[registered_count] = (struct op){name, fn, ANYTHING};
+    return (skua_op){(uint32_t)BUILTIN + registered_count++};
+}
+
+static const struct op *find(skua_op op)
+{
+    if (op.id < BUILTIN)
+        return &builtin[op.id];
+    return op.id - BUILTIN < registered_count ? &registered[op.id - BUILTIN] : NULL;
+}
+
+skua_op_fn ski_op_function(skua_op op, skua_type type)
+{
+    const struct op *found = find(op);
+
+    if (!found || (found->types != ANYTHING && type == SKUA_BYTE) ||
+        (found->types == INTEGERS && (type == SKUA_FLOAT || type == SKUA_DOUBLE)))
+        return NULL;
+    return found->fn;
+}
+
+void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type)
+{
+    if (find(op)->types == TRUTHS)
+        logical_or(data, data, count, type);
+}
+
+const char *ski_op_name(skua_op op)
+{
+    const struct op *found = find(op);
+    return found ? found->name : "unknown operator";
+}
+
+const char *ski_type_name(skua_type type)
+{
+    static const char *const names[] = {"int32", "int64", "uint64", "float", "double", "byte"};
+    return (unsigned)type <= SKUA_BYTE ? names[type] : "unknown type";
+}
+
+size_t ski_type_size(skua_type type)
+{
+    static const size_t sizes[] = {4, 8, 8, 4, 8, 1};
+    return (unsigned)type <= SKUA_BYTE ? sizes[type] : 0;
+}

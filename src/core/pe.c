@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pe.c - the life of a PE, and what it knows of itself. */
+#include "core/pe.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <skua/pe.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "base/topology.h"
+#include "core/crash.h"
+#include "core/data.h"
+#include "core/handler.h"
+#include "core/scheduler.h"
+
+_Thread_local struct ski_pe *ski_self;
+
+void ski_not_a_pe(const char *call)
+{
+    ski_misuse("%s: called by a thread that is no PE, or outside of skua_main()", call);
+}
+
+static struct ski_pe *new_pe(const struct ski_boot *boot, int pe)
+{
+    struct ski_host *host = boot->job->host;
+    size_t           size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
+    struct ski_pe   *self = ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
+
+    memset(self, 0, size);
+    ski_reader_init(&self->reader, ski_host_inbox(host, pe), host->cells);
+    self->pe       = pe;
+    self->pes      = host->pes;
+    self->inboxes  = host->inboxes;
+    self->stride   = host->stride;
+    self->handler  = ski_handlers.fn;
+    self->handlers = ski_handlers.count;
+    self->job      = boot->job;
+    self->host     = host;
+    self->process  = boot->process;
+    self->data     = ski_data_of_pe();
+    ski_pool_init(&self->pool, &host->heaps[pe]);
+    ski_scheduler_init(self);
+    return self;
+}
+
+static void free_pe(struct ski_pe *self)
+{
+    ski_collectives_destroy(&self->collectives);
+    ski_pending_destroy(&self->pending);
+    ski_timers_destroy(&self->timers);
+    ski_stacks_destroy(&self->stacks);
+    ski_scheduler_destroy(self);
+    free(self->data);
+    free(self);
+}
+
+static void print_stats(void)
+{
+    skua_stats s = skua_stats_get();
+
+    fprintf(stderr,
+            "skua: PE %d: delivered %" PRIu64 ", sent %" PRIu64 " inline %" PRIu64
+            " by pointer %" PRIu64 " to itself, deferred %" PRIu64 ", received %" PRIu64
+            ", longest queue %" PRIu64 ", slept %" PRIu64 ", woke others %" PRIu64
+            ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64 "\n",
+            skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.deferred,
+            s.received, s.queue_longest, s.sleeps, s.wakes, s.threads, s.switches, s.timers);
+}
+
+void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, char **argv),
+                int argc, char **argv)
+{
+    void          *signal_stack = ski_crash_thread_begin();
+    struct ski_pe *self;
+
+    ski_topology_bind(boot->job->cpu[pe]);
+    ski_log_set_pe(pe);
+    ski_self = self = new_pe(boot, pe); /* its memory is now near the CPU it runs on */
+    ski_fiber_init(&self->fiber, NULL, 0);
+    start(argc, argv);
+    ski_scheduler_run(self);
+    if (ski_config.stats)
+        print_stats();
+    ski_self = NULL;
+    free_pe(self);
+    ski_crash_thread_end(signal_stack);
+}
+
+/* ---- calls --------------------------------------------------------------- */
+
+void skua_exit(int code)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    if (!ski_job_exit(self->job, code))
+        return;
+    ski_host_wake_all(self->host);
+    for (int pe = 0; pe < self->pes; pe++)
+        if (pe != self->pe)
+            ski_msg_poke(self, pe);
+    ski_pe_look_for_exit(self);
+}
+
+void skua_abort(const char *format, ...)
+{
+    char    text[SKI_CRASH_TEXT];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ski_fatal("%s", text);
+}
+
+int skua_pe(void)
+{
+    return SKI_SELF()->pe;
+}
+
+int skua_pes(void)
+{
+    return SKI_SELF()->pes;
+}
+
+int skua_process(void)
+{
+    return SKI_SELF()->process;
+}
+
+int skua_processes(void)
+{
+    return SKI_SELF()->job->processes;
+}
+
+int skua_process_of(int pe)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    if ((uint32_t)pe >= (uint32_t)self->pes)
+        ski_misuse("skua_process_of: PE %d does not exist; this job has PEs 0 to %d", pe,
+                   self->pes - 1);
+    return ski_job_process_of(self->job, pe);
+}
+
+static const struct ski_process *process_at(const char *call, int process)
+{
+    struct ski_job *job = SKI_SELF()->job;
+
+    if ((uint32_t)process >= (uint32_t)job->processes)
+        ski_misuse("%s: process %d does not exist; this job has processes 0 to %d", call, process,
+                   job->processes - 1);
+    return &job->process[process];
+}
+
+int skua_process_first(int process)
+{
+    return process_at(__func__, process)->first_pe;
+}
+
+int skua_process_pes(int process)
+{
+    return process_at(__func__, process)->pes;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pe.h - the state of one PE, in the memory of its process.
+ *
+ * Only the PE's own thread touches it.  What other PEs need of it lies in the
+ * arena: its inbox, its heap (transport/host/host.h).
+ */
+#ifndef SKI_PE_H
+#define SKI_PE_H
+
+#include <skua/scheduler.h>
+
+#include "base/log.h"
+#include "base/pool.h"
+#include "boot/boot.h"
+#include "core/collective.h"
+#include "core/fiber.h"
+#include "core/pending.h"
+#include "core/queue.h"
+#include "core/stack.h"
+#include "core/timer.h"
+#include "transport/host/host.h"
+
+/* The PEs that a PE sent to lately, and what it knows of their inboxes. */
+#define SKI_KNOWN 32
+
+struct ski_known {
+    int32_t           pe;
+    struct ski_credit credit;
+};
+
+struct ski_pe {
+    /* What every pass and every send looks at. */
+    struct ski_reader      reader; /* of our inbox                                */
+    struct ski_queue       queue;
+    uint32_t               idle_passes; /* empty ones since the last look at the clock */
+    uint32_t               idle_limit;  /* so many bring the next look                 */
+    int32_t                pe, pes;
+    char                  *inboxes; /* as in struct ski_host                       */
+    size_t                 stride;
+    const skua_handler_fn *handler;
+    uint32_t               handlers;
+    skua_stats             stats;
+    struct ski_known       known[SKI_KNOWN];
+    struct ski_pool        pool;
+
+    /* The rest. */
+    struct ski_job        *job;
+    struct ski_host       *host;
+    int                    process;
+    bool                   stop; /* skua_stop() was called */
+    uint64_t               idle_since;     /* ticks; 0: not known               */
+    uint64_t               idle_delivered; /* stats.delivered at that moment    */
+    uint32_t               idle_yields;    /* since then                        */
+    bool                   idle_worked;    /* idle callbacks have nothing to do */
+    uint64_t               spin_ticks;     /* idle so long: spin                */
+    uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */
+    struct ski_pending     pending;
+    struct ski_timers      timers;
+    struct ski_idle       *idle; /* scheduler.c */
+    struct skua_thread    *thread; /* running, or NULL */
+    struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
+    struct ski_stacks      stacks;
+    struct ski_collectives collectives;
+    void                  *data; /* skua_pe_data */
+};
+
+/** Note that the job ends, if it does.  Looked at with every batch of arrivals
+ *  and when idle; skua_exit() pokes all PEs, so those are moments enough.
+ *  Relaxed: the code comes with the flag, in one word. */
+static inline void ski_pe_look_for_exit(struct ski_pe *self)
+{
+    if (SKI_UNLIKELY(atomic_load_explicit(&self->job->exit, memory_order_relaxed) != 0))
+        self->queue.attention |= SKI_ATTEND_EXIT;
+}
+
+static inline bool ski_pe_exiting(const struct ski_pe *self)
+{
+    return self->queue.attention & SKI_ATTEND_EXIT;
+}
+
+/** The PE of the calling thread, or NULL.  Initial-exec: one load, also in the
+ *  shared library. */
+extern _Thread_local struct ski_pe *ski_self __attribute__((tls_model("initial-exec")));
+
+/** Be PE @p pe, on the calling thread, until the job ends. */
+void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, char **argv),
+                int argc, char **argv);
+
+/* ski_msg_post() to another PE. */
+void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);
+
+/** Hand @p msg, whose header is filled in, to @p pe, or queue it here. */
+static inline void ski_msg_post(struct ski_pe *self, int pe, uint32_t handler,
+                                struct skua_msg *msg)
+{
+    if (pe != self->pe)
+        ski_msg_send_away(self, pe, handler, msg);
+    else
+        ski_queue_push(&self->queue, msg, msg->flags);
+}
+
+SKI_COLD _Noreturn void ski_not_a_pe(const char *call);
+
+/** The same for public calls: a thread that is no PE ends the job. */
+static inline struct ski_pe *ski_pe_of_caller(const char *call)
+{
+    struct ski_pe *self = ski_self;
+
+    if (SKI_UNLIKELY(!self))
+        ski_not_a_pe(call);
+    return self;
+}
+
+#define SKI_SELF() ski_pe_of_caller(__func__)
+
+#endif

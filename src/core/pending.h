@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pending.h - sends that wait because the receiver's inbox is full.
+ *
+ * skua_send() never waits: a message that finds no room is kept here, behind
+ * earlier ones for the same PE, so that their order holds, and is tried again
+ * in every scheduler pass and at every further send to that PE.  Only PEs with
+ * full inboxes have an entry.
+ */
+#ifndef SKI_PENDING_H
+#define SKI_PENDING_H
+
+#include <stdbool.h>
+
+#include "base/arch.h"
+
+struct ski_pe;
+struct skua_msg;
+
+struct ski_pending {
+    struct ski_backlog *first; /* pending.c */
+};
+
+/** Send @p msg, or keep it behind what already waits for @p pe. */
+SKI_COLD void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg);
+
+/** Try to send what waits; SKI_ATTEND_PENDING stays set while something does. */
+SKI_COLD void ski_pending_flush(struct ski_pe *self);
+
+/** The job ends: forget what waits. */
+void ski_pending_destroy(struct ski_pending *pending);
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scheduler.c - see scheduler.h. */
+#include "core/scheduler.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/handler.h"
+#include "core/pe.h"
+
+#define ARRIVALS    32    /* cells moved in a pass: later ones may be more urgent */
+#define IDLE_PASSES 64    /* empty ones between two looks at the clock            */
+#define IDLE_SHARED 4     /* the same, where PEs share a CPU                      */
+#define YIELDS      3     /* of a PE on a crowded CPU before it sleeps            */
+#define RETRY_NS    50000 /* a PE with deferred sends sleeps no longer            */
+
+struct ski_idle {
+    skua_idle_fn     fn;
+    void            *arg;
+    struct ski_idle *next;
+};
+
+/* ---- a pass -------------------------------------------------------------- */
+
+/* Timers, deferred sends and priorities; the next message, if any. */
+static SKI_COLD struct skua_msg *attend(struct ski_pe *self)
+{
+    if (self->queue.attention & SKI_ATTEND_EXIT)
+        return NULL;
+    if (self->queue.attention & SKI_ATTEND_PENDING)
+        ski_pending_flush(self);
+    if (self->queue.attention & SKI_ATTEND_TIMERS)
+        ski_timers_fire(self);
+    return ski_queue_pop(&self->queue);
+}
+
+static inline void deliver(struct ski_pe *self, struct skua_msg *msg, uint32_t handler)
+{
+    if (SKI_UNLIKELY(handler >= self->handlers))
+        ski_handler_unknown(handler, msg->source);
+    self->idle_passes = 0;
+    self->queue.popped++;
+    self->handler[handler](msg);
+}
+
+/* Whether what has arrived is one message, and nothing is to be weighed against it. */
+static inline bool is_alone(const struct ski_pe *self, const struct ski_cell *cell)
+{
+    return !self->queue.plain.first && !self->queue.attention &&
+           !(cell->flags & SKI_MSG_SPECIAL) && !ski_reader_more_sc(&self->reader);
+}
+
+/* Runs the next message of the queue; false if there is none, or the job ends. */
+static inline bool run_queued(struct ski_pe *self)
+{
+    struct skua_msg *msg;
+
+    if (SKI_UNLIKELY(self->queue.attention))
+        msg = attend(self);
+    else
+        msg = ski_list_pop(&self->queue.plain);
+    if (!msg)
+        return false;
+    deliver(self, msg, msg->handler);
+    return true;
+}
+
+/* Something has arrived: runs it, or the most urgent of it and what waits. */
+static __attribute__((noinline)) bool run_arrived(struct ski_pe *self, const struct ski_cell *cell)
+{
+    uint32_t         handler = cell->handler;
+    struct skua_msg *msg;
+
+    if (!is_alone(self, cell)) {
+        ski_msg_arrivals(self, ARRIVALS);
+        return run_queued(self);
+    }
+    msg = ski_msg_arrival(self);
+    if (!msg)
+        return false;
+    deliver(self, msg, handler);
+    return true;
+}
+
+/* One pass; false if there was no message to run, or the job ends. */
+static inline bool pass(struct ski_pe *self)
+{
+    const struct ski_cell *cell = ski_reader_peek_sc(&self->reader);
+
+    return cell ? run_arrived(self, cell) : run_queued(self);
+}
+
+/* ---- idle ---------------------------------------------------------------- */
+
+/* Runs the idle callbacks; true if one of them has more to do. */
+static bool idle_work(struct ski_pe *self)
+{
+    bool more = false;
+
+    for (struct ski_idle *idle = self->idle, *next; idle; idle = next) {
+        next = idle->next; /* it may remove itself */
+        more |= idle->fn(idle->arg);
+    }
+    return more;
+}
+
+/* A job of one PE that sleeps without a timer sleeps for ever. */
+static void warn_of_deadlock(struct ski_pe *self, uint64_t ns)
+{
+    if (self->pes == 1 && ns == SKI_FOREVER)
+        ski_log(SKI_LOG_WARN,
+                "nothing is left to do and nobody called skua_exit(): waiting for ever");
+}
+
+static void sleep_now(struct ski_pe *self)
+{
+    uint64_t ns = ski_timers_wait(&self->timers);
+
+    if (self->queue.attention & SKI_ATTEND_PENDING && ns > RETRY_NS)
+        ns = RETRY_NS;
+    warn_of_deadlock(self, ns);
+    ski_heap_collect(self->pool.heap);
+    self->stats.sleeps++;
+    ski_host_sleep(self->host, self->job, self->pe, &self->reader, ns);
+    self->idle_since = 0;
+}
+
+/* A PE whose CPU others want: yielding to them costs half of sleeping and being
+ * woken, so a few yields come first (docs/decisions/0004-waiting.md). */
+static void step_aside(struct ski_pe *self)
+{
+    if (self->idle_yields++ < YIELDS)
+        sched_yield();
+    else
+        sleep_now(self);
+}
+
+/* Every so many empty passes: spin, yield or sleep? */
+static SKI_COLD void consider_sleep(struct ski_pe *self)
+{
+    uint64_t now = ski_ticks();
+
+    ski_pe_look_for_exit(self);
+    self->idle_passes = 0;
+    if (!self->idle_since || self->idle_delivered != self->queue.popped) {
+        self->idle_since     = now; /* we have been busy in between */
+        self->idle_delivered = self->queue.popped;
+        self->idle_yields    = 0;
+    }
+    if (self->idle && !self->idle_worked) {
+        self->idle_worked = !idle_work(self);
+        return; /* it may have changed what the loop waits for: look before sleeping */
+    }
+    self->idle_worked = false;
+    if (ski_host_crowded(self->host, self->pe))
+        step_aside(self);
+    else if (now - self->idle_since >= self->yield_ticks)
+        sleep_now(self);
+    else if (now - self->idle_since >= self->spin_ticks)
+        sched_yield();
+}
+
+/* After a pass that ran nothing; false: the job ends. */
+static inline bool idle(struct ski_pe *self)
+{
+    if (SKI_UNLIKELY(ski_pe_exiting(self)))
+        return false;
+    if (SKI_UNLIKELY(++self->idle_passes >= self->idle_limit))
+        consider_sleep(self);
+    return true;
+}
+
+void skua_idle_add(skua_idle_fn fn, void *arg)
+{
+    struct ski_pe   *self = SKI_SELF();
+    struct ski_idle *idle = ski_malloc(sizeof *idle);
+
+    *idle      = (struct ski_idle){fn, arg, self->idle};
+    self->idle = idle;
+}
+
+void skua_idle_remove(skua_idle_fn fn, void *arg)
+{
+    for (struct ski_idle **at = &SKI_SELF()->idle; *at; at = &(*at)->next)
+        if ((*at)->fn == fn && (*at)->arg == arg) {
+            struct ski_idle *gone = *at;
+            *at                   = gone->next;
+            free(gone);
+            return;
+        }
+}
+
+/* ---- loops --------------------------------------------------------------- */
+
+static struct ski_pe *on_own_stack(struct ski_pe *self, const char *call)
+{
+    if (self->thread)
+        ski_misuse("%s: called in a user thread, which waits with completions instead", call);
+    return self;
+}
+
+bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void *arg)
+{
+    while (!condition(arg))
+        if (!pass(self) && !idle(self))
+            return false;
+    return true;
+}
+
+void ski_scheduler_run(struct ski_pe *self)
+{
+    while (pass(self) || idle(self))
+        ;
+}
+
+void skua_run(void)
+{
+    struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
+
+    self->stop = false;
+    while (!self->stop && (pass(self) || idle(self)))
+        ;
+    self->stop = false;
+}
+
+void skua_stop(void)
+{
+    SKI_SELF()->stop = true;
+}
+
+bool skua_run_until(bool (*condition)(void *arg), void *arg)
+{
+    return ski_scheduler_until(on_own_stack(SKI_SELF(), __func__), condition, arg);
+}
+
+size_t skua_run_count(size_t n)
+{
+    struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
+    size_t         run  = 0;
+
+    while (run < n) {
+        if (pass(self))
+            run++;
+        else if (!idle(self))
+            break;
+    }
+    return run;
+}
+
+size_t skua_poll(size_t n)
+{
+    struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
+    size_t         run  = 0;
+
+    while (run < n && pass(self))
+        run++;
+    return run;
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+void ski_scheduler_init(struct ski_pe *self)
+{
+    self->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
+    self->yield_ticks = self->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
+    self->idle_limit  = ski_host_shared(self->host, self->pe) ? IDLE_SHARED : IDLE_PASSES;
+    ski_queue_init(&self->queue);
+}
+
+void ski_scheduler_destroy(struct ski_pe *self)
+{
+    while (self->idle) {
+        struct ski_idle *gone = self->idle;
+        self->idle            = gone->next;
+        free(gone);
+    }
+    ski_queue_destroy(&self->queue);
+}
+
+skua_stats skua_stats_get(void)
+{
+    struct ski_pe *self  = SKI_SELF();
+    skua_stats     stats = self->stats;
+
+    stats.delivered = self->queue.popped;
+    stats.sent_self = self->queue.pushed - stats.received - stats.switches;
+    return stats;
+}

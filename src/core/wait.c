@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait.c - wait lists, and the mutexes and conditions made of them.
+ *
+ * A list is circular and known by its last entry, so that both ends are at
+ * hand.  Entries lie on the stacks of those who wait.
+ */
+#include "core/wait.h"
+
+#include <skua/thread.h>
+
+#include "core/pe.h"
+#include "core/scheduler.h"
+#include "core/thread.h"
+
+struct waiter {
+    struct waiter      *next;
+    struct skua_thread *thread; /* NULL: on the PE's own stack */
+    bool                woken;
+};
+
+static void append(void **list, struct waiter *waiter)
+{
+    struct waiter *last = *list;
+
+    waiter->next = last ? last->next : waiter;
+    if (last)
+        last->next = waiter;
+    *list = waiter;
+}
+
+static struct waiter *take_first(void **list)
+{
+    struct waiter *last = *list, *first = last ? last->next : NULL;
+
+    if (first == last)
+        *list = NULL;
+    else
+        last->next = first->next;
+    return first;
+}
+
+/* Takes one out of the middle: somebody gave up waiting. */
+static void take_out(void **list, struct waiter *waiter)
+{
+    struct waiter *before = *list;
+
+    while (before->next != waiter)
+        before = before->next;
+    before->next = waiter->next;
+    if (*list == waiter)
+        *list = before == waiter ? NULL : before;
+}
+
+static bool is_woken(void *arg)
+{
+    return ((struct waiter *)arg)->woken;
+}
+
+bool ski_wait_on(struct ski_pe *self, void **list)
+{
+    struct waiter waiter = {NULL, self->thread, false};
+
+    append(list, &waiter);
+    if (waiter.thread)
+        ski_thread_block(self);
+    else
+        ski_scheduler_until(self, is_woken, &waiter);
+    if (!waiter.woken)
+        take_out(list, &waiter);
+    return waiter.woken;
+}
+
+bool ski_wake_one(struct ski_pe *self, void **list)
+{
+    struct waiter *waiter = take_first(list);
+
+    if (!waiter)
+        return false;
+    waiter->woken = true;
+    if (waiter->thread)
+        ski_thread_unblock(self, waiter->thread);
+    return true;
+}
+
+void ski_wake_all(struct ski_pe *self, void **list)
+{
+    while (ski_wake_one(self, list))
+        ;
+}
+
+/* ---- mutexes and conditions ---------------------------------------------- */
+
+bool skua_mutex_trylock(skua_mutex *mutex)
+{
+    if (mutex->locked)
+        return false;
+    mutex->locked = true;
+    return true;
+}
+
+void skua_mutex_lock(skua_mutex *mutex)
+{
+    if (!skua_mutex_trylock(mutex))
+        ski_wait_on(SKI_SELF(), &mutex->waiters); /* unlock hands it over, locked */
+}
+
+void skua_mutex_unlock(skua_mutex *mutex)
+{
+    if (!mutex->locked)
+        ski_misuse("skua_mutex_unlock: the mutex is not locked");
+    if (!ski_wake_one(SKI_SELF(), &mutex->waiters))
+        mutex->locked = false;
+}
+
+void skua_cond_wait(skua_cond *cond, skua_mutex *mutex)
+{
+    skua_mutex_unlock(mutex);
+    ski_wait_on(SKI_SELF(), &cond->waiters);
+    skua_mutex_lock(mutex);
+}
+
+void skua_cond_signal(skua_cond *cond)
+{
+    ski_wake_one(SKI_SELF(), &cond->waiters);
+}
+
+void skua_cond_broadcast(skua_cond *cond)
+{
+    ski_wake_all(SKI_SELF(), &cond->waiters);
+}

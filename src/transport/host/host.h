@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * host.h - messages between the PEs of one host, through the arena.
+ *
+ * Every PE of the job on this host has an inbox (base/inbox.h) and a heap
+ * (base/heap.h) in the arena, so a send is: find the inbox by arithmetic, fill
+ * a cell.  There is no connection, no table of peers, and no difference
+ * between PEs of one process and of several.
+ *
+ * Waiting.  CPUs are grouped into *domains*: one CPU, where PEs are bound, or
+ * all of them where they are not.  A domain counts its PEs that are awake.  An
+ * idle PE spins only while its domain has a CPU for everyone who is awake;
+ * where it is crowded it soon sleeps and leaves the CPU to a PE with work.
+ */
+#ifndef SKI_HOST_H
+#define SKI_HOST_H
+
+#include "base/heap.h"
+#include "base/inbox.h"
+#include "boot/job.h"
+
+struct ski_domain {
+    _Alignas(SKI_CACHE_LINE) _Atomic int32_t awake; /* of its PEs */
+    int32_t pes, cpus;
+};
+
+struct ski_host {
+    char              *inboxes; /* of PE 0, then every `stride` bytes */
+    size_t             stride;
+    uint32_t           cells;   /* in an inbox */
+    int32_t            pes;
+    struct ski_heap   *heaps;   /* one a PE */
+    struct ski_domain *domains;
+    uint32_t          *domain;  /* of each PE, an index */
+};
+
+/** Lay out inboxes, heaps and domains for the PEs of @p job; job->host is set.
+ *  A failure has been logged. */
+skua_status_t ski_host_create(struct ski_job *job, uint32_t cells);
+
+static inline struct ski_inbox *ski_host_inbox(const struct ski_host *host, int pe)
+{
+    return (struct ski_inbox *)(void *)(host->inboxes + (size_t)pe * host->stride);
+}
+
+/** Wake a PE whose inbox was asleep when we sent to it. */
+SKI_COLD void ski_host_wake(struct ski_host *host, int pe);
+
+/** Wake all of them. */
+void ski_host_wake_all(struct ski_host *host);
+
+/** Whether there may be more PEs around @p pe than CPUs for them. */
+static inline bool ski_host_shared(const struct ski_host *host, int pe)
+{
+    const struct ski_domain *domain = &host->domains[host->domain[pe]];
+    return domain->pes > domain->cpus;
+}
+
+/** Whether more PEs are awake around @p pe than there are CPUs for them. */
+static inline bool ski_host_crowded(const struct ski_host *host, int pe)
+{
+    const struct ski_domain *domain = &host->domains[host->domain[pe]];
+    return atomic_load_explicit(&domain->awake, memory_order_relaxed) > domain->cpus;
+}
+
+/** Sleep until something is sent to @p pe, the caller, whose inbox @p reader
+ *  reads; or @p ns are over, or the job exits, or for no reason. */
+void ski_host_sleep(struct ski_host *host, struct ski_job *job, int pe, struct ski_reader *reader,
+                    uint64_t ns);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * misbehave.c - does the thing its first argument names, on the last PE; for
+ * tests/skuarun.sh and tests/misuse.sh, which look at what becomes of the job.
+ */
+#include <signal.h>
+#include <skua/skua.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static skua_handler nothing;
+static volatile int sink;
+
+static void on_nothing(skua_msg *msg)
+{
+    skua_msg_free(msg);
+}
+
+/* ---- deaths ------------------------------------------------------------------ */
+
+static __attribute__((noinline)) void write_to_nowhere(void)
+{
+    volatile uintptr_t nowhere = 8; /* so that the compiler does not see it */
+
+    *(volatile int *)nowhere = 1;
+}
+
+static void die_by_signal(void)
+{
+    write_to_nowhere();
+}
+
+static void killed(void)
+{
+    kill(getpid(), SIGKILL);
+}
+
+static void abort_it(void)
+{
+    abort();
+}
+
+static void give_up(void)
+{
+    skua_abort("the answer is not %d", 42);
+}
+
+static void leave_early(void)
+{
+    exit(0);
+}
+
+static void leave_early_with_code(void)
+{
+    exit(7);
+}
+
+static __attribute__((noinline)) int recurse(int depth)
+{
+    volatile char frame[1024];
+
+    frame[depth % 1024] = (char)depth;
+    return depth == 0 ? frame[0] : recurse(depth + 1) + frame[1];
+}
+
+static void overflow_thread(void *arg)
+{
+    (void)arg;
+    sink = recurse(1);
+}
+
+static void overflow(void)
+{
+    skua_thread_set_name(skua_thread_create(overflow_thread, NULL, 0), "deep");
+}
+
+/* ---- misuse ------------------------------------------------------------------ */
+
+static void unknown_pe(void)
+{
+    skua_send(99, nothing, skua_msg_alloc(8));
+}
+
+static void unknown_handler(void)
+{
+    skua_send_copy(0, (skua_handler){1234}, NULL, 0);
+}
+
+static void late_register(void)
+{
+    skua_register("too late", on_nothing);
+}
+
+static void free_stranger(void)
+{
+    static char memory[128];
+    skua_msg_free((skua_msg *)(void *)memory);
+}
+
+static void unlock_unlocked(void)
+{
+    skua_mutex mutex = SKUA_MUTEX_INIT;
+    skua_mutex_unlock(&mutex);
+}
+
+static void run_in_thread_body(void *arg)
+{
+    (void)arg;
+    skua_run();
+}
+
+static void run_in_thread(void)
+{
+    skua_thread_detach(skua_thread_create(run_in_thread_body, NULL, 0));
+}
+
+static void bad_reduction(void)
+{
+    double x = 1;
+    skua_reduce(0, SKUA_BIT_AND, SKUA_DOUBLE, &x, 1, skua_done_nothing());
+}
+
+static void different_reduction(void)
+{
+    double x = 1;
+    skua_allreduce(SKUA_MAX, SKUA_DOUBLE, &x, 1, skua_done_nothing());
+}
+
+static void set_twice(void)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+    skua_future_set(&future, NULL, 0);
+    skua_future_set(&future, NULL, 0);
+}
+
+static void fill_arena(void)
+{
+    int n = 0;
+
+    while (n < 1000000) {
+        skua_msg     *msg;
+        skua_status_t status = skua_msg_try_alloc(1000000, &msg);
+        if (status != SKUA_OK) {
+            printf("%s after %d messages\n", skua_status_str(status), n);
+            skua_exit(n > 10 ? 0 : 1);
+            return;
+        }
+        memset(skua_msg_data(msg), 1, 1000);
+        n++;
+    }
+    skua_exit(1);
+}
+
+static void fill_arena_fatally(void)
+{
+    for (;;)
+        memset(skua_msg_data(skua_msg_alloc(1000000)), 1, 1000);
+}
+
+/* ---- others ------------------------------------------------------------------ */
+
+static void exit_with_code(void)
+{
+    skua_exit(42);
+}
+
+static void compute_on(void)
+{
+    skua_exit(3);
+    for (;;)
+        sink++;
+}
+
+static void wait_for_ever(void)
+{
+    printf("waiting\n");
+}
+
+static void echo(void)
+{
+    char line[256];
+
+    while (skua_pe() == 0 && fgets(line, sizeof line, stdin))
+        printf("got %s", line);
+    skua_exit(0);
+}
+
+static void print_lines(void)
+{
+    for (int i = 0; i < 200; i++) { /* in pieces, to tempt the lines apart */
+        printf("line %d ", i);
+        fflush(stdout);
+        printf("of PE %d\n", skua_pe());
+    }
+}
+
+static void on_all_printed(void *arg, const void *data, size_t bytes)
+{
+    (void)arg, (void)data, (void)bytes;
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+static void large(void)
+{
+    size_t    bytes = ((size_t)3 << 30) + 12345;
+    skua_msg *msg   = skua_msg_alloc(bytes);
+    char     *data  = skua_msg_data(msg);
+
+    data[0] = 'a', data[(size_t)1 << 31] = 'b', data[bytes - 1] = 'c';
+    skua_send(0, nothing, msg);
+}
+
+static void on_large(skua_msg *msg)
+{
+    size_t bytes = skua_msg_size(msg);
+    char  *data  = skua_msg_data(msg);
+
+    if (bytes != ((size_t)3 << 30) + 12345)
+        return on_nothing(msg);
+    if (data[0] != 'a' || data[(size_t)1 << 31] != 'b' || data[bytes - 1] != 'c')
+        skua_abort("the large message is damaged");
+    skua_msg_free(msg);
+    printf("%zu bytes\n", bytes);
+    skua_exit(0);
+}
+
+static const struct {
+    const char *name;
+    void (*last)(void);   /* on the last PE          */
+    void (*others)(void); /* on the others, or NULL  */
+} acts[] = {
+    {"segv", die_by_signal, NULL},
+    {"kill", killed, NULL},
+    {"abort", abort_it, NULL},
+    {"give-up", give_up, NULL},
+    {"leave", leave_early, NULL},
+    {"leave-7", leave_early_with_code, NULL},
+    {"overflow", overflow, NULL},
+    {"unknown-pe", unknown_pe, NULL},
+    {"unknown-handler", unknown_handler, NULL},
+    {"late-register", late_register, NULL},
+    {"free-stranger", free_stranger, NULL},
+    {"unlock", unlock_unlocked, NULL},
+    {"run-in-thread", run_in_thread, NULL},
+    {"bad-reduction", bad_reduction, NULL},
+    {"different-reduction", different_reduction, bad_reduction},
+    {"set-twice", set_twice, NULL},
+    {"fill-arena", fill_arena, NULL},
+    {"fill-arena-fatally", fill_arena_fatally, NULL},
+    {"exit-42", exit_with_code, NULL},
+    {"compute-on", compute_on, NULL},
+    {"wait", wait_for_ever, wait_for_ever},
+    {"echo", echo, NULL},
+    {"lines", print_lines, print_lines},
+    {"large", large, NULL},
+};
+
+static void different_sum(void)
+{
+    int32_t x = 1;
+    skua_allreduce(SKUA_SUM, SKUA_INT32, &x, 1, skua_done_nothing());
+}
+
+static void start(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    bool        last = skua_pe() == skua_pes() - 1;
+
+    for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
+        if (strcmp(what, acts[i].name) != 0)
+            continue;
+        if (strcmp(what, "echo") == 0 ? skua_pe() == 0 : last)
+            acts[i].last();
+        else if (acts[i].others == bad_reduction)
+            different_sum();
+        else if (acts[i].others)
+            acts[i].others();
+        if (strcmp(what, "lines") == 0)
+            skua_barrier(skua_done_call(on_all_printed, NULL));
+        return;
+    }
+    skua_abort("misbehave: there is no '%s'", what);
+}
+
+int main(int argc, char **argv)
+{
+    nothing = skua_register("nothing", on_large);
+    /* A process that registers more, or other, handlers than the first. */
+    if (getenv("ODD_ONE") && access(getenv("ODD_ONE"), F_OK) == 0) {
+        unlink(getenv("ODD_ONE"));
+        skua_register("odd", on_nothing);
+    }
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# skuarun.sh - the launcher: exit codes, deaths, signals, input and output, and
+# that nothing is left behind.
+#
+# usage: skuarun.sh SKUARUN MISBEHAVE
+skuarun=$1
+program=$2
+. "$(dirname "$0")/tap.sh"
+export SKUA_PIN=none
+[ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
+
+# ---- the command line
+run "$skuarun" --help
+ok "--help explains and succeeds" has "$code $out" '^0 usage: skuarun'
+run "$skuarun" --version
+ok "--version" has "$code $out" '^0 skuarun [0-9]'
+run "$skuarun" -n 2
+ok "no program is an error" has "$code $err" '^2 skuarun: no program'
+run "$skuarun" -n 0 "$program"
+ok "so are 0 PEs" has "$code $err" '^2 skuarun: -n 0: expected'
+run "$skuarun" -n 2x "$program"
+ok "and PEs that are no number" has "$code $err" '^2 skuarun: -n 2x: expected'
+run "$skuarun" --bogus "$program"
+ok "and an unknown option" has "$code" '^2$'
+run "$skuarun" -s log_level "$program"
+ok "and --set without a value" has "$code $err" '^2 .*expected NAME=VALUE'
+run "$skuarun" -n 2 ./no-such-program
+ok "a program that is not there" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
+ok "is said once" one_line "$err"
+run "$skuarun" -n 2 /etc/passwd
+ok "a program that cannot be executed" has "$code $err" '^126 skuarun: cannot run /etc/passwd: Permission denied'
+
+# ---- settings
+run "$skuarun" -n 2 -s log_level=loud "$program" exit-42
+ok "a bad setting is refused before anything starts" has "$code $err" '^2 .*SKUA_LOG_LEVEL=loud: expected fatal'
+run env SKUA_LOG_LEVLE=info "$skuarun" -n 2 "$program" exit-42
+ok "a misspelt one is named, with the right one" has "$code $err" '^42 .*SKUA_LOG_LEVLE is no setting; did you mean SKUA_LOG_LEVEL'
+ok "once" one_line "$err"
+run "$skuarun" -n 2 -s arena_address=1000000000000 "$program" exit-42
+ok "an arena that cannot be mapped" has "$code $err" '^1 .*cannot map an arena.*SKUA_ARENA_ADDRESS'
+run "$skuarun" -n 2 --pin=9-1 "$program" exit-42
+ok "a bad list of CPUs" has "$code $err" '^1 .*SKUA_PIN=9-1: expected'
+
+# ---- exit codes
+for mode in "-n 1" "-n 3" "-n 3 -t 3" "-n 4 -t 2"; do
+  # shellcheck disable=SC2086
+  run "$skuarun" $mode "$program" exit-42
+  ok "skua_exit(42) with $mode" test "$code" = 42
+  ok "says nothing" test -z "$err"
+done
+run "$skuarun" -n 2 true
+ok "a program that is not of Skua" test "$code" = 0
+run "$skuarun" -n 2 false
+ok "and one that fails" has "$code $err" '^1 .*exited with code 1 without joining'
+run "$skuarun" -n 2 -s exit_grace=0.3 "$program" compute-on
+ok "a PE that computes on is ended" has "$code $err" '^3 .*did not end within 0.3 s of skua_exit'
+
+# ---- deaths: named in one line, within a second, the code is the failing one
+died()
+{
+  # shellcheck disable=SC2086
+  run "$skuarun" $1 "$program" "$2"
+  ok "$2 with $1: code $3" test "$code" = "$3"
+  ok "$2 with $1: named" has "$err" "$4"
+  ok "$2 with $1: in one line" one_line "$err"
+  ok "$2 with $1: within a second" test "$seconds" -le 1
+}
+if [ "${SANITIZED:-}" = "" ]; then # a sanitizer has its own words for it
+  died "-n 4" segv 139 '^skuarun: PE 3 \(process 3\) died of signal 11 \(Segmentation fault\) at address 0x8$'
+  died "-n 4 -t 2" segv 139 '^skuarun: PE 3 \(process 1\) died of signal 11'
+  died "-n 3 -t 3" abort 134 '^skuarun: PE 2 \(process 0\) died of signal 6'
+  died "-n 2" overflow 139 '^skuarun: PE 1 .*user thread deep overran its stack of 65536 bytes'
+fi
+died "-n 3" kill 137 '^skuarun: PE 2 \(process 2\) died of signal 9 \(Killed\)$'
+died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'
+died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) gave up: the answer is not 42$'
+died "-n 3" leave 1 '^skuarun: PE 2 \(process 2\) exited with code 0 before skua_exit'
+died "-n 3" leave-7 7 '^skuarun: PE 2 \(process 2\) exited with code 7 before skua_exit'
+ok "nothing is left of them" none_left
+
+if [ "${SANITIZED:-}" = "" ]; then
+  run "$skuarun" -n 2 -s backtrace=1 "$program" segv
+  ok "SKUA_BACKTRACE=1 says where" has "$err" 'at address 0x8, in write_to_nowhere'
+  ok "and who called" has "$err" 'called from (start|die_by_signal)'
+  run "$skuarun" -n 2 -s backtrace=1 "$program" unknown-pe
+  ok "also after a misuse" has "$err" 'called from (unknown_pe|start)'
+fi
+
+# ---- binaries that differ
+touch "$work/odd"
+run env ODD_ONE="$work/odd" "$skuarun" -n 3 "$program" exit-42
+ok "other handlers than the rest" has "$err" 'handler [0-9]+ is (missing|"odd") in process [12] but ("odd"|missing) in process 0'
+ok "end the job" test "$code" = 1
+
+# ---- a message of 3 GB, between processes
+run "$skuarun" -n 2 -s arena_size=8g "$program" large
+ok "3 GB in a message" has "$code $out" '^0 3221237817 bytes'
+
+# ---- input and output
+run sh -c "printf 'one\ntwo\n' | '$skuarun' -n 3 '$program' echo"
+ok "stdin goes to PE 0" has "$(echo $out)" '^got one got two$'
+run "$skuarun" -n 4 "$program" lines
+ok "lines stay whole" test "$(printf '%s\n' "$out" | grep -cE '^line [0-9]+ of PE [0-3]$')" = 800
+ok "and none is lost or added" test "$(printf '%s\n' "$out" | wc -l)" = 800
+run "$skuarun" -n 4 -t 2 -l "$program" lines
+ok "labels name the PEs" test "$(printf '%s\n' "$out" | grep -cE '^\[(0-1|2-3)\] line')" -ge 400
+run "$skuarun" -n 3 -l "$program" lines
+ok "one PE a process: its number" has "$out" '^\[2\] line 199 of PE 2$'
+run "$skuarun" -n 2 -v "$program" exit-42
+ok "-v tells what runs where" has "$err" '^skuarun: process 1 is pid [0-9]+, with PE 1'
+run sh -c "'$skuarun' -n 2 '$program' lines | head -n 1; sleep 0.6"
+ok "a reader that goes away ends the job" none_left
+
+# ---- signals
+start_waiting()
+{
+  # (a shell makes what it runs in the background ignore SIGINT)
+  env --default-signal=INT "$skuarun" -n 3 "$program" wait >"$work/wait" 2>"$work/wait.err" &
+  pid=$!
+  for _ in $(seq 100); do
+    [ "$(grep -c waiting "$work/wait")" = 3 ] && break
+    sleep 0.05
+  done
+}
+ended_by()
+{
+  start_waiting
+  kill "-$1" $pid
+  code=0
+  wait $pid || code=$?
+  ok "SIG$1 ends the job" test "$code" = "$2"
+  ok "and leaves nothing" none_left
+}
+ended_by TERM 143
+ended_by INT 130
+ended_by HUP 129
+start_waiting
+kill -KILL $pid
+wait $pid 2>/dev/null
+ok "SIGKILL of skuarun leaves no process" none_left
+start_waiting
+kill -KILL "$(pgrep -x test_misbehave -P $pid | head -n 1)"
+code=0
+wait $pid || code=$?
+ok "SIGKILL of a process ends the job" test "$code" = 137
+ok "and leaves nothing" none_left
+"$skuarun" -n 2 sh -c "\"$program\" wait; true" >"$work/wait" 2>&1 &
+pid=$!
+for _ in $(seq 100); do
+  [ "$(grep -c waiting "$work/wait")" = 2 ] && break
+  sleep 0.05
+done
+kill -KILL $pid
+wait $pid 2>/dev/null
+ok "also behind a shell" none_left
+
+# ---- an idle job uses no CPU
+ticks_used()
+{
+  sum=0
+  for child in $(pgrep -P $pid); do
+    sum=$((sum + $(cut -d' ' -f14 "/proc/$child/stat") + $(cut -d' ' -f15 "/proc/$child/stat")))
+  done
+  echo $sum
+}
+start_waiting
+sleep 0.5
+before=$(ticks_used)
+sleep 1
+after=$(ticks_used)
+ok "an idle job uses no CPU" test $((after - before)) -le 1
+kill -TERM $pid
+wait $pid 2>/dev/null
+
+tap_end

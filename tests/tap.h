@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tap.h - a test says "ok 1 - what" or "not ok 1 - what"; any "not ok" fails it.
+ *
+ * Unit tests: OK(), then return tap_end() from main().
+ * Programs on several PEs: CHECK() ends the job with a line that says where, so
+ * a test passes only if it comes to its skua_exit(0).
+ * Randomized tests take their seed from tap_seed(), which prints it; SEED=n in
+ * the environment repeats a run.
+ */
+#ifndef TAP_H
+#define TAP_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int tap_count, tap_bad;
+
+#define OK(condition, ...) tap_ok(!!(condition), __FILE__, __LINE__, __VA_ARGS__)
+
+__attribute__((unused, format(printf, 4, 5))) static void tap_ok(int pass, const char *file,
+                                                                 int line, const char *what, ...)
+{
+    __builtin_va_list args;
+
+    tap_bad += !pass;
+    printf("%sok %d - ", pass ? "" : "not ", ++tap_count);
+    __builtin_va_start(args, what);
+    vprintf(what, args);
+    __builtin_va_end(args);
+    printf(pass ? "\n" : " (%s:%d)\n", file, line);
+}
+
+__attribute__((unused)) static int tap_end(void)
+{
+    printf("1..%d\n", tap_count);
+    return tap_bad != 0;
+}
+
+#define CHECK(condition)                                                              \
+    do {                                                                              \
+        if (!(condition))                                                             \
+            skua_abort("%s:%d: not true: %s", __FILE__, __LINE__, #condition);        \
+    } while (0)
+
+/* xorshift64*: the same sequence everywhere. */
+static inline uint64_t tap_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(2685821657736338717);
+}
+
+__attribute__((unused)) static uint64_t tap_seed(void)
+{
+    const char     *given = getenv("SEED");
+    struct timespec now;
+    uint64_t        seed;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    seed = given ? strtoull(given, NULL, 0)
+                 : (uint64_t)now.tv_sec * 1000003u + (uint64_t)now.tv_nsec;
+    printf("# seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    return seed ? seed : 1;
+}
+
+#endif

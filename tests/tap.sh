@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# tap.sh - for tests in shell: source it, call the functions, end with tap_end.
+#
+#   run COMMAND...      runs it; $code, $out (stdout) and $err (stderr) are set,
+#                       and $seconds, how long it took (a whole number)
+#   ok WHAT TEST...     a result: whether the command TEST succeeds
+#   has TEXT PATTERN    whether the text has a line that matches (grep -E)
+set -u
+count=0
+bad=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+run()
+{
+  began=$(date +%s)
+  code=0
+  "$@" >"$work/out" 2>"$work/err" || code=$?
+  seconds=$(( $(date +%s) - began ))
+  out=$(cat "$work/out")
+  err=$(cat "$work/err")
+}
+
+ok()
+{
+  what=$1
+  shift
+  count=$((count + 1))
+  if "$@"; then
+    echo "ok $count - $what"
+  else
+    bad=$((bad + 1))
+    echo "not ok $count - $what ($*)"
+    echo "# code $code; out: $out; err: $err" | head -c 2000
+    echo
+  fi
+}
+
+has()
+{
+  printf '%s\n' "$1" | grep -qE -- "$2"
+}
+
+one_line()
+{
+  [ "$(printf '%s\n' "$1" | grep -c .)" = 1 ]
+}
+
+# Whether no process of the test's program is left, within a second.
+none_left()
+{
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    ps -C test_misbehave -o stat= | grep -qv '^Z' || return 0 # Z: dead, not yet collected
+    sleep 0.1
+  done
+  return 1
+}
+
+tap_end()
+{
+  echo "1..$count"
+  [ "$bad" = 0 ]
+  exit $?
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * threads.c - user threads: they keep their state over switches, wait for each
+ * other in every way there is, and there may be very many of them.
+ *
+ * usage: threads [MANY]   so many threads at a time in the last test
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+static skua_handler thread_handler, done_handler;
+static int          finished; /* on PE 0 */
+
+/* ---- state ----------------------------------------------------------------- */
+
+static void compute(void *arg)
+{
+    double *result = arg, sum = 0, seed = *result;
+    char    local[2000];
+
+    memset(local, (int)seed, sizeof local);
+    for (int i = 0; i < 50; i++) {
+        double kept = seed / (i + 1); /* lives in a register over the switch */
+        skua_thread_yield();
+        sum += kept;
+        CHECK(local[i * 40] == (char)(int)seed);
+    }
+    *result = sum;
+}
+
+static void test_state(void)
+{
+    enum { THREADS = 20 };
+    skua_thread *thread[THREADS];
+    double       value[THREADS];
+
+    for (int i = 0; i < THREADS; i++) {
+        value[i]  = i + 1;
+        thread[i] = skua_thread_create(compute, &value[i], i % 2 ? 0 : 32768);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        double sum = 0;
+        skua_thread_join(thread[i]);
+        for (int k = 0; k < 50; k++)
+            sum += (double)(i + 1) / (k + 1);
+        CHECK(value[i] == sum);
+    }
+}
+
+/* ---- suspend and resume ---------------------------------------------------- */
+
+static void sleeper(void *arg)
+{
+    int *wakes = arg;
+
+    CHECK(skua_thread_self() != NULL);
+    for (int i = 0; i < 3; i++) {
+        skua_thread_suspend();
+        ++*wakes;
+    }
+}
+
+static void test_resume(void)
+{
+    int          wakes  = 0;
+    skua_thread *thread = skua_thread_create(sleeper, &wakes, 0);
+
+    CHECK(skua_thread_self() == NULL);
+    skua_thread_resume(thread); /* before it suspends: not lost */
+    while (skua_poll(10))
+        ;
+    CHECK(wakes == 1);
+    skua_thread_resume(thread);
+    skua_thread_resume(thread); /* two before it runs are one */
+    while (skua_poll(10))
+        ;
+    CHECK(wakes == 2);
+    skua_thread_resume(thread);
+    skua_thread_join(thread);
+    CHECK(wakes == 3);
+}
+
+/* The neighbour resumes a thread of ours: its address came in a message. */
+static void on_thread(skua_msg *msg)
+{
+    skua_thread *thread = *(skua_thread **)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    skua_thread_resume(thread);
+}
+
+static void test_resume_from_afar(void)
+{
+    int          wakes  = 0;
+    skua_thread *thread = skua_thread_create(sleeper, &wakes, 0);
+
+    for (int i = 1; i <= 3; i++) {
+        skua_send_copy((skua_pe() + 1) % skua_pes(), thread_handler, &thread, sizeof thread);
+        while (wakes < i)
+            skua_run_count(1);
+    }
+    skua_thread_join(thread);
+}
+
+/* ---- mutex, condition, future ---------------------------------------------- */
+
+struct shared {
+    skua_mutex   mutex;
+    skua_cond    filled, emptied;
+    skua_future  future;
+    skua_counter ended;
+    int          inside, value, total, order;
+};
+
+static void in_turn(void *arg)
+{
+    struct shared *s = arg;
+
+    for (int i = 0; i < 10; i++) {
+        skua_mutex_lock(&s->mutex);
+        CHECK(s->inside++ == 0);
+        skua_thread_yield();
+        s->inside--;
+        s->total++;
+        skua_mutex_unlock(&s->mutex);
+    }
+    skua_complete(skua_done_count(&s->ended), NULL, 0);
+}
+
+static void produce(void *arg)
+{
+    struct shared *s = arg;
+
+    for (int i = 1; i <= 20; i++) {
+        skua_mutex_lock(&s->mutex);
+        while (s->value)
+            skua_cond_wait(&s->emptied, &s->mutex);
+        s->value = i;
+        skua_cond_signal(&s->filled);
+        skua_mutex_unlock(&s->mutex);
+    }
+}
+
+static void consume(void *arg)
+{
+    struct shared *s = arg;
+
+    for (int i = 1; i <= 20; i++) {
+        skua_mutex_lock(&s->mutex);
+        while (!s->value)
+            skua_cond_wait(&s->filled, &s->mutex);
+        CHECK(s->value == i);
+        s->value = 0;
+        skua_cond_broadcast(&s->emptied);
+        skua_mutex_unlock(&s->mutex);
+    }
+}
+
+static void await(void *arg)
+{
+    struct shared *s = arg;
+    size_t         bytes;
+    const char    *text = skua_future_wait(&s->future, &bytes);
+
+    CHECK(bytes == 6 && strcmp(text, "hello") == 0);
+    skua_complete(skua_done_count(&s->ended), NULL, 0);
+}
+
+static void test_waiting(void)
+{
+    struct shared s = {0};
+    skua_thread  *pair[2];
+
+    for (int i = 0; i < 5; i++)
+        skua_thread_detach(skua_thread_create(in_turn, &s, 0));
+    CHECK(skua_counter_wait(&s.ended, 5) && s.total == 50);
+    CHECK(skua_mutex_trylock(&s.mutex) && !skua_mutex_trylock(&s.mutex));
+    skua_mutex_unlock(&s.mutex);
+
+    pair[0] = skua_thread_create(consume, &s, 0);
+    pair[1] = skua_thread_create(produce, &s, 0);
+    skua_thread_join(pair[1]);
+    skua_thread_join(pair[0]);
+
+    for (int i = 0; i < 3; i++)
+        skua_thread_detach(skua_thread_create(await, &s, 0));
+    while (skua_poll(10))
+        ;
+    CHECK(s.ended.value == 5);
+    skua_future_set(&s.future, "hello", 6);
+    CHECK(skua_counter_wait(&s.ended, 8));
+    skua_future_clear(&s.future);
+    CHECK(!s.future.ready);
+}
+
+/* ---- very many -------------------------------------------------------------- */
+
+static void one_of_many(void *arg)
+{
+    skua_thread_yield();
+    ++*(int *)arg;
+    skua_thread_suspend();
+    ++*(int *)arg;
+}
+
+static void test_many(int many)
+{
+    skua_thread **thread = malloc((size_t)many * sizeof *thread);
+    int           steps  = 0;
+
+    for (int i = 0; i < many; i++)
+        thread[i] = skua_thread_create(one_of_many, &steps, 0);
+    while (steps < many)
+        skua_run_count(1);
+    for (int i = 0; i < many; i++)
+        skua_thread_resume(thread[i]);
+    for (int i = 0; i < many; i++)
+        skua_thread_join(thread[i]);
+    CHECK(steps == 2 * many);
+    free(thread);
+}
+
+static void on_done(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (++finished == skua_pes())
+        skua_exit(0);
+}
+
+static void start(int argc, char **argv)
+{
+    test_state();
+    test_resume();
+    test_resume_from_afar();
+    test_waiting();
+    test_many(argc > 1 ? atoi(argv[1]) : 1000);
+    skua_send_copy(0, done_handler, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    thread_handler = skua_register("thread", on_thread);
+    done_handler   = skua_register("done", on_done);
+    return skua_main(argc, argv, start);
+}

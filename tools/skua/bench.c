@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench.c - skua bench: runs benchmark programs and their peers in turn, a few
+ * rounds of all of them, and keeps the best of each.
+ */
+#include "bench.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/topology.h"
+#include "commands.h"
+
+static const char help[] =
+    "usage: skua bench [messages] [options]\n"
+    "\n"
+    "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
+    "  -f, --format=F      table (default), json or csv, on stdout\n"
+    "  -o, --output=DIR    where bench-NAME.csv and bench-NAME.svg go (default: .)\n"
+    "  -h, --help          this text\n"
+    "\n"
+    "Benchmarks:\n"
+    "  messages   round trips, rates, a ring with more PEs than cores, and the\n"
+    "             instructions of the fast paths; beside the floor (two processes\n"
+    "             that bounce a cache line), Open MPI and MPICH, where installed\n";
+
+static const struct bench *const benches[] = {&bench_messages};
+
+#define BENCHES (sizeof benches / sizeof *benches)
+
+struct options {
+    const struct bench *bench;
+    int                 rounds;
+    const char         *format, *output;
+};
+
+/* ---- running ------------------------------------------------------------- */
+
+static void take_line(const char *line, void *results)
+{
+    results_read(results, line);
+}
+
+void bench_run(struct results *results, char *const argv[])
+{
+    int code = program_run(argv, false, take_line, results);
+
+    if (code != 0)
+        fprintf(stderr, "skua: %s %s%s failed (%d); going on without it\n", argv[0],
+                argv[1] ? argv[1] : "", argv[1] && argv[2] ? " ..." : "", code);
+}
+
+void bench_progress(const char *what)
+{
+    static int width;
+
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r%-*s", width, what ? what : "");
+    width = what ? (int)strlen(what) : 0;
+    if (!what)
+        fprintf(stderr, "\r");
+}
+
+static void find_cpus(struct bench_host *host)
+{
+    struct ski_topology topology;
+
+    host->cpu[0] = 0;
+    host->cpu[1] = 1;
+    if (ski_topology_load(&topology) != SKUA_OK)
+        return;
+    host->cpu[0] = topology.cpu[0];
+    host->cpu[1] = topology.cpu[topology.cpus > 1 ? 1 : 0];
+    if (topology.cpus < 2)
+        fprintf(stderr, "skua: this host has one CPU; what needs two will look bad\n");
+    ski_topology_free(&topology);
+}
+
+/* ---- printing ------------------------------------------------------------ */
+
+static FILE *create(const struct options *options, const char *ending)
+{
+    char  path[PROGRAM_PATH];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/bench-%s.%s", options->output, options->bench->name, ending);
+    file = fopen(path, "w");
+    if (!file)
+        perror(path);
+    else
+        fprintf(stderr, "wrote %s\n", path);
+    return file;
+}
+
+static void write_files(const struct options *options, const struct results *results)
+{
+    FILE *csv = create(options, "csv"), *svg = create(options, "svg");
+
+    if (csv) {
+        results_print_csv(results, csv);
+        fclose(csv);
+    }
+    if (svg) {
+        options->bench->plot(results, svg);
+        fclose(svg);
+    }
+}
+
+static void print(const struct options *options, const struct results *results)
+{
+    if (strcmp(options->format, "json") == 0)
+        results_print_json(results, stdout);
+    else if (strcmp(options->format, "csv") == 0)
+        results_print_csv(results, stdout);
+    else
+        options->bench->print(results);
+}
+
+/* ---- the command --------------------------------------------------------- */
+
+static int wrong(const char *what, const char *text)
+{
+    fprintf(stderr, "skua bench: %s: %s (skua bench --help)\n", text, what);
+    return 2;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+    static const struct option long_options[] = {
+        {"rounds", required_argument, NULL, 'r'}, {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    int c;
+
+    while ((c = getopt_long(argc, argv, "r:f:o:h", long_options, NULL)) != -1) {
+        switch (c) {
+        case 'r': options->rounds = atoi(optarg); break;
+        case 'f': options->format = optarg; break;
+        case 'o': options->output = optarg; break;
+        case 'h': fputs(help, stdout); return -1;
+        default: fputs("(skua bench --help)\n", stderr); return 2;
+        }
+    }
+    if (options->rounds < 1 || options->rounds > 100)
+        return wrong("expected 1 to 100 rounds", "--rounds");
+    if (strcmp(options->format, "table") && strcmp(options->format, "json") &&
+        strcmp(options->format, "csv"))
+        return wrong("expected table, json or csv", options->format);
+    if (access(options->output, W_OK) != 0)
+        return wrong("no folder that can be written to", options->output);
+    for (size_t i = 0; optind < argc; i++) {
+        if (i == BENCHES)
+            return wrong("no such benchmark", argv[optind]);
+        options->bench = benches[i];
+        if (strcmp(argv[optind], benches[i]->name) == 0)
+            break;
+    }
+    return 0;
+}
+
+int command_bench(int argc, char **argv)
+{
+    struct options    options = {&bench_messages, 3, "table", "."};
+    struct results    results = {0};
+    struct bench_host host;
+    int               code = parse(argc, argv, &options);
+
+    if (code != 0)
+        return code < 0 ? 0 : code;
+    if (!program_find("skuarun", host.skuarun)) {
+        fprintf(stderr, "skua: skuarun is missing from this installation\n");
+        return 1;
+    }
+    find_cpus(&host);
+    for (int round = 1; round <= options.rounds; round++)
+        options.bench->run(&results, &host, round, options.rounds);
+    bench_progress(NULL);
+    if (results.count == 0) {
+        fprintf(stderr, "skua: nothing could be measured\n");
+        return 1;
+    }
+    print(&options, &results);
+    write_files(&options, &results);
+    results_free(&results);
+    return 0;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plot.c - see plot.h.
+ *
+ * The frame reaches over whole powers of ten; the names stand to the right of
+ * the curves' ends, moved apart so that they do not overlap.
+ */
+#include "plot.h"
+
+#include <math.h>
+
+#define WIDTH   900.0
+#define HEIGHT  560.0
+#define LEFT    80.0
+#define RIGHT   170.0 /* room for names */
+#define TOP     50.0
+#define BOTTOM  60.0
+#define SPACING 16.0 /* of names */
+
+struct frame {
+    double x0, x1, y0, y1; /* powers of ten */
+};
+
+static void widen(double value, double *low, double *high)
+{
+    *low  = fmin(*low, floor(log10(value)));
+    *high = fmax(*high, ceil(log10(value)));
+}
+
+static struct frame frame_of(const struct plot *plot)
+{
+    struct frame f = {99, -99, 99, -99};
+
+    for (size_t c = 0; c < plot->curves; c++)
+        for (size_t i = 0; i < plot->curve[c].points; i++) {
+            widen(plot->curve[c].x[i], &f.x0, &f.x1);
+            widen(plot->curve[c].y[i], &f.y0, &f.y1);
+        }
+    return f;
+}
+
+static double at_x(const struct frame *f, double value)
+{
+    return LEFT + (log10(value) - f->x0) / (f->x1 - f->x0) * (WIDTH - LEFT - RIGHT);
+}
+
+static double at_y(const struct frame *f, double value)
+{
+    return HEIGHT - BOTTOM - (log10(value) - f->y0) / (f->y1 - f->y0) * (HEIGHT - TOP - BOTTOM);
+}
+
+/* 0.1, 1, 10, ..., 1 k, 1 M */
+static void print_power(FILE *to, double power)
+{
+    if (power >= 6)
+        fprintf(to, "%g M", pow(10, power - 6));
+    else if (power >= 3)
+        fprintf(to, "%g k", pow(10, power - 3));
+    else
+        fprintf(to, "%g", pow(10, power));
+}
+
+static void draw_grid(FILE *to, const struct frame *f)
+{
+    for (double p = f->x0; p <= f->x1; p++) {
+        double x = at_x(f, pow(10, p));
+        fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#ddd'/>\n", x, TOP, x,
+                HEIGHT - BOTTOM);
+        fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='middle'>", x, HEIGHT - BOTTOM + 20);
+        print_power(to, p);
+        fprintf(to, "</text>\n");
+    }
+    for (double p = f->y0; p <= f->y1; p++) {
+        double y = at_y(f, pow(10, p));
+        fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#ddd'/>\n", LEFT, y,
+                WIDTH - RIGHT, y);
+        fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='end'>", LEFT - 8, y + 4);
+        print_power(to, p);
+        fprintf(to, "</text>\n");
+    }
+}
+
+static void draw_curve(FILE *to, const struct frame *f, const struct curve *c)
+{
+    fprintf(to, "<polyline fill='none' stroke='%s' stroke-width='2' stroke-dasharray='%s' points='",
+            c->colour, c->dash);
+    for (size_t i = 0; i < c->points; i++)
+        fprintf(to, "%.1f,%.1f ", at_x(f, c->x[i]), at_y(f, c->y[i]));
+    fprintf(to, "'/>\n");
+    for (size_t i = 0; i < c->points; i++)
+        fprintf(to, "<circle cx='%.1f' cy='%.1f' r='2.5' fill='%s'/>\n", at_x(f, c->x[i]),
+                at_y(f, c->y[i]), c->colour);
+}
+
+/* Names from the top down, each at its curve's end or below the one before. */
+static void draw_names(FILE *to, const struct frame *f, const struct plot *plot)
+{
+    double last = TOP - SPACING;
+    char   done[64] = {0};
+
+    for (size_t n = 0; n < plot->curves && n < sizeof done; n++) {
+        const struct curve *next = NULL;
+        double              best = 0, y;
+
+        for (size_t c = 0; c < plot->curves && c < sizeof done; c++) {
+            const struct curve *curve = &plot->curve[c];
+            if (!done[c] && curve->points && (!next || curve->y[curve->points - 1] > best)) {
+                next = curve;
+                best = curve->y[curve->points - 1];
+            }
+        }
+        if (!next)
+            return;
+        done[next - plot->curve] = 1;
+        y    = fmax(at_y(f, best), last + SPACING);
+        last = y;
+        fprintf(to,
+                "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s' stroke-width='2' "
+                "stroke-dasharray='%s'/>\n<text x='%.1f' y='%.1f'>%s</text>\n",
+                WIDTH - RIGHT + 8, y, WIDTH - RIGHT + 32, y, next->colour, next->dash,
+                WIDTH - RIGHT + 38, y + 4, next->name);
+    }
+}
+
+void plot_write(const struct plot *plot, FILE *to)
+{
+    struct frame f = frame_of(plot);
+
+    fprintf(to,
+            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' "
+            "font-family='sans-serif' font-size='12' fill='#222'>\n"
+            "<rect width='100%%' height='100%%' fill='white'/>\n"
+            "<text x='%g' y='28' font-size='16'>%s</text>\n",
+            WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT, plot->title);
+    draw_grid(to, &f);
+    fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>\n",
+            (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, plot->x_axis);
+    fprintf(to, "<text transform='translate(22 %.1f) rotate(-90)' text-anchor='middle'>%s</text>\n",
+            (TOP + HEIGHT - BOTTOM) / 2, plot->y_axis);
+    for (size_t c = 0; c < plot->curves; c++)
+        draw_curve(to, &f, &plot->curve[c]);
+    draw_names(to, &f, plot);
+    fprintf(to, "</svg>\n");
+}

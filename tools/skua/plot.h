@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plot.h - curves over two logarithmic axes, as an SVG picture. */
+#ifndef SKUA_PLOT_H
+#define SKUA_PLOT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct curve {
+    const char *name;
+    const char *colour; /* of SVG */
+    const char *dash;   /* of SVG, "" for a full line */
+    size_t      points;
+    double      x[32], y[32];
+};
+
+struct plot {
+    const char   *title, *x_axis, *y_axis;
+    struct curve *curve;
+    size_t        curves;
+};
+
+void plot_write(const struct plot *plot, FILE *to);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tour.c - skua tour: starts the program of that name with skuarun. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/topology.h"
+#include "commands.h"
+#include "program.h"
+
+int command_tour(int argc, char **argv)
+{
+    char                skuarun[PROGRAM_PATH], tour[PROGRAM_PATH], pes[16];
+    struct ski_topology topology = {.cores = 2};
+
+    if (argc > 1) {
+        int help = strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0;
+        fprintf(help ? stdout : stderr,
+                "usage: skua tour\n\nRuns a few small programs on this machine, says what each "
+                "shows, and times\nthem beside what the machine itself allows.\n");
+        return help ? 0 : 2;
+    }
+    if (!program_find("skuarun", skuarun) || !program_find("tour", tour)) {
+        fprintf(stderr, "skua: skuarun or the tour are missing from this installation\n");
+        return 1;
+    }
+    if (ski_topology_load(&topology) == SKUA_OK)
+        ski_topology_free(&topology);
+    snprintf(pes, sizeof pes, "%d", topology.cores < 2 ? 2 : topology.cores > 8 ? 8 : topology.cores);
+    execl(skuarun, "skuarun", "-n", pes, tour, (char *)NULL);
+    perror("skua: skuarun");
+    return 1;
+}

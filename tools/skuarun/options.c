@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - see options.h. */
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <skua/version.h>
+
+#define PES_MOST 65535
+
+static const char help[] =
+    "usage: skuarun [options] program [arguments]\n"
+    "\n"
+    "Start a Skua program on this host.\n"
+    "\n"
+    "  -n, --pes=N          number of PEs (default: one a core)\n"
+    "  -t, --threads=N      PEs in each process, as threads (default: 1)\n"
+    "  -l, --label          begin every line of output with its PEs: [3] or [4-7]\n"
+    "      --pin=WHERE      auto, none, or CPUs such as 0,2,4-7 (default: auto)\n"
+    "  -s, --set=NAME=VALUE change a setting; `skua info --config' lists them\n"
+    "  -v, --verbose        say what is started where\n"
+    "  -h, --help           this text\n"
+    "  -V, --version        the version\n"
+    "\n"
+    "examples:\n"
+    "  skuarun -n 8 ./app         eight processes of one PE\n"
+    "  skuarun -n 8 -t 4 ./app    two processes of four PEs\n"
+    "  skuarun -l -s log_level=info ./app\n"
+    "\n"
+    "The exit code is the one given to skua_exit(); of a PE that fails, its own,\n"
+    "or 128 plus the signal that ended it.\n";
+
+static const struct option long_options[] = {
+    {"pes", required_argument, NULL, 'n'},   {"threads", required_argument, NULL, 't'},
+    {"label", no_argument, NULL, 'l'},       {"pin", required_argument, NULL, 'p'},
+    {"set", required_argument, NULL, 's'},   {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},        {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static void wrong(const char *format, const char *what)
+{
+    fprintf(stderr, "skuarun: ");
+    fprintf(stderr, format, what);
+    fprintf(stderr, " (skuarun --help)\n");
+    exit(2);
+}
+
+static int number(const char *text, const char *option)
+{
+    char *end;
+    long  n;
+
+    errno = 0;
+    n     = strtol(text, &end, 10);
+    if (errno || *end || end == text || n < 1 || n > PES_MOST)
+        wrong(option, text);
+    return (int)n;
+}
+
+/* "log_level=info" sets SKUA_LOG_LEVEL; the prefix may be there already. */
+static void set(const char *assignment)
+{
+    const char *value = strchr(assignment, '=');
+    char        name[128];
+    int         n;
+
+    if (!value || value == assignment)
+        wrong("--set=%s: expected NAME=VALUE", assignment);
+    n = snprintf(name, sizeof name, "%s%.*s", strncasecmp(assignment, "SKUA_", 5) ? "SKUA_" : "",
+                 (int)(value - assignment), assignment);
+    if (n < 0 || (size_t)n >= sizeof name)
+        wrong("--set=%s: no setting has so long a name", assignment);
+    for (char *c = name; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    setenv(name, value + 1, 1);
+}
+
+struct options options_parse(int argc, char **argv)
+{
+    struct options options = {.threads = 1};
+    int            c;
+
+    /* "+": the program's own options are its affair. */
+    while ((c = getopt_long(argc, argv, "+n:t:ls:vhV", long_options, NULL)) != -1) {
+        switch (c) {
+        case 'n': options.pes = number(optarg, "-n %s: expected a number from 1 to 65535"); break;
+        case 't': options.threads = number(optarg, "-t %s: expected a number from 1 to 65535"); break;
+        case 'l': options.label = true; break;
+        case 'p': setenv("SKUA_PIN", optarg, 1); break;
+        case 's': set(optarg); break;
+        case 'v': options.verbose = true; break;
+        case 'h': fputs(help, stdout); exit(0);
+        case 'V': puts("skuarun " SKUA_VERSION); exit(0);
+        default: fputs("(skuarun --help)\n", stderr); exit(2);
+        }
+    }
+    if (optind == argc)
+        wrong("%s", "no program was named");
+    options.command = argv + optind;
+    return options;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the command line of skuarun. */
+#ifndef SKUARUN_OPTIONS_H
+#define SKUARUN_OPTIONS_H
+
+#include <stdbool.h>
+
+struct options {
+    int    pes;     /* 0: one a core */
+    int    threads; /* PEs to a process */
+    bool   label, verbose;
+    char **command; /* the program and its arguments, with a NULL */
+};
+
+/** Read the command line.  --help and --version print and exit; an error says
+ *  what is wrong and exits with 2.  --pin and --set change the environment. */
+struct options options_parse(int argc, char **argv);
+
+#endif

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * spawn.c - see spawn.h.
+ *
+ * A process inherits four things: the arena's descriptor, the reading end of
+ * its lifeline (boot/boot.h), pipes for its output, and SKUA_JOB.  It is the
+ * leader of a process group of its own, so that signals also reach what it
+ * starts, and dies with us (the lifeline does that for the Skua program
+ * itself, PR_SET_PDEATHSIG for a wrapper such as a shell around it).
+ */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "base/topology.h"
+#include "transport/host/host.h"
+
+#define CODE_NOT_FOUND 127 /* as the shell has it */
+#define CODE_NOT_RUN   126
+
+static int cores(void)
+{
+    struct ski_topology topology;
+
+    if (ski_topology_load(&topology) != SKUA_OK)
+        return 1;
+    ski_topology_free(&topology);
+    return topology.cores;
+}
+
+bool launch_create(struct launch *launch, const struct options *options)
+{
+    int pes     = options->pes ? options->pes : cores();
+    int threads = options->threads < pes ? options->threads : pes;
+
+    if (ski_boot_arena(&launch->arena, &launch->arena_fd) != SKUA_OK ||
+        ski_job_create(launch->arena, pes, threads, ski_config.pin, &launch->job) != SKUA_OK ||
+        ski_host_create(launch->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK)
+        return false;
+    launch->child      = ski_calloc((size_t)launch->job->processes, sizeof *launch->child);
+    launch->stdin_feed = (struct feed){.from = -1, .to = -1};
+    return true;
+}
+
+/* The pipes of one process; [0] is read, [1] written. */
+struct pipes {
+    int in[2], out[2], err[2], life[2], failed[2];
+};
+
+static bool make_pipes(struct pipes *p)
+{
+    return pipe2(p->in, O_CLOEXEC) == 0 && pipe2(p->out, O_CLOEXEC) == 0 &&
+           pipe2(p->err, O_CLOEXEC) == 0 && pipe2(p->life, O_CLOEXEC) == 0 &&
+           pipe2(p->failed, O_CLOEXEC) == 0;
+}
+
+/* ---- in the child -------------------------------------------------------- */
+
+static void bind_to_cpus(const struct ski_job *job, int process)
+{
+    const struct ski_process *p = &job->process[process];
+    cpu_set_t                 set;
+
+    CPU_ZERO(&set);
+    for (int pe = p->first_pe; pe < p->first_pe + p->pes; pe++) {
+        if (job->cpu[pe] == SKI_CPU_ANY)
+            return;
+        CPU_SET((size_t)job->cpu[pe], &set);
+    }
+    sched_setaffinity(0, sizeof set, &set); /* a failure is reported by the PEs */
+}
+
+static void inherit(int fd)
+{
+    fcntl(fd, F_SETFD, 0);
+}
+
+static _Noreturn void become(const struct launch *launch, const struct options *options,
+                             const struct pipes *p, int process, pid_t launcher)
+{
+    char     job[64];
+    sigset_t none;
+    int      error;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher)
+        _exit(CODE_NOT_RUN); /* it died just before */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGTTIN, SIG_DFL);
+    if (process == 0) {
+        dup2(p->in[0], STDIN_FILENO);
+    } else {
+        int nothing = open("/dev/null", O_RDONLY);
+        dup2(nothing, STDIN_FILENO);
+        close(nothing);
+    }
+    dup2(p->out[1], STDOUT_FILENO);
+    dup2(p->err[1], STDERR_FILENO);
+    bind_to_cpus(launch->job, process);
+    inherit(launch->arena_fd);
+    inherit(p->life[0]);
+    ski_boot_variable(job, sizeof job, launch->arena_fd, p->life[0], process);
+    setenv(SKI_BOOT_VARIABLE, job, 1);
+    execvp(options->command[0], options->command);
+    error = errno;
+    _exit(write(p->failed[1], &error, sizeof error) == sizeof error ? CODE_NOT_RUN : 1);
+}
+
+/* ---- in the launcher ----------------------------------------------------- */
+
+static void set_label(struct stream *stream, const struct ski_process *p)
+{
+    if (p->pes == 1)
+        snprintf(stream->label, sizeof stream->label, "[%d] ", p->first_pe);
+    else
+        snprintf(stream->label, sizeof stream->label, "[%d-%d] ", p->first_pe,
+                 p->first_pe + p->pes - 1);
+}
+
+/* Keeps our ends of the pipes, closes the others. */
+static void keep_ends(struct launch *launch, const struct options *options, const struct pipes *p,
+                      int process)
+{
+    struct child *child = &launch->child[process];
+
+    close(p->in[0]), close(p->out[1]), close(p->err[1]), close(p->life[0]), close(p->failed[1]);
+    child->lifeline = p->life[1];
+    child->out      = (struct stream){.fd = p->out[0], .to = STDOUT_FILENO};
+    child->err      = (struct stream){.fd = p->err[0], .to = STDERR_FILENO};
+    if (options->label) {
+        set_label(&child->out, &launch->job->process[process]);
+        set_label(&child->err, &launch->job->process[process]);
+    }
+    if (process == 0) {
+        launch->stdin_feed.from = STDIN_FILENO;
+        launch->stdin_feed.to   = p->in[1];
+        fcntl(p->in[1], F_SETFL, O_NONBLOCK);
+    } else {
+        close(p->in[1]);
+    }
+}
+
+static bool start_one(struct launch *launch, const struct options *options, int process,
+                      int *code)
+{
+    struct child *child = &launch->child[process];
+    struct pipes  p;
+    pid_t         launcher = getpid();
+    int           error    = 0;
+
+    if (!make_pipes(&p) || (child->pid = fork()) < 0) {
+        child->pid = 0;
+        fprintf(stderr, "skuarun: cannot start process %d of %d: %s\n", process,
+                launch->job->processes, strerror(errno));
+        *code = 1;
+        return false;
+    }
+    if (child->pid == 0)
+        become(launch, options, &p, process, launcher);
+    setpgid(child->pid, child->pid); /* both sides do it: neither need wait */
+    launch->alive++;
+    keep_ends(launch, options, &p, process);
+    /* The pipe closes when the program runs, or brings the reason why not. */
+    if (read(p.failed[0], &error, sizeof error) == sizeof error) {
+        fprintf(stderr, "skuarun: cannot run %s: %s\n", options->command[0], strerror(error));
+        *code = error == ENOENT ? CODE_NOT_FOUND : CODE_NOT_RUN;
+    }
+    close(p.failed[0]);
+    return error == 0;
+}
+
+static void announce(const struct launch *launch, int process)
+{
+    const struct ski_process *p = &launch->job->process[process];
+
+    fprintf(stderr, "skuarun: process %d is pid %d, with", process,
+            (int)launch->child[process].pid);
+    for (int pe = p->first_pe; pe < p->first_pe + p->pes; pe++) {
+        fprintf(stderr, "%s PE %d", pe > p->first_pe ? "," : "", pe);
+        if (launch->job->cpu[pe] != SKI_CPU_ANY)
+            fprintf(stderr, " on CPU %d", launch->job->cpu[pe]);
+    }
+    fprintf(stderr, "\n");
+}
+
+bool launch_start(struct launch *launch, const struct options *options, int *code)
+{
+    for (int i = 0; i < launch->job->processes; i++) {
+        if (!start_one(launch, options, i, code))
+            return false;
+        if (options->verbose)
+            announce(launch, i);
+    }
+    return true;
+}
+
+void launch_signal(struct launch *launch, int signal)
+{
+    for (int i = 0; i < launch->job->processes; i++)
+        if (launch->child[i].pid > 0)
+            kill(-launch->child[i].pid, signal);
+}
+
+void launch_destroy(struct launch *launch)
+{
+    free(launch->child);
+    ski_arena_detach(launch->arena);
+    close(launch->arena_fd);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.c - see stream.h. */
+#include "stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+#define READ_BYTES ((size_t)65536)
+#define LINE_MOST  ((size_t)1 << 20) /* a longer line is written in pieces */
+
+static bool broken;
+
+/* The stream whose unfinished line is the last thing on our stdout or stderr:
+ * another one begins a new line first.  Both usually end on one terminal. */
+static const struct stream *mid_line;
+
+bool stream_broken(void)
+{
+    return broken;
+}
+
+static void write_all(int fd, const char *text, size_t bytes)
+{
+    while (bytes > 0) {
+        ssize_t n = write(fd, text, bytes);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            broken |= errno == EPIPE;
+            return;
+        }
+        text += n;
+        bytes -= (size_t)n;
+    }
+}
+
+static void write_labelled(const struct stream *stream, const char *text, size_t bytes)
+{
+    size_t label = strlen(stream->label);
+    size_t lines = 1;
+    char  *out, *at;
+
+    for (size_t i = 0; i < bytes; i++)
+        lines += text[i] == '\n';
+    out = at = ski_malloc(bytes + lines * label);
+    while (bytes > 0) {
+        const char *end = memchr(text, '\n', bytes);
+        size_t      n   = end ? (size_t)(end - text) + 1 : bytes;
+
+        at = mempcpy(at, stream->label, label);
+        at = mempcpy(at, text, n);
+        text += n;
+        bytes -= n;
+    }
+    write_all(stream->to, out, (size_t)(at - out));
+    free(out);
+}
+
+/* Writes the first @p bytes of the text and keeps the rest. */
+static void put(struct stream *stream, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    if (mid_line && mid_line != stream)
+        write_all(stream->to, "\n", 1);
+    if (stream->label[0] && mid_line != stream)
+        write_labelled(stream, stream->text, bytes);
+    else
+        write_all(stream->to, stream->text, bytes);
+    mid_line = stream->text[bytes - 1] == '\n' ? NULL : stream;
+    stream->used -= bytes;
+    memmove(stream->text, stream->text + bytes, stream->used);
+}
+
+void stream_flush(struct stream *stream)
+{
+    put(stream, stream->used);
+}
+
+void stream_read(struct stream *stream)
+{
+    const char *end;
+    ssize_t     n;
+
+    if (stream->room - stream->used < READ_BYTES) {
+        stream->room += stream->room + READ_BYTES;
+        stream->text = ski_realloc(stream->text, stream->room);
+    }
+    n = read(stream->fd, stream->text + stream->used, READ_BYTES);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0) {
+        stream_flush(stream);
+        close(stream->fd);
+        stream->fd = -1;
+        free(stream->text);
+        stream->text = NULL;
+        stream->room = 0;
+        return;
+    }
+    stream->used += (size_t)n;
+    end = memrchr(stream->text, '\n', stream->used);
+    if (end)
+        put(stream, (size_t)(end - stream->text) + 1);
+    else if (stream->used >= LINE_MOST)
+        stream_flush(stream);
+}
+
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void feed_read(struct feed *feed)
+{
+    ssize_t n = read(feed->from, feed->text, sizeof feed->text);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    feed->begin = 0;
+    feed->end   = n > 0 ? (size_t)n : 0;
+    if (n <= 0) { /* its end; also EIO, when we are in the background of a terminal */
+        feed->from = -1;
+        close_end(&feed->to);
+    }
+    feed_write(feed);
+}
+
+void feed_write(struct feed *feed)
+{
+    while (feed->to >= 0 && feed->begin < feed->end) {
+        ssize_t n = write(feed->to, feed->text + feed->begin, feed->end - feed->begin);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n < 0) { /* process 0 does not read any more */
+            feed->from = -1;
+            close_end(&feed->to);
+            return;
+        }
+        feed->begin += (size_t)n;
+    }
+}
