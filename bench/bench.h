@@ -57,7 +57,7 @@ static inline unsigned long bench_read(const void *data, size_t bytes)
 {
     const unsigned long *word   = data;
     unsigned long        sum[8] = {0}, total = 0;
-    size_t               lines  = bytes / sizeof sum;
+    size_t               lines = bytes / sizeof sum;
 
     for (size_t i = 0; i < lines; i++, word += 8)
         for (int k = 0; k < 8; k++)

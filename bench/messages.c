@@ -23,9 +23,9 @@ static skua_handler handler[SERIES];
 
 /* PE 0's place in the measurement. */
 static struct {
-    int      series, batch, trip;
-    size_t   size;
-    double   start, best;
+    int       series, batch, trip;
+    size_t    size;
+    double    start, best;
     skua_msg *owned;
 } at;
 

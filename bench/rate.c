@@ -72,8 +72,8 @@ static void on_batch_done(skua_msg *msg)
     skua_msg_free(msg);
     if (++at.pairs_done < pairs)
         return;
-    rate = (double)pairs * BENCH_WINDOW * bench_windows(skua_pes()) / (bench_now() - at.start);
-    at.best       = rate > at.best ? rate : at.best;
+    rate    = (double)pairs * BENCH_WINDOW * bench_windows(skua_pes()) / (bench_now() - at.start);
+    at.best = rate > at.best ? rate : at.best;
     at.pairs_done = 0;
     if (++at.batch < bench_rate_batches(skua_pes())) {
         skua_broadcast(batch_go, skua_msg_alloc(0), skua_done_nothing());

@@ -13,8 +13,8 @@ static long steps = 100000000;
 
 static void compute(void *arg)
 {
-    skua_future  total = SKUA_FUTURE_INIT;
-    double       start = skua_time(), h = 1.0 / (double)steps, sum = 0;
+    skua_future   total = SKUA_FUTURE_INIT;
+    double        start = skua_time(), h = 1.0 / (double)steps, sum = 0;
     const double *pi;
 
     (void)arg;

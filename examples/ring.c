@@ -22,7 +22,7 @@ static void start(int argc, char **argv) /* runs once on every PE */
 {
     (void)argc, (void)argv;
     if (skua_pe() == 0) {
-        skua_msg *msg               = skua_msg_alloc(sizeof(int));
+        skua_msg *msg              = skua_msg_alloc(sizeof(int));
         *(int *)skua_msg_data(msg) = 0;
         skua_send(1 % skua_pes(), token, msg);
     }

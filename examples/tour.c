@@ -57,8 +57,9 @@ static void on_bounce(skua_msg *msg)
 static void step_floor(void)
 {
     skua_msg     *memory = skua_msg_alloc(sizeof(struct flags) + 128);
-    struct flags *flags  = (struct flags *)(((uintptr_t)skua_msg_data(memory) + 127) & ~(uintptr_t)127);
-    double        start  = 0;
+    struct flags *flags =
+        (struct flags *)(((uintptr_t)skua_msg_data(memory) + 127) & ~(uintptr_t)127);
+    double start = 0;
 
     atomic_init(&flags->ping, 0);
     atomic_init(&flags->pong, 0);
@@ -73,7 +74,8 @@ static void step_floor(void)
     tour.floor_us = seconds(start) / (TRIPS / 2) / 2 * 1e6;
     skua_msg_free(memory);
     printf("  1  The floor: PE 0 and PE 1 bounce a cache line through the arena.\n"
-           "      %-46s %7.3f us\n", "one way", tour.floor_us);
+           "      %-46s %7.3f us\n",
+           "one way", tour.floor_us);
 }
 
 /* ---- a ring ---------------------------------------------------------------- */
@@ -170,7 +172,7 @@ static void step_reduction(void)
         skua_future_clear(&tour.future);
     }
     compare(sum == pes * (pes - 1) / 2.0 ? "one of many in flight; the sum is right"
-                                          : "one of many in flight; THE SUM IS WRONG",
+                                         : "one of many in flight; THE SUM IS WRONG",
             seconds(start) / ROUNDS * 1e6);
 }
 

@@ -15,9 +15,9 @@ static skua_pe_data mine_key;
 static int          finished; /* on PE 0 */
 
 struct mine {
-    int said[64];   /* broadcasts that came, by root         */
-    int urgent;     /* what came with a priority             */
-    int results;    /* completions that came as messages     */
+    int said[64]; /* broadcasts that came, by root         */
+    int urgent;   /* what came with a priority             */
+    int results;  /* completions that came as messages     */
 };
 
 static struct mine *mine(void)
@@ -96,25 +96,25 @@ static void all(skua_op op, skua_type type, const void *data, size_t count, void
     skua_future_clear(&future);
 }
 
-#define TEST_TYPE(ctype, type)                                                        \
-    do {                                                                              \
-        ctype mine_[3] = {(ctype)(skua_pe() + 1), 1, (ctype)(skua_pe() % 2)}, got[3]; \
-        int   p        = skua_pes();                                                  \
-        all(SKUA_SUM, type, mine_, 3, got, sizeof got);                               \
-        CHECK(got[0] == (ctype)(p * (p + 1) / 2) && got[1] == (ctype)p);              \
-        all(SKUA_MIN, type, mine_, 3, got, sizeof got);                               \
-        CHECK(got[0] == 1 && got[2] == 0);                                            \
-        all(SKUA_MAX, type, mine_, 3, got, sizeof got);                               \
-        CHECK(got[0] == (ctype)p && got[2] == (ctype)(p > 1));                        \
-        mine_[0] = 2;                                                                 \
-        all(SKUA_PRODUCT, type, mine_, 1, got, sizeof *got);                          \
-        CHECK(got[0] == (ctype)(1 << p));                                             \
-        all(SKUA_LOGICAL_AND, type, mine_, 3, got, sizeof got);                       \
-        CHECK(got[0] == 1 && got[1] == 1 && got[2] == 0);                             \
-        all(SKUA_LOGICAL_OR, type, mine_, 3, got, sizeof got);                        \
-        CHECK(got[0] == 1 && got[2] == (ctype)(p > 1));                               \
-        all(SKUA_LOGICAL_XOR, type, mine_, 3, got, sizeof got);                       \
-        CHECK(got[0] == (ctype)(p % 2) && got[2] == (ctype)(p / 2 % 2));              \
+#define TEST_TYPE(ctype, type)                                                                     \
+    do {                                                                                           \
+        ctype mine_[3] = {(ctype)(skua_pe() + 1), 1, (ctype)(skua_pe() % 2)}, got[3];              \
+        int   p        = skua_pes();                                                               \
+        all(SKUA_SUM, type, mine_, 3, got, sizeof got);                                            \
+        CHECK(got[0] == (ctype)(p * (p + 1) / 2) && got[1] == (ctype)p);                           \
+        all(SKUA_MIN, type, mine_, 3, got, sizeof got);                                            \
+        CHECK(got[0] == 1 && got[2] == 0);                                                         \
+        all(SKUA_MAX, type, mine_, 3, got, sizeof got);                                            \
+        CHECK(got[0] == (ctype)p && got[2] == (ctype)(p > 1));                                     \
+        mine_[0] = 2;                                                                              \
+        all(SKUA_PRODUCT, type, mine_, 1, got, sizeof *got);                                       \
+        CHECK(got[0] == (ctype)(1 << p));                                                          \
+        all(SKUA_LOGICAL_AND, type, mine_, 3, got, sizeof got);                                    \
+        CHECK(got[0] == 1 && got[1] == 1 && got[2] == 0);                                          \
+        all(SKUA_LOGICAL_OR, type, mine_, 3, got, sizeof got);                                     \
+        CHECK(got[0] == 1 && got[2] == (ctype)(p > 1));                                            \
+        all(SKUA_LOGICAL_XOR, type, mine_, 3, got, sizeof got);                                    \
+        CHECK(got[0] == (ctype)(p % 2) && got[2] == (ctype)(p / 2 % 2));                           \
     } while (0)
 
 static void test_types(void)
@@ -198,7 +198,7 @@ static void on_result(skua_msg *msg)
 static void test_in_flight(void)
 {
     enum { ROUNDS = 50 };
-    int64_t         p      = skua_pes();
+    int64_t         p = skua_pes();
     struct expected e[ROUNDS];
     int             roots = 0;
     int64_t         pe    = skua_pe();

@@ -20,9 +20,9 @@ static const size_t sizes[] = {0,    1,    7,     8,     31,    32,     33,     
 #define SIZES (sizeof sizes / sizeof *sizes)
 
 struct trip { /* on PE 0 */
-    size_t     size;
-    bool       copied;
-    skua_msg  *address;
+    size_t    size;
+    bool      copied;
+    skua_msg *address;
 };
 
 static struct trip trip;

@@ -133,7 +133,8 @@ static void test_many_timers(uint64_t seed)
     int          left    = 0;
 
     for (int i = 0; i < TIMERS; i++)
-        timer[i] = skua_after(1e-6 * (double)(tap_random(&seed) % 20000), skua_done_count(&counter));
+        timer[i] =
+            skua_after(1e-6 * (double)(tap_random(&seed) % 20000), skua_done_count(&counter));
     for (int i = 0; i < TIMERS; i++)
         left += tap_random(&seed) % 2 ? !skua_timer_cancel(timer[i]) : 1;
     CHECK(skua_counter_wait(&counter, left));

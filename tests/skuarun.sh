@@ -71,7 +71,7 @@ if [ "${SANITIZED:-}" = "" ]; then # a sanitizer has its own words for it
   died "-n 4" segv 139 '^skuarun: PE 3 \(process 3\) died of signal 11 \(Segmentation fault\) at address 0x8$'
   died "-n 4 -t 2" segv 139 '^skuarun: PE 3 \(process 1\) died of signal 11'
   died "-n 3 -t 3" abort 134 '^skuarun: PE 2 \(process 0\) died of signal 6'
-  died "-n 2" overflow 139 '^skuarun: PE 1 .*user thread deep overran its stack of 65536 bytes'
+  died "-n 2" overflow 139 '^skuarun: PE 1 .*: user thread deep overran its stack of 65536 bytes'
 fi
 died "-n 3" kill 137 '^skuarun: PE 2 \(process 2\) died of signal 9 \(Killed\)$'
 died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'

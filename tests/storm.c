@@ -133,9 +133,7 @@ static void on_spark(skua_msg *msg)
         skua_after(1e-6 * (double)(tap_random(&m->seed) % 100),
                    skua_done_call(burn_later, (void *)(intptr_t)fuel));
         break;
-    default:
-        burn(fuel);
-        m->received++;
+    default: burn(fuel); m->received++;
     }
 }
 

@@ -39,10 +39,10 @@ __attribute__((unused)) static int tap_end(void)
     return tap_bad != 0;
 }
 
-#define CHECK(condition)                                                              \
-    do {                                                                              \
-        if (!(condition))                                                             \
-            skua_abort("%s:%d: not true: %s", __FILE__, __LINE__, #condition);        \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            skua_abort("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                     \
     } while (0)
 
 /* xorshift64*: the same sequence everywhere. */
@@ -61,8 +61,8 @@ __attribute__((unused)) static uint64_t tap_seed(void)
     uint64_t        seed;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    seed = given ? strtoull(given, NULL, 0)
-                 : (uint64_t)now.tv_sec * 1000003u + (uint64_t)now.tv_nsec;
+    seed =
+        given ? strtoull(given, NULL, 0) : (uint64_t)now.tv_sec * 1000003u + (uint64_t)now.tv_nsec;
     printf("# seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
     return seed ? seed : 1;

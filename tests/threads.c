@@ -7,6 +7,7 @@
  */
 #include <skua/skua.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tap.h"
 
@@ -205,15 +206,28 @@ static void one_of_many(void *arg)
     ++*(int *)arg;
 }
 
+static long resident_bytes(void)
+{
+    FILE *file  = fopen("/proc/self/statm", "r");
+    long  pages = 0;
+
+    CHECK(file && fscanf(file, "%*d %ld", &pages) == 1);
+    fclose(file);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
 static void test_many(int many)
 {
     skua_thread **thread = malloc((size_t)many * sizeof *thread);
     int           steps  = 0;
+    long          before = resident_bytes();
 
     for (int i = 0; i < many; i++)
         thread[i] = skua_thread_create(one_of_many, &steps, 0);
     while (steps < many)
         skua_run_count(1);
+    if (many >= 100000) /* all of them live: a page of stack each, and a little */
+        CHECK((resident_bytes() - before) / many <= 2 * sysconf(_SC_PAGESIZE));
     for (int i = 0; i < many; i++)
         skua_thread_resume(thread[i]);
     for (int i = 0; i < many; i++)

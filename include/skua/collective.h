@@ -41,16 +41,16 @@ typedef struct {
 
 /* Sum, product, minimum, maximum: every type.  Logical: nonzero is true.
  * Bitwise: the integer types. */
-static const skua_op SKUA_SUM = {0};
-static const skua_op SKUA_PRODUCT = {1};
-static const skua_op SKUA_MIN = {2};
-static const skua_op SKUA_MAX = {3};
+static const skua_op SKUA_SUM         = {0};
+static const skua_op SKUA_PRODUCT     = {1};
+static const skua_op SKUA_MIN         = {2};
+static const skua_op SKUA_MAX         = {3};
 static const skua_op SKUA_LOGICAL_AND = {4};
-static const skua_op SKUA_LOGICAL_OR = {5};
+static const skua_op SKUA_LOGICAL_OR  = {5};
 static const skua_op SKUA_LOGICAL_XOR = {6};
-static const skua_op SKUA_BIT_AND = {7};
-static const skua_op SKUA_BIT_OR = {8};
-static const skua_op SKUA_BIT_XOR = {9};
+static const skua_op SKUA_BIT_AND     = {7};
+static const skua_op SKUA_BIT_OR      = {8};
+static const skua_op SKUA_BIT_XOR     = {9};
 
 /** into = into (op) from, for @p count elements of @p type.  Associative. */
 typedef void (*skua_op_fn)(void *into, const void *from, size_t count, skua_type type);

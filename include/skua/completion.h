@@ -35,8 +35,14 @@ typedef struct skua_future {
     void     *waiters; /* the runtime's                         */
 } skua_future;
 
-#define SKUA_COUNTER_INIT {0, NULL}
-#define SKUA_FUTURE_INIT  {false, NULL, NULL}
+#define SKUA_COUNTER_INIT                                                                          \
+    {                                                                                              \
+        0, NULL                                                                                    \
+    }
+#define SKUA_FUTURE_INIT                                                                           \
+    {                                                                                              \
+        false, NULL, NULL                                                                          \
+    }
 
 typedef struct {
     uint32_t kind; /* made by the functions below */

@@ -32,8 +32,7 @@ SKUA_API int skua_main(int argc, char **argv, skua_start_fn start);
 SKUA_API void skua_exit(int code);
 
 /** Say why on stderr and end the job at once, as a failure (SIGABRT). */
-SKUA_API void skua_abort(const char *format, ...)
-    __attribute__((noreturn, format(printf, 1, 2)));
+SKUA_API void skua_abort(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /** The PE that is calling, 0 .. skua_pes()-1. */
 SKUA_API int skua_pe(void);

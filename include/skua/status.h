@@ -14,16 +14,16 @@
 
 SKUA_BEGIN_DECLS
 
-#define SKUA_STATUS_MAP(X)                                               \
-    X(OK, 0, "success")                                                  \
-    X(PENDING, 1, "started; the completion will be delivered later")     \
-    X(ERR_AGAIN, -1, "no resource now; make progress and retry")         \
-    X(ERR_NOMEM, -2, "out of memory")                                    \
-    X(ERR_INVAL, -3, "invalid argument")                                 \
-    X(ERR_UNREACH, -4, "no driver reaches that process")                 \
-    X(ERR_UNSUPPORTED, -5, "not supported here")                         \
-    X(ERR_ADDRESS, -6, "the arena's address range is taken")             \
-    X(ERR_MISMATCH, -7, "the processes of the job do not agree")         \
+#define SKUA_STATUS_MAP(X)                                                                         \
+    X(OK, 0, "success")                                                                            \
+    X(PENDING, 1, "started; the completion will be delivered later")                               \
+    X(ERR_AGAIN, -1, "no resource now; make progress and retry")                                   \
+    X(ERR_NOMEM, -2, "out of memory")                                                              \
+    X(ERR_INVAL, -3, "invalid argument")                                                           \
+    X(ERR_UNREACH, -4, "no driver reaches that process")                                           \
+    X(ERR_UNSUPPORTED, -5, "not supported here")                                                   \
+    X(ERR_ADDRESS, -6, "the arena's address range is taken")                                       \
+    X(ERR_MISMATCH, -7, "the processes of the job do not agree")                                   \
     X(ERR_SYSTEM, -8, "the operating system refused")
 
 typedef enum {

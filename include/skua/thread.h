@@ -61,8 +61,14 @@ typedef struct {
     void *waiters; /* the runtime's */
 } skua_cond;
 
-#define SKUA_MUTEX_INIT {NULL, false}
-#define SKUA_COND_INIT  {NULL}
+#define SKUA_MUTEX_INIT                                                                            \
+    {                                                                                              \
+        NULL, false                                                                                \
+    }
+#define SKUA_COND_INIT                                                                             \
+    {                                                                                              \
+        NULL                                                                                       \
+    }
 
 SKUA_API void skua_mutex_lock(skua_mutex *mutex);
 SKUA_API bool skua_mutex_trylock(skua_mutex *mutex);

@@ -64,12 +64,12 @@ struct ski_arena {
     size_t          bytes;
     size_t          keep; /* bytes of dirty free spans that may stay     */
     uint32_t        units;
-    uint32_t        dirty;               /* units of dirty free spans, all bins */
-    void           *root;                /* the layer above's: transport/host   */
-    struct ski_lock lock;                /* guards bins, dirty, free spans      */
+    uint32_t        dirty; /* units of dirty free spans, all bins */
+    void           *root;  /* the layer above's: transport/host   */
+    struct ski_lock lock;  /* guards bins, dirty, free spans      */
     uint32_t        free_units;
     uint64_t        bin_map[SKI_SPAN_BINS / 64];
-    uint32_t        bin[SKI_SPAN_BINS];  /* first span of each, 0 for none      */
+    uint32_t        bin[SKI_SPAN_BINS]; /* first span of each, 0 for none      */
     struct ski_unit unit[];
 };
 

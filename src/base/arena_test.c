@@ -43,7 +43,8 @@ static void test_sharing(struct ski_arena *arena, int fd)
         _exit(0);
     }
     waitpid(child, &status, 0);
-    OK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "another process maps it at the same address");
+    OK(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+       "another process maps it at the same address");
     OK(*number == 2, "and what it writes is seen here");
     ski_span_free(arena, number);
 }
@@ -133,7 +134,8 @@ static void test_failures(struct ski_arena *arena, int fd)
     int               empty    = memfd_create("empty", 0);
 
     OK(ski_arena_attach(fd, &other) == SKUA_ERR_ADDRESS, "an address that is taken is an error");
-    OK(ski_arena_attach(other_fd, &other) == SKUA_ERR_INVAL, "a descriptor of something else is one");
+    OK(ski_arena_attach(other_fd, &other) == SKUA_ERR_INVAL,
+       "a descriptor of something else is one");
     OK(ski_arena_attach(empty, &other) == SKUA_ERR_INVAL, "so is an empty memfd");
     OK(ski_arena_attach(-1, &other) == SKUA_ERR_INVAL, "and none at all");
     OK(ski_arena_create(4096, 0, 0, &other, &other_fd) == SKUA_ERR_INVAL, "too small an arena");

@@ -37,9 +37,9 @@ static bool parse_number(const char *text, double *value)
 
 bool ski_parse_bytes(const char *text, size_t *bytes)
 {
-    static const char units[] = "kmgt";
-    char             *end;
-    const char       *unit;
+    static const char  units[] = "kmgt";
+    char              *end;
+    const char        *unit;
     unsigned long long n;
     unsigned           shift = 0;
 
@@ -152,7 +152,8 @@ static bool parse_text(const char *text, void *field)
     return true;
 }
 
-static const char expects_address[] = "auto or a multiple of 64 KiB in hexadecimal, such as 0x400000000000";
+static const char expects_address[] =
+    "auto or a multiple of 64 KiB in hexadecimal, such as 0x400000000000";
 static const char expects_autobytes[] = "auto or a size such as 65536, 64k, 16m, 2g or 1t";
 static const char expects_bytes[]     = "a size such as 65536, 64k, 16m, 2g or 1t";
 static const char expects_count[]     = "a whole number from 1 on";
@@ -168,9 +169,8 @@ static const struct setting {
     bool (*parse)(const char *text, void *field);
     size_t offset;
 } settings[] = {
-#define CONFIG(name, type, preset, doc)                       \
-    {#name, preset, doc, expects_##type, parse_##type,        \
-     offsetof(struct ski_config, name)},
+#define CONFIG(name, type, preset, doc)                                                            \
+    {#name, preset, doc, expects_##type, parse_##type, offsetof(struct ski_config, name)},
 #include "base/config_defs.h"
 #undef CONFIG
 };

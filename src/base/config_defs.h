@@ -8,6 +8,7 @@
  * the start-up check suggests a name for a misspelt variable.
  * The types are those of config.h.
  */
+/* clang-format off */
 CONFIG(arena_address, address, "auto",  "Where every process of the job maps the arena (hexadecimal); auto tries a few free places.")
 CONFIG(arena_keep,    bytes,   "64m",   "Memory of freed large blocks that stays with the arena for reuse; what is beyond goes back to the system.")
 CONFIG(arena_size,    autobytes, "auto",  "Address range of the arena, which bounds what the PEs of a host can allocate; auto is the host's memory.")

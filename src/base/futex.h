@@ -22,7 +22,7 @@
  *  any reason: the caller looks at the word again. */
 static inline void ski_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
 {
-    struct timespec  t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+    struct timespec  t     = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
     struct timespec *limit = ns == SKI_FOREVER ? NULL : &t;
 
     syscall(SYS_futex, word, FUTEX_WAIT, expected, limit, NULL, 0);

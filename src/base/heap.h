@@ -29,10 +29,10 @@
 
 struct ski_heap {
     _Alignas(SKI_CACHE_LINE) struct ski_arena *arena;
-    struct ski_heap *all;                /* heap 0 of the arena's heaps          */
-    uint32_t         id;                 /* this one's place there               */
-    uint32_t         slabs[SKI_CLASSES]; /* first of the slabs with room, by class */
-    uint64_t         collected;          /* blocks that came back from other PEs */
+    struct ski_heap *all;                          /* heap 0 of the arena's heaps          */
+    uint32_t         id;                           /* this one's place there               */
+    uint32_t         slabs[SKI_CLASSES];           /* first of the slabs with room, by class */
+    uint64_t         collected;                    /* blocks that came back from other PEs */
     _Alignas(SKI_CACHE_LINE) void *_Atomic remote; /* blocks freed by others      */
 };
 

@@ -55,7 +55,7 @@ void ski_reader_sleep_sc(struct ski_reader *reader, uint64_t ns)
 {
     struct ski_inbox *inbox = reader->inbox;
     uint64_t          start = ski_ticks(), spent = 0;
-    uint64_t          tail  = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
+    uint64_t          tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
 
     while ((tail & SKI_INBOX_ASLEEP) && spent < ns) {
         ski_futex_wait(sleep_word(inbox), (uint32_t)tail, ns == SKI_FOREVER ? ns : ns - spent);

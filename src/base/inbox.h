@@ -88,8 +88,8 @@ struct ski_credit {
 /* Slow paths of reserve: the ring looks full; our head is too old for our ticket. */
 SKI_COLD bool ski_inbox_refresh_mp(struct ski_inbox *inbox, uint32_t cells,
                                    struct ski_credit *credit);
-SKI_COLD void ski_inbox_await_mp(struct ski_inbox *inbox, uint32_t cells,
-                                 struct ski_credit *credit, uint64_t ticket);
+SKI_COLD void ski_inbox_await_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit,
+                                 uint64_t ticket);
 
 /** Take a ticket.  False: the ring is full.  *tail is to be handed on. */
 static inline bool ski_inbox_reserve_mp(struct ski_inbox *inbox, uint32_t cells,
@@ -150,8 +150,7 @@ static inline void ski_reader_init(struct ski_reader *reader, struct ski_inbox *
 static inline struct ski_cell *ski_reader_peek_sc(const struct ski_reader *reader)
 {
     /* Pairs with the release in ski_inbox_publish_mp(). */
-    if (atomic_load_explicit(&reader->next->stamp, memory_order_acquire) !=
-        (uint32_t)reader->stamp)
+    if (atomic_load_explicit(&reader->next->stamp, memory_order_acquire) != (uint32_t)reader->stamp)
         return NULL;
     return reader->next;
 }
@@ -161,8 +160,7 @@ static inline bool ski_reader_more_sc(const struct ski_reader *reader)
 {
     const struct ski_cell *cell = &reader->inbox->cell[reader->stamp & (reader->cells - 1)];
 
-    return atomic_load_explicit(&cell->stamp, memory_order_relaxed) ==
-           (uint32_t)reader->stamp + 1;
+    return atomic_load_explicit(&cell->stamp, memory_order_relaxed) == (uint32_t)reader->stamp + 1;
 }
 
 /** Be done with the cell that was peeked at. */

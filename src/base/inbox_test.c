@@ -52,7 +52,7 @@ static void test_alone(uint64_t first_ticket, const char *when)
     struct ski_credit credit = {0};
     struct ski_reader reader;
     struct ski_inbox *inbox = new_inbox(first_ticket, &reader);
-    int               n     = 0, good = 1;
+    int               n = 0, good = 1;
 
     OK(!ski_reader_peek_sc(&reader), "an inbox is empty at first (%s)", when);
     while (push(inbox, &credit, 0, n))

@@ -30,18 +30,17 @@ extern enum ski_log_level ski_log_level;
 /** Name the speaker of this thread's lines: a PE, or -1 for none. */
 void ski_log_set_pe(int pe);
 
-#define ski_log(level, ...)                          \
-    do {                                             \
-        if (SKI_UNLIKELY((level) <= ski_log_level))  \
-            ski_log_write((level), __VA_ARGS__);     \
+#define ski_log(level, ...)                                                                        \
+    do {                                                                                           \
+        if (SKI_UNLIKELY((level) <= ski_log_level))                                                \
+            ski_log_write((level), __VA_ARGS__);                                                   \
     } while (0)
 
 SKI_COLD void ski_log_write(enum ski_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Say why and abort() the process; the launcher then ends the job. */
-SKI_COLD _Noreturn void ski_fatal(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+SKI_COLD _Noreturn void ski_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** The same, where the program that uses Skua is to blame. */
 #define ski_misuse ski_fatal

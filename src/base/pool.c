@@ -48,10 +48,10 @@ void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes)
 
     if (bytes > SKI_SMALL_BYTES)
         return alloc_large(pool, bytes);
-    size_class      = ski_size_class(bytes);
-    magazine        = &pool->magazine[size_class];
-    magazine->count = ski_heap_take(pool->heap, size_class, magazine->block,
-                                    (magazine->limit + 1) / 2);
+    size_class = ski_size_class(bytes);
+    magazine   = &pool->magazine[size_class];
+    magazine->count =
+        ski_heap_take(pool->heap, size_class, magazine->block, (magazine->limit + 1) / 2);
     if (magazine->count == 0)
         return NULL;
     for (uint32_t i = 0; i < magazine->count; i++)

@@ -5,9 +5,8 @@
 const char *skua_status_str(skua_status_t status)
 {
     switch (status) {
-#define TEXT(name, code, text) \
-    case SKUA_##name:          \
-        return text;
+#define TEXT(name, code, text)                                                                     \
+    case SKUA_##name: return text;
         SKUA_STATUS_MAP(TEXT)
 #undef TEXT
     }

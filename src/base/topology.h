@@ -16,10 +16,10 @@
 #define SKI_CPU_ANY (-1)
 
 struct ski_topology {
-    int *cpu;   /* numbers as the system has them: the first of every core in
-                   order of nearness, then the second of every core, ...      */
-    int  cpus;
-    int  cores; /* so many of them are first ones */
+    int *cpu; /* numbers as the system has them: the first of every core in
+                 order of nearness, then the second of every core, ...      */
+    int cpus;
+    int cores; /* so many of them are first ones */
 };
 
 /** Find the CPUs.  The caller frees it with ski_topology_free(). */

@@ -22,7 +22,8 @@ extern char **environ;
 /* Starts addr2line for one address, its answer going to @p to; its pid, or -1. */
 static pid_t ask_addr2line(const char *module, const char *address, int to)
 {
-    char *argv[] = {"addr2line", "-f", "-p", "-s", "-C", "-e", (char *)module, (char *)address, NULL};
+    char *argv[] = {"addr2line",     "-f", "-p", "-s", "-C", "-e", (char *)module,
+                    (char *)address, NULL};
     posix_spawn_file_actions_t files;
     pid_t                      pid = -1;
 
@@ -56,7 +57,7 @@ static bool source_line(const char *module, uint64_t offset, char *text, size_t 
     close(ends[0]);
     if (n <= 0)
         return false;
-    text[n]                    = '\0';
+    text[n]                   = '\0';
     text[strcspn(text, "\n")] = '\0';
     return strncmp(text, "??", 2) != 0;
 }
@@ -101,13 +102,12 @@ bool ski_crash_print(const struct ski_job *job, int process, const char *speaker
         n = snprintf(line, sizeof line, "%s: %s gave up: %.*s", speaker, who, SKI_CRASH_TEXT,
                      crash->text);
     else
-        n = snprintf(line, sizeof line, "%s: %s died of signal %d (%s)%s%.*s", speaker, who,
-                     crash->signal, strsignal(crash->signal), crash->text[0] ? " " : "",
-                     SKI_CRASH_TEXT, crash->text);
+        n = snprintf(line, sizeof line, "%s: %s died of signal %d (%s)%.*s", speaker, who,
+                     crash->signal, strsignal(crash->signal), SKI_CRASH_TEXT, crash->text);
     for (int i = 0; i < crash->frames && i < SKI_CRASH_FRAMES && n < (int)sizeof line; i++) {
         frame_text(&crash->frame[i], i == 0 && !gave_up, where, sizeof where);
-        n += snprintf(line + n, sizeof line - (size_t)n, i == 0 ? ", in %s" : "\n    called from %s",
-                      where);
+        n += snprintf(line + n, sizeof line - (size_t)n,
+                      i == 0 ? ", in %s" : "\n    called from %s", where);
     }
     fprintf(stderr, "%s\n", line);
     return true;

@@ -19,7 +19,7 @@ skua_status_t ski_job_create(struct ski_arena *arena, int pes, int per_process, 
     status = ski_span_alloc(arena, bytes, SKI_UNIT_LARGE, &memory);
     if (status != SKUA_OK)
         return status;
-    made = memset(memory, 0, bytes);
+    made                  = memset(memory, 0, bytes);
     made->arena           = arena;
     made->clock           = ski_clock_get();
     made->pes             = pes;

@@ -21,14 +21,14 @@
 
 /* Why a process died, as far as it could still tell (boot/crash.c). */
 struct ski_crash {
-    _Atomic uint32_t taken;  /* the first thread to crash writes the record */
+    _Atomic uint32_t taken; /* the first thread to crash writes the record */
     _Atomic uint32_t ready;
-    int32_t          pe;     /* of the thread, or -1                        */
+    int32_t          pe; /* of the thread, or -1                        */
     int32_t          signal;
     char             text[SKI_CRASH_TEXT]; /* what is known beyond the signal, or "" */
     int32_t          frames;
     struct ski_frame {
-        uint64_t offset;     /* in the module */
+        uint64_t offset; /* in the module */
         char     module[120];
         char     symbol[64];
     } frame[SKI_CRASH_FRAMES];
@@ -50,19 +50,19 @@ struct ski_process {
 struct ski_names {
     _Atomic uint32_t ready; /* futex: others wait for it */
     uint32_t         count;
-    char            *text;  /* count strings, one after another, each with its 0 */
+    char            *text; /* count strings, one after another, each with its 0 */
 };
 
 #define SKI_JOB_EXIT (UINT64_C(1) << 32)
 
 struct ski_job {
-    struct ski_arena *arena;
-    void             *host; /* the layer above's: transport/host */
-    struct ski_clock  clock;
-    int32_t           pes, pes_per_process, processes;
-    _Atomic uint64_t  exit;    /* 0, or SKI_JOB_EXIT | code once skua_exit() was called */
-    struct ski_names  names;
-    int32_t          *cpu;     /* of each PE, or SKI_CPU_ANY */
+    struct ski_arena  *arena;
+    void              *host; /* the layer above's: transport/host */
+    struct ski_clock   clock;
+    int32_t            pes, pes_per_process, processes;
+    _Atomic uint64_t   exit; /* 0, or SKI_JOB_EXIT | code once skua_exit() was called */
+    struct ski_names   names;
+    int32_t           *cpu; /* of each PE, or SKI_CPU_ANY */
     struct ski_process process[];
 };
 

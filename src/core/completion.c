@@ -71,21 +71,17 @@ static void set_future(struct ski_pe *self, skua_future *future, struct skua_msg
 }
 
 /* On its own PE; the kinds that do not keep the result. */
-static void happen(struct ski_pe *self, const skua_completion *done, const void *data,
-                   size_t bytes)
+static void happen(struct ski_pe *self, const skua_completion *done, const void *data, size_t bytes)
 {
     switch ((enum kind)done->kind) {
     case COUNT:
         done->what.counter->value++;
         ski_wake_all(self, &done->what.counter->waiters);
         break;
-    case CALL:
-        done->what.fn(done->arg, data, bytes);
-        break;
+    case CALL: done->what.fn(done->arg, data, bytes); break;
     case NOTHING:
     case SEND:
-    case FUTURE:
-        break;
+    case FUTURE: break;
     }
 }
 

@@ -77,13 +77,13 @@ static void explain(struct ski_crash *crash, int sig, const siginfo_t *info)
 
     if (sig == SIGSEGV && ski_self && ski_thread_guards(ski_self, info->si_addr))
         snprintf(crash->text, sizeof crash->text,
-                 "user thread %s overran its stack of %zu bytes; ask for a larger one or raise "
+                 ": user thread %s overran its stack of %zu bytes; ask for a larger one or raise "
                  "SKUA_STACK_SIZE",
                  thread->name ? thread->name : "(no name)", thread->stack.bytes);
     else if (sig == SIGBUS && ski_arena_contains(crash_job->arena, info->si_addr))
-        snprintf(crash->text, sizeof crash->text, "the host has no memory left for the arena");
+        snprintf(crash->text, sizeof crash->text, ": the host has no memory left for the arena");
     else if (sig == SIGSEGV || sig == SIGBUS)
-        snprintf(crash->text, sizeof crash->text, "at address %p", info->si_addr);
+        snprintf(crash->text, sizeof crash->text, " at address %p", info->si_addr);
 }
 
 static void on_signal(int sig, siginfo_t *info, void *context)

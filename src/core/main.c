@@ -34,14 +34,11 @@ static void *run_pe(void *arg)
 static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_start_fn start)
 {
     const struct ski_process *process = &boot->job->process[boot->process];
-    struct pe_thread         *t = ski_calloc((size_t)process->pes, sizeof *t);
+    struct pe_thread         *t       = ski_calloc((size_t)process->pes, sizeof *t);
 
     for (int i = 0; i < process->pes; i++)
-        t[i] = (struct pe_thread){.boot  = boot,
-                                  .pe    = process->first_pe + i,
-                                  .argc  = argc,
-                                  .argv  = argv,
-                                  .start = start};
+        t[i] = (struct pe_thread){
+            .boot = boot, .pe = process->first_pe + i, .argc = argc, .argv = argv, .start = start};
     for (int i = 1; i < process->pes; i++) {
         int error = pthread_create(&t[i].thread, NULL, run_pe, &t[i]);
         if (error)

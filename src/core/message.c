@@ -75,8 +75,7 @@ skua_msg *skua_msg_alloc_bits(size_t bytes, size_t bits)
     return msg;
 }
 
-struct skua_msg *ski_msg_copy(struct ski_pe *self, uint32_t handler, const void *data,
-                              size_t bytes)
+struct skua_msg *ski_msg_copy(struct ski_pe *self, uint32_t handler, const void *data, size_t bytes)
 {
     struct skua_msg *msg = new_msg(self, bytes);
 
@@ -165,8 +164,7 @@ static inline struct ski_cell *reserve(struct ski_pe *self, int pe, uint64_t *ta
     struct ski_inbox *inbox =
         (struct ski_inbox *)(void *)(self->inboxes + (size_t)pe * self->stride);
 
-    if (SKI_UNLIKELY(
-            !ski_inbox_reserve_mp(inbox, self->reader.cells, credit_of(self, pe), tail)))
+    if (SKI_UNLIKELY(!ski_inbox_reserve_mp(inbox, self->reader.cells, credit_of(self, pe), tail)))
         return NULL;
     return ski_inbox_cell(inbox, self->reader.cells, *tail);
 }

@@ -21,15 +21,15 @@
 struct ski_pe;
 
 struct skua_msg {
-    size_t   bytes; /* of data */
-    uint16_t handler;    /* from here to source as in a cell                   */
-    uint8_t  flags;
-    uint8_t  cell_bytes; /* not used here                                      */
-    int32_t  source;
-    int32_t  priority;   /* integer priority, 0 unless SKI_MSG_INT             */
-    uint16_t bit_words;  /* words of a bit-string priority, if SKI_MSG_BITS    */
-    uint16_t bit_room;   /* words reserved for one behind the data             */
-    struct skua_msg *link; /* the holder's, to chain messages up               */
+    size_t           bytes;   /* of data */
+    uint16_t         handler; /* from here to source as in a cell                   */
+    uint8_t          flags;
+    uint8_t          cell_bytes; /* not used here                                      */
+    int32_t          source;
+    int32_t          priority;  /* integer priority, 0 unless SKI_MSG_INT             */
+    uint16_t         bit_words; /* words of a bit-string priority, if SKI_MSG_BITS    */
+    uint16_t         bit_room;  /* words reserved for one behind the data             */
+    struct skua_msg *link;      /* the holder's, to chain messages up               */
 };
 
 /* Bytes of the header that a cell has in the same order. */

@@ -11,47 +11,47 @@
 #include "base/memory.h"
 #include "core/collective.h"
 
-#define LOOP(ctype, expression)                     \
-    for (size_t i = 0; i < count; i++) {            \
-        const ctype a = ((const ctype *)into)[i];   \
-        const ctype b = ((const ctype *)from)[i];   \
-        ((ctype *)into)[i] = (ctype)(expression);   \
+#define LOOP(ctype, expression)                                                                    \
+    for (size_t i = 0; i < count; i++) {                                                           \
+        const ctype a      = ((const ctype *)into)[i];                                             \
+        const ctype b      = ((const ctype *)from)[i];                                             \
+        ((ctype *)into)[i] = (ctype)(expression);                                                  \
     }
 
 /* For all numbers.  @p i32 and @p i64 are the C types to compute with: unsigned
  * ones where signed arithmetic could overflow, which then wraps around. */
-#define NUMERIC(name, i32, i64, expression)                                          \
-    static void name(void *into, const void *from, size_t count, skua_type type)     \
-    {                                                                                \
-        switch (type) {                                                              \
-        case SKUA_INT32: LOOP(i32, expression) break;                                \
-        case SKUA_INT64: LOOP(i64, expression) break;                                \
-        case SKUA_UINT64: LOOP(uint64_t, expression) break;                          \
-        case SKUA_FLOAT: LOOP(float, expression) break;                              \
-        case SKUA_DOUBLE: LOOP(double, expression) break;                            \
-        case SKUA_BYTE: break;                                                       \
-        }                                                                            \
+#define NUMERIC(name, i32, i64, expression)                                                        \
+    static void name(void *into, const void *from, size_t count, skua_type type)                   \
+    {                                                                                              \
+        switch (type) {                                                                            \
+        case SKUA_INT32: LOOP(i32, expression) break;                                              \
+        case SKUA_INT64: LOOP(i64, expression) break;                                              \
+        case SKUA_UINT64: LOOP(uint64_t, expression) break;                                        \
+        case SKUA_FLOAT: LOOP(float, expression) break;                                            \
+        case SKUA_DOUBLE: LOOP(double, expression) break;                                          \
+        case SKUA_BYTE: break;                                                                     \
+        }                                                                                          \
     }
 
 /* For integers, whose sign does not matter. */
-#define BITWISE(name, expression)                                                    \
-    static void name(void *into, const void *from, size_t count, skua_type type)     \
-    {                                                                                \
-        if (type == SKUA_INT32) {                                                    \
-            LOOP(uint32_t, expression)                                               \
-        } else {                                                                     \
-            LOOP(uint64_t, expression)                                               \
-        }                                                                            \
+#define BITWISE(name, expression)                                                                  \
+    static void name(void *into, const void *from, size_t count, skua_type type)                   \
+    {                                                                                              \
+        if (type == SKUA_INT32) {                                                                  \
+            LOOP(uint32_t, expression)                                                             \
+        } else {                                                                                   \
+            LOOP(uint64_t, expression)                                                             \
+        }                                                                                          \
     }
 
 NUMERIC(sum, uint32_t, uint64_t, a + b)
-NUMERIC(product, uint32_t, uint64_t, a * b)
+NUMERIC(product, uint32_t, uint64_t, a *b)
 NUMERIC(minimum, int32_t, int64_t, b < a ? b : a)
 NUMERIC(maximum, int32_t, int64_t, a < b ? b : a)
 NUMERIC(logical_and, int32_t, int64_t, (a != 0) & (b != 0))
 NUMERIC(logical_or, int32_t, int64_t, (a != 0) | (b != 0))
 NUMERIC(logical_xor, int32_t, int64_t, (a != 0) ^ (b != 0))
-BITWISE(bit_and, a & b)
+BITWISE(bit_and, a &b)
 BITWISE(bit_or, a | b)
 BITWISE(bit_xor, a ^ b)
 

@@ -28,8 +28,8 @@ void ski_not_a_pe(const char *call)
 static struct ski_pe *new_pe(const struct ski_boot *boot, int pe)
 {
     struct ski_host *host = boot->job->host;
-    size_t           size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
-    struct ski_pe   *self = ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
+    size_t size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
+    struct ski_pe *self = ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
 
     memset(self, 0, size);
     ski_reader_init(&self->reader, ski_host_inbox(host, pe), host->cells);
@@ -72,8 +72,8 @@ static void print_stats(void)
             s.received, s.queue_longest, s.sleeps, s.wakes, s.threads, s.switches, s.timers);
 }
 
-void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, char **argv),
-                int argc, char **argv)
+void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, char **argv), int argc,
+                char **argv)
 {
     void          *signal_stack = ski_crash_thread_begin();
     struct ski_pe *self;

@@ -48,7 +48,7 @@ struct ski_pe {
     struct ski_job        *job;
     struct ski_host       *host;
     int                    process;
-    bool                   stop; /* skua_stop() was called */
+    bool                   stop;           /* skua_stop() was called */
     uint64_t               idle_since;     /* ticks; 0: not known               */
     uint64_t               idle_delivered; /* stats.delivered at that moment    */
     uint32_t               idle_yields;    /* since then                        */
@@ -57,7 +57,7 @@ struct ski_pe {
     uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */
     struct ski_pending     pending;
     struct ski_timers      timers;
-    struct ski_idle       *idle; /* scheduler.c */
+    struct ski_idle       *idle;   /* scheduler.c */
     struct skua_thread    *thread; /* running, or NULL */
     struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
     struct ski_stacks      stacks;
@@ -84,15 +84,14 @@ static inline bool ski_pe_exiting(const struct ski_pe *self)
 extern _Thread_local struct ski_pe *ski_self __attribute__((tls_model("initial-exec")));
 
 /** Be PE @p pe, on the calling thread, until the job ends. */
-void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, char **argv),
-                int argc, char **argv);
+void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, char **argv), int argc,
+                char **argv);
 
 /* ski_msg_post() to another PE. */
 void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);
 
 /** Hand @p msg, whose header is filled in, to @p pe, or queue it here. */
-static inline void ski_msg_post(struct ski_pe *self, int pe, uint32_t handler,
-                                struct skua_msg *msg)
+static inline void ski_msg_post(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg)
 {
     if (pe != self->pe)
         ski_msg_send_away(self, pe, handler, msg);

@@ -48,8 +48,8 @@ static inline void deliver(struct ski_pe *self, struct skua_msg *msg, uint32_t h
 /* Whether what has arrived is one message, and nothing is to be weighed against it. */
 static inline bool is_alone(const struct ski_pe *self, const struct ski_cell *cell)
 {
-    return !self->queue.plain.first && !self->queue.attention &&
-           !(cell->flags & SKI_MSG_SPECIAL) && !ski_reader_more_sc(&self->reader);
+    return !self->queue.plain.first && !self->queue.attention && !(cell->flags & SKI_MSG_SPECIAL) &&
+           !ski_reader_more_sc(&self->reader);
 }
 
 /* Runs the next message of the queue; false if there is none, or the job ends. */

@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <string.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ struct ski_stack_size {
     struct ski_vector      free;  /* lowest bytes of stacks at rest     */
     struct ski_vector      slabs; /* mappings, to unmap at the end      */
     size_t                 slab_bytes;
-    char                  *fresh; /* next stack of the last slab, unused */
+    char                  *fresh;       /* next stack of the last slab, unused */
     size_t                 fresh_bytes; /* left of that slab */
 };
 
@@ -44,18 +44,40 @@ static size_t round_to_page(size_t bytes)
 }
 
 /* How guards are made here: tried once, remembered for the process. */
-static bool make_guard(char *low, size_t bytes)
-{
-    enum { MADVISE, MPROTECT, NONE };
-    static _Atomic int way;
+enum { MADVISE, MPROTECT, NONE };
 
+static _Atomic int  way;
+static _Atomic long guards_left = -1; /* that mprotect() may make */
+
+/* Each costs two mappings: a quarter of what the system allows leaves as many
+ * for the rest of the program. */
+static long guards_allowed(void)
+{
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
+    long  maps = 65530;
+
+    if (file) {
+        if (fscanf(file, "%ld", &maps) != 1)
+            maps = 65530;
+        fclose(file);
+    }
+    return maps / 4;
+}
+
+static bool protect(char *low, size_t bytes)
+{
+    if (guards_left < 0)
+        guards_left = guards_allowed();
+    return atomic_fetch_sub(&guards_left, 1) > 0 && mprotect(low, bytes, PROT_NONE) == 0;
+}
+
+static void make_guard(char *low, size_t bytes)
+{
     if (way == MADVISE && madvise(low, bytes, MADV_GUARD_INSTALL) != 0)
         way = MPROTECT;
-    if (way == MPROTECT && mprotect(low, bytes, PROT_NONE) != 0 &&
-        atomic_exchange(&way, NONE) != NONE)
+    if (way == MPROTECT && !protect(low, bytes) && atomic_exchange(&way, NONE) != NONE)
         ski_log(SKI_LOG_WARN, "stacks of user threads have no guard from here on: too many "
                               "mappings; raise vm.max_map_count");
-    return way != NONE;
 }
 
 static struct ski_stack_size *size_of(struct ski_stacks *stacks, size_t bytes)
@@ -111,7 +133,9 @@ struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes)
     struct ski_stack_size *size = size_of(stacks, bytes);
     char                  *low  = ski_vector_pop(&size->free);
 
-    return (struct ski_stack){low ? low : fresh_stack(size), size->guard, size->bytes};
+    if (!low)
+        low = fresh_stack(size);
+    return (struct ski_stack){low, size->guard, size->bytes, way != NONE};
 }
 
 void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack)

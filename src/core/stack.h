@@ -6,8 +6,7 @@
  * is best made with MADV_GUARD_INSTALL (Linux 6.13), which costs no mapping of
  * its own: a hundred thousand of them would exceed vm.max_map_count twice.
  * Older kernels get mprotect(); when mappings run out, stacks go without a
- * guard, a warning says so, and thread.c's check of the last word at every
- * switch is all that is left.
+ * guard, a warning says so, and thread.c checks their last word at every switch.
  */
 #ifndef SKI_STACK_H
 #define SKI_STACK_H
@@ -16,9 +15,10 @@
 #include <stddef.h>
 
 struct ski_stack {
-    char  *low;   /* the guard's lowest byte    */
-    size_t guard; /* bytes of it                */
-    size_t bytes; /* usable ones above it       */
+    char  *low;     /* the guard's lowest byte       */
+    size_t guard;   /* bytes of it                   */
+    size_t bytes;   /* usable ones above it          */
+    bool   guarded; /* the guard is more than a gap  */
 };
 
 struct ski_stacks {

@@ -10,7 +10,7 @@
 #include "core/pe.h"
 
 #define STACK_LEAST ((size_t)8192)
-#define CANARY      UINT64_C(0x736b75612d656e64) /* in the last word of a stack */
+#define CANARY      UINT64_C(0x736b75612d656e64) /* in the last word of a stack without guard */
 
 static uint64_t *canary_of(const struct skua_thread *thread)
 {
@@ -36,7 +36,7 @@ static void leave(struct ski_pe *self, bool for_good)
 {
     struct skua_thread *thread = self->thread;
 
-    if (SKI_UNLIKELY(*canary_of(thread) != CANARY))
+    if (SKI_UNLIKELY(!thread->stack.guarded && *canary_of(thread) != CANARY))
         ski_fatal("user thread %s overran its stack of %zu bytes; ask for a larger one or raise "
                   "SKUA_STACK_SIZE",
                   name_of(thread), thread->stack.bytes);
@@ -108,7 +108,8 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
         ski_fatal("the system has no memory for the stack of another user thread (this PE made "
                   "%llu)",
                   (unsigned long long)self->stats.threads);
-    *canary_of(thread) = CANARY;
+    if (!thread->stack.guarded)
+        *canary_of(thread) = CANARY;
     ski_fiber_init(&thread->fiber, canary_of(thread), thread->stack.bytes);
     thread->fiber.context =
         ski_context_make((char *)canary_of(thread) + thread->stack.bytes, entry, thread);

@@ -31,7 +31,7 @@ struct skua_thread {
     bool        resumed;   /* resumed before it suspended itself        */
     bool        done;      /* fn has returned                           */
     bool        detached;
-    void       *joiners;   /* wait.h */
+    void       *joiners; /* wait.h */
 };
 
 /** Leave the calling thread; returns after ski_thread_unblock(). */

@@ -18,7 +18,7 @@ static uint64_t deadline_at(const struct ski_timers *timers, uint32_t place)
 
 static void set_place(struct ski_timers *timers, uint32_t place, uint32_t slot)
 {
-    timers->heap[place]        = slot;
+    timers->heap[place]       = slot;
     timers->timer[slot].place = place;
 }
 
@@ -40,7 +40,8 @@ static void sift_down(struct ski_timers *timers, uint32_t place, uint32_t slot)
 
     for (;;) {
         uint32_t child = 2 * place + 1;
-        if (child + 1 < timers->count && deadline_at(timers, child + 1) < deadline_at(timers, child))
+        if (child + 1 < timers->count &&
+            deadline_at(timers, child + 1) < deadline_at(timers, child))
             child++;
         if (child >= timers->count || deadline_at(timers, child) >= deadline)
             break;

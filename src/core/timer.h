@@ -24,11 +24,11 @@ struct ski_timers {
         uint32_t        place;    /* in the heap; or the next free slot */
         uint32_t        generation;
         skua_completion done;
-    }        *timer;
+    } * timer;
     uint32_t *heap;  /* slots, the earliest first */
     uint32_t  count; /* timers that run           */
     uint32_t  room;
-    uint32_t  free;  /* first free slot           */
+    uint32_t  free; /* first free slot           */
 };
 
 /** Fire all that are due. */

@@ -131,8 +131,10 @@ static int wrong(const char *what, const char *text)
 static int parse(int argc, char **argv, struct options *options)
 {
     static const struct option long_options[] = {
-        {"rounds", required_argument, NULL, 'r'}, {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'}, {"help", no_argument, NULL, 'h'},
+        {"rounds", required_argument, NULL, 'r'},
+        {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     int c;

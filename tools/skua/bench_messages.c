@@ -68,7 +68,8 @@ static void run_openmpi(struct results *results, int ranks, char *series, char *
 {
     char  mpirun[PROGRAM_PATH], path[PROGRAM_PATH], n[16];
     char *bind   = ranks > 2 ? "none" : "core";
-    char *argv[] = {mpirun, "--oversubscribe", "--bind-to", bind, "-n", n, path, series, what, NULL};
+    char *argv[] = {mpirun, "--oversubscribe", "--bind-to", bind, "-n", n, path, series, what,
+                    NULL};
 
     if (!program_find("peer-openmpi-messages", path) || !find_mpirun("openmpi", mpirun))
         return;
@@ -100,9 +101,9 @@ static void read_collected(const char *line, void *instructions)
 
 static double count_once(char *valgrind, char *path, char *what, char *times)
 {
-    char  *argv[] = {valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null", path, what,
-                     times,    NULL};
-    double total  = 0;
+    char *argv[] = {
+        valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null", path, what, times, NULL};
+    double total = 0;
 
     return program_run(argv, true, read_collected, &total) == 0 ? total : 0;
 }
@@ -129,7 +130,7 @@ static void run(struct results *results, const struct bench_host *host, int roun
 {
     char what[64];
 
-#define STEP(name)                                                                       \
+#define STEP(name)                                                                                 \
     (snprintf(what, sizeof what, "round %d of %d: %s", round, rounds, name), bench_progress(what))
 
     STEP("floor");
@@ -172,9 +173,9 @@ static void run(struct results *results, const struct bench_host *host, int roun
 
 /* ---- tables -------------------------------------------------------------- */
 
-static const char *const columns[] = {"floor-flag", "floor-copy",   "skua-inline", "skua-owned",
-                                      "skua-copy",  "openmpi",      "mpich",       "skua-owned-read",
-                                      "openmpi-read", "mpich-read"};
+static const char *const columns[] = {
+    "floor-flag", "floor-copy", "skua-inline",     "skua-owned",   "skua-copy",
+    "openmpi",    "mpich",      "skua-owned-read", "openmpi-read", "mpich-read"};
 
 #define COLUMNS (sizeof columns / sizeof *columns)
 
@@ -214,7 +215,8 @@ static void print_roundtrips(const struct results *r, const char *suffix, bool r
 
 static void print_rate(const struct results *r, const char *series)
 {
-    double two = results_get(r, series, 8, "rate-2pe"), eight = results_get(r, series, 8, "rate-8pe");
+    double two   = results_get(r, series, 8, "rate-2pe"),
+           eight = results_get(r, series, 8, "rate-8pe");
 
     if (two > 0 || eight > 0)
         printf("%-24s%12.2f%12.2f\n", series, two * 1e-6, eight * 1e-6);
@@ -264,17 +266,17 @@ static void print_goals(const struct results *r)
     print_goal("by pointer, 8 bytes / flag", ratio(owned, flag), "<=", 2);
     print_goal("by pointer, 1 MB / by pointer, 8 bytes",
                ratio(get(r, "skua-owned", "", 1000000), owned), "<=", 1.5);
-    print_goal("by pointer / the faster MPI, worst size", worst_against_mpi(r, "skua-owned"), "<=",
-               1);
+    print_goal("by pointer / the faster MPI, worst size", worst_against_mpi(r, "skua-owned"),
+               "<=", 1);
     for (int pes = 2; pes <= 8; pes += 6) {
         char metric[32], what[64];
         snprintf(metric, sizeof metric, "rate-%dpe", pes);
         snprintf(what, sizeof what, "rate / the better MPI's, %d PEs", pes);
-        print_goal(what,
-                   ratio(results_get(r, "skua-inline", 8, metric),
-                         larger(results_get(r, "openmpi", 8, metric),
-                                results_get(r, "mpich", 8, metric))),
-                   ">=", 2);
+        print_goal(
+            what,
+            ratio(results_get(r, "skua-inline", 8, metric),
+                  larger(results_get(r, "openmpi", 8, metric), results_get(r, "mpich", 8, metric))),
+            ">=", 2);
     }
     print_goal("instructions, send to oneself and handler",
                results_get(r, "skua", 8, "instructions-self"), "<=", 80);
@@ -292,7 +294,7 @@ static void print_goals(const struct results *r)
 
 static void print(const struct results *r)
 {
-    static const char *const rates[] = {"skua-inline", "skua-inline-threads", "openmpi", "mpich"};
+    static const char *const rates[]  = {"skua-inline", "skua-inline-threads", "openmpi", "mpich"};
     static const char *const counts[] = {"self", "fresh", "copy", "pass", "yield"};
 
     printf("Round trip between two processes, microseconds\n");
@@ -305,8 +307,7 @@ static void print(const struct results *r)
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
         print_rate(r, rates[i]);
     printf("\nHop of a ring, microseconds%21s%12s\n", "2 PEs", "16 PEs");
-    printf("%-36s%12.3f%12.3f\n", "processes, 2 CPUs",
-           results_get(r, "skua-ring", 8, "hop_us-2pe"),
+    printf("%-36s%12.3f%12.3f\n", "processes, 2 CPUs", results_get(r, "skua-ring", 8, "hop_us-2pe"),
            results_get(r, "skua-ring", 8, "hop_us-16pe"));
     printf("%-36s%12.3f%12.3f\n", "threads, 2 CPUs",
            results_get(r, "skua-ring-threads", 8, "hop_us-2pe"),
@@ -328,9 +329,9 @@ static void plot(const struct results *r, FILE *to)
     enum { CURVES = 7 }; /* without those that read every byte */
     static const char *const colours[CURVES] = {"#999999", "#444444", "#1f77b4", "#d62728",
                                                 "#9467bd", "#2ca02c", "#8c564b"};
-    struct curve curve[CURVES] = {0};
-    struct plot  picture       = {"Round trip of a message between two processes", "bytes",
-                                  "microseconds", curve, CURVES};
+    struct curve             curve[CURVES]   = {0};
+    struct plot picture = {"Round trip of a message between two processes", "bytes", "microseconds",
+                           curve, CURVES};
 
     for (size_t c = 0; c < CURVES; c++) {
         curve[c].name   = columns[c];

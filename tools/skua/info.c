@@ -14,15 +14,14 @@
 #include "base/arena.h"
 #include "commands.h"
 
-static const char help[] =
-    "usage: skua info [options]\n"
-    "\n"
-    "  -c, --config     every setting, its value and what it does\n"
-    "  -t, --topology   packages, caches and cores of this host\n"
-    "      --man        the settings as the body of a manual page\n"
-    "  -h, --help       this text\n"
-    "\n"
-    "Without options: the version, this host, and how it can be used.\n";
+static const char help[] = "usage: skua info [options]\n"
+                           "\n"
+                           "  -c, --config     every setting, its value and what it does\n"
+                           "  -t, --topology   packages, caches and cores of this host\n"
+                           "      --man        the settings as the body of a manual page\n"
+                           "  -h, --help       this text\n"
+                           "\n"
+                           "Without options: the version, this host, and how it can be used.\n";
 
 static void print_summary(void)
 {
@@ -39,8 +38,8 @@ static void print_summary(void)
     printf("memory      %zu MiB\n", pages * page >> 20);
     printf("arena       %zu MiB of addresses, in use as touched (SKUA_ARENA_SIZE)\n",
            (ski_config.arena_size ? ski_config.arena_size : pages * page) >> 20);
-    printf("messages    inline up to %d bytes, then by address; header %d bytes\n",
-           SKUA_INLINE_MAX, SKUA_MSG_HEADER);
+    printf("messages    inline up to %d bytes, then by address; header %d bytes\n", SKUA_INLINE_MAX,
+           SKUA_MSG_HEADER);
     printf("transports  host (PEs of this host, through the arena)\n");
     printf("launchers   skuarun; none (a program by itself is one PE, or SKUA_THREADS)\n");
 }
@@ -62,8 +61,10 @@ static int check_arena(void)
 int command_info(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"config", no_argument, NULL, 'c'}, {"topology", no_argument, NULL, 't'},
-        {"man", no_argument, NULL, 'm'},    {"help", no_argument, NULL, 'h'},
+        {"config", no_argument, NULL, 'c'},
+        {"topology", no_argument, NULL, 't'},
+        {"man", no_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
     };
     int c;

@@ -95,7 +95,7 @@ static void draw_curve(FILE *to, const struct frame *f, const struct curve *c)
 /* Names from the top down, each at its curve's end or below the one before. */
 static void draw_names(FILE *to, const struct frame *f, const struct plot *plot)
 {
-    double last = TOP - SPACING;
+    double last     = TOP - SPACING;
     char   done[64] = {0};
 
     for (size_t n = 0; n < plot->curves && n < sizeof done; n++) {
@@ -112,8 +112,8 @@ static void draw_names(FILE *to, const struct frame *f, const struct plot *plot)
         if (!next)
             return;
         done[next - plot->curve] = 1;
-        y    = fmax(at_y(f, best), last + SPACING);
-        last = y;
+        y                        = fmax(at_y(f, best), last + SPACING);
+        last                     = y;
         fprintf(to,
                 "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='%s' stroke-width='2' "
                 "stroke-dasharray='%s'/>\n<text x='%.1f' y='%.1f'>%s</text>\n",

@@ -18,7 +18,7 @@ static bool own_folder(char path[PROGRAM_PATH])
 
     if (n <= 0)
         return false;
-    path[n]               = '\0';
+    path[n]             = '\0';
     *strrchr(path, '/') = '\0';
     return true;
 }
@@ -41,8 +41,8 @@ bool program_find(const char *name, char path[PROGRAM_PATH])
 bool program_in_path(const char *name, char path[PROGRAM_PATH])
 {
     const char *folders = getenv("PATH");
-    char       *copy    = strdup(folders ? folders : "/usr/bin:/bin"), *rest = copy, *folder;
-    bool        found   = false;
+    char       *copy = strdup(folders ? folders : "/usr/bin:/bin"), *rest = copy, *folder;
+    bool        found = false;
 
     while (!found && (folder = strsep(&rest, ":")) != NULL) {
         int n = snprintf(path, PROGRAM_PATH, "%s/%s", folder, name);

@@ -26,7 +26,10 @@ int command_tour(int argc, char **argv)
     }
     if (ski_topology_load(&topology) == SKUA_OK)
         ski_topology_free(&topology);
-    snprintf(pes, sizeof pes, "%d", topology.cores < 2 ? 2 : topology.cores > 8 ? 8 : topology.cores);
+    snprintf(pes, sizeof pes, "%d",
+             topology.cores < 2   ? 2
+             : topology.cores > 8 ? 8
+                                  : topology.cores);
     execl(skuarun, "skuarun", "-n", pes, tour, (char *)NULL);
     perror("skua: skuarun");
     return 1;

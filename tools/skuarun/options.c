@@ -36,10 +36,14 @@ static const char help[] =
     "or 128 plus the signal that ended it.\n";
 
 static const struct option long_options[] = {
-    {"pes", required_argument, NULL, 'n'},   {"threads", required_argument, NULL, 't'},
-    {"label", no_argument, NULL, 'l'},       {"pin", required_argument, NULL, 'p'},
-    {"set", required_argument, NULL, 's'},   {"verbose", no_argument, NULL, 'v'},
-    {"help", no_argument, NULL, 'h'},        {"version", no_argument, NULL, 'V'},
+    {"pes", required_argument, NULL, 'n'},
+    {"threads", required_argument, NULL, 't'},
+    {"label", no_argument, NULL, 'l'},
+    {"pin", required_argument, NULL, 'p'},
+    {"set", required_argument, NULL, 's'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
 };
 
@@ -90,7 +94,9 @@ struct options options_parse(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "+n:t:ls:vhV", long_options, NULL)) != -1) {
         switch (c) {
         case 'n': options.pes = number(optarg, "-n %s: expected a number from 1 to 65535"); break;
-        case 't': options.threads = number(optarg, "-t %s: expected a number from 1 to 65535"); break;
+        case 't':
+            options.threads = number(optarg, "-t %s: expected a number from 1 to 65535");
+            break;
         case 'l': options.label = true; break;
         case 'p': setenv("SKUA_PIN", optarg, 1); break;
         case 's': set(optarg); break;

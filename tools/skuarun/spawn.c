@@ -153,8 +153,7 @@ static void keep_ends(struct launch *launch, const struct options *options, cons
     }
 }
 
-static bool start_one(struct launch *launch, const struct options *options, int process,
-                      int *code)
+static bool start_one(struct launch *launch, const struct options *options, int process, int *code)
 {
     struct child *child = &launch->child[process];
     struct pipes  p;

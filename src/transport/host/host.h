@@ -27,11 +27,11 @@ struct ski_domain {
 struct ski_host {
     char              *inboxes; /* of PE 0, then every `stride` bytes */
     size_t             stride;
-    uint32_t           cells;   /* in an inbox */
+    uint32_t           cells; /* in an inbox */
     int32_t            pes;
-    struct ski_heap   *heaps;   /* one a PE */
+    struct ski_heap   *heaps; /* one a PE */
     struct ski_domain *domains;
-    uint32_t          *domain;  /* of each PE, an index */
+    uint32_t          *domain; /* of each PE, an index */
 };
 
 /** Lay out inboxes, heaps and domains for the PEs of @p job; job->host is set.

@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# instructions.sh - guards the fast paths: instructions, counted by callgrind,
+# of one send with its handler, one empty scheduler pass, ...
+#
+# usage: instructions.sh BENCH-INSTRUCTIONS
+. "$(dirname "$0")/tap.sh"
+program=$1
+if ! command -v valgrind >/dev/null; then
+  echo "1..0 # SKIP valgrind is not installed"
+  exit 0
+fi
+
+total()
+{
+  run valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" "$1" "$2"
+  printf '%s\n' "$err" | sed -n 's/.*Collected : //p'
+}
+
+at_most()
+{
+  some=$(total "$1" 6400)
+  more=$(total "$1" 12800)
+  each=$(( (more - some + 6399) / 6400 ))
+  ok "$1: $each instructions, at most $2" test "$each" -gt 0 -a "$each" -le "$2"
+}
+at_most self 80
+at_most pass 25
+at_most fresh 180
+at_most copy 230
+at_most yield 170
+tap_end

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# layers.sh - arrows point down: no file of src/ includes one of a layer above
+# its own, and examples see only what is installed.
+#
+# usage: layers.sh SOURCE-FOLDER
+. "$(dirname "$0")/tap.sh"
+cd "$1" || exit 1
+code=0 out= err=
+
+# Includes of @layers by files of a folder.
+reaches()
+{
+  folder=$1
+  shift
+  found=
+  for above in "$@"; do
+    found="$found$(grep -rnE "#include \"$above/" "$folder" --include='*.[chS]' | grep -v _test.c)"
+  done
+  out=$found
+  [ -z "$found" ]
+}
+ok "base includes nothing above it" reaches src/base boot transport core onesided objects
+ok "boot neither" reaches src/boot transport core onesided objects
+ok "transport neither" reaches src/transport core onesided objects
+ok "core neither" reaches src/core onesided objects
+ok "examples see include/skua alone" reaches examples base boot transport core
+ok "benchmarks too" reaches bench base boot transport core
+
+# Public names begin with skua_ or SKUA_, internal ones with ski_ or SKI_.
+public=$(grep -rnE '\bski_' include || true)
+out=$public
+ok "no internal name in a public header" test -z "$public"
+shy=$(grep -rLE 'SPDX-License-Identifier: Apache-2.0' --include='*.[chS]' --include='*.sh' \
+  --include='CMakeLists.txt' --include='*.cmake' src include tools tests bench examples cmake scripts)
+out=$shy
+ok "every file names its licence" test -z "$shy"
+tap_end

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# skua.sh - skua: help, info, wrong words, and the reading of results.
+#
+# usage: skua.sh SKUA
+. "$(dirname "$0")/tap.sh"
+skua=$1
+
+run "$skua" --help
+ok "--help" has "$code $out" '^0 usage: skua'
+run "$skua" --version
+ok "--version" has "$code $out" '^0 skua [0-9]'
+run "$skua"
+ok "no command" has "$code $err" '^2 usage'
+run "$skua" frobnicate
+ok "an unknown command" has "$code $err" "^2 skua: there is no command 'frobnicate'"
+run "$skua" info
+ok "info" has "$code $out" '^0 Skua [0-9]'
+run "$skua" info --config
+ok "info --config lists settings" has "$out" '^SKUA_ARENA_SIZE=auto'
+ok "and explains them" has "$out" '^    Address range of the arena'
+run env SKUA_ARENA_SIZE=2g "$skua" info --config
+ok "and says where a value comes from" has "$out" '^SKUA_ARENA_SIZE=2g   .from the environment.'
+run env SKUA_STAT=1 "$skua" info
+ok "a misspelt setting is named" has "$err" 'SKUA_STAT is no setting; did you mean SKUA_STATS'
+run "$skua" info --topology
+ok "info --topology" has "$out" 'Core|CPUs'
+run "$skua" info --what
+ok "a wrong option" test "$code" = 2
+run "$skua" bench nothing
+ok "an unknown benchmark" has "$code $err" '^2 skua bench: nothing: no such benchmark'
+run "$skua" bench --rounds=0
+ok "no rounds" has "$code $err" '^2 .*expected 1 to 100'
+run "$skua" bench --format=xml
+ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
+run "$skua" bench --output=/no/such/folder
+ok "a folder that is not there" has "$code $err" '^2 .*no folder'
+run "$skua" tour --help
+ok "tour --help" has "$code $out" '^0 usage: skua tour'
+tap_end
