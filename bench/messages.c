@@ -21,12 +21,13 @@ static const char *const series_name[SERIES] = {"skua-inline", "skua-owned", "sk
 
 static skua_handler handler[SERIES];
 
-/* PE 0's place in the measurement. */
+/* PE 0's place in the measurement; PE 1 reads handlers and payload. */
 static struct {
-    int       series, batch, trip;
-    size_t    size;
-    double    start, best;
-    skua_msg *owned;
+    BENCH_APART int series;
+    int             batch, trip;
+    size_t          size;
+    double          start, best;
+    skua_msg       *owned;
 } at;
 
 static char                   payload[BENCH_BYTES];

@@ -10,13 +10,17 @@
 #define ROUNDS 1000
 
 static skua_handler token;
-static double       started, best = 1e9;
-static int          round_number, batch;
+
+static struct { /* on PE 0 */
+    BENCH_APART double start;
+    double             best;
+    int                round, batch;
+} at = {.best = 1e9};
 
 static void begin(skua_msg *msg)
 {
-    round_number = 0;
-    started      = bench_now();
+    at.round = 0;
+    at.start = bench_now();
     skua_send(1 % skua_pes(), token, msg);
 }
 
@@ -25,20 +29,20 @@ static void on_token(skua_msg *msg)
     char   metric[64];
     double hop;
 
-    if (skua_pe() != 0 || ++round_number < ROUNDS) {
+    if (skua_pe() != 0 || ++at.round < ROUNDS) {
         skua_send((skua_pe() + 1) % skua_pes(), token, msg);
         return;
     }
-    hop = (bench_now() - started) / ROUNDS / skua_pes();
-    if (hop < best)
-        best = hop;
-    if (++batch < BENCH_BATCHES) {
+    hop = (bench_now() - at.start) / ROUNDS / skua_pes();
+    if (hop < at.best)
+        at.best = hop;
+    if (++at.batch < BENCH_BATCHES) {
         begin(msg);
         return;
     }
     snprintf(metric, sizeof metric, "hop_us-%dpe", skua_pes());
     bench_report("messages", skua_processes() == 1 ? "skua-ring-threads" : "skua-ring", 8, metric,
-                 best * 1e6);
+                 at.best * 1e6);
     skua_msg_free(msg);
     skua_exit(0);
 }

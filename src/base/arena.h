@@ -46,8 +46,8 @@ enum ski_unit_kind {
 
 struct ski_unit {
     _Alignas(SKI_CACHE_LINE) uint8_t kind;
-    uint8_t  size_class; /* of its blocks (heap.h), in every unit of a slab   */
-    uint16_t heap;       /* slab: whose it is                                 */
+    uint8_t  size_class; /* slab, every unit: of its blocks (heap.h)          */
+    uint16_t heap;       /* slab, every unit: whose it is                     */
     uint32_t first;      /* index of the span's first unit                    */
     uint32_t units;      /* length of the span; kept in its first unit        */
     uint32_t dirty;      /* free: how many of its units may hold pages        */

@@ -75,11 +75,11 @@ static struct ski_unit *new_slab(struct ski_heap *heap, unsigned size_class)
     if (ski_span_alloc(arena, bytes * BLOCKS_MIN, SKI_UNIT_SLAB, &memory) != SKUA_OK)
         return NULL;
     slab         = ski_unit_of(arena, memory);
-    slab->heap   = (uint16_t)heap->id;
     slab->used   = 0;
     slab->blocks = NULL;
     slab->fresh  = (uint32_t)(((size_t)slab->units << SKI_UNIT_SHIFT) / bytes);
     for (uint32_t i = 0; i < slab->units; i++) {
+        slab[i].heap       = (uint16_t)heap->id;
         slab[i].size_class = (uint8_t)size_class;
         slab[i].first      = (uint32_t)(slab - arena->unit);
     }
@@ -173,7 +173,7 @@ static void push_chain(struct ski_heap *owner, void *first, void *last)
 void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count)
 {
     for (unsigned i = 0; i < count;) {
-        uint16_t owner = slab_of(heap->arena, blocks[i])->heap;
+        uint16_t owner = ski_unit_of(heap->arena, blocks[i])->heap;
         void    *first = blocks[i], *last = first;
 
         if (owner == heap->id) {
@@ -181,7 +181,7 @@ void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count)
             continue;
         }
         /* A run of blocks of one owner makes one chain. */
-        while (++i < count && slab_of(heap->arena, blocks[i])->heap == owner) {
+        while (++i < count && ski_unit_of(heap->arena, blocks[i])->heap == owner) {
             memcpy(last, &blocks[i], sizeof blocks[i]);
             last = blocks[i];
         }

@@ -26,6 +26,7 @@
 
 #define SKI_CLASSES     32
 #define SKI_SMALL_BYTES ((size_t)32768) /* the largest class */
+#define SKI_HOME_CLASS  12              /* the first above 1 KiB: see pool.h */
 
 struct ski_heap {
     _Alignas(SKI_CACHE_LINE) struct ski_arena *arena;

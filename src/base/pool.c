@@ -68,6 +68,12 @@ void ski_pool_free_slow(struct ski_pool *pool, void *block)
         ski_span_free(pool->arena, block);
         return;
     }
-    unload(pool, magazine, (magazine->limit + 1) / 2);
-    ski_pool_free(pool, block);
+    if (unit->size_class >= SKI_HOME_CLASS && unit->heap != pool->heap->id) {
+        ski_heap_give(pool->heap, &block, 1);
+        return;
+    }
+    if (magazine->count == magazine->limit)
+        unload(pool, magazine, (magazine->limit + 1) / 2);
+    magazine->block[magazine->count++] = block;
+    ski_poison(block, ski_class_bytes(unit->size_class));
 }

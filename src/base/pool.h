@@ -3,10 +3,14 @@
  * pool.h - the allocator's fast path: blocks at hand, by size class.
  *
  * Each PE keeps a magazine of free blocks for every class and takes and puts
- * there with a few instructions, whoever's blocks they are: a block that came
- * with a message is the next one to go out, while it is still in the cache.
- * An empty magazine is filled from the PE's own heap, a full one is half
- * emptied, each block going back to the heap it is of (heap.h).
+ * there with a few instructions.  An empty magazine is filled from the PE's own
+ * heap, a full one is half emptied, each block going back to the heap it is of
+ * (heap.h).
+ *
+ * A small block that another PE allocated goes into the magazine too: it came
+ * with a message and is in the cache.  One above 1 KiB goes straight home, since
+ * there are lines of it that only its owner has written, and they would have
+ * to be fetched to be written here.
  *
  * Blocks above SKI_SMALL_BYTES are spans of their own.
  */
@@ -37,7 +41,7 @@ void ski_pool_flush(struct ski_pool *pool);
 
 /* Slow paths of the two below. */
 SKI_COLD void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes);
-SKI_COLD void  ski_pool_free_slow(struct ski_pool *pool, void *block);
+void           ski_pool_free_slow(struct ski_pool *pool, void *block);
 
 /** A block of at least @p bytes, 64-byte aligned, if one is at hand; else NULL. */
 static inline void *ski_pool_at_hand(struct ski_pool *pool, size_t bytes)
@@ -66,7 +70,8 @@ static inline void ski_pool_free(struct ski_pool *pool, void *block)
     struct ski_unit     *unit     = ski_unit_of(pool->arena, block);
     struct ski_magazine *magazine = &pool->magazine[unit->size_class];
 
-    if (SKI_UNLIKELY(unit->kind == SKI_UNIT_LARGE || magazine->count == magazine->limit)) {
+    if (SKI_UNLIKELY(unit->kind == SKI_UNIT_LARGE || unit->size_class >= SKI_HOME_CLASS ||
+                     magazine->count == magazine->limit)) {
         ski_pool_free_slow(pool, block);
         return;
     }

@@ -38,4 +38,8 @@ skua_status_t ski_topology_place(const char *policy, int pes, int *cpu);
 /** Bind the calling thread.  SKI_CPU_ANY leaves it alone. */
 void ski_topology_bind(int cpu);
 
+/** Ask the system for short turns of the calling thread, which shares its CPU
+ *  with other PEs: they wait for each other.  Linux before 6.12 ignores it. */
+void ski_topology_short_turns(void);
+
 #endif

@@ -349,9 +349,10 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
         struct skua_msg *msg   = take(self, cell);
 
         ski_reader_advance_sc(&self->reader);
+        if (SKI_UNLIKELY(!msg))
+            continue;
         self->stats.received++;
-        if (SKI_LIKELY(msg != NULL))
-            ski_queue_push(&self->queue, msg, flags);
+        ski_queue_push(&self->queue, msg, flags);
     }
     ski_reader_tell_sc(&self->reader);
     waiting = self->queue.pushed - self->queue.popped;
@@ -366,7 +367,7 @@ struct skua_msg *ski_msg_arrival(struct ski_pe *self)
 
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
-    self->stats.received++;
+    self->stats.received += msg != NULL;
     self->queue.pushed += msg != NULL;
     ski_pe_look_for_exit(self);
     return msg;

@@ -79,6 +79,8 @@ void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, cha
     struct ski_pe *self;
 
     ski_topology_bind(boot->job->cpu[pe]);
+    if (ski_host_shared(boot->job->host, pe))
+        ski_topology_short_turns();
     ski_log_set_pe(pe);
     ski_self = self = new_pe(boot, pe); /* its memory is now near the CPU it runs on */
     ski_fiber_init(&self->fiber, NULL, 0);

@@ -69,10 +69,10 @@ static void find_cpus(struct bench_host *host)
 {
     struct ski_topology topology;
 
-    host->cpu[0] = 0;
-    host->cpu[1] = 1;
+    *host = (struct bench_host){.cpu = {0, 1}, .cores = 2};
     if (ski_topology_load(&topology) != SKUA_OK)
         return;
+    host->cores  = topology.cores;
     host->cpu[0] = topology.cpu[0];
     host->cpu[1] = topology.cpu[topology.cpus > 1 ? 1 : 0];
     if (topology.cpus < 2)
@@ -174,11 +174,11 @@ int command_bench(int argc, char **argv)
 
     if (code != 0)
         return code < 0 ? 0 : code;
+    find_cpus(&host);
     if (!program_find("skuarun", host.skuarun)) {
         fprintf(stderr, "skua: skuarun is missing from this installation\n");
         return 1;
     }
-    find_cpus(&host);
     for (int round = 1; round <= options.rounds; round++)
         options.bench->run(&results, &host, round, options.rounds);
     bench_progress(NULL);

@@ -11,6 +11,7 @@
 struct bench_host {
     char skuarun[PROGRAM_PATH];
     int  cpu[2]; /* two different cores, if there are */
+    int  cores;
 };
 
 struct bench {

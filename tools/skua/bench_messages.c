@@ -13,6 +13,10 @@ static const size_t sizes[] = {0,     8,     100,   1000,   5000,   10000,   200
 
 #define ROUNDTRIP "roundtrip_us"
 
+static const char *const mpis[] = {"openmpi", "mpich"};
+
+#define MPIS (sizeof mpis / sizeof *mpis)
+
 /* ---- running ------------------------------------------------------------- */
 
 static void run_floor(struct results *results, const struct bench_host *host, char *threads)
@@ -44,15 +48,22 @@ static void pin_list(char *text, size_t size, const struct bench_host *host, int
 static void run_skua(struct results *results, const struct bench_host *host, const char *name,
                      int pes, int threads)
 {
-    char  path[PROGRAM_PATH], n[16], t[16], pin[256];
+    char  path[PROGRAM_PATH], n[16], t[16], pin[256] = "--pin=auto";
     char *argv[] = {(char *)host->skuarun, "-n", n, "-t", t, pin, path, NULL};
 
     if (!program_find(name, path))
         return;
     snprintf(n, sizeof n, "%d", pes);
     snprintf(t, sizeof t, "%d", threads);
-    pin_list(pin, sizeof pin, host, pes);
+    if (strcmp(name, "bench-ring") == 0) /* two CPUs, however many there are */
+        pin_list(pin, sizeof pin, host, pes);
     bench_run(results, argv);
+}
+
+/* How an MPI is told to bind: one core each, where there are enough. */
+static char *bind_to(const struct bench_host *host, int ranks)
+{
+    return ranks > host->cores ? "none" : "core";
 }
 
 /* The launcher of an MPI, by its Debian name or the plain one. */
@@ -64,30 +75,33 @@ static bool find_mpirun(const char *mpi, char path[PROGRAM_PATH])
     return program_in_path(name, path) || program_in_path("mpirun", path);
 }
 
-static void run_openmpi(struct results *results, int ranks, char *series, char *what)
+/* Runs the peer of an MPI, "openmpi" or "mpich". */
+static void run_mpi(struct results *results, const struct bench_host *host, const char *mpi,
+                    int ranks, char *what)
 {
-    char  mpirun[PROGRAM_PATH], path[PROGRAM_PATH], n[16];
-    char *bind   = ranks > 2 ? "none" : "core";
-    char *argv[] = {mpirun, "--oversubscribe", "--bind-to", bind, "-n", n, path, series, what,
-                    NULL};
+    bool  open = strcmp(mpi, "openmpi") == 0;
+    char  mpirun[PROGRAM_PATH], path[PROGRAM_PATH], peer[64], series[64], n[16];
+    char *argv[12];
+    int   i = 0;
 
-    if (!program_find("peer-openmpi-messages", path) || !find_mpirun("openmpi", mpirun))
+    snprintf(peer, sizeof peer, "peer-%s-messages", mpi);
+    if (!program_find(peer, path) || !find_mpirun(mpi, mpirun))
         return;
+    snprintf(series, sizeof series, "%s%s", mpi, strcmp(what, "read") == 0 ? "-read" : "");
+    snprintf(n, sizeof n, "%d", ranks);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-    snprintf(n, sizeof n, "%d", ranks);
-    bench_run(results, argv);
-}
-
-static void run_mpich(struct results *results, int ranks, char *series, char *what)
-{
-    char  mpirun[PROGRAM_PATH], path[PROGRAM_PATH], n[16];
-    char *bind   = ranks > 2 ? "none" : "core";
-    char *argv[] = {mpirun, "-bind-to", bind, "-n", n, path, series, what, NULL};
-
-    if (!program_find("peer-mpich-messages", path) || !find_mpirun("mpich", mpirun))
-        return;
-    snprintf(n, sizeof n, "%d", ranks);
+    argv[i++] = mpirun;
+    if (open)
+        argv[i++] = "--oversubscribe";
+    argv[i++] = open ? "--bind-to" : "-bind-to";
+    argv[i++] = bind_to(host, ranks);
+    argv[i++] = "-n";
+    argv[i++] = n;
+    argv[i++] = path;
+    argv[i++] = series;
+    argv[i++] = what;
+    argv[i]   = NULL;
     bench_run(results, argv);
 }
 
@@ -139,22 +153,18 @@ static void run(struct results *results, const struct bench_host *host, int roun
     STEP("Skua, round trips");
     run_skua(results, host, "bench-messages", 2, 1);
     run_skua(results, host, "bench-messages", 2, 2);
-    STEP("Open MPI, round trips");
-    run_openmpi(results, 2, "openmpi", "roundtrip");
-    run_openmpi(results, 2, "openmpi-read", "read");
-    STEP("MPICH, round trips");
-    run_mpich(results, 2, "mpich", "roundtrip");
-    run_mpich(results, 2, "mpich-read", "read");
+    for (size_t i = 0; i < MPIS; i++) {
+        STEP(mpis[i]);
+        run_mpi(results, host, mpis[i], 2, "roundtrip");
+        run_mpi(results, host, mpis[i], 2, "read");
+        run_mpi(results, host, mpis[i], 2, "rate");
+        run_mpi(results, host, mpis[i], 8, "rate");
+    }
     STEP("Skua, rates");
     run_skua(results, host, "bench-rate", 2, 1);
     run_skua(results, host, "bench-rate", 2, 2);
     run_skua(results, host, "bench-rate", 8, 1);
     run_skua(results, host, "bench-rate", 8, 8);
-    STEP("MPI, rates");
-    run_openmpi(results, 2, "openmpi", "rate");
-    run_openmpi(results, 8, "openmpi", "rate");
-    run_mpich(results, 2, "mpich", "rate");
-    run_mpich(results, 8, "mpich", "rate");
     STEP("rings");
     run_skua(results, host, "bench-ring", 2, 1);
     run_skua(results, host, "bench-ring", 2, 2);
