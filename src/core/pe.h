@@ -55,6 +55,7 @@ struct ski_pe {
     bool                   idle_worked;    /* idle callbacks have nothing to do */
     uint64_t               spin_ticks;     /* idle so long: spin                */
     uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */
+    uint64_t               look_ticks;     /* of polling between two yields */
     struct ski_pending     pending;
     struct ski_timers      timers;
     struct ski_idle       *idle;   /* scheduler.c */

@@ -88,8 +88,8 @@ static void draw_curve(FILE *to, const struct frame *f, const struct curve *c)
         fprintf(to, "%.1f,%.1f ", at_x(f, c->x[i]), at_y(f, c->y[i]));
     fprintf(to, "'/>\n");
     for (size_t i = 0; i < c->points; i++)
-        fprintf(to, "<circle cx='%.1f' cy='%.1f' r='2.5' fill='%s'/>\n", at_x(f, c->x[i]),
-                at_y(f, c->y[i]), c->colour);
+        fprintf(to, "<circle cx='%.1f' cy='%.1f' r='%g' fill='%s'/>\n", at_x(f, c->x[i]),
+                at_y(f, c->y[i]), c->points == 1 ? 4.5 : 2.5, c->colour);
 }
 
 /* Names from the top down, each at its curve's end or below the one before. */
