@@ -54,32 +54,35 @@ static void on_copy(skua_msg *msg)
 {
     size_t       bytes = skua_msg_size(msg);
     skua_handler back  = handler[bytes <= SKUA_INLINE_MAX ? INLINE : COPY];
+    int          me    = skua_pe();
 
     skua_msg_free(msg);
-    if (skua_pe() == 0 && trip_done())
+    if (me == 0 && trip_done())
         return;
-    skua_send_copy(1 - skua_pe(), back, payload, bytes);
+    skua_send_copy(1 - me, back, payload, bytes);
 }
 
-static void on_owned(skua_msg *msg)
+static void send_back(skua_msg *msg, int series)
 {
-    if (skua_pe() == 0) {
+    int me = skua_pe();
+
+    if (me == 0) {
         at.owned = msg;
         if (trip_done())
             return;
     }
-    skua_send(1 - skua_pe(), handler[OWNED], msg);
+    skua_send(1 - me, handler[series], msg);
+}
+
+static void on_owned(skua_msg *msg)
+{
+    send_back(msg, OWNED);
 }
 
 static void on_owned_read(skua_msg *msg)
 {
     sink = bench_read(skua_msg_data(msg), skua_msg_size(msg));
-    if (skua_pe() == 0) {
-        at.owned = msg;
-        if (trip_done())
-            return;
-    }
-    skua_send(1 - skua_pe(), handler[OWNED_READ], msg);
+    send_back(msg, OWNED_READ);
 }
 
 static void send_first(void)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static skua_handler nothing;
@@ -179,6 +180,23 @@ static void wait_for_ever(void)
     printf("waiting\n");
 }
 
+static volatile sig_atomic_t signalled;
+
+static void on_signal(int sig)
+{
+    signalled = sig;
+}
+
+static void wait_for_signal(void)
+{
+    signal(SIGUSR1, on_signal);
+    printf("waiting\n");
+    fflush(stdout);
+    while (!signalled)
+        usleep(1000);
+    skua_exit(5);
+}
+
 static void echo(void)
 {
     char line[256];
@@ -254,6 +272,7 @@ static const struct {
     {"exit-42", exit_with_code, NULL},
     {"compute-on", compute_on, NULL},
     {"wait", wait_for_ever, wait_for_ever},
+    {"usr1", wait_for_signal, wait_for_signal},
     {"echo", echo, NULL},
     {"lines", print_lines, print_lines},
     {"large", large, NULL},
@@ -286,13 +305,22 @@ static void start(int argc, char **argv)
     skua_abort("misbehave: there is no '%s'", what);
 }
 
+/* Whether this process is the one that takes away the file which the variable
+ * names: it is to differ from the others. */
+static bool chosen_by(const char *variable)
+{
+    const char *path = getenv(variable);
+
+    return path && unlink(path) == 0;
+}
+
 int main(int argc, char **argv)
 {
     nothing = skua_register("nothing", on_large);
-    /* A process that registers more, or other, handlers than the first. */
-    if (getenv("ODD_ONE") && access(getenv("ODD_ONE"), F_OK) == 0) {
-        unlink(getenv("ODD_ONE"));
+    if (chosen_by("ODD_ONE"))
         skua_register("odd", on_nothing);
-    }
+    if (chosen_by("PLACE_TAKEN"))
+        mmap((void *)0x500000000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+             0);
     return skua_main(argc, argv, start);
 }

@@ -46,10 +46,11 @@ one_line()
   [ "$(printf '%s\n' "$1" | grep -c .)" = 1 ]
 }
 
-# Whether no process of the test's program is left, within a second.
+# Whether no process of the test's program is left.  They are gone within
+# milliseconds; a loaded machine is given seconds.
 none_left()
 {
-  for _ in 1 2 3 4 5 6 7 8 9 10; do
+  for _ in $(seq 100); do
     ps -C test_misbehave -o stat= | grep -qv '^Z' || return 0 # Z: dead, not yet collected
     sleep 0.1
   done

@@ -14,11 +14,17 @@
 
 #define ARENA_MAGIC UINT64_C(0x31616e657261616b) /* changes with the layout */
 
-/* Places to try, best first.  All lie clear of where Linux puts programs,
- * heaps, libraries and stacks, and of AddressSanitizer's shadow memory; the
- * last fits kernels with 39-bit addresses.  Zero lets the kernel choose, which
- * always works for one process and often for several. */
+/* Places to try, best first.  They lie clear of where Linux puts programs,
+ * heaps, libraries and stacks wherever it randomizes them to, and of
+ * AddressSanitizer's shadow memory; the third fits kernels with 39-bit
+ * addresses.  ThreadSanitizer leaves a program little else than the range below
+ * 8 GiB, which position-independent programs keep free.  Zero lets the kernel
+ * choose: that always works for one process, for several only by luck. */
+#ifdef SKI_TSAN
+static const uintptr_t places[] = {0x100000000, 0};
+#else
 static const uintptr_t places[] = {0x400000000000, 0x200000000000, 0x3000000000, 0};
+#endif
 
 static struct ski_arena *map_at(int fd, size_t bytes, uintptr_t address)
 {
@@ -39,7 +45,7 @@ static struct ski_arena *map_somewhere(int fd, size_t bytes)
     size_t            n     = sizeof places / sizeof *places;
     struct ski_arena *arena = NULL;
 
-    for (size_t i = ski_sanitizer_places() ? n - 1 : 0; !arena && i < n; i++)
+    for (size_t i = 0; !arena && i < n; i++)
         arena = map_at(fd, bytes, places[i]);
     return arena;
 }

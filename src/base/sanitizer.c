@@ -26,12 +26,3 @@ size_t ski_sanitizer_arena_max(void)
     return SIZE_MAX;
 #endif
 }
-
-bool ski_sanitizer_places(void)
-{
-#ifdef SKI_TSAN
-    return true;
-#else
-    return false;
-#endif
-}

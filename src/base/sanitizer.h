@@ -60,9 +60,7 @@ static inline void ski_unpoison(void *at, size_t bytes)
 /** Tell the sanitizer whether poisoning is right in this job (see above). */
 void ski_sanitizer_one_process(bool one);
 
-/** The largest arena the sanitizer's address layout has room for, and whether
- *  its place must be left to the system. */
+/** The largest arena the sanitizer's address layout has room for. */
 size_t ski_sanitizer_arena_max(void);
-bool   ski_sanitizer_places(void);
 
 #endif
