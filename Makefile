@@ -5,6 +5,7 @@
 # make bench   set up, build, and measure; BENCH=messages FORMAT=table|json|csv
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/
+# make format  lay the code out (clang-format)
 #
 # CMake does the work (CMakePresets.json); this is the short way in.
 
@@ -14,7 +15,9 @@ PREFIX ?= /usr/local
 BENCH  ?= messages
 FORMAT ?= table
 
-.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan
+MAKEFLAGS += --no-print-directory
+
+.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan format
 
 all: build
 
@@ -41,7 +44,7 @@ test: setup
 	cmake --preset release -DSKUA_WERROR=ON
 	cmake --build --preset release --parallel $(JOBS)
 	ctest --preset release --parallel $(JOBS)
-	$(MAKE) --no-print-directory check-asan check-tsan check-clang
+	$(MAKE) check-asan check-tsan check-clang
 
 check-asan check-tsan: check-%:
 	cmake --preset $* -DSKUA_WERROR=ON
@@ -53,6 +56,10 @@ check-clang:
 	  cmake -S . -B build/clang -DCMAKE_C_COMPILER=clang -DSKUA_WERROR=ON; \
 	  cmake --build build/clang --parallel $(JOBS); \
 	else echo "clang is not installed: its warnings were not looked at"; fi
+
+# The style of the code, applied.
+format:
+	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)

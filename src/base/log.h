@@ -2,7 +2,7 @@
 /*
  * log.h - what the runtime says to people, on stderr, one whole line a call.
  *
- * Three kinds of trouble (docs/internals/base.md):
+ * Three kinds of trouble (docs/decisions/0006-failures.md):
  *   the environment fails   a status, and one ski_log() by the first to decide;
  *   the user errs           ski_misuse(): a line that names it, then abort();
  *   Skua has a bug          assert(), or ski_fatal() where a release must check.

@@ -36,8 +36,6 @@ static void print_summary(void)
         printf("processors  %d cores, %d CPUs that we may use\n", topology.cores, topology.cpus);
     ski_topology_free(&topology);
     printf("memory      %zu MiB\n", pages * page >> 20);
-    printf("arena       %zu MiB of addresses, in use as touched (SKUA_ARENA_SIZE)\n",
-           (ski_config.arena_size ? ski_config.arena_size : pages * page) >> 20);
     printf("messages    inline up to %d bytes, then by address; header %d bytes\n", SKUA_INLINE_MAX,
            SKUA_MSG_HEADER);
     printf("transports  host (PEs of this host, through the arena)\n");
@@ -52,7 +50,7 @@ static int check_arena(void)
 
     if (ski_arena_create(bytes, ski_config.arena_address, 0, &arena, &fd) != SKUA_OK)
         return 1;
-    printf("             it can be mapped, at %p\n", (void *)arena);
+    printf("arena       can be mapped, at %p\n", (void *)arena);
     ski_arena_detach(arena);
     close(fd);
     return 0;

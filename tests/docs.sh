@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# docs.sh - the complete programs in README.md and docs/guide/ build and run, and
+# links between pages lead somewhere.
+#
+# usage: docs.sh SOURCE BUILD CC
+source=$1
+build=$2
+cc=$3
+. "$(dirname "$0")/tap.sh"
+
+# Writes the C blocks of a page that have a main() to $work/NAME-1.c, -2.c ...
+programs()
+{
+  awk -v base="$work/$2" '
+    /^```c$/            { inside = 1; text = ""; next }
+    /^```$/ && inside   { inside = 0; if (text ~ /int main\(/) { print text > (base "-" ++n ".c") }; next }
+    inside              { text = text $0 "\n" }' "$1"
+}
+
+for page in "$source"/README.md "$source"/docs/guide/*.md; do
+  name=$(basename "$page" .md)
+  [ "$page" = "$source/README.md" ] && name=front
+  programs "$page" "$name"
+done
+
+count_programs=0
+for program in "$work"/*.c; do
+  name=$(basename "$program" .c)
+  count_programs=$((count_programs + 1))
+  run "$cc" -std=gnu17 -Wall -Werror -I"$source/include" -I"$build/include" "$program" \
+    -L"$build/src" -lskua -Wl,-rpath,"$build/src" -o "$work/$name"
+  ok "$name: builds" test "$code" = 0
+  run "$build/tools/skuarun" -n 3 --pin=none "$work/$name"
+  ok "$name: runs" test "$code" = 0
+  ok "$name: says something" test -n "$out"
+done
+ok "there are some" test "$count_programs" -ge 3
+
+# Links to files, relative to the page.
+for page in "$source"/*.md "$source"/docs/*/*.md; do
+  for link in $(grep -oE '\]\([^)#:]+\)' "$page" | sed 's/](\(.*\))/\1/'); do
+    ok "$(basename "$page") -> $link" test -e "$(dirname "$page")/$link"
+  done
+done
+
+tap_end
