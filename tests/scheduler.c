@@ -96,7 +96,7 @@ static void tick(void *arg, const void *data, size_t bytes)
 static void never(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
-    CHECK(!"a cancelled timer fired");
+    skua_abort("a cancelled timer fired");
 }
 
 static bool timers_fired(void *arg)

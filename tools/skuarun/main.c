@@ -92,7 +92,7 @@ static void exited(struct state *s, int process, int code)
     if (state == SKI_PROCESS_LEFT) {
         if (s->code == 0)
             s->code = code;
-        if (!s->deadline)
+        if (s->deadline <= 0)
             s->deadline = skua_time() + ski_config.exit_grace;
     } else if (!s->failed && state == SKI_PROCESS_ATTACHED) {
         fprintf(stderr, "skuarun: %s exited with code %d before skua_exit() was called\n", who,
@@ -129,9 +129,9 @@ static void reap(struct state *s)
 /* PEs that compute on after skua_exit(), or processes that ignore SIGTERM. */
 static void kill_late_ones(struct state *s)
 {
-    if (!s->deadline && ski_job_exiting(s->launch.job))
+    if (s->deadline <= 0 && ski_job_exiting(s->launch.job))
         s->deadline = skua_time() + ski_config.exit_grace;
-    if (!s->deadline || s->killed || skua_time() < s->deadline)
+    if (s->deadline <= 0 || s->killed || skua_time() < s->deadline)
         return;
     if (!s->failed) {
         fprintf(stderr,
@@ -202,9 +202,9 @@ static int milliseconds_left(const struct state *s)
 {
     double until = skua_time() + LOOK_SECONDS;
 
-    if (s->deadline && !s->killed && s->deadline < until)
+    if (s->deadline > 0 && !s->killed && s->deadline < until)
         until = s->deadline;
-    if (s->drain && s->drain < until)
+    if (s->drain > 0 && s->drain < until)
         until = s->drain;
     until -= skua_time();
     return until > 0 ? (int)(until * 1e3) + 1 : 0;
@@ -271,7 +271,7 @@ static void run(struct state *s, int signals)
         if (stream_broken() && !s->failed) /* as a program that writes into a closed pipe */
             end_job(s, 128 + SIGPIPE);
         kill_late_ones(s);
-        if (s->launch.alive == 0 && !s->drain)
+        if (s->launch.alive == 0 && s->drain <= 0)
             s->drain = skua_time() + DRAIN_SECONDS;
     }
     free(polls);
