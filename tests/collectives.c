@@ -200,14 +200,12 @@ static void test_in_flight(void)
     enum { ROUNDS = 50 };
     int64_t         p = skua_pes();
     struct expected e[ROUNDS];
-    int             roots = 0;
-    int64_t         pe    = skua_pe();
+    int64_t         pe = skua_pe();
 
     for (int i = 0; i < ROUNDS; i++) {
         int64_t value = pe * i;
         int     root  = i % skua_pes();
         e[i]          = (struct expected){.sum = p * (p - 1) / 2 * i};
-        roots += root == skua_pe();
         skua_reduce(root, SKUA_SUM, SKUA_INT64, &value, 1, skua_done_call(compare, &e[i]));
     }
     for (int i = 0; i < ROUNDS; i++)
