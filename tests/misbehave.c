@@ -197,6 +197,26 @@ static void wait_for_signal(void)
     skua_exit(5);
 }
 
+/* More than pipes hold. */
+static void flood(void)
+{
+    for (int i = 0; i < 100000; i++)
+        printf("line %d of a flood that nobody reads\n", i);
+    skua_exit(0);
+}
+
+/* Lines that are finished in the piece that begins others. */
+static void pieces(void)
+{
+    for (int i = 0; i < 5; i++) {
+        printf("begin");
+        fflush(stdout);
+        usleep(20000);
+        printf(" end\nwhole\n");
+    }
+    skua_exit(0);
+}
+
 static void echo(void)
 {
     char line[256];
@@ -273,6 +293,10 @@ static const struct {
     {"compute-on", compute_on, NULL},
     {"wait", wait_for_ever, wait_for_ever},
     {"usr1", wait_for_signal, wait_for_signal},
+    {"all-segv", die_by_signal, die_by_signal},
+    {"all-give-up", give_up, give_up},
+    {"flood", flood, flood},
+    {"pieces", pieces, pieces},
     {"echo", echo, NULL},
     {"lines", print_lines, print_lines},
     {"large", large, NULL},

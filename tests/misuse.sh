@@ -6,8 +6,8 @@
 #
 # usage: misuse.sh SKUARUN MISBEHAVE
 skuarun=$1
-program=$2
 . "$(dirname "$0")/tap.sh"
+name_program "$2"
 export SKUA_PIN=none
 [ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
 
@@ -43,7 +43,7 @@ ok "an arena that is too small for anything" has "$code $err" '^1 .*too small'
 # Nothing to do and no skua_exit(): one PE is told.
 "$program" wait >"$work/wait" 2>"$work/err" &
 pid=$!
-for _ in $(seq 60); do
+for _ in $(seq 400); do
   grep -q skua_exit "$work/err" && break
   sleep 0.05
 done

@@ -6,8 +6,8 @@
 #
 # usage: skuarun.sh SKUARUN MISBEHAVE
 skuarun=$1
-program=$2
 . "$(dirname "$0")/tap.sh"
+name_program "$2"
 export SKUA_PIN=none
 [ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
 
@@ -93,6 +93,24 @@ if [ "${SANITIZED:-}" = "" ]; then
   ok "also after a misuse" has "$err" 'called from (unknown_pe|start)'
 fi
 
+# ---- all PEs of a process at once: one of them is named
+if [ "${SANITIZED:-}" = "" ]; then
+  for _ in 1 2 3 4 5; do
+    run "$skuarun" -n 4 -t 4 "$program" all-segv
+    ok "all PEs crash: one is named, in one line" has "$err" '^skuarun: PE [0-3] \(process 0\) died of signal 11 .* at address 0x8$'
+  done
+fi
+run "$skuarun" -n 4 -t 4 "$program" all-give-up
+ok "all PEs give up: one is named" has "$err" '^skuarun: PE [0-3] \(process 0\) gave up: the answer is not 42$'
+ok "in one line" one_line "$err"
+
+# ---- processes that do not take part, or twice
+mkdir "$work/first"
+run "$skuarun" -n 2 sh -c "rmdir $work/first 2>/dev/null && exit 0; sleep 0.3; exec $program exit-42"
+ok "one that never joins ends the job" has "$code $err" '^1 .*exited with code 0 without joining'
+run "$skuarun" -n 2 sh -c "$program exit-42; $program exit-42"
+ok "a second program in a slot is refused" has "$err" 'has joined already'
+
 # ---- binaries that differ
 touch "$work/odd"
 run env ODD_ONE="$work/odd" "$skuarun" -n 3 "$program" exit-42
@@ -117,6 +135,25 @@ run "$skuarun" -n 2 -v "$program" exit-42
 ok "-v tells what runs where" has "$err" '^skuarun: process 1 is pid [0-9]+, with PE 1'
 run sh -c "'$skuarun' -n 2 '$program' lines | head -n 1; sleep 0.6"
 ok "a reader that goes away ends the job" none_left
+
+# ---- odd surroundings
+run sh -c "'$skuarun' -n 2 '$program' exit-42 <&-"
+ok "started without stdin" test "$code" = 42
+run sh -c "'$skuarun' -n 2 '$program' lines >/dev/full"
+ok "a full disk is said" has "$code $err" '^1 .*cannot write the output of the job: No space'
+mkfifo "$work/fifo"
+"$skuarun" -n 2 "$program" flood >"$work/fifo" 2>"$work/err" &
+pid=$!
+exec 9<"$work/fifo" # open, but never read
+sleep 0.5
+kill -TERM $pid
+code=0
+wait $pid || code=$?
+exec 9<&-
+ok "a reader that stalls does not keep signals away" test "$code" = 143
+ok "and nothing is left" none_left
+run sh -c "printf 'x' | '$skuarun' -n 2 -l '$program' pieces"
+ok "every line has its label" test "$(printf '%s\n' "$out" | grep -cE '^\[[01]\] ')" = "$(printf '%s\n' "$out" | wc -l)"
 
 # ---- signals
 start_waiting()
@@ -151,7 +188,7 @@ kill -KILL $pid
 wait $pid 2>/dev/null
 ok "SIGKILL of skuarun leaves no process" none_left
 start_waiting
-kill -KILL "$(pgrep -x test_misbehave -P $pid | head -n 1)"
+kill -KILL "$(pgrep -x "$name" -P $pid | head -n 1)"
 code=0
 wait $pid || code=$?
 ok "SIGKILL of a process ends the job" test "$code" = 137

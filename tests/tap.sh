@@ -46,12 +46,21 @@ one_line()
   [ "$(printf '%s\n' "$1" | grep -c .)" = 1 ]
 }
 
-# Whether no process of the test's program is left.  They are gone within
+# A copy of the program $1 under a name of this run alone, $program, so that its
+# processes can be told from those of other runs.
+name_program()
+{
+  name=test$$
+  program=$work/$name
+  cp "$1" "$program"
+}
+
+# Whether no process of that program is left.  They are gone within
 # milliseconds; a loaded machine is given seconds.
 none_left()
 {
   for _ in $(seq 100); do
-    ps -C test_misbehave -o stat= | grep -qv '^Z' || return 0 # Z: dead, not yet collected
+    ps -C "$name" -o stat= | grep -qv '^Z' || return 0 # Z: dead, not yet collected
     sleep 0.1
   done
   return 1

@@ -77,8 +77,9 @@ SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes
 
 /**
  * Waiting.  A user thread is suspended; on the PE's own stack the scheduler
- * runs meanwhile.  Both return at once if there is nothing to wait for, and
- * early, with false or NULL, when the job ends.
+ * runs meanwhile, and the wait returns early, with false or NULL, when the job
+ * ends; a user thread is not resumed then.  What is waited for (a counter, a
+ * future) must live until the operation is done.
  */
 
 /** Until counter->value >= @p target. */

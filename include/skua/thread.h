@@ -70,12 +70,14 @@ typedef struct {
         NULL                                                                                       \
     }
 
-SKUA_API void skua_mutex_lock(skua_mutex *mutex);
+/** True: it is ours.  False: the job ends (see completion.h). */
+SKUA_API bool skua_mutex_lock(skua_mutex *mutex);
 SKUA_API bool skua_mutex_trylock(skua_mutex *mutex);
 SKUA_API void skua_mutex_unlock(skua_mutex *mutex);
 
-/** Unlock @p mutex, wait for a signal, lock it again. */
-SKUA_API void skua_cond_wait(skua_cond *cond, skua_mutex *mutex);
+/** Unlock @p mutex, wait for a signal, lock it again.  False: the job ends, and
+ *  the mutex is not ours. */
+SKUA_API bool skua_cond_wait(skua_cond *cond, skua_mutex *mutex);
 SKUA_API void skua_cond_signal(skua_cond *cond);
 SKUA_API void skua_cond_broadcast(skua_cond *cond);
 

@@ -65,7 +65,7 @@ struct ski_arena {
     size_t          keep; /* bytes of dirty free spans that may stay     */
     uint32_t        units;
     uint32_t        dirty; /* units of dirty free spans, all bins */
-    void           *root;  /* the layer above's: transport/host   */
+    void           *root;  /* the layer above's: boot/job         */
     struct ski_lock lock;  /* guards bins, dirty, free spans      */
     uint32_t        free_units;
     uint64_t        bin_map[SKI_SPAN_BINS / 64];
@@ -92,6 +92,9 @@ void ski_arena_detach(struct ski_arena *arena);
  *  SKUA_ERR_NOMEM, logged with the setting to raise. */
 skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
                              void **span);
+
+/** The same; NULL if there is none, and nothing is said. */
+void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind);
 
 /** Give a span back.  Any process, any PE. */
 void ski_span_free(struct ski_arena *arena, void *span);

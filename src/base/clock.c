@@ -17,15 +17,35 @@ static uint64_t monotonic_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+struct moment {
+    uint64_t ns, ticks;
+};
+
+/* Both clocks at once: the try in which they were read closest to each other. */
+static struct moment now(void)
+{
+    struct moment best = {0, 0};
+    uint64_t      span = UINT64_MAX;
+
+    for (int i = 0; i < 16; i++) {
+        uint64_t before = ski_ticks(), ns = monotonic_ns(), after = ski_ticks();
+        if (after - before < span) {
+            span = after - before;
+            best = (struct moment){ns, before + span / 2};
+        }
+    }
+    return best;
+}
+
 /* Counts ticks over a millisecond of the system's clock. */
 static double measured_rate(void)
 {
-    uint64_t ns0 = monotonic_ns(), ticks0 = ski_ticks(), ns1;
+    struct moment begin = now(), end;
 
-    do
-        ns1 = monotonic_ns();
-    while (ns1 - ns0 < 1000000u);
-    return (double)(ski_ticks() - ticks0) / (double)(ns1 - ns0);
+    while (monotonic_ns() - begin.ns < 1000000u)
+        ;
+    end = now();
+    return (double)(end.ticks - begin.ticks) / (double)(end.ns - begin.ns);
 }
 
 static void find_clock(void)

@@ -24,6 +24,8 @@ extern char **environ;
  * word to its children (boot/boot.h). */
 static const char *const reserved[] = {"SKUA_JOB"};
 
+#define NUMBER_MOST 1e9 /* of seconds or microseconds: can be counted in nanoseconds */
+
 static bool parse_number(const char *text, double *value)
 {
     char *end;
@@ -32,7 +34,7 @@ static bool parse_number(const char *text, double *value)
         return false;
     errno  = 0;
     *value = strtod(text, &end);
-    return errno == 0 && *end == '\0';
+    return errno == 0 && *end == '\0' && *value <= NUMBER_MOST;
 }
 
 bool ski_parse_bytes(const char *text, size_t *bytes)

@@ -33,10 +33,16 @@ void ski_pool_flush(struct ski_pool *pool)
         unload(pool, &pool->magazine[c], pool->magazine[c].count);
 }
 
+/* Blocks at hand, and those that others gave back, may be what keeps slabs from
+ * being free: before giving up they go where they belong. */
 static void *alloc_large(struct ski_pool *pool, size_t bytes)
 {
-    void *span = NULL;
+    void *span = ski_span_try(pool->arena, bytes, SKI_UNIT_LARGE);
 
+    if (span)
+        return span;
+    ski_pool_flush(pool);
+    ski_heap_collect(pool->heap);
     ski_span_alloc(pool->arena, bytes, SKI_UNIT_LARGE, &span); /* has logged a failure */
     return span;
 }

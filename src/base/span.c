@@ -19,9 +19,11 @@
  * span; a span that is cut gives its dirty units to the part in use.
  */
 #include <assert.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/sanitizer.h"
 
@@ -149,32 +151,50 @@ static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
     span->units          = units;
 }
 
+/* Said at most once a second: a program may ask again and again. */
 static SKI_COLD skua_status_t exhausted(struct ski_arena *arena, size_t bytes)
 {
+    static _Atomic uint64_t again; /* ticks before which nothing is said */
+    uint64_t                now = ski_ticks();
+
+    if (now < again)
+        return SKUA_ERR_NOMEM;
+    again = now + ski_ns_to_ticks(1000000000);
     ski_log(SKI_LOG_ERROR,
             "the arena is full: %zu KiB asked for, %zu of %zu MiB free; raise SKUA_ARENA_SIZE",
             bytes >> 10, ski_arena_free_bytes(arena) >> 20, arena->bytes >> 20);
     return SKUA_ERR_NOMEM;
 }
 
-skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
-                             void **span)
+void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind)
 {
     size_t           units = (bytes >> SKI_UNIT_SHIFT) + (bytes % SKI_UNIT_BYTES != 0);
     struct ski_unit *found;
+    void            *span;
 
     assert(bytes > 0);
     if (units > arena->units)
-        return exhausted(arena, bytes);
+        return NULL;
     ski_lock_acquire(&arena->lock);
     found = find_free(arena, (uint32_t)units);
     if (found)
         take(arena, found, (uint32_t)units, kind);
     ski_lock_release(&arena->lock);
     if (!found)
+        return NULL;
+    span = ski_unit_memory(arena, found);
+    ski_unpoison(span, units << SKI_UNIT_SHIFT);
+    return span;
+}
+
+skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
+                             void **span)
+{
+    void *found = ski_span_try(arena, bytes, kind);
+
+    if (!found)
         return exhausted(arena, bytes);
-    *span = ski_unit_memory(arena, found);
-    ski_unpoison(*span, units << SKI_UNIT_SHIFT);
+    *span = found;
     return SKUA_OK;
 }
 

@@ -113,6 +113,21 @@ static skua_status_t start_self(struct ski_boot *boot)
     return status;
 }
 
+/* A slot is for one program: the inboxes of its PEs cannot be begun anew. */
+static skua_status_t take_slot(struct ski_boot *boot)
+{
+    int32_t fresh = SKI_PROCESS_STARTED;
+
+    if (atomic_compare_exchange_strong(&boot->job->process[boot->process].state, &fresh,
+                                       SKI_PROCESS_ATTACHED))
+        return SKUA_OK;
+    ski_log(SKI_LOG_ERROR,
+            "process %d of the job has joined already: start one program in each, not two after "
+            "another",
+            boot->process);
+    return SKUA_ERR_INVAL;
+}
+
 skua_status_t ski_boot_start(struct ski_boot *boot)
 {
     const char   *line = getenv(SKI_BOOT_VARIABLE);
@@ -123,8 +138,7 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
     if (status != SKUA_OK)
         return status;
     ski_sanitizer_one_process(boot->job->processes == 1);
-    atomic_store(&boot->job->process[boot->process].state, SKI_PROCESS_ATTACHED);
-    return SKUA_OK;
+    return take_slot(boot);
 }
 
 void ski_boot_end(struct ski_boot *boot)

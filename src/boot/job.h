@@ -19,11 +19,13 @@
 #define SKI_CRASH_FRAMES 24
 #define SKI_CRASH_TEXT   768
 
-/* Why a process died, as far as it could still tell (boot/crash.c). */
+#define SKI_CRASH_SAID 2
+
+/* Why a process died, as far as it could still tell (core/crash.c). */
 struct ski_crash {
     _Atomic uint32_t taken; /* the first thread to crash writes the record */
-    _Atomic uint32_t ready;
-    int32_t          pe; /* of the thread, or -1                        */
+    _Atomic uint32_t ready; /* 1: can be read; SKI_CRASH_SAID: the thread is done with it */
+    int32_t          pe;    /* of the thread, or -1                        */
     int32_t          signal;
     char             text[SKI_CRASH_TEXT]; /* what is known beyond the signal, or "" */
     int32_t          frames;

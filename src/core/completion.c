@@ -127,14 +127,16 @@ bool skua_counter_wait(skua_counter *counter, int64_t target)
 const void *skua_future_wait(skua_future *future, size_t *bytes)
 {
     struct carried *carried;
+    size_t          size;
 
     while (!future->ready)
         if (!ski_wait_on(SKI_SELF(), &future->waiters))
             return NULL;
     carried = skua_msg_data(future->result);
+    size    = future->result->bytes - sizeof *carried;
     if (bytes)
-        *bytes = future->result->bytes - sizeof *carried;
-    return carried + 1;
+        *bytes = size;
+    return size ? (const void *)(carried + 1) : "";
 }
 
 void skua_future_set(skua_future *future, const void *data, size_t bytes)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arch.h"
 #include "base/config.h"
@@ -25,12 +26,23 @@ static struct ski_job *crash_job;
 static int             crash_process;
 static bool            crash_launched;
 
-/* The record, for the first of this process that asks. */
+static _Thread_local bool crash_ours; /* this thread writes the record */
+
+/* The record, for the first thread of this process that asks.  Others wait until
+ * it is written, at most two seconds: they would take the process down. */
 static struct ski_crash *take_record(void)
 {
-    struct ski_crash *crash = crash_job ? &crash_job->process[crash_process].crash : NULL;
+    struct ski_crash     *crash = crash_job ? &crash_job->process[crash_process].crash : NULL;
+    const struct timespec pause = {0, 1000000};
 
-    return crash && !atomic_exchange(&crash->taken, 1) ? crash : NULL;
+    if (!crash || crash_ours)
+        return NULL;
+    crash_ours = !atomic_exchange(&crash->taken, 1);
+    if (crash_ours)
+        return crash;
+    for (int i = 0; i < 2000 && atomic_load(&crash->ready) != SKI_CRASH_SAID; i++)
+        nanosleep(&pause, NULL);
+    return NULL;
 }
 
 static void note_frame(struct ski_frame *frame, void *pc)
@@ -66,9 +78,11 @@ static void finish_record(struct ski_crash *crash, int sig, const void *from)
     crash->signal = sig;
     if (ski_config.backtrace)
         note_frames(crash, from);
-    atomic_store_explicit(&crash->ready, 1, memory_order_release);
-    if (!crash_launched)
+    if (!crash_launched) {
+        atomic_store_explicit(&crash->ready, 1, memory_order_release);
         ski_crash_print(crash_job, crash_process, "skua");
+    }
+    atomic_store_explicit(&crash->ready, SKI_CRASH_SAID, memory_order_release);
 }
 
 static void explain(struct ski_crash *crash, int sig, const siginfo_t *info)
@@ -104,7 +118,7 @@ static bool on_fatal(const char *line, const void *caller)
     struct ski_crash *crash = take_record();
 
     if (!crash)
-        return false;
+        return crash_job != NULL; /* another thread has said why */
     snprintf(crash->text, sizeof crash->text, "%s", line);
     finish_record(crash, SIGABRT, caller);
     return true;

@@ -4,7 +4,7 @@
  *
  * The names travel as one block of text in the arena: every handler's name
  * followed by a zero, in order.  Operators of reductions are registered here
- * too, under the name "op:...", so that they are compared along with the rest.
+ * too, under the name "operator ...", so that they are compared along with the rest.
  */
 #include "core/handler.h"
 

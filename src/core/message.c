@@ -64,7 +64,7 @@ skua_status_t skua_msg_try_alloc(size_t bytes, skua_msg **msg)
 
 skua_msg *skua_msg_alloc_bits(size_t bytes, size_t bits)
 {
-    size_t           words = (bits + 31) / 32;
+    size_t           words = bits / 32 + (bits % 32 != 0);
     struct skua_msg *msg;
 
     if (words > UINT16_MAX)
@@ -119,9 +119,20 @@ void skua_msg_set_priority(skua_msg *msg, int32_t priority)
     set_flag(msg, SKI_MSG_INT, priority != 0);
 }
 
+/* Whether a bit string is 0.1000..., the priority 0 that messages have at first. */
+static bool is_plain(const uint32_t *words, size_t n)
+{
+    if (n == 0 || words[0] != UINT32_C(1) << 31)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (words[i] != 0)
+            return false;
+    return true;
+}
+
 skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, size_t bits)
 {
-    size_t    n  = (bits + 31) / 32;
+    size_t    n  = bits / 32 + (bits % 32 != 0);
     uint32_t *to = ski_msg_words(msg);
 
     if (n > msg->bit_room)
@@ -131,7 +142,7 @@ skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, s
         to[n - 1] &= ~(UINT32_MAX >> (bits % 32));
     msg->bit_words = (uint16_t)n;
     set_flag(msg, SKI_MSG_INT, false);
-    set_flag(msg, SKI_MSG_BITS, true);
+    set_flag(msg, SKI_MSG_BITS, !is_plain(to, n)); /* equal ones wait in one queue: FIFO */
     return SKUA_OK;
 }
 

@@ -52,6 +52,7 @@ struct ski_pe {
     uint64_t               idle_since;     /* ticks; 0: not known               */
     uint64_t               idle_delivered; /* stats.delivered at that moment    */
     uint32_t               idle_yields;    /* since then                        */
+    uint32_t               idle_depth;     /* walks of the list of idle callbacks */
     bool                   idle_worked;    /* idle callbacks have nothing to do */
     uint64_t               spin_ticks;     /* idle so long: spin                */
     uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */

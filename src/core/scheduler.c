@@ -95,15 +95,32 @@ static inline bool pass(struct ski_pe *self)
 
 /* ---- idle ---------------------------------------------------------------- */
 
+/* Removed callbacks stay in the list, without function, while it is walked. */
+static void drop_removed(struct ski_pe *self)
+{
+    struct ski_idle **at = &self->idle;
+
+    while (*at) {
+        struct ski_idle *idle = *at;
+        if (idle->fn) {
+            at = &idle->next;
+        } else {
+            *at = idle->next;
+            free(idle);
+        }
+    }
+}
+
 /* Runs the idle callbacks; true if one of them has more to do. */
 static bool idle_work(struct ski_pe *self)
 {
     bool more = false;
 
-    for (struct ski_idle *idle = self->idle, *next; idle; idle = next) {
-        next = idle->next; /* it may remove itself */
-        more |= idle->fn(idle->arg);
-    }
+    self->idle_depth++;
+    for (struct ski_idle *idle = self->idle; idle; idle = idle->next)
+        more |= idle->fn && idle->fn(idle->arg);
+    if (--self->idle_depth == 0)
+        drop_removed(self);
     return more;
 }
 
@@ -194,19 +211,22 @@ void skua_idle_add(skua_idle_fn fn, void *arg)
     struct ski_pe   *self = SKI_SELF();
     struct ski_idle *idle = ski_malloc(sizeof *idle);
 
-    *idle      = (struct ski_idle){fn, arg, self->idle};
-    self->idle = idle;
+    *idle             = (struct ski_idle){fn, arg, self->idle};
+    self->idle        = idle;
+    self->idle_worked = false; /* this one may have something to do */
 }
 
 void skua_idle_remove(skua_idle_fn fn, void *arg)
 {
-    for (struct ski_idle **at = &SKI_SELF()->idle; *at; at = &(*at)->next)
-        if ((*at)->fn == fn && (*at)->arg == arg) {
-            struct ski_idle *gone = *at;
-            *at                   = gone->next;
-            free(gone);
-            return;
-        }
+    struct ski_pe   *self = SKI_SELF();
+    struct ski_idle *idle = self->idle;
+
+    while (idle && (idle->fn != fn || idle->arg != arg))
+        idle = idle->next;
+    if (idle)
+        idle->fn = NULL;
+    if (self->idle_depth == 0)
+        drop_removed(self);
 }
 
 /* ---- loops --------------------------------------------------------------- */
@@ -234,12 +254,13 @@ void ski_scheduler_run(struct ski_pe *self)
 
 void skua_run(void)
 {
-    struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
+    struct ski_pe *self  = on_own_stack(SKI_SELF(), __func__);
+    bool           outer = self->stop; /* asked of a run around this one */
 
     self->stop = false;
     while (!self->stop && (pass(self) || idle(self)))
         ;
-    self->stop = false;
+    self->stop = outer;
 }
 
 void skua_stop(void)

@@ -10,6 +10,7 @@
 #include "core/pe.h"
 
 #define STACK_LEAST ((size_t)8192)
+#define STACK_MOST  ((size_t)1 << 40)
 #define CANARY      UINT64_C(0x736b75612d656e64) /* in the last word of a stack without guard */
 
 static uint64_t *canary_of(const struct skua_thread *thread)
@@ -95,6 +96,8 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
     size_t              bytes  = stack_bytes ? stack_bytes : ski_config.stack_size;
     struct skua_thread *thread = ski_pool_alloc(&self->pool, sizeof *thread);
 
+    if (bytes > STACK_MOST)
+        ski_misuse("skua_thread_create: a stack of %zu bytes", bytes);
     if (!thread)
         ski_fatal("no memory for another user thread; raise SKUA_ARENA_SIZE");
     *thread = (struct skua_thread){

@@ -99,25 +99,26 @@ bool skua_mutex_trylock(skua_mutex *mutex)
     return true;
 }
 
-void skua_mutex_lock(skua_mutex *mutex)
+bool skua_mutex_lock(skua_mutex *mutex)
 {
-    if (!skua_mutex_trylock(mutex))
-        ski_wait_on(SKI_SELF(), &mutex->waiters); /* unlock hands it over, locked */
+    /* unlock hands it over, locked */
+    return skua_mutex_trylock(mutex) || ski_wait_on(SKI_SELF(), &mutex->waiters);
 }
 
 void skua_mutex_unlock(skua_mutex *mutex)
 {
-    if (!mutex->locked)
+    struct ski_pe *self = SKI_SELF();
+
+    if (!mutex->locked && !ski_pe_exiting(self)) /* then a wait may have ended without it */
         ski_misuse("skua_mutex_unlock: the mutex is not locked");
-    if (!ski_wake_one(SKI_SELF(), &mutex->waiters))
+    if (!ski_wake_one(self, &mutex->waiters))
         mutex->locked = false;
 }
 
-void skua_cond_wait(skua_cond *cond, skua_mutex *mutex)
+bool skua_cond_wait(skua_cond *cond, skua_mutex *mutex)
 {
     skua_mutex_unlock(mutex);
-    ski_wait_on(SKI_SELF(), &cond->waiters);
-    skua_mutex_lock(mutex);
+    return ski_wait_on(SKI_SELF(), &cond->waiters) && skua_mutex_lock(mutex);
 }
 
 void skua_cond_signal(skua_cond *cond)

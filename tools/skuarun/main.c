@@ -11,6 +11,7 @@
  *   - on request: a signal is forwarded; a second one ends everything at once.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,10 +38,12 @@ static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 
 struct state {
     struct launch launch;
+    int           signals;  /* a signalfd                                          */
     bool          failed;   /* the job is being ended, for a reason that was said  */
     int           code;     /* what we exit with                                   */
     int           asked;    /* the signal that asked us to end, or 0               */
     bool          killed;   /* SIGKILL has been sent                               */
+    int           absent;   /* a process that ended well but never joined, or -1   */
     double        deadline; /* when to send it; 0: not                             */
     double        drain;    /* all processes have ended: when to stop reading; 0   */
 };
@@ -58,6 +61,15 @@ static void end_job(struct state *s, int code)
     launch_signal(&s->launch, SIGCONT);
 }
 
+static void say_absent(struct state *s, int process, int code)
+{
+    char who[64];
+
+    end_job(s, code ? code : 1);
+    ski_process_text(s->launch.job, process, -1, who, sizeof who);
+    fprintf(stderr, "skuarun: %s exited with code %d without joining the job\n", who, code);
+}
+
 static bool any_joined(const struct ski_job *job)
 {
     for (int i = 0; i < job->processes; i++)
@@ -71,15 +83,15 @@ static void died(struct state *s, int process, int sig)
     struct ski_job *job = s->launch.job;
     char            who[64];
 
-    if (s->failed || sig == s->asked) {
-        s->code = s->failed ? s->code : 128 + sig;
+    if (s->failed)
         return;
-    }
+    end_job(s, 128 + sig); /* before anything is printed, which may take its time */
+    if (sig == s->asked)
+        return;
     if (!ski_crash_print(job, process, "skuarun")) {
         ski_process_text(job, process, -1, who, sizeof who);
         fprintf(stderr, "skuarun: %s died of signal %d (%s)\n", who, sig, strsignal(sig));
     }
-    end_job(s, 128 + sig);
 }
 
 static void exited(struct state *s, int process, int code)
@@ -88,20 +100,28 @@ static void exited(struct state *s, int process, int code)
     int32_t         state = atomic_load(&job->process[process].state);
     char            who[64];
 
-    ski_process_text(job, process, -1, who, sizeof who);
     if (state == SKI_PROCESS_LEFT) {
         if (s->code == 0)
             s->code = code;
         if (s->deadline <= 0)
             s->deadline = skua_time() + ski_config.exit_grace;
     } else if (!s->failed && state == SKI_PROCESS_ATTACHED) {
+        end_job(s, code ? code : 1);
+        ski_process_text(job, process, -1, who, sizeof who);
         fprintf(stderr, "skuarun: %s exited with code %d before skua_exit() was called\n", who,
                 code);
-        end_job(s, code ? code : 1);
-    } else if (!s->failed && (code || any_joined(job))) {
-        fprintf(stderr, "skuarun: %s exited with code %d without joining the job\n", who, code);
-        end_job(s, code ? code : 1);
+    } else if (!s->failed && code) {
+        say_absent(s, process, code);
+    } else {
+        s->absent = process; /* all may do so; if another joins, it waits in vain */
     }
+}
+
+/* Whether a process went away that others wait for. */
+static void look_for_absent(struct state *s)
+{
+    if (s->absent >= 0 && !s->failed && any_joined(s->launch.job))
+        say_absent(s, s->absent, 0);
 }
 
 static void reap(struct state *s)
@@ -162,11 +182,11 @@ static void forward(struct state *s, int sig)
     launch_signal(&s->launch, sig);
 }
 
-static void on_signal(struct state *s, int signals)
+static void on_signal(struct state *s)
 {
     struct signalfd_siginfo info;
 
-    while (read(signals, &info, sizeof info) == sizeof info) {
+    while (read(s->signals, &info, sizeof info) == sizeof info) {
         int sig = (int)info.ssi_signo;
 
         if (sig == SIGCHLD) {
@@ -216,13 +236,35 @@ static bool has_prompt(const struct state *s)
     return s->launch.child[0].out.used > 0 && isatty(STDOUT_FILENO);
 }
 
-static size_t fill_poll(struct state *s, struct pollfd *polls, int signals)
+/* Called before each piece of output: waits until @p fd takes it, and attends to
+ * signals and the dead meanwhile.  False: we were asked to end, all processes
+ * have, and nobody takes it. */
+static bool wait_for_output(int fd, void *arg)
+{
+    struct state *s = arg;
+
+    for (;;) {
+        struct pollfd polls[] = {{.fd = fd, .events = POLLOUT},
+                                 {.fd = s->signals, .events = POLLIN}};
+
+        poll(polls, 2, milliseconds_left(s));
+        if (polls[0].revents)
+            return true;
+        if (polls[1].revents)
+            on_signal(s);
+        kill_late_ones(s);
+        if (s->asked && s->launch.alive == 0)
+            return false;
+    }
+}
+
+static size_t fill_poll(struct state *s, struct pollfd *polls)
 {
     struct feed *feed = &s->launch.stdin_feed;
     bool         full = feed->begin < feed->end;
     size_t       n    = 0;
 
-    polls[n++] = (struct pollfd){.fd = signals, .events = POLLIN};
+    polls[n++] = (struct pollfd){.fd = s->signals, .events = POLLIN};
     polls[n++] = (struct pollfd){.fd = full ? -1 : feed->from, .events = POLLIN};
     polls[n++] = (struct pollfd){.fd = full ? feed->to : -1, .events = POLLOUT};
     for (int i = 0; i < s->launch.job->processes; i++) {
@@ -233,7 +275,7 @@ static size_t fill_poll(struct state *s, struct pollfd *polls, int signals)
 }
 
 /* Reads what there is to read; true while some output is open. */
-static bool serve(struct state *s, const struct pollfd *polls, int signals)
+static bool serve(struct state *s, const struct pollfd *polls)
 {
     bool open = false;
 
@@ -250,26 +292,41 @@ static bool serve(struct state *s, const struct pollfd *polls, int signals)
     if (polls[2].revents)
         feed_write(&s->launch.stdin_feed);
     if (polls[0].revents)
-        on_signal(s, signals);
+        on_signal(s);
     return open;
 }
 
-static void run(struct state *s, int signals)
+/* Nobody takes our output: a closed pipe, a full disk. */
+static void look_for_broken(struct state *s)
+{
+    int error = stream_error();
+
+    if (!error || s->failed)
+        return;
+    if (error == EPIPE) { /* as a program that writes into a closed pipe */
+        end_job(s, 128 + SIGPIPE);
+        return;
+    }
+    end_job(s, 1);
+    fprintf(stderr, "skuarun: cannot write the output of the job: %s\n", strerror(error));
+}
+
+static void run(struct state *s)
 {
     struct pollfd *polls = ski_calloc(3 + 2 * (size_t)s->launch.job->processes, sizeof *polls);
     bool           open  = true;
 
     while (s->launch.alive > 0 || (open && skua_time() < s->drain)) {
-        size_t n      = fill_poll(s, polls, signals);
+        size_t n      = fill_poll(s, polls);
         bool   prompt = has_prompt(s);
         int    ready  = poll(polls, n, prompt ? PROMPT_MS : milliseconds_left(s));
 
         if (ready == 0 && prompt)
             stream_flush(&s->launch.child[0].out);
         if (ready > 0)
-            open = serve(s, polls, signals);
-        if (stream_broken() && !s->failed) /* as a program that writes into a closed pipe */
-            end_job(s, 128 + SIGPIPE);
+            open = serve(s, polls);
+        look_for_broken(s);
+        look_for_absent(s);
         kill_late_ones(s);
         if (s->launch.alive == 0 && s->drain <= 0)
             s->drain = skua_time() + DRAIN_SECONDS;
@@ -287,22 +344,34 @@ static void raise_file_limit(void)
     }
 }
 
+/* A standard descriptor that we were started without must not become another's. */
+static void open_standard(void)
+{
+    int fd = open("/dev/null", O_RDWR);
+
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = dup(fd);
+    close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct options options = options_parse(argc, argv);
-    struct state   s       = {.code = 0};
-    int            signals, code = 0;
+    struct state   s       = {.absent = -1};
+    int            code    = 0;
 
+    open_standard();
     if (ski_config_load() != SKUA_OK)
         return 2;
     ski_config_check_names();
     raise_file_limit();
     if (!launch_create(&s.launch, &options))
         return 1;
-    signals = open_signals();
+    s.signals = open_signals();
+    stream_on_wait(wait_for_output, &s);
     if (!launch_start(&s.launch, &options, &code))
         end_job(&s, code);
-    run(&s, signals);
+    run(&s);
     launch_destroy(&s.launch);
     return s.code;
 }

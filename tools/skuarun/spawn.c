@@ -49,6 +49,8 @@ bool launch_create(struct launch *launch, const struct options *options)
         return false;
     launch->child      = ski_calloc((size_t)launch->job->processes, sizeof *launch->child);
     launch->stdin_feed = (struct feed){.from = -1, .to = -1};
+    for (int i = 0; i < launch->job->processes; i++)
+        launch->child[i].out.fd = launch->child[i].err.fd = -1; /* not started yet */
     return true;
 }
 

@@ -12,25 +12,35 @@
 #define READ_BYTES ((size_t)65536)
 #define LINE_MOST  ((size_t)1 << 20) /* a longer line is written in pieces */
 
-static bool broken;
+#define PIECE ((size_t)4096) /* a pipe that takes anything takes so much (PIPE_BUF) */
+
+static int error;
+static bool (*wait_for)(int fd, void *arg);
+static void *wait_arg;
 
 /* The stream whose unfinished line is the last thing on our stdout or stderr:
  * another one begins a new line first.  Both usually end on one terminal. */
 static const struct stream *mid_line;
 
-bool stream_broken(void)
+int stream_error(void)
 {
-    return broken;
+    return error;
+}
+
+void stream_on_wait(bool (*wait)(int fd, void *arg), void *arg)
+{
+    wait_for = wait;
+    wait_arg = arg;
 }
 
 static void write_all(int fd, const char *text, size_t bytes)
 {
-    while (bytes > 0) {
-        ssize_t n = write(fd, text, bytes);
-        if (n < 0 && errno == EINTR)
+    while (bytes > 0 && !error && wait_for(fd, wait_arg)) {
+        ssize_t n = write(fd, text, bytes < PIECE ? bytes : PIECE);
+        if (n < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (n < 0) {
-            broken |= errno == EPIPE;
+            error = errno;
             return;
         }
         text += n;
@@ -38,7 +48,8 @@ static void write_all(int fd, const char *text, size_t bytes)
     }
 }
 
-static void write_labelled(const struct stream *stream, const char *text, size_t bytes)
+/* @p fresh: the text begins a line. */
+static void write_labelled(const struct stream *stream, const char *text, size_t bytes, bool fresh)
 {
     size_t label = strlen(stream->label);
     size_t lines = 1;
@@ -51,8 +62,9 @@ static void write_labelled(const struct stream *stream, const char *text, size_t
         const char *end = memchr(text, '\n', bytes);
         size_t      n   = end ? (size_t)(end - text) + 1 : bytes;
 
-        at = mempcpy(at, stream->label, label);
-        at = mempcpy(at, text, n);
+        at    = fresh ? mempcpy(at, stream->label, label) : at;
+        fresh = true;
+        at    = mempcpy(at, text, n);
         text += n;
         bytes -= n;
     }
@@ -66,9 +78,9 @@ static void put(struct stream *stream, size_t bytes)
     if (bytes == 0)
         return;
     if (mid_line && mid_line != stream)
-        write_all(stream->to, "\n", 1);
-    if (stream->label[0] && mid_line != stream)
-        write_labelled(stream, stream->text, bytes);
+        write_all(mid_line->to, "\n", 1);
+    if (stream->label[0])
+        write_labelled(stream, stream->text, bytes, mid_line != stream);
     else
         write_all(stream->to, stream->text, bytes);
     mid_line = stream->text[bytes - 1] == '\n' ? NULL : stream;

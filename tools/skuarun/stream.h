@@ -27,8 +27,12 @@ void stream_read(struct stream *stream);
 /** Write what is left, complete or not. */
 void stream_flush(struct stream *stream);
 
-/** Nobody reads our own output any more. */
-bool stream_broken(void);
+/** Call @p wait(fd, arg) before each write to our own output.  It returns when
+ *  the descriptor takes something, or false to give up. */
+void stream_on_wait(bool (*wait)(int fd, void *arg), void *arg);
+
+/** Why our output could not be written (EPIPE: nobody reads it), or 0. */
+int stream_error(void);
 
 /* Our stdin on its way to process 0. */
 struct feed {
