@@ -10,10 +10,11 @@
 set -eu
 
 build="gcc libc6-dev make cmake pkg-config libhwloc-dev"
+peers="openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev"
 case "${1:-build}" in
   build) packages="$build" ;;
   test)  packages="$build g++ valgrind" ;;
-  bench) packages="$build valgrind openmpi-bin libopenmpi-dev mpich libmpich-dev" ;;
+  bench) packages="$build valgrind $peers" ;;
   *)     echo "usage: scripts/setup.sh build|test|bench" >&2; exit 2 ;;
 esac
 

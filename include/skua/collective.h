@@ -31,6 +31,8 @@ typedef enum {
     SKUA_UINT64,
     SKUA_FLOAT,
     SKUA_DOUBLE,
+    SKUA_COMPLEX_FLOAT, /* float _Complex, as in C's <complex.h> */
+    SKUA_COMPLEX_DOUBLE,
     SKUA_BYTE /* for operators of one's own */
 } skua_type;
 
@@ -39,8 +41,8 @@ typedef struct {
     uint32_t id;
 } skua_op;
 
-/* Sum, product, minimum, maximum: every type.  Logical: nonzero is true.
- * Bitwise: the integer types. */
+/* Sum, product: every type.  Minimum, maximum, logical (nonzero is true): all
+ * but the complex types.  Bitwise: the integer types. */
 static const skua_op SKUA_SUM         = {0};
 static const skua_op SKUA_PRODUCT     = {1};
 static const skua_op SKUA_MIN         = {2};

@@ -3,10 +3,13 @@
 #ifndef SKUA_H
 #define SKUA_H
 
+#include <skua/atomic.h>
 #include <skua/collective.h>
 #include <skua/completion.h>
 #include <skua/message.h>
+#include <skua/onesided.h>
 #include <skua/pe.h>
+#include <skua/region.h>
 #include <skua/scheduler.h>
 #include <skua/status.h>
 #include <skua/thread.h>

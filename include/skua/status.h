@@ -24,7 +24,11 @@ SKUA_BEGIN_DECLS
     X(ERR_UNSUPPORTED, -5, "not supported here")                                                   \
     X(ERR_ADDRESS, -6, "the arena's address range is taken")                                       \
     X(ERR_MISMATCH, -7, "the processes of the job do not agree")                                   \
-    X(ERR_SYSTEM, -8, "the operating system refused")
+    X(ERR_SYSTEM, -8, "the operating system refused")                                              \
+    X(ERR_REGION, -9, "there is no such region")                                                   \
+    X(ERR_RANGE, -10, "outside of the region")                                                     \
+    X(ERR_ALIGN, -11, "not aligned to the size of the type")                                       \
+    X(ERR_BUSY, -12, "operations are in flight")
 
 typedef enum {
 #define SKUA_STATUS_ENUM(name, code, text) SKUA_##name = (code),

@@ -5,6 +5,7 @@
  * Each arch_*.h defines
  *   ski_ticks()        the cycle clock, monotonic and common to all cores
  *   ski_ticks_rate()   its ticks a second, or 0 when it must be measured
+ *   ski_order_stores() keeps later stores behind earlier ones, for all who look
  *   ski_context_pc()   where the thread of a signal handler was executing
  */
 #ifndef SKI_ARCH_H

@@ -20,6 +20,12 @@ static inline uint64_t ski_ticks_rate(void)
     return rate;
 }
 
+/* Half the price of a release fence, which also waits for loads. */
+static inline void ski_order_stores(void)
+{
+    __asm__ volatile("dmb ishst" ::: "memory");
+}
+
 static inline const void *ski_context_pc(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.pc;

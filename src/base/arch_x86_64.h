@@ -16,6 +16,11 @@ static inline uint64_t ski_ticks_rate(void)
     return 0; /* CPUID knows it only on some models: clock.c measures */
 }
 
+static inline void ski_order_stores(void)
+{
+    __asm__ volatile("" ::: "memory"); /* they are never reordered */
+}
+
 static inline const void *ski_context_pc(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP];

@@ -143,6 +143,18 @@ static bool parse_micros(const char *text, void *field)
     return parse_number(text, field);
 }
 
+static bool parse_order(const char *text, void *field)
+{
+    static const char *const words[] = {"unordered", "partial", "strict"};
+
+    for (int i = 0; i < 3; i++)
+        if (strcasecmp(text, words[i]) == 0) {
+            *(int *)field = i + 1; /* as in skua/onesided.h */
+            return true;
+        }
+    return false;
+}
+
 static bool parse_seconds(const char *text, void *field)
 {
     return parse_number(text, field);
@@ -162,6 +174,7 @@ static const char expects_count[]     = "a whole number from 1 on";
 static const char expects_flag[]      = "0 or 1";
 static const char expects_level[]     = "fatal, error, warn, info, debug or trace";
 static const char expects_micros[]    = "a number of microseconds such as 50";
+static const char expects_order[]     = "unordered, partial or strict";
 static const char expects_power[]     = "a power of two";
 static const char expects_seconds[]   = "a number of seconds such as 0.5";
 static const char expects_text[]      = "a text";

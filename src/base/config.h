@@ -22,6 +22,7 @@ typedef uint64_t           ski_type_count;     /* 12                        */
 typedef bool               ski_type_flag;      /* 0, 1, yes, no, on, off    */
 typedef enum ski_log_level ski_type_level;     /* a name of log.h           */
 typedef double             ski_type_micros;    /* 2.5                       */
+typedef int                ski_type_order;     /* a skua_order              */
 typedef uint64_t           ski_type_power;     /* 512                       */
 typedef double             ski_type_seconds;   /* 0.5                       */
 typedef const char        *ski_type_text;      /* the variable itself       */

@@ -36,6 +36,10 @@ void ski_log_set_pe(int pe);
             ski_log_write((level), __VA_ARGS__);                                                   \
     } while (0)
 
+/** Log an error and be @p status: for `return ski_refuse(SKUA_ERR_INVAL, ...)`. */
+#define ski_refuse(status, ...)                                                                    \
+    (ski_log_level >= SKI_LOG_ERROR ? ski_log_write(SKI_LOG_ERROR, __VA_ARGS__) : (void)0, (status))
+
 SKI_COLD void ski_log_write(enum ski_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

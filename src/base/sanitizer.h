@@ -11,6 +11,7 @@
 #ifndef SKI_SANITIZER_H
 #define SKI_SANITIZER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -55,6 +56,14 @@ static inline void ski_unpoison(void *at, size_t bytes)
 {
     (void)at, (void)bytes;
 }
+#endif
+
+/** A fence of C11.  ThreadSanitizer does not know them; it sees the accesses that
+ *  they order as unordered, which is what their callers must live with there. */
+#ifdef SKI_TSAN
+#define ski_fence(order) atomic_signal_fence(order)
+#else
+#define ski_fence(order) atomic_thread_fence(order)
 #endif
 
 /** Tell the sanitizer whether poisoning is right in this job (see above). */

@@ -3,6 +3,7 @@
 #include "boot/job.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/topology.h"
 
@@ -25,6 +26,7 @@ skua_status_t ski_job_create(struct ski_arena *arena, int pes, int per_process, 
     made->pes             = pes;
     made->pes_per_process = per_process;
     made->processes       = processes;
+    made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
     for (int i = 0; i < processes; i++) {
         int first                 = i * per_process;

@@ -59,7 +59,9 @@ struct ski_names {
 
 struct ski_job {
     struct ski_arena  *arena;
-    void              *host; /* the layer above's: transport/host */
+    void              *host;     /* the layer above's: transport/host  */
+    void              *onesided; /* and that one's: onesided           */
+    int32_t            starter;  /* the process that made it: launcher, or the job itself */
     struct ski_clock   clock;
     int32_t            pes, pes_per_process, processes;
     _Atomic uint64_t   exit; /* 0, or SKI_JOB_EXIT | code once skua_exit() was called */

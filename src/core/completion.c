@@ -61,6 +61,26 @@ static struct skua_msg *carry(struct ski_pe *self, const skua_completion *done, 
     return msg;
 }
 
+/* To the PE it belongs to; in a cell, if it is small. */
+static void send_home(struct ski_pe *self, const skua_completion *done, const void *data,
+                      size_t bytes)
+{
+    struct {
+        struct carried carried;
+        char           result[SKUA_INLINE_MAX - sizeof(struct carried)];
+    } small;
+
+    if (bytes > sizeof small.result) {
+        ski_msg_post(self, done->pe, SKI_HANDLER_COMPLETE, carry(self, done, data, bytes));
+        return;
+    }
+    small.carried.done = *done;
+    if (bytes)
+        memcpy(small.result, data, bytes);
+    skua_send_copy(done->pe, (skua_handler){SKI_HANDLER_COMPLETE}, &small,
+                   sizeof small.carried + bytes);
+}
+
 static void set_future(struct ski_pe *self, skua_future *future, struct skua_msg *result)
 {
     if (future->ready)
@@ -94,7 +114,7 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
     if (done.kind == SEND)
         skua_send_copy(done.pe, (skua_handler){(uint32_t)done.what.handler}, data, bytes);
     else if (done.pe != self->pe)
-        ski_msg_post(self, done.pe, SKI_HANDLER_COMPLETE, carry(self, &done, data, bytes));
+        send_home(self, &done, data, bytes);
     else if (done.kind == FUTURE)
         set_future(self, done.what.future, carry(self, &done, data, bytes));
     else

@@ -74,7 +74,7 @@ static void note_frames(struct ski_crash *crash, const void *from)
 
 static void finish_record(struct ski_crash *crash, int sig, const void *from)
 {
-    crash->pe     = ski_self ? ski_self->pe : -1;
+    crash->pe     = ski_self && !ski_pe_hidden(ski_self) ? ski_self->pe : -1;
     crash->signal = sig;
     if (ski_config.backtrace)
         note_frames(crash, from);

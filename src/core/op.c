@@ -5,6 +5,7 @@
  * An operator is a function over arrays of one type.  The two macros below
  * write the switch over types once; the table names what they made.
  */
+#include <complex.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@
 
 /* For all numbers.  @p i32 and @p i64 are the C types to compute with: unsigned
  * ones where signed arithmetic could overflow, which then wraps around. */
-#define NUMERIC(name, i32, i64, expression)                                                        \
+#define NUMERIC(name, i32, i64, expression, complex_float, complex_double)                         \
     static void name(void *into, const void *from, size_t count, skua_type type)                   \
     {                                                                                              \
         switch (type) {                                                                            \
@@ -29,6 +30,8 @@
         case SKUA_UINT64: LOOP(uint64_t, expression) break;                                        \
         case SKUA_FLOAT: LOOP(float, expression) break;                                            \
         case SKUA_DOUBLE: LOOP(double, expression) break;                                          \
+        case SKUA_COMPLEX_FLOAT: complex_float break;                                              \
+        case SKUA_COMPLEX_DOUBLE: complex_double break;                                            \
         case SKUA_BYTE: break;                                                                     \
         }                                                                                          \
     }
@@ -44,18 +47,24 @@
         }                                                                                          \
     }
 
-NUMERIC(sum, uint32_t, uint64_t, a + b)
-NUMERIC(product, uint32_t, uint64_t, a *b)
-NUMERIC(minimum, int32_t, int64_t, b < a ? b : a)
-NUMERIC(maximum, int32_t, int64_t, a < b ? b : a)
-NUMERIC(logical_and, int32_t, int64_t, (a != 0) & (b != 0))
-NUMERIC(logical_or, int32_t, int64_t, (a != 0) | (b != 0))
-NUMERIC(logical_xor, int32_t, int64_t, (a != 0) ^ (b != 0))
+/* Arithmetic has complex numbers, order and truth have not. */
+#define ARITHMETIC(name, expression)                                                               \
+    NUMERIC(name, uint32_t, uint64_t, expression, LOOP(float complex, expression),                 \
+            LOOP(double complex, expression))
+#define REAL(name, expression) NUMERIC(name, int32_t, int64_t, expression, , )
+
+ARITHMETIC(sum, a + b)
+ARITHMETIC(product, a *b)
+REAL(minimum, b < a ? b : a)
+REAL(maximum, a < b ? b : a)
+REAL(logical_and, (a != 0) & (b != 0))
+REAL(logical_or, (a != 0) | (b != 0))
+REAL(logical_xor, (a != 0) ^ (b != 0))
 BITWISE(bit_and, a &b)
 BITWISE(bit_or, a | b)
 BITWISE(bit_xor, a ^ b)
 
-enum { NUMBERS, TRUTHS, INTEGERS, ANYTHING };
+enum { NUMBERS, REALS, TRUTHS, INTEGERS, ANYTHING };
 
 struct op {
     const char *name;
@@ -66,8 +75,8 @@ struct op {
 static const struct op builtin[] = {
     {"sum", sum, NUMBERS},
     {"product", product, NUMBERS},
-    {"min", minimum, NUMBERS},
-    {"max", maximum, NUMBERS},
+    {"min", minimum, REALS},
+    {"max", maximum, REALS},
     {"logical and", logical_and, TRUTHS},
     {"logical or", logical_or, TRUTHS},
     {"logical xor", logical_xor, TRUTHS},
@@ -109,10 +118,13 @@ static const struct op *find(skua_op op)
 
 skua_op_fn ski_op_function(skua_op op, skua_type type)
 {
-    const struct op *found = find(op);
+    const struct op *found      = find(op);
+    bool             is_complex = type == SKUA_COMPLEX_FLOAT || type == SKUA_COMPLEX_DOUBLE;
+    bool             integer    = type <= SKUA_UINT64;
 
     if (!found || (found->types != ANYTHING && type == SKUA_BYTE) ||
-        (found->types == INTEGERS && (type == SKUA_FLOAT || type == SKUA_DOUBLE)))
+        (found->types == INTEGERS && !integer) ||
+        ((found->types == REALS || found->types == TRUTHS) && is_complex))
         return NULL;
     return found->fn;
 }
@@ -131,12 +143,13 @@ const char *ski_op_name(skua_op op)
 
 const char *ski_type_name(skua_type type)
 {
-    static const char *const names[] = {"int32", "int64", "uint64", "float", "double", "byte"};
+    static const char *const names[] = {"int32",  "int64",         "uint64",         "float",
+                                        "double", "complex float", "complex double", "byte"};
     return (unsigned)type <= SKUA_BYTE ? names[type] : "unknown type";
 }
 
 size_t ski_type_size(skua_type type)
 {
-    static const size_t sizes[] = {4, 8, 8, 4, 8, 1};
+    static const size_t sizes[] = {4, 8, 8, 4, 8, 8, 16, 1};
     return (unsigned)type <= SKUA_BYTE ? sizes[type] : 0;
 }

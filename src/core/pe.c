@@ -25,7 +25,7 @@ void ski_not_a_pe(const char *call)
     ski_misuse("%s: called by a thread that is no PE, or outside of skua_main()", call);
 }
 
-static struct ski_pe *new_pe(const struct ski_boot *boot, int pe)
+struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 {
     struct ski_host *host = boot->job->host;
     size_t size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
@@ -48,7 +48,7 @@ static struct ski_pe *new_pe(const struct ski_boot *boot, int pe)
     return self;
 }
 
-static void free_pe(struct ski_pe *self)
+void ski_pe_destroy(struct ski_pe *self)
 {
     ski_collectives_destroy(&self->collectives);
     ski_pending_destroy(&self->pending);
@@ -72,24 +72,28 @@ static void print_stats(void)
             s.received, s.queue_longest, s.sleeps, s.wakes, s.threads, s.switches, s.timers);
 }
 
-void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, char **argv), int argc,
-                char **argv)
+void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life)
 {
     void          *signal_stack = ski_crash_thread_begin();
+    bool           hidden       = pe >= boot->job->pes;
     struct ski_pe *self;
 
-    ski_topology_bind(boot->job->cpu[pe]);
+    ski_topology_bind(hidden ? SKI_CPU_ANY : boot->job->cpu[pe]);
     if (ski_host_shared(boot->job->host, pe))
         ski_topology_short_turns();
-    ski_log_set_pe(pe);
-    ski_self = self = new_pe(boot, pe); /* its memory is now near the CPU it runs on */
+    if (!hidden)
+        ski_log_set_pe(pe);
+    ski_self = self = ski_pe_create(boot, pe); /* its memory is near the CPU it runs on */
     ski_fiber_init(&self->fiber, NULL, 0);
-    start(argc, argv);
+    life->begin(self);
+    if (life->start)
+        life->start(life->argc, life->argv);
     ski_scheduler_run(self);
-    if (ski_config.stats)
+    if (ski_config.stats && !hidden)
         print_stats();
+    life->end(self);
     ski_self = NULL;
-    free_pe(self);
+    ski_pe_destroy(self);
     ski_crash_thread_end(signal_stack);
 }
 

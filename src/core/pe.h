@@ -64,7 +64,8 @@ struct ski_pe {
     struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
     struct ski_stacks      stacks;
     struct ski_collectives collectives;
-    void                  *data; /* skua_pe_data */
+    void                  *data;     /* skua_pe_data                 */
+    void                  *onesided; /* the layer above's            */
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals
@@ -85,9 +86,27 @@ static inline bool ski_pe_exiting(const struct ski_pe *self)
  *  shared library. */
 extern _Thread_local struct ski_pe *ski_self __attribute__((tls_model("initial-exec")));
 
+/** A PE, hidden ones included, and its end.  To be called by its thread. */
+struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe);
+void           ski_pe_destroy(struct ski_pe *self);
+
+/** Whether it is one that programs do not see (transport/host/host.h). */
+static inline bool ski_pe_hidden(const struct ski_pe *self)
+{
+    return self->pe >= self->pes;
+}
+
+/* What a thread does when it is a PE: `begin` and `end` are the layers' above. */
+struct ski_life {
+    void (*begin)(struct ski_pe *self);
+    void (*start)(int argc, char **argv); /* or NULL */
+    void (*end)(struct ski_pe *self);
+    int    argc;
+    char **argv;
+};
+
 /** Be PE @p pe, on the calling thread, until the job ends. */
-void ski_pe_run(const struct ski_boot *boot, int pe, void (*start)(int argc, char **argv), int argc,
-                char **argv);
+void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life);
 
 /* ski_msg_post() to another PE. */
 void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);

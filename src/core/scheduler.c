@@ -15,6 +15,7 @@
 #define IDLE_SHARED 4     /* the same, where PEs share a CPU                      */
 #define LOOK_NS     500   /* before each yield but the first: a quarter of its cost */
 #define YIELDS      3     /* of a PE on a crowded CPU before it sleeps            */
+#define SPINS       4000  /* empty passes while somebody waits for a notification */
 #define RETRY_NS    50000 /* a PE with deferred sends sleeps no longer            */
 
 struct ski_idle {
@@ -242,6 +243,18 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
 {
     while (!condition(arg))
         if (!pass(self) && !idle(self))
+            return false;
+    return true;
+}
+
+bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void *arg)
+{
+    unsigned limit = ski_host_crowded(self->host, self->pe) ? 1 : SPINS;
+
+    for (unsigned empty = 0; !condition(arg); empty++)
+        if (pass(self))
+            empty = 0;
+        else if (empty >= limit)
             return false;
     return true;
 }

@@ -15,7 +15,7 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench [messages] [options]\n"
+    "usage: skua bench [messages|onesided] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
     "  -f, --format=F      table (default), json or csv, on stdout\n"
@@ -25,9 +25,12 @@ static const char help[] =
     "Benchmarks:\n"
     "  messages   round trips, rates, a ring with more PEs than cores, and the\n"
     "             instructions of the fast paths; beside the floor (two processes\n"
-    "             that bounce a cache line), Open MPI and MPICH, where installed\n";
+    "             that bounce a cache line), Open MPI and MPICH, where installed\n"
+    "  onesided   put, get, accumulate, atomics, notification, patches of a matrix,\n"
+    "             also while the target computes; beside memcpy, the RMA of both\n"
+    "             MPIs, OpenSHMEM and ARMCI-MPI, where installed\n";
 
-static const struct bench *const benches[] = {&bench_messages};
+static const struct bench *const benches[] = {&bench_messages, &bench_onesided};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
@@ -37,33 +40,7 @@ struct options {
     const char         *format, *output;
 };
 
-/* ---- running ------------------------------------------------------------- */
-
-static void take_line(const char *line, void *results)
-{
-    results_read(results, line);
-}
-
-void bench_run(struct results *results, char *const argv[])
-{
-    int code = program_run(argv, false, take_line, results);
-
-    if (code != 0)
-        fprintf(stderr, "skua: %s %s%s failed (%d); going on without it\n", argv[0],
-                argv[1] ? argv[1] : "", argv[1] && argv[2] ? " ..." : "", code);
-}
-
-void bench_progress(const char *what)
-{
-    static int width;
-
-    if (!isatty(STDERR_FILENO))
-        return;
-    fprintf(stderr, "\r%-*s", width, what ? what : "");
-    width = what ? (int)strlen(what) : 0;
-    if (!what)
-        fprintf(stderr, "\r");
-}
+/* ---- the host ------------------------------------------------------------ */
 
 static void find_cpus(struct bench_host *host)
 {

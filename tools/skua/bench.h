@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "plot.h"
 #include "program.h"
 #include "results.h"
 
@@ -24,12 +25,49 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_messages;
+extern const struct bench bench_messages, bench_onesided;
+
+/* ---- running (bench_common.c) -------------------------------------------- */
+
+/** A program of a peer, and how it is called. */
+struct bench_peer {
+    const char *launcher; /* openmpi, mpich (their mpirun) or oshrun             */
+    const char *program;
+    const char *series, *argument; /* its command line; argument NULL: without   */
+};
 
 /** Run a program that prints results; a failure is said and left at that. */
 void bench_run(struct results *results, char *const argv[]);
 
+/** Run a program of Skua under skuarun, if it is there; @p pin as --pin. */
+void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
+                    int pes, int threads, const char *pin);
+
+/** Run a peer on @p ranks processes, each on a core of its own where there are
+ *  enough; nothing if it, or its launcher, is not installed. */
+void bench_run_peer(struct results *results, const struct bench_host *host,
+                    const struct bench_peer *peer, int ranks);
+
 /** Show what is going on, where somebody watches; NULL clears it. */
 void bench_progress(const char *what);
+
+/** The same, for a step of a round. */
+void bench_step(int round, int rounds, const char *what);
+
+/* ---- comparing ----------------------------------------------------------- */
+
+/** a / b; 0, which stands for "not measured", if either is. */
+double bench_ratio(double a, double b);
+
+/** The head of a list of goals, and a line; @p relation is "<=" or ">=". */
+void bench_print_goals_head(const char *title);
+void bench_print_goal(const char *what, double measured, const char *relation, double goal);
+
+/** A value in a column, '-' for none. */
+void bench_print_value(double value, int width);
+
+/** Add what @p series has of @p metric, over bytes, to a plot. */
+void bench_plot_curve(struct curve *curve, const struct results *results, const char *series,
+                      const char *metric, const size_t *sizes, size_t count);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bench.h"
-#include "plot.h"
 
 static const size_t sizes[] = {0,     8,     100,   1000,   5000,   10000,   20000,
                                30000, 40000, 70000, 100000, 500000, 1000000, 4000000};
@@ -48,61 +47,23 @@ static void pin_list(char *text, size_t size, const struct bench_host *host, int
 static void run_skua(struct results *results, const struct bench_host *host, const char *name,
                      int pes, int threads)
 {
-    char  path[PROGRAM_PATH], n[16], t[16], pin[256] = "--pin=auto";
-    char *argv[] = {(char *)host->skuarun, "-n", n, "-t", t, pin, path, NULL};
+    char pin[256] = "--pin=auto";
 
-    if (!program_find(name, path))
-        return;
-    snprintf(n, sizeof n, "%d", pes);
-    snprintf(t, sizeof t, "%d", threads);
     if (strcmp(name, "bench-ring") == 0) /* two CPUs, however many there are */
         pin_list(pin, sizeof pin, host, pes);
-    bench_run(results, argv);
-}
-
-/* How an MPI is told to bind: one core each, where there are enough. */
-static char *bind_to(const struct bench_host *host, int ranks)
-{
-    return ranks > host->cores ? "none" : "core";
-}
-
-/* The launcher of an MPI, by its Debian name or the plain one. */
-static bool find_mpirun(const char *mpi, char path[PROGRAM_PATH])
-{
-    char name[64];
-
-    snprintf(name, sizeof name, "mpirun.%s", mpi);
-    return program_in_path(name, path) || program_in_path("mpirun", path);
+    bench_run_skua(results, host, name, pes, threads, pin);
 }
 
 /* Runs the peer of an MPI, "openmpi" or "mpich". */
 static void run_mpi(struct results *results, const struct bench_host *host, const char *mpi,
-                    int ranks, char *what)
+                    int ranks, const char *what)
 {
-    bool  open = strcmp(mpi, "openmpi") == 0;
-    char  mpirun[PROGRAM_PATH], path[PROGRAM_PATH], peer[64], series[64], n[16];
-    char *argv[12];
-    int   i = 0;
+    char              program[64], series[64];
+    struct bench_peer peer = {mpi, program, series, what};
 
-    snprintf(peer, sizeof peer, "peer-%s-messages", mpi);
-    if (!program_find(peer, path) || !find_mpirun(mpi, mpirun))
-        return;
+    snprintf(program, sizeof program, "peer-%s-messages", mpi);
     snprintf(series, sizeof series, "%s%s", mpi, strcmp(what, "read") == 0 ? "-read" : "");
-    snprintf(n, sizeof n, "%d", ranks);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
-    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-    argv[i++] = mpirun;
-    if (open)
-        argv[i++] = "--oversubscribe";
-    argv[i++] = open ? "--bind-to" : "-bind-to";
-    argv[i++] = bind_to(host, ranks);
-    argv[i++] = "-n";
-    argv[i++] = n;
-    argv[i++] = path;
-    argv[i++] = series;
-    argv[i++] = what;
-    argv[i]   = NULL;
-    bench_run(results, argv);
+    bench_run_peer(results, host, &peer, ranks);
 }
 
 static void read_collected(const char *line, void *instructions)
@@ -142,43 +103,37 @@ static void count_instructions(struct results *results, char *what)
 
 static void run(struct results *results, const struct bench_host *host, int round, int rounds)
 {
-    char what[64];
-
-#define STEP(name)                                                                                 \
-    (snprintf(what, sizeof what, "round %d of %d: %s", round, rounds, name), bench_progress(what))
-
-    STEP("floor");
+    bench_step(round, rounds, "floor");
     run_floor(results, host, NULL);
     run_floor(results, host, "threads");
-    STEP("Skua, round trips");
+    bench_step(round, rounds, "Skua, round trips");
     run_skua(results, host, "bench-messages", 2, 1);
     run_skua(results, host, "bench-messages", 2, 2);
     for (size_t i = 0; i < MPIS; i++) {
-        STEP(mpis[i]);
+        bench_step(round, rounds, mpis[i]);
         run_mpi(results, host, mpis[i], 2, "roundtrip");
         run_mpi(results, host, mpis[i], 2, "read");
         run_mpi(results, host, mpis[i], 2, "rate");
         run_mpi(results, host, mpis[i], 8, "rate");
     }
-    STEP("Skua, rates");
+    bench_step(round, rounds, "Skua, rates");
     run_skua(results, host, "bench-rate", 2, 1);
     run_skua(results, host, "bench-rate", 2, 2);
     run_skua(results, host, "bench-rate", 8, 1);
     run_skua(results, host, "bench-rate", 8, 8);
-    STEP("rings");
+    bench_step(round, rounds, "rings");
     run_skua(results, host, "bench-ring", 2, 1);
     run_skua(results, host, "bench-ring", 2, 2);
     run_skua(results, host, "bench-ring", 16, 1);
     run_skua(results, host, "bench-ring", 16, 16);
     if (round > 1)
         return; /* instructions do not vary */
-    STEP("instructions (callgrind)");
+    bench_step(round, rounds, "instructions (callgrind)");
     count_instructions(results, "self");
     count_instructions(results, "fresh");
     count_instructions(results, "copy");
     count_instructions(results, "pass");
     count_instructions(results, "yield");
-#undef STEP
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -197,14 +152,6 @@ static double get(const struct results *r, const char *series, const char *suffi
     return results_get(r, name, bytes, ROUNDTRIP);
 }
 
-static void print_value(double value)
-{
-    if (value == 0)
-        printf("%16s", "-");
-    else
-        printf("%16.*f", value < 10 ? 2 : 1, value);
-}
-
 /* Microseconds; with @p relative, multiples of the flag floor. */
 static void print_roundtrips(const struct results *r, const char *suffix, bool relative)
 {
@@ -218,7 +165,7 @@ static void print_roundtrips(const struct results *r, const char *suffix, bool r
         double unit = relative ? get(r, "floor-flag", suffix, sizes[i]) : 1;
         printf("%9zu", sizes[i]);
         for (size_t c = 0; c < shown; c++)
-            print_value(unit > 0 ? get(r, columns[c], suffix, sizes[i]) / unit : 0);
+            bench_print_value(unit > 0 ? get(r, columns[c], suffix, sizes[i]) / unit : 0, 16);
         printf("\n");
     }
 }
@@ -239,21 +186,6 @@ static double larger(double a, double b)
 
 /* ---- goals --------------------------------------------------------------- */
 
-static void print_goal(const char *what, double measured, const char *relation, double goal)
-{
-    bool holds = relation[0] == '<' ? measured <= goal : measured >= goal;
-
-    if (measured > 0)
-        printf("%-62s%8.2f  %s %-6g%s\n", what, measured, relation, goal, holds ? "" : "  MISSED");
-    else
-        printf("%-62s%8s  %s %-6g  not measured\n", what, "-", relation, goal);
-}
-
-static double ratio(double a, double b)
-{
-    return a > 0 && b > 0 ? a / b : 0;
-}
-
 /* The largest ratio of @p series to either MPI, over all sizes. */
 static double worst_against_mpi(const struct results *r, const char *series)
 {
@@ -261,8 +193,8 @@ static double worst_against_mpi(const struct results *r, const char *series)
 
     for (size_t i = 0; i < SIZES; i++) {
         double mine = get(r, series, "", sizes[i]);
-        worst       = larger(worst, ratio(mine, get(r, "openmpi", "", sizes[i])));
-        worst       = larger(worst, ratio(mine, get(r, "mpich", "", sizes[i])));
+        worst       = larger(worst, bench_ratio(mine, get(r, "openmpi", "", sizes[i])));
+        worst       = larger(worst, bench_ratio(mine, get(r, "mpich", "", sizes[i])));
     }
     return worst;
 }
@@ -272,34 +204,35 @@ static void print_goals(const struct results *r)
     double flag  = get(r, "floor-flag", "", 8);
     double owned = get(r, "skua-owned", "", 8);
 
-    print_goal("inline round trip / flag", ratio(get(r, "skua-inline", "", 8), flag), "<=", 1.5);
-    print_goal("by pointer, 8 bytes / flag", ratio(owned, flag), "<=", 2);
-    print_goal("by pointer, 1 MB / by pointer, 8 bytes",
-               ratio(get(r, "skua-owned", "", 1000000), owned), "<=", 1.5);
-    print_goal("by pointer / the faster MPI, worst size", worst_against_mpi(r, "skua-owned"),
-               "<=", 1);
+    bench_print_goal("inline round trip / flag", bench_ratio(get(r, "skua-inline", "", 8), flag),
+                     "<=", 1.5);
+    bench_print_goal("by pointer, 8 bytes / flag", bench_ratio(owned, flag), "<=", 2);
+    bench_print_goal("by pointer, 1 MB / by pointer, 8 bytes",
+                     bench_ratio(get(r, "skua-owned", "", 1000000), owned), "<=", 1.5);
+    bench_print_goal("by pointer / the faster MPI, worst size", worst_against_mpi(r, "skua-owned"),
+                     "<=", 1);
     for (int pes = 2; pes <= 8; pes += 6) {
         char metric[32], what[64];
         snprintf(metric, sizeof metric, "rate-%dpe", pes);
         snprintf(what, sizeof what, "rate / the better MPI's, %d PEs", pes);
-        print_goal(
-            what,
-            ratio(results_get(r, "skua-inline", 8, metric),
-                  larger(results_get(r, "openmpi", 8, metric), results_get(r, "mpich", 8, metric))),
-            ">=", 2);
+        bench_print_goal(what,
+                         bench_ratio(results_get(r, "skua-inline", 8, metric),
+                                     larger(results_get(r, "openmpi", 8, metric),
+                                            results_get(r, "mpich", 8, metric))),
+                         ">=", 2);
     }
-    print_goal("instructions, send to oneself and handler",
-               results_get(r, "skua", 8, "instructions-self"), "<=", 80);
-    print_goal("instructions, a pass with nothing to do",
-               results_get(r, "skua", 8, "instructions-pass"), "<=", 25);
-    print_goal("ring hop, 16 PEs on 2 CPUs / 2 PEs",
-               ratio(results_get(r, "skua-ring", 8, "hop_us-16pe"),
-                     results_get(r, "skua-ring", 8, "hop_us-2pe")),
-               "<=", 20);
-    print_goal("the same, PEs as threads",
-               ratio(results_get(r, "skua-ring-threads", 8, "hop_us-16pe"),
-                     results_get(r, "skua-ring-threads", 8, "hop_us-2pe")),
-               "<=", 20);
+    bench_print_goal("instructions, send to oneself and handler",
+                     results_get(r, "skua", 8, "instructions-self"), "<=", 80);
+    bench_print_goal("instructions, a pass with nothing to do",
+                     results_get(r, "skua", 8, "instructions-pass"), "<=", 25);
+    bench_print_goal("ring hop, 16 PEs on 2 CPUs / 2 PEs",
+                     bench_ratio(results_get(r, "skua-ring", 8, "hop_us-16pe"),
+                                 results_get(r, "skua-ring", 8, "hop_us-2pe")),
+                     "<=", 20);
+    bench_print_goal("the same, PEs as threads",
+                     bench_ratio(results_get(r, "skua-ring-threads", 8, "hop_us-16pe"),
+                                 results_get(r, "skua-ring-threads", 8, "hop_us-2pe")),
+                     "<=", 20);
 }
 
 static void print(const struct results *r)
@@ -328,7 +261,7 @@ static void print(const struct results *r)
         snprintf(metric, sizeof metric, "instructions-%s", counts[i]);
         printf("%-36s%12.1f\n", counts[i], results_get(r, "skua", 8, metric));
     }
-    printf("\nGoals%57s%8s\n", "", "ratio");
+    bench_print_goals_head("Goals");
     print_goals(r);
 }
 
@@ -347,13 +280,7 @@ static void plot(const struct results *r, FILE *to)
         curve[c].name   = columns[c];
         curve[c].colour = colours[c];
         curve[c].dash   = strncmp(columns[c], "floor", 5) == 0 ? "5 4" : "";
-        for (size_t i = 0; i < SIZES; i++) {
-            double y = get(r, columns[c], "", sizes[i]);
-            if (y == 0 || sizes[i] == 0)
-                continue; /* there is no 0 on a logarithmic axis */
-            curve[c].x[curve[c].points]   = (double)sizes[i];
-            curve[c].y[curve[c].points++] = y;
-        }
+        bench_plot_curve(&curve[c], r, columns[c], ROUNDTRIP, sizes, SIZES);
     }
     plot_write(&picture, to);
 }

@@ -17,13 +17,22 @@ static struct result *find(const struct results *results, const char *series, si
     return NULL;
 }
 
+/* Rates and bandwidths: the more, the better. */
+static bool more_is_better(const char *metric)
+{
+    size_t length = strlen(metric);
+
+    return strncmp(metric, "rate", 4) == 0 ||
+           (length > 4 && strcmp(metric + length - 4, "_gbs") == 0);
+}
+
 void results_add(struct results *results, const struct result *result)
 {
     struct result *known = find(results, result->series, result->bytes, result->metric);
-    bool           rate  = strncmp(result->metric, "rate", 4) == 0;
 
     if (known) {
-        if (rate ? result->value > known->value : result->value < known->value)
+        if (more_is_better(result->metric) ? result->value > known->value
+                                           : result->value < known->value)
             known->value = result->value;
         return;
     }

@@ -4,7 +4,8 @@
  *
  * Benchmark programs print a line of JSON for each result:
  *   {"bench":"messages","series":"skua-inline","bytes":8,"metric":"roundtrip_us","value":0.28}
- * Of repeated ones the best is kept: the largest rate, the smallest of all else.
+ * Of repeated ones the best is kept: the largest rate (rate-..., ..._gbs), the
+ * smallest of all else.
  */
 #ifndef SKUA_RESULTS_H
 #define SKUA_RESULTS_H

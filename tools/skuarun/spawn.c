@@ -23,6 +23,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/topology.h"
+#include "onesided/onesided.h"
 #include "transport/host/host.h"
 
 #define CODE_NOT_FOUND 127 /* as the shell has it */
@@ -45,7 +46,8 @@ bool launch_create(struct launch *launch, const struct options *options)
 
     if (ski_boot_arena(&launch->arena, &launch->arena_fd) != SKUA_OK ||
         ski_job_create(launch->arena, pes, threads, ski_config.pin, &launch->job) != SKUA_OK ||
-        ski_host_create(launch->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK)
+        ski_host_create(launch->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK ||
+        ski_onesided_create(launch->job) != SKUA_OK)
         return false;
     launch->child      = ski_calloc((size_t)launch->job->processes, sizeof *launch->child);
     launch->stdin_feed = (struct feed){.from = -1, .to = -1};

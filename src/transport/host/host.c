@@ -19,6 +19,10 @@ static skua_status_t make_domains(struct ski_host *host, const struct ski_job *j
             return status;
         ski_topology_free(&topology);
     }
+    for (int pe = job->pes; pe < host->all; pe++) { /* each by itself: it never waits for a CPU */
+        host->domain[pe]  = (uint32_t)pe;
+        host->domains[pe] = (struct ski_domain){.awake = 1, .pes = 1, .cpus = 1};
+    }
     for (int pe = 0; pe < job->pes; pe++) {
         struct ski_domain *domain;
         int                twin = 0;
@@ -36,9 +40,9 @@ static skua_status_t make_domains(struct ski_host *host, const struct ski_job *j
 
 /* The ring of an inbox must have room for a ticket of every PE at once, twice
  * (inbox.h). */
-static uint32_t cells_for(const struct ski_job *job, uint32_t cells)
+static uint32_t cells_for(size_t pes, uint32_t cells)
 {
-    while (cells < 4 * (uint32_t)job->pes)
+    while (cells < 4 * pes)
         cells *= 2;
     return cells;
 }
@@ -54,8 +58,8 @@ static void *carve(char **memory, size_t bytes)
 
 skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
 {
-    size_t           pes    = (size_t)job->pes;
-    size_t           stride = ski_inbox_bytes(cells_for(job, cells));
+    size_t           pes    = (size_t)(job->pes + 2 * job->processes);
+    size_t           stride = ski_inbox_bytes(cells_for(pes, cells));
     struct ski_host *host;
     void            *span;
     char            *memory;
@@ -75,8 +79,9 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     host->domains = carve(&memory, pes * sizeof *host->domains);
     host->inboxes = memory;
     host->stride  = stride;
-    host->cells   = cells_for(job, cells);
+    host->cells   = cells_for(pes, cells);
     host->pes     = job->pes;
+    host->all     = (int32_t)pes;
     status        = make_domains(host, job);
     if (status == SKUA_OK)
         status = ski_heap_create(job->arena, (unsigned)pes, &host->heaps);
@@ -107,7 +112,7 @@ void ski_host_wake(struct ski_host *host, int pe)
 
 void ski_host_wake_all(struct ski_host *host)
 {
-    for (int pe = 0; pe < host->pes; pe++)
+    for (int pe = 0; pe < host->all; pe++)
         ski_host_wake(host, pe);
 }
 

@@ -7,6 +7,9 @@
  * a cell.  There is no connection, no table of peers, and no difference
  * between PEs of one process and of several.
  *
+ * Behind the PEs of the job come two more for each process, which nobody sees:
+ * its helper thread, and the guest that stands for its threads that are no PEs.
+ *
  * Waiting.  CPUs are grouped into *domains*: one CPU, where PEs are bound, or
  * all of them where they are not.  A domain counts its PEs that are awake.  An
  * idle PE spins only while its domain has a CPU for everyone who is awake;
@@ -27,9 +30,9 @@ struct ski_domain {
 struct ski_host {
     char              *inboxes; /* of PE 0, then every `stride` bytes */
     size_t             stride;
-    uint32_t           cells; /* in an inbox */
-    int32_t            pes;
-    struct ski_heap   *heaps; /* one a PE */
+    uint32_t           cells;    /* in an inbox */
+    int32_t            pes, all; /* of the job; with the hidden ones */
+    struct ski_heap   *heaps;    /* one a PE, hidden or not          */
     struct ski_domain *domains;
     uint32_t          *domain; /* of each PE, an index */
 };
@@ -41,6 +44,17 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells);
 static inline struct ski_inbox *ski_host_inbox(const struct ski_host *host, int pe)
 {
     return (struct ski_inbox *)(void *)(host->inboxes + (size_t)pe * host->stride);
+}
+
+/** The number of a process's helper, and of its guest. */
+static inline int ski_host_helper(const struct ski_host *host, int process)
+{
+    return host->pes + 2 * process;
+}
+
+static inline int ski_host_guest(const struct ski_host *host, int process)
+{
+    return host->pes + 2 * process + 1;
 }
 
 /** Wake a PE whose inbox was asleep when we sent to it. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - skua_main(): join the job, run this process's PEs, leave. */
+/* main.c - skua_main(), above all layers: join the job, run this process's PEs,
+ * leave. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,39 +14,45 @@
 #include "core/data.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "onesided/onesided.h"
 
 struct pe_thread {
     pthread_t              thread;
     const struct ski_boot *boot;
-    int                    pe, argc;
-    char                 **argv;
-    skua_start_fn          start;
+    int                    pe;
+    const struct ski_life *life;
 };
 
 static void *run_pe(void *arg)
 {
     struct pe_thread *t = arg;
 
-    ski_pe_run(t->boot, t->pe, t->start, t->argc, t->argv);
+    ski_pe_run(t->boot, t->pe, t->life);
     return NULL;
 }
 
-/* Runs the PEs of this process: the first on the calling thread. */
+/* Runs the PEs of this process, the first on the calling thread, and its helper,
+ * if the settings ask for one. */
 static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_start_fn start)
 {
     const struct ski_process *process = &boot->job->process[boot->process];
-    struct pe_thread         *t       = ski_calloc((size_t)process->pes, sizeof *t);
+    const struct ski_life     life    = {ski_onesided_begin, start, ski_onesided_end, argc, argv};
+    const struct ski_life     helping = {ski_onesided_begin, NULL, ski_onesided_end, argc, argv};
+    int                       threads = process->pes + ski_config.helper;
+    struct pe_thread         *t       = ski_calloc((size_t)threads, sizeof *t);
 
     for (int i = 0; i < process->pes; i++)
-        t[i] = (struct pe_thread){
-            .boot = boot, .pe = process->first_pe + i, .argc = argc, .argv = argv, .start = start};
-    for (int i = 1; i < process->pes; i++) {
+        t[i] = (struct pe_thread){.boot = boot, .pe = process->first_pe + i, .life = &life};
+    if (ski_config.helper)
+        t[process->pes] = (struct pe_thread){
+            .boot = boot, .pe = ski_host_helper(boot->job->host, boot->process), .life = &helping};
+    for (int i = 1; i < threads; i++) {
         int error = pthread_create(&t[i].thread, NULL, run_pe, &t[i]);
         if (error)
             ski_fatal("cannot start the thread of PE %d: %s", t[i].pe, strerror(error));
     }
     run_pe(&t[0]);
-    for (int i = 1; i < process->pes; i++)
+    for (int i = 1; i < threads; i++)
         pthread_join(t[i].thread, NULL);
     free(t);
 }
@@ -60,6 +67,8 @@ static skua_status_t prepare(struct ski_boot *boot)
     if (!boot->launched) {
         ski_config_check_names(); /* the launcher did it for its children */
         status = ski_host_create(job, (uint32_t)ski_config.inbox_cells);
+        if (status == SKUA_OK)
+            status = ski_onesided_create(job);
     } else {
         setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* whole lines, as they come */
     }
@@ -82,7 +91,9 @@ int skua_main(int argc, char **argv, skua_start_fn start)
         return EXIT_FAILURE;
     if (prepare(&boot) == SKUA_OK) {
         ski_data_open();
+        ski_onesided_open(&boot);
         run_pes(&boot, argc, argv, start);
+        ski_onesided_close();
         ski_data_close();
         code = ski_job_exit_code(boot.job);
         ski_crash_uninstall();

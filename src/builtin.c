@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* builtin.c - see builtin.h. */
+/* builtin.c - the runtime's own handlers, of all layers (core/builtin.h). */
 #include "core/builtin.h"
 
 #include "core/handler.h"
+#include "onesided/notify.h"
+#include "onesided/request.h"
 
 const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_THREAD]         = {"skua.thread", ski_on_thread},
@@ -13,4 +15,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_BROADCAST_DONE] = {"skua.broadcast-done", ski_on_broadcast_done},
     [SKI_HANDLER_REDUCE]         = {"skua.reduce", ski_on_reduce},
     [SKI_HANDLER_RESULT]         = {"skua.result", ski_on_result},
+    [SKI_HANDLER_NOTIFIED]       = {"skua.notified", ski_on_notified},
+    [SKI_HANDLER_REQUEST]        = {"skua.request", ski_on_request},
+    [SKI_HANDLER_SERVED]         = {"skua.served", ski_on_served},
 };

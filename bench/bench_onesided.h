@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_onesided.h - the measurements of one-sided communication, the same for
+ * Skua, for the limits of the machine, and for every peer.
+ *
+ * A library is a table of functions (struct onesided).  PE 0 is the origin and
+ * PE 1 the target, whose memory is an area of ONESIDED_AREA bytes, seen as a
+ * matrix of ONESIDED_SIDE x ONESIDED_SIDE doubles, with a flag and a number
+ * behind it.  Both walk through the same measurements; a barrier begins each
+ * batch, and the target waits in the next one, or serves, while the origin works.
+ *
+ * The loops are inlined into onesided_run() with the table as a constant, so
+ * that no call through a pointer is measured along with an operation that takes
+ * two or three nanoseconds.
+ */
+#ifndef BENCH_ONESIDED_H
+#define BENCH_ONESIDED_H
+
+#include <stdint.h>
+
+#include "bench.h"
+
+#define ONESIDED_SIDE    ((size_t)1024) /* of the matrix; also how many segments a shape has */
+#define ONESIDED_AREA    (ONESIDED_SIDE * ONESIDED_SIDE * sizeof(double))
+#define ONESIDED_FLAG    ONESIDED_AREA         /* where the flag is, with cache lines of its own */
+#define ONESIDED_NUMBER  (ONESIDED_AREA + 256) /* where the number of fetch-and-add is */
+#define ONESIDED_MEMORY  (ONESIDED_AREA + 512) /* what a PE allocates */
+#define ONESIDED_ALLOC   ((size_t)65536)
+#define ONESIDED_BATCHES 30
+
+#define ONESIDED_INLINE static inline __attribute__((always_inline))
+
+static const size_t onesided_sizes[] = {8, 64, 512, 4096, 65536, 262144, 1048576, 4194304};
+
+#define ONESIDED_SIZES (sizeof onesided_sizes / sizeof *onesided_sizes)
+
+enum onesided_shape {
+    ONESIDED_WHOLE,  /* contiguous                               */
+    ONESIDED_PATCH,  /* side x side elements of the matrix       */
+    ONESIDED_COLUMN, /* its first column                         */
+    ONESIDED_SCATTER /* its elements that onesided_index[] names */
+};
+
+/* What is moved: always contiguous at the origin. */
+struct onesided_access {
+    int                 pe; /* whose area: 1, or 0 for the origin's own */
+    enum onesided_shape shape;
+    size_t              bytes, side, offset;
+};
+
+typedef void (*onesided_fn)(const struct onesided_access *a);
+typedef void (*onesided_turn_fn)(const struct onesided_access *a, uint64_t turn);
+
+/* A library; NULL stands for what it does not have. */
+struct onesided {
+    void *(*area)(void); /* the caller's own */
+    onesided_fn barrier;
+    onesided_fn prepare; /* before an access of another kind; not measured */
+
+    /* Blocking, and complete at the target. */
+    onesided_fn put, get, acc, fetch_add;
+
+    /* Many in flight. */
+    onesided_fn begin, put_nb, get_nb, complete;
+
+    /* The target's part of an access, where it has one. */
+    onesided_fn serve;
+
+    /* Of a->bytes, collectively, and free. */
+    onesided_fn allocate;
+
+    /* Put and tell; be told. */
+    onesided_turn_fn notify, await;
+};
+
+/* The origin's memory: what it puts, and what it gets. */
+static _Alignas(4096) char onesided_source[ONESIDED_AREA];
+static _Alignas(4096) char onesided_result[ONESIDED_AREA];
+
+/* Places in the matrix, all different, in no order a prefetcher could guess. */
+static size_t onesided_index[ONESIDED_SIDE];
+
+static inline void onesided_fill(void)
+{
+    double  *source = (double *)(void *)onesided_source;
+    uint32_t x      = 1;
+
+    for (size_t i = 0; i < ONESIDED_AREA / sizeof *source; i++)
+        source[i] = 1 + (double)(i % 7);
+    memset(onesided_result, 1, sizeof onesided_result);
+    for (size_t i = 0; i < ONESIDED_SIDE; i++) {
+        x                 = x * 1664525 + 1013904223; /* of full period: no place comes twice */
+        onesided_index[i] = x % (ONESIDED_SIDE * ONESIDED_SIDE);
+    }
+}
+
+/* Accesses in a batch: some milliseconds' worth at most, also for the slow. */
+static inline int onesided_trips(size_t bytes)
+{
+    return bytes <= 512      ? 2000
+           : bytes <= 8192   ? 300
+           : bytes <= 65536  ? 100
+           : bytes <= 262144 ? 20
+                             : 5;
+}
+
+static inline int onesided_window(size_t bytes)
+{
+    return bytes >= 262144 ? 16 : 64;
+}
+
+static inline void onesided_report(int me, const char *series, size_t bytes, const char *metric,
+                                   double value)
+{
+    if (me == 0)
+        bench_report("onesided", series, bytes, metric, value);
+}
+
+static inline double onesided_less(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- timing -------------------------------------------------------------- */
+
+/* Here the compiler knows nothing of what memory holds, *a included: it can
+ * neither move accesses out of a loop nor make special cases of sizes. */
+ONESIDED_INLINE void onesided_forget(const struct onesided_access *a)
+{
+    __asm__ volatile("" : : "r"(a) : "memory");
+}
+
+/* Seconds for one @p fn(a), of @p trips. */
+ONESIDED_INLINE double onesided_time(onesided_fn fn, const struct onesided_access *a, int trips)
+{
+    double start = bench_now();
+
+    for (int i = 0; i < trips; i++) {
+        onesided_forget(a);
+        fn(a);
+    }
+    return (bench_now() - start) / trips;
+}
+
+/* Microseconds of @p fn on the origin while the target does @p partner. */
+ONESIDED_INLINE void onesided_measure(const struct onesided *ops, const char *series, int me,
+                                      const char *metric, onesided_fn fn, onesided_fn partner,
+                                      const struct onesided_access *a)
+{
+    int    trips = onesided_trips(a->bytes);
+    double best  = 1e9;
+
+    if (!fn)
+        return;
+    if (ops->prepare)
+        ops->prepare(a);
+    for (int batch = 0; batch < ONESIDED_BATCHES; batch++) {
+        ops->barrier(a);
+        if (me == 0)
+            best = onesided_less(best, onesided_time(fn, a, trips));
+        else if (partner)
+            onesided_time(partner, a, trips);
+    }
+    onesided_report(me, series, a->bytes, metric, best * 1e6);
+}
+
+/* A window of accesses over different parts of the areas, then all complete. */
+ONESIDED_INLINE void onesided_fly(const struct onesided *ops, onesided_fn fn,
+                                  const struct onesided_access *a)
+{
+    struct onesided_access one    = *a;
+    int                    window = onesided_window(a->bytes);
+
+    if (ops->begin)
+        ops->begin(a);
+    for (int i = 0; i < window; i++) {
+        one.offset = (size_t)i * a->bytes % ONESIDED_AREA;
+        onesided_forget(&one);
+        fn(&one);
+    }
+    if (ops->complete)
+        ops->complete(a);
+}
+
+ONESIDED_INLINE void onesided_bandwidth(const struct onesided *ops, const char *series, int me,
+                                        const char *metric, onesided_fn fn,
+                                        const struct onesided_access *a)
+{
+    int    window = onesided_window(a->bytes), windows = onesided_trips(a->bytes) / window + 1;
+    double best = 1e9;
+
+    if (!fn)
+        return;
+    if (ops->prepare)
+        ops->prepare(a);
+    for (int batch = 0; batch < ONESIDED_BATCHES; batch++) {
+        double start;
+        ops->barrier(a);
+        start = bench_now();
+        for (int i = 0; i < windows; i++) {
+            if (me == 0)
+                onesided_fly(ops, fn, a);
+            else if (ops->serve)
+                ops->serve(a);
+        }
+        best = onesided_less(best, (bench_now() - start) / windows);
+    }
+    onesided_report(me, series, a->bytes, metric, window * (double)a->bytes / best * 1e-9);
+}
+
+/* Half a round trip of notify and await.  @p turn grows with every one. */
+ONESIDED_INLINE void onesided_pingpong(const struct onesided *ops, const char *series, int me,
+                                       const char *metric, onesided_turn_fn notify,
+                                       onesided_turn_fn await, size_t bytes, uint64_t *turn)
+{
+    struct onesided_access a     = {.pe = 1 - me, .bytes = bytes};
+    int                    trips = onesided_trips(bytes);
+    double                 best  = 1e9;
+
+    if (!notify)
+        return;
+    if (ops->prepare)
+        ops->prepare(&a);
+    for (int batch = 0; batch < ONESIDED_BATCHES; batch++) {
+        double start;
+        ops->barrier(&a);
+        start = bench_now();
+        for (int i = 0; i < trips; i++) {
+            ++*turn;
+            if (me == 0)
+                notify(&a, *turn);
+            await(&a, *turn);
+            if (me == 1)
+                notify(&a, *turn);
+        }
+        best = onesided_less(best, (bench_now() - start) / trips / 2);
+    }
+    onesided_report(me, series, bytes, metric, best * 1e6);
+}
+
+/* ---- a target that computes ---------------------------------------------- */
+
+#define ONESIDED_BUSY  50e-3 /* seconds that the target stays away from its library */
+#define ONESIDED_TRIES 3
+
+static inline void onesided_compute(double seconds)
+{
+    volatile double sum   = 0;
+    double          start = bench_now();
+
+    while (bench_now() - start < seconds)
+        for (int i = 0; i < 1000; i++)
+            sum = sum * 0.5 + i;
+}
+
+/* The first access tells whether the library needs the target: then that is the
+ * result.  If it does not, batches as usual, as many as there is time for. */
+ONESIDED_INLINE double onesided_try_busy(onesided_fn fn, const struct onesided_access *a)
+{
+    double best, start;
+
+    onesided_compute(ONESIDED_BUSY / 20); /* until the target has left the barrier, too */
+    start = bench_now();
+    best  = onesided_time(fn, a, 1);
+    if (best > 1e-3)
+        return best;
+    for (int i = 0; i < 2 * ONESIDED_BATCHES && bench_now() - start < ONESIDED_BUSY / 2; i++)
+        best = onesided_less(best, onesided_time(fn, a, onesided_trips(a->bytes)));
+    return best;
+}
+
+ONESIDED_INLINE void onesided_busy(const struct onesided *ops, const char *series, int me,
+                                   const char *metric, onesided_fn fn, size_t bytes)
+{
+    struct onesided_access a    = {.pe = 1, .bytes = bytes};
+    double                 best = 1e9;
+
+    if (!fn)
+        return;
+    if (ops->prepare)
+        ops->prepare(&a);
+    for (int i = 0; i < ONESIDED_TRIES; i++) {
+        ops->barrier(&a);
+        if (me == 0)
+            best = onesided_less(best, onesided_try_busy(fn, &a));
+        else
+            onesided_compute(ONESIDED_BUSY);
+    }
+    onesided_report(me, series, bytes, metric, best * 1e6);
+}
+
+/* ---- what is measured ---------------------------------------------------- */
+
+/* A figure is worth nothing if the data did not arrive. */
+static inline void onesided_check(const struct onesided *ops, int me)
+{
+    struct onesided_access a    = {.pe = 1, .bytes = 4096};
+    onesided_fn            fn[] = {ops->put, ops->get};
+
+    if (ops->prepare)
+        ops->prepare(&a);
+    for (int i = 0; i < 2; i++) {
+        ops->barrier(&a);
+        if (me == 0)
+            fn[i](&a);
+        else if (ops->serve)
+            ops->serve(&a);
+        ops->barrier(&a);
+    }
+    if (memcmp(me == 0 ? onesided_result : ops->area(), onesided_source, a.bytes) != 0) {
+        fprintf(stderr, "PE %d did not find the data that was %s\n", me, me ? "put" : "got");
+        abort();
+    }
+}
+
+ONESIDED_INLINE void onesided_by_size(const struct onesided *ops, const char *series, int me)
+{
+    uint64_t turn = 0;
+
+    for (size_t i = 0; i < ONESIDED_SIZES; i++) {
+        struct onesided_access a = {.pe = 1, .bytes = onesided_sizes[i]};
+        onesided_measure(ops, series, me, "put_us", ops->put, ops->serve, &a);
+        onesided_measure(ops, series, me, "get_us", ops->get, ops->serve, &a);
+        onesided_measure(ops, series, me, "acc_us", ops->acc, ops->serve, &a);
+        onesided_bandwidth(ops, series, me, "put_gbs", ops->put_nb, &a);
+        onesided_bandwidth(ops, series, me, "get_gbs", ops->get_nb, &a);
+        onesided_pingpong(ops, series, me, "notify_us", ops->notify, ops->await, a.bytes, &turn);
+    }
+}
+
+ONESIDED_INLINE void onesided_by_patch(const struct onesided *ops, const char *series, int me)
+{
+    for (size_t n = 1; n <= ONESIDED_SIDE / 2; n *= 2) {
+        struct onesided_access a = {1, ONESIDED_PATCH, n * n * sizeof(double), n, 0};
+        onesided_measure(ops, series, me, "patch_put_us", ops->put, ops->serve, &a);
+        onesided_measure(ops, series, me, "patch_get_us", ops->get, ops->serve, &a);
+        onesided_measure(ops, series, me, "patch_acc_us", ops->acc, ops->serve, &a);
+        if (ops->serve)
+            continue; /* nobody opens epochs to reach his own memory */
+        a.pe = 0;
+        onesided_measure(ops, series, me, "patch_local_put_us", ops->put, NULL, &a);
+        onesided_measure(ops, series, me, "patch_local_get_us", ops->get, NULL, &a);
+        onesided_measure(ops, series, me, "patch_local_acc_us", ops->acc, NULL, &a);
+    }
+}
+
+ONESIDED_INLINE void onesided_single(const struct onesided *ops, const char *series, int me)
+{
+    struct onesided_access number  = {.pe = 1, .bytes = sizeof(int64_t)};
+    struct onesided_access column  = {1, ONESIDED_COLUMN, ONESIDED_SIDE * sizeof(double), 0, 0};
+    struct onesided_access scatter = {1, ONESIDED_SCATTER, ONESIDED_SIDE * sizeof(double), 0, 0};
+
+    onesided_measure(ops, series, me, "fetchadd_us", ops->fetch_add, ops->serve, &number);
+    onesided_measure(ops, series, me, "strided_put_us", ops->put, ops->serve, &column);
+    onesided_measure(ops, series, me, "vector_put_us", ops->put, ops->serve, &scatter);
+}
+
+ONESIDED_INLINE void onesided_collective(const struct onesided *ops, const char *series, int me)
+{
+    struct onesided_access nothing = {.pe = 1}, memory = {.pe = 1, .bytes = ONESIDED_ALLOC};
+
+    if (ops->serve)
+        return; /* these are the same, whatever the kind of epoch */
+    onesided_measure(ops, series, me, "barrier_us", ops->barrier, ops->barrier, &nothing);
+    onesided_measure(ops, series, me, "alloc_us", ops->allocate, ops->allocate, &memory);
+}
+
+ONESIDED_INLINE void onesided_all_busy(const struct onesided *ops, const char *series, int me)
+{
+    if (ops->serve)
+        return; /* it would wait for the target, by definition */
+    for (size_t bytes = 8; bytes <= 65536; bytes *= 8192) {
+        onesided_busy(ops, series, me, "busy_put_us", ops->put, bytes);
+        onesided_busy(ops, series, me, "busy_get_us", ops->get, bytes);
+        onesided_busy(ops, series, me, "busy_acc_us", ops->acc, bytes);
+    }
+    onesided_busy(ops, series, me, "busy_fetchadd_us", ops->fetch_add, sizeof(int64_t));
+}
+
+/* Everything; both PEs call it. */
+ONESIDED_INLINE void onesided_run(const struct onesided *ops, const char *series, int me)
+{
+    onesided_check(ops, me);
+    onesided_by_size(ops, series, me);
+    onesided_by_patch(ops, series, me);
+    onesided_single(ops, series, me);
+    onesided_collective(ops, series, me);
+    onesided_all_busy(ops, series, me);
+    ops->barrier(&(struct onesided_access){0});
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* notify.c - see notify.h. */
+#include "onesided/notify.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "core/handler.h"
+#include "core/pe.h"
+#include "core/scheduler.h"
+#include "core/wait.h"
+#include "onesided/origin.h"
+#include "onesided/transfer.h"
+
+#define WAITING UINT64_C(1)
+
+static _Atomic uint64_t *word_of(const skua_notify *notify)
+{
+    return (_Atomic uint64_t *)(uintptr_t)&notify->word;
+}
+
+uint64_t skua_notify_value(const skua_notify *notify)
+{
+    /* Pairs with the release in ski_notify_raise(). */
+    return atomic_load_explicit(word_of(notify), memory_order_acquire) >> 1;
+}
+
+void skua_notify_take(skua_notify *notify, uint64_t value)
+{
+    atomic_fetch_sub_explicit(word_of(notify), value << 1, memory_order_relaxed);
+}
+
+/* Does not touch the word, which may be gone: its owner may have seen the value. */
+static SKI_COLD void wake(const skua_notify *notify, int pe)
+{
+    struct ski_actor actor;
+
+    ski_act_begin(&actor);
+    skua_send_copy(pe, (skua_handler){SKI_HANDLER_NOTIFIED}, &notify, sizeof notify);
+    ski_act_end(&actor);
+}
+
+void ski_notify_raise(skua_notify *notify, int pe, uint64_t value)
+{
+    /* Release: pairs with the acquire in skua_notify_value() and in wait. */
+    uint64_t before = atomic_fetch_add_explicit(word_of(notify), value << 1, memory_order_release);
+
+    if (SKI_UNLIKELY(before & WAITING))
+        wake(notify, pe);
+}
+
+skua_status_t skua_notify_add(skua_gaddr at, uint64_t value)
+{
+    char *memory = ski_reach(at, sizeof(skua_notify));
+
+    if (SKI_UNLIKELY(!memory || !ski_calm() || (uintptr_t)memory % sizeof(skua_notify)))
+        return ski_notify_far(__func__, at, value);
+    ski_notify_raise((skua_notify *)(void *)memory, at.pe, value);
+    return SKUA_OK;
+}
+
+/* ---- waiting --------------------------------------------------------------- */
+
+/* One that is waited for on this PE. */
+struct ski_expected {
+    struct ski_expected *next;
+    skua_notify         *notify;
+    void                *waiters;
+};
+
+struct goal {
+    skua_notify *notify;
+    uint64_t     target;
+};
+
+static bool reached(void *arg)
+{
+    struct goal *goal = arg;
+    return skua_notify_value(goal->notify) >= goal->target;
+}
+
+/* A thread that is no PE: nobody could wake it. */
+static bool wait_outside(struct goal *goal)
+{
+    for (unsigned i = 0; !reached(goal); i++) {
+        if (ski_job_exiting(ski_origin_job()))
+            return false;
+        if (i < 1000)
+            sched_yield();
+        else
+            usleep(100);
+    }
+    return true;
+}
+
+/* Sets the bit and waits to be woken; false: the job ends. */
+static bool wait_for_message(struct ski_pe *self, struct goal *goal)
+{
+    struct ski_expected **list  = &ski_origin_of(self)->expected, **at;
+    struct ski_expected   mine  = {*list, goal->notify, NULL};
+    bool                  woken = true;
+
+    /* Acquire: as in skua_notify_value(). */
+    if (atomic_fetch_or_explicit(word_of(goal->notify), WAITING, memory_order_acquire) >> 1 <
+        goal->target) {
+        *list = &mine;
+        woken = ski_wait_on(self, &mine.waiters);
+        for (at = list; *at != &mine; at = &(*at)->next)
+            ;
+        *at = mine.next;
+    }
+    /* Until here each raise sends a message; one that comes for nothing does no harm. */
+    atomic_fetch_and_explicit(word_of(goal->notify), ~WAITING, memory_order_relaxed);
+    return woken;
+}
+
+bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target)
+{
+    struct goal goal = {notify, target};
+
+    if (!self)
+        return wait_outside(&goal);
+    if (!self->thread && ski_scheduler_spin(self, reached, &goal))
+        return true;
+    while (!reached(&goal))
+        if (!wait_for_message(self, &goal))
+            return false;
+    return true;
+}
+
+bool skua_notify_wait(skua_notify *notify, uint64_t target)
+{
+    return skua_notify_value(notify) >= target || ski_notify_wait(ski_self, notify, target);
+}
+
+void ski_on_notified(skua_msg *msg)
+{
+    skua_notify *notify = *(skua_notify **)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    for (struct ski_expected *e = ski_origin_of(ski_self)->expected; e; e = e->next)
+        if (e->notify == notify)
+            ski_wake_all(ski_self, &e->waiters);
+}
+
+/* ---- barrier ---------------------------------------------------------------- */
+
+/* Dissemination: in round k each PE tells the one 2^k further on and waits for
+ * the one 2^k before it; after the last it has heard from all, directly or not.
+ * The counters only grow, so rounds of different barriers cannot be mixed up. */
+void skua_sync(void)
+{
+    struct ski_pe     *self  = SKI_SELF();
+    struct ski_origin *own   = ski_origin_of(self);
+    int                round = 0;
+
+    skua_fence_all();
+    own->barriers++;
+    for (int64_t step = 1; step < self->pes; step *= 2, round++) {
+        int peer = (int)((self->pe + step) % self->pes);
+
+        ski_notify_raise(&ski_onesided->barrier[peer].round[round], peer, 1);
+        if (!ski_notify_wait(self, &ski_onesided->barrier[self->pe].round[round], own->barriers))
+            return;
+    }
+}

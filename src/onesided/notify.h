@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * notify.h - counters that others raise and their owner waits for.
+ *
+ * The word of a skua_notify is twice its value; the lowest bit says that the
+ * owner waits.  Whoever raises it gets the bit with the result of its atomic
+ * add, and if it is set sends the owner a message.  All changes of one word are
+ * totally ordered: either the owner sees the new value when it sets the bit, or
+ * the other sees the bit.
+ *
+ * Barriers and locks wait in the same way.
+ */
+#ifndef SKI_NOTIFY_H
+#define SKI_NOTIFY_H
+
+#include <skua/message.h>
+#include <skua/onesided.h>
+
+#include "base/arch.h"
+
+struct ski_pe;
+
+/* What others raise for a PE in a barrier: a counter for each round. */
+struct ski_barrier {
+    _Alignas(SKI_CACHE_LINE) skua_notify round[32];
+};
+
+/** Raise @p notify, which we reach by load and store and @p pe waits for.  What
+ *  we did before is visible to who sees it. */
+void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
+
+/** Wait on @p self, or, if that is NULL, on a thread that is no PE.  False: the
+ *  job ends. */
+bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target);
+
+void ski_on_notified(skua_msg *msg);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* onesided.c - beginning and end of the layer, and the guest of the process. */
+#include "onesided/onesided.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "base/memory.h"
+#include "core/scheduler.h"
+#include "onesided/notify.h"
+#include "onesided/origin.h"
+#include "onesided/region.h"
+
+struct ski_onesided_root *ski_onesided;
+
+static struct ski_boot boot;
+static struct ski_pe  *guest; /* made when a thread first needs it */
+static pthread_mutex_t guest_lock = PTHREAD_MUTEX_INITIALIZER;
+
+skua_status_t ski_onesided_create(struct ski_job *job)
+{
+    size_t                    stripes = SKI_STRIPES * sizeof(struct ski_stripe);
+    size_t                    head    = (sizeof *ski_onesided + 63) & ~(size_t)63;
+    struct ski_onesided_root *made;
+    void                     *span;
+    skua_status_t             status;
+
+    status = ski_span_alloc(job->arena, head + stripes + (size_t)job->pes * sizeof *made->barrier,
+                            SKI_UNIT_LARGE, &span);
+    if (status != SKUA_OK)
+        return status;
+    made          = span; /* a fresh arena is all zeros: free locks, counters at 0 */
+    made->stripes = (struct ski_stripe *)(void *)((char *)span + head);
+    made->barrier = (struct ski_barrier *)(void *)((char *)span + head + stripes);
+    job->onesided = made;
+    return ski_regions_create(job);
+}
+
+void ski_onesided_open(const struct ski_boot *our_boot)
+{
+    boot         = *our_boot;
+    ski_onesided = ski_onesided_root(boot.job);
+    /* Where the system lets only parents look into their children: the other
+     * processes of the job, all children of its starter, may attach to us. */
+    prctl(PR_SET_PTRACER, (unsigned long)boot.job->starter, 0, 0, 0);
+    ski_regions_open(boot.job, boot.process);
+}
+
+void ski_onesided_close(void)
+{
+    if (guest) {
+        ski_onesided_end(guest);
+        ski_pe_destroy(guest);
+        guest = NULL;
+    }
+    ski_regions_close();
+    ski_onesided = NULL;
+}
+
+void ski_onesided_begin(struct ski_pe *self)
+{
+    self->onesided = ski_calloc(1, sizeof(struct ski_origin));
+}
+
+void ski_onesided_end(struct ski_pe *self)
+{
+    free(self->onesided);
+}
+
+void ski_onesided_check(const char *call)
+{
+    if (!ski_onesided)
+        ski_misuse("%s: called outside of skua_main()", call);
+}
+
+struct ski_job *ski_origin_job(void)
+{
+    return boot.job;
+}
+
+/* ---- guests ----------------------------------------------------------------- */
+
+void ski_act_begin(struct ski_actor *actor)
+{
+    actor->self  = ski_self;
+    actor->guest = !ski_self;
+    if (!actor->guest)
+        return;
+    pthread_mutex_lock(&guest_lock);
+    if (!guest) {
+        guest = ski_pe_create(&boot, ski_host_guest(boot.job->host, boot.process));
+        ski_onesided_begin(guest);
+    }
+    ski_self = actor->self = guest;
+}
+
+void ski_act_end(struct ski_actor *actor)
+{
+    if (!actor->guest)
+        return;
+    while (guest->queue.attention & SKI_ATTEND_PENDING && !ski_job_exiting(boot.job)) {
+        ski_pending_flush(guest);
+        sched_yield();
+    }
+    ski_self = NULL;
+    pthread_mutex_unlock(&guest_lock);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * origin.h - the side that asks: what a PE remembers of the operations it has
+ * started, and how a thread that is no PE gets to send messages.
+ */
+#ifndef SKI_ORIGIN_H
+#define SKI_ORIGIN_H
+
+#include "onesided/onesided.h"
+#include "core/pe.h"
+
+struct ski_operation; /* request.c */
+struct ski_expected;  /* notify.c  */
+
+struct ski_origin {
+    struct ski_operation *operations; /* on the way                                 */
+    size_t                bytes;      /* of data in their packets                   */
+    void                 *waiters;    /* for one of them to end                     */
+    struct ski_expected  *expected;   /* notifications that are waited for          */
+    uint64_t              barriers;   /* we have been in                            */
+};
+
+static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)
+{
+    return self->onesided;
+}
+
+struct ski_job *ski_origin_job(void);
+
+/* Who acts for the calling thread: its PE, or the guest of the process, whom one
+ * thread at a time can be. */
+struct ski_actor {
+    struct ski_pe *self;
+    bool           guest;
+};
+
+void ski_act_begin(struct ski_actor *actor);
+
+/** Everything that was sent is on its way when this returns. */
+void ski_act_end(struct ski_actor *actor);
+
+#endif

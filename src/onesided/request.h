@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * request.h - operations by message, for memory that we do not reach.
+ *
+ * A request is one or several packets to the process that has the memory.  The
+ * PE itself serves them when its scheduler runs, or, with the setting `helper`,
+ * a thread of the process does at any time.  Each packet comes back as it was
+ * sent, with the data that was asked for and a status: nothing is allocated
+ * twice, and the origin need not keep a copy of what it asked.
+ *
+ *     | struct packet | runs: local, remote, bytes ... | data ... | signal data |
+ *
+ * Packets to one server are served in the order of sending, which is what makes
+ * operations by request ordered, and the end of the last packet the end of all.
+ */
+#ifndef SKI_REQUEST_H
+#define SKI_REQUEST_H
+
+#include "onesided/transfer.h"
+
+/** Put, get or update.  Blocking: SKUA_OK or the failure, when it is done (or, for
+ *  hand-off, on the way).  Else SKUA_PENDING. */
+skua_status_t ski_request_transfer(const struct ski_transfer *t, const struct ski_place *place,
+                                   const skua_ends *ends, bool blocking);
+
+/** An atomic, waited for. */
+skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_place *place,
+                                 uint64_t *old);
+
+void ski_on_request(skua_msg *msg);
+void ski_on_served(skua_msg *msg);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* update.c - see update.h. */
+#include "onesided/update.h"
+
+#include <complex.h>
+#include <sched.h>
+
+#include "base/log.h"
+#include "core/collective.h"
+
+#define SPINS 200 /* tries for a stripe before the lock is waited for in earnest */
+
+/* ---- arithmetic ------------------------------------------------------------ */
+
+/* The sum of one type, with a factor and without.  @p ctype computes: unsigned
+ * where signed arithmetic could overflow. */
+#define SUM(name, ctype)                                                                           \
+    static void name(void *to, const void *from, size_t count, const void *scale)                  \
+    {                                                                                              \
+        ctype *restrict t       = to;                                                              \
+        const ctype *restrict f = from;                                                            \
+        if (scale) {                                                                               \
+            const ctype a = *(const ctype *)scale;                                                 \
+            for (size_t i = 0; i < count; i++)                                                     \
+                t[i] += a * f[i];                                                                  \
+        } else {                                                                                   \
+            for (size_t i = 0; i < count; i++)                                                     \
+                t[i] += f[i];                                                                      \
+        }                                                                                          \
+    }
+
+SUM(sum_32, uint32_t)
+SUM(sum_64, uint64_t)
+SUM(sum_float, float)
+SUM(sum_double, double)
+
+/* Complex products by parts: C's own look for infinities in each. */
+#define SUM_COMPLEX(name, ctype)                                                                   \
+    static void name(void *to, const void *from, size_t count, const void *scale)                  \
+    {                                                                                              \
+        ctype *restrict t       = to;                                                              \
+        const ctype *restrict f = from;                                                            \
+        const ctype re          = scale ? ((const ctype *)scale)[0] : 1;                           \
+        const ctype im          = scale ? ((const ctype *)scale)[1] : 0;                           \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            t[2 * i] += re * f[2 * i] - im * f[2 * i + 1];                                         \
+            t[2 * i + 1] += re * f[2 * i + 1] + im * f[2 * i];                                     \
+        }                                                                                          \
+    }
+
+SUM_COMPLEX(sum_complex_float, float)
+SUM_COMPLEX(sum_complex_double, double)
+
+/* The others have no factor and are those of reductions. */
+#define OTHER(name, id, type)                                                                      \
+    static void name(void *to, const void *from, size_t count, const void *scale)                  \
+    {                                                                                              \
+        (void)scale;                                                                               \
+        ski_op_function(id, type)(to, from, count, type);                                          \
+    }
+#define OTHERS(suffix, type)                                                                       \
+    OTHER(min_##suffix, SKUA_MIN, type)                                                            \
+    OTHER(max_##suffix, SKUA_MAX, type)                                                            \
+    OTHER(and_##suffix, SKUA_BIT_AND, type)                                                        \
+    OTHER(or_##suffix, SKUA_BIT_OR, type)                                                          \
+    OTHER(xor_##suffix, SKUA_BIT_XOR, type)
+
+OTHERS(int32, SKUA_INT32)
+OTHERS(int64, SKUA_INT64)
+OTHERS(uint64, SKUA_UINT64)
+OTHER(min_float, SKUA_MIN, SKUA_FLOAT)
+OTHER(max_float, SKUA_MAX, SKUA_FLOAT)
+OTHER(min_double, SKUA_MIN, SKUA_DOUBLE)
+OTHER(max_double, SKUA_MAX, SKUA_DOUBLE)
+
+enum { SUM_ROW, MIN_ROW, MAX_ROW, AND_ROW, OR_ROW, XOR_ROW, ROWS };
+
+static const ski_update_fn functions[ROWS][SKUA_BYTE] = {
+    [SUM_ROW] = {sum_32, sum_64, sum_64, sum_float, sum_double, sum_complex_float,
+                 sum_complex_double},
+    [MIN_ROW] = {min_int32, min_int64, min_uint64, min_float, min_double},
+    [MAX_ROW] = {max_int32, max_int64, max_uint64, max_float, max_double},
+    [AND_ROW] = {and_int32, and_int64, and_uint64},
+    [OR_ROW]  = {or_int32, or_int64, or_uint64},
+    [XOR_ROW] = {xor_int32, xor_int64, xor_uint64},
+};
+
+static int row_of(skua_op op)
+{
+    static const struct {
+        skua_op op;
+        int     row;
+    } rows[] = {{{0}, SUM_ROW}, {{2}, MIN_ROW}, {{3}, MAX_ROW},
+                {{7}, AND_ROW}, {{8}, OR_ROW},  {{9}, XOR_ROW}}; /* as in collective.h */
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].op.id == op.id)
+            return rows[i].row;
+    return -1;
+}
+
+ski_update_fn ski_update_function(const char *call, const skua_update *update, size_t *element)
+{
+    int           row = row_of(update->op);
+    ski_update_fn fn  = NULL;
+
+    if (row >= 0 && (unsigned)update->type < SKUA_BYTE && (row == SUM_ROW || !update->scale))
+        fn = functions[row][update->type];
+    if (!fn)
+        ski_log(SKI_LOG_ERROR, "%s: there is no accumulate by %s of type %s%s", call,
+                ski_op_name(update->op), ski_type_name(update->type),
+                update->scale ? " with a factor" : "");
+    *element = ski_type_size(update->type);
+    return fn;
+}
+
+/* ---- stripes --------------------------------------------------------------- */
+
+static struct ski_lock *stripe_of(int32_t owner, const char *address)
+{
+    uint64_t stripe = ((uintptr_t)address >> SKI_STRIPE_SHIFT) + ((uint64_t)(uint32_t)owner << 40);
+
+    return &ski_onesided->stripes[stripe * UINT64_C(0x9e3779b97f4a7c15) >> 54].lock;
+}
+
+_Static_assert(SKI_STRIPES == 1 << (64 - 54), "the hash above has as many values");
+
+/* Holders are quick, unless they lost their CPU: look a few times, then wait. */
+static void acquire(struct ski_lock *lock)
+{
+    for (int i = 0; i < SPINS; i++) {
+        uint32_t free = 0;
+        /* Acquire: pairs with the release of ski_lock_release(). */
+        if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_weak_explicit(&lock->state, &free, 1, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return;
+    }
+    ski_lock_acquire(lock);
+}
+
+void ski_hold_move(struct ski_hold *hold, int32_t owner, const char *address)
+{
+    struct ski_lock *lock = stripe_of(owner, address);
+
+    if (lock == hold->lock)
+        return;
+    ski_hold_end(hold);
+    acquire(lock);
+    hold->lock = lock;
+}
+
+void ski_hold_end(struct ski_hold *hold)
+{
+    if (hold->lock)
+        ski_lock_release(hold->lock);
+    hold->lock = NULL;
+}
+
+void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *from, size_t bytes,
+                    ski_update_fn fn, size_t element, const void *scale)
+{
+    while (bytes > 0) {
+        size_t now = ski_stripe_bytes(to, bytes, element);
+
+        ski_hold_move(hold, owner, to);
+        fn(to, from, now / element, scale);
+        to += now, from += now, bytes -= now;
+    }
+}

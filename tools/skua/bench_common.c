@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_common.c - what benchmarks share: running programs of Skua and of its
+ * peers, and showing how they compare. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/* ---- running ------------------------------------------------------------- */
+
+static void take_line(const char *line, void *results)
+{
+    results_read(results, line);
+}
+
+void bench_run(struct results *results, char *const argv[])
+{
+    int code = program_run(argv, false, take_line, results);
+
+    if (code != 0)
+        fprintf(stderr, "skua: %s %s%s failed (%d); going on without it\n", argv[0],
+                argv[1] ? argv[1] : "", argv[1] && argv[2] ? " ..." : "", code);
+}
+
+void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
+                    int pes, int threads, const char *pin)
+{
+    char  path[PROGRAM_PATH], n[16], t[16];
+    char *argv[] = {(char *)host->skuarun, "-n", n, "-t", t, (char *)pin, path, NULL};
+
+    if (!program_find(name, path))
+        return;
+    snprintf(n, sizeof n, "%d", pes);
+    snprintf(t, sizeof t, "%d", threads);
+    bench_run(results, argv);
+}
+
+/* The launcher of a peer: that of an MPI by its Debian name or the plain one. */
+static bool find_launcher(const char *launcher, char path[PROGRAM_PATH])
+{
+    char name[64];
+
+    if (strcmp(launcher, "oshrun") == 0)
+        return program_in_path(launcher, path);
+    snprintf(name, sizeof name, "mpirun.%s", launcher);
+    return program_in_path(name, path) || program_in_path("mpirun", path);
+}
+
+void bench_run_peer(struct results *results, const struct bench_host *host,
+                    const struct bench_peer *peer, int ranks)
+{
+    bool  open = strcmp(peer->launcher, "mpich") != 0;
+    char  launcher[PROGRAM_PATH], path[PROGRAM_PATH], n[16];
+    char *argv[12];
+    int   i = 0;
+
+    if (!program_find(peer->program, path) || !find_launcher(peer->launcher, launcher))
+        return;
+    snprintf(n, sizeof n, "%d", ranks);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+    argv[i++] = launcher;
+    if (open)
+        argv[i++] = "--oversubscribe";
+    argv[i++] = open ? "--bind-to" : "-bind-to";
+    argv[i++] = ranks > host->cores ? "none" : "core";
+    argv[i++] = "-n";
+    argv[i++] = n;
+    argv[i++] = path;
+    argv[i++] = (char *)peer->series;
+    argv[i++] = (char *)peer->argument;
+    argv[i]   = NULL;
+    bench_run(results, argv);
+}
+
+void bench_progress(const char *what)
+{
+    static int width;
+
+    if (!isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r%-*s", width, what ? what : "");
+    width = what ? (int)strlen(what) : 0;
+    if (!what)
+        fprintf(stderr, "\r");
+}
+
+void bench_step(int round, int rounds, const char *what)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "round %d of %d: %s", round, rounds, what);
+    bench_progress(text);
+}
+
+/* ---- comparing ----------------------------------------------------------- */
+
+double bench_ratio(double a, double b)
+{
+    return a > 0 && b > 0 ? a / b : 0;
+}
+
+void bench_print_goals_head(const char *title)
+{
+    printf("\n%-62s%8s\n", title, "ratio");
+}
+
+void bench_print_goal(const char *what, double measured, const char *relation, double goal)
+{
+    bool holds = relation[0] == '<' ? measured <= goal : measured >= goal;
+
+    if (measured > 0)
+        printf("%-62s%8.2f  %s %-6g%s\n", what, measured, relation, goal, holds ? "" : "  MISSED");
+    else
+        printf("%-62s%8s  %s %-6g  not measured\n", what, "-", relation, goal);
+}
+
+void bench_print_value(double value, int width)
+{
+    if (value == 0)
+        printf("%*s", width, "-");
+    else
+        printf("%*.*f", width, value < 0.1 ? 4 : value < 1 ? 3 : value < 10 ? 2 : 1, value);
+}
+
+void bench_plot_curve(struct curve *curve, const struct results *results, const char *series,
+                      const char *metric, const size_t *sizes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double y = results_get(results, series, sizes[i], metric);
+        if (y == 0 || sizes[i] == 0)
+            continue; /* there is no 0 on a logarithmic axis */
+        curve->x[curve->points]   = (double)sizes[i];
+        curve->y[curve->points++] = y;
+    }
+}
