@@ -9,6 +9,9 @@
  *   copy     skua_send_copy() of 8 bytes to oneself
  *   pass     a scheduler pass with nothing to do
  *   yield    a user thread yields and comes back
+ *   put      skua_put() of 8 bytes;    get      skua_get() of 8 bytes
+ *   add      skua_fetch_add64();       acc      skua_acc() of a double
+ *   row      skua_put_strided() of one row of 8 bytes
  */
 #include <skua/skua.h>
 #include <stdio.h>
@@ -63,6 +66,62 @@ static bool idling(void *arg)
     return true;
 }
 
+/* ---- one-sided --------------------------------------------------------------- */
+
+static skua_region region;
+static uint64_t    number;
+
+static void put_once(skua_gaddr at)
+{
+    skua_put(at, &number, sizeof number);
+}
+
+static void get_once(skua_gaddr at)
+{
+    skua_get(&number, at, sizeof number);
+}
+
+static void add_once(skua_gaddr at)
+{
+    skua_fetch_add64(at, 1, &number);
+}
+
+static void acc_once(skua_gaddr at)
+{
+    static const double      one = 1;
+    static const skua_update sum = {{0}, SKUA_DOUBLE, NULL};
+
+    skua_acc(at, &one, sizeof one, &sum);
+}
+
+static void row_once(skua_gaddr at)
+{
+    static const skua_strided row = {
+        .bytes = 8, .levels = 1, .count = {1}, .local = {8}, .remote = {8192}};
+
+    skua_put_strided(at, &number, &row);
+}
+
+static const struct {
+    const char *name;
+    void (*once)(skua_gaddr at);
+} onesided[] = {
+    {"put", put_once}, {"get", get_once}, {"add", add_once}, {"acc", acc_once}, {"row", row_once}};
+
+/* Whether @p what is one of them; does it. */
+static bool do_onesided(const char *what)
+{
+    for (size_t i = 0; i < sizeof onesided / sizeof *onesided; i++)
+        if (strcmp(what, onesided[i].name) == 0) {
+            skua_region_create(64, &region);
+            while (left-- > 0)
+                onesided[i].once(skua_at(region, me, 0));
+            skua_exit(0);
+            return true;
+        }
+    return false;
+}
+
 static void start(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -79,8 +138,8 @@ static void start(int argc, char **argv)
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
-    } else {
-        fprintf(stderr, "usage: instructions self|fresh|copy|pass|yield N\n");
+    } else if (!do_onesided(what)) {
+        fprintf(stderr, "usage: instructions self|fresh|copy|pass|yield|put|get|add|acc|row N\n");
         skua_exit(2);
     }
 }

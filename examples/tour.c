@@ -176,6 +176,59 @@ static void step_reduction(void)
             seconds(start) / ROUNDS * 1e6);
 }
 
+/* ---- a put that wakes a handler ---------------------------------------------- */
+
+static skua_region  memory; /* on every PE: PUT_BYTES */
+static skua_handler arrived;
+
+#define PUT_BYTES ((size_t)65536)
+
+/* Puts bytes into the memory of @p pe; its handler runs when they are there. */
+static void put_and_wake(int pe, const void *data, size_t bytes)
+{
+    skua_put_nb(
+        skua_at(memory, pe, 0), data, bytes,
+        &(skua_ends){.signal = arrived, .signal_data = &bytes, .signal_bytes = sizeof bytes});
+}
+
+static void on_arrived(skua_msg *msg)
+{
+    size_t bytes = *(size_t *)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    if (skua_pe() != 0)
+        put_and_wake(0, skua_region_mine(memory), bytes);
+    else if (++tour.rounds == ROUNDS)
+        skua_future_set(&tour.future, NULL, 0);
+    else
+        put_and_wake(1, skua_region_mine(memory), bytes);
+}
+
+static double puts_to_and_fro(size_t bytes)
+{
+    double start = skua_time();
+
+    tour.rounds = 0;
+    put_and_wake(1, skua_region_mine(memory), bytes);
+    skua_future_wait(&tour.future, NULL);
+    skua_future_clear(&tour.future);
+    return seconds(start) / ROUNDS / 2 * 1e6;
+}
+
+static void step_put(void)
+{
+    double start, word = 1;
+
+    printf("  5  A put: we write into memory of PE 1, which need not help.\n");
+    start = skua_time();
+    for (int i = 0; i < 100 * ROUNDS; i++)
+        skua_put(skua_at(memory, 1, 0), &word, sizeof word);
+    printf("      %-46s %7.3f us\n", "8 bytes", seconds(start) / (100 * ROUNDS) * 1e6);
+    puts_to_and_fro(8);
+    compare("8 bytes that wake a handler there", puts_to_and_fro(8));
+    compare("64 KB that wake a handler there", puts_to_and_fro(PUT_BYTES));
+}
+
 /* ---------------------------------------------------------------------------- */
 
 static void lead(void *arg)
@@ -186,6 +239,7 @@ static void lead(void *arg)
     step_ring();
     step_broadcast();
     step_reduction();
+    step_put();
     printf("\nThe programs are in examples/; docs/guide/ goes on from here.\n\n");
     skua_exit(0);
 }
@@ -195,6 +249,9 @@ static void start(int argc, char **argv)
     (void)argc, (void)argv;
     if (skua_pes() < 2)
         skua_abort("the tour needs two PEs: skuarun -n 2");
+    skua_region_create(PUT_BYTES, &memory);
+    memset(skua_region_mine(memory), 0, PUT_BYTES);
+    skua_sync();
     if (skua_pe() == 0)
         skua_thread_detach(skua_thread_create(lead, NULL, 0));
 }
@@ -205,5 +262,6 @@ int main(int argc, char **argv)
     bounce     = skua_register("bounce", on_bounce);
     greet      = skua_register("greet", on_greet);
     contribute = skua_register("contribute", on_contribute);
+    arrived    = skua_register("arrived", on_arrived);
     return skua_main(argc, argv, start);
 }

@@ -30,4 +30,9 @@ at_most pass 25
 at_most fresh 180
 at_most copy 230
 at_most yield 170
+at_most put 70
+at_most get 70
+at_most add 85
+at_most acc 350
+at_most row 300
 tap_end

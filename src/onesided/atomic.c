@@ -88,7 +88,7 @@ static skua_status_t through_attach(const char *call, const struct ski_atomic *a
 static SKI_COLD skua_status_t far(const char *call, skua_gaddr at, struct ski_atomic a,
                                   uint64_t *old)
 {
-    struct ski_transfer t = {.call = call, .verb = SKI_ATOMIC, .remote = at, .atomic = a};
+    struct ski_transfer t = {.call = call, .verb = SKI_ATOMIC, .remote = at, .atomic = &a};
     struct ski_place    place;
     skua_status_t       status = ski_locate(call, at, 0, a.bytes, &place);
 

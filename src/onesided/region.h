@@ -62,7 +62,7 @@ struct ski_regions {
                                 operations are to be in strict order: no short cut */
 };
 
-extern struct ski_regions ski_regions;
+extern struct ski_regions ski_regions __attribute__((visibility("hidden")));
 
 /** Make the table in the arena of @p job.  A failure has been logged. */
 skua_status_t ski_regions_create(struct ski_job *job);

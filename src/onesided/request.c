@@ -187,8 +187,9 @@ static void send(struct gather *g, const skua_ends *ends)
     packet->runs         = g->runs;
     packet->data_bytes   = g->bytes;
     packet->signal_bytes = signal;
-    packet->atomic       = g->t->atomic;
     memcpy(runs_of(packet), g->run, g->runs * sizeof *g->run);
+    if (g->t->verb == SKI_ATOMIC)
+        packet->atomic = *g->t->atomic;
     if (g->t->verb == SKI_UPDATE)
         fill_update(packet, g->t);
     if (g->t->verb != SKI_GET)

@@ -38,16 +38,26 @@ void ski_order_before(skua_order order, enum ski_verb verb, int pe)
 
 /* ---- on memory that we reach ------------------------------------------------ */
 
+static inline void update_run(const struct ski_transfer *t, const struct ski_place *place,
+                              struct ski_hold *hold, const struct ski_run *run)
+{
+    ski_update_run(hold, place->process, place->memory + run->remote, run->local, run->bytes, t->fn,
+                   t->element, t->update->scale);
+}
+
 static void update_here(const struct ski_transfer *t, const struct ski_place *place)
 {
     struct ski_hold hold = {NULL};
+    struct ski_run  run  = {t->shape.local, 0, t->shape.bytes};
     struct ski_runs runs;
-    struct ski_run  run;
 
-    ski_runs_begin(&runs, &t->shape);
-    while (ski_runs_next(&runs, &run))
-        ski_update_run(&hold, place->process, place->memory + run.remote, run.local, run.bytes,
-                       t->fn, t->element, t->update->scale);
+    if (t->shape.kind == SKI_CONTIGUOUS) { /* no need to walk */
+        update_run(t, place, &hold, &run);
+    } else {
+        ski_runs_begin(&runs, &t->shape);
+        while (ski_runs_next(&runs, &run))
+            update_run(t, place, &hold, &run);
+    }
     ski_hold_end(&hold);
 }
 

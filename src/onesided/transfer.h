@@ -30,14 +30,14 @@ struct ski_atomic {
 };
 
 struct ski_transfer {
-    const char        *call;
-    enum ski_verb      verb;
-    skua_gaddr         remote;
-    struct ski_shape   shape;
-    const skua_update *update; /* SKI_UPDATE */
-    ski_update_fn      fn;     /* and what comes of it */
-    size_t             element;
-    struct ski_atomic  atomic; /* SKI_ATOMIC */
+    const char              *call;
+    enum ski_verb            verb;
+    skua_gaddr               remote;
+    struct ski_shape         shape;
+    const skua_update       *update; /* SKI_UPDATE           */
+    ski_update_fn            fn;     /* and what comes of it */
+    size_t                   element;
+    const struct ski_atomic *atomic; /* SKI_ATOMIC           */
 };
 
 /** Do it on memory of this process, or in the arena; put, get and update. */

@@ -73,39 +73,24 @@ OTHER(max_float, SKUA_MAX, SKUA_FLOAT)
 OTHER(min_double, SKUA_MIN, SKUA_DOUBLE)
 OTHER(max_double, SKUA_MAX, SKUA_DOUBLE)
 
-enum { SUM_ROW, MIN_ROW, MAX_ROW, AND_ROW, OR_ROW, XOR_ROW, ROWS };
+#define OPS 10 /* those of skua/collective.h; the rows below are their ids */
 
-static const ski_update_fn functions[ROWS][SKUA_BYTE] = {
-    [SUM_ROW] = {sum_32, sum_64, sum_64, sum_float, sum_double, sum_complex_float,
-                 sum_complex_double},
-    [MIN_ROW] = {min_int32, min_int64, min_uint64, min_float, min_double},
-    [MAX_ROW] = {max_int32, max_int64, max_uint64, max_float, max_double},
-    [AND_ROW] = {and_int32, and_int64, and_uint64},
-    [OR_ROW]  = {or_int32, or_int64, or_uint64},
-    [XOR_ROW] = {xor_int32, xor_int64, xor_uint64},
+static const ski_update_fn functions[OPS][SKUA_BYTE] = {
+    [0] = {sum_32, sum_64, sum_64, sum_float, sum_double, sum_complex_float, sum_complex_double},
+    [2] = {min_int32, min_int64, min_uint64, min_float, min_double},
+    [3] = {max_int32, max_int64, max_uint64, max_float, max_double},
+    [7] = {and_int32, and_int64, and_uint64},
+    [8] = {or_int32, or_int64, or_uint64},
+    [9] = {xor_int32, xor_int64, xor_uint64},
 };
-
-static int row_of(skua_op op)
-{
-    static const struct {
-        skua_op op;
-        int     row;
-    } rows[] = {{{0}, SUM_ROW}, {{2}, MIN_ROW}, {{3}, MAX_ROW},
-                {{7}, AND_ROW}, {{8}, OR_ROW},  {{9}, XOR_ROW}}; /* as in collective.h */
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].op.id == op.id)
-            return rows[i].row;
-    return -1;
-}
 
 ski_update_fn ski_update_function(const char *call, const skua_update *update, size_t *element)
 {
-    int           row = row_of(update->op);
-    ski_update_fn fn  = NULL;
+    uint32_t      op = update->op.id;
+    ski_update_fn fn = NULL;
 
-    if (row >= 0 && (unsigned)update->type < SKUA_BYTE && (row == SUM_ROW || !update->scale))
-        fn = functions[row][update->type];
+    if (op < OPS && (unsigned)update->type < SKUA_BYTE && (op == 0 || !update->scale))
+        fn = functions[op][update->type];
     if (!fn)
         ski_log(SKI_LOG_ERROR, "%s: there is no accumulate by %s of type %s%s", call,
                 ski_op_name(update->op), ski_type_name(update->type),

@@ -13,7 +13,7 @@ static const struct {
     const char *does;
 } commands[] = {
     {"info", command_info, "what this installation and this host have"},
-    {"bench", command_bench, "measure messages beside the floor and the MPIs"},
+    {"bench", command_bench, "measure it beside the floor and its peers"},
     {"tour", command_tour, "see on this machine what Skua does, in a minute"},
 };
 

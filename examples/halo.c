@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * halo.c - heat on a rod: each PE has a part of it and puts the cells at its ends
+ * into the memory of its neighbours, which wait until both have come.
+ *
+ * Two sets of ends are used in turn, so that a neighbour which is a step ahead
+ * does not overwrite what we still read.
+ *
+ * usage: halo [steps]
+ */
+#include <skua/skua.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CELLS 1000
+
+struct end { /* what one neighbour writes */
+    skua_notify arrived;
+    double      cell[2]; /* by the step's parity */
+};
+
+struct part { /* in the region */
+    struct end left, right;
+};
+
+static int steps = 1000;
+
+/* Puts a cell into an end of the part of @p pe and counts it there. */
+static void give(skua_region region, int pe, size_t end, int step, double value)
+{
+    size_t cell = offsetof(struct end, cell) + (size_t)step % 2 * sizeof value;
+
+    skua_put_nb(skua_at(region, pe, end + cell), &value, sizeof value,
+                &(skua_ends){.notify = skua_at(region, pe, end + offsetof(struct end, arrived))});
+}
+
+/* A counter for each neighbour: one of them may be a step ahead of the other. */
+static void exchange(skua_region region, struct part *mine, const double *u, int step)
+{
+    int pe = skua_pe(), pes = skua_pes();
+
+    give(region, (pe + pes - 1) % pes, offsetof(struct part, right), step, u[1]);
+    give(region, (pe + 1) % pes, offsetof(struct part, left), step, u[CELLS]);
+    skua_notify_wait(&mine->left.arrived, (uint64_t)step + 1);
+    skua_notify_wait(&mine->right.arrived, (uint64_t)step + 1);
+}
+
+static void run(void *arg)
+{
+    static _Thread_local double u[CELLS + 2], v[CELLS + 2];
+    skua_region                 region;
+    struct part                *mine;
+    skua_future                 total = SKUA_FUTURE_INIT;
+    double                      sum   = 0, start;
+
+    (void)arg;
+    skua_region_create(sizeof *mine, &region);
+    mine = skua_region_mine(region);
+    memset(mine, 0, sizeof *mine);
+    u[CELLS / 2] = skua_pe() == 0 ? 1000 : 0;
+    skua_sync();
+    start = skua_time();
+    for (int step = 0; step < steps; step++) {
+        exchange(region, mine, u, step);
+        u[0]         = mine->left.cell[step % 2];
+        u[CELLS + 1] = mine->right.cell[step % 2];
+        for (int i = 1; i <= CELLS; i++)
+            v[i] = u[i] + 0.25 * (u[i - 1] - 2 * u[i] + u[i + 1]);
+        memcpy(u + 1, v + 1, CELLS * sizeof *u);
+    }
+    for (int i = 1; i <= CELLS; i++)
+        sum += u[i];
+    skua_allreduce(SKUA_SUM, SKUA_DOUBLE, &sum, 1, skua_done_future(&total));
+    sum = *(const double *)skua_future_wait(&total, NULL);
+    if (skua_pe() == 0) {
+        printf("%d steps on %d PEs took %.3f s; the heat is %.6f, as it was 1000\n", steps,
+               skua_pes(), skua_time() - start, sum);
+        skua_exit(sum > 999.999 && sum < 1000.001 ? 0 : 1);
+    }
+    skua_future_clear(&total);
+}
+
+static void begin(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    skua_thread_detach(skua_thread_create(run, NULL, 0));
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        steps = atoi(argv[1]);
+    return skua_main(argc, argv, begin);
+}
