@@ -141,7 +141,8 @@ static uint32_t publish(struct ski_region *region, const struct ski_region *like
     region->refs       = 1;
     region->generation = generation;
     atomic_store_explicit(&region->leaving, 0, memory_order_relaxed);
-    atomic_store_explicit(&region->uses, 0, memory_order_relaxed);
+    /* Not 0: somebody with an old id may be about to take back his count. */
+    atomic_fetch_and_explicit(&region->uses, ~SKI_REGION_CLOSED, memory_order_relaxed);
     /* Those who get the id from us also get the rest: by the lock, or by the
      * release of the message that carries it. */
     atomic_store_explicit(&region->id, id, memory_order_release);
@@ -176,6 +177,32 @@ static struct ski_region *find(skua_region region)
 
     return region.id && atomic_load_explicit(&at->id, memory_order_acquire) == region.id ? at
                                                                                          : NULL;
+}
+
+/* ---- finding ---------------------------------------------------------------- */
+
+/* The number of a PE's piece, or -1. */
+static int64_t rank_of(const struct ski_region *region, int pe)
+{
+    int64_t lo = 0, hi = (int64_t)region->members - 1;
+
+    if (!region->list)
+        return pe >= region->first && pe - region->first <= hi ? pe - region->first : -1;
+    while (lo <= hi) {
+        int64_t middle = (lo + hi) / 2;
+        if (region->list[middle] == pe)
+            return middle;
+        if (region->list[middle] < pe)
+            lo = middle + 1;
+        else
+            hi = middle - 1;
+    }
+    return -1;
+}
+
+static bool is_member(const struct ski_region *region, int pe)
+{
+    return rank_of(region, pe) >= 0;
 }
 
 /* ---- symmetric regions ---------------------------------------------------- */
@@ -409,36 +436,36 @@ static void forget(struct ski_region *region)
     *at = region->next;
 }
 
-static skua_status_t deregister(struct ski_region *region)
+/* Closes a registered region to new operations; false if some are in flight. */
+static bool close_region(struct ski_region *region)
 {
-    uint32_t idle   = 0;
-    bool     gone   = false;
-    uint32_t unused = region->refs; /* only this process changes it */
+    uint32_t idle = 0;
 
-    ski_lock_acquire(&cache_lock);
-    unused = --region->refs;
-    if (unused == 0) {
-        /* Acquire: pairs with the release of ski_region_release(). */
-        gone = atomic_compare_exchange_strong_explicit(&region->uses, &idle, SKI_REGION_CLOSED,
-                                                       memory_order_acquire, memory_order_relaxed);
-        if (gone)
-            forget(region);
-        else
-            region->refs = 1;
-    }
-    ski_lock_release(&cache_lock);
-    if (unused > 0)
-        return SKUA_OK;
-    if (gone) {
-        unmake(region);
-        return SKUA_OK;
-    }
-    ski_log(SKI_LOG_ERROR, "skua_region_free: %u operations on the registered memory are in flight",
-            idle);
-    return SKUA_ERR_BUSY;
+    /* Acquire: pairs with the release of ski_region_release(). */
+    return atomic_compare_exchange_strong_explicit(&region->uses, &idle, SKI_REGION_CLOSED,
+                                                   memory_order_acquire, memory_order_relaxed);
 }
 
-static bool is_member(const struct ski_region *region, int pe);
+static skua_status_t deregister(struct ski_region *region)
+{
+    bool last, closed = false;
+
+    ski_lock_acquire(&cache_lock);
+    last = region->refs == 1;
+    if (last)
+        closed = close_region(region);
+    else
+        region->refs--;
+    if (closed)
+        forget(region);
+    ski_lock_release(&cache_lock);
+    if (last && !closed)
+        return ski_refuse(SKUA_ERR_BUSY,
+                          "skua_region_free: operations on the registered memory are in flight");
+    if (closed)
+        unmake(region);
+    return SKUA_OK;
+}
 
 skua_status_t skua_region_free(skua_region id)
 {
@@ -461,31 +488,7 @@ skua_status_t skua_region_free(skua_region id)
     return SKUA_OK;
 }
 
-/* ---- finding ---------------------------------------------------------------- */
-
-/* The number of a PE's piece, or -1. */
-static int64_t rank_of(const struct ski_region *region, int pe)
-{
-    int64_t lo = 0, hi = (int64_t)region->members - 1;
-
-    if (!region->list)
-        return pe >= region->first && pe - region->first <= hi ? pe - region->first : -1;
-    while (lo <= hi) {
-        int64_t middle = (lo + hi) / 2;
-        if (region->list[middle] == pe)
-            return middle;
-        if (region->list[middle] < pe)
-            lo = middle + 1;
-        else
-            hi = middle - 1;
-    }
-    return -1;
-}
-
-static bool is_member(const struct ski_region *region, int pe)
-{
-    return rank_of(region, pe) >= 0;
-}
+/* ---- places ------------------------------------------------------------------ */
 
 static skua_status_t outside(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                              const struct ski_region *region)
