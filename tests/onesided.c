@@ -91,9 +91,9 @@ static const struct {
 
 static void choose_update(struct operation *o)
 {
-    static const skua_op ops[] = {SKUA_SUM,    SKUA_SUM,     SKUA_MIN,    SKUA_MAX,
-                                  SKUA_BIT_OR, SKUA_BIT_AND, SKUA_BIT_XOR};
-    size_t               t     = below(sizeof types / sizeof *types);
+    const skua_op ops[] = {SKUA_SUM,    SKUA_SUM,     SKUA_MIN,    SKUA_MAX,
+                           SKUA_BIT_OR, SKUA_BIT_AND, SKUA_BIT_XOR};
+    size_t        t     = below(sizeof types / sizeof *types);
 
     o->unit        = types[t].bytes;
     o->update.type = types[t].type;
