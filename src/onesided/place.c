@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.c - from a global address to memory, where it is not plain (region.h). */
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "onesided/onesided.h"
+#include "onesided/table.h"
+
+static skua_status_t outside(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                             const struct ski_region *region)
+{
+    if (!ski_region_has(region, at.pe))
+        ski_log(SKI_LOG_ERROR, "%s: PE %d has no piece of region %#x", call, at.pe, at.region.id);
+    else
+        ski_log(SKI_LOG_ERROR,
+                "%s: bytes %" PRId64 " to %" PRId64 " are outside of the %" PRIu64
+                " bytes that region %#x has on PE %d",
+                call, (int64_t)at.offset + lo, (int64_t)at.offset + hi, region->bytes, at.region.id,
+                at.pe);
+    return SKUA_ERR_RANGE;
+}
+
+/* Whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
+static bool within(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
+{
+    __int128 begin = (__int128)offset + lo, end = (__int128)offset + hi;
+
+    return begin >= 0 && end >= begin && end <= (__int128)bytes;
+}
+
+static skua_status_t no_region(const char *call, skua_gaddr at)
+{
+    ski_onesided_check(call);
+    ski_log(SKI_LOG_ERROR, "%s: there is no region %#x (freed already?)", call, at.region.id);
+    return SKUA_ERR_REGION;
+}
+
+void ski_region_hold(struct ski_region *region)
+{
+    atomic_fetch_add_explicit(&region->uses, 1, memory_order_acquire);
+}
+
+void ski_region_release(struct ski_region *region)
+{
+    /* Release: pairs with the acquire in deregister(). */
+    atomic_fetch_sub_explicit(&region->uses, 1, memory_order_release);
+}
+
+skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                         struct ski_place *place)
+{
+    struct ski_region *region  = ski_table_find(at.region);
+    bool               counted = region && region->kind == SKI_REGION_REGISTERED;
+    int64_t            rank;
+
+    if (!region)
+        return no_region(call, at);
+    if (counted) {
+        ski_region_hold(region); /* from now on it stays, if it is still there */
+        if (ski_table_find(at.region) != region ||
+            atomic_load_explicit(&region->uses, memory_order_relaxed) & SKI_REGION_CLOSED) {
+            ski_region_release(region);
+            return no_region(call, at);
+        }
+    }
+    rank = ski_region_rank(region, at.pe);
+    if (rank < 0 || !within(at.offset, lo, hi, region->bytes)) {
+        if (counted)
+            ski_region_release(region);
+        return outside(call, at, lo, hi, region);
+    }
+    *place = (struct ski_place){
+        region,          region->base + (uint64_t)rank * region->stride + at.offset,
+        region->process, region->pid,
+        at.pe,           counted};
+    return SKUA_OK;
+}
+
+void ski_place_drop(const struct ski_place *place)
+{
+    if (place->counted)
+        ski_region_release(place->region);
+}
+
+size_t skua_region_size(skua_region id)
+{
+    struct ski_region *region = ski_table_find(id);
+    return region ? region->bytes : 0;
+}
+
+void *skua_region_mine(skua_region id)
+{
+    struct ski_region *region = (ski_onesided_check(__func__), ski_table_find(id));
+    int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
+
+    return rank < 0 ? NULL : region->base + (uint64_t)rank * region->stride;
+}
+
+void *skua_local(skua_gaddr at)
+{
+    char              *memory = ski_reach(at, 0);
+    struct ski_region *region = ski_table_find(at.region);
+    int64_t            rank;
+
+    if (memory || !region)
+        return memory;
+    rank = ski_region_rank(region, at.pe);
+    if (rank < 0 || at.offset > region->bytes ||
+        (region->process >= 0 && region->process != ski_regions.process))
+        return NULL;
+    return region->base + (uint64_t)rank * region->stride + at.offset;
+}

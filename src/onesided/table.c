@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* table.c - see table.h. */
+#include "onesided/table.h"
+
+#include "base/config.h"
+#include "core/pe.h"
+#include "onesided/onesided.h"
+
+#define FIRST_PLACE 1  /* place 0 is that of no region       */
+#define AGE         64 /* freed places that wait before reuse */
+
+static struct ski_region none;
+
+struct ski_regions      ski_regions = {&none, 0, -1, 0};
+struct ski_region_root *ski_region_root;
+
+static uint32_t        mask; /* places - 1 */
+static struct ski_job *job;
+
+skua_status_t ski_regions_create(struct ski_job *new_job)
+{
+    uint32_t                places = 64;
+    struct ski_region_root *made;
+    void                   *span;
+    skua_status_t           status;
+
+    while (places < UINT32_C(1) << SKI_REGION_INDEX_BITS && places < new_job->arena->bytes / 32768)
+        places *= 2;
+    status = ski_span_alloc(new_job->arena, sizeof *made + (places + 1) * sizeof *made->table,
+                            SKI_UNIT_LARGE, &span);
+    if (status != SKUA_OK)
+        return status;
+    made  = span; /* a fresh arena is all zeros */
+    *made = (struct ski_region_root){
+        .places = places, .fresh = FIRST_PLACE, .table = (struct ski_region *)(made + 1)};
+    made->table = (struct ski_region *)(((uintptr_t)made->table + 127) & ~(uintptr_t)127);
+    ski_onesided_root(new_job)->regions = made;
+    return SKUA_OK;
+}
+
+void ski_regions_open(struct ski_job *our_job, int process)
+{
+    job              = our_job;
+    ski_region_root  = ski_onesided_root(job)->regions;
+    mask             = ski_region_root->places - 1;
+    ski_regions      = (struct ski_regions){.table = &none, .process = process};
+    ski_regions.busy = ski_config.order == SKUA_ORDER_STRICT;
+    if (ski_config.direct) {
+        ski_regions.table = ski_region_root->table;
+        ski_regions.mask  = mask;
+    }
+}
+
+void ski_regions_close(void)
+{
+    ski_regions     = (struct ski_regions){&none, 0, -1, 0};
+    ski_region_root = NULL;
+}
+
+struct ski_region *ski_table_take(void)
+{
+    uint32_t index = ski_region_root->free_first;
+
+    if (ski_region_root->free_count <= AGE && ski_region_root->fresh < ski_region_root->places) {
+        index = ski_region_root->fresh++;
+    } else if (index) {
+        ski_region_root->free_first = ski_region_root->table[index].next;
+        ski_region_root->free_count--;
+    } else {
+        ski_log(SKI_LOG_ERROR,
+                "all %u regions are in use; raise SKUA_ARENA_SIZE, which grows with them",
+                ski_region_root->places);
+        return NULL;
+    }
+    return &ski_region_root->table[index];
+}
+
+static void put_place(struct ski_region *region)
+{
+    uint32_t index = (uint32_t)(region - ski_region_root->table);
+
+    region->next = 0;
+    if (ski_region_root->free_count++ == 0)
+        ski_region_root->free_first = index;
+    else
+        ski_region_root->table[ski_region_root->free_last].next = index;
+    ski_region_root->free_last = index;
+}
+
+uint32_t ski_table_publish(struct ski_region *region, const struct ski_region *like)
+{
+    uint32_t generation = (region->generation + 1) & ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1);
+    uint32_t id = generation << SKI_REGION_INDEX_BITS | (uint32_t)(region - ski_region_root->table);
+
+    region->first      = like->first;
+    region->count      = like->count;
+    region->kind       = like->kind;
+    region->bytes      = like->bytes;
+    region->stride     = like->stride;
+    region->base       = like->base;
+    region->members    = like->members;
+    region->list       = like->list;
+    region->process    = like->process;
+    region->pid        = like->pid;
+    region->refs       = 1;
+    region->generation = generation;
+    atomic_store_explicit(&region->leaving, 0, memory_order_relaxed);
+    /* Not 0: somebody with an old id may be about to take back his count. */
+    atomic_fetch_and_explicit(&region->uses, ~SKI_REGION_CLOSED, memory_order_relaxed);
+    /* Those who get the id from us also get the rest: by the lock, or by the
+     * release of the message that carries it. */
+    atomic_store_explicit(&region->id, id, memory_order_release);
+    return id;
+}
+
+uint32_t ski_table_make(const struct ski_region *like)
+{
+    struct ski_region *region;
+    uint32_t           id = 0;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    region = ski_table_take();
+    if (region)
+        id = ski_table_publish(region, like);
+    ski_lock_release(&ski_region_root->lock);
+    return id;
+}
+
+void ski_table_remove(struct ski_region *region)
+{
+    atomic_store_explicit(&region->id, 0, memory_order_relaxed);
+    ski_lock_acquire(&ski_region_root->lock);
+    put_place(region);
+    ski_lock_release(&ski_region_root->lock);
+}
+
+struct ski_region *ski_table_find(skua_region region)
+{
+    struct ski_region *at = ski_region_root ? &ski_region_root->table[region.id & mask] : &none;
+
+    return region.id && atomic_load_explicit(&at->id, memory_order_acquire) == region.id ? at
+                                                                                         : NULL;
+}
+
+int64_t ski_region_rank(const struct ski_region *region, int pe)
+{
+    int64_t lo = 0, hi = (int64_t)region->members - 1;
+
+    if (!region->list)
+        return pe >= region->first && pe - region->first <= hi ? pe - region->first : -1;
+    while (lo <= hi) {
+        int64_t middle = (lo + hi) / 2;
+        if (region->list[middle] == pe)
+            return middle;
+        if (region->list[middle] < pe)
+            lo = middle + 1;
+        else
+            hi = middle - 1;
+    }
+    return -1;
+}
+
+bool ski_region_has(const struct ski_region *region, int pe)
+{
+    return ski_region_rank(region, pe) >= 0;
+}
+
+int32_t ski_caller_pe(void)
+{
+    return ski_self && ski_self->pe < job->pes ? ski_self->pe
+                                               : job->process[ski_regions.process].first_pe;
+}
