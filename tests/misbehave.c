@@ -137,6 +137,20 @@ static void set_twice(void)
     skua_future_set(&future, NULL, 0);
 }
 
+static void unknown_lock(void)
+{
+    skua_lock((skua_locks){{0}}, 0, 7);
+}
+
+static void unlock_untaken(void)
+{
+    skua_locks locks;
+
+    skua_locks_create(1, &locks);
+    if (skua_pe() == skua_pes() - 1)
+        skua_unlock(locks, 0, 0);
+}
+
 static void fill_arena(void)
 {
     int n = 0;
@@ -287,6 +301,8 @@ static const struct {
     {"bad-reduction", bad_reduction, NULL},
     {"different-reduction", different_reduction, bad_reduction},
     {"set-twice", set_twice, NULL},
+    {"unknown-lock", unknown_lock, NULL},
+    {"unlock-untaken", unlock_untaken, unlock_untaken},
     {"fill-arena", fill_arena, NULL},
     {"fill-arena-fatally", fill_arena_fatally, NULL},
     {"exit-42", exit_with_code, NULL},

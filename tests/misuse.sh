@@ -26,7 +26,11 @@ misuse unlock 'skua_mutex_unlock: the mutex is not locked'
 misuse run-in-thread 'skua_run: called in a user thread'
 misuse bad-reduction 'skua_reduce: there is no bitwise and of type double'
 misuse different-reduction 'collective call 1 differs between PEs'
+misuse unlock-untaken 'skua_unlock: lock 0 of PE 0 is not taken'
 misuse set-twice 'a future was set twice'
+
+run "$skuarun" -n 2 "$program" unknown-lock
+ok "unknown-lock: named" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'
 
 run "$program" unknown-pe
 ok "without a launcher too" has "$code $err" '^134 skua: PE 0 \(process 0\) gave up: skua_send: PE 99'

@@ -11,11 +11,16 @@
  *                                        happen when it ends, and in what order
  *
  * They return SKUA_OK, or a failure that has been logged and has changed
- * nothing (of a list, entries before the wrong one may have been moved): SKUA_ERR_REGION (no such
- * region, freed), SKUA_ERR_RANGE (outside of it, or a PE that has no piece of it), SKUA_ERR_INVAL
- * (a shape that makes no sense, or overlaps itself where it is written), SKUA_ERR_SYSTEM (memory of
- * another process that the system keeps from us).  A non-blocking call may also
- * return SKUA_PENDING: not done yet.
+ * nothing (of a list, entries before the wrong one may have been moved):
+ *
+ *   SKUA_ERR_REGION   no such region, or freed
+ *   SKUA_ERR_RANGE    outside of it, or a PE that has no piece of it
+ *   SKUA_ERR_INVAL    a shape that makes no sense, or overlaps itself where it is
+ *                     written; an operator that the type does not have
+ *   SKUA_ERR_ALIGN    a place or size that does not fit the type
+ *   SKUA_ERR_SYSTEM   memory of another process that is not there any more
+ *
+ * A non-blocking call may also return SKUA_PENDING: not done yet.
  *
  * Any PE and any other thread of its process may call these at any time.  Only
  * what has to do with completions of `ends` belongs on a PE.

@@ -6,6 +6,7 @@
  *   ski_ticks()        the cycle clock, monotonic and common to all cores
  *   ski_ticks_rate()   its ticks a second, or 0 when it must be measured
  *   ski_order_stores() keeps later stores behind earlier ones, for all who look
+ *   ski_order_swap()   makes an atomic read-modify-write before it a full barrier
  *   ski_context_pc()   where the thread of a signal handler was executing
  */
 #ifndef SKI_ARCH_H

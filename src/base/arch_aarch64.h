@@ -26,6 +26,12 @@ static inline void ski_order_stores(void)
     __asm__ volatile("dmb ishst" ::: "memory");
 }
 
+/* A later load may otherwise overtake the store of the swap. */
+static inline void ski_order_swap(void)
+{
+    __asm__ volatile("dmb ish" ::: "memory");
+}
+
 static inline const void *ski_context_pc(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.pc;

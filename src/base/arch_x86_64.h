@@ -21,6 +21,11 @@ static inline void ski_order_stores(void)
     __asm__ volatile("" ::: "memory"); /* they are never reordered */
 }
 
+static inline void ski_order_swap(void)
+{
+    __asm__ volatile("" ::: "memory"); /* locked instructions are */
+}
+
 static inline const void *ski_context_pc(const void *ucontext)
 {
     return (const void *)((const ucontext_t *)ucontext)->uc_mcontext.gregs[REG_RIP];

@@ -125,12 +125,16 @@ static bool idle_work(struct ski_pe *self)
     return more;
 }
 
-/* A job of one PE that sleeps without a timer sleeps for ever. */
+/* A job of one PE that sleeps without a timer sleeps for ever, unless another
+ * thread of the program wakes it.  Said once. */
 static void warn_of_deadlock(struct ski_pe *self, uint64_t ns)
 {
-    if (self->pes == 1 && ns == SKI_FOREVER)
-        ski_log(SKI_LOG_WARN,
-                "nothing is left to do and nobody called skua_exit(): waiting for ever");
+    static bool said;
+
+    if (said || self->pes > 1 || ski_pe_hidden(self) || ns != SKI_FOREVER)
+        return;
+    said = true;
+    ski_log(SKI_LOG_WARN, "nothing is left to do and nobody called skua_exit(): waiting for ever");
 }
 
 static void sleep_now(struct ski_pe *self)

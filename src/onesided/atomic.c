@@ -9,6 +9,7 @@
 #include <skua/atomic.h>
 
 #include "base/config.h"
+#include "base/sanitizer.h"
 #include "onesided/attach.h"
 #include "onesided/origin.h"
 #include "onesided/request.h"
@@ -127,7 +128,7 @@ static inline char *plain(skua_gaddr at, size_t bytes)
         uint64_t      before;                                                                      \
         skua_status_t status = SKUA_OK;                                                            \
         if (SKI_LIKELY(word != NULL))                                                              \
-            before = function(word, value);                                                        \
+            before = function(word, value), ski_order_swap();                                      \
         else                                                                                       \
             status = far(__func__, at,                                                             \
                          (struct ski_atomic){.op = op_id, .bytes = sizeof value, .value = value},  \
@@ -146,6 +147,7 @@ static inline char *plain(skua_gaddr at, size_t bytes)
         skua_status_t status = SKUA_OK;                                                            \
         if (SKI_LIKELY(word != NULL)) {                                                            \
             atomic_compare_exchange_strong(word, &seen, value);                                    \
+            ski_order_swap();                                                                      \
             before = seen;                                                                         \
         } else {                                                                                   \
             status = far(__func__, at,                                                             \
@@ -164,7 +166,7 @@ static inline char *plain(skua_gaddr at, size_t bytes)
         uint64_t      seen;                                                                        \
         skua_status_t status = SKUA_OK;                                                            \
         if (SKI_LIKELY(word != NULL))                                                              \
-            seen = atomic_load(word);                                                              \
+            ski_fence(memory_order_seq_cst), seen = atomic_load(word);                             \
         else                                                                                       \
             status = far(__func__, at,                                                             \
                          (struct ski_atomic){.op = SKI_LOAD, .bytes = sizeof *value}, &seen);      \
@@ -182,6 +184,7 @@ static inline char *plain(skua_gaddr at, size_t bytes)
                 (struct ski_atomic){.op = SKI_STORE, .bytes = sizeof value, .value = value},       \
                 &before);                                                                          \
         atomic_store(word, value);                                                                 \
+        ski_fence(memory_order_seq_cst);                                                           \
         return SKUA_OK;                                                                            \
     }
 

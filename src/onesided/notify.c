@@ -109,8 +109,12 @@ static bool wait_for_message(struct ski_pe *self, struct goal *goal)
             ;
         *at = mine.next;
     }
-    /* Until here each raise sends a message; one that comes for nothing does no harm. */
-    atomic_fetch_and_explicit(word_of(goal->notify), ~WAITING, memory_order_relaxed);
+    /* Until here each raise sends a message; one that comes for nothing does no harm.
+     * The bit stays while another thread of ours waits for the same notification. */
+    for (at = list; *at && (*at)->notify != goal->notify; at = &(*at)->next)
+        ;
+    if (!*at)
+        atomic_fetch_and_explicit(word_of(goal->notify), ~WAITING, memory_order_relaxed);
     return woken;
 }
 

@@ -293,21 +293,38 @@ static skua_status_t deregister(struct ski_region *region)
     return SKUA_OK;
 }
 
+/* Notes that member @p rank has freed a symmetric region: 1 if all have now, 0 if
+ * not, -1 if it had already.  Acquire and release: what all of them did with it
+ * has happened before the last one frees it. */
+static int leave(struct ski_region *region, int64_t rank)
+{
+    uint64_t bit = UINT64_C(1) << rank % 64, before;
+
+    if (region->members > 64) {
+        before = atomic_fetch_add_explicit(&region->leaving, 1, memory_order_acq_rel);
+        return before + 1 == region->members;
+    }
+    before = atomic_fetch_or_explicit(&region->leaving, bit, memory_order_acq_rel);
+    if (before & bit)
+        return -1;
+    return (before | bit) == UINT64_MAX >> (64 - region->members);
+}
+
 skua_status_t skua_region_free(skua_region id)
 {
     struct ski_region *region = (ski_onesided_check(__func__), ski_table_find(id));
+    int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
+    int                last   = 1;
 
-    if (!region || !ski_region_has(region, ski_caller_pe())) {
-        ski_log(SKI_LOG_ERROR, "skua_region_free: PE %d has no region %#x (freed already?)",
-                ski_caller_pe(), id.id);
-        return SKUA_ERR_REGION;
-    }
-    if (region->kind == SKI_REGION_REGISTERED)
+    if (rank >= 0 && region->kind == SKI_REGION_REGISTERED)
         return deregister(region);
-    /* The last one frees it: acquire and release, so that what all did with it
-     * has happened before. */
-    if (region->kind == SKI_REGION_SYMMETRIC &&
-        atomic_fetch_add_explicit(&region->leaving, 1, memory_order_acq_rel) + 1 < region->members)
+    if (rank >= 0 && region->kind == SKI_REGION_SYMMETRIC)
+        last = leave(region, rank);
+    if (rank < 0 || last < 0)
+        return ski_refuse(SKUA_ERR_REGION,
+                          "skua_region_free: PE %d has no region %#x (freed already?)",
+                          ski_caller_pe(), id.id);
+    if (!last)
         return SKUA_OK;
     ski_span_free(ski_origin_job()->arena, region->base);
     ski_table_remove(region);

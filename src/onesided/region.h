@@ -45,8 +45,9 @@ struct ski_region {
     uint32_t         generation;
     uint32_t         next;    /* free places; registered: of one hash value      */
     uint32_t         refs;    /* registered: times it was registered             */
-    _Atomic uint32_t leaving; /* symmetric: members that have freed it           */
     _Atomic uint32_t uses;    /* operations in flight, where they are counted    */
+    _Atomic uint64_t leaving; /* symmetric: members that have freed it: a bit for
+                                 each, or, if there are more than 64, how many   */
 };
 
 #define SKI_REGION_CLOSED UINT32_C(0x80000000) /* in uses: being freed */
@@ -75,7 +76,7 @@ void ski_regions_close(void);
 static inline char *ski_piece(skua_gaddr at, uint64_t *bytes)
 {
     const struct ski_region *region = &ski_regions.table[at.region.id & ski_regions.mask];
-    uint32_t                 rank   = (uint32_t)(at.pe - region->first);
+    uint32_t                 rank   = (uint32_t)at.pe - (uint32_t)region->first;
 
     /* Relaxed: whoever sent us the id published the descriptor with it. */
     if (SKI_UNLIKELY(atomic_load_explicit(&region->id, memory_order_relaxed) != at.region.id ||

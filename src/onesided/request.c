@@ -10,6 +10,7 @@
 #include "core/handler.h"
 #include "core/wait.h"
 #include "onesided/origin.h"
+#include "onesided/table.h"
 
 #define RUNS 128 /* most in a packet */
 
@@ -31,7 +32,8 @@ struct ski_operation {
 
 struct packet {
     uint32_t              verb;   /* enum ski_verb                        */
-    int32_t               origin; /* the PE, hidden ones included         */
+    int32_t               origin; /* where it goes back to: a PE, or a hidden one */
+    int32_t               source; /* in whose name a signal comes         */
     skua_gaddr            remote;
     struct ski_operation *operation; /* the origin's                         */
     uint64_t              runs, data_bytes, signal_bytes;
@@ -44,7 +46,6 @@ struct packet {
     skua_gaddr            notify; /* of the last packet                   */
     uint64_t              notify_add;
     uint32_t              signal;
-    uint32_t              unused;
 };
 
 static struct ski_run *runs_of(struct packet *packet)
@@ -182,6 +183,7 @@ static void send(struct gather *g, const skua_ends *ends)
     memset(packet, 0, sizeof *packet);
     packet->verb         = g->t->verb;
     packet->origin       = g->self->pe;
+    packet->source       = ski_caller_pe();
     packet->remote       = g->t->remote;
     packet->operation    = g->operation;
     packet->runs         = g->runs;
@@ -333,10 +335,10 @@ static void serve_update(struct packet *packet, const struct ski_place *place)
 {
     skua_update update = {
         {packet->op}, (skua_type)packet->type, packet->scaled ? packet->scale : NULL};
-    size_t          element;
-    ski_update_fn   fn   = ski_update_function("request", &update, &element);
-    struct ski_hold hold = {NULL};
-    char           *data = data_of(packet);
+    size_t          element = 1;
+    ski_update_fn   fn      = ski_update_function(&update, &element);
+    struct ski_hold hold    = {NULL};
+    char           *data    = data_of(packet);
 
     for (uint64_t i = 0; fn && i < packet->runs; i++) {
         struct ski_run *run = &runs_of(packet)[i];
@@ -400,7 +402,7 @@ void ski_on_request(skua_msg *msg)
                           .signal       = {packet->signal},
                           .signal_data  = data_of(packet) + packet->data_bytes,
                           .signal_bytes = packet->signal_bytes};
-        ski_ends_there("request", &ends, packet->remote.pe, packet->origin);
+        ski_ends_there("request", &ends, packet->remote.pe, packet->source);
     }
     msg->handler = SKI_HANDLER_SERVED;
     msg->source  = ski_self->pe;

@@ -118,12 +118,9 @@ skua_status_t ski_shape_extent(const char *call, const struct ski_shape *shape,
             return senseless(call, "an indexed shape without remote offsets");
         *grain = shape->bytes;
         for (size_t i = 0; i < shape->count; i++) {
-            ptrdiff_t at = shape->indexed->remote[i];
-            *lo          = at < *lo ? at : *lo;
-            *hi          = at > *hi ? at : *hi;
-            *grain |= (size_t)at;
+            widen(shape->indexed->remote[i], shape->bytes, lo, hi);
+            *grain |= (size_t)shape->indexed->remote[i];
         }
-        widen(*hi, shape->count ? shape->bytes : 0, lo, hi);
         return SKUA_OK;
     }
     return SKUA_ERR_INVAL;
@@ -274,6 +271,8 @@ static void copy_strided(const struct ski_shape *shape, char *remote, bool put)
     const char      *from = put ? shape->local : remote;
     const ptrdiff_t *to_stride, *from_stride;
 
+    if (strided_is_empty(shape->strided))
+        return;
     simplify(shape->strided, &s);
     to_stride   = put ? s.remote : s.local;
     from_stride = put ? s.local : s.remote;
@@ -321,12 +320,13 @@ static inline __attribute__((always_inline)) bool move_list(const skua_segment *
                                                             uint64_t room, bool put, bool checked)
 {
     for (const skua_segment *end = list + n; list < end; list++) {
-        uint64_t at   = offset + (uint64_t)list->remote;
-        char    *to   = put ? piece + at : list->local;
-        char    *from = put ? list->local : piece + at;
+        uint64_t at = offset + (uint64_t)list->remote;
+        char    *to, *from;
 
         if (checked && SKI_UNLIKELY(list->bytes > room || at > room - list->bytes))
             return false;
+        to   = put ? piece + at : list->local;
+        from = put ? list->local : piece + at;
         if (SKI_LIKELY(list->bytes == 8))
             memcpy(to, from, 8);
         else

@@ -12,11 +12,13 @@
 
 #include "base/config.h"
 #include "base/sanitizer.h"
+#include "core/collective.h"
 #include "core/handler.h"
 #include "onesided/attach.h"
 #include "onesided/notify.h"
 #include "onesided/origin.h"
 #include "onesided/request.h"
+#include "onesided/table.h"
 
 /* ---- order ----------------------------------------------------------------- */
 
@@ -95,12 +97,13 @@ static skua_status_t check_ends(const char *call, const skua_ends *ends, int pe)
     if (ends->notify.pe != pe)
         return ski_refuse(SKUA_ERR_INVAL, "%s: the notification is on PE %d, the data on PE %d",
                           call, ends->notify.pe, pe);
-    if (ends->notify.offset % sizeof(skua_notify))
-        return ski_refuse(SKUA_ERR_ALIGN, "%s: the notification is not aligned", call);
     status = ski_locate(call, ends->notify, 0, sizeof(skua_notify), &place);
-    if (status == SKUA_OK)
-        ski_place_drop(&place);
-    return status;
+    if (status != SKUA_OK)
+        return status;
+    ski_place_drop(&place);
+    if ((uintptr_t)place.memory % sizeof(skua_notify))
+        return ski_refuse(SKUA_ERR_ALIGN, "%s: the notification is not aligned", call);
+    return SKUA_OK;
 }
 
 static void signal_there(const skua_ends *ends, int pe, int source)
@@ -110,7 +113,7 @@ static void signal_there(const skua_ends *ends, int pe, int source)
     ski_act_begin(&actor);
     if (source == actor.self->pe) {
         skua_send_copy(pe, ends->signal, ends->signal_data, ends->signal_bytes);
-    } else { /* served for another PE, in whose name it comes */
+    } else { /* in the name of another: of whom we serve, or of a thread's process */
         struct skua_msg *msg =
             ski_msg_copy(actor.self, ends->signal.id, ends->signal_data, ends->signal_bytes);
         msg->source = source;
@@ -131,12 +134,6 @@ void ski_ends_there(const char *call, const skua_ends *ends, int pe, int source)
     }
     if (ends->signal.id)
         signal_there(ends, pe, source);
-}
-
-/* The caller's number, as the source of messages. */
-static int caller(void)
-{
-    return ski_self ? ski_self->pe : ski_host_guest(ski_origin_job()->host, ski_regions.process);
 }
 
 /* Whether the end of a direct operation needs the owner: a notification in
@@ -177,7 +174,7 @@ static void finish(const struct ski_transfer *t, const skua_ends *ends)
         skua_ends there = *ends;
         if (far)
             there.notify = (skua_gaddr){0};
-        ski_ends_there(t->call, &there, t->remote.pe, caller());
+        ski_ends_there(t->call, &there, t->remote.pe, ski_caller_pe());
     }
     complete(ends);
 }
@@ -206,11 +203,13 @@ static skua_status_t check_update(struct ski_transfer *t, size_t grain)
 {
     size_t align;
 
-    t->fn = ski_update_function(t->call, t->update, &t->element);
+    t->fn = ski_update_function(t->update, &t->element);
     if (!t->fn)
-        return SKUA_ERR_INVAL;
+        return ski_refuse(SKUA_ERR_INVAL, "%s: there is no accumulate by %s of type %s%s", t->call,
+                          ski_op_name(t->update->op), ski_type_name(t->update->type),
+                          t->update->scale ? " with a factor" : "");
     align = t->element < 8 ? t->element : 8;
-    if ((grain | t->remote.offset) % align)
+    if (grain % align)
         return ski_refuse(SKUA_ERR_ALIGN, "%s: places or sizes that are no multiple of %zu",
                           t->call, align);
     for (size_t i = 0; i < (t->shape.kind == SKI_VECTOR ? t->shape.count : 1); i++)
@@ -270,13 +269,13 @@ static inline bool try_short(struct ski_transfer *t, const skua_ends *ends)
 {
     uint64_t         room;
     char            *piece   = ski_piece(t->remote, &room);
-    struct ski_place place   = {.memory = piece + t->remote.offset, .process = -1};
+    struct ski_place place   = {.process = -1};
     size_t           element = 1;
 
     if (!piece || !ski_calm())
         return false;
     if (t->verb == SKI_UPDATE) {
-        t->fn = ski_update_function(t->call, t->update, &t->element);
+        t->fn = ski_update_function(t->update, &t->element);
         if (!t->fn)
             return false;
         element = t->element;
@@ -290,6 +289,7 @@ static inline bool try_short(struct ski_transfer *t, const skua_ends *ends)
             return false; /* to be told why */
     } else if (ski_shape_fits(&t->shape, t->verb == SKI_GET ? SKI_LOCAL : SKI_REMOTE,
                               t->remote.offset, room, element)) {
+        place.memory = piece + t->remote.offset;
         ski_transfer_here(t, &place);
     } else {
         return false;
@@ -318,7 +318,11 @@ static skua_status_t perform(struct ski_transfer *t, const skua_ends *ends, bool
         status = ski_locate(t->call, t->remote, lo, hi, &place);
     if (status != SKUA_OK)
         return status;
-    status = move(t, &place, ends, blocking);
+    if (t->verb == SKI_UPDATE && (uintptr_t)place.memory % (t->element < 8 ? t->element : 8))
+        status =
+            ski_refuse(SKUA_ERR_ALIGN, "%s: a place that is not aligned to its elements", t->call);
+    else
+        status = move(t, &place, ends, blocking);
     ski_place_drop(&place);
     return status;
 }
@@ -336,7 +340,7 @@ skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value)
         return status;
     ski_order_before(SKUA_ORDER_PARTIAL, SKI_PUT, at.pe);
     if (ski_config.direct && ski_place_direct(&place))
-        ski_ends_there(call, &ends, at.pe, caller());
+        ski_ends_there(call, &ends, at.pe, ski_caller_pe());
     else
         status = ski_request_transfer(&t, &place, &ends, true);
     ski_place_drop(&place);

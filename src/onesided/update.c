@@ -5,7 +5,6 @@
 #include <complex.h>
 #include <sched.h>
 
-#include "base/log.h"
 #include "core/collective.h"
 
 #define SPINS 200 /* tries for a stripe before the lock is waited for in earnest */
@@ -84,19 +83,14 @@ static const ski_update_fn functions[OPS][SKUA_BYTE] = {
     [9] = {xor_int32, xor_int64, xor_uint64},
 };
 
-ski_update_fn ski_update_function(const char *call, const skua_update *update, size_t *element)
+ski_update_fn ski_update_function(const skua_update *update, size_t *element)
 {
-    uint32_t      op = update->op.id;
-    ski_update_fn fn = NULL;
+    uint32_t op = update->op.id;
 
-    if (op < OPS && (unsigned)update->type < SKUA_BYTE && (op == 0 || !update->scale))
-        fn = functions[op][update->type];
-    if (!fn)
-        ski_log(SKI_LOG_ERROR, "%s: there is no accumulate by %s of type %s%s", call,
-                ski_op_name(update->op), ski_type_name(update->type),
-                update->scale ? " with a factor" : "");
+    if (op >= OPS || (unsigned)update->type >= SKUA_BYTE || (op != 0 && update->scale))
+        return NULL;
     *element = ski_type_size(update->type);
-    return fn;
+    return functions[op][update->type];
 }
 
 /* ---- stripes --------------------------------------------------------------- */

@@ -16,9 +16,8 @@
 /** to = to (op) scale * from, for @p count elements. */
 typedef void (*ski_update_fn)(void *to, const void *from, size_t count, const void *scale);
 
-/** The function of an update, and the bytes of an element; NULL, logged for
- *  @p call, if there is none. */
-ski_update_fn ski_update_function(const char *call, const skua_update *update, size_t *element);
+/** The function of an update, and the bytes of an element; NULL if there is none. */
+ski_update_fn ski_update_function(const skua_update *update, size_t *element);
 
 /* ---- stripes -------------------------------------------------------------- */
 

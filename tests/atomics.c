@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * atomics.c - atomics, locks and accumulates, when everybody works on the same
+ * words at once.
+ *
+ * The workers are all that may call: each PE on its own stack, user threads of
+ * each PE, and threads of each process that are no PEs.  They hammer the memory
+ * of PE 0, which is symmetric, allocated by it, or registered (malloc).  What
+ * they find there on the way and what is left at the end shows whether any
+ * update was lost, doubled or torn.
+ *
+ * usage: atomics [rounds]
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <skua/skua.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define OUTSIDERS 2    /* threads of a process that are no PEs              */
+#define FIBERS    3    /* user threads of a PE that use the locks           */
+#define LOCKS     3    /* on each PE                                        */
+#define ELEMENTS  1500 /* of accumulates: more than one of their locks each */
+
+enum { SYMMETRIC, ALLOCATED, REGISTERED, KINDS };
+
+/* The memory of PE 0 that all work on. */
+struct target {
+    uint64_t counter64, swapped64, token64, flags64, pair64;
+    uint32_t counter32, swapped32, token32, flags32, pair32;
+    double   doubles[ELEMENTS];
+    int64_t  integers[ELEMENTS];
+    uint32_t tickets[]; /* for each width: one for each fetch_add, one for each token */
+};
+
+struct guarded { /* by a lock: plain memory, that only the holder touches */
+    uint64_t inside, counter;
+};
+
+struct mine {                /* of each PE, symmetric */
+    skua_notify    finished; /* threads that are no PEs */
+    struct guarded guarded[LOCKS];
+    uint64_t       expected[LOCKS];
+};
+
+enum where { ON_PE, IN_FIBER, OUTSIDE };
+
+struct worker {
+    enum where  where;
+    int         who, of; /* number among all workers of the job */
+    int         pes;
+    uint64_t    random;
+    skua_region region;   /* of PE 0, what is worked on */
+    skua_gaddr  finished; /* its PE's */
+    void (*work)(struct worker *);
+    struct state *state;
+    skua_counter *ended;
+};
+
+struct state { /* of a PE */
+    skua_region kind[KINDS], mine;
+    skua_locks  locks;
+    bool        told;
+    char       *memory;
+};
+
+static skua_pe_data state_key;
+static skua_handler tell;
+static uint64_t     seed;
+static size_t       rounds = 100;
+
+static struct state *self(void)
+{
+    return skua_pe_data_get(state_key);
+}
+
+/* ---- workers -------------------------------------------------------------------- */
+
+static int workers_of(int fibers)
+{
+    return skua_pes() * (1 + fibers) + skua_processes() * OUTSIDERS;
+}
+
+/* Lets others go first now and then. */
+static void mix(struct worker *w)
+{
+    if (tap_random(&w->random) % 4)
+        return;
+    if (w->where == ON_PE)
+        skua_poll(1);
+    else if (w->where == IN_FIBER)
+        skua_thread_yield();
+    else
+        sched_yield();
+}
+
+static void *outside(void *arg)
+{
+    struct worker *w = arg;
+
+    w->work(w);
+    CHECK(skua_notify_add(w->finished, 1) == SKUA_OK);
+    return NULL;
+}
+
+static void in_fiber(void *arg)
+{
+    struct worker *w = arg;
+
+    w->work(w);
+    w->ended->value++; /* looked at by who joins us */
+}
+
+static struct worker a_worker(const struct worker *like, enum where where, int who)
+{
+    struct worker w = *like;
+
+    w.where  = where;
+    w.who    = who;
+    w.random = seed + (uint64_t)who * 7919 + 1;
+    return w;
+}
+
+static void start_outsiders(const struct worker *like, int first, pthread_t *thread,
+                            struct worker *w)
+{
+    for (int i = 0; i < OUTSIDERS; i++) {
+        w[i] = a_worker(like, OUTSIDE, first + skua_process() * OUTSIDERS + i);
+        CHECK(pthread_create(&thread[i], NULL, outside, &w[i]) == 0);
+    }
+}
+
+/* While we wait for them we serve requests, which they may need. */
+static void join_outsiders(pthread_t *thread)
+{
+    struct mine *mine = skua_region_mine(self()->mine);
+
+    CHECK(skua_notify_wait(&mine->finished, OUTSIDERS));
+    skua_notify_take(&mine->finished, OUTSIDERS);
+    for (int i = 0; i < OUTSIDERS; i++)
+        CHECK(pthread_join(thread[i], NULL) == 0);
+}
+
+/* Lets everybody do it, at the same time, and waits for all. */
+static void all_work(void (*work)(struct worker *), skua_region region, int fibers)
+{
+    bool          first = skua_pe() == skua_process_first(skua_process());
+    skua_counter  ended = SKUA_COUNTER_INIT;
+    skua_thread  *fiber[FIBERS];
+    pthread_t     thread[OUTSIDERS];
+    struct worker in[FIBERS], out[OUTSIDERS], on;
+    struct worker like = {.of       = workers_of(fibers),
+                          .pes      = skua_pes(),
+                          .region   = region,
+                          .finished = skua_at(self()->mine, skua_pe(), 0),
+                          .work     = work,
+                          .state    = self(),
+                          .ended    = &ended};
+
+    skua_sync();
+    if (first)
+        start_outsiders(&like, skua_pes() * (1 + fibers), thread, out);
+    for (int i = 0; i < fibers; i++) {
+        in[i]    = a_worker(&like, IN_FIBER, skua_pes() + skua_pe() * fibers + i);
+        fiber[i] = skua_thread_create(in_fiber, &in[i], 0);
+    }
+    on = a_worker(&like, ON_PE, skua_pe());
+    work(&on);
+    for (int i = 0; i < fibers; i++)
+        skua_thread_join(fiber[i]);
+    CHECK(ended.value == fibers);
+    if (first)
+        join_outsiders(thread);
+    skua_sync();
+}
+
+static skua_gaddr place(const struct worker *w, size_t offset)
+{
+    return skua_at(w->region, 0, offset);
+}
+
+static skua_gaddr ticket(const struct worker *w, int width, size_t i)
+{
+    size_t first = (size_t)width * ((size_t)w->of * (rounds + 1) + 1);
+
+    return place(w, offsetof(struct target, tickets) + 4 * (first + i));
+}
+
+static size_t tickets_of(int workers)
+{
+    return 2 * ((size_t)workers * (rounds + 1) + 1);
+}
+
+/* ---- atomics, of both widths ---------------------------------------------------- */
+
+/* What each one does in a round:
+ *   count   takes a number that nobody else gets
+ *   climb   adds one by compare and swap
+ *   flip    sets and clears its own bit of a word; others' bits are others'
+ *   write   stores a value of two equal halves, and never sees half of one */
+#define HAMMER(bits, type, width)                                                                  \
+    static void count_##bits(const struct worker *w)                                               \
+    {                                                                                              \
+        type old = (type)-1;                                                                       \
+        CHECK(skua_fetch_add##bits(place(w, offsetof(struct target, counter##bits)), 1, &old) ==   \
+              SKUA_OK);                                                                            \
+        CHECK(old < (type)w->of * rounds);                                                         \
+        CHECK(skua_add32(ticket(w, width, (size_t)old), 1) == SKUA_OK);                            \
+    }                                                                                              \
+    static void climb_##bits(const struct worker *w)                                               \
+    {                                                                                              \
+        skua_gaddr at = place(w, offsetof(struct target, swapped##bits));                          \
+        type       seen, old;                                                                      \
+        CHECK(skua_load##bits(at, &seen) == SKUA_OK);                                              \
+        while (is_ok(skua_compare_swap##bits(at, seen, seen + 1, &old)) && old != seen)            \
+            seen = old;                                                                            \
+    }                                                                                              \
+    static void flip_##bits(const struct worker *w)                                                \
+    {                                                                                              \
+        skua_gaddr at  = place(w, offsetof(struct target, flags##bits));                           \
+        type       bit = (type)1 << w->who, old;                                                   \
+        CHECK(skua_fetch_or##bits(at, bit, &old) == SKUA_OK && !(old & bit));                      \
+        CHECK(skua_load##bits(at, &old) == SKUA_OK && old & bit);                                  \
+        CHECK(skua_fetch_and##bits(at, (type)~bit, &old) == SKUA_OK && old & bit);                 \
+        CHECK(skua_fetch_xor##bits(at, bit, &old) == SKUA_OK && !(old & bit));                     \
+        CHECK(skua_or##bits(at, bit) == SKUA_OK);                                                  \
+        CHECK(skua_fetch_xor##bits(at, bit, &old) == SKUA_OK && old & bit);                        \
+        CHECK(skua_xor##bits(at, bit) == SKUA_OK);                                                 \
+        CHECK(skua_and##bits(at, (type)~bit) == SKUA_OK);                                          \
+    }                                                                                              \
+    static void write_##bits(const struct worker *w, size_t round)                                 \
+    {                                                                                              \
+        skua_gaddr at   = place(w, offsetof(struct target, pair##bits));                           \
+        type       half = ((type)w->who << 8 | (type)(round & 255)) & ((type)-1 >> bits / 2);      \
+        type       seen;                                                                           \
+        CHECK(skua_store##bits(at, half << bits / 2 | half) == SKUA_OK);                           \
+        CHECK(skua_load##bits(at, &seen) == SKUA_OK);                                              \
+        CHECK(seen >> bits / 2 == (seen & ((type)-1 >> bits / 2)));                                \
+    }                                                                                              \
+    static void hammer_##bits(struct worker *w)                                                    \
+    {                                                                                              \
+        type token = (type)w->who + 1; /* goes round; at the end none is lost */                   \
+        for (size_t i = 0; i < rounds; i++) {                                                      \
+            count_##bits(w);                                                                       \
+            climb_##bits(w);                                                                       \
+            flip_##bits(w);                                                                        \
+            write_##bits(w, i);                                                                    \
+            CHECK(skua_swap##bits(place(w, offsetof(struct target, token##bits)), token,           \
+                                  &token) == SKUA_OK);                                             \
+            mix(w);                                                                                \
+        }                                                                                          \
+        CHECK(token <= (type)w->of);                                                               \
+        CHECK(skua_add32(ticket(w, width, (size_t)w->of *rounds + (size_t)token), 1) == SKUA_OK);  \
+    }                                                                                              \
+    static void check_##bits(const struct target *t, int workers)                                  \
+    {                                                                                              \
+        size_t          total  = (size_t)workers * rounds;                                         \
+        const uint32_t *ticket = t->tickets + (size_t)width * (total + (size_t)workers + 1);       \
+        CHECK(t->counter##bits == total);                                                          \
+        CHECK(t->swapped##bits == total);                                                          \
+        CHECK(t->flags##bits == 0);                                                                \
+        for (size_t i = 0; i < total; i++)                                                         \
+            CHECK(ticket[i] == 1);                                                                 \
+        for (size_t i = 0; i <= (size_t)workers; i++)                                              \
+            CHECK(ticket[total + i] == (i != t->token##bits));                                     \
+    }
+
+static bool is_ok(skua_status_t status)
+{
+    CHECK(status == SKUA_OK);
+    return true;
+}
+
+HAMMER(32, uint32_t, 0)
+HAMMER(64, uint64_t, 1)
+
+static void hammer(struct worker *w)
+{
+    hammer_32(w);
+    hammer_64(w);
+}
+
+static struct target *target_of(skua_region region)
+{
+    return skua_local(skua_at(region, 0, 0));
+}
+
+static void test_atomics(void)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        all_work(hammer, self()->kind[kind], 1);
+        if (skua_pe() == 0) {
+            check_32(target_of(self()->kind[kind]), workers_of(1));
+            check_64(target_of(self()->kind[kind]), workers_of(1));
+        }
+        skua_sync();
+    }
+}
+
+/* ---- accumulate ------------------------------------------------------------------- */
+
+/* Every third element, in two levels. */
+static const skua_strided thirds = {.bytes  = 8,
+                                    .levels = 2,
+                                    .count  = {ELEMENTS / 3 / 10, 10},
+                                    .local  = {8, 8 * (ELEMENTS / 3 / 10)},
+                                    .remote = {8 * 30, 8 * 3}};
+
+static void accumulate(struct worker *w)
+{
+    static const skua_update in_doubles  = {.op = {0}, .type = SKUA_DOUBLE};
+    static const skua_update in_integers = {.op = {0}, .type = SKUA_INT64};
+    skua_gaddr               doubles     = place(w, offsetof(struct target, doubles));
+    skua_gaddr               integers    = place(w, offsetof(struct target, integers));
+    double                  *d           = malloc(ELEMENTS * sizeof *d);
+    int64_t                 *n           = malloc(ELEMENTS * sizeof *n);
+
+    for (int i = 0; i < ELEMENTS; i++) {
+        d[i] = w->who + 1;
+        n[i] = -(w->who + 1);
+    }
+    for (size_t i = 0; i < rounds / 4; i++) {
+        CHECK(skua_acc(doubles, d, ELEMENTS * sizeof *d, &in_doubles) == SKUA_OK);
+        CHECK(skua_acc_strided(doubles, d, &thirds, &in_doubles) == SKUA_OK);
+        CHECK(skua_acc_strided(integers, n, &thirds, &in_integers) == SKUA_OK);
+        CHECK(skua_acc(integers, n, ELEMENTS * sizeof *n, &in_integers) == SKUA_OK);
+        mix(w);
+    }
+    free(n);
+    free(d);
+}
+
+static void check_sums(const struct target *t, int workers)
+{
+    int64_t sum = (int64_t)(rounds / 4) * workers * (workers + 1) / 2;
+
+    for (int i = 0; i < ELEMENTS; i++) {
+        CHECK(t->doubles[i] == (double)(i % 3 == 0 ? 2 * sum : sum));
+        CHECK(t->integers[i] == -(i % 3 == 0 ? 2 * sum : sum));
+    }
+}
+
+static void test_accumulate(void)
+{
+    for (int kind = 0; kind < KINDS; kind++) {
+        all_work(accumulate, self()->kind[kind], 1);
+        if (skua_pe() == 0)
+            check_sums(target_of(self()->kind[kind]), workers_of(1));
+        skua_sync();
+    }
+}
+
+/* ---- locks ------------------------------------------------------------------------ */
+
+/* Alone with it, also across a switch to others of our PE. */
+static void use_guarded(struct worker *w, struct guarded *guarded)
+{
+    CHECK(guarded->inside == 0);
+    guarded->inside = (uint64_t)w->who + 1;
+    mix(w);
+    guarded->counter++;
+    CHECK(guarded->inside == (uint64_t)w->who + 1);
+    guarded->inside = 0;
+}
+
+static void use_locks(struct worker *w)
+{
+    for (size_t i = 0; i < rounds; i++) {
+        int    pe   = (int)(tap_random(&w->random) % (uint64_t)w->pes);
+        size_t lock = tap_random(&w->random) % LOCKS;
+        size_t at   = offsetof(struct mine, guarded) + lock * sizeof(struct guarded);
+
+        CHECK(skua_lock(w->state->locks, pe, lock));
+        use_guarded(w, skua_local(skua_at(w->region, pe, at)));
+        skua_unlock(w->state->locks, pe, lock);
+        CHECK(skua_add64(skua_at(w->region, pe, offsetof(struct mine, expected) + lock * 8), 1) ==
+              SKUA_OK);
+    }
+}
+
+static void test_locks(void)
+{
+    struct state *s    = self();
+    struct mine  *mine = skua_region_mine(s->mine);
+
+    CHECK(skua_locks_create(LOCKS, &s->locks) == SKUA_OK);
+    all_work(use_locks, s->mine, FIBERS);
+    for (int i = 0; i < LOCKS; i++)
+        CHECK(mine->guarded[i].counter == mine->expected[i] && mine->guarded[i].inside == 0);
+    skua_sync();
+    CHECK(skua_locks_free(s->locks) == SKUA_OK);
+}
+
+/* All hold one lock of their own while they take that of the next, in turn: a
+ * lock that is held does not keep others from theirs. */
+static void test_two_locks(void)
+{
+    struct state *s = self();
+
+    CHECK(skua_locks_create(2, &s->locks) == SKUA_OK);
+    for (int i = 0; i < 20; i++) {
+        CHECK(skua_lock(s->locks, skua_pe(), 0));
+        CHECK(skua_lock(s->locks, (skua_pe() + 1) % skua_pes(), 1));
+        skua_unlock(s->locks, skua_pe(), 0);
+        skua_unlock(s->locks, (skua_pe() + 1) % skua_pes(), 1);
+    }
+    skua_sync();
+    CHECK(skua_locks_free(s->locks) == SKUA_OK);
+}
+
+/* ---- the job ------------------------------------------------------------------------ */
+
+static void on_tell(skua_msg *msg)
+{
+    struct state *s = self();
+    skua_region  *r = skua_msg_data(msg);
+
+    s->kind[ALLOCATED]  = r[0];
+    s->kind[REGISTERED] = r[1];
+    s->told             = true;
+    skua_msg_free(msg);
+}
+
+static bool is_told(void *arg)
+{
+    (void)arg;
+    return self()->told;
+}
+
+/* PE 0 makes what belongs to it and tells the others. */
+static void make_regions(void)
+{
+    struct state *s     = self();
+    size_t        bytes = sizeof(struct target) + 4 * tickets_of(workers_of(1));
+    skua_region   made[2];
+
+    CHECK(skua_region_create(sizeof(struct mine), &s->mine) == SKUA_OK);
+    memset(skua_region_mine(s->mine), 0, sizeof(struct mine));
+    CHECK(skua_region_create(bytes, &s->kind[SYMMETRIC]) == SKUA_OK);
+    memset(skua_region_mine(s->kind[SYMMETRIC]), 0, bytes);
+    if (skua_pe() == 0) {
+        s->memory = calloc(1, bytes);
+        CHECK(skua_region_alloc(bytes, &made[0]) == SKUA_OK);
+        memset(skua_region_mine(made[0]), 0, bytes);
+        CHECK(skua_region_register(s->memory, bytes, &made[1]) == SKUA_OK);
+        for (int pe = 0; pe < skua_pes(); pe++)
+            skua_send_copy(pe, tell, made, sizeof made);
+    }
+    CHECK(skua_run_until(is_told, NULL));
+    skua_sync();
+}
+
+static void free_regions(void)
+{
+    struct state *s = self();
+
+    CHECK(skua_region_free(s->mine) == SKUA_OK);
+    for (int kind = 0; kind < KINDS; kind++)
+        if (kind == SYMMETRIC || skua_pe() == 0)
+            CHECK(skua_region_free(s->kind[kind]) == SKUA_OK);
+    free(s->memory);
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    make_regions();
+    test_atomics();
+    test_accumulate();
+    test_locks();
+    test_two_locks();
+    skua_sync();
+    free_regions();
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        rounds = strtoul(argv[1], NULL, 10);
+    seed      = tap_seed();
+    tell      = skua_register("tell", on_tell);
+    state_key = skua_pe_data_register(sizeof(struct state));
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * litmus.c - what the orders promise, tried again and again.
+ *
+ *   message passing   data, then a flag: who sees the flag sees the data
+ *   store buffering   two PEs write, then read what the other wrote: at least
+ *                     one of them sees it
+ *   own writes        what was put comes back
+ *
+ * PEs work in pairs; an odd one out only takes part in the barriers.  Whoever
+ * polls yields and delivers messages meanwhile, so that everything also works
+ * by request and with more PEs than CPUs.
+ *
+ * Flags that are polled are C's atomics.  ThreadSanitizer knows no fences and
+ * takes what they order for races, so it gets only what is ordered by atomics.
+ *
+ * usage: litmus [times]
+ */
+#include <sched.h>
+#include <skua/skua.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tap.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define KNOWS_FENCES false
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define KNOWS_FENCES false
+#endif
+#endif
+#ifndef KNOWS_FENCES
+#define KNOWS_FENCES true
+#endif
+
+#define SLOTS 64   /* of data on the way                         */
+#define WORDS 32   /* of 8 bytes in a slot                       */
+#define BATCH 1000 /* of store buffering between two barriers    */
+
+struct shared { /* of each PE, symmetric */
+    _Alignas(64) _Atomic uint64_t flag;
+    _Alignas(64) _Atomic uint64_t ack; /* as far as the other has read */
+    _Alignas(64) skua_notify notify;
+    _Alignas(64) uint64_t data[SLOTS][WORDS];
+    _Alignas(64) uint32_t buffered[2][BATCH]; /* of the first of a pair: who wrote what */
+    uint32_t seen[BATCH];
+};
+
+struct state { /* of a PE */
+    skua_region    region;
+    struct shared *mine;
+    int            peer;
+};
+
+static skua_pe_data state_key;
+static uint64_t     times = 20000;
+
+static struct state *self(void)
+{
+    return skua_pe_data_get(state_key);
+}
+
+static skua_gaddr at(int pe, size_t offset)
+{
+    return skua_at(self()->region, pe, offset);
+}
+
+#define AT(pe, member) at(pe, offsetof(struct shared, member))
+
+static skua_gaddr slot_at(int pe, uint64_t i)
+{
+    return at(pe, offsetof(struct shared, data) + i % SLOTS * sizeof(uint64_t[WORDS]));
+}
+
+/* Until *word >= value; what it is then. */
+static uint64_t poll_word(_Atomic uint64_t *word, uint64_t value)
+{
+    uint64_t seen;
+
+    /* Acquire: pairs with whatever ordered the flag behind the data. */
+    for (unsigned i = 1; (seen = atomic_load_explicit(word, memory_order_acquire)) < value; i++)
+        if (i % 64 == 0) {
+            skua_poll(8);
+            sched_yield();
+        }
+    return seen;
+}
+
+/* ---- message passing ---------------------------------------------------------------- */
+
+/* A way to send: data for message i (from 1), then the flag.  @p to is the PE
+ * whose memory they go to. */
+struct passing {
+    const char *what;
+    void (*data)(int to, uint64_t i);
+    void (*flag)(int to, uint64_t i);
+    size_t words;
+    bool   fences;   /* ThreadSanitizer does not understand it    */
+    bool   sums;     /* data is accumulated                       */
+    bool   notifies; /* the flag is a notification                */
+    bool   fetched;  /* the receiver gets both from the sender    */
+};
+
+static const skua_ends strict    = {.order = SKUA_ORDER_STRICT};
+static const skua_ends partial   = {.order = SKUA_ORDER_PARTIAL};
+static const skua_ends unordered = {.order = SKUA_UNORDERED};
+
+static const uint64_t *words_of(uint64_t i)
+{
+    static _Thread_local uint64_t word[WORDS];
+
+    for (int k = 0; k < WORDS; k++)
+        word[k] = i * 3 + (uint64_t)k;
+    return word;
+}
+
+static void put_word(int to, uint64_t i)
+{
+    CHECK(skua_put(slot_at(to, i), words_of(i), 8) == SKUA_OK);
+}
+
+static void put_words(int to, uint64_t i)
+{
+    CHECK(skua_put(slot_at(to, i), words_of(i), 8 * WORDS) == SKUA_OK);
+}
+
+static void put_words_partial(int to, uint64_t i)
+{
+    CHECK(skua_put_nb(slot_at(to, i), words_of(i), 8 * WORDS, &partial) >= SKUA_OK);
+}
+
+static void put_words_strided(int to, uint64_t i)
+{
+    static const skua_strided pairs = {
+        .bytes = 16, .levels = 1, .count = {WORDS / 2}, .local = {16}, .remote = {16}};
+
+    CHECK(skua_put_strided_nb(slot_at(to, i), words_of(i), &pairs, NULL) >= SKUA_OK);
+}
+
+static void put_words_unordered(int to, uint64_t i)
+{
+    CHECK(skua_put_nb(slot_at(to, i), words_of(i), 8 * WORDS, &unordered) >= SKUA_OK);
+}
+
+static void add_words_strict(int to, uint64_t i)
+{
+    static const uint64_t    ones[WORDS] = {1, 1, 1, 1};
+    static const skua_update sum         = {.op = {0}, .type = SKUA_UINT64};
+
+    CHECK(skua_acc_nb(slot_at(to, i), ones, 8 * 4, &sum, &strict) >= SKUA_OK);
+}
+
+static void put_flag(int to, uint64_t i)
+{
+    CHECK(skua_put(AT(to, flag), &i, 8) == SKUA_OK);
+}
+
+static void put_flag_partial(int to, uint64_t i)
+{
+    CHECK(skua_put_nb(AT(to, flag), &i, 8, &partial) >= SKUA_OK);
+}
+
+static void put_flag_strict(int to, uint64_t i)
+{
+    CHECK(skua_put_nb(AT(to, flag), &i, 8, &strict) >= SKUA_OK);
+}
+
+static void put_flag_after_fence(int to, uint64_t i)
+{
+    if (i % 3 == 0)
+        skua_fence(to);
+    else if (i % 3 == 1)
+        skua_fence_region(self()->region);
+    else
+        skua_fence_all();
+    CHECK(skua_put_nb(AT(to, flag), &i, 8, &unordered) >= SKUA_OK);
+}
+
+static void store_flag(int to, uint64_t i)
+{
+    CHECK(skua_store64(AT(to, flag), i) == SKUA_OK);
+}
+
+static void add_to_flag(int to, uint64_t i)
+{
+    (void)i;
+    CHECK(skua_add64(AT(to, flag), 1) == SKUA_OK);
+}
+
+static void add_to_notify(int to, uint64_t i)
+{
+    (void)i;
+    CHECK(skua_notify_add(AT(to, notify), 1) == SKUA_OK);
+}
+
+static void no_data(int to, uint64_t i)
+{
+    (void)to, (void)i;
+}
+
+static void put_words_and_notify(int to, uint64_t i)
+{
+    skua_ends ends = {.order = SKUA_UNORDERED, .notify = AT(to, notify)};
+
+    CHECK(skua_put_nb(slot_at(to, i), words_of(i), 8 * WORDS, &ends) >= SKUA_OK);
+}
+
+static const struct passing passings[] = {
+    {"8 bytes, flag", put_word, put_flag, .words = 1},
+    {"256 bytes, flag", put_words, put_flag, .words = WORDS},
+    {"partial order", put_words_partial, put_flag_partial, .words = WORDS, .fences = true},
+    {"strided, flag", put_words_strided, put_flag_partial, .words = WORDS, .fences = true},
+    {"accumulate, flag, strict", add_words_strict, put_flag_strict, .words = 4, .fences = true,
+     .sums = true},
+    {"unordered, fence, flag", put_words_unordered, put_flag_after_fence, .words = WORDS,
+     .fences = true},
+    {"256 bytes, atomic store", put_words, store_flag, .words = WORDS},
+    {"256 bytes, atomic add", put_words, add_to_flag, .words = WORDS},
+    {"256 bytes, notify", put_words, add_to_notify, .words = WORDS, .notifies = true},
+    {"put with notify", put_words_and_notify, no_data, .words = WORDS, .notifies = true},
+    {"strict gets", put_words_partial, put_flag_partial, .words = WORDS, .fences = true,
+     .fetched = true},
+};
+
+static void send_messages(const struct passing *p)
+{
+    int to = p->fetched ? skua_pe() : self()->peer;
+
+    for (uint64_t i = 1; i <= times; i++) {
+        if (i > SLOTS)
+            poll_word(&self()->mine->ack, i - SLOTS);
+        p->data(to, i);
+        p->flag(to, i);
+    }
+    poll_word(&self()->mine->ack, times);
+}
+
+static void check_slot(const struct passing *p, const uint64_t *slot, uint64_t i)
+{
+    for (size_t k = 0; k < p->words; k++) {
+        uint64_t seen = __atomic_load_n(&slot[k], __ATOMIC_RELAXED);
+        uint64_t sent = p->sums ? (i - 1) / SLOTS + 1 : i * 3 + k;
+
+        if (seen != sent)
+            skua_abort("%s: message %llu came before word %zu of its data", p->what,
+                       (unsigned long long)i, k);
+    }
+}
+
+/* Until message i is there; the last that is. */
+static uint64_t await(const struct passing *p, uint64_t i)
+{
+    uint64_t seen;
+
+    if (p->notifies) {
+        CHECK(skua_notify_wait(&self()->mine->notify, i));
+        return skua_notify_value(&self()->mine->notify);
+    }
+    if (!p->fetched)
+        return poll_word(&self()->mine->flag, i);
+    for (;;) {
+        CHECK(skua_get_nb(&seen, AT(self()->peer, flag), 8, &strict) >= SKUA_OK);
+        skua_fence(self()->peer);
+        if (seen >= i)
+            return seen;
+        skua_poll(8);
+        sched_yield();
+    }
+}
+
+static const uint64_t *slot_of(const struct passing *p, uint64_t i)
+{
+    static _Thread_local uint64_t fetched[WORDS];
+
+    if (!p->fetched)
+        return self()->mine->data[i % SLOTS];
+    CHECK(skua_get_nb(fetched, slot_at(self()->peer, i), sizeof fetched, &strict) >= SKUA_OK);
+    skua_fence(self()->peer);
+    return fetched;
+}
+
+/* The newest first: it is the one that might not be there yet. */
+static void receive_messages(const struct passing *p)
+{
+    for (uint64_t done = 0; done < times;) {
+        uint64_t last = await(p, done + 1);
+
+        for (uint64_t i = last; i > done; i--)
+            check_slot(p, slot_of(p, i), i);
+        done = last;
+        skua_fence_all(); /* we have read before they write again */
+        CHECK(skua_put(AT(self()->peer, ack), &done, 8) == SKUA_OK);
+    }
+}
+
+static void test_passing(const struct passing *p)
+{
+    bool last = skua_pe() % 2;
+
+    if (p->fences && !KNOWS_FENCES)
+        return;
+    memset(self()->mine, 0, sizeof *self()->mine);
+    skua_sync();
+    if (self()->peer >= 0 && last)
+        receive_messages(p);
+    else if (self()->peer >= 0)
+        send_messages(p);
+    skua_sync();
+}
+
+/* ---- store buffering ------------------------------------------------------------------ */
+
+/* A way to write one's word and then to read the other's. */
+struct buffering {
+    const char *what;
+    uint32_t (*write_and_read)(skua_gaddr own, skua_gaddr other, uint32_t value);
+    bool fences;
+};
+
+static uint32_t put_get_strict(skua_gaddr own, skua_gaddr other, uint32_t value)
+{
+    uint32_t seen;
+
+    CHECK(skua_put_nb(own, &value, 4, &strict) >= SKUA_OK);
+    CHECK(skua_get_nb(&seen, other, 4, &strict) >= SKUA_OK);
+    skua_fence(other.pe);
+    return seen;
+}
+
+static uint32_t put_fence_get(skua_gaddr own, skua_gaddr other, uint32_t value)
+{
+    uint32_t seen;
+
+    CHECK(skua_put_nb(own, &value, 4, &unordered) >= SKUA_OK);
+    skua_fence(own.pe);
+    CHECK(skua_get(&seen, other, 4) == SKUA_OK);
+    return seen;
+}
+
+static uint32_t store_load(skua_gaddr own, skua_gaddr other, uint32_t value)
+{
+    uint32_t seen;
+
+    CHECK(skua_store32(own, value) == SKUA_OK);
+    CHECK(skua_load32(other, &seen) == SKUA_OK);
+    return seen;
+}
+
+/* Atomics are ordered with everything before and after. */
+static uint32_t store_get(skua_gaddr own, skua_gaddr other, uint32_t value)
+{
+    uint32_t seen;
+
+    CHECK(skua_store32(own, value) == SKUA_OK);
+    CHECK(skua_get(&seen, other, 4) == SKUA_OK);
+    return seen;
+}
+
+static uint32_t put_load(skua_gaddr own, skua_gaddr other, uint32_t value)
+{
+    uint32_t seen;
+
+    CHECK(skua_put(own, &value, 4) == SKUA_OK);
+    CHECK(skua_load32(other, &seen) == SKUA_OK);
+    return seen;
+}
+
+static uint32_t swap_get(skua_gaddr own, skua_gaddr other, uint32_t value)
+{
+    uint32_t seen;
+
+    CHECK(skua_swap32(own, value, NULL) == SKUA_OK);
+    CHECK(skua_get(&seen, other, 4) == SKUA_OK);
+    return seen;
+}
+
+static const struct buffering bufferings[] = {
+    {"strict put, strict get", put_get_strict, true},
+    {"put, fence, get", put_fence_get, true},
+    {"atomic store, atomic load", store_load, false},
+    {"atomic store, get", store_get, true},
+    {"put, atomic load", put_load, true},
+    {"swap, get", swap_get, true},
+};
+
+static void write_and_read_batch(const struct buffering *b, uint32_t value)
+{
+    int first = skua_pe() & ~1, side = skua_pe() & 1;
+
+    for (size_t i = 0; i < BATCH; i++) {
+        size_t offset = offsetof(struct shared, buffered) + 4 * i;
+        self()->mine->seen[i] =
+            b->write_and_read(at(first, offset + (size_t)side * 4 * BATCH),
+                              at(first, offset + (size_t)!side * 4 * BATCH), value);
+    }
+}
+
+static void compare_batch(const struct buffering *b, uint32_t value)
+{
+    uint32_t theirs[BATCH];
+
+    CHECK(skua_get(theirs, AT(self()->peer, seen), sizeof theirs) == SKUA_OK);
+    for (int i = 0; i < BATCH; i++)
+        if (self()->mine->seen[i] != value && theirs[i] != value)
+            skua_abort("%s: neither PE saw what the other wrote", b->what);
+}
+
+static void test_buffering(const struct buffering *b)
+{
+    if (b->fences && !KNOWS_FENCES)
+        return;
+    memset(self()->mine, 0, sizeof *self()->mine);
+    skua_sync();
+    for (uint32_t i = 1; i <= times / BATCH + 1; i++) {
+        if (self()->peer >= 0)
+            write_and_read_batch(b, i);
+        skua_sync();
+        if (self()->peer >= 0)
+            compare_batch(b, i);
+        skua_sync();
+    }
+}
+
+/* ---- own writes -------------------------------------------------------------------------- */
+
+static void put_and_look(uint64_t i, uint64_t *seen)
+{
+    skua_gaddr  word   = slot_at(self()->peer, i);
+    skua_handle handle = SKUA_HANDLE_INIT;
+    skua_ends   ends   = {.order = (skua_order)(i / 4 % 4), .handle = &handle};
+
+    switch (i % 4) {
+    case 0: /* in any order: it is done when the call returns */
+        CHECK(skua_put(word, &i, 8) == SKUA_OK);
+        CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
+        break;
+    case 1: /* strict */
+        ends.order = SKUA_ORDER_STRICT;
+        CHECK(skua_put_nb(word, &i, 8, &strict) >= SKUA_OK);
+        CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
+        break;
+    case 2: /* any, with a fence */
+        CHECK(skua_put_nb(word, &i, 8, &ends) >= SKUA_OK);
+        skua_fence(self()->peer);
+        CHECK(skua_get_nb(seen, word, 8, &ends) >= SKUA_OK);
+        break;
+    default: /* any, waited for */
+        CHECK(skua_put_nb(word, &i, 8, &ends) >= SKUA_OK);
+        skua_handle_wait(&handle);
+        CHECK(skua_load64(word, seen) == SKUA_OK);
+    }
+    skua_handle_wait(&handle);
+}
+
+static void test_own_writes(void)
+{
+    skua_sync();
+    for (uint64_t i = 1; i <= times && self()->peer >= 0; i++) {
+        uint64_t seen = 0;
+        put_and_look(i, &seen);
+        CHECK(seen == i);
+    }
+    skua_sync();
+}
+
+/* ---- the job ------------------------------------------------------------------------------ */
+
+static void start(int argc, char **argv)
+{
+    struct state *s = self();
+
+    (void)argc, (void)argv;
+    s->peer = (skua_pe() ^ 1) < skua_pes() ? skua_pe() ^ 1 : -1;
+    CHECK(skua_region_create(sizeof(struct shared), &s->region) == SKUA_OK);
+    s->mine = skua_region_mine(s->region);
+    for (size_t i = 0; i < sizeof passings / sizeof *passings; i++)
+        test_passing(&passings[i]);
+    for (size_t i = 0; i < sizeof bufferings / sizeof *bufferings; i++)
+        test_buffering(&bufferings[i]);
+    test_own_writes();
+    CHECK(skua_region_free(s->region) == SKUA_OK);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        times = strtoull(argv[1], NULL, 10);
+    state_key = skua_pe_data_register(sizeof(struct state));
+    return skua_main(argc, argv, start);
+}

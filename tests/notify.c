@@ -1,0 +1,779 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * notify.c - what happens at the target after the data is there: counters that
+ * it waits for, handlers that run; barriers; and functions called on other PEs.
+ *
+ * Every block of data is made of one number, so that a receiver sees whether all
+ * of it is there.  Receivers say when they have looked at a block, by a
+ * notification the other way, before it is written anew.
+ *
+ * usage: notify [rounds [syncs]]
+ */
+#include <pthread.h>
+#include <skua/skua.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define WORDS 40 /* of a block                                    */
+#define LANES 4  /* at the same time between the same PEs: three user threads, and the PE */
+#define PES   64
+#define SIZES 4 /* of what a signal carries                      */
+
+#define BIG 100000 /* bytes of a large result */
+
+struct block {
+    uint64_t word[WORDS];
+};
+
+struct shared { /* of each PE, symmetric */
+    struct lane {
+        skua_notify  arrived, seen;
+        struct block block;
+    } lane[LANES];
+    skua_notify  all;
+    struct block from[PES];
+    skua_notify  outside;
+    struct block from_outside[PES]; /* by process */
+    skua_notify  twice;
+    skua_region  registered; /* a struct lane, where malloc put it */
+};
+
+struct state { /* of a PE */
+    skua_region    region;
+    struct shared *mine;
+    uint64_t       random;
+    int            signals; /* received */
+    uint64_t       answers, answered;
+    skua_counter   kept; /* calls that were answered later */
+};
+
+/* What a signal carries, as much of it as fits. */
+struct signal {
+    uint64_t value;
+    int32_t  source, unused;
+    char     fill[1000 - 16];
+};
+
+static const size_t signal_sizes[SIZES] = {0, 8, 48, 1000};
+
+static skua_pe_data  state_key;
+static skua_handler  on_put, on_get, on_outside, on_answer;
+static skua_function square, enlarge, later, pass_on, locate;
+static uint64_t      seed;
+static int           rounds = 200, syncs = 10000;
+
+static struct state *self(void)
+{
+    return skua_pe_data_get(state_key);
+}
+
+static uint64_t below(uint64_t n)
+{
+    return tap_random(&self()->random) % n;
+}
+
+static void fill(struct block *block, uint64_t value)
+{
+    for (int i = 0; i < WORDS; i++)
+        block->word[i] = value;
+}
+
+static void check_block(const struct block *block, uint64_t value)
+{
+    for (int i = 0; i < WORDS; i++)
+        CHECK(block->word[i] == value);
+}
+
+static skua_gaddr at(int pe, size_t offset)
+{
+    return skua_at(self()->region, pe, offset);
+}
+
+#define AT(pe, member) at(pe, offsetof(struct shared, member))
+
+static size_t in_lane(int lane, size_t offset)
+{
+    return offsetof(struct shared, lane) + (size_t)lane * sizeof(struct lane) + offset;
+}
+
+static void pause_for(double seconds)
+{
+    skua_counter fired = SKUA_COUNTER_INIT;
+
+    skua_after(seconds, skua_done_count(&fired));
+    CHECK(skua_counter_wait(&fired, 1));
+}
+
+/* ---- a ring ---------------------------------------------------------------------- */
+
+static uint64_t ring_value(int pe, int lane, int round)
+{
+    return (uint64_t)pe << 40 | (uint64_t)lane << 32 | (uint64_t)round;
+}
+
+/* A round: a block to the next PE, one from the one before.  All of it is taken
+ * off the counters, so that each round begins at zero. */
+static void pass_block(int lane, int round, bool blocking)
+{
+    int          next = (skua_pe() + 1) % skua_pes();
+    int          last = (skua_pe() + skua_pes() - 1) % skua_pes();
+    struct lane *mine = &self()->mine->lane[lane];
+    struct block block;
+    skua_handle  handle = SKUA_HANDLE_INIT;
+    skua_ends    ends   = {.notify     = at(next, in_lane(lane, offsetof(struct lane, arrived))),
+                           .notify_add = 3,
+                           .handle     = &handle};
+    skua_gaddr   to     = at(next, in_lane(lane, offsetof(struct lane, block)));
+
+    fill(&block, ring_value(skua_pe(), lane, round));
+    if (blocking) {
+        CHECK(skua_put(to, &block, sizeof block) == SKUA_OK);
+        CHECK(skua_notify_add(ends.notify, 3) == SKUA_OK);
+    } else {
+        CHECK(skua_put_nb(to, &block, sizeof block, &ends) >= SKUA_OK);
+    }
+    CHECK(skua_notify_wait(&mine->arrived, 3));
+    check_block(&mine->block, ring_value(last, lane, round));
+    CHECK(skua_notify_value(&mine->arrived) == 3);
+    skua_notify_take(&mine->arrived, 3);
+    CHECK(skua_notify_add(at(last, in_lane(lane, offsetof(struct lane, seen))), 1) == SKUA_OK);
+    CHECK(skua_notify_wait(&mine->seen, 1));
+    skua_notify_take(&mine->seen, 1);
+    skua_handle_wait(&handle);
+}
+
+struct ring {
+    int lane, rounds;
+};
+
+static void ring_in_thread(void *arg)
+{
+    struct ring *ring = arg;
+
+    for (int i = 0; i < ring->rounds; i++)
+        pass_block(ring->lane, i, i % 2);
+}
+
+/* On the PE's own stack, then in several user threads and there at once. */
+static void test_ring(void)
+{
+    skua_thread *thread[LANES - 1];
+    struct ring  ring[LANES];
+
+    for (int i = 0; i < rounds; i++)
+        pass_block(LANES - 1, i, i % 3 == 0);
+    skua_sync();
+    for (int lane = 0; lane < LANES; lane++)
+        ring[lane] = (struct ring){lane, rounds / 4};
+    for (int lane = 0; lane < LANES - 1; lane++)
+        thread[lane] = skua_thread_create(ring_in_thread, &ring[lane], 0);
+    ring_in_thread(&ring[LANES - 1]);
+    for (int lane = 0; lane < LANES - 1; lane++)
+        skua_thread_join(thread[lane]);
+    skua_sync();
+}
+
+/* Whoever waits is asleep, or nearly, when the block comes.  PE 0 holds the ring
+ * up by a timer. */
+static void sleepy_ring(void *arg)
+{
+    int lane = *(int *)arg;
+
+    for (int i = 0; i < 3; i++) {
+        if (skua_pe() == 0)
+            pause_for(0.003);
+        pass_block(lane, i, false);
+    }
+}
+
+static void test_asleep(void)
+{
+    int          in_thread = 0, on_pe = LANES - 1;
+    skua_thread *thread;
+
+    sleepy_ring(&on_pe);
+    thread = skua_thread_create(sleepy_ring, &in_thread, 0);
+    skua_thread_join(thread);
+    skua_sync();
+}
+
+/* ---- all to all -------------------------------------------------------------------- */
+
+static void put_to_all(int round)
+{
+    struct block block;
+    skua_ends    ends = {.order = (skua_order)below(4)};
+
+    fill(&block, (uint64_t)(skua_pe() * 1000000 + round));
+    for (int pe = 0; pe < skua_pes(); pe++) {
+        ends.notify = AT(pe, all);
+        CHECK(skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends) >= SKUA_OK);
+    }
+}
+
+static void test_all_to_all(void)
+{
+    uint64_t pes = (uint64_t)skua_pes();
+
+    for (int i = 0; i < rounds / 2; i++) {
+        put_to_all(i);
+        CHECK(skua_notify_wait(&self()->mine->all, pes));
+        for (int pe = 0; pe < skua_pes(); pe++)
+            check_block(&self()->mine->from[pe], (uint64_t)(pe * 1000000 + i));
+        skua_notify_take(&self()->mine->all, pes);
+        skua_sync();
+    }
+    CHECK(skua_notify_value(&self()->mine->all) == 0);
+}
+
+static void test_sync(void)
+{
+    for (int i = 0; i < syncs; i++)
+        skua_sync();
+}
+
+/* ---- in memory that was registered --------------------------------------------------- */
+
+/* Other processes cannot raise such a counter themselves. */
+static void test_registered(void)
+{
+    struct lane *lane = calloc(1, sizeof *lane);
+    int          next = (skua_pe() + 1) % skua_pes();
+    int          last = (skua_pe() + skua_pes() - 1) % skua_pes();
+    skua_region  there;
+    skua_ends    ends = {.order = SKUA_ORDER_PARTIAL};
+    struct block block;
+
+    CHECK(skua_region_register(lane, sizeof *lane, &self()->mine->registered) == SKUA_OK);
+    skua_sync();
+    CHECK(skua_get(&there, AT(next, registered), sizeof there) == SKUA_OK);
+    ends.notify = skua_at(there, next, offsetof(struct lane, arrived));
+    for (int i = 0; i < rounds / 4; i++) {
+        fill(&block, ring_value(skua_pe(), 0, i));
+        CHECK(skua_put_nb(skua_at(there, next, offsetof(struct lane, block)), &block, sizeof block,
+                          &ends) >= SKUA_OK);
+        CHECK(skua_notify_add(ends.notify, 2) == SKUA_OK);
+        CHECK(skua_notify_wait(&lane->arrived, 3));
+        check_block(&lane->block, ring_value(last, 0, i));
+        skua_notify_take(&lane->arrived, 3);
+        skua_sync();
+    }
+    CHECK(skua_region_free(self()->mine->registered) == SKUA_OK);
+    free(lane);
+    skua_sync();
+}
+
+/* ---- two threads that wait for the same ---------------------------------------------- */
+
+struct wanted {
+    uint64_t target;
+    bool     got;
+};
+
+static void want(void *arg)
+{
+    struct wanted *w = arg;
+
+    CHECK(skua_notify_wait(&self()->mine->twice, w->target));
+    w->got = true;
+}
+
+/* The second thread begins to wait between the message that wakes the first one
+ * and its run; when the first one goes, the second must still be woken. */
+static void test_two_wait(void)
+{
+    struct wanted one = {1, false}, two = {2, false};
+    skua_thread  *first = skua_thread_create(want, &one, 0), *second;
+
+    for (int i = 0; i < 10; i++)
+        skua_poll(1);
+    CHECK(!one.got);
+    CHECK(skua_notify_add(AT(skua_pe(), twice), 1) == SKUA_OK);
+    second = skua_thread_create(want, &two, 0);
+    skua_thread_join(first);
+    CHECK(one.got && !two.got);
+    CHECK(skua_notify_add(AT(skua_pe(), twice), 1) == SKUA_OK);
+    skua_thread_join(second);
+    CHECK(two.got);
+    skua_notify_take(&self()->mine->twice, 2);
+    skua_sync();
+}
+
+/* ---- signals ------------------------------------------------------------------------- */
+
+static uint64_t signal_value(int source, int size)
+{
+    return (uint64_t)source * 1000 + (uint64_t)size + 77;
+}
+
+/* What was sent with a signal of this size. */
+static struct signal make_signal(int source, int size)
+{
+    struct signal s = {.value = signal_value(source, size), .source = source};
+
+    memset(s.fill, source * SIZES + size, sizeof s.fill);
+    return s;
+}
+
+static int size_of(size_t bytes)
+{
+    for (int i = 0; i < SIZES; i++)
+        if (signal_sizes[i] == bytes)
+            return i;
+    skua_abort("a signal of %zu bytes, which nobody sent", bytes);
+}
+
+static void check_signal(skua_msg *msg)
+{
+    int           source = skua_msg_source(msg), size = size_of(skua_msg_size(msg));
+    struct signal like = make_signal(source, size);
+
+    CHECK(source >= 0 && source < skua_pes());
+    CHECK(memcmp(skua_msg_data(msg), &like, signal_sizes[size]) == 0);
+}
+
+static void put_signalled(skua_msg *msg)
+{
+    int source = skua_msg_source(msg), size = size_of(skua_msg_size(msg));
+
+    check_signal(msg);
+    check_block(&self()->mine->from[source], signal_value(source, size));
+    self()->signals++;
+    skua_msg_free(msg);
+}
+
+/* The block has been read: from now on it is something else. */
+static void get_signalled(skua_msg *msg)
+{
+    check_signal(msg);
+    fill(&self()->mine->from[skua_msg_source(msg)], UINT64_MAX);
+    self()->signals++;
+    skua_msg_free(msg);
+}
+
+static bool has_signals(void *arg)
+{
+    return self()->signals >= *(int *)arg;
+}
+
+static void wait_for_signals(int n)
+{
+    CHECK(skua_run_until(has_signals, &n));
+    self()->signals -= n;
+}
+
+static void signalling_put(int pe, int size)
+{
+    struct signal s    = make_signal(skua_pe(), size);
+    skua_ends     ends = {.order        = (skua_order)below(4),
+                          .signal       = on_put,
+                          .signal_data  = &s,
+                          .signal_bytes = signal_sizes[size]};
+    struct block  block;
+
+    fill(&block, signal_value(skua_pe(), size));
+    CHECK(skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends) >= SKUA_OK);
+    memset(&s, 0, sizeof s); /* it was copied */
+}
+
+static void test_signalling_put(void)
+{
+    for (int i = 0; i < rounds / 4; i++) {
+        for (int pe = 0; pe < skua_pes(); pe++)
+            signalling_put((pe + skua_pe()) % skua_pes(), i % SIZES);
+        wait_for_signals(skua_pes());
+        skua_sync();
+    }
+}
+
+static void signalling_get(int pe, int size)
+{
+    struct signal s      = make_signal(skua_pe(), size);
+    skua_handle   handle = SKUA_HANDLE_INIT;
+    skua_ends     ends   = {
+              .handle = &handle, .signal = on_get, .signal_data = &s, .signal_bytes = signal_sizes[size]};
+    struct block block = {{0}};
+
+    CHECK(skua_get_nb(&block, AT(pe, from[skua_pe()]), sizeof block, &ends) >= SKUA_OK);
+    skua_handle_wait(&handle);
+    check_block(&block, 4711);
+}
+
+static void test_signalling_get(void)
+{
+    for (int i = 0; i < rounds / 8; i++) {
+        for (int pe = 0; pe < skua_pes(); pe++)
+            fill(&self()->mine->from[pe], 4711);
+        skua_sync();
+        for (int pe = 0; pe < skua_pes(); pe++)
+            signalling_get((pe + skua_pe()) % skua_pes(), i % SIZES);
+        wait_for_signals(skua_pes());
+        skua_sync();
+    }
+}
+
+/* Everything that can be asked for, of one put. */
+static void put_with_all(int pe, int round)
+{
+    struct signal s      = make_signal(skua_pe(), round % SIZES);
+    skua_handle   handle = SKUA_HANDLE_INIT;
+    skua_counter  local = SKUA_COUNTER_INIT, remote = SKUA_COUNTER_INIT;
+    skua_ends     ends = {.order        = (skua_order)below(4),
+                          .handle       = &handle,
+                          .local        = skua_done_count(&local),
+                          .remote       = skua_done_count(&remote),
+                          .notify       = AT(pe, all),
+                          .notify_add   = 5,
+                          .signal       = on_put,
+                          .signal_data  = &s,
+                          .signal_bytes = signal_sizes[round % SIZES]};
+    struct block  block;
+
+    fill(&block, signal_value(skua_pe(), round % SIZES));
+    CHECK(skua_put_nb(AT(pe, from[skua_pe()]), &block, sizeof block, &ends) >= SKUA_OK);
+    CHECK(skua_counter_wait(&local, 1));
+    fill(&block, 0); /* ours again */
+    CHECK(skua_counter_wait(&remote, 1));
+    skua_handle_wait(&handle);
+    CHECK(local.value == 1 && remote.value == 1 && skua_handle_test(&handle));
+}
+
+static void test_all_together(void)
+{
+    uint64_t pes = (uint64_t)skua_pes();
+
+    for (int i = 0; i < rounds / 8; i++) {
+        for (int pe = 0; pe < skua_pes(); pe++)
+            put_with_all((pe + skua_pe()) % skua_pes(), i);
+        CHECK(skua_notify_wait(&self()->mine->all, 5 * pes));
+        CHECK(skua_notify_value(&self()->mine->all) == 5 * pes);
+        skua_notify_take(&self()->mine->all, 5 * pes);
+        wait_for_signals(skua_pes());
+        skua_sync();
+    }
+}
+
+/* ---- from a thread that is no PE ------------------------------------------------------- */
+
+struct outsider {
+    skua_region region;
+    int         process, pes, rounds;
+};
+
+static void outside_signalled(skua_msg *msg)
+{
+    uint64_t *told = skua_msg_data(msg); /* its process, and the value */
+
+    CHECK(skua_msg_size(msg) == 16);
+    check_block(&self()->mine->from_outside[told[0]], told[1]);
+    self()->signals++;
+    skua_msg_free(msg);
+}
+
+/* A put, a get back and a signal to every PE; each waits for the last to be seen. */
+static void *put_from_outside(void *arg)
+{
+    struct outsider *o = arg;
+    struct block     block, back;
+
+    for (int pe = 0; pe < o->pes; pe++) {
+        uint64_t   told[2] = {(uint64_t)o->process, (uint64_t)(o->process * 100 + pe)};
+        skua_gaddr notify  = skua_at(o->region, pe, offsetof(struct shared, outside));
+        skua_gaddr to =
+            skua_at(o->region, pe,
+                    offsetof(struct shared, from_outside) + (size_t)o->process * sizeof block);
+        skua_ends ends = {.notify       = notify,
+                          .signal       = on_outside,
+                          .signal_data  = told,
+                          .signal_bytes = sizeof told};
+
+        fill(&block, told[1]);
+        CHECK(skua_put_nb(to, &block, sizeof block, &ends) == SKUA_OK);
+        CHECK(skua_get(&back, to, sizeof back) == SKUA_OK);
+        check_block(&back, told[1]);
+        CHECK(skua_notify_add(notify, 1) == SKUA_OK);
+    }
+    return NULL;
+}
+
+static void test_outside(void)
+{
+    bool            first = skua_pe() == skua_process_first(skua_process());
+    struct outsider o     = {self()->region, skua_process(), skua_pes(), 0};
+    uint64_t        all   = 2 * (uint64_t)skua_processes();
+    pthread_t       thread;
+
+    if (first)
+        CHECK(pthread_create(&thread, NULL, put_from_outside, &o) == 0);
+    CHECK(skua_notify_wait(&self()->mine->outside, all));
+    wait_for_signals(skua_processes());
+    for (int i = 0; i < skua_processes(); i++)
+        check_block(&self()->mine->from_outside[i], (uint64_t)(i * 100 + skua_pe()));
+    skua_notify_take(&self()->mine->outside, all);
+    skua_sync(); /* while we serve what it may still ask for */
+    if (first)
+        CHECK(pthread_join(thread, NULL) == 0);
+    skua_sync();
+}
+
+/* ---- calls ------------------------------------------------------------------------------ */
+
+static void do_square(const void *args, size_t bytes, skua_completion done)
+{
+    uint64_t n;
+
+    CHECK(bytes == sizeof n);
+    memcpy(&n, args, sizeof n);
+    n *= n;
+    skua_complete(done, &n, sizeof n);
+}
+
+/* A large result, made of its argument; which may be large, too. */
+static void do_enlarge(const void *args, size_t bytes, skua_completion done)
+{
+    char *result = malloc(BIG);
+
+    CHECK(bytes > 0);
+    memset(result, *(const char *)args, BIG);
+    result[BIG - 1] = ((const char *)args)[bytes - 1];
+    skua_complete(done, result, BIG);
+    free(result);
+}
+
+struct kept {
+    skua_completion done;
+    uint64_t        n;
+};
+
+static void answer_kept(void *arg, const void *data, size_t bytes)
+{
+    struct kept *kept = arg;
+
+    (void)data, (void)bytes;
+    skua_complete(kept->done, &kept->n, sizeof kept->n);
+    free(kept);
+}
+
+/* Answers when a timer fires. */
+static void do_later(const void *args, size_t bytes, skua_completion done)
+{
+    struct kept *kept = malloc(sizeof *kept);
+
+    CHECK(bytes == sizeof kept->n);
+    kept->done = done;
+    memcpy(&kept->n, args, sizeof kept->n);
+    skua_after(1e-5 * (double)below(20), skua_done_call(answer_kept, kept));
+}
+
+/* Leaves the answer to the next PE, n times. */
+static void do_pass_on(const void *args, size_t bytes, skua_completion done)
+{
+    uint64_t n[2];
+
+    CHECK(bytes == sizeof n);
+    memcpy(n, args, sizeof n);
+    if (n[0]-- == 0)
+        skua_complete(done, &n[1], sizeof n[1]);
+    else
+        skua_call((skua_pe() + 1) % skua_pes(), pass_on, n, sizeof n, done);
+}
+
+/* Without arguments and, to those who do not ask, without an answer. */
+static void do_locate(const void *args, size_t bytes, skua_completion done)
+{
+    int here = skua_pe();
+
+    (void)args;
+    CHECK(bytes == 0);
+    skua_complete(done, &here, sizeof here);
+}
+
+/* Calls @p function, whose result is one number, and waits for it. */
+static uint64_t call(int pe, skua_function function, const void *args, size_t bytes)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+    uint64_t    result;
+    size_t      got;
+    const void *data;
+
+    skua_call(pe, function, args, bytes, skua_done_future(&future));
+    data = skua_future_wait(&future, &got);
+    CHECK(data && got == sizeof result);
+    memcpy(&result, data, sizeof result);
+    skua_future_clear(&future);
+    return result;
+}
+
+static void call_large(int pe, size_t bytes)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+    char       *args   = malloc(bytes);
+    const char *result;
+    size_t      got;
+
+    memset(args, 'a', bytes);
+    args[bytes - 1] = 'z';
+    skua_call(pe, enlarge, args, bytes, skua_done_future(&future));
+    free(args);
+    result = skua_future_wait(&future, &got);
+    CHECK(result && got == BIG && result[BIG - 1] == 'z' && result[BIG / 2] == 'a');
+    CHECK(bytes == 1 ? result[0] == 'z' || result[0] == 'a' : result[0] == 'a');
+    skua_future_clear(&future);
+}
+
+static void a_call(int pe)
+{
+    uint64_t n[2] = {below(20), below(1000000)};
+
+    switch (below(4)) {
+    case 0: CHECK(call(pe, square, &n[1], 8) == n[1] * n[1]); break;
+    case 1: CHECK(call(pe, later, &n[1], 8) == n[1]); break;
+    case 2: CHECK(call(pe, pass_on, n, sizeof n) == n[1]); break;
+    default: call_large(pe, 2 + below(2) * 50000);
+    }
+}
+
+static void calls_in_thread(void *arg)
+{
+    for (int i = 0; i < *(int *)arg; i++)
+        a_call((int)below((uint64_t)skua_pes()));
+}
+
+static void test_calls(void)
+{
+    int          n = rounds / 10 + 1;
+    skua_thread *thread[LANES];
+
+    for (int pe = 0; pe < skua_pes(); pe++) {
+        skua_future future = SKUA_FUTURE_INIT;
+        skua_call(pe, locate, NULL, 0, skua_done_future(&future));
+        CHECK(*(const int *)skua_future_wait(&future, NULL) == pe);
+        skua_future_clear(&future);
+        skua_call(pe, locate, NULL, 0, skua_done_nothing());
+    }
+    calls_in_thread(&n);
+    for (int i = 0; i < LANES; i++)
+        thread[i] = skua_thread_create(calls_in_thread, &n, 0);
+    for (int i = 0; i < LANES; i++)
+        skua_thread_join(thread[i]);
+    skua_sync();
+}
+
+/* ---- a storm of calls ------------------------------------------------------------------- */
+
+static void answered(skua_msg *msg)
+{
+    uint64_t n;
+
+    CHECK(skua_msg_size(msg) == sizeof n);
+    memcpy(&n, skua_msg_data(msg), sizeof n);
+    self()->answered += n;
+    self()->answers++;
+    skua_msg_free(msg);
+}
+
+static void answered_here(void *arg, const void *data, size_t bytes)
+{
+    uint64_t n;
+
+    CHECK(bytes == sizeof n);
+    memcpy(&n, data, sizeof n);
+    *(uint64_t *)arg += n;
+    self()->answers++;
+}
+
+static bool has_answers(void *arg)
+{
+    return self()->answers == *(uint64_t *)arg;
+}
+
+/* Calls with every kind of completion, all on the way at once; what comes back
+ * adds up. */
+static void test_storm(void)
+{
+    size_t       n = (size_t)rounds * 2, futures = 0;
+    skua_future *future  = calloc(n, sizeof *future);
+    skua_counter counter = SKUA_COUNTER_INIT;
+    uint64_t     sent = 0, got = 0, by_answer = 0, by_counter = 0;
+
+    self()->answers = self()->answered = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t        args[2] = {below(9), below(1000)}, kind = below(4);
+        int             pe   = (int)below((uint64_t)skua_pes());
+        skua_completion done = kind == 0   ? skua_done_future(&future[futures])
+                               : kind == 1 ? skua_done_count(&counter)
+                               : kind == 2 ? skua_done_send(skua_pe(), on_answer)
+                                           : skua_done_call(answered_here, &got);
+
+        futures += kind == 0;
+        by_counter += kind == 1;
+        by_answer += kind > 1;
+        sent += kind == 1 ? 0 : args[1];
+        if (below(2))
+            skua_call(pe, later, &args[1], 8, done);
+        else
+            skua_call(pe, pass_on, args, sizeof args, done);
+    }
+    for (size_t i = 0; i < futures; i++) {
+        got += *(const uint64_t *)skua_future_wait(&future[i], NULL);
+        skua_future_clear(&future[i]);
+    }
+    CHECK(skua_counter_wait(&counter, (int64_t)by_counter));
+    CHECK(skua_run_until(has_answers, &by_answer));
+    CHECK(got + self()->answered == sent);
+    free(future);
+    skua_sync();
+}
+
+/* ---- the job ------------------------------------------------------------------------------ */
+
+static void start(int argc, char **argv)
+{
+    struct state *s = self();
+
+    (void)argc, (void)argv;
+    CHECK(skua_pes() <= PES);
+    s->random = seed + (uint64_t)skua_pe();
+    CHECK(skua_region_create(sizeof(struct shared), &s->region) == SKUA_OK);
+    s->mine = skua_region_mine(s->region);
+    memset(s->mine, 0, sizeof *s->mine);
+    skua_sync();
+    test_ring();
+    test_asleep();
+    test_all_to_all();
+    test_sync();
+    test_registered();
+    test_signalling_put();
+    test_signalling_get();
+    test_all_together();
+    test_outside();
+    test_calls();
+    test_storm();
+    test_two_wait();
+    CHECK(skua_region_free(s->region) == SKUA_OK);
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        rounds = atoi(argv[1]);
+    if (argc > 2)
+        syncs = atoi(argv[2]);
+    seed       = tap_seed();
+    on_put     = skua_register("put signalled", put_signalled);
+    on_get     = skua_register("get signalled", get_signalled);
+    on_outside = skua_register("outside signalled", outside_signalled);
+    on_answer  = skua_register("answer", answered);
+    square     = skua_function_register("square", do_square);
+    enlarge    = skua_function_register("enlarge", do_enlarge);
+    later      = skua_function_register("later", do_later);
+    pass_on    = skua_function_register("pass on", do_pass_on);
+    locate     = skua_function_register("locate", do_locate);
+    state_key  = skua_pe_data_register(sizeof(struct state));
+    return skua_main(argc, argv, start);
+}
