@@ -33,6 +33,6 @@ at_most yield 170
 at_most put 70
 at_most get 70
 at_most add 85
-at_most acc 350
+at_most acc 250
 at_most row 300
 tap_end

@@ -360,7 +360,7 @@ int main(int argc, char **argv)
     if (chosen_by("ODD_ONE"))
         skua_register("odd", on_nothing);
     if (chosen_by("PLACE_TAKEN"))
-        mmap((void *)0x500000000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+        mmap((void *)0x300000000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0);
     return skua_main(argc, argv, start);
 }

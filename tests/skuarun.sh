@@ -41,8 +41,8 @@ ok "once" one_line "$err"
 run "$skuarun" -n 2 -s arena_address=1000000000000 "$program" exit-42
 ok "an arena that cannot be mapped" has "$code $err" '^1 .*cannot map an arena.*SKUA_ARENA_ADDRESS'
 touch "$work/taken"
-run env PLACE_TAKEN="$work/taken" "$skuarun" -n 3 -s arena_address=0x500000000000 "$program" exit-42
-ok "a process that has something else there" has "$code $err" '^1 .*cannot map the arena at 0x500000000000'
+run env PLACE_TAKEN="$work/taken" "$skuarun" -n 3 -s arena_address=0x300000000000 "$program" exit-42
+ok "a process that has something else there" has "$code $err" '^1 .*cannot map the arena at 0x300000000000'
 ok "ends the job" none_left
 run "$skuarun" -n 2 --pin=9-1 "$program" exit-42
 ok "a bad list of CPUs" has "$code $err" '^1 .*SKUA_PIN=9-1: expected'

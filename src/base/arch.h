@@ -18,6 +18,10 @@
 #define SKI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define SKI_COLD        __attribute__((cold, noinline))
 
+/* Compiled for several generations of a CPU, chosen at start: arch_x86_64.h.
+ * Sanitizers do not like what is called so early. */
+#define SKI_WIDE
+
 #if defined(__aarch64__)
 #include "base/arch_aarch64.h"
 #elif defined(__x86_64__)

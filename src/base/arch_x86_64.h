@@ -6,6 +6,12 @@
 #include <stdint.h>
 #include <ucontext.h>
 
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&                  \
+    !defined(__SANITIZE_THREAD__)
+#undef SKI_WIDE
+#define SKI_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+
 static inline uint64_t ski_ticks(void)
 {
     return __builtin_ia32_rdtsc();

@@ -20,7 +20,6 @@
 
 #include <skua/onesided.h>
 
-#include "base/lock.h"
 #include "boot/boot.h"
 
 struct ski_pe;
@@ -33,7 +32,7 @@ struct ski_barrier;
 #define SKI_STRIPE_SHIFT 13 /* 8 KiB */
 
 struct ski_stripe {
-    _Alignas(SKI_CACHE_LINE) struct ski_lock lock;
+    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t held;
 };
 
 struct ski_onesided_root {

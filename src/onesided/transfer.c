@@ -436,6 +436,17 @@ skua_status_t skua_get_indexed(void *to, skua_gaddr from, const skua_indexed *sh
 
 skua_status_t skua_acc(skua_gaddr to, const void *from, size_t bytes, const skua_update *how)
 {
+    char           *at      = ski_reach(to, bytes);
+    size_t          element = 1;
+    ski_update_fn   fn      = ski_update_function(how, &element);
+    struct ski_hold hold    = {NULL};
+
+    if (SKI_LIKELY(at && fn && ski_calm() && bytes % element == 0 &&
+                   ((uintptr_t)at & (element - 1) & 7) == 0)) {
+        ski_update_run(&hold, -1, at, from, bytes, fn, element, how->scale);
+        ski_hold_end(&hold);
+        return SKUA_OK;
+    }
     return update(__func__, to, ski_shape_contiguous(from, bytes), how, NULL, true);
 }
 

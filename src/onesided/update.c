@@ -7,14 +7,14 @@
 
 #include "core/collective.h"
 
-#define SPINS 200 /* tries for a stripe before the lock is waited for in earnest */
+#define SPINS 200 /* looks at a stripe that is held before the CPU is offered */
 
 /* ---- arithmetic ------------------------------------------------------------ */
 
 /* The sum of one type, with a factor and without.  @p ctype computes: unsigned
  * where signed arithmetic could overflow. */
 #define SUM(name, ctype)                                                                           \
-    static void name(void *to, const void *from, size_t count, const void *scale)                  \
+    SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
         ctype *restrict t       = to;                                                              \
         const ctype *restrict f = from;                                                            \
@@ -35,7 +35,7 @@ SUM(sum_double, double)
 
 /* Complex products by parts: C's own look for infinities in each. */
 #define SUM_COMPLEX(name, ctype)                                                                   \
-    static void name(void *to, const void *from, size_t count, const void *scale)                  \
+    SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
         ctype *restrict t       = to;                                                              \
         const ctype *restrict f = from;                                                            \
@@ -95,45 +95,47 @@ ski_update_fn ski_update_function(const skua_update *update, size_t *element)
 
 /* ---- stripes --------------------------------------------------------------- */
 
-static struct ski_lock *stripe_of(int32_t owner, const char *address)
+static struct ski_stripe *stripe_of(int32_t owner, const char *address)
 {
     uint64_t stripe = ((uintptr_t)address >> SKI_STRIPE_SHIFT) + ((uint64_t)(uint32_t)owner << 40);
 
-    return &ski_onesided->stripes[stripe * UINT64_C(0x9e3779b97f4a7c15) >> 54].lock;
+    return &ski_onesided->stripes[stripe * UINT64_C(0x9e3779b97f4a7c15) >> 54];
 }
 
 _Static_assert(SKI_STRIPES == 1 << (64 - 54), "the hash above has as many values");
 
-/* Holders are quick, unless they lost their CPU: look a few times, then wait. */
-static void acquire(struct ski_lock *lock)
+/* Whoever holds a stripe is done within microseconds, unless it lost its CPU: so
+ * the others look, and then offer theirs. */
+static void acquire(struct ski_stripe *stripe)
 {
-    for (int i = 0; i < SPINS; i++) {
+    for (unsigned i = 1;; i++) {
         uint32_t free = 0;
-        /* Acquire: pairs with the release of ski_lock_release(). */
-        if (atomic_load_explicit(&lock->state, memory_order_relaxed) == 0 &&
-            atomic_compare_exchange_weak_explicit(&lock->state, &free, 1, memory_order_acquire,
+        /* Acquire: pairs with the release in ski_hold_end(). */
+        if (atomic_load_explicit(&stripe->held, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_weak_explicit(&stripe->held, &free, 1, memory_order_acquire,
                                                   memory_order_relaxed))
             return;
+        if (i % SPINS == 0)
+            sched_yield();
     }
-    ski_lock_acquire(lock);
 }
 
 void ski_hold_move(struct ski_hold *hold, int32_t owner, const char *address)
 {
-    struct ski_lock *lock = stripe_of(owner, address);
+    struct ski_stripe *stripe = stripe_of(owner, address);
 
-    if (lock == hold->lock)
+    if (stripe == hold->stripe)
         return;
     ski_hold_end(hold);
-    acquire(lock);
-    hold->lock = lock;
+    acquire(stripe);
+    hold->stripe = stripe;
 }
 
 void ski_hold_end(struct ski_hold *hold)
 {
-    if (hold->lock)
-        ski_lock_release(hold->lock);
-    hold->lock = NULL;
+    if (hold->stripe)
+        atomic_store_explicit(&hold->stripe->held, 0, memory_order_release);
+    hold->stripe = NULL;
 }
 
 void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *from, size_t bytes,

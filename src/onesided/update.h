@@ -22,7 +22,7 @@ ski_update_fn ski_update_function(const skua_update *update, size_t *element);
 /* ---- stripes -------------------------------------------------------------- */
 
 struct ski_hold {
-    struct ski_lock *lock; /* or NULL */
+    struct ski_stripe *stripe; /* or NULL */
 };
 
 /** Hold the stripe of @p owner's memory at @p address (owner: the process, or -1
