@@ -2,11 +2,9 @@
 /* request.c - see request.h. */
 #include "onesided/request.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/config.h"
-#include "base/memory.h"
 #include "core/handler.h"
 #include "core/wait.h"
 #include "onesided/origin.h"
@@ -64,8 +62,11 @@ static struct ski_operation *begin(struct ski_pe *self, const struct ski_transfe
                                    const struct ski_place *place, const skua_ends *ends)
 {
     struct ski_origin    *origin    = ski_origin_of(self);
-    struct ski_operation *operation = ski_calloc(1, sizeof *operation);
+    struct ski_operation *operation = ski_pool_alloc(&self->pool, sizeof *operation);
 
+    if (!operation)
+        ski_fatal("%s: no memory for a request; raise SKUA_ARENA_SIZE", t->call);
+    memset(operation, 0, sizeof *operation);
     operation->pe        = t->remote.pe;
     operation->region    = place->region;
     operation->region_id = t->remote.region.id;
@@ -102,7 +103,7 @@ static void end(struct ski_pe *self, struct ski_operation *operation)
     skua_complete(operation->local, NULL, 0);
     skua_complete(operation->remote, NULL, 0);
     if (!operation->waited)
-        free(operation);
+        ski_pool_free(&self->pool, operation);
     ski_wake_all(self, &origin->waiters);
 }
 
@@ -236,7 +237,7 @@ static skua_status_t wait_for(struct ski_pe *self, struct ski_operation *operati
     status = operation->status;
     if (result)
         *result = operation->result;
-    free(operation);
+    ski_pool_free(&self->pool, operation);
     return status;
 }
 
