@@ -15,3 +15,13 @@ if(NOT SKUA_HWLOC STREQUAL OFF)
     message(STATUS "hwloc was not found: cores and caches will not be known")
   endif()
 endif()
+
+# PMIx: its headers now, its library when a program runs.
+find_path(PMIX_INCLUDE pmix.h PATH_SUFFIXES pmix pmix2/include lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include
+          HINTS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include)
+if(PMIX_INCLUDE)
+  set(SKUA_PMIX_SOURCE pmix.c)
+else()
+  set(SKUA_PMIX_SOURCE pmix_none.c)
+  message(STATUS "PMIx was not found: mpirun and srun will not be able to start jobs")
+endif()

@@ -9,11 +9,11 @@
 # root and no sudo, or no apt), it says what is missing and how to get it.
 set -eu
 
-build="gcc libc6-dev make cmake pkg-config libhwloc-dev"
+build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev"
 peers="openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev"
 case "${1:-build}" in
   build) packages="$build" ;;
-  test)  packages="$build g++ valgrind" ;;
+  test)  packages="$build g++ valgrind openmpi-bin" ;;
   bench) packages="$build valgrind $peers" ;;
   *)     echo "usage: scripts/setup.sh build|test|bench" >&2; exit 2 ;;
 esac

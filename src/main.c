@@ -57,23 +57,30 @@ static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_sta
     free(t);
 }
 
+/* What the PEs of the job share, above the arena; a launcher has made it already. */
+static skua_status_t lay_out(struct ski_job *job)
+{
+    skua_status_t status = ski_host_create(job, (uint32_t)ski_config.inbox_cells);
+
+    return status == SKUA_OK ? ski_onesided_create(job) : status;
+}
+
 /* Everything between joining the job and the first PE. */
 static skua_status_t prepare(struct ski_boot *boot)
 {
-    struct ski_job *job    = boot->job;
-    skua_status_t   status = SKUA_OK;
+    skua_status_t status = SKUA_OK;
 
     ski_crash_install(boot);
-    if (!boot->launched) {
+    if (ski_boot_lays_out(boot)) {
         ski_config_check_names(); /* the launcher did it for its children */
-        status = ski_host_create(job, (uint32_t)ski_config.inbox_cells);
-        if (status == SKUA_OK)
-            status = ski_onesided_create(job);
-    } else {
-        setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* whole lines, as they come */
+        status = lay_out(boot->job);
     }
+    if (boot->way != SKI_BOOT_SELF)
+        setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* whole lines, as they come */
     if (status == SKUA_OK)
-        status = ski_handlers_agree(job, boot->process);
+        status = ski_boot_barrier(boot);
+    if (status == SKUA_OK)
+        status = ski_handlers_agree(boot->job, boot->process);
     return status;
 }
 

@@ -14,6 +14,7 @@
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
+#include "boot/pmix.h"
 
 void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int process)
 {
@@ -133,16 +134,31 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
     const char   *line = getenv(SKI_BOOT_VARIABLE);
     skua_status_t status;
 
-    boot->launched = line != NULL;
-    status         = line ? start_launched(boot, line) : start_self(boot);
+    if (line) {
+        boot->way = SKI_BOOT_LAUNCHED;
+        status    = start_launched(boot, line);
+    } else if (ski_pmix_started_us()) {
+        boot->way = SKI_BOOT_PMIX;
+        status    = ski_pmix_start(boot);
+    } else {
+        boot->way = SKI_BOOT_SELF;
+        status    = start_self(boot);
+    }
     if (status != SKUA_OK)
         return status;
     ski_sanitizer_one_process(boot->job->processes == 1);
     return take_slot(boot);
 }
 
+skua_status_t ski_boot_barrier(const struct ski_boot *boot)
+{
+    return boot->way == SKI_BOOT_PMIX ? ski_pmix_barrier() : SKUA_OK;
+}
+
 void ski_boot_end(struct ski_boot *boot)
 {
+    if (boot->way == SKI_BOOT_PMIX)
+        ski_pmix_end();
     atomic_store(&boot->job->process[boot->process].state, SKI_PROCESS_LEFT);
     ski_arena_detach(boot->arena);
 }

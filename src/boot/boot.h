@@ -2,11 +2,13 @@
 /*
  * boot.h - who am I, and who are the others?
  *
- * A program learns it in one of two ways:
+ * A program learns it in one of three ways:
  *
  *   launched   skuarun made the arena and the job and started us with
  *              SKUA_JOB="1,arena,lifeline,process" in the environment: the
  *              version of this line, two inherited descriptors, our number.
+ *   pmix       mpirun, prterun or srun did, who know nothing of Skua: process 0
+ *              makes arena and job (pmix.h).
  *   self       nobody did: we are the only process, with SKUA_THREADS PEs.
  *
  * The lifeline is a pipe whose other end the launcher alone holds and never
@@ -27,12 +29,21 @@ struct ski_boot {
     struct ski_arena *arena;
     struct ski_job   *job;
     int               process;
-    bool              launched;
+    enum ski_way { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_PMIX } way;
 };
 
 /** Join the job that started us, or make one of our own.  Uses ski_config.
  *  A failure has been logged. */
 skua_status_t ski_boot_start(struct ski_boot *boot);
+
+/** Whether this process is to lay out what the layers above share in the job. */
+static inline bool ski_boot_lays_out(const struct ski_boot *boot)
+{
+    return boot->way != SKI_BOOT_LAUNCHED && boot->process == 0;
+}
+
+/** Wait until all processes have come here, if no launcher has done our work. */
+skua_status_t ski_boot_barrier(const struct ski_boot *boot);
 
 /** Leave in good order. */
 void ski_boot_end(struct ski_boot *boot);

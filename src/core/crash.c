@@ -132,7 +132,7 @@ void ski_crash_install(const struct ski_boot *boot)
 
     crash_job      = boot->job;
     crash_process  = boot->process;
-    crash_launched = boot->launched;
+    crash_launched = boot->way == SKI_BOOT_LAUNCHED;
     ski_log_set_fatal_hook(on_fatal);
     if (ski_config.backtrace) {
         void *pc[1];

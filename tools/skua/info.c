@@ -11,6 +11,7 @@
 
 #include "base/config.h"
 #include "base/topology.h"
+#include "boot/pmix.h"
 #include "base/arena.h"
 #include "commands.h"
 
@@ -40,6 +41,8 @@ static void print_summary(void)
            SKUA_MSG_HEADER);
     printf("transports  host (PEs of this host, through the arena)\n");
     printf("launchers   skuarun; none (a program by itself is one PE, or SKUA_THREADS)\n");
+    printf("            mpirun, prterun, srun (PMIx)%s%s\n", ski_pmix_missing() ? ": no, " : "",
+           ski_pmix_missing() ? ski_pmix_missing() : "");
 }
 
 static int check_arena(void)

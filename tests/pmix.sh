@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# pmix.sh - jobs that Open MPI's mpirun starts, through PMIx: what they compute,
+# how they end, and that nothing is left behind.
+#
+# usage: pmix.sh SKUA MISBEHAVE EXAMPLES-FOLDER TESTS-FOLDER
+skua=$1
+examples=$3
+tests=$4
+. "$(dirname "$0")/tap.sh"
+name_program "$2"
+
+mpirun=$(command -v mpirun.openmpi || command -v mpirun || true)
+if [ -z "$mpirun" ] || ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|OpenRTE" ||
+   "$skua" info 2>/dev/null | grep -q "PMIx): no"; then
+  echo "1..0 # SKIP no mpirun of Open MPI, or no PMIx"
+  exit 0
+fi
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# mpi N PROGRAM...: without binding, since tests share the machine
+mpi()
+{
+  n=$1
+  shift
+  run timeout 60 "$mpirun" --oversubscribe --bind-to none -n "$n" "$@"
+}
+
+mpi 3 "$examples/hello"
+ok "three processes are a job" test "$(printf '%s\n' "$out" | grep -c 'of 3 says hello')" = 3
+run env SKUA_THREADS=2 timeout 60 "$mpirun" --oversubscribe --bind-to none -n 2 "$examples/hello"
+ok "of two PEs each" test "$(printf '%s\n' "$out" | grep -c 'of 4 says hello')" = 4
+mpi 1 "$examples/hello"
+ok "one is one" has "$code $out" '^0 PE 0 of 1'
+for test in order messages collectives onesided notify; do
+  mpi 3 "$tests/test_$test" 200
+  ok "test_$test" test "$code" = 0
+done
+run timeout 60 "$mpirun" --oversubscribe --bind-to core -n 2 "$examples/halo"
+ok "bound by the launcher" test "$code" = 0
+
+# ---- ends
+mpi 3 "$program" exit-42
+ok "skua_exit(42)" test "$code" = 42
+mpi 3 "$program" segv
+ok "a crash is named" has "$err" 'skua: PE 2 \(process 2\) died of signal 11'
+ok "and ends the job" test "$code" = 139
+mpi 3 "$program" give-up
+ok "so is giving up" has "$err" 'skua: PE 2 \(process 2\) gave up: the answer is not 42'
+touch "$work/odd"
+run env ODD_ONE="$work/odd" timeout 60 "$mpirun" --oversubscribe --bind-to none -n 3 "$program" exit-42
+ok "processes that differ are named" has "$err" 'handler [0-9]+ is (missing|"odd") in process'
+ok "nothing is left" none_left
+
+run "$skua" info
+ok "skua info knows it" has "$out" 'srun \(PMIx\)$'
+tap_end
