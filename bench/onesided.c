@@ -225,7 +225,8 @@ static void get(const struct onesided_access *a)
 
 static void acc(const struct onesided_access *a)
 {
-    const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
+    const double      factor = scale;
+    const skua_update sum    = {SKUA_SUM, SKUA_DOUBLE, &factor};
 
     if (a->shape == ONESIDED_WHOLE)
         skua_acc(target(a), onesided_source + a->offset, a->bytes, &sum);

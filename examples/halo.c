@@ -27,11 +27,11 @@ struct part { /* in the region */
 static int steps = 1000;
 
 /* Puts a cell into an end of the part of @p pe and counts it there. */
-static void give(skua_region region, int pe, size_t end, int step, double value)
+static void give(skua_region region, int pe, size_t end, int step, const double *value)
 {
-    size_t cell = offsetof(struct end, cell) + (size_t)step % 2 * sizeof value;
+    size_t cell = offsetof(struct end, cell) + (size_t)step % 2 * sizeof *value;
 
-    skua_put_nb(skua_at(region, pe, end + cell), &value, sizeof value,
+    skua_put_nb(skua_at(region, pe, end + cell), value, sizeof *value,
                 &(skua_ends){.notify = skua_at(region, pe, end + offsetof(struct end, arrived))});
 }
 
@@ -40,10 +40,11 @@ static void exchange(skua_region region, struct part *mine, const double *u, int
 {
     int pe = skua_pe(), pes = skua_pes();
 
-    give(region, (pe + pes - 1) % pes, offsetof(struct part, right), step, u[1]);
-    give(region, (pe + 1) % pes, offsetof(struct part, left), step, u[CELLS]);
+    give(region, (pe + pes - 1) % pes, offsetof(struct part, right), step, &u[1]);
+    give(region, (pe + 1) % pes, offsetof(struct part, left), step, &u[CELLS]);
     skua_notify_wait(&mine->left.arrived, (uint64_t)step + 1);
     skua_notify_wait(&mine->right.arrived, (uint64_t)step + 1);
+    skua_fence_all(); /* our own ends have been read and may change */
 }
 
 static void run(void *arg)

@@ -8,7 +8,8 @@
  * place is aligned to its size, else SKUA_ERR_ALIGN; other failures are those
  * of onesided.h.
  *
- * Any PE and any other thread of its process may call these at any time.
+ * Any PE and any other thread of its process may call these at any time, until
+ * skua_main() returns.
  */
 #ifndef SKUA_ATOMIC_H
 #define SKUA_ATOMIC_H
@@ -94,7 +95,8 @@ SKUA_API skua_status_t skua_locks_create(size_t count, skua_locks *locks);
 SKUA_API skua_status_t skua_locks_free(skua_locks locks);
 
 /** Take lock @p i of @p pe, in the order of asking, or give it back.  Waiting as
- *  in completion.h; false: the job ends.  Who took it gives it back. */
+ *  in completion.h; false: the job ends.  Who took it gives it back; what it did
+ *  before is done when another has the lock. */
 SKUA_API bool skua_lock(skua_locks locks, int pe, size_t i);
 SKUA_API void skua_unlock(skua_locks locks, int pe, size_t i);
 

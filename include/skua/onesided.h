@@ -19,11 +19,13 @@
  *                     written; an operator that the type does not have
  *   SKUA_ERR_ALIGN    a place or size that does not fit the type
  *   SKUA_ERR_SYSTEM   memory of another process that is not there any more
+ *   SKUA_ERR_EXIT     the job ends; whether it has been done is not known
  *
  * A non-blocking call may also return SKUA_PENDING: not done yet.
  *
- * Any PE and any other thread of its process may call these at any time.  Only
- * what has to do with completions of `ends` belongs on a PE.
+ * Any PE and any other thread of its process may call these at any time, until
+ * skua_main() returns.  Only what has to do with handles and completions belongs
+ * on a PE.
  */
 #ifndef SKUA_ONESIDED_H
 #define SKUA_ONESIDED_H
@@ -186,8 +188,8 @@ SKUA_API skua_status_t skua_acc_indexed_nb(skua_gaddr to, const void *from,
 
 /* ---- fences -------------------------------------------------------------- */
 
-/** Wait until what the calling PE (or, elsewhere, the process) has started is
- *  done: on the memory of @p pe, in @p region, or everywhere. */
+/** Wait until what the calling PE has started is done: on the memory of @p pe, in
+ *  @p region, or everywhere.  (A thread that is no PE has nothing to wait for.) */
 SKUA_API void skua_fence(int pe);
 SKUA_API void skua_fence_region(skua_region region);
 SKUA_API void skua_fence_all(void);

@@ -62,9 +62,9 @@ SKUA_API skua_status_t skua_region_register(void *memory, size_t bytes, skua_reg
 
 /**
  * Give a region back.  A symmetric one is gone when each of its PEs has called
- * this; no PE may use it after its own call.  A registered one is gone at once,
- * and its memory is the owner's alone; while operations on it are in flight the
- * call returns SKUA_ERR_BUSY and changes nothing.  SKUA_ERR_REGION: there is no
+ * this; no PE may use it after its own call.  That of one PE is gone at once;
+ * while operations on it are in flight the call returns SKUA_ERR_BUSY and
+ * changes nothing.  SKUA_ERR_REGION: there is no
  * such region, or none of the caller's.
  */
 SKUA_API skua_status_t skua_region_free(skua_region region);

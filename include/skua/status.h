@@ -28,7 +28,8 @@ SKUA_BEGIN_DECLS
     X(ERR_REGION, -9, "there is no such region")                                                   \
     X(ERR_RANGE, -10, "outside of the region")                                                     \
     X(ERR_ALIGN, -11, "not aligned to the size of the type")                                       \
-    X(ERR_BUSY, -12, "operations are in flight")
+    X(ERR_BUSY, -12, "operations are in flight")                                                   \
+    X(ERR_EXIT, -13, "the job ends")
 
 typedef enum {
 #define SKUA_STATUS_ENUM(name, code, text) SKUA_##name = (code),

@@ -160,5 +160,6 @@ void ski_boot_end(struct ski_boot *boot)
     if (boot->way == SKI_BOOT_PMIX)
         ski_pmix_end();
     atomic_store(&boot->job->process[boot->process].state, SKI_PROCESS_LEFT);
-    ski_arena_detach(boot->arena);
+    /* The arena stays mapped: a thread of the program's own may be in the middle
+     * of an access, and the process is about to end. */
 }

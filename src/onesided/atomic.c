@@ -104,6 +104,7 @@ static SKI_COLD skua_status_t far(const char *call, skua_gaddr at, struct ski_at
     ski_order_before(SKUA_ORDER_STRICT, SKI_ATOMIC, at.pe);
     if (ski_config.direct && ski_place_direct(&place)) {
         *old = ski_atomic_here(&a, &place);
+        ski_fence(memory_order_seq_cst); /* before what follows, as in the short cut */
     } else {
         status =
             ski_place_direct(&place) ? SKUA_ERR_UNSUPPORTED : through_attach(call, &a, &place, old);

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/vector.h"
-#include "core/pe.h"
+#include "onesided/origin.h"
 
 struct called {
     _Alignas(16) skua_completion done; /* what follows is aligned as well */
@@ -33,14 +32,17 @@ skua_function skua_function_register(const char *name, skua_function_fn fn)
     skua_handler handler = skua_register(name, on_call);
 
     if (handler.id >= functions_room) {
-        functions_room = 2 * (handler.id + 1);
-        functions      = ski_realloc(functions, functions_room * sizeof *functions);
+        uint32_t room = 2 * (handler.id + 1);
+        functions     = ski_realloc(functions, room * sizeof *functions);
+        memset(functions + functions_room, 0, (room - functions_room) * sizeof *functions);
+        functions_room = room;
     }
     functions[handler.id] = fn;
     return (skua_function){handler.id};
 }
 
-void skua_call(int pe, skua_function function, const void *args, size_t bytes, skua_completion done)
+static void send_call(int pe, uint32_t function, const void *args, size_t bytes,
+                      skua_completion done)
 {
     struct {
         struct called called;
@@ -52,11 +54,24 @@ void skua_call(int pe, skua_function function, const void *args, size_t bytes, s
         small.called.done = done;
         if (bytes)
             memcpy(small.args, args, bytes);
-        skua_send_copy(pe, (skua_handler){function.id}, &small, sizeof small.called + bytes);
+        skua_send_copy(pe, (skua_handler){function}, &small, sizeof small.called + bytes);
         return;
     }
     msg                                         = skua_msg_alloc(sizeof(struct called) + bytes);
     ((struct called *)skua_msg_data(msg))->done = done;
     memcpy((struct called *)skua_msg_data(msg) + 1, args, bytes);
-    skua_send(pe, (skua_handler){function.id}, msg);
+    skua_send(pe, (skua_handler){function}, msg);
+}
+
+void skua_call(int pe, skua_function function, const void *args, size_t bytes, skua_completion done)
+{
+    struct ski_actor actor;
+
+    if (function.id >= functions_room || !functions[function.id])
+        ski_misuse("skua_call: function %u was never registered", function.id);
+    ski_onesided_check(__func__);
+    if (!ski_act_begin(&actor))
+        return;
+    send_call(pe, function.id, args, bytes, done);
+    ski_act_end(&actor);
 }

@@ -32,10 +32,11 @@ struct lock {
 
 skua_status_t skua_locks_create(size_t count, skua_locks *locks)
 {
-    skua_status_t status = skua_region_create(count * sizeof(struct lock), &locks->region);
+    size_t bytes = count > SIZE_MAX / sizeof(struct lock) ? SIZE_MAX : count * sizeof(struct lock);
+    skua_status_t status = skua_region_create(bytes, &locks->region);
 
     if (status == SKUA_OK)
-        memset(skua_region_mine(locks->region), 0, count * sizeof(struct lock));
+        memset(skua_region_mine(locks->region), 0, bytes);
     if (status == SKUA_OK)
         skua_sync(); /* nobody takes one of ours before it is zero */
     return status;
@@ -50,7 +51,8 @@ static struct lock *lock_at(const char *call, skua_locks locks, int pe, size_t i
 {
     struct ski_place place;
 
-    if (ski_locate(call, skua_at(locks.region, pe, i * sizeof(struct lock)), 0, sizeof(struct lock),
+    if (i >= skua_region_size(locks.region) / sizeof(struct lock) ||
+        ski_locate(call, skua_at(locks.region, pe, i * sizeof(struct lock)), 0, sizeof(struct lock),
                    &place) != SKUA_OK)
         ski_misuse("%s: PE %d has no lock %zu", call, pe, i);
     return (struct lock *)(void *)place.memory;
@@ -62,7 +64,8 @@ bool skua_lock(skua_locks locks, int pe, size_t i)
     struct entry    *mine, *before;
     struct ski_actor actor;
 
-    ski_act_begin(&actor);
+    if (!ski_act_begin(&actor))
+        return false;
     mine = ski_pool_alloc(&actor.self->pool, sizeof *mine);
     if (!mine)
         ski_fatal("skua_lock: no memory; raise SKUA_ARENA_SIZE");
@@ -87,6 +90,9 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
 
     if (!mine)
         ski_misuse("skua_unlock: lock %zu of PE %d is not taken", i, pe);
+    /* What went by request must be there before the next one looks. */
+    if (ski_self && ski_origin_of(ski_self)->operations)
+        skua_fence_all();
     lock->holder = NULL;
     /* Release: pairs with the acquire of the next one's exchange. */
     if (!atomic_compare_exchange_strong_explicit(&lock->tail, &last, NULL, memory_order_release,
@@ -95,7 +101,8 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
             sched_yield(); /* it has taken its place and is about to say so */
         ski_notify_raise(&next->granted, next->pe, 1);
     }
-    ski_act_begin(&actor);
+    if (!ski_act_begin(&actor))
+        return;
     ski_pool_free(&actor.self->pool, mine);
     ski_act_end(&actor);
 }

@@ -35,7 +35,8 @@ static SKI_COLD void wake(const skua_notify *notify, int pe)
 {
     struct ski_actor actor;
 
-    ski_act_begin(&actor);
+    if (!ski_act_begin(&actor))
+        return;
     skua_send_copy(pe, (skua_handler){SKI_HANDLER_NOTIFIED}, &notify, sizeof notify);
     ski_act_end(&actor);
 }
@@ -53,6 +54,8 @@ skua_status_t skua_notify_add(skua_gaddr at, uint64_t value)
 {
     char *memory = ski_reach(at, sizeof(skua_notify));
 
+    if (SKI_UNLIKELY(value == 0))
+        return SKUA_OK;
     if (SKI_UNLIKELY(!memory || !ski_calm() || (uintptr_t)memory % sizeof(skua_notify)))
         return ski_notify_far(__func__, at, value);
     ski_notify_raise((skua_notify *)(void *)memory, at.pe, value);
@@ -82,15 +85,18 @@ static bool reached(void *arg)
 /* A thread that is no PE: nobody could wake it. */
 static bool wait_outside(struct goal *goal)
 {
-    for (unsigned i = 0; !reached(goal); i++) {
-        if (ski_job_exiting(ski_origin_job()))
-            return false;
+    bool there = false;
+
+    if (!ski_outside_begin())
+        return false;
+    for (unsigned i = 0; !(there = reached(goal)) && !ski_job_exiting(ski_origin_job()); i++) {
         if (i < 1000)
             sched_yield();
         else
             usleep(100);
     }
-    return true;
+    ski_outside_end();
+    return there;
 }
 
 /* Sets the bit and waits to be woken; false: the job ends. */

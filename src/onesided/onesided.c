@@ -19,6 +19,10 @@ static struct ski_boot boot;
 static struct ski_pe  *guest; /* made when a thread first needs it */
 static pthread_mutex_t guest_lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* Threads that are no PEs inside of our calls, and whether the door is shut. */
+static _Atomic int outside;
+#define SHUT (1 << 30)
+
 skua_status_t ski_onesided_create(struct ski_job *job)
 {
     size_t                    stripes = SKI_STRIPES * sizeof(struct ski_stripe);
@@ -46,17 +50,21 @@ void ski_onesided_open(const struct ski_boot *our_boot)
      * processes of the job, all children of its starter, may attach to us. */
     prctl(PR_SET_PTRACER, (unsigned long)boot.job->starter, 0, 0, 0);
     ski_regions_open(boot.job, boot.process);
+    atomic_store(&outside, 0);
 }
 
 void ski_onesided_close(void)
 {
+    /* The job is exiting, so none of them waits for long. */
+    atomic_fetch_or(&outside, SHUT);
+    while (atomic_load(&outside) != SHUT)
+        sched_yield();
     if (guest) {
         ski_onesided_end(guest);
         ski_pe_destroy(guest);
         guest = NULL;
     }
     ski_regions_close();
-    ski_onesided = NULL;
 }
 
 void ski_onesided_begin(struct ski_pe *self)
@@ -72,7 +80,12 @@ void ski_onesided_end(struct ski_pe *self)
 void ski_onesided_check(const char *call)
 {
     if (!ski_onesided)
-        ski_misuse("%s: called outside of skua_main()", call);
+        ski_misuse("%s: called before skua_main()", call);
+}
+
+bool ski_onesided_over(void)
+{
+    return atomic_load(&outside) & SHUT;
 }
 
 struct ski_job *ski_origin_job(void)
@@ -82,18 +95,34 @@ struct ski_job *ski_origin_job(void)
 
 /* ---- guests ----------------------------------------------------------------- */
 
-void ski_act_begin(struct ski_actor *actor)
+bool ski_outside_begin(void)
+{
+    if (!(atomic_fetch_add(&outside, 1) & SHUT))
+        return true;
+    ski_outside_end();
+    return false;
+}
+
+void ski_outside_end(void)
+{
+    atomic_fetch_sub(&outside, 1);
+}
+
+bool ski_act_begin(struct ski_actor *actor)
 {
     actor->self  = ski_self;
     actor->guest = !ski_self;
     if (!actor->guest)
-        return;
+        return true;
+    if (!ski_outside_begin())
+        return false;
     pthread_mutex_lock(&guest_lock);
     if (!guest) {
         guest = ski_pe_create(&boot, ski_host_guest(boot.job->host, boot.process));
         ski_onesided_begin(guest);
     }
     ski_self = actor->self = guest;
+    return true;
 }
 
 void ski_act_end(struct ski_actor *actor)
@@ -106,4 +135,5 @@ void ski_act_end(struct ski_actor *actor)
     }
     ski_self = NULL;
     pthread_mutex_unlock(&guest_lock);
+    ski_outside_end();
 }

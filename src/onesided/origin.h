@@ -34,9 +34,15 @@ struct ski_actor {
     bool           guest;
 };
 
-void ski_act_begin(struct ski_actor *actor);
+/** False, for a thread that is no PE: the process is leaving skua_main(). */
+bool ski_act_begin(struct ski_actor *actor);
 
 /** Everything that was sent is on its way when this returns. */
 void ski_act_end(struct ski_actor *actor);
+
+/** A thread that is no PE is about to wait in memory of the job, and has done so:
+ *  the process does not leave before.  False: it is leaving. */
+bool ski_outside_begin(void);
+void ski_outside_end(void);
 
 #endif

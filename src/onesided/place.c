@@ -31,6 +31,8 @@ static bool within(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
 static skua_status_t no_region(const char *call, skua_gaddr at)
 {
     ski_onesided_check(call);
+    if (ski_onesided_over())
+        return SKUA_ERR_EXIT;
     ski_log(SKI_LOG_ERROR, "%s: there is no region %#x (freed already?)", call, at.region.id);
     return SKUA_ERR_REGION;
 }
@@ -50,7 +52,7 @@ skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_
                          struct ski_place *place)
 {
     struct ski_region *region  = ski_table_find(at.region);
-    bool               counted = region && region->kind == SKI_REGION_REGISTERED;
+    bool               counted = region && region->kind != SKI_REGION_SYMMETRIC;
     int64_t            rank;
 
     if (!region)

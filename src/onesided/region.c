@@ -21,9 +21,12 @@
 /* A symmetric region that not all of its PEs have asked for yet. */
 struct ski_note {
     struct ski_note *next;
+    size_t           bytes;
+    skua_status_t    status; /* SKUA_OK, or the failure that all of them get */
     uint32_t         id, members, waiting;
-    bool             everyone; /* all PEs; else `list` of the region says who */
-    uint8_t          taken[];  /* a bit for each member */
+    bool             everyone; /* all PEs, else those of the list */
+    uint8_t         *taken;    /* a bit for each member           */
+    int32_t          list[];
 };
 
 static struct ski_lock cache_lock; /* registered regions of this process */
@@ -51,7 +54,8 @@ static skua_status_t lay_out(const int *pes, uint32_t n, size_t bytes, struct sk
     skua_status_t status;
 
     if (bytes > SIZE_MAX / 4 / n)
-        return SKUA_ERR_NOMEM;
+        return ski_refuse(SKUA_ERR_NOMEM,
+                          "a region of %u times %zu bytes is larger than any memory", n, bytes);
     *like  = (struct ski_region){.kind    = SKI_REGION_SYMMETRIC,
                                  .count   = n,
                                  .members = n,
@@ -75,10 +79,8 @@ static skua_status_t lay_out(const int *pes, uint32_t n, size_t bytes, struct sk
 
 static bool same_members(const struct ski_note *note, const int *pes, uint32_t n)
 {
-    const struct ski_region *region = &ski_region_root->table[index_of(note->id)];
-
     return note->everyone == !pes && note->members == n &&
-           (!pes || memcmp(region->list, pes, n * sizeof *pes) == 0);
+           (!pes || memcmp(note->list, pes, n * sizeof *pes) == 0);
 }
 
 /* The first note for these PEs that member @p rank has not taken, or NULL; and
@@ -102,51 +104,64 @@ static void take_note(struct ski_pe *self, struct ski_note *note, struct ski_not
     ski_pool_free(&self->pool, note);
 }
 
-/* Makes the region and leaves a note for the others.  Caller holds the lock;
- * @p link is the end of the list. */
-static skua_status_t make_first(struct ski_pe *self, const int *pes, uint32_t n, size_t bytes,
-                                struct ski_note **link, struct ski_note **made)
+/* A note for the others, at the end of the list that @p link is. */
+static struct ski_note *leave_note(struct ski_pe *self, const int *pes, uint32_t n, size_t bytes,
+                                   struct ski_note **link)
 {
-    struct ski_region like, *region;
-    struct ski_note  *note = ski_pool_alloc(&self->pool, sizeof *note + (n + 7) / 8);
-    skua_status_t     status;
+    size_t           list = pes ? n * sizeof(int32_t) : 0;
+    struct ski_note *note = ski_pool_alloc(&self->pool, sizeof *note + list + (n + 7) / 8);
 
     if (!note)
-        return SKUA_ERR_NOMEM;
-    status = lay_out(pes, n, bytes, &like);
-    region = status == SKUA_OK ? ski_table_take() : NULL;
-    if (!region) {
-        if (status == SKUA_OK)
-            ski_span_free(ski_origin_job()->arena, like.base);
-        ski_pool_free(&self->pool, note);
-        return SKUA_ERR_NOMEM;
-    }
-    memset(note, 0, sizeof *note + (n + 7) / 8);
-    note->id       = ski_table_publish(region, &like);
+        ski_fatal("no memory to make a region; raise SKUA_ARENA_SIZE");
+    memset(note, 0, sizeof *note + list + (n + 7) / 8);
+    note->bytes    = bytes;
     note->members  = n;
     note->waiting  = n;
     note->everyone = !pes;
-    *link = *made = note;
-    return SKUA_OK;
+    note->taken    = (uint8_t *)note->list + list;
+    if (pes)
+        memcpy(note->list, pes, list);
+    *link = note;
+    return note;
+}
+
+/* The first of the PEs makes the region; what comes of it is in the note, also a
+ * failure, which is then that of all.  Caller holds the lock. */
+static struct ski_note *make_first(struct ski_pe *self, const int *pes, uint32_t n, size_t bytes,
+                                   struct ski_note **link)
+{
+    struct ski_note  *note = leave_note(self, pes, n, bytes, link);
+    struct ski_region like, *region = NULL;
+
+    note->status = lay_out(pes, n, bytes, &like);
+    if (note->status != SKUA_OK)
+        return note;
+    region = ski_table_take();
+    if (region) {
+        note->id = ski_table_publish(region, &like);
+    } else {
+        ski_span_free(ski_origin_job()->arena, like.base);
+        note->status = SKUA_ERR_NOMEM;
+    }
+    return note;
 }
 
 static skua_status_t create(struct ski_pe *self, const char *call, const int *pes, uint32_t n,
                             uint32_t rank, size_t bytes, skua_region *region)
 {
     struct ski_note **link, *note;
-    skua_status_t     status = SKUA_OK;
-    size_t            theirs = bytes;
+    skua_status_t     status;
+    size_t            theirs;
 
     ski_lock_acquire(&ski_region_root->lock);
     note = find_note(pes, n, rank, &link);
-    if (note)
-        theirs = ski_region_root->table[index_of(note->id)].bytes;
-    else
-        status = make_first(self, pes, n, bytes, link, &note);
-    if (status == SKUA_OK && theirs == bytes) {
+    if (!note)
+        note = make_first(self, pes, n, bytes, link);
+    theirs = note->bytes;
+    status = note->status;
+    if (status == SKUA_OK)
         region->id = note->id;
-        take_note(self, note, link, rank);
-    }
+    take_note(self, note, link, rank);
     ski_lock_release(&ski_region_root->lock);
     if (theirs != bytes)
         ski_misuse("%s: %zu bytes here but %zu on another PE; is it called in the same order?",
@@ -192,6 +207,7 @@ skua_status_t skua_region_alloc(size_t bytes, skua_region *region)
     if (status != SKUA_OK)
         return status;
     like.kind  = SKI_REGION_ALLOCATED;
+    like.count = 0; /* it may be freed at any time, so its uses are counted */
     like.first = pe;
     id         = ski_table_make(&like);
     if (!id) {
@@ -262,7 +278,7 @@ static void forget(struct ski_region *region)
     *at = region->next;
 }
 
-/* Closes a registered region to new operations; false if some are in flight. */
+/* Closes a region of one PE to new operations; false if some are in flight. */
 static bool close_region(struct ski_region *region)
 {
     uint32_t idle = 0;
@@ -270,6 +286,11 @@ static bool close_region(struct ski_region *region)
     /* Acquire: pairs with the release of ski_region_release(). */
     return atomic_compare_exchange_strong_explicit(&region->uses, &idle, SKI_REGION_CLOSED,
                                                    memory_order_acquire, memory_order_relaxed);
+}
+
+static skua_status_t busy(void)
+{
+    return ski_refuse(SKUA_ERR_BUSY, "skua_region_free: operations on the region are in flight");
 }
 
 static skua_status_t deregister(struct ski_region *region)
@@ -286,8 +307,7 @@ static skua_status_t deregister(struct ski_region *region)
         forget(region);
     ski_lock_release(&cache_lock);
     if (last && !closed)
-        return ski_refuse(SKUA_ERR_BUSY,
-                          "skua_region_free: operations on the registered memory are in flight");
+        return busy();
     if (closed)
         ski_table_remove(region);
     return SKUA_OK;
@@ -315,6 +335,7 @@ skua_status_t skua_region_free(skua_region id)
     struct ski_region *region = (ski_onesided_check(__func__), ski_table_find(id));
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
     int                last   = 1;
+    void              *base;
 
     if (rank >= 0 && region->kind == SKI_REGION_REGISTERED)
         return deregister(region);
@@ -326,7 +347,10 @@ skua_status_t skua_region_free(skua_region id)
                           ski_caller_pe(), id.id);
     if (!last)
         return SKUA_OK;
-    ski_span_free(ski_origin_job()->arena, region->base);
-    ski_table_remove(region);
+    if (region->kind == SKI_REGION_ALLOCATED && !close_region(region))
+        return busy();
+    base = region->base;
+    ski_table_remove(region); /* first: nobody finds what is not there any more */
+    ski_span_free(ski_origin_job()->arena, base);
     return SKUA_OK;
 }

@@ -10,8 +10,8 @@
  * the place is used anew: an id that outlived its region is recognised.
  *
  * Plain regions are those that every PE of the host reaches by load and store
- * and that need no counting: symmetric ones over neighbouring PEs, and those
- * allocated by one PE.  Their `count` is not 0, and the fast path is
+ * and that need no counting, since all their PEs free them together: symmetric
+ * ones over neighbouring PEs.  Their `count` is not 0, and the fast path is
  * ski_reach().  All others go through ski_locate(), which also says why a place
  * cannot be reached.
  */

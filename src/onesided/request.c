@@ -200,7 +200,7 @@ static void send(struct gather *g, const skua_ends *ends)
     if (ends)
         fill_ends(packet, ends);
     g->operation->packets++;
-    ski_origin_of(g->self)->bytes += g->bytes;
+    ski_origin_of(g->self)->bytes += bytes;
     g->runs = g->bytes = 0;
     msg->handler       = SKI_HANDLER_REQUEST;
     msg->source        = g->self->pe;
@@ -233,7 +233,7 @@ static skua_status_t wait_for(struct ski_pe *self, struct ski_operation *operati
     skua_status_t status;
 
     if (!wait_until(self, is_done, operation))
-        return SKUA_OK; /* the job ends; whatever is on the way is forgotten */
+        return SKUA_ERR_EXIT; /* whatever is on the way is forgotten */
     status = operation->status;
     if (result)
         *result = operation->result;
@@ -261,15 +261,18 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
                              const struct ski_place *place, const skua_ends *ends, bool wait,
                              uint64_t *result)
 {
-    struct gather g      = {.self = self, .t = t, .operation = begin(self, t, place, ends)};
+    struct gather g      = {.self = self, .t = t};
     bool          copied = t->verb != SKI_GET; /* when all is sent, the local memory is free */
 
+    if (!wait_until(self, has_room, ski_origin_of(self)))
+        return SKUA_ERR_EXIT;
+    g.operation         = begin(self, t, place, ends);
     g.limit             = (ski_config.packet < 1024 ? 1024 : ski_config.packet) & ~(size_t)15;
     g.operation->waited = wait;
     if (copied)
         g.operation->local = skua_done_nothing();
     if (!send_all(&g, ends))
-        return SKUA_OK;
+        return SKUA_ERR_EXIT;
     if (copied && ends)
         skua_complete(ends->local, NULL, 0);
     return wait ? wait_for(self, g.operation, result) : SKUA_PENDING;
@@ -282,7 +285,8 @@ skua_status_t ski_request_transfer(const struct ski_transfer *t, const struct sk
     struct ski_actor actor;
     skua_status_t    status;
 
-    ski_act_begin(&actor);
+    if (!ski_act_begin(&actor))
+        return SKUA_ERR_EXIT;
     /* A guest leaves nothing on the way: nobody would receive the answer. */
     status = request(actor.self, t, place, ends, actor.guest || (blocking && !handoff), NULL);
     ski_act_end(&actor);
@@ -295,7 +299,8 @@ skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_
     struct ski_actor actor;
     skua_status_t    status;
 
-    ski_act_begin(&actor);
+    if (!ski_act_begin(&actor))
+        return SKUA_ERR_EXIT;
     status = request(actor.self, t, place, NULL, true, old);
     ski_act_end(&actor);
     return status;
@@ -303,18 +308,30 @@ skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_
 
 /* ---- the server ----------------------------------------------------------------- */
 
-/* Whether a packet is what it says; the lowest and highest byte it touches. */
-static bool is_sound(const skua_msg *msg, struct packet *packet, ptrdiff_t *lo, ptrdiff_t *hi)
+/* Whether the head of a packet is whole, so that it can be answered. */
+static bool can_be_answered(const skua_msg *msg, const struct packet *packet)
 {
-    size_t room  = msg->bytes - sizeof *packet;
-    size_t total = 0;
+    return msg->bytes >= sizeof *packet && packet->origin >= 0 &&
+           packet->origin < ski_self->host->all;
+}
 
-    if (msg->bytes < sizeof *packet || packet->runs > RUNS ||
-        packet->runs * sizeof(struct ski_run) > room || packet->verb > SKI_ATOMIC)
+/* Whether its parts are as long as it says. */
+static bool is_whole(const skua_msg *msg, const struct packet *packet)
+{
+    size_t room = msg->bytes - sizeof *packet;
+
+    if (packet->runs > RUNS || packet->runs * sizeof(struct ski_run) > room)
         return false;
     room -= packet->runs * sizeof(struct ski_run);
-    if (packet->data_bytes > room || packet->signal_bytes > room - packet->data_bytes)
-        return false;
+    return packet->data_bytes <= room && packet->signal_bytes <= room - packet->data_bytes;
+}
+
+/* Whether it asks for something that there is; the lowest and highest byte it
+ * touches.  (Whether they are in the region is found out by ski_locate().) */
+static bool is_sound(struct packet *packet, ptrdiff_t *lo, ptrdiff_t *hi)
+{
+    size_t total = 0;
+
     *lo = *hi = 0;
     for (uint64_t i = 0; i < packet->runs; i++) {
         const struct ski_run *run = &runs_of(packet)[i];
@@ -328,11 +345,16 @@ static bool is_sound(const skua_msg *msg, struct packet *packet, ptrdiff_t *lo, 
     }
     if (packet->verb == SKI_ATOMIC)
         *hi = packet->atomic.bytes;
-    return total == packet->data_bytes &&
-           (packet->verb != SKI_ATOMIC || packet->atomic.bytes == 4 || packet->atomic.bytes == 8);
+    return total == packet->data_bytes && packet->verb <= SKI_ATOMIC &&
+           (packet->verb != SKI_ATOMIC ||
+            ((packet->atomic.bytes == 4 || packet->atomic.bytes == 8) &&
+             packet->atomic.op <= SKI_STORE)) &&
+           (!packet->signal ||
+            (packet->signal >= SKI_HANDLERS && packet->signal < ski_handlers.count)) &&
+           (!packet->notify.region.id || packet->notify.pe == packet->remote.pe);
 }
 
-static void serve_update(struct packet *packet, const struct ski_place *place)
+static skua_status_t serve_update(struct packet *packet, const struct ski_place *place)
 {
     skua_update update = {
         {packet->op}, (skua_type)packet->type, packet->scaled ? packet->scale : NULL};
@@ -341,13 +363,16 @@ static void serve_update(struct packet *packet, const struct ski_place *place)
     struct ski_hold hold    = {NULL};
     char           *data    = data_of(packet);
 
-    for (uint64_t i = 0; fn && i < packet->runs; i++) {
+    if (!fn || (uintptr_t)place->memory % (element < 8 ? element : 8))
+        return SKUA_ERR_INVAL;
+    for (uint64_t i = 0; i < packet->runs; i++) {
         struct ski_run *run = &runs_of(packet)[i];
         ski_update_run(&hold, place->process, place->memory + run->remote, data, run->bytes, fn,
                        element, update.scale);
         data += run->bytes;
     }
     ski_hold_end(&hold);
+    return SKUA_OK;
 }
 
 static void serve_copy(struct packet *packet, const struct ski_place *place)
@@ -376,7 +401,9 @@ static skua_status_t serve(struct packet *packet, ptrdiff_t lo, ptrdiff_t hi)
     if (!ski_place_direct(&place))
         status = SKUA_ERR_UNREACH; /* it came to the wrong process */
     else if (packet->verb == SKI_UPDATE)
-        serve_update(packet, &place);
+        status = serve_update(packet, &place);
+    else if (packet->verb == SKI_ATOMIC && (uintptr_t)place.memory % packet->atomic.bytes)
+        status = SKUA_ERR_ALIGN;
     else if (packet->verb == SKI_ATOMIC)
         packet->atomic.value = ski_atomic_here(&packet->atomic, &place);
     else
@@ -390,13 +417,15 @@ void ski_on_request(skua_msg *msg)
     struct packet *packet = skua_msg_data(msg);
     ptrdiff_t      lo, hi;
 
-    if (!is_sound(msg, packet, &lo, &hi)) {
+    if (!can_be_answered(msg, packet)) {
         ski_log(SKI_LOG_ERROR, "a one-sided request from PE %d that makes no sense was dropped",
                 msg->source);
         skua_msg_free(msg);
         return;
     }
-    packet->status = serve(packet, lo, hi);
+    packet->status = SKUA_ERR_INVAL;
+    if (is_whole(msg, packet) && is_sound(packet, &lo, &hi))
+        packet->status = serve(packet, lo, hi);
     if (packet->status == SKUA_OK && (packet->signal || packet->notify.region.id)) {
         skua_ends ends = {.notify       = packet->notify,
                           .notify_add   = packet->notify_add,
@@ -418,7 +447,7 @@ void ski_on_served(skua_msg *msg)
     struct ski_operation *operation = packet->operation;
     const char           *data      = data_of(packet);
 
-    ski_origin_of(ski_self)->bytes -= packet->data_bytes;
+    ski_origin_of(ski_self)->bytes -= msg->bytes;
     if (packet->status != SKUA_OK)
         operation->status = (skua_status_t)packet->status;
     else if (packet->verb == SKI_GET)

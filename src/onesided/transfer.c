@@ -110,7 +110,8 @@ static void signal_there(const skua_ends *ends, int pe, int source)
 {
     struct ski_actor actor;
 
-    ski_act_begin(&actor);
+    if (!ski_act_begin(&actor))
+        return;
     if (source == actor.self->pe) {
         skua_send_copy(pe, ends->signal, ends->signal_data, ends->signal_bytes);
     } else { /* in the name of another: of whom we serve, or of a thread's process */
@@ -128,8 +129,9 @@ void ski_ends_there(const char *call, const skua_ends *ends, int pe, int source)
 
     if (wants_notify(ends) &&
         ski_locate(call, ends->notify, 0, sizeof(skua_notify), &place) == SKUA_OK) {
-        ski_notify_raise((skua_notify *)(void *)place.memory, pe,
-                         ends->notify_add ? ends->notify_add : 1);
+        if (ski_place_direct(&place) && (uintptr_t)place.memory % sizeof(skua_notify) == 0)
+            ski_notify_raise((skua_notify *)(void *)place.memory, pe,
+                             ends->notify_add ? ends->notify_add : 1);
         ski_place_drop(&place);
     }
     if (ends->signal.id)
@@ -155,7 +157,8 @@ static void complete(const skua_ends *ends)
 {
     struct ski_actor actor;
 
-    ski_act_begin(&actor);
+    if (!ski_act_begin(&actor))
+        return;
     skua_complete(ends->local, NULL, 0);
     skua_complete(ends->remote, NULL, 0);
     ski_act_end(&actor);
@@ -221,8 +224,6 @@ static skua_status_t check_update(struct ski_transfer *t, size_t grain)
 
 static skua_status_t attach(const struct ski_transfer *t, const struct ski_place *place)
 {
-    if (!ski_config.attach || !ski_config.direct)
-        return SKUA_ERR_UNSUPPORTED;
     switch (t->verb) {
     case SKI_PUT: return ski_attach_put(t->call, place, &t->shape);
     case SKI_GET: return ski_attach_get(t->call, place, &t->shape);
@@ -231,20 +232,35 @@ static skua_status_t attach(const struct ski_transfer *t, const struct ski_place
     }
 }
 
+/* Where it is done by us, now: in order with what is on the way by request. */
+static void order_now(const struct ski_transfer *t, const skua_ends *ends)
+{
+    bool tells = wants_notify(ends) || (ends && ends->signal.id);
+
+    if (tells) /* that comes after earlier puts, whatever the order of the data */
+        ski_order_before(SKUA_ORDER_PARTIAL, SKI_PUT, t->remote.pe);
+    ski_order_before(ends ? ends->order : SKUA_ORDER_DEFAULT, t->verb, t->remote.pe);
+}
+
 static skua_status_t move(const struct ski_transfer *t, const struct ski_place *place,
                           const skua_ends *ends, bool blocking)
 {
     skua_status_t status = SKUA_ERR_UNSUPPORTED;
 
-    ski_order_before(ends ? ends->order : SKUA_ORDER_DEFAULT, t->verb, t->remote.pe);
     if (ski_config.direct && ski_place_direct(place)) {
+        order_now(t, ends);
         ski_transfer_here(t, place);
         status = SKUA_OK;
-    } else if (!ski_place_direct(place)) {
+    } else if (ski_config.direct && ski_config.attach && !ski_place_direct(place)) {
+        order_now(t, ends);
         status = attach(t, place);
     }
-    if (status == SKUA_ERR_UNSUPPORTED)
+    if (status == SKUA_ERR_UNSUPPORTED) {
+        /* Requests to a PE are served in the order of sending; what we did by
+         * ourselves is done, and the message carries it (or a full fence does). */
+        ski_fence(memory_order_seq_cst);
         return ski_request_transfer(t, place, ends, blocking);
+    }
     if (status == SKUA_OK)
         finish(t, ends);
     return status;

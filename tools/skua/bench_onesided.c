@@ -225,12 +225,14 @@ static void print_against_peers(const struct results *r, const char *suffix, con
     size_t      sizes[ROWS], count = sizes_of(r, metric, sizes), bytes = 0;
     double      worst = 0;
     const char *peer  = "none";
+    bool        rate  = strstr(metric, "_gbs") != NULL; /* more is better */
     char        text[96];
 
     for (size_t i = 0; i < count; i++)
         for (size_t p = 0; p < PEERS; p++) {
-            double ratio = bench_ratio(get(r, "skua", suffix, metric, sizes[i]),
-                                       results_get(r, peers[p].series, sizes[i], metric));
+            double skua   = get(r, "skua", suffix, metric, sizes[i]);
+            double theirs = results_get(r, peers[p].series, sizes[i], metric);
+            double ratio  = rate ? bench_ratio(theirs, skua) : bench_ratio(skua, theirs);
             if (ratio > worst) {
                 worst = ratio;
                 peer  = peers[p].series;
@@ -307,19 +309,33 @@ static void print_other_goals(const struct results *r, const char *suffix)
 
 static void print_peer_goals(const struct results *r, const char *suffix)
 {
-    print_against_peers(r, suffix, "put", "put_us");
-    print_against_peers(r, suffix, "get", "get_us");
-    print_against_peers(r, suffix, "accumulate", "acc_us");
-    print_against_peers(r, suffix, "fetch-add", "fetchadd_us");
-    print_against_peers(r, suffix, "put + notify", "notify_us");
-    print_against_peers(r, suffix, "patch put", "patch_put_us");
-    print_against_peers(r, suffix, "patch get", "patch_get_us");
-    print_against_peers(r, suffix, "patch accumulate", "patch_acc_us");
-    print_against_peers(r, suffix, "put to own patch", "patch_local_put_us");
-    print_against_peers(r, suffix, "get from own patch", "patch_local_get_us");
-    print_against_peers(r, suffix, "accumulate to own patch", "patch_local_acc_us");
-    print_against_peers(r, suffix, "strided put", "strided_put_us");
-    print_against_peers(r, suffix, "vector put", "vector_put_us");
+    static const struct {
+        const char *what, *metric;
+    } goals[] = {
+        {"put", "put_us"},
+        {"get", "get_us"},
+        {"accumulate", "acc_us"},
+        {"fetch-add", "fetchadd_us"},
+        {"put + notify", "notify_us"},
+        {"puts in flight", "put_gbs"},
+        {"gets in flight", "get_gbs"},
+        {"patch put", "patch_put_us"},
+        {"patch get", "patch_get_us"},
+        {"patch accumulate", "patch_acc_us"},
+        {"put to own patch", "patch_local_put_us"},
+        {"get from own patch", "patch_local_get_us"},
+        {"accumulate to own patch", "patch_local_acc_us"},
+        {"strided put", "strided_put_us"},
+        {"vector put", "vector_put_us"},
+        {"put, target computes", "busy_put_us"},
+        {"get, target computes", "busy_get_us"},
+        {"accumulate, target computes", "busy_acc_us"},
+        {"fetch-add, target computes", "busy_fetchadd_us"},
+        {"barrier", "barrier_us"},
+    };
+
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        print_against_peers(r, suffix, goals[i].what, goals[i].metric);
 }
 
 static void print_goals(const struct results *r, const char *title, const char *suffix)

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * requests.c - operations by request beside those that are done at once: the
+ * pool is a bound and calls do not wait without need; notifications, locks and
+ * fences hold across the ways; a region that one PE cannot make is nobody's.
+ *
+ * To be run with direct=0, and with attach=0, so that registered memory goes by
+ * request and the rest does not.  PE 0 acts, PE 1 is the target.
+ *
+ * usage: requests [times]
+ */
+#include <pthread.h>
+#include <skua/skua.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define MANY  20000 /* accumulates of BLOCK bytes: more than the arena of 64 MB holds */
+#define BLOCK 4096
+
+struct shared { /* in the symmetric region */
+    skua_notify      notify;
+    _Atomic uint64_t go;
+    uint64_t         word[8];
+    double           block[BLOCK / sizeof(double)];
+};
+
+static skua_region      region, registered; /* of PE 1, in its own memory */
+static skua_function    twice;
+static long             times = 5000;
+static _Atomic uint64_t own[8]; /* what PE 1 registers */
+
+static struct shared *shared_of(int pe)
+{
+    return skua_local(skua_at(region, pe, 0));
+}
+
+static skua_gaddr at(int pe, size_t offset)
+{
+    return skua_at(region, pe, offset);
+}
+
+/* The target computes, as it were: it calls nothing until PE 0 lets it. */
+static void compute_until(uint64_t go)
+{
+    while (atomic_load(&shared_of(1)->go) < go)
+        ;
+}
+
+static void let_go(uint64_t go)
+{
+    atomic_store(&shared_of(1)->go, go); /* memory that both see, whatever the way */
+}
+
+/* ---- the pool ------------------------------------------------------------------ */
+
+/* More than fits into the arena at once, while the target serves only when it is
+ * done with something else. */
+static void test_pool(void)
+{
+    static double     ones[BLOCK / sizeof(double)];
+    const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
+
+    for (size_t i = 0; i < BLOCK / sizeof(double); i++)
+        ones[i] = 1;
+    if (skua_pe() == 0)
+        for (int i = 0; i < MANY; i++)
+            CHECK(skua_acc_nb(at(1, offsetof(struct shared, block)), ones, BLOCK, &sum, NULL) >= 0);
+    skua_sync();
+    if (skua_pe() == 1)
+        CHECK(shared_of(1)->block[0] == MANY && shared_of(1)->block[BLOCK / 8 - 1] == MANY);
+    skua_sync();
+}
+
+/* Two non-blocking puts are both on the way while the target serves neither. */
+static void test_not_serialised(void)
+{
+    uint64_t value = 7;
+
+    if (skua_pe() == 0) {
+        CHECK(skua_put_nb(skua_at(registered, 1, 0), &value, 8, NULL) >= 0);
+        CHECK(skua_put_nb(skua_at(registered, 1, 8), &value, 8, NULL) >= 0);
+        let_go(1);
+    } else if (skua_pe() == 1) {
+        compute_until(1);
+    }
+    skua_sync();
+    if (skua_pe() == 1)
+        CHECK(own[0] == 7 && own[1] == 7);
+    skua_sync();
+}
+
+/* ---- across the ways -------------------------------------------------------------- */
+
+/* A notification comes after earlier puts, whatever carries which, and whatever
+ * comes with it. */
+static void test_notify_after_put(void)
+{
+    const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
+
+    for (uint64_t i = 1; i <= (uint64_t)times; i++) {
+        if (skua_pe() == 0) {
+            double    one  = 1;
+            skua_ends ends = {.notify = at(1, 0),
+                              .order  = i % 2 ? SKUA_UNORDERED : SKUA_ORDER_DEFAULT};
+            skua_put_nb(skua_at(registered, 1, 16), &i, 8, NULL);
+            if (i % 3)
+                skua_acc_nb(at(1, offsetof(struct shared, block)), &one, 8, &sum, &ends);
+            else
+                skua_put_nb(at(1, offsetof(struct shared, word)), &i, 8, &ends);
+            skua_fence_all();
+        } else if (skua_pe() == 1) {
+            CHECK(skua_notify_wait(&shared_of(1)->notify, i));
+            CHECK(atomic_load(&own[2]) >= i);
+        }
+    }
+    skua_sync();
+}
+
+/* What was handed off under a lock is there for the next holder. */
+static void test_lock_covers(void)
+{
+    skua_locks locks;
+
+    CHECK(skua_locks_create(1, &locks) == SKUA_OK);
+    for (long i = 0; skua_pe() < 2 && i < times; i++) {
+        uint64_t value;
+        CHECK(skua_lock(locks, 1, 0));
+        CHECK(skua_get(&value, skua_at(registered, 1, 24), 8) == SKUA_OK);
+        value++;
+        CHECK(skua_put(skua_at(registered, 1, 24), &value, 8) == SKUA_OK);
+        skua_unlock(locks, 1, 0);
+    }
+    skua_sync();
+    if (skua_pe() == 1)
+        CHECK(own[3] == 2 * (uint64_t)times);
+    CHECK(skua_locks_free(locks) == SKUA_OK);
+}
+
+/* ---- regions that cannot be made ---------------------------------------------------- */
+
+static void test_failed_creation(void)
+{
+    skua_region big = {0}, first = {0}, second = {0};
+
+    if (skua_pe() == 0) {
+        CHECK(skua_region_alloc((size_t)40 << 20, &big) == SKUA_OK);
+        CHECK(skua_region_create((size_t)40 << 20, &first) == SKUA_ERR_NOMEM);
+        CHECK(skua_region_free(big) == SKUA_OK);
+    }
+    skua_sync();
+    if (skua_pe() > 0) /* now there would be room, but it is the same call */
+        CHECK(skua_region_create((size_t)40 << 20, &first) == SKUA_ERR_NOMEM);
+    CHECK(skua_region_create(64, &second) == SKUA_OK);
+    CHECK(skua_region_free(second) == SKUA_OK);
+    skua_sync();
+}
+
+/* Memory of one PE is not given away under a put. */
+static void test_free_under_puts(void)
+{
+    static char buffer[1 << 20];
+    skua_region mine;
+
+    if (skua_pe() == 1) {
+        CHECK(skua_region_alloc(sizeof buffer, &mine) == SKUA_OK);
+        CHECK(skua_put(at(0, offsetof(struct shared, word)), &mine, sizeof mine) == SKUA_OK);
+    }
+    skua_sync();
+    if (skua_pe() == 0) {
+        skua_status_t status = SKUA_OK;
+        memcpy(&mine, shared_of(0)->word, sizeof mine);
+        let_go(2);
+        for (int i = 0; i < 100 && status == SKUA_OK; i++)
+            status = skua_put(skua_at(mine, 1, 0), buffer, sizeof buffer);
+        CHECK(status == SKUA_OK || status == SKUA_ERR_REGION);
+    } else if (skua_pe() == 1) {
+        skua_status_t status;
+        compute_until(2);
+        do {
+            skua_poll(10);
+            status = skua_region_free(mine);
+        } while (status == SKUA_ERR_BUSY);
+        CHECK(status == SKUA_OK);
+    }
+    skua_sync();
+}
+
+/* ---- threads that are no PEs, and the end -------------------------------------------- */
+
+static void on_twice(const void *args, size_t bytes, skua_completion done)
+{
+    uint64_t value = 2 * *(const uint64_t *)args;
+
+    CHECK(bytes == 8);
+    skua_complete(done, &value, 8);
+}
+
+static skua_handler     answer;
+static _Atomic uint64_t answered;
+
+static void on_answer(skua_msg *msg)
+{
+    answered = *(uint64_t *)skua_msg_data(msg);
+    skua_msg_free(msg);
+}
+
+static void *call_outside(void *arg)
+{
+    skua_call(1, twice, &(uint64_t){21}, 8, skua_done_send(*(int *)arg, answer));
+    return NULL;
+}
+
+static bool has_answer(void *arg)
+{
+    (void)arg;
+    return answered == 42;
+}
+
+static void test_call_outside(void)
+{
+    int       me = skua_pe();
+    pthread_t thread;
+
+    if (me == 0) {
+        CHECK(pthread_create(&thread, NULL, call_outside, &me) == 0);
+        CHECK(skua_run_until(has_answer, NULL));
+        CHECK(pthread_join(thread, NULL) == 0);
+    }
+    skua_sync();
+}
+
+static pthread_t waiting, getting;
+
+/* They are inside of calls when the job ends, and return. */
+static void *wait_outside(void *arg)
+{
+    CHECK(!skua_notify_wait(arg, UINT32_MAX));
+    return NULL;
+}
+
+static void *get_outside(void *arg)
+{
+    uint64_t value;
+
+    (void)arg;
+    while (skua_get(&value, skua_at(registered, 1, 0), 8) == SKUA_OK)
+        ;
+    return NULL;
+}
+
+static void leave_threads(void)
+{
+    if (skua_pe() != 0)
+        return;
+    CHECK(pthread_create(&waiting, NULL, wait_outside, &shared_of(0)->notify) == 0);
+    CHECK(pthread_create(&getting, NULL, get_outside, NULL) == 0);
+}
+
+/* ---- the job --------------------------------------------------------------------------- */
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    CHECK(skua_region_create(sizeof(struct shared), &region) == SKUA_OK);
+    memset(skua_region_mine(region), 0, sizeof(struct shared));
+    skua_sync();
+    if (skua_pe() == 1) {
+        CHECK(skua_region_register(own, sizeof own, &registered) == SKUA_OK);
+        for (int pe = 0; pe < skua_pes(); pe++)
+            skua_put(at(pe, offsetof(struct shared, word)), &registered, sizeof registered);
+    }
+    skua_sync();
+    memcpy(&registered, shared_of(skua_pe())->word, sizeof registered);
+    test_pool();
+    test_not_serialised();
+    test_notify_after_put();
+    test_lock_covers();
+    test_failed_creation();
+    test_free_under_puts();
+    test_call_outside();
+    leave_threads();
+    skua_sync();
+    if (skua_pe() == skua_pes() - 1)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+
+    if (argc > 1)
+        times = atol(argv[1]);
+    twice  = skua_function_register("twice", on_twice);
+    answer = skua_register("answer", on_answer);
+    code   = skua_main(argc, argv, start);
+    if (waiting)
+        pthread_join(waiting, NULL);
+    if (getting)
+        pthread_join(getting, NULL);
+    return code;
+}
