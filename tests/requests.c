@@ -26,19 +26,35 @@ struct shared { /* in the symmetric region */
     double           block[BLOCK / sizeof(double)];
 };
 
-static skua_region      region, registered; /* of PE 1, in its own memory */
+struct regions { /* known to each PE */
+    skua_region symmetric;
+    skua_region registered; /* of PE 1, in its own memory */
+};
+
+static skua_pe_data     regions_key;
+static skua_region      registered_outside; /* for the thread that is no PE */
 static skua_function    twice;
 static long             times = 5000;
 static _Atomic uint64_t own[8]; /* what PE 1 registers */
 
+static struct regions *regions(void)
+{
+    return skua_pe_data_get(regions_key);
+}
+
 static struct shared *shared_of(int pe)
 {
-    return skua_local(skua_at(region, pe, 0));
+    return skua_local(skua_at(regions()->symmetric, pe, 0));
+}
+
+static skua_gaddr own_at(size_t i)
+{
+    return skua_at(regions()->registered, 1, 8 * i);
 }
 
 static skua_gaddr at(int pe, size_t offset)
 {
-    return skua_at(region, pe, offset);
+    return skua_at(regions()->symmetric, pe, offset);
 }
 
 /* The target computes, as it were: it calls nothing until PE 0 lets it. */
@@ -59,7 +75,7 @@ static void let_go(uint64_t go)
  * done with something else. */
 static void test_pool(void)
 {
-    static double     ones[BLOCK / sizeof(double)];
+    double            ones[BLOCK / sizeof(double)];
     const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
 
     for (size_t i = 0; i < BLOCK / sizeof(double); i++)
@@ -79,8 +95,8 @@ static void test_not_serialised(void)
     uint64_t value = 7;
 
     if (skua_pe() == 0) {
-        CHECK(skua_put_nb(skua_at(registered, 1, 0), &value, 8, NULL) >= 0);
-        CHECK(skua_put_nb(skua_at(registered, 1, 8), &value, 8, NULL) >= 0);
+        CHECK(skua_put_nb(own_at(0), &value, 8, NULL) >= 0);
+        CHECK(skua_put_nb(own_at(1), &value, 8, NULL) >= 0);
         let_go(1);
     } else if (skua_pe() == 1) {
         compute_until(1);
@@ -104,7 +120,7 @@ static void test_notify_after_put(void)
             double    one  = 1;
             skua_ends ends = {.notify = at(1, 0),
                               .order  = i % 2 ? SKUA_UNORDERED : SKUA_ORDER_DEFAULT};
-            skua_put_nb(skua_at(registered, 1, 16), &i, 8, NULL);
+            skua_put_nb(own_at(2), &i, 8, NULL);
             if (i % 3)
                 skua_acc_nb(at(1, offsetof(struct shared, block)), &one, 8, &sum, &ends);
             else
@@ -112,10 +128,10 @@ static void test_notify_after_put(void)
             skua_fence_all();
         } else if (skua_pe() == 1) {
             CHECK(skua_notify_wait(&shared_of(1)->notify, i));
-            CHECK(atomic_load(&own[2]) >= i);
+            CHECK(atomic_load(&own[2]) == i);
         }
+        skua_sync();
     }
-    skua_sync();
 }
 
 /* What was handed off under a lock is there for the next holder. */
@@ -127,9 +143,9 @@ static void test_lock_covers(void)
     for (long i = 0; skua_pe() < 2 && i < times; i++) {
         uint64_t value;
         CHECK(skua_lock(locks, 1, 0));
-        CHECK(skua_get(&value, skua_at(registered, 1, 24), 8) == SKUA_OK);
+        CHECK(skua_get(&value, own_at(3), 8) == SKUA_OK);
         value++;
-        CHECK(skua_put(skua_at(registered, 1, 24), &value, 8) == SKUA_OK);
+        CHECK(skua_put(own_at(3), &value, 8) == SKUA_OK);
         skua_unlock(locks, 1, 0);
     }
     skua_sync();
@@ -160,8 +176,8 @@ static void test_failed_creation(void)
 /* Memory of one PE is not given away under a put. */
 static void test_free_under_puts(void)
 {
-    static char buffer[1 << 20];
-    skua_region mine;
+    static const char buffer[1 << 20];
+    skua_region       mine;
 
     if (skua_pe() == 1) {
         CHECK(skua_region_alloc(sizeof buffer, &mine) == SKUA_OK);
@@ -231,7 +247,8 @@ static void test_call_outside(void)
     skua_sync();
 }
 
-static pthread_t waiting, getting;
+static pthread_t   waiting, getting;
+static atomic_bool over; /* skua_main() has returned */
 
 /* They are inside of calls when the job ends, and return. */
 static void *wait_outside(void *arg)
@@ -245,7 +262,7 @@ static void *get_outside(void *arg)
     uint64_t value;
 
     (void)arg;
-    while (skua_get(&value, skua_at(registered, 1, 0), 8) == SKUA_OK)
+    while (!over && skua_get(&value, skua_at(registered_outside, 1, 0), 8) == SKUA_OK)
         ;
     return NULL;
 }
@@ -254,6 +271,7 @@ static void leave_threads(void)
 {
     if (skua_pe() != 0)
         return;
+    registered_outside = regions()->registered;
     CHECK(pthread_create(&waiting, NULL, wait_outside, &shared_of(0)->notify) == 0);
     CHECK(pthread_create(&getting, NULL, get_outside, NULL) == 0);
 }
@@ -263,16 +281,17 @@ static void leave_threads(void)
 static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
-    CHECK(skua_region_create(sizeof(struct shared), &region) == SKUA_OK);
-    memset(skua_region_mine(region), 0, sizeof(struct shared));
+    CHECK(skua_region_create(sizeof(struct shared), &regions()->symmetric) == SKUA_OK);
+    memset(shared_of(skua_pe()), 0, sizeof(struct shared));
     skua_sync();
     if (skua_pe() == 1) {
+        skua_region registered;
         CHECK(skua_region_register(own, sizeof own, &registered) == SKUA_OK);
         for (int pe = 0; pe < skua_pes(); pe++)
             skua_put(at(pe, offsetof(struct shared, word)), &registered, sizeof registered);
     }
     skua_sync();
-    memcpy(&registered, shared_of(skua_pe())->word, sizeof registered);
+    memcpy(&regions()->registered, shared_of(skua_pe())->word, sizeof(skua_region));
     test_pool();
     test_not_serialised();
     test_notify_after_put();
@@ -292,9 +311,11 @@ int main(int argc, char **argv)
 
     if (argc > 1)
         times = atol(argv[1]);
-    twice  = skua_function_register("twice", on_twice);
-    answer = skua_register("answer", on_answer);
-    code   = skua_main(argc, argv, start);
+    regions_key = skua_pe_data_register(sizeof(struct regions));
+    twice       = skua_function_register("twice", on_twice);
+    answer      = skua_register("answer", on_answer);
+    code        = skua_main(argc, argv, start);
+    over        = true;
     if (waiting)
         pthread_join(waiting, NULL);
     if (getting)

@@ -64,7 +64,7 @@ void ski_onesided_close(void)
         ski_pe_destroy(guest);
         guest = NULL;
     }
-    ski_regions_close();
+    /* The table stays: a thread of the program's own may be at it (boot.c). */
 }
 
 void ski_onesided_begin(struct ski_pe *self)
@@ -81,11 +81,6 @@ void ski_onesided_check(const char *call)
 {
     if (!ski_onesided)
         ski_misuse("%s: called before skua_main()", call);
-}
-
-bool ski_onesided_over(void)
-{
-    return atomic_load(&outside) & SHUT;
 }
 
 struct ski_job *ski_origin_job(void)

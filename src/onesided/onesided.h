@@ -58,9 +58,6 @@ void ski_onesided_end(struct ski_pe *self);
 /** End the job with a line if we have not begun. */
 void ski_onesided_check(const char *call);
 
-/** Whether we have ended: a thread that is no PE may still call. */
-bool ski_onesided_over(void);
-
 /** The root, in this process. */
 extern struct ski_onesided_root *ski_onesided;
 

@@ -68,9 +68,8 @@ extern struct ski_regions ski_regions __attribute__((visibility("hidden")));
 /** Make the table in the arena of @p job.  A failure has been logged. */
 skua_status_t ski_regions_create(struct ski_job *job);
 
-/** Know the table, in process @p process; and forget it.  Uses ski_config. */
+/** Know the table, in process @p process, from now on.  Uses ski_config. */
 void ski_regions_open(struct ski_job *job, int process);
-void ski_regions_close(void);
 
 /** The piece that @p at is in, if its region is plain, and its size; else NULL. */
 static inline char *ski_piece(skua_gaddr at, uint64_t *bytes)

@@ -51,12 +51,6 @@ void ski_regions_open(struct ski_job *our_job, int process)
     }
 }
 
-void ski_regions_close(void)
-{
-    ski_regions     = (struct ski_regions){&none, 0, -1, 0};
-    ski_region_root = NULL;
-}
-
 struct ski_region *ski_table_take(void)
 {
     uint32_t index = ski_region_root->free_first;

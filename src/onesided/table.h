@@ -19,7 +19,7 @@ struct ski_region_root {
     struct ski_region *table;
 };
 
-/* In this process; NULL outside of skua_main(). */
+/* In this process; NULL before skua_main(). */
 extern struct ski_region_root *ski_region_root;
 
 /** A free place, or NULL, logged.  The caller holds the lock. */
