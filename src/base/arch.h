@@ -7,6 +7,8 @@
  *   ski_ticks_rate()   its ticks a second, or 0 when it must be measured
  *   ski_order_stores() keeps later stores behind earlier ones, for all who look
  *   ski_order_swap()   makes an atomic read-modify-write before it a full barrier
+ *   SKI_COPY_AHEAD_*   from how many bytes to how many a copy is better fetched
+ *                      ahead by software; LEAST = MOST: never
  *   ski_context_pc()   where the thread of a signal handler was executing
  */
 #ifndef SKI_ARCH_H

@@ -20,6 +20,9 @@ static inline uint64_t ski_ticks_rate(void)
     return rate;
 }
 
+#define SKI_COPY_AHEAD_LEAST ((size_t)384 << 10)
+#define SKI_COPY_AHEAD_MOST  ((size_t)3 << 19)
+
 /* Half the price of a release fence, which also waits for loads. */
 static inline void ski_order_stores(void)
 {

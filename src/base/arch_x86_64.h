@@ -22,6 +22,9 @@ static inline uint64_t ski_ticks_rate(void)
     return 0; /* CPUID knows it only on some models: clock.c measures */
 }
 
+#define SKI_COPY_AHEAD_LEAST ((size_t)0)
+#define SKI_COPY_AHEAD_MOST  ((size_t)0)
+
 static inline void ski_order_stores(void)
 {
     __asm__ volatile("" ::: "memory"); /* they are never reordered */

@@ -12,6 +12,7 @@
 
 #include "base/arch.h"
 #include "base/log.h"
+#include "onesided/copy.h"
 
 /* ---- checks --------------------------------------------------------------- */
 
@@ -373,10 +374,25 @@ bool ski_list_get(const struct ski_shape *shape, char *piece, uint64_t offset, u
     return shape->bytes <= room && move_indexed(shape, piece, offset, room - shape->bytes, false);
 }
 
+#define PIECE ((size_t)256)
+#define AHEAD ((size_t)1024)
+
+void ski_copy_ahead(char *to, const char *from, size_t bytes)
+{
+    size_t done = 0;
+
+    for (; done + AHEAD + PIECE <= bytes; done += PIECE) {
+        for (size_t line = 0; line < PIECE; line += SKI_CACHE_LINE)
+            __builtin_prefetch(from + done + AHEAD + line);
+        memcpy(to + done, from + done, PIECE);
+    }
+    memcpy(to + done, from + done, bytes - done);
+}
+
 void ski_shape_put(const struct ski_shape *shape, char *remote)
 {
     switch (shape->kind) {
-    case SKI_CONTIGUOUS: memcpy(remote, shape->local, shape->bytes); break;
+    case SKI_CONTIGUOUS: ski_copy(remote, shape->local, shape->bytes); break;
     case SKI_STRIDED: copy_strided(shape, remote, true); break;
     case SKI_INDEXED: move_indexed(shape, remote, 0, UINT64_MAX, true); break;
     case SKI_VECTOR: move_list(shape->list, shape->count, remote, 0, 0, true, false); break;
@@ -386,7 +402,7 @@ void ski_shape_put(const struct ski_shape *shape, char *remote)
 void ski_shape_get(const struct ski_shape *shape, char *remote)
 {
     switch (shape->kind) {
-    case SKI_CONTIGUOUS: memcpy(shape->local, remote, shape->bytes); break;
+    case SKI_CONTIGUOUS: ski_copy(shape->local, remote, shape->bytes); break;
     case SKI_STRIDED: copy_strided(shape, remote, false); break;
     case SKI_INDEXED: move_indexed(shape, remote, 0, UINT64_MAX, false); break;
     case SKI_VECTOR: move_list(shape->list, shape->count, remote, 0, 0, false, false); break;

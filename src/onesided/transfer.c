@@ -15,6 +15,7 @@
 #include "core/collective.h"
 #include "core/handler.h"
 #include "onesided/attach.h"
+#include "onesided/copy.h"
 #include "onesided/notify.h"
 #include "onesided/origin.h"
 #include "onesided/request.h"
@@ -402,7 +403,7 @@ skua_status_t skua_put(skua_gaddr to, const void *from, size_t bytes)
         atomic_store_explicit((_Atomic uint64_t *)(void *)at, word, memory_order_release);
     } else {
         ski_order_stores();
-        memcpy(at, from, bytes);
+        ski_copy(at, from, bytes);
     }
     return SKUA_OK;
 }
@@ -416,7 +417,7 @@ skua_status_t skua_get(void *to, skua_gaddr from, size_t bytes)
     if (bytes == 8)
         memcpy(to, at, 8);
     else
-        memcpy(to, at, bytes);
+        ski_copy(to, at, bytes);
     return SKUA_OK;
 }
 
