@@ -22,8 +22,8 @@ static inline uint64_t ski_ticks_rate(void)
     return 0; /* CPUID knows it only on some models: clock.c measures */
 }
 
-#define SKI_COPY_AHEAD_LEAST ((size_t)0)
-#define SKI_COPY_AHEAD_MOST  ((size_t)0)
+#define SKI_COPY_AHEAD_LEAST SIZE_MAX
+#define SKI_COPY_AHEAD_MOST  SIZE_MAX
 
 static inline void ski_order_stores(void)
 {

@@ -17,7 +17,7 @@ void ski_copy_ahead(char *to, const char *from, size_t bytes);
 
 static inline void ski_copy(char *to, const char *from, size_t bytes)
 {
-    if (SKI_UNLIKELY(bytes - SKI_COPY_AHEAD_LEAST < SKI_COPY_AHEAD_MOST - SKI_COPY_AHEAD_LEAST))
+    if (SKI_UNLIKELY(bytes >= SKI_COPY_AHEAD_LEAST && bytes < SKI_COPY_AHEAD_MOST))
         ski_copy_ahead(to, from, bytes);
     else
         memcpy(to, from, bytes);
