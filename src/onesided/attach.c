@@ -8,7 +8,8 @@
 
 #include "base/log.h"
 
-#define BATCH 64 /* runs in a system call */
+#define BATCH 64             /* runs in a system call                      */
+#define PIECE ((size_t)4096) /* of an update: it may be on a small stack   */
 
 typedef ssize_t (*attach_fn)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                              unsigned long, unsigned long);
@@ -100,7 +101,7 @@ skua_status_t ski_attach_write(const char *call, int pid, char *to, const void *
 static skua_status_t update_piece(const char *call, int pid, char *to, const char *from,
                                   size_t bytes, ski_update_fn fn, size_t element, const void *scale)
 {
-    _Alignas(16) char piece[((size_t)1 << SKI_STRIPE_SHIFT) + 16];
+    _Alignas(16) char piece[PIECE];
     skua_status_t     status = ski_attach_read(call, pid, piece, to, bytes);
 
     if (status != SKUA_OK)
@@ -122,7 +123,7 @@ skua_status_t ski_attach_update(const char *call, const struct ski_place *place,
     while (status == SKUA_OK && ski_runs_next(&runs, &run)) {
         char *to = place->memory + run.remote;
         while (status == SKUA_OK && run.bytes > 0) {
-            size_t bytes = ski_stripe_bytes(to, run.bytes, element);
+            size_t bytes = ski_stripe_bytes(to, run.bytes < PIECE ? run.bytes : PIECE, element);
             ski_hold_move(&hold, place->process, to);
             status = update_piece(call, place->pid, to, run.local, bytes, fn, element, scale);
             to += bytes, run.local += bytes, run.bytes -= bytes;

@@ -29,7 +29,7 @@ struct ski_barrier;
 /* Accumulates, and atomics that the hardware cannot do for us, hold the lock of
  * the stripe of memory they work on. */
 #define SKI_STRIPES      1024
-#define SKI_STRIPE_SHIFT 13 /* 8 KiB */
+#define SKI_STRIPE_SHIFT 15 /* 32 KiB: several rows of a matrix */
 
 struct ski_stripe {
     _Alignas(SKI_CACHE_LINE) _Atomic uint32_t held;

@@ -390,12 +390,13 @@ static skua_status_t update(const char *call, skua_gaddr to, struct ski_shape sh
     return perform(&t, ends, blocking);
 }
 
-skua_status_t skua_put(skua_gaddr to, const void *from, size_t bytes)
+/* The short cuts of one piece; false: there is none. */
+static inline bool put_short(skua_gaddr to, const void *from, size_t bytes)
 {
     char *at = ski_reach(to, bytes);
 
     if (SKI_UNLIKELY(!at || !ski_calm()))
-        return put(__func__, to, ski_shape_contiguous(from, bytes), NULL, true);
+        return false;
     /* After earlier puts: a release store, or a barrier before the copy. */
     if (bytes == 8 && (uintptr_t)at % 8 == 0) {
         uint64_t word;
@@ -405,20 +406,34 @@ skua_status_t skua_put(skua_gaddr to, const void *from, size_t bytes)
         ski_order_stores();
         ski_copy(at, from, bytes);
     }
-    return SKUA_OK;
+    return true;
 }
 
-skua_status_t skua_get(void *to, skua_gaddr from, size_t bytes)
+static inline bool get_short(void *to, skua_gaddr from, size_t bytes)
 {
     const char *at = ski_reach(from, bytes);
 
     if (SKI_UNLIKELY(!at || !ski_calm()))
-        return get(__func__, from, ski_shape_contiguous(to, bytes), NULL, true);
+        return false;
     if (bytes == 8)
         memcpy(to, at, 8);
     else
         ski_copy(to, at, bytes);
-    return SKUA_OK;
+    return true;
+}
+
+skua_status_t skua_put(skua_gaddr to, const void *from, size_t bytes)
+{
+    if (SKI_LIKELY(put_short(to, from, bytes)))
+        return SKUA_OK;
+    return put(__func__, to, ski_shape_contiguous(from, bytes), NULL, true);
+}
+
+skua_status_t skua_get(void *to, skua_gaddr from, size_t bytes)
+{
+    if (SKI_LIKELY(get_short(to, from, bytes)))
+        return SKUA_OK;
+    return get(__func__, from, ski_shape_contiguous(to, bytes), NULL, true);
 }
 
 skua_status_t skua_put_strided(skua_gaddr to, const void *from, const skua_strided *shape)
@@ -489,11 +504,15 @@ skua_status_t skua_acc_indexed(skua_gaddr to, const void *from, const skua_index
 
 skua_status_t skua_put_nb(skua_gaddr to, const void *from, size_t bytes, const skua_ends *ends)
 {
+    if (!ends && SKI_LIKELY(put_short(to, from, bytes)))
+        return SKUA_OK;
     return put(__func__, to, ski_shape_contiguous(from, bytes), ends, false);
 }
 
 skua_status_t skua_get_nb(void *to, skua_gaddr from, size_t bytes, const skua_ends *ends)
 {
+    if (!ends && SKI_LIKELY(get_short(to, from, bytes)))
+        return SKUA_OK;
     return get(__func__, from, ski_shape_contiguous(to, bytes), ends, false);
 }
 
