@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/arch.h"
+#include "base/copy.h"
 #include "base/log.h"
-#include "onesided/copy.h"
 
 /* ---- checks --------------------------------------------------------------- */
 
@@ -372,21 +372,6 @@ bool ski_list_get(const struct ski_shape *shape, char *piece, uint64_t offset, u
     if (shape->kind == SKI_VECTOR)
         return move_list(shape->list, shape->count, piece, offset, room, false, true);
     return shape->bytes <= room && move_indexed(shape, piece, offset, room - shape->bytes, false);
-}
-
-#define PIECE ((size_t)256)
-#define AHEAD ((size_t)1024)
-
-void ski_copy_ahead(char *to, const char *from, size_t bytes)
-{
-    size_t done = 0;
-
-    for (; done + AHEAD + PIECE <= bytes; done += PIECE) {
-        for (size_t line = 0; line < PIECE; line += SKI_CACHE_LINE)
-            __builtin_prefetch(from + done + AHEAD + line);
-        memcpy(to + done, from + done, PIECE);
-    }
-    memcpy(to + done, from + done, bytes - done);
 }
 
 void ski_shape_put(const struct ski_shape *shape, char *remote)

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/copy.h"
 #include "base/sanitizer.h"
 #include "core/collective.h"
 #include "core/handler.h"
 #include "onesided/attach.h"
-#include "onesided/copy.h"
 #include "onesided/notify.h"
 #include "onesided/origin.h"
 #include "onesided/request.h"

@@ -12,7 +12,6 @@
 
 #include "base/arch.h"
 
-/* Copies with SKI_COPY_AHEAD_* of arch.h; shape.c. */
 void ski_copy_ahead(char *to, const char *from, size_t bytes);
 
 static inline void ski_copy(char *to, const char *from, size_t bytes)
