@@ -85,7 +85,7 @@ static uint32_t number(const char *key, uint32_t missing)
     return n;
 }
 
-static skua_status_t fence(void)
+skua_status_t ski_pmix_barrier(void)
 {
     pmix_info_t   collect = {.value = {.type = PMIX_BOOL, .data.flag = true}};
     pmix_status_t status;
@@ -93,11 +93,6 @@ static skua_status_t fence(void)
     snprintf(collect.key, sizeof collect.key, "%s", PMIX_COLLECT_DATA);
     status = pmix.fence(NULL, 0, &collect, 1);
     return status == PMIX_SUCCESS ? SKUA_OK : failed("a fence", status);
-}
-
-skua_status_t ski_pmix_barrier(void)
-{
-    return fence();
 }
 
 /* ---- the arena ------------------------------------------------------------------ */
@@ -125,6 +120,7 @@ static skua_status_t make(struct ski_boot *boot, int processes, int *fd)
         ski_job_create(boot->arena, processes * threads, threads, bound ? "none" : ski_config.pin,
                        &boot->job) != SKUA_OK)
         return SKUA_ERR_NOMEM;
+    boot->job->starter = getppid(); /* the launcher's, whose children we all are */
     snprintf(text, sizeof text, "%d,%d", (int)getpid(), *fd);
     status = pmix.put(PMIX_LOCAL, KEY, &value);
     if (status == PMIX_SUCCESS)
@@ -200,13 +196,13 @@ skua_status_t ski_pmix_start(struct ski_boot *boot)
                           size, here);
     status = boot->process == 0 ? make(boot, (int)size, &fd) : SKUA_OK;
     if (status == SKUA_OK)
-        status = fence();
+        status = ski_pmix_barrier();
     if (status == SKUA_OK && boot->process > 0)
         status = attach(boot);
     if (status == SKUA_OK)
         keep_binding(boot);
     if (status == SKUA_OK)
-        status = fence(); /* all have it, and say where they run */
+        status = ski_pmix_barrier(); /* all have it, and say where they run */
     if (fd >= 0)
         close(fd);
     return status;

@@ -168,18 +168,11 @@ static void complete(const skua_ends *ends)
 /* The operation is done: everything that was asked for. */
 static void finish(const struct ski_transfer *t, const skua_ends *ends)
 {
-    bool far = notify_is_far(ends);
-
     if (!ends)
         return;
-    if (far)
+    if (notify_is_far(ends))
         ski_notify_far(t->call, ends->notify, ends->notify_add ? ends->notify_add : 1);
-    if (!far || ends->signal.id) {
-        skua_ends there = *ends;
-        if (far)
-            there.notify = (skua_gaddr){0};
-        ski_ends_there(t->call, &there, t->remote.pe, ski_caller_pe());
-    }
+    ski_ends_there(t->call, ends, t->remote.pe, ski_caller_pe());
     complete(ends);
 }
 

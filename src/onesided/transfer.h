@@ -46,7 +46,8 @@ void ski_transfer_here(const struct ski_transfer *t, const struct ski_place *pla
 /** An atomic on such memory; the value before. */
 uint64_t ski_atomic_here(const struct ski_atomic *atomic, const struct ski_place *place);
 
-/** What `ends` asks for at the target, after the data: notification and signal. */
+/** What `ends` asks for at the target, after the data: the notification, if we
+ *  reach it, and the signal. */
 void ski_ends_there(const char *call, const skua_ends *ends, int pe, int source);
 
 /** skua_notify_add() to a place that is not plain. */

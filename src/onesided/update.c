@@ -2,7 +2,6 @@
 /* update.c - see update.h. */
 #include "onesided/update.h"
 
-#include <complex.h>
 #include <sched.h>
 
 #include "core/collective.h"
