@@ -9,7 +9,7 @@
 # root and no sudo, or no apt), it says what is missing and how to get it.
 set -eu
 
-build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev"
+build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev libfabric-dev"
 peers="openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev"
 case "${1:-build}" in
   build) packages="$build" ;;

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * driver.h - what carries packets between hosts: what it must provide, and may
+ * expect.
+ *
+ * A driver is a shared library of its own, loaded when a job needs it
+ * (select.h), so that Skua runs where UCX, libfabric or MPI are missing.  It
+ * exports one object, `ski_driver`, and calls up only through the functions it is
+ * given here.  It sees this file, <skua/status.h> and base/log.h, and links with
+ * nothing else of Skua.
+ *
+ * Every PE has a *port* of its own, also the hidden ones (helper, guest).  A port
+ * has an address, a few hundred bytes that the runtime takes to whoever asks for
+ * them, and talks to *peers*, other ports, once they are connected.
+ *
+ * A packet is a piece of memory of at least SKI_PACKET_LEAST bytes.  Drivers move
+ * packets whole and unharmed, each exactly once; they need not keep their order:
+ * the runtime numbers them (core/far.c).  Drivers look at nothing inside.
+ *
+ * Threads.  The functions of a port are called by one thread at a time, the PE's,
+ * and never from within an upcall.  start(), stop(), expose() and conceal() are
+ * called by one thread at a time while others may be in functions of ports.
+ * Upcalls come on the thread of the port, from within progress(), except sent()
+ * and done(), which may also come from within the call that they belong to.
+ *
+ * Nothing here blocks but start(), stop(), open(), close() and connect().
+ */
+#ifndef SKI_DRIVER_H
+#define SKI_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <skua/status.h>
+
+#include "base/log.h"
+
+#define SKI_DRIVER_VERSION 1
+#define SKI_DRIVER_SYMBOL  "ski_driver"
+#define SKI_PACKET_LEAST   32
+#define SKI_ADDRESS_MOST   2048 /* bytes of an address */
+#define SKI_KEY_MOST       512  /* of a key to memory  */
+#define SKI_WHY_MOST       256
+
+struct ski_port;   /* a PE's access to the network; the driver's own  */
+struct ski_peer;   /* another port, as seen through ours; likewise     */
+struct ski_memory; /* memory of this process that peers may access     */
+struct ski_key;    /* memory of a peer that we may access              */
+
+/* What a driver is told of the job when it starts. */
+struct ski_net {
+    int         process, processes;
+    int         ports;        /* that this process will have open at once, at most       */
+    bool        one_host;     /* all processes are on this host: loopback is enough      */
+    const char *interfaces;   /* the setting: "auto", or names as in eth0,ib0            */
+    const char *port_range;   /* the setting: "any", or 5000-5100                        */
+    double      peer_timeout; /* seconds after which a silent network is a lost peer     */
+    void (*log)(enum ski_log_level level, const char *format, ...)
+        __attribute__((format(printf, 2, 3)));
+    char why[SKI_WHY_MOST]; /* the driver's: why start() or open() failed, for people   */
+};
+
+/* What a port calls; @p owner is what open() was given. */
+struct ski_upcalls {
+    /** Memory for a packet of @p bytes that arrives, aligned to 64 bytes; NULL: drop
+     *  it. */
+    void *(*room)(void *owner, size_t bytes);
+
+    /** What room() gave holds the packet, which is the runtime's from now on. */
+    void (*arrived)(void *owner, void *packet, size_t bytes);
+
+    /** What room() gave will not be filled: the sender is gone. */
+    void (*spoilt)(void *owner, void *packet);
+
+    /** A packet for which send() was SKUA_PENDING is no longer needed. */
+    void (*sent)(void *owner, void *packet);
+
+    /** A put, get, atomic or flush that was SKUA_PENDING is over. */
+    void (*done)(void *owner, void *cookie, skua_status_t status);
+
+    /** The peer cannot be reached, or not any more.  What was sent to it and has not
+     *  come back through sent() and done() does so, now or later. */
+    void (*lost)(void *owner, int pe, const char *why);
+};
+
+enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWAP, SKI_NET_CSWAP };
+
+struct ski_driver {
+    unsigned    version; /* SKI_DRIVER_VERSION */
+    const char *name;    /* "ucx", "ofi", "mpi" */
+
+    /* -- the process, mandatory ------------------------------------------------ */
+
+    /** Find out whether we can work here, and prepare.  @p net stays in place.
+     *  On failure net->why says why, and nothing is left to undo. */
+    skua_status_t (*start)(struct ski_net *net);
+
+    /** Undo start(); all ports are closed. */
+    void (*stop)(void);
+
+    /** A few words for people: "UCX 1.13 over tcp on eth0".  After start(). */
+    const char *(*describe)(void);
+
+    /* -- ports, mandatory -------------------------------------------------------- */
+
+    /** Open the port of @p pe, for the calling thread. */
+    skua_status_t (*open)(int pe, const struct ski_upcalls *up, void *owner,
+                          struct ski_port **port);
+
+    /** Close it.  What was sent has been delivered or will be, as far as that can be
+     *  known; peers that are gone do not keep us waiting. */
+    void (*close)(struct ski_port *port);
+
+    /** Write the address, at most SKI_ADDRESS_MOST bytes; returns how many. */
+    size_t (*address)(struct ski_port *port, void *to);
+
+    /** Prepare to send to the port of @p pe.  Need not wait for an answer: a peer that
+     *  cannot be reached may also be reported by lost(). */
+    skua_status_t (*connect)(struct ski_port *port, int pe, const void *address, size_t bytes,
+                             struct ski_peer **peer);
+
+    /** Send a packet.  SKUA_OK: its memory is free again.  SKUA_PENDING: sent() will say
+     *  so.  SKUA_ERR_AGAIN: nothing has happened for want of room; try after progress(). */
+    skua_status_t (*send)(struct ski_peer *peer, void *packet, size_t bytes);
+
+    /** Move things on: upcalls happen here.  Returns a number > 0 if there was anything. */
+    unsigned (*progress)(struct ski_port *port);
+
+    /** A descriptor that poll() finds readable when progress() should be called, or -1. */
+    int (*wait_fd)(struct ski_port *port);
+
+    /** Before waiting for wait_fd(): true if it will become readable with the next
+     *  event.  False: there is something to do now. */
+    bool (*arm)(struct ski_port *port);
+
+    /* -- one-sided, optional: all NULL, and requests are sent instead -------------- */
+
+    /** Let peers access memory of this process.  SKUA_ERR_UNSUPPORTED: not this memory. */
+    skua_status_t (*expose)(void *base, size_t bytes, struct ski_memory **memory);
+    void (*conceal)(struct ski_memory *memory);
+
+    /** Write the key that peers need for it, at most SKI_KEY_MOST bytes; how many. */
+    size_t (*key)(struct ski_memory *memory, void *to);
+
+    /** Take a key that @p peer's process has written; and forget it. */
+    skua_status_t (*take_key)(struct ski_peer *peer, const void *from, size_t bytes,
+                              struct ski_key **key);
+    void (*drop_key)(struct ski_key *key);
+
+    /** Copy to or from the peer's memory at its address @p remote.  SKUA_OK: local memory
+     *  is free again, or filled.  SKUA_PENDING: done() will say so.  SKUA_ERR_AGAIN: as
+     *  for send().  Puts are done at the target after flush(), in no order before. */
+    skua_status_t (*put)(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                         struct ski_key *key, void *cookie);
+    skua_status_t (*get)(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                         struct ski_key *key, void *cookie);
+
+    /** Operate on 4 or 8 bytes at @p remote; *result, which stays in place until done(),
+     *  is the value before, and holds the value to compare with for SKI_NET_CSWAP. */
+    skua_status_t (*atomic)(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
+                            uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
+                            void *cookie);
+
+    /** Everything that was put to the peer before is visible there at done(). */
+    skua_status_t (*flush)(struct ski_peer *peer, void *cookie);
+};
+
+#endif

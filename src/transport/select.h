@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select.h - which driver carries packets between hosts.
+ *
+ * Drivers are looked for in SKUA_DRIVER_PATH, or beside the library or program
+ * that this code is in, or where they were installed.  With SKUA_DRIVER=auto the
+ * first of ucx, ofi and mpi that can start is taken.
+ */
+#ifndef SKI_SELECT_H
+#define SKI_SELECT_H
+
+#include "transport/driver.h"
+
+/* A driver and what became of it. */
+struct ski_candidate {
+    const char              *name;
+    const struct ski_driver *driver;            /* NULL: not usable */
+    char                     why[SKI_WHY_MOST]; /* and why not */
+};
+
+#define SKI_CANDIDATES 4
+
+extern const char *const ski_driver_names[SKI_CANDIDATES];
+
+/** Load one, by name; NULL, and why not. */
+const struct ski_driver *ski_driver_load(const char *name, char *why, size_t size);
+
+/** Start the best driver for @p net, or the one that the settings name; NULL, logged. */
+const struct ski_driver *ski_driver_select(struct ski_net *net);
+
+#endif
