@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "core/crash.h"
 #include "core/data.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "onesided/onesided.h"
@@ -35,17 +36,18 @@ static void *run_pe(void *arg)
  * if the settings ask for one. */
 static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_start_fn start)
 {
-    const struct ski_process *process = &boot->job->process[boot->process];
-    const struct ski_life     life    = {ski_onesided_begin, start, ski_onesided_end, argc, argv};
-    const struct ski_life     helping = {ski_onesided_begin, NULL, ski_onesided_end, argc, argv};
-    int                       threads = process->pes + ski_config.helper;
-    struct pe_thread         *t       = ski_calloc((size_t)threads, sizeof *t);
+    int                   first   = ski_job_first_pe(boot->job, boot->process);
+    int                   pes     = ski_job_pes_of(boot->job, boot->process);
+    const struct ski_life life    = {ski_onesided_begin, start, ski_onesided_end, argc, argv};
+    const struct ski_life helping = {ski_onesided_begin, NULL, ski_onesided_end, argc, argv};
+    int                   threads = pes + ski_config.helper;
+    struct pe_thread     *t       = ski_calloc((size_t)threads, sizeof *t);
 
-    for (int i = 0; i < process->pes; i++)
-        t[i] = (struct pe_thread){.boot = boot, .pe = process->first_pe + i, .life = &life};
+    for (int i = 0; i < pes; i++)
+        t[i] = (struct pe_thread){.boot = boot, .pe = first + i, .life = &life};
     if (ski_config.helper)
-        t[process->pes] = (struct pe_thread){
-            .boot = boot, .pe = ski_host_helper(boot->job->host, boot->process), .life = &helping};
+        t[pes] = (struct pe_thread){
+            .boot = boot, .pe = ski_job_helper(boot->job, boot->process), .life = &helping};
     for (int i = 1; i < threads; i++) {
         int error = pthread_create(&t[i].thread, NULL, run_pe, &t[i]);
         if (error)
@@ -81,6 +83,8 @@ static skua_status_t prepare(struct ski_boot *boot)
         status = ski_boot_barrier(boot);
     if (status == SKUA_OK)
         status = ski_handlers_agree(boot->job, boot->process);
+    if (status == SKUA_OK)
+        status = ski_far_open(boot);
     return status;
 }
 
@@ -101,6 +105,7 @@ int skua_main(int argc, char **argv, skua_start_fn start)
         ski_onesided_open(&boot);
         run_pes(&boot, argc, argv, start);
         ski_onesided_close();
+        ski_far_close();
         ski_data_close();
         code = ski_job_exit_code(boot.job);
         ski_crash_uninstall();

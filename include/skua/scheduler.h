@@ -63,8 +63,10 @@ typedef struct {
     uint64_t sent_inline;   /* to other PEs, inside a cell                      */
     uint64_t sent_pointer;  /* to other PEs, by address                         */
     uint64_t sent_self;     /* to itself                                        */
-    uint64_t received;      /* cells that arrived                               */
-    uint64_t deferred;      /* sends that waited because an inbox was full      */
+    uint64_t sent_far;      /* to PEs of other hosts                            */
+    uint64_t received;      /* cells and packets that arrived                   */
+    uint64_t wrong;         /* packets that made no sense and were dropped      */
+    uint64_t deferred;      /* sends that waited for want of room              */
     uint64_t sleeps;        /* times it slept for want of work                  */
     uint64_t wakes;         /* sleeping PEs it woke                             */
     uint64_t queue_longest; /* most messages that waited when others arrived    */

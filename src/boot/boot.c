@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/config.h"
@@ -16,9 +19,11 @@
 #include "base/topology.h"
 #include "boot/pmix.h"
 
-void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int process)
+void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int control_fd,
+                       int process)
 {
-    snprintf(text, size, "%d,%d,%d,%d", SKI_BOOT_VERSION, arena_fd, lifeline_fd, process);
+    snprintf(text, size, "%d,%d,%d,%d,%d", SKI_BOOT_VERSION, arena_fd, lifeline_fd, control_fd,
+             process);
 }
 
 skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
@@ -31,6 +36,15 @@ skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
         bytes = bytes < most ? bytes : most;
     }
     return ski_arena_create(bytes, ski_config.arena_address, ski_config.arena_keep, arena, fd);
+}
+
+static int             control_fd   = -1; /* to the launcher */
+static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool ski_boot_is_here(const struct ski_boot *boot)
+{
+    return boot->job && boot->process >= 0 && boot->process < boot->job->processes &&
+           boot->job->place[boot->process] >= 0;
 }
 
 /* Have the kernel kill us when the pipe's writer, the launcher, is gone. */
@@ -61,10 +75,9 @@ static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
         return status;
     close(arena_fd);
     boot->job = ski_job_of(boot->arena);
-    if (!boot->job || boot->process < 0 || boot->process >= boot->job->processes) {
-        ski_log(SKI_LOG_ERROR, "the arena holds no job with a process %d", boot->process);
-        return SKUA_ERR_INVAL;
-    }
+    if (!ski_boot_is_here(boot))
+        return ski_refuse(SKUA_ERR_INVAL, "the arena holds no job with a process %d",
+                          boot->process);
     if (!hold_lifeline(lifeline_fd)) {
         ski_log(SKI_LOG_ERROR, "descriptor %d is no lifeline (%s)", lifeline_fd, strerror(errno));
         return SKUA_ERR_INVAL;
@@ -76,11 +89,12 @@ static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
 
 static skua_status_t start_launched(struct ski_boot *boot, const char *line)
 {
-    int version, arena_fd, lifeline_fd;
-    int n = sscanf(line, "%d,%d,%d,%d", &version, &arena_fd, &lifeline_fd, &boot->process);
+    int           version, arena_fd, lifeline_fd;
+    int           n = sscanf(line, "%d,%d,%d,%d,%d", &version, &arena_fd, &lifeline_fd, &control_fd,
+                             &boot->process);
     skua_status_t status;
 
-    if (n < 1 || (version == SKI_BOOT_VERSION && n != 4)) {
+    if (n < 1 || (version == SKI_BOOT_VERSION && n != 5)) {
         ski_log(SKI_LOG_ERROR, SKI_BOOT_VARIABLE "=%s is not what a launcher writes", line);
         return SKUA_ERR_INVAL;
     }
@@ -91,6 +105,8 @@ static skua_status_t start_launched(struct ski_boot *boot, const char *line)
     }
     status = join(boot, arena_fd, lifeline_fd);
     if (status == SKUA_OK) {
+        if (control_fd >= 0)
+            fcntl(control_fd, F_SETFD, FD_CLOEXEC);
         ski_clock_set(&boot->job->clock);
         unsetenv(SKI_BOOT_VARIABLE); /* a program that we start is not part of the job */
     }
@@ -99,7 +115,10 @@ static skua_status_t start_launched(struct ski_boot *boot, const char *line)
 
 static skua_status_t start_self(struct ski_boot *boot)
 {
-    int           pes = (int)ski_config.threads;
+    int pes = (int)ski_config.threads;
+    /* One PE alone is best left to the system's scheduler. */
+    struct ski_plan plan = {
+        .pes = pes, .pes_per_process = pes, .pin = pes > 1 ? ski_config.pin : "none"};
     int           fd;
     skua_status_t status = ski_boot_arena(&boot->arena, &fd);
 
@@ -107,8 +126,7 @@ static skua_status_t start_self(struct ski_boot *boot)
         return status;
     close(fd);
     boot->process = 0;
-    /* One PE alone is best left to the system's scheduler. */
-    status = ski_job_create(boot->arena, pes, pes, pes > 1 ? ski_config.pin : "none", &boot->job);
+    status        = ski_job_create(boot->arena, &plan, &boot->job);
     if (status != SKUA_OK)
         ski_arena_detach(boot->arena);
     return status;
@@ -119,7 +137,7 @@ static skua_status_t take_slot(struct ski_boot *boot)
 {
     int32_t fresh = SKI_PROCESS_STARTED;
 
-    if (atomic_compare_exchange_strong(&boot->job->process[boot->process].state, &fresh,
+    if (atomic_compare_exchange_strong(&ski_job_process(boot->job, boot->process)->state, &fresh,
                                        SKI_PROCESS_ATTACHED))
         return SKUA_OK;
     ski_log(SKI_LOG_ERROR,
@@ -146,7 +164,7 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
     }
     if (status != SKUA_OK)
         return status;
-    ski_sanitizer_one_process(boot->job->processes == 1);
+    ski_sanitizer_one_process(boot->job->here == 1);
     return take_slot(boot);
 }
 
@@ -155,11 +173,74 @@ skua_status_t ski_boot_barrier(const struct ski_boot *boot)
     return boot->way == SKI_BOOT_PMIX ? ski_pmix_barrier() : SKUA_OK;
 }
 
+/* ---- telling each other -------------------------------------------------------- */
+
+static skua_status_t send_up(uint32_t kind, int process, const char *key, const void *value,
+                             size_t bytes)
+{
+    struct ski_control head    = {.kind = kind, .bytes = (uint32_t)bytes, .process = process};
+    struct iovec       parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)value, bytes}};
+    struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
+
+    snprintf(head.key, sizeof head.key, "%s", key);
+    if (bytes <= SKI_CONTROL_MOST && sendmsg(control_fd, &record, MSG_NOSIGNAL) >= 0)
+        return SKUA_OK;
+    return ski_refuse(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
+}
+
+static skua_status_t receive_value(int process, const char *key, void *value, size_t *bytes)
+{
+    struct ski_control head;
+    struct iovec       parts[] = {{&head, sizeof head}, {value, *bytes}};
+    struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t            n;
+
+    do
+        n = recvmsg(control_fd, &record, 0);
+    while (n < 0 && errno == EINTR);
+    if (n < (ssize_t)sizeof head || head.kind != SKI_CONTROL_VALUE || head.process != process ||
+        head.bytes != (size_t)n - sizeof head)
+        return ski_refuse(SKUA_ERR_SYSTEM, "the launcher does not say the %s of process %d", key,
+                          process);
+    *bytes = head.bytes;
+    return SKUA_OK;
+}
+
+static skua_status_t ask_launcher(int process, const char *key, void *value, size_t *bytes)
+{
+    skua_status_t status;
+
+    pthread_mutex_lock(&control_lock);
+    status = send_up(SKI_CONTROL_GET, process, key, NULL, 0);
+    if (status == SKUA_OK)
+        status = receive_value(process, key, value, bytes);
+    pthread_mutex_unlock(&control_lock);
+    return status;
+}
+
+skua_status_t ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
+                           size_t bytes)
+{
+    if (boot->way == SKI_BOOT_PMIX)
+        return ski_pmix_put(key, value, bytes);
+    return send_up(SKI_CONTROL_PUT, boot->process, key, value, bytes);
+}
+
+skua_status_t ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
+                           size_t *bytes)
+{
+    if (boot->way == SKI_BOOT_PMIX)
+        return ski_pmix_get(process, key, value, bytes);
+    return ask_launcher(process, key, value, bytes);
+}
+
+/* ---- the end -------------------------------------------------------------------- */
+
 void ski_boot_end(struct ski_boot *boot)
 {
     if (boot->way == SKI_BOOT_PMIX)
         ski_pmix_end();
-    atomic_store(&boot->job->process[boot->process].state, SKI_PROCESS_LEFT);
+    atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
     /* The arena stays mapped: a thread of the program's own may be in the middle
      * of an access, and the process is about to end. */
 }

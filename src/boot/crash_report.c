@@ -78,18 +78,17 @@ static void frame_text(const struct ski_frame *frame, bool innermost, char *text
 
 void ski_process_text(const struct ski_job *job, int process, int pe, char *text, size_t size)
 {
-    const struct ski_process *p = &job->process[process];
+    int first = ski_job_first_pe(job, process), pes = ski_job_pes_of(job, process);
 
-    if (pe >= 0 || p->pes == 1)
-        snprintf(text, size, "PE %d (process %d)", pe >= 0 ? pe : p->first_pe, process);
+    if (pe >= 0 || pes == 1)
+        snprintf(text, size, "PE %d (process %d)", pe >= 0 ? pe : first, process);
     else
-        snprintf(text, size, "PEs %d-%d (process %d)", p->first_pe, p->first_pe + p->pes - 1,
-                 process);
+        snprintf(text, size, "PEs %d-%d (process %d)", first, first + pes - 1, process);
 }
 
-bool ski_crash_print(const struct ski_job *job, int process, const char *speaker)
+bool ski_crash_print(struct ski_job *job, int process, const char *speaker)
 {
-    const struct ski_crash *crash = &job->process[process].crash;
+    const struct ski_crash *crash = &ski_job_process(job, process)->crash;
     char                    line[LINE_BYTES], who[64], where[512];
     bool                    gave_up;
     int                     n;

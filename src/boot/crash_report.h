@@ -10,7 +10,7 @@
 /** Print one line on stderr, "SPEAKER: PE 3 (process 1) died of signal 11
  *  (Segmentation fault) at address ...", and the frames, if there are any, on
  *  indented lines below.  False: @p process left no record. */
-bool ski_crash_print(const struct ski_job *job, int process, const char *speaker);
+bool ski_crash_print(struct ski_job *job, int process, const char *speaker);
 
 /** "PE 3 (process 3)" or "PEs 4-7 (process 1)". */
 void ski_process_text(const struct ski_job *job, int process, int pe, char *text, size_t size);

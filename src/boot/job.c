@@ -7,12 +7,36 @@
 
 #include "base/topology.h"
 
-skua_status_t ski_job_create(struct ski_arena *arena, int pes, int per_process, const char *pin,
+/* The processes here, their indices, and what follows from them. */
+static void fill_in(struct ski_job *job, const struct ski_plan *plan)
+{
+    int run = 1;
+
+    for (int i = 0; i < job->processes; i++)
+        job->place[i] = -1;
+    for (int i = 0; i < job->here; i++) {
+        job->process[i].number             = plan->near ? plan->near[i] : i;
+        job->place[job->process[i].number] = i;
+        job->pes_here += ski_job_pes_of(job, job->process[i].number);
+    }
+    while (run < job->here && job->process[run].number == job->process[0].number + run)
+        run++;
+    job->first = ski_job_first_pe(job, job->process[0].number);
+    job->near  = 0;
+    for (int i = 0; i < run; i++)
+        job->near += ski_job_pes_of(job, job->process[i].number);
+    if (!ski_job_spread(job))
+        job->near = ski_job_all(job); /* the hidden ones as well */
+}
+
+skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
                              struct ski_job **job)
 {
-    int             processes = (pes + per_process - 1) / per_process;
-    size_t          head      = sizeof **job + (size_t)processes * sizeof(struct ski_process);
-    size_t          bytes     = head + (size_t)pes * sizeof(int32_t);
+    int             processes = (plan->pes + plan->pes_per_process - 1) / plan->pes_per_process;
+    int             here      = plan->near ? plan->here : processes;
+    size_t          head      = sizeof **job + (size_t)here * sizeof(struct ski_process);
+    size_t          cpus      = (size_t)here * (size_t)plan->pes_per_process;
+    size_t          bytes     = head + (cpus + (size_t)processes) * sizeof(int32_t);
     struct ski_job *made;
     void           *memory;
     skua_status_t   status;
@@ -23,17 +47,20 @@ skua_status_t ski_job_create(struct ski_arena *arena, int pes, int per_process, 
     made                  = memset(memory, 0, bytes);
     made->arena           = arena;
     made->clock           = ski_clock_get();
-    made->pes             = pes;
-    made->pes_per_process = per_process;
+    made->pes             = plan->pes;
+    made->pes_per_process = plan->pes_per_process;
     made->processes       = processes;
+    made->here            = here;
+    made->one_host        = plan->one_host || !plan->near;
     made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
-    for (int i = 0; i < processes; i++) {
-        int first                 = i * per_process;
-        made->process[i].first_pe = first;
-        made->process[i].pes      = pes - first < per_process ? pes - first : per_process;
-    }
-    status = ski_topology_place(pin, pes, made->cpu);
+    made->place           = made->cpu + cpus;
+    memcpy(made->secret, plan->secret, sizeof made->secret);
+    fill_in(made, plan);
+    if (plan->cpu)
+        memcpy(made->cpu, plan->cpu, (size_t)made->pes_here * sizeof *plan->cpu);
+    else
+        status = ski_topology_place(plan->pin, made->pes_here, made->cpu);
     if (status != SKUA_OK) {
         ski_span_free(arena, memory);
         return status;

@@ -9,13 +9,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/memory.h"
 #include "base/topology.h"
 
 #define LIBRARY "libpmix.so.2"
-#define KEY     "skua.arena"
+
+/* Where the first process of a host has its arena. */
+struct where {
+    int pid, fd;
+};
 
 /* What we use of the library, found when it is loaded. */
 static struct {
@@ -69,30 +75,110 @@ static skua_status_t failed(const char *what, pmix_status_t status)
 
 /* ---- what the launcher knows --------------------------------------------------- */
 
-/* A number about the job; @p missing if the launcher does not say. */
-static uint32_t number(const char *key, uint32_t missing)
+/* What the launcher says about the job under @p key; NULL: nothing, or of another type.
+ * The caller frees it. */
+static pmix_value_t *about_job(const char *key, pmix_data_type_t type)
 {
     pmix_proc_t   all = self;
     pmix_value_t *value;
-    uint32_t      n = missing;
 
     all.rank = PMIX_RANK_WILDCARD;
     if (pmix.get(&all, key, NULL, 0, &value) != PMIX_SUCCESS)
-        return missing;
-    if (value->type == PMIX_UINT32)
-        n = value->data.uint32;
+        return NULL;
+    if (value->type == type)
+        return value;
     free(value);
-    return n;
+    return NULL;
+}
+
+static uint32_t job_size(void)
+{
+    pmix_value_t *value = about_job(PMIX_JOB_SIZE, PMIX_UINT32);
+    uint32_t      size  = value ? value->data.uint32 : 1;
+
+    free(value);
+    return size;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* The processes of this host that are to share memory with us, ascending. */
+static int *find_near(int size, int *here)
+{
+    pmix_value_t *value = about_job(PMIX_LOCAL_PEERS, PMIX_STRING);
+    int          *near  = ski_malloc((size_t)size * sizeof *near);
+    char         *rest  = value ? value->data.string : NULL, *word;
+
+    *here = 0;
+    while (ski_config.share && *here < size && (word = strsep(&rest, ",")))
+        near[(*here)++] = atoi(word);
+    qsort(near, (size_t)*here, sizeof *near, by_number);
+    if (*here == 0) /* nobody, or the launcher does not know */
+        near[(*here)++] = (int)self.rank;
+    if (value)
+        free(value->data.string);
+    free(value);
+    return near;
+}
+
+static bool all_on_one_host(void)
+{
+    pmix_value_t *value = about_job(PMIX_NUM_NODES, PMIX_UINT32);
+    bool          one   = value && value->data.uint32 == 1;
+
+    free(value);
+    return one;
 }
 
 skua_status_t ski_pmix_barrier(void)
 {
-    pmix_info_t   collect = {.value = {.type = PMIX_BOOL, .data.flag = true}};
-    pmix_status_t status;
+    pmix_status_t status = pmix.fence(NULL, 0, NULL, 0); /* of nothing: what is needed is got */
 
-    snprintf(collect.key, sizeof collect.key, "%s", PMIX_COLLECT_DATA);
-    status = pmix.fence(NULL, 0, &collect, 1);
     return status == PMIX_SUCCESS ? SKUA_OK : failed("a fence", status);
+}
+
+/* ---- telling each other ---------------------------------------------------------- */
+
+static skua_status_t publish(pmix_scope_t scope, const char *key, const void *data, size_t bytes)
+{
+    pmix_value_t  value  = {.type = PMIX_BYTE_OBJECT, .data.bo = {(char *)(uintptr_t)data, bytes}};
+    pmix_status_t status = pmix.put(scope, key, &value);
+
+    if (status == PMIX_SUCCESS)
+        status = pmix.commit();
+    return status == PMIX_SUCCESS ? SKUA_OK : failed(key, status);
+}
+
+skua_status_t ski_pmix_put(const char *key, const void *data, size_t bytes)
+{
+    return publish(PMIX_GLOBAL, key, data, bytes);
+}
+
+skua_status_t ski_pmix_get(int process, const char *key, void *data, size_t *bytes)
+{
+    pmix_proc_t   whose = self;
+    pmix_value_t *value;
+    pmix_status_t status;
+    size_t        room = *bytes;
+
+    whose.rank = (pmix_rank_t)process;
+    status     = pmix.get(&whose, key, NULL, 0, &value);
+    if (status != PMIX_SUCCESS)
+        return ski_refuse(SKUA_ERR_UNREACH, "PMIx: process %d does not say its %s: %s", process,
+                          key, pmix.error(status));
+    if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size > room) {
+        free(value);
+        return ski_refuse(SKUA_ERR_INVAL, "PMIx: the %s of process %d makes no sense", key,
+                          process);
+    }
+    *bytes = value->data.bo.size;
+    memcpy(data, value->data.bo.bytes, *bytes);
+    free(value->data.bo.bytes);
+    free(value);
+    return SKUA_OK;
 }
 
 /* ---- the arena ------------------------------------------------------------------ */
@@ -105,54 +191,58 @@ static bool is_bound(struct ski_topology *topology)
            topology->cpus < (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* Process 0 makes the arena and the job, and says where. */
-static skua_status_t make(struct ski_boot *boot, int processes, int *fd)
+/* The secret of the job: process 0 makes it up, one process of each host asks. */
+static skua_status_t agree_on_secret(uint64_t secret[2])
 {
-    int                 threads  = (int)ski_config.threads;
-    struct ski_topology topology = {0};
-    bool                bound    = is_bound(&topology);
-    char                text[64];
-    pmix_value_t        value = {.type = PMIX_STRING, .data.string = text};
-    pmix_status_t       status;
+    size_t bytes = 2 * sizeof *secret;
 
+    if (self.rank != 0)
+        return ski_pmix_get(0, "skua.secret", secret, &bytes);
+    if (getrandom(secret, bytes, 0) != (ssize_t)bytes)
+        return ski_refuse(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
+    return ski_pmix_put("skua.secret", secret, bytes);
+}
+
+/* The first process of a host makes the arena and the job, and says where. */
+static skua_status_t make(struct ski_boot *boot, struct ski_plan *plan, int *fd)
+{
+    struct ski_topology topology = {0};
+    struct where        where;
+
+    plan->pin = is_bound(&topology) ? "none" : ski_config.pin;
     ski_topology_free(&topology);
+    if (plan->here < plan->pes / plan->pes_per_process && agree_on_secret(plan->secret) != SKUA_OK)
+        return SKUA_ERR_UNREACH;
     if (ski_boot_arena(&boot->arena, fd) != SKUA_OK ||
-        ski_job_create(boot->arena, processes * threads, threads, bound ? "none" : ski_config.pin,
-                       &boot->job) != SKUA_OK)
+        ski_job_create(boot->arena, plan, &boot->job) != SKUA_OK)
         return SKUA_ERR_NOMEM;
     boot->job->starter = getppid(); /* the launcher's, whose children we all are */
-    snprintf(text, sizeof text, "%d,%d", (int)getpid(), *fd);
-    status = pmix.put(PMIX_LOCAL, KEY, &value);
-    if (status == PMIX_SUCCESS)
-        status = pmix.commit();
-    return status == PMIX_SUCCESS ? SKUA_OK : failed("publishing the arena", status);
+    where              = (struct where){(int)getpid(), *fd};
+    return plan->here > 1 ? publish(PMIX_LOCAL, "skua.arena", &where, sizeof where) : SKUA_OK;
 }
 
 /* The others open it. */
-static skua_status_t attach(struct ski_boot *boot)
+static skua_status_t attach(struct ski_boot *boot, int maker)
 {
-    pmix_proc_t   first = self;
-    pmix_value_t *value;
-    pmix_status_t status;
+    struct where  where;
+    size_t        bytes  = sizeof where;
+    skua_status_t status = ski_pmix_get(maker, "skua.arena", &where, &bytes);
     char          path[64];
-    int           pid, theirs, fd;
+    int           fd;
 
-    first.rank = 0;
-    status     = pmix.get(&first, KEY, NULL, 0, &value);
-    if (status != PMIX_SUCCESS)
-        return failed("where is the arena of process 0", status);
-    if (value->type != PMIX_STRING || sscanf(value->data.string, "%d,%d", &pid, &theirs) != 2)
-        return ski_refuse(SKUA_ERR_INVAL, "PMIx: process 0 says nothing about its arena");
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", pid, theirs);
+    if (status != SKUA_OK)
+        return status;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", where.pid, where.fd);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
-        return ski_refuse(SKUA_ERR_SYSTEM, "cannot open the arena of process 0 at %s: %s", path,
-                          strerror(errno));
-    if (ski_arena_attach(fd, &boot->arena) != SKUA_OK)
-        return SKUA_ERR_ADDRESS;
+        return ski_refuse(SKUA_ERR_SYSTEM, "cannot open the arena of process %d at %s: %s", maker,
+                          path, strerror(errno));
+    status = ski_arena_attach(fd, &boot->arena);
     close(fd);
+    if (status != SKUA_OK)
+        return status;
     boot->job = ski_job_of(boot->arena);
-    if (!boot->job || boot->process >= boot->job->processes)
+    if (!ski_boot_is_here(boot))
         return ski_refuse(SKUA_ERR_INVAL, "the arena holds no job with a process %d",
                           boot->process);
     ski_clock_set(&boot->job->clock);
@@ -163,22 +253,39 @@ static skua_status_t attach(struct ski_boot *boot)
  * enough. */
 static void keep_binding(struct ski_boot *boot)
 {
-    const struct ski_process *process  = &boot->job->process[boot->process];
-    struct ski_topology       topology = {0};
+    struct ski_job     *job      = boot->job;
+    int                 first    = ski_job_index(job, ski_job_first_pe(job, boot->process));
+    int                 pes      = ski_job_pes_of(job, boot->process);
+    struct ski_topology topology = {0};
 
-    if (strcmp(ski_config.pin, "auto") == 0 && is_bound(&topology) && topology.cpus >= process->pes)
-        for (int i = 0; i < process->pes; i++)
-            boot->job->cpu[process->first_pe + i] = topology.cpu[i];
+    if (strcmp(ski_config.pin, "auto") == 0 && is_bound(&topology) && topology.cpus >= pes)
+        memcpy(job->cpu + first, topology.cpu, (size_t)pes * sizeof *topology.cpu);
     ski_topology_free(&topology);
+}
+
+/* Makes the job or joins it; PMIx has begun. */
+static skua_status_t join(struct ski_boot *boot, struct ski_plan *plan, int *fd)
+{
+    bool          makes  = plan->near[0] == boot->process;
+    skua_status_t status = makes ? make(boot, plan, fd) : SKUA_OK;
+
+    if (status == SKUA_OK)
+        status = ski_pmix_barrier();
+    if (status == SKUA_OK && !makes)
+        status = attach(boot, plan->near[0]);
+    if (status == SKUA_OK)
+        keep_binding(boot);
+    return status == SKUA_OK ? ski_pmix_barrier()
+                             : status; /* all have it, and say where they run */
 }
 
 skua_status_t ski_pmix_start(struct ski_boot *boot)
 {
-    const char   *missing = ski_pmix_missing();
-    uint32_t      size, here;
-    int           fd = -1;
-    pmix_status_t began;
-    skua_status_t status;
+    const char     *missing = ski_pmix_missing();
+    int             threads = (int)ski_config.threads, fd = -1, *near;
+    struct ski_plan plan = {.pes_per_process = threads};
+    pmix_status_t   began;
+    skua_status_t   status;
 
     if (missing)
         return ski_refuse(SKUA_ERR_UNSUPPORTED,
@@ -186,23 +293,12 @@ skua_status_t ski_pmix_start(struct ski_boot *boot)
     began = pmix.init(&self, NULL, 0);
     if (began != PMIX_SUCCESS)
         return failed("PMIx_Init", began);
-    size          = number(PMIX_JOB_SIZE, 1);
-    here          = number(PMIX_LOCAL_SIZE, size);
     boot->process = (int)self.rank;
-    if (here != size)
-        return ski_refuse(SKUA_ERR_UNREACH,
-                          "the job has %u processes, but only %u on this host; Skua does not go "
-                          "beyond one host yet",
-                          size, here);
-    status = boot->process == 0 ? make(boot, (int)size, &fd) : SKUA_OK;
-    if (status == SKUA_OK)
-        status = ski_pmix_barrier();
-    if (status == SKUA_OK && boot->process > 0)
-        status = attach(boot);
-    if (status == SKUA_OK)
-        keep_binding(boot);
-    if (status == SKUA_OK)
-        status = ski_pmix_barrier(); /* all have it, and say where they run */
+    plan.pes      = (int)job_size() * threads;
+    plan.near = near = find_near((int)job_size(), &plan.here);
+    plan.one_host    = all_on_one_host();
+    status           = join(boot, &plan, &fd);
+    free(near);
     if (fd >= 0)
         close(fd);
     return status;

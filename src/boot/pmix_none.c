@@ -23,6 +23,18 @@ skua_status_t ski_pmix_barrier(void)
     return SKUA_OK;
 }
 
+skua_status_t ski_pmix_put(const char *key, const void *data, size_t bytes)
+{
+    (void)key, (void)data, (void)bytes;
+    return SKUA_ERR_UNSUPPORTED;
+}
+
+skua_status_t ski_pmix_get(int process, const char *key, void *data, size_t *bytes)
+{
+    (void)process, (void)key, (void)data, (void)bytes;
+    return SKUA_ERR_UNSUPPORTED;
+}
+
 void ski_pmix_end(void)
 {
 }

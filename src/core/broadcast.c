@@ -34,26 +34,22 @@ struct tail {
     struct node *above; /* NULL: nobody waits for the end */
 };
 
-/* Where the tail of a message begins: behind its data and priority words. */
-static size_t tail_offset(const struct skua_msg *msg)
-{
-    size_t words = ((msg->bytes + 3) & ~(size_t)3) + 4 * (size_t)msg->bit_room;
-    return (words + 7) & ~(size_t)7;
-}
+_Static_assert(sizeof(struct tail) == SKI_MSG_TAIL_BYTES, "what messages may have behind them");
 
 static struct tail *tail_of(struct skua_msg *msg)
 {
-    return (struct tail *)(void *)((char *)skua_msg_data(msg) + tail_offset(msg));
+    return (struct tail *)(void *)((char *)skua_msg_data(msg) + ski_msg_tail_offset(msg));
 }
 
 /* A copy of @p msg, priority and all, with @p tail behind it. */
 static struct skua_msg *with_tail(struct skua_msg *msg, const struct tail *tail)
 {
-    struct skua_msg *copy = skua_msg_alloc(tail_offset(msg) + sizeof *tail);
+    struct skua_msg *copy = skua_msg_alloc(ski_msg_tail_offset(msg) + sizeof *tail);
 
     memcpy(copy, msg, sizeof *msg + msg->bytes);
     memcpy(ski_msg_words(copy), ski_msg_words(msg), 4 * (size_t)msg->bit_words);
-    copy->handler  = SKI_HANDLER_BROADCAST;
+    copy->handler = SKI_HANDLER_BROADCAST;
+    copy->flags |= SKI_MSG_TAIL;
     *tail_of(copy) = *tail;
     return copy;
 }
@@ -99,6 +95,7 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
         ski_handler_unknown(handler, root);
     msg->handler = (uint16_t)handler;
     msg->source  = root;
+    msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
     if (node)
         finish_one(node);

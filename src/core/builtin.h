@@ -3,12 +3,20 @@
 #ifndef SKI_BUILTIN_H
 #define SKI_BUILTIN_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include <skua/message.h>
 
 struct ski_builtin {
     const char     *name;
     skua_handler_fn fn;
+    size_t          least; /* bytes of a message from another host; SKI_NEVER_FAR: none comes */
 };
+
+#define SKI_NEVER_FAR      SIZE_MAX
+#define SKI_COMPLETE_LEAST 32 /* the completion (completion.c) */
+#define SKI_REDUCE_LEAST   32 /* the head (reduction.c)        */
 
 extern const struct ski_builtin ski_builtin[];
 
@@ -20,5 +28,8 @@ void ski_on_broadcast_here(skua_msg *msg); /* broadcast.c  */
 void ski_on_broadcast_done(skua_msg *msg); /* broadcast.c  */
 void ski_on_reduce(skua_msg *msg);         /* reduction.c  */
 void ski_on_result(skua_msg *msg);         /* reduction.c  */
+void ski_on_exit(skua_msg *msg);           /* leave.c      */
+void ski_on_gone(skua_msg *msg);           /* leave.c      */
+void ski_on_bye(skua_msg *msg);            /* leave.c      */
 
 #endif

@@ -21,6 +21,8 @@ struct carried {
     _Alignas(16) skua_completion done; /* what follows is aligned as well */
 };
 
+_Static_assert(sizeof(struct carried) == SKI_COMPLETE_LEAST, "see builtin.h");
+
 skua_completion skua_done_nothing(void)
 {
     return (skua_completion){.kind = NOTHING};

@@ -32,7 +32,7 @@ static _Thread_local bool crash_ours; /* this thread writes the record */
  * it is written, at most two seconds: they would take the process down. */
 static struct ski_crash *take_record(void)
 {
-    struct ski_crash     *crash = crash_job ? &crash_job->process[crash_process].crash : NULL;
+    struct ski_crash *crash = crash_job ? &ski_job_process(crash_job, crash_process)->crash : NULL;
     const struct timespec pause = {0, 1000000};
 
     if (!crash || crash_ours)

@@ -120,9 +120,9 @@ static skua_status_t compare(const struct ski_job *job, int process)
 skua_status_t ski_handlers_agree(struct ski_job *job, int process)
 {
     closed = true;
-    if (process == 0)
+    if (job->place[process] == 0)
         return publish(job);
-    /* Pairs with the release in publish().  If process 0 dies before, the
+    /* Pairs with the release in publish().  If that one dies before, the
      * launcher ends us. */
     while (!atomic_load_explicit(&job->names.ready, memory_order_acquire))
         ski_futex_wait(&job->names.ready, 0, SKI_FOREVER);

@@ -25,6 +25,9 @@ enum {
     SKI_HANDLER_NOTIFIED, /* onesided/notify.c */
     SKI_HANDLER_REQUEST,  /* onesided/request.c */
     SKI_HANDLER_SERVED,
+    SKI_HANDLER_EXIT, /* leave.c */
+    SKI_HANDLER_GONE,
+    SKI_HANDLER_BYE,
     SKI_HANDLERS
 };
 

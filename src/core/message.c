@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 
@@ -156,7 +157,7 @@ void skua_msg_set_expedited(skua_msg *msg, bool expedited)
 static SKI_COLD void wake(struct ski_pe *self, int pe)
 {
     self->stats.wakes++;
-    ski_host_wake(self->host, pe);
+    ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 
 /* What we know of the inbox of @p pe: a small table, by the low bits of PEs. */
@@ -169,11 +170,18 @@ static inline struct ski_credit *credit_of(struct ski_pe *self, int pe)
     return &known->credit;
 }
 
-/* A cell in the inbox of another PE, to be filled and handed to publish(). */
+/* Whether its inbox is found by arithmetic; it may be here even if not. */
+static inline bool is_near(const struct ski_pe *self, int pe)
+{
+    return SKI_LIKELY((uint32_t)pe - (uint32_t)self->first < self->near);
+}
+
+/* A cell in the inbox of another PE of this host, to be filled and handed to publish(). */
 static inline struct ski_cell *reserve(struct ski_pe *self, int pe, uint64_t *tail)
 {
-    struct ski_inbox *inbox =
-        (struct ski_inbox *)(void *)(self->inboxes + (size_t)pe * self->stride);
+    size_t            index = is_near(self, pe) ? (uint32_t)pe - (uint32_t)self->first
+                                                : (size_t)ski_job_index(self->job, pe);
+    struct ski_inbox *inbox = (struct ski_inbox *)(void *)(self->inboxes + index * self->stride);
 
     if (SKI_UNLIKELY(!ski_inbox_reserve_mp(inbox, self->reader.cells, credit_of(self, pe), tail)))
         return NULL;
@@ -255,8 +263,10 @@ void ski_msg_poke(struct ski_pe *self, int pe)
 __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler,
                                                  struct skua_msg *msg)
 {
-    if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING) ||
-        !ski_msg_try_push(self, pe, handler, msg))
+    if (!is_near(self, pe) && ski_job_index(self->job, pe) < 0)
+        ski_far_send(self, pe, msg);
+    else if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING) ||
+             !ski_msg_try_push(self, pe, handler, msg))
         ski_pending_send(self, pe, msg);
 }
 
@@ -296,7 +306,8 @@ static inline void send_copy(struct ski_pe *self, int pe, skua_handler handler, 
 {
     struct skua_msg *msg;
 
-    if (bytes <= SKI_CELL_DATA && pe != self->pe && !(self->queue.attention & SKI_ATTEND_PENDING) &&
+    if (bytes <= SKI_CELL_DATA && pe != self->pe && is_near(self, pe) &&
+        !(self->queue.attention & SKI_ATTEND_PENDING) &&
         push_inline(self, pe, handler.id, data, bytes, priority))
         return;
     msg = ski_msg_copy(self, handler.id, data, bytes);

@@ -21,15 +21,20 @@
 struct ski_pe;
 
 struct skua_msg {
-    size_t           bytes;   /* of data */
-    uint16_t         handler; /* from here to source as in a cell                   */
-    uint8_t          flags;
-    uint8_t          cell_bytes; /* not used here                                      */
-    int32_t          source;
-    int32_t          priority;  /* integer priority, 0 unless SKI_MSG_INT             */
-    uint16_t         bit_words; /* words of a bit-string priority, if SKI_MSG_BITS    */
-    uint16_t         bit_room;  /* words reserved for one behind the data             */
-    struct skua_msg *link;      /* the holder's, to chain messages up               */
+    size_t   bytes;   /* of data */
+    uint16_t handler; /* from here to source as in a cell                   */
+    uint8_t  flags;
+    uint8_t  cell_bytes; /* not used here                                      */
+    int32_t  source;
+    int32_t  priority;  /* integer priority, 0 unless SKI_MSG_INT             */
+    uint16_t bit_words; /* words of a bit-string priority, if SKI_MSG_BITS    */
+    uint16_t bit_room;  /* words reserved for one behind the data             */
+    union {
+        struct skua_msg *link; /* the holder's, to chain messages up                   */
+        struct {
+            uint32_t token, sequence;
+        } stamp; /* on its way between hosts (packet.h) */
+    };
 };
 
 /* Bytes of the header that a cell has in the same order. */
@@ -44,11 +49,31 @@ enum {
     SKI_MSG_SPECIAL   = SKI_MSG_INT | SKI_MSG_BITS | SKI_MSG_EXPEDITED,
     SKI_MSG_POINTER   = 8,  /* a cell that carries an address                      */
     SKI_MSG_POKE      = 16, /* a cell that carries nothing: look at the exit flag  */
+    SKI_MSG_TAIL      = 32, /* SKI_MSG_TAIL_BYTES behind data and priority words   */
 };
+
+#define SKI_MSG_TAIL_BYTES 24 /* what a broadcast needs (broadcast.c) */
 
 static inline uint32_t *ski_msg_words(struct skua_msg *msg)
 {
     return (uint32_t *)(void *)((char *)(msg + 1) + ((msg->bytes + 3) & ~(size_t)3));
+}
+
+/** Where the tail of a message begins: behind its data and the room for priority
+ *  words; and where it ends, which is all there is of it. */
+static inline size_t ski_msg_tail_offset(const struct skua_msg *msg)
+{
+    size_t words = ((msg->bytes + 3) & ~(size_t)3) + 4 * (size_t)msg->bit_room;
+    return (words + 7) & ~(size_t)7;
+}
+
+static inline size_t ski_msg_extent(const struct skua_msg *msg)
+{
+    if (msg->flags & SKI_MSG_TAIL)
+        return sizeof *msg + ski_msg_tail_offset(msg) + SKI_MSG_TAIL_BYTES;
+    if (msg->bit_room)
+        return sizeof *msg + ((msg->bytes + 3) & ~(size_t)3) + 4 * (size_t)msg->bit_room;
+    return sizeof *msg + msg->bytes;
 }
 
 /** A message with a copy of @p bytes at @p data; its header is ready to send. */

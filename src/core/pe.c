@@ -15,7 +15,9 @@
 #include "base/topology.h"
 #include "core/crash.h"
 #include "core/data.h"
+#include "core/far.h"
 #include "core/handler.h"
+#include "core/leave.h"
 #include "core/scheduler.h"
 
 _Thread_local struct ski_pe *ski_self;
@@ -27,29 +29,36 @@ void ski_not_a_pe(const char *call)
 
 struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 {
-    struct ski_host *host = boot->job->host;
+    struct ski_job  *job   = boot->job;
+    struct ski_host *host  = job->host;
+    int              index = ski_job_index(job, pe);
     size_t size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
     struct ski_pe *self = ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
 
     memset(self, 0, size);
-    ski_reader_init(&self->reader, ski_host_inbox(host, pe), host->cells);
+    ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
     self->pe       = pe;
-    self->pes      = host->pes;
+    self->pes      = job->pes;
+    self->index    = index;
+    self->first    = job->first;
+    self->near     = (uint32_t)job->near;
     self->inboxes  = host->inboxes;
     self->stride   = host->stride;
     self->handler  = ski_handlers.fn;
     self->handlers = ski_handlers.count;
-    self->job      = boot->job;
+    self->job      = job;
     self->host     = host;
     self->process  = boot->process;
     self->data     = ski_data_of_pe();
-    ski_pool_init(&self->pool, &host->heaps[pe]);
+    ski_pool_init(&self->pool, &host->heaps[index]);
     ski_scheduler_init(self);
+    ski_far_begin(self);
     return self;
 }
 
 void ski_pe_destroy(struct ski_pe *self)
 {
+    ski_far_end(self);
     ski_collectives_destroy(&self->collectives);
     ski_pending_destroy(&self->pending);
     ski_timers_destroy(&self->timers);
@@ -65,21 +74,24 @@ static void print_stats(void)
 
     fprintf(stderr,
             "skua: PE %d: delivered %" PRIu64 ", sent %" PRIu64 " inline %" PRIu64
-            " by pointer %" PRIu64 " to itself, deferred %" PRIu64 ", received %" PRIu64
-            ", longest queue %" PRIu64 ", slept %" PRIu64 ", woke others %" PRIu64
-            ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64 "\n",
-            skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.deferred,
-            s.received, s.queue_longest, s.sleeps, s.wakes, s.threads, s.switches, s.timers);
+            " by pointer %" PRIu64 " to itself %" PRIu64 " to other hosts, deferred %" PRIu64
+            ", received %" PRIu64 ", wrong %" PRIu64 ", longest queue %" PRIu64 ", slept %" PRIu64
+            ", woke others %" PRIu64 ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
+            "\n",
+            skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_far,
+            s.deferred, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes, s.threads,
+            s.switches, s.timers);
 }
 
 void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life)
 {
     void          *signal_stack = ski_crash_thread_begin();
     bool           hidden       = pe >= boot->job->pes;
+    int            index        = ski_job_index(boot->job, pe);
     struct ski_pe *self;
 
-    ski_topology_bind(hidden ? SKI_CPU_ANY : boot->job->cpu[pe]);
-    if (ski_host_shared(boot->job->host, pe))
+    ski_topology_bind(hidden ? SKI_CPU_ANY : boot->job->cpu[index]);
+    if (ski_host_shared(boot->job->host, index))
         ski_topology_short_turns();
     if (!hidden)
         ski_log_set_pe(pe);
@@ -89,6 +101,7 @@ void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life
     if (life->start)
         life->start(life->argc, life->argv);
     ski_scheduler_run(self);
+    ski_leave(self);
     if (ski_config.stats && !hidden)
         print_stats();
     life->end(self);
@@ -99,17 +112,24 @@ void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life
 
 /* ---- calls --------------------------------------------------------------- */
 
+bool ski_pe_exit(struct ski_pe *self, int code)
+{
+    if (!ski_job_exit(self->job, code))
+        return false;
+    ski_host_wake_all(self->host);
+    for (int index = 0; index < self->job->pes_here; index++)
+        if (index != self->index)
+            ski_msg_poke(self, ski_job_pe_at(self->job, index));
+    ski_pe_look_for_exit(self);
+    return true;
+}
+
 void skua_exit(int code)
 {
     struct ski_pe *self = SKI_SELF();
 
-    if (!ski_job_exit(self->job, code))
-        return;
-    ski_host_wake_all(self->host);
-    for (int pe = 0; pe < self->pes; pe++)
-        if (pe != self->pe)
-            ski_msg_poke(self, pe);
-    ski_pe_look_for_exit(self);
+    if (ski_pe_exit(self, code))
+        ski_leave_tell(self, code);
 }
 
 void skua_abort(const char *format, ...)
@@ -153,22 +173,22 @@ int skua_process_of(int pe)
     return ski_job_process_of(self->job, pe);
 }
 
-static const struct ski_process *process_at(const char *call, int process)
+static struct ski_job *job_with(const char *call, int process)
 {
     struct ski_job *job = SKI_SELF()->job;
 
     if ((uint32_t)process >= (uint32_t)job->processes)
         ski_misuse("%s: process %d does not exist; this job has processes 0 to %d", call, process,
                    job->processes - 1);
-    return &job->process[process];
+    return job;
 }
 
 int skua_process_first(int process)
 {
-    return process_at(__func__, process)->first_pe;
+    return ski_job_first_pe(job_with(__func__, process), process);
 }
 
 int skua_process_pes(int process)
 {
-    return process_at(__func__, process)->pes;
+    return ski_job_pes_of(job_with(__func__, process), process);
 }

@@ -35,7 +35,10 @@ struct ski_pe {
     struct ski_queue       queue;
     uint32_t               idle_passes; /* empty ones since the last look at the clock */
     uint32_t               idle_limit;  /* so many bring the next look                 */
+    int32_t                far_passes;  /* until the next look at the network          */
     int32_t                pe, pes;
+    int32_t                first;   /* PEs from there on, `near` of them, have neighbouring */
+    uint32_t               near;    /* inboxes: as in struct ski_job */
     char                  *inboxes; /* as in struct ski_host                       */
     size_t                 stride;
     const skua_handler_fn *handler;
@@ -48,6 +51,7 @@ struct ski_pe {
     struct ski_job        *job;
     struct ski_host       *host;
     int                    process;
+    int                    index;          /* on this host */
     bool                   stop;           /* skua_stop() was called */
     uint64_t               idle_since;     /* ticks; 0: not known               */
     uint64_t               idle_delivered; /* stats.delivered at that moment    */
@@ -66,6 +70,7 @@ struct ski_pe {
     struct ski_collectives collectives;
     void                  *data;     /* skua_pe_data                 */
     void                  *onesided; /* the layer above's            */
+    struct ski_far        *far;      /* its port to other hosts, or NULL */
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals
@@ -89,6 +94,9 @@ extern _Thread_local struct ski_pe *ski_self __attribute__((tls_model("initial-e
 /** A PE, hidden ones included, and its end.  To be called by its thread. */
 struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe);
 void           ski_pe_destroy(struct ski_pe *self);
+
+/** skua_exit() on this host; false: somebody was first. */
+bool ski_pe_exit(struct ski_pe *self, int code);
 
 /** Whether it is one that programs do not see (transport/host/host.h). */
 static inline bool ski_pe_hidden(const struct ski_pe *self)

@@ -17,10 +17,11 @@
 #include "core/list.h"
 
 enum {
-    SKI_ATTEND_QUEUE   = 1, /* a message is expedited or in the heap */
-    SKI_ATTEND_TIMERS  = 2, /* a timer is running                    */
-    SKI_ATTEND_PENDING = 4, /* sends wait for room in inboxes        */
-    SKI_ATTEND_EXIT    = 8, /* the job ends                          */
+    SKI_ATTEND_QUEUE   = 1,  /* a message is expedited or in the heap */
+    SKI_ATTEND_TIMERS  = 2,  /* a timer is running                    */
+    SKI_ATTEND_PENDING = 4,  /* sends wait for room in inboxes        */
+    SKI_ATTEND_EXIT    = 8,  /* the job ends                          */
+    SKI_ATTEND_FAR     = 16, /* packets come from other hosts         */
 };
 
 struct ski_queue {

@@ -30,6 +30,8 @@ struct head {
     int32_t  sender;
 };
 
+_Static_assert(sizeof(struct head) == SKI_REDUCE_LEAST, "see builtin.h");
+
 struct ski_reduction {
     struct head     head;
     skua_completion done;

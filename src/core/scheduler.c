@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 
@@ -14,6 +15,7 @@
 #define IDLE_PASSES 64    /* empty ones between two looks at the clock            */
 #define IDLE_SHARED 4     /* the same, where PEs share a CPU                      */
 #define LOOK_NS     500   /* before each yield but the first: a quarter of its cost */
+#define FAR_PASSES  16    /* that run a message between two looks at the network  */
 #define YIELDS      3     /* of a PE on a crowded CPU before it sleeps            */
 #define SPINS       4000  /* empty passes while somebody waits for a notification */
 #define RETRY_NS    50000 /* a PE with deferred sends sleeps no longer            */
@@ -26,6 +28,16 @@ struct ski_idle {
 
 /* ---- a pass -------------------------------------------------------------- */
 
+/* Looking at the network is a system call: every so often, and when there is nothing
+ * else to do. */
+static void look_far(struct ski_pe *self)
+{
+    if (self->far_passes-- > 0 && self->queue.pushed != self->queue.popped)
+        return;
+    self->far_passes = FAR_PASSES;
+    ski_far_progress(self);
+}
+
 /* Timers, deferred sends and priorities; the next message, if any. */
 static SKI_COLD struct skua_msg *attend(struct ski_pe *self)
 {
@@ -35,6 +47,8 @@ static SKI_COLD struct skua_msg *attend(struct ski_pe *self)
         ski_pending_flush(self);
     if (self->queue.attention & SKI_ATTEND_TIMERS)
         ski_timers_fire(self);
+    if (self->queue.attention & SKI_ATTEND_FAR)
+        look_far(self);
     return ski_queue_pop(&self->queue);
 }
 
@@ -131,7 +145,7 @@ static void warn_of_deadlock(struct ski_pe *self, uint64_t ns)
 {
     static bool said;
 
-    if (said || self->pes > 1 || ski_pe_hidden(self) || ns != SKI_FOREVER)
+    if (said || self->far || self->pes > 1 || ski_pe_hidden(self) || ns != SKI_FOREVER)
         return;
     said = true;
     ski_log(SKI_LOG_WARN, "nothing is left to do and nobody called skua_exit(): waiting for ever");
@@ -146,7 +160,10 @@ static void sleep_now(struct ski_pe *self)
     warn_of_deadlock(self, ns);
     ski_heap_collect(self->pool.heap);
     self->stats.sleeps++;
-    ski_host_sleep(self->host, self->job, self->pe, &self->reader, ns);
+    if (self->far)
+        ski_far_sleep(self, ns);
+    else
+        ski_host_sleep(self->host, self->job, self->index, &self->reader, ns);
     self->idle_since = 0;
 }
 
@@ -193,7 +210,7 @@ static SKI_COLD void consider_sleep(struct ski_pe *self)
         return; /* it may have changed what the loop waits for: look before sleeping */
     }
     self->idle_worked = false;
-    if (ski_host_crowded(self->host, self->pe))
+    if (ski_host_crowded(self->host, self->index))
         step_aside(self);
     else if (now - self->idle_since >= self->yield_ticks)
         sleep_now(self);
@@ -253,7 +270,7 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
 
 bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void *arg)
 {
-    unsigned limit = ski_host_crowded(self->host, self->pe) ? 1 : SPINS;
+    unsigned limit = ski_host_crowded(self->host, self->index) ? 1 : SPINS;
 
     for (unsigned empty = 0; !condition(arg); empty++)
         if (pass(self))
@@ -321,7 +338,7 @@ void ski_scheduler_init(struct ski_pe *self)
     self->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
     self->yield_ticks = self->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
     self->look_ticks  = ski_ns_to_ticks(LOOK_NS);
-    self->idle_limit  = ski_host_shared(self->host, self->pe) ? IDLE_SHARED : IDLE_PASSES;
+    self->idle_limit  = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/scheduler.h"
 #include "onesided/notify.h"
 #include "onesided/origin.h"
@@ -113,7 +114,7 @@ bool ski_act_begin(struct ski_actor *actor)
         return false;
     pthread_mutex_lock(&guest_lock);
     if (!guest) {
-        guest = ski_pe_create(&boot, ski_host_guest(boot.job->host, boot.process));
+        guest = ski_pe_create(&boot, ski_job_guest(boot.job, boot.process));
         ski_onesided_begin(guest);
     }
     ski_self = actor->self = guest;
@@ -124,8 +125,11 @@ void ski_act_end(struct ski_actor *actor)
 {
     if (!actor->guest)
         return;
-    while (guest->queue.attention & SKI_ATTEND_PENDING && !ski_job_exiting(boot.job)) {
+    while ((guest->queue.attention & SKI_ATTEND_PENDING || !ski_far_quiet(guest)) &&
+           !ski_job_exiting(boot.job)) {
         ski_pending_flush(guest);
+        if (guest->far)
+            ski_far_progress(guest);
         sched_yield();
     }
     ski_self = NULL;

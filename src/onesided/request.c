@@ -142,7 +142,7 @@ static int server_of(const struct ski_pe *self, int pe)
 {
     if (!ski_config.helper)
         return pe;
-    return ski_host_helper(self->host, ski_job_process_of(self->job, pe));
+    return ski_job_helper(self->job, ski_job_process_of(self->job, pe));
 }
 
 static void fill_update(struct packet *packet, const struct ski_transfer *t)
@@ -312,7 +312,7 @@ skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_
 static bool can_be_answered(const skua_msg *msg, const struct packet *packet)
 {
     return msg->bytes >= sizeof *packet && packet->origin >= 0 &&
-           packet->origin < ski_self->host->all;
+           packet->origin < ski_job_all(ski_self->job);
 }
 
 /* Whether its parts are as long as it says. */

@@ -162,5 +162,5 @@ bool ski_region_has(const struct ski_region *region, int pe)
 int32_t ski_caller_pe(void)
 {
     return ski_self && ski_self->pe < job->pes ? ski_self->pe
-                                               : job->process[ski_regions.process].first_pe;
+                                               : ski_job_first_pe(job, ski_regions.process);
 }

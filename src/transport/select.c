@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,7 +44,7 @@ static void *open_in(const char *folder, const char *name, char *why, size_t siz
     if (snprintf(path, sizeof path, "%s/skua-%s.so", folder, name) >= (int)sizeof path ||
         access(path, F_OK) != 0)
         return NULL;
-    /* Of its own symbols first: another library of the program may have the same. */
+    setenv("UCX_HANDLE_ERRORS", "none", 0); /* or, when loaded, it takes our signal handlers */
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         snprintf(why, size, "%s", dlerror());

@@ -41,11 +41,13 @@ static int cores(void)
 
 bool launch_create(struct launch *launch, const struct options *options)
 {
-    int pes     = options->pes ? options->pes : cores();
-    int threads = options->threads < pes ? options->threads : pes;
+    int             pes  = options->pes ? options->pes : cores();
+    struct ski_plan plan = {.pes             = pes,
+                            .pes_per_process = options->threads < pes ? options->threads : pes,
+                            .pin             = ski_config.pin};
 
     if (ski_boot_arena(&launch->arena, &launch->arena_fd) != SKUA_OK ||
-        ski_job_create(launch->arena, pes, threads, ski_config.pin, &launch->job) != SKUA_OK ||
+        ski_job_create(launch->arena, &plan, &launch->job) != SKUA_OK ||
         ski_host_create(launch->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK ||
         ski_onesided_create(launch->job) != SKUA_OK)
         return false;
@@ -72,14 +74,14 @@ static bool make_pipes(struct pipes *p)
 
 static void bind_to_cpus(const struct ski_job *job, int process)
 {
-    const struct ski_process *p = &job->process[process];
-    cpu_set_t                 set;
+    int       first = ski_job_index(job, ski_job_first_pe(job, process));
+    cpu_set_t set;
 
     CPU_ZERO(&set);
-    for (int pe = p->first_pe; pe < p->first_pe + p->pes; pe++) {
-        if (job->cpu[pe] == SKI_CPU_ANY)
+    for (int i = first; i < first + ski_job_pes_of(job, process); i++) {
+        if (job->cpu[i] == SKI_CPU_ANY)
             return;
-        CPU_SET((size_t)job->cpu[pe], &set);
+        CPU_SET((size_t)job->cpu[i], &set);
     }
     sched_setaffinity(0, sizeof set, &set); /* a failure is reported by the PEs */
 }
@@ -116,7 +118,7 @@ static _Noreturn void become(const struct launch *launch, const struct options *
     bind_to_cpus(launch->job, process);
     inherit(launch->arena_fd);
     inherit(p->life[0]);
-    ski_boot_variable(job, sizeof job, launch->arena_fd, p->life[0], process);
+    ski_boot_variable(job, sizeof job, launch->arena_fd, p->life[0], -1, process);
     setenv(SKI_BOOT_VARIABLE, job, 1);
     execvp(options->command[0], options->command);
     error = errno;
@@ -125,13 +127,14 @@ static _Noreturn void become(const struct launch *launch, const struct options *
 
 /* ---- in the launcher ----------------------------------------------------- */
 
-static void set_label(struct stream *stream, const struct ski_process *p)
+static void set_label(struct stream *stream, const struct ski_job *job, int process)
 {
-    if (p->pes == 1)
-        snprintf(stream->label, sizeof stream->label, "[%d] ", p->first_pe);
+    int first = ski_job_first_pe(job, process), pes = ski_job_pes_of(job, process);
+
+    if (pes == 1)
+        snprintf(stream->label, sizeof stream->label, "[%d] ", first);
     else
-        snprintf(stream->label, sizeof stream->label, "[%d-%d] ", p->first_pe,
-                 p->first_pe + p->pes - 1);
+        snprintf(stream->label, sizeof stream->label, "[%d-%d] ", first, first + pes - 1);
 }
 
 /* Keeps our ends of the pipes, closes the others. */
@@ -145,8 +148,8 @@ static void keep_ends(struct launch *launch, const struct options *options, cons
     child->out      = (struct stream){.fd = p->out[0], .to = STDOUT_FILENO};
     child->err      = (struct stream){.fd = p->err[0], .to = STDERR_FILENO};
     if (options->label) {
-        set_label(&child->out, &launch->job->process[process]);
-        set_label(&child->err, &launch->job->process[process]);
+        set_label(&child->out, launch->job, process);
+        set_label(&child->err, launch->job, process);
     }
     if (process == 0) {
         launch->stdin_feed.from = STDIN_FILENO;
@@ -187,14 +190,16 @@ static bool start_one(struct launch *launch, const struct options *options, int 
 
 static void announce(const struct launch *launch, int process)
 {
-    const struct ski_process *p = &launch->job->process[process];
+    const struct ski_job *job   = launch->job;
+    int                   first = ski_job_first_pe(job, process);
 
     fprintf(stderr, "skuarun: process %d is pid %d, with", process,
             (int)launch->child[process].pid);
-    for (int pe = p->first_pe; pe < p->first_pe + p->pes; pe++) {
-        fprintf(stderr, "%s PE %d", pe > p->first_pe ? "," : "", pe);
-        if (launch->job->cpu[pe] != SKI_CPU_ANY)
-            fprintf(stderr, " on CPU %d", launch->job->cpu[pe]);
+    for (int pe = first; pe < first + ski_job_pes_of(job, process); pe++) {
+        int cpu = job->cpu[ski_job_index(job, pe)];
+        fprintf(stderr, "%s PE %d", pe > first ? "," : "", pe);
+        if (cpu != SKI_CPU_ANY)
+            fprintf(stderr, " on CPU %d", cpu);
     }
     fprintf(stderr, "\n");
 }

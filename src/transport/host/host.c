@@ -2,8 +2,15 @@
 /* host.c - layout, sleep and wake-up (see host.h). */
 #include "transport/host/host.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include "base/futex.h"
 #include "base/log.h"
 #include "base/topology.h"
 
@@ -19,19 +26,20 @@ static skua_status_t make_domains(struct ski_host *host, const struct ski_job *j
             return status;
         ski_topology_free(&topology);
     }
-    for (int pe = job->pes; pe < host->all; pe++) { /* each by itself: it never waits for a CPU */
-        host->domain[pe]  = (uint32_t)pe;
-        host->domains[pe] = (struct ski_domain){.awake = 1, .pes = 1, .cpus = 1};
+    for (int index = job->pes_here; index < host->all;
+         index++) { /* each by itself: it never waits for a CPU */
+        host->domain[index]  = (uint32_t)index;
+        host->domains[index] = (struct ski_domain){.awake = 1, .pes = 1, .cpus = 1};
     }
-    for (int pe = 0; pe < job->pes; pe++) {
+    for (int index = 0; index < job->pes_here; index++) {
         struct ski_domain *domain;
         int                twin = 0;
 
-        while (job->cpu[twin] != job->cpu[pe])
+        while (job->cpu[twin] != job->cpu[index])
             twin++;
-        host->domain[pe] = twin < pe ? host->domain[twin] : domains++;
-        domain           = &host->domains[host->domain[pe]];
-        domain->cpus     = topology.cpus;
+        host->domain[index] = twin < index ? host->domain[twin] : domains++;
+        domain              = &host->domains[host->domain[index]];
+        domain->cpus        = topology.cpus;
         domain->pes++;
         domain->awake++;
     }
@@ -58,17 +66,18 @@ static void *carve(char **memory, size_t bytes)
 
 skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
 {
-    size_t           pes    = (size_t)(job->pes + 2 * job->processes);
+    size_t           pes    = (size_t)ski_job_all_here(job);
     size_t           stride = ski_inbox_bytes(cells_for(pes, cells));
     struct ski_host *host;
     void            *span;
     char            *memory;
     skua_status_t    status;
 
-    status = ski_span_alloc(job->arena,
-                            pes * (stride + sizeof *host->domains + sizeof *host->domain) +
-                                sizeof *host + 2 * SKI_CACHE_LINE,
-                            SKI_UNIT_LARGE, &span);
+    status = ski_span_alloc(
+        job->arena,
+        pes * (stride + sizeof *host->domains + sizeof *host->sleeper + sizeof *host->domain) +
+            sizeof *host + 2 * SKI_CACHE_LINE,
+        SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
     /* A fresh arena is all zeros: empty inboxes, whose pages are left to their
@@ -77,10 +86,11 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     host          = carve(&memory, sizeof *host);
     host->domain  = carve(&memory, pes * sizeof *host->domain);
     host->domains = carve(&memory, pes * sizeof *host->domains);
+    host->sleeper = carve(&memory, pes * sizeof *host->sleeper);
+    host->job     = job;
     host->inboxes = memory;
     host->stride  = stride;
     host->cells   = cells_for(pes, cells);
-    host->pes     = job->pes;
     host->all     = (int32_t)pes;
     status        = make_domains(host, job);
     if (status == SKUA_OK)
@@ -90,39 +100,109 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     return status;
 }
 
-static struct ski_domain *domain_of(struct ski_host *host, int pe)
+static struct ski_domain *domain_of(struct ski_host *host, int index)
 {
-    return &host->domains[host->domain[pe]];
+    return &host->domains[host->domain[index]];
 }
 
-/* Whoever takes the announcement of sleep back counts the PE as awake. */
-static bool rouse(struct ski_host *host, int pe)
+/* ---- bells ---------------------------------------------------------------------- */
+
+static socklen_t bell_name(const struct ski_job *job, int index, struct sockaddr_un *name)
 {
-    if (!ski_inbox_rouse(ski_host_inbox(host, pe)))
+    int n;
+
+    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+    n     = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "skua-%016llx%016llx-%d-%d",
+                     (unsigned long long)job->secret[0], (unsigned long long)job->secret[1],
+                     job->process[0].number, index);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+}
+
+int ski_bell_open(const struct ski_job *job, int index)
+{
+    struct sockaddr_un name;
+    socklen_t          length = bell_name(job, index, &name);
+    int                fd     = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, length) == 0)
+        return fd;
+    ski_log(SKI_LOG_ERROR, "cannot make a socket to be woken by: %s", strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static void ring(const struct ski_job *job, int index)
+{
+    static _Atomic int from = -1; /* of this process, made when it is first needed */
+    struct sockaddr_un name;
+    socklen_t          length = bell_name(job, index, &name);
+    int                fd     = atomic_load(&from);
+
+    if (fd < 0) {
+        int none = -1;
+        fd       = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (!atomic_compare_exchange_strong(&from, &none, fd)) {
+            close(fd);
+            fd = none;
+        }
+    }
+    /* A bell that is full has been rung. */
+    sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length);
+}
+
+/* ---- sleep ---------------------------------------------------------------------- */
+
+/* Whoever takes the announcement of sleep back counts the PE as awake. */
+static bool rouse(struct ski_host *host, int index)
+{
+    if (!ski_inbox_rouse(ski_host_inbox(host, index)))
         return false;
-    atomic_fetch_add_explicit(&domain_of(host, pe)->awake, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&domain_of(host, index)->awake, 1, memory_order_relaxed);
     return true;
 }
 
-void ski_host_wake(struct ski_host *host, int pe)
+void ski_host_wake(struct ski_host *host, int index)
 {
-    if (rouse(host, pe))
-        ski_inbox_wake_mp(ski_host_inbox(host, pe));
+    if (!rouse(host, index))
+        return;
+    /* It said where it sleeps before it said that it does, which we have read. */
+    if (atomic_load(&host->sleeper[index].at_bell))
+        ring(host->job, index);
+    else
+        ski_inbox_wake_mp(ski_host_inbox(host, index));
 }
 
 void ski_host_wake_all(struct ski_host *host)
 {
-    for (int pe = 0; pe < host->all; pe++)
-        ski_host_wake(host, pe);
+    for (int index = 0; index < host->all; index++)
+        ski_host_wake(host, index);
 }
 
-void ski_host_sleep(struct ski_host *host, struct ski_job *job, int pe, struct ski_reader *reader,
-                    uint64_t ns)
+void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
+                    struct ski_reader *reader, uint64_t ns)
 {
-    atomic_fetch_sub_explicit(&domain_of(host, pe)->awake, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&domain_of(host, index)->awake, 1, memory_order_relaxed);
     /* Announce, then look at the exit flag; skua_exit() sets the flag, then
      * rouses.  All four are sequentially consistent: one sees the other. */
     if (ski_reader_doze_sc(reader) && !atomic_load(&job->exit))
         ski_reader_sleep_sc(reader, ns);
-    rouse(host, pe);
+    rouse(host, index);
+}
+
+void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
+                       struct ski_reader *reader, int bell, int fd, uint64_t ns)
+{
+    struct pollfd   polls[] = {{.fd = bell, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+    struct timespec time    = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    char            bytes[16];
+
+    atomic_fetch_sub_explicit(&domain_of(host, index)->awake, 1, memory_order_relaxed);
+    atomic_store(&host->sleeper[index].at_bell, 1);
+    if (ski_reader_doze_sc(reader) && !atomic_load(&job->exit))
+        ppoll(polls, 2, ns == SKI_FOREVER ? NULL : &time, NULL);
+    rouse(host, index);
+    atomic_store(&host->sleeper[index].at_bell, 0);
+    while (recv(bell, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
 }

@@ -7,13 +7,16 @@
  * a cell.  There is no connection, no table of peers, and no difference
  * between PEs of one process and of several.
  *
- * Behind the PEs of the job come two more for each process, which nobody sees:
- * its helper thread, and the guest that stands for its threads that are no PEs.
+ * PEs are known here by their index on the host (boot/job.h).
  *
  * Waiting.  CPUs are grouped into *domains*: one CPU, where PEs are bound, or
  * all of them where they are not.  A domain counts its PEs that are awake.  An
  * idle PE spins only while its domain has a CPU for everyone who is awake;
  * where it is crowded it soon sleeps and leaves the CPU to a PE with work.
+ *
+ * A PE that also waits for the network cannot sleep at a futex.  It has a *bell*: a
+ * datagram socket, in the namespace that has no files, under a name that only the job
+ * knows; it says that it sleeps there, and whoever wakes it sends a byte.
  */
 #ifndef SKI_HOST_H
 #define SKI_HOST_H
@@ -27,59 +30,61 @@ struct ski_domain {
     int32_t pes, cpus;
 };
 
+struct ski_sleeper {
+    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t at_bell; /* it sleeps there, not at its futex */
+};
+
 struct ski_host {
-    char              *inboxes; /* of PE 0, then every `stride` bytes */
-    size_t             stride;
-    uint32_t           cells;    /* in an inbox */
-    int32_t            pes, all; /* of the job; with the hidden ones */
-    struct ski_heap   *heaps;    /* one a PE, hidden or not          */
-    struct ski_domain *domains;
-    uint32_t          *domain; /* of each PE, an index */
+    char                 *inboxes; /* of PE 0, then every `stride` bytes */
+    size_t                stride;
+    uint32_t              cells;   /* in an inbox */
+    int32_t               all;     /* PEs of this host, with the hidden ones */
+    struct ski_heap      *heaps;   /* one a PE, hidden or not          */
+    struct ski_sleeper   *sleeper; /* one a PE */
+    struct ski_domain    *domains;
+    const struct ski_job *job;
+    uint32_t             *domain; /* of each PE, an index */
 };
 
 /** Lay out inboxes, heaps and domains for the PEs of @p job; job->host is set.
  *  A failure has been logged. */
 skua_status_t ski_host_create(struct ski_job *job, uint32_t cells);
 
-static inline struct ski_inbox *ski_host_inbox(const struct ski_host *host, int pe)
+static inline struct ski_inbox *ski_host_inbox(const struct ski_host *host, int index)
 {
-    return (struct ski_inbox *)(void *)(host->inboxes + (size_t)pe * host->stride);
-}
-
-/** The number of a process's helper, and of its guest. */
-static inline int ski_host_helper(const struct ski_host *host, int process)
-{
-    return host->pes + 2 * process;
-}
-
-static inline int ski_host_guest(const struct ski_host *host, int process)
-{
-    return host->pes + 2 * process + 1;
+    return (struct ski_inbox *)(void *)(host->inboxes + (size_t)index * host->stride);
 }
 
 /** Wake a PE whose inbox was asleep when we sent to it. */
-SKI_COLD void ski_host_wake(struct ski_host *host, int pe);
+SKI_COLD void ski_host_wake(struct ski_host *host, int index);
 
 /** Wake all of them. */
 void ski_host_wake_all(struct ski_host *host);
 
-/** Whether there may be more PEs around @p pe than CPUs for them. */
-static inline bool ski_host_shared(const struct ski_host *host, int pe)
+/** Whether there may be more PEs around @p index than CPUs for them. */
+static inline bool ski_host_shared(const struct ski_host *host, int index)
 {
-    const struct ski_domain *domain = &host->domains[host->domain[pe]];
+    const struct ski_domain *domain = &host->domains[host->domain[index]];
     return domain->pes > domain->cpus;
 }
 
-/** Whether more PEs are awake around @p pe than there are CPUs for them. */
-static inline bool ski_host_crowded(const struct ski_host *host, int pe)
+/** Whether more PEs are awake around @p index than there are CPUs for them. */
+static inline bool ski_host_crowded(const struct ski_host *host, int index)
 {
-    const struct ski_domain *domain = &host->domains[host->domain[pe]];
+    const struct ski_domain *domain = &host->domains[host->domain[index]];
     return atomic_load_explicit(&domain->awake, memory_order_relaxed) > domain->cpus;
 }
 
-/** Sleep until something is sent to @p pe, the caller, whose inbox @p reader
+/** Sleep until something is sent to @p index, the caller, whose inbox @p reader
  *  reads; or @p ns are over, or the job exits, or for no reason. */
-void ski_host_sleep(struct ski_host *host, struct ski_job *job, int pe, struct ski_reader *reader,
-                    uint64_t ns);
+void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
+                    struct ski_reader *reader, uint64_t ns);
+
+/** The same, and until @p fd can be read, at @p bell, which ski_bell_open() made. */
+void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
+                       struct ski_reader *reader, int bell, int fd, uint64_t ns);
+
+/** A bell for PE @p index, which is of this process: a descriptor, or -1, logged. */
+int ski_bell_open(const struct ski_job *job, int index);
 
 #endif

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* far.c - see far.h. */
+#include "core/far.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <skua/version.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/handler.h"
+#include "core/leave.h"
+#include "core/packet.h"
+#include "core/pe.h"
+#include "transport/select.h"
+
+#define PORTS_KEY  "skua.ports"
+#define NAP_NS     UINT64_C(200000) /* where a driver cannot wake us */
+#define COMPLAINTS 10               /* about wrong packets, then silence */
+
+/* A packet that came before one that was sent before it. */
+struct early {
+    struct early    *next;
+    uint32_t         sequence;
+    struct skua_msg *msg;
+};
+
+/* A PE we talk to. */
+struct contact {
+    int32_t          pe;
+    bool             lost;
+    uint32_t         token_out, token_in;
+    uint32_t         sent, received; /* sequence of the next packet each way */
+    struct ski_peer *peer;           /* NULL: we have not sent to it         */
+    struct ski_list  backlog;        /* waits for room                       */
+    struct early    *early;          /* ascending                            */
+    struct contact  *next_waiting;   /* of those with a backlog              */
+};
+
+/* The port of a PE. */
+struct ski_far {
+    struct ski_pe   *self; /* NULL before the PE begins and after it ends */
+    struct ski_port *port;
+    int              wait_fd, bell; /* -1: the driver cannot wake us */
+    struct contact **table;         /* by PE, open addressing */
+    uint32_t         room, count;
+    struct contact  *waiting;
+    uint64_t         flying; /* packets that the driver still holds  */
+    uint64_t         wrong;  /* packets that were dropped            */
+};
+
+static struct {
+    const struct ski_driver *driver;
+    const struct ski_boot   *boot;
+    struct ski_net           net;
+    struct ski_far          *far; /* of this process: its PEs, its helper, its guest */
+    int                      count;
+} here;
+
+/* What a process tells of its ports: this, then for each the length of its address
+ * and the address. */
+struct told {
+    uint64_t program; /* which must be ours */
+    uint32_t ports;
+    char     driver[12], version[16];
+};
+
+const struct ski_driver *ski_far_driver(void)
+{
+    return here.driver;
+}
+
+/* ---- contacts --------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct ski_far *far, int pe)
+{
+    return (uint32_t)pe * UINT32_C(0x9e3779b1) & (far->room - 1);
+}
+
+static struct contact *find(const struct ski_far *far, int pe)
+{
+    uint32_t slot = slot_of(far, pe);
+
+    while (far->table[slot] && far->table[slot]->pe != pe)
+        slot = (slot + 1) & (far->room - 1);
+    return far->table[slot];
+}
+
+static void insert(struct ski_far *far, struct contact *contact)
+{
+    uint32_t slot = slot_of(far, contact->pe);
+
+    while (far->table[slot])
+        slot = (slot + 1) & (far->room - 1);
+    far->table[slot] = contact;
+}
+
+static void grow(struct ski_far *far)
+{
+    struct contact **old = far->table;
+    uint32_t         n   = far->room;
+
+    far->room  = 2 * n;
+    far->table = ski_calloc(far->room, sizeof *far->table);
+    for (uint32_t i = 0; i < n; i++)
+        if (old[i])
+            insert(far, old[i]);
+    free(old);
+}
+
+static struct contact *add(struct ski_far *far, int pe)
+{
+    const uint64_t *secret  = here.boot->job->secret;
+    struct contact *contact = ski_calloc(1, sizeof *contact);
+
+    contact->pe        = pe;
+    contact->token_out = ski_packet_token(secret, far->self->pe, pe);
+    contact->token_in  = ski_packet_token(secret, pe, far->self->pe);
+    ski_list_init(&contact->backlog);
+    if (2 * ++far->count > far->room)
+        grow(far);
+    insert(far, contact);
+    return contact;
+}
+
+static void drop_contact(struct contact *contact)
+{
+    while (contact->early) {
+        struct early *gone = contact->early;
+        contact->early     = gone->next;
+        free(gone);
+    }
+    free(contact); /* what is in its backlog goes with the arena */
+}
+
+/* ---- who is where ------------------------------------------------------------------ */
+
+/* The port of @p pe among those of its process: its PEs, then the helper, then the guest. */
+static uint32_t port_number(const struct ski_job *job, int pe)
+{
+    int process = ski_job_process_of(job, pe);
+
+    if (pe < job->pes)
+        return (uint32_t)(pe - ski_job_first_pe(job, process));
+    return (uint32_t)(ski_job_pes_of(job, process) + (pe - job->pes) % 2);
+}
+
+static struct ski_far *far_of(int pe)
+{
+    return &here.far[port_number(here.boot->job, pe)];
+}
+
+static uint64_t program(void)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (uint32_t i = 0; i < ski_handlers.count; i++)
+        for (const char *c = ski_handler_name(i);; c++) {
+            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+            if (!*c)
+                break;
+        }
+    return hash ^ sizeof(struct skua_msg) << 8 ^ SKI_DRIVER_VERSION;
+}
+
+static skua_status_t tell(void)
+{
+    char *blob = ski_malloc(sizeof(struct told) + (size_t)here.count * (SKI_ADDRESS_MOST + 4));
+    struct told  *told = (struct told *)(void *)blob;
+    char         *at   = blob + sizeof *told;
+    skua_status_t status;
+
+    memset(told, 0, sizeof *told);
+    told->program = program();
+    told->ports   = (uint32_t)here.count;
+    snprintf(told->driver, sizeof told->driver, "%s", here.driver->name);
+    snprintf(told->version, sizeof told->version, "%s", SKUA_VERSION);
+    for (int i = 0; i < here.count; i++) {
+        uint32_t bytes = (uint32_t)here.driver->address(here.far[i].port, at + 4);
+        memcpy(at, &bytes, 4);
+        at += 4 + bytes;
+    }
+    status = ski_boot_put(here.boot, PORTS_KEY, blob, (size_t)(at - blob));
+    free(blob);
+    return status;
+}
+
+static void compare(const struct told *told, int process)
+{
+    if (strncmp(told->version, SKUA_VERSION, sizeof told->version) != 0)
+        ski_fatal("process %d runs Skua %.16s, this one %s: install the same everywhere", process,
+                  told->version, SKUA_VERSION);
+    if (told->program != program())
+        ski_fatal("process %d runs another program, or another build of it: its handlers are not "
+                  "ours",
+                  process);
+    if (strncmp(told->driver, here.driver->name, sizeof told->driver) != 0)
+        ski_fatal("process %d uses the driver %.12s, this one %s: set SKUA_DRIVER for all", process,
+                  told->driver, here.driver->name);
+}
+
+/* The address of the port of @p pe in what its process has told; NULL: it makes no sense. */
+static const char *find_address(const char *blob, size_t bytes, uint32_t number, uint32_t *length)
+{
+    const struct told *told = (const struct told *)(const void *)blob;
+    size_t             at   = sizeof *told;
+
+    if (bytes < at || number >= told->ports)
+        return NULL;
+    for (uint32_t i = 0;; i++) {
+        if (bytes - at < 4)
+            return NULL;
+        memcpy(length, blob + at, 4);
+        at += 4;
+        if (*length > bytes - at || *length > SKI_ADDRESS_MOST)
+            return NULL;
+        if (i == number)
+            return blob + at;
+        at += *length;
+    }
+}
+
+static void connect_to(struct ski_far *far, struct contact *contact)
+{
+    int           process = ski_job_process_of(here.boot->job, contact->pe);
+    size_t        bytes   = SKI_CONTROL_MOST;
+    char         *blob    = ski_malloc(bytes);
+    const char   *address;
+    uint32_t      length;
+    skua_status_t status = ski_boot_get(here.boot, process, PORTS_KEY, blob, &bytes);
+
+    if (status != SKUA_OK)
+        ski_fatal("cannot find out where PE %d (process %d) is", contact->pe, process);
+    if (bytes >= sizeof(struct told))
+        compare((const struct told *)(void *)blob, process);
+    address = find_address(blob, bytes, port_number(here.boot->job, contact->pe), &length);
+    if (!address)
+        ski_fatal("process %d says nothing of PE %d", process, contact->pe);
+    here.net.why[0] = '\0';
+    status          = here.driver->connect(far->port, contact->pe, address, length, &contact->peer);
+    free(blob);
+    if (status != SKUA_OK)
+        ski_peer_lost(far->self, contact->pe,
+                      here.net.why[0] ? here.net.why : skua_status_str(status));
+    ski_log(SKI_LOG_INFO, "PE %d is reached through %s", contact->pe, here.driver->describe());
+}
+
+/* The contact with a PE that we send to. */
+static struct contact *contact_to(struct ski_far *far, int pe)
+{
+    struct contact *contact = find(far, pe);
+
+    if (SKI_UNLIKELY(!contact))
+        contact = add(far, pe);
+    if (SKI_UNLIKELY(!contact->peer && !contact->lost))
+        connect_to(far, contact);
+    return contact;
+}
+
+struct ski_peer *ski_far_peer(struct ski_pe *self, int pe)
+{
+    struct contact *contact = contact_to(self->far, pe);
+    return contact->lost ? NULL : contact->peer;
+}
+
+/* ---- sending ------------------------------------------------------------------------ */
+
+/* Hands a packet to the driver; false: there is no room. */
+static bool try_send(struct ski_far *far, struct contact *contact, struct skua_msg *msg)
+{
+    skua_status_t status;
+
+    msg->stamp.token    = contact->token_out;
+    msg->stamp.sequence = contact->sent;
+    status              = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
+    if (status == SKUA_ERR_AGAIN)
+        return false;
+    contact->sent++;
+    if (status == SKUA_PENDING)
+        far->flying++;
+    else
+        ski_pool_free(&far->self->pool, msg);
+    if (status < 0)
+        ski_peer_lost(far->self, contact->pe, skua_status_str(status));
+    return true;
+}
+
+static void keep(struct ski_far *far, struct contact *contact, struct skua_msg *msg)
+{
+    if (!contact->backlog.first) {
+        contact->next_waiting = far->waiting;
+        far->waiting          = contact;
+    }
+    ski_list_push(&contact->backlog, msg);
+    far->self->stats.deferred++;
+}
+
+void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
+{
+    struct ski_far *far     = self->far;
+    struct contact *contact = contact_to(far, pe);
+
+    if (contact->lost) {
+        ski_pool_free(&self->pool, msg);
+        return;
+    }
+    msg->source = self->pe;
+    self->stats.sent_far++;
+    if (contact->backlog.first || !try_send(far, contact, msg))
+        keep(far, contact, msg);
+}
+
+/* Sends what waits for room; true when nothing is left of it. */
+static bool flush(struct ski_far *far, struct contact *contact)
+{
+    struct skua_msg *msg;
+
+    while ((msg = contact->backlog.first)) {
+        struct skua_msg *next = msg->link;
+
+        if (contact->lost)
+            ski_pool_free(&far->self->pool, msg);
+        else if (!try_send(far, contact, msg)) {
+            msg->link = next; /* where the stamp was */
+            return false;
+        }
+        contact->backlog.first = next;
+    }
+    ski_list_init(&contact->backlog);
+    return true;
+}
+
+static void flush_all(struct ski_far *far)
+{
+    struct contact **at = &far->waiting;
+
+    while (*at) {
+        struct contact *contact = *at;
+        if (flush(far, contact))
+            *at = contact->next_waiting;
+        else
+            at = &contact->next_waiting;
+    }
+}
+
+bool ski_far_progress(struct ski_pe *self)
+{
+    struct ski_far *far = self->far;
+
+    if (SKI_UNLIKELY(far->waiting != NULL))
+        flush_all(far);
+    return here.driver->progress(far->port) > 0;
+}
+
+bool ski_far_quiet(const struct ski_pe *self)
+{
+    return !self->far || (!self->far->waiting && self->far->flying == 0);
+}
+
+/* ---- receiving ---------------------------------------------------------------------- */
+
+static void complain(struct ski_far *far, const struct skua_msg *msg, size_t bytes,
+                     const char *wrong)
+{
+    if (far->wrong++ < COMPLAINTS)
+        ski_log(SKI_LOG_ERROR, "a packet of %zu bytes%s was dropped: %s", bytes,
+                far->wrong == COMPLAINTS ? " (no more of these will be told)" : "", wrong);
+    far->self->stats.wrong = far->wrong;
+    (void)msg;
+}
+
+static void deliver(struct ski_far *far, struct skua_msg *msg)
+{
+    far->self->stats.received++;
+    ski_queue_push(&far->self->queue, msg, msg->flags);
+}
+
+/* Keeps a packet until those before it are here; false: it is here already. */
+static bool keep_early(struct contact *contact, struct skua_msg *msg, uint32_t sequence)
+{
+    struct early **at = &contact->early, *early;
+
+    while (*at && (int32_t)((*at)->sequence - sequence) < 0)
+        at = &(*at)->next;
+    if (*at && (*at)->sequence == sequence)
+        return false;
+    early  = ski_malloc(sizeof *early);
+    *early = (struct early){*at, sequence, msg};
+    *at    = early;
+    return true;
+}
+
+/* What was waiting for the packet that has just been delivered. */
+static void deliver_early(struct ski_far *far, struct contact *contact)
+{
+    while (contact->early && contact->early->sequence == contact->received) {
+        struct early *early = contact->early;
+
+        contact->early = early->next;
+        contact->received++;
+        deliver(far, early->msg);
+        free(early);
+    }
+}
+
+/* The contact that a packet comes from, if it proves to come from there; else NULL. */
+static struct contact *sender_of(struct ski_far *far, const struct skua_msg *msg)
+{
+    struct contact *contact = find(far, msg->source);
+
+    if (SKI_UNLIKELY(!contact)) {
+        if (ski_packet_token(here.boot->job->secret, msg->source, far->self->pe) !=
+            msg->stamp.token)
+            return NULL;
+        contact = add(far, msg->source);
+    }
+    return SKI_LIKELY(contact->token_in == msg->stamp.token) ? contact : NULL;
+}
+
+static void on_arrived(void *owner, void *packet, size_t bytes)
+{
+    struct ski_far  *far   = owner;
+    struct skua_msg *msg   = packet;
+    const char      *wrong = ski_packet_wrong(here.boot->job, ski_handlers.count, msg, bytes);
+    struct contact  *contact;
+    uint32_t         sequence;
+
+    contact = wrong ? NULL : sender_of(far, msg);
+    if (SKI_UNLIKELY(!contact)) {
+        complain(far, msg, bytes, wrong ? wrong : "its sender does not know the secret of the job");
+        ski_pool_free(&far->self->pool, msg);
+        return;
+    }
+    sequence = msg->stamp.sequence;
+    if (SKI_LIKELY(sequence == contact->received)) {
+        contact->received++;
+        deliver(far, msg);
+        deliver_early(far, contact);
+    } else if ((int32_t)(sequence - contact->received) < 0 || !keep_early(contact, msg, sequence)) {
+        complain(far, msg, bytes, "it has come before");
+        ski_pool_free(&far->self->pool, msg);
+    }
+}
+
+static void *on_room(void *owner, size_t bytes)
+{
+    struct ski_far *far = owner;
+
+    if (far->self && bytes < sizeof(struct skua_msg)) {
+        complain(far, NULL, bytes, "it is too short");
+        return NULL;
+    }
+    return far->self ? ski_pool_alloc(&far->self->pool, bytes)
+                     : NULL; /* if there is none, that has been logged */
+}
+
+static void on_spoilt(void *owner, void *packet)
+{
+    struct ski_far *far = owner;
+
+    if (far->self)
+        ski_pool_free(&far->self->pool, packet);
+}
+
+static void on_sent(void *owner, void *packet)
+{
+    struct ski_far *far = owner;
+
+    far->flying--;
+    if (far->self) /* else it goes with the arena */
+        ski_pool_free(&far->self->pool, packet);
+}
+
+static void on_done(void *owner, void *cookie, skua_status_t status)
+{
+    struct ski_far_done *done = cookie;
+
+    (void)owner;
+    done->fn(done, status);
+}
+
+static void on_lost(void *owner, int pe, const char *why)
+{
+    struct ski_far *far     = owner;
+    struct contact *contact = find(far, pe);
+
+    if (!far->self || !contact || contact->lost)
+        return;
+    contact->lost = true;
+    ski_peer_lost(far->self, pe, why);
+}
+
+static const struct ski_upcalls upcalls = {on_room, on_arrived, on_spoilt,
+                                           on_sent, on_done,    on_lost};
+
+/* ---- sleeping ----------------------------------------------------------------------- */
+
+void ski_far_sleep(struct ski_pe *self, uint64_t ns)
+{
+    struct ski_far *far = self->far;
+
+    if (far->waiting && ns > NAP_NS)
+        ns = NAP_NS;
+    if (far->wait_fd < 0)
+        ski_host_sleep(self->host, self->job, self->index, &self->reader,
+                       ns < NAP_NS ? ns : NAP_NS);
+    else if (here.driver->arm(far->port))
+        ski_host_sleep_at(self->host, self->job, self->index, &self->reader, far->bell,
+                          far->wait_fd, ns);
+}
+
+/* ---- life --------------------------------------------------------------------------- */
+
+static skua_status_t open_port(struct ski_far *far, int pe)
+{
+    skua_status_t status;
+
+    here.net.why[0] = '\0';
+    status          = here.driver->open(pe, &upcalls, far, &far->port);
+    if (status != SKUA_OK)
+        return ski_refuse(status, "PE %d cannot use the network through %s: %s", pe,
+                          here.driver->name,
+                          here.net.why[0] ? here.net.why : skua_status_str(status));
+    far->wait_fd = here.driver->wait_fd(far->port);
+    far->bell =
+        far->wait_fd < 0 ? -1 : ski_bell_open(here.boot->job, ski_job_index(here.boot->job, pe));
+    far->room  = 16;
+    far->table = ski_calloc(far->room, sizeof *far->table);
+    return far->wait_fd >= 0 && far->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
+}
+
+skua_status_t ski_far_open(const struct ski_boot *boot)
+{
+    struct ski_job *job    = boot->job;
+    skua_status_t   status = SKUA_OK;
+    int             pes    = ski_job_pes_of(job, boot->process);
+
+    if (!ski_job_spread(job))
+        return SKUA_OK;
+    here.boot   = boot;
+    here.count  = pes + 2;
+    here.far    = ski_calloc((size_t)here.count, sizeof *here.far);
+    here.net    = (struct ski_net){.process      = boot->process,
+                                   .processes    = job->processes,
+                                   .ports        = here.count,
+                                   .one_host     = job->one_host,
+                                   .interfaces   = ski_config.interfaces,
+                                   .port_range   = ski_config.ports,
+                                   .peer_timeout = ski_config.peer_timeout,
+                                   .log          = ski_log_write};
+    here.driver = ski_driver_select(&here.net);
+    if (!here.driver)
+        return SKUA_ERR_UNREACH;
+    for (int i = 0; status == SKUA_OK && i < here.count; i++)
+        status = open_port(&here.far[i], i < pes ? ski_job_first_pe(job, boot->process) + i
+                                                 : ski_job_helper(job, boot->process) + i - pes);
+    return status == SKUA_OK ? tell() : status;
+}
+
+void ski_far_close(void)
+{
+    if (!here.driver)
+        return;
+    for (int i = 0; i < here.count; i++) {
+        struct ski_far *far = &here.far[i];
+
+        here.driver->close(far->port);
+        if (far->bell >= 0)
+            close(far->bell);
+        for (uint32_t j = 0; j < far->room; j++)
+            if (far->table[j])
+                drop_contact(far->table[j]);
+        free(far->table);
+    }
+    here.driver->stop();
+    here.driver = NULL;
+    free(here.far);
+}
+
+void ski_far_begin(struct ski_pe *self)
+{
+    if (!here.driver)
+        return;
+    self->far       = far_of(self->pe);
+    self->far->self = self;
+    self->queue.attention |= SKI_ATTEND_FAR;
+}
+
+void ski_far_end(struct ski_pe *self)
+{
+    if (self->far)
+        self->far->self = NULL;
+}

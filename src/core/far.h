@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * far.h - messages to and from PEs of other hosts.
+ *
+ * A job that is spread over several arenas has a driver (transport/driver.h), and
+ * each PE a port of its own.  A message goes out as it lies in memory and comes in
+ * as a block of the receiver's pool: neither side copies a large one.
+ *
+ * A PE keeps something of those it talks to, and of nobody else: the connection,
+ * which is made with the first message, the number of the next packet, and what
+ * waits for room in the network.  Drivers may deliver packets in any order; here
+ * they are put back into that of sending, so that messages between two PEs are
+ * FIFO as they are inside a host.
+ *
+ * What arrives is checked before it is believed (packet.h): what is wrong is
+ * counted, logged, at first, and dropped.
+ */
+#ifndef SKI_FAR_H
+#define SKI_FAR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <skua/status.h>
+
+#include "base/arch.h"
+
+struct ski_boot;
+struct ski_pe;
+struct ski_far;
+struct ski_peer;
+struct ski_driver;
+struct skua_msg;
+
+/* Who is told of the end of a one-sided operation of the driver: its cookie. */
+struct ski_far_done {
+    void (*fn)(struct ski_far_done *done, skua_status_t status);
+};
+
+/** Choose a driver and open a port for each PE of this process, hidden ones too; tell
+ *  the others their addresses.  Nothing happens in a job that is not spread.  A failure
+ *  has been logged. */
+skua_status_t ski_far_open(const struct ski_boot *boot);
+
+/** All PEs of this process have left. */
+void ski_far_close(void);
+
+/** The driver of a spread job, or NULL. */
+const struct ski_driver *ski_far_driver(void);
+
+/** Begin and end with a PE, which then has its port, if there is one. */
+void ski_far_begin(struct ski_pe *self);
+void ski_far_end(struct ski_pe *self);
+
+/** Send @p msg, which becomes the network's, to a PE that is not here. */
+SKI_COLD void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
+
+/** Move things on; true if there was anything. */
+bool ski_far_progress(struct ski_pe *self);
+
+/** Whether everything that was sent has left. */
+bool ski_far_quiet(const struct ski_pe *self);
+
+/** Sleep until a packet or something in the inbox arrives, @p ns are over, or for no
+ *  reason. */
+void ski_far_sleep(struct ski_pe *self, uint64_t ns);
+
+/** The driver's peer for a PE, connected if need be; NULL: it is lost. */
+struct ski_peer *ski_far_peer(struct ski_pe *self, int pe);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* leave.c - see leave.h. */
+#include "core/leave.h"
+
+#include <sched.h>
+#include <stdlib.h>
+
+#include "base/config.h"
+#include "core/builtin.h"
+#include "core/far.h"
+#include "core/handler.h"
+#include "core/pe.h"
+#include "core/tree.h"
+
+#define ARITY  4
+#define NAP_NS UINT64_C(1000000)
+
+/* Of this process. */
+static _Atomic int  stopped; /* PEs and helper that have left their schedulers */
+static _Atomic int  gone;    /* children of the process in the tree            */
+static _Atomic bool leaving, bye, over;
+
+/* ---- telling ------------------------------------------------------------------------ */
+
+static void say(struct ski_pe *self, int process, uint32_t handler, int32_t code)
+{
+    struct skua_msg *msg = ski_msg_copy(self, handler, &code, sizeof code);
+
+    skua_msg_set_expedited(msg, true);
+    ski_msg_post(self, ski_job_first_pe(self->job, process), handler, msg);
+}
+
+static struct ski_tree tree_of(const struct ski_pe *self)
+{
+    return ski_tree_at(self->process, self->job->processes, 0, ARITY);
+}
+
+static void say_to_children(struct ski_pe *self, uint32_t handler)
+{
+    struct ski_tree tree = tree_of(self);
+
+    for (int i = 0; i < tree.children; i++)
+        say(self, ski_tree_child(&tree, i), handler, ski_job_exit_code(self->job));
+}
+
+void ski_leave_tell(struct ski_pe *self, int code)
+{
+    /* Where process 0 shares our arena it sees the flag. */
+    if (ski_job_spread(self->job) && self->job->place[0] < 0)
+        say(self, 0, SKI_HANDLER_EXIT, code);
+}
+
+/* ---- hearing ------------------------------------------------------------------------ */
+
+static int32_t code_in(skua_msg *msg)
+{
+    int32_t code = *(int32_t *)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    return code;
+}
+
+void ski_on_exit(skua_msg *msg)
+{
+    ski_pe_exit(ski_self, code_in(msg));
+}
+
+void ski_on_gone(skua_msg *msg)
+{
+    code_in(msg);
+    atomic_fetch_add(&gone, 1);
+}
+
+void ski_on_bye(skua_msg *msg)
+{
+    struct ski_job *job = ski_self->job;
+
+    /* What process 0 says counts: others may have called skua_exit() at the same time. */
+    atomic_store(&job->exit, SKI_JOB_EXIT | (uint32_t)code_in(msg));
+    atomic_store(&bye, true);
+}
+
+/* What has arrived: the messages above are run, all others have come too late. */
+static void attend(struct ski_pe *self)
+{
+    struct skua_msg *msg;
+
+    ski_msg_arrivals(self, 64);
+    while ((msg = ski_queue_pop(&self->queue))) {
+        if (msg->handler >= SKI_HANDLER_EXIT && msg->handler <= SKI_HANDLER_BYE)
+            self->handler[msg->handler](msg);
+        else if (msg->handler != SKI_HANDLER_THREAD) /* which is no message */
+            skua_msg_free(msg);
+    }
+}
+
+/* ---- leaving ------------------------------------------------------------------------ */
+
+static bool is_over(const struct ski_pe *self)
+{
+    (void)self;
+    return atomic_load(&over);
+}
+
+static bool all_gone(const struct ski_pe *self)
+{
+    return atomic_load(&gone) >= tree_of(self).children &&
+           atomic_load(&stopped) == ski_job_pes_of(self->job, self->process) + ski_config.helper;
+}
+
+static bool may_go(const struct ski_pe *self)
+{
+    (void)self;
+    return atomic_load(&bye);
+}
+
+static void until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
+{
+    while (!condition(self)) {
+        bool moved = ski_far_progress(self);
+
+        if (self->queue.attention & SKI_ATTEND_PENDING)
+            ski_pending_flush(self);
+        attend(self);
+        if (!moved && !condition(self))
+            ski_far_sleep(self, NAP_NS);
+    }
+}
+
+void ski_leave(struct ski_pe *self)
+{
+    struct ski_tree tree = tree_of(self);
+
+    if (!self->far)
+        return;
+    atomic_store(&leaving, true);
+    atomic_fetch_add(&stopped, 1);
+    if (self->pe == ski_job_first_pe(self->job, self->process)) {
+        say_to_children(self, SKI_HANDLER_EXIT);
+        until(self, all_gone);
+        if (self->process > 0) {
+            say(self, ski_tree_parent(&tree), SKI_HANDLER_GONE, 0);
+            until(self, may_go);
+        }
+        say_to_children(self, SKI_HANDLER_BYE);
+        until(self, ski_far_quiet);
+        atomic_store(&over, true);
+    }
+    until(self, is_over);
+    until(self, ski_far_quiet);
+}
+
+/* ---- losing ------------------------------------------------------------------------- */
+
+void ski_peer_lost(struct ski_pe *self, int pe, const char *why)
+{
+    int process = ski_job_process_of(self->job, pe);
+
+    if (atomic_load(&leaving)) { /* it may have left; if not, its launcher knows */
+        ski_log(SKI_LOG_DEBUG, "PE %d closed its connection at the end: %s", pe, why);
+        return;
+    }
+    ski_fatal("lost PE %d (process %d): %s", pe, process, why);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* packet.c - see packet.h. */
+#include "core/packet.h"
+
+#include "core/builtin.h"
+#include "core/handler.h"
+
+/* ---- tokens -------------------------------------------------------------------- */
+
+static inline uint64_t turn(uint64_t x, int by)
+{
+    return x << by | x >> (64 - by);
+}
+
+/* SipHash's round, of Aumasson and Bernstein. */
+static inline void mix(uint64_t v[4])
+{
+    v[0] += v[1], v[1] = turn(v[1], 13) ^ v[0], v[0] = turn(v[0], 32);
+    v[2] += v[3], v[3] = turn(v[3], 16) ^ v[2];
+    v[0] += v[3], v[3] = turn(v[3], 21) ^ v[0];
+    v[2] += v[1], v[1] = turn(v[1], 17) ^ v[2], v[2] = turn(v[2], 32);
+}
+
+/* SipHash-2-4 of one word and, as its padding, its length. */
+uint32_t ski_packet_token(const uint64_t secret[2], int source, int target)
+{
+    const uint64_t words[] = {(uint64_t)(uint32_t)source << 32 | (uint32_t)target, UINT64_C(8)
+                                                                                       << 56};
+    uint64_t       v[4]    = {
+                 secret[0] ^ UINT64_C(0x736f6d6570736575), secret[1] ^ UINT64_C(0x646f72616e646f6d),
+                 secret[0] ^ UINT64_C(0x6c7967656e657261), secret[1] ^ UINT64_C(0x7465646279746573)};
+
+    for (int i = 0; i < 2; i++) {
+        v[3] ^= words[i];
+        mix(v), mix(v);
+        v[0] ^= words[i];
+    }
+    v[2] ^= 0xff;
+    mix(v), mix(v), mix(v), mix(v);
+    v[0] ^= v[1] ^ v[2] ^ v[3];
+    return (uint32_t)(v[0] ^ v[0] >> 32);
+}
+
+/* ---- checks --------------------------------------------------------------------- */
+
+const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+                             const struct skua_msg *msg, size_t bytes)
+{
+    const unsigned known = SKI_MSG_SPECIAL | SKI_MSG_TAIL;
+
+    if (bytes < sizeof *msg)
+        return "it is too short";
+    if (msg->bytes > bytes - sizeof *msg)
+        return "its data is longer than itself";
+    if (msg->flags & ~known)
+        return "it has unknown flags";
+    if (!(msg->flags & SKI_MSG_TAIL) != (msg->handler != SKI_HANDLER_BROADCAST))
+        return "it has a tail, or none, against its kind";
+    if (msg->bit_words > msg->bit_room || ski_msg_extent(msg) != bytes)
+        return "its parts are not as long as it is";
+    if (msg->handler >= handlers)
+        return "its handler was never registered";
+    if (msg->handler < SKI_HANDLERS && msg->bytes < ski_builtin[msg->handler].least)
+        return "it is too short for its kind, or no such packet exists";
+    if (msg->source < 0 || msg->source >= ski_job_all(job))
+        return "its sender is no PE of the job";
+    if (ski_job_index(job, msg->source) >= 0)
+        return "its sender is on this host";
+    return NULL;
+}

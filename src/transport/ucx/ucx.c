@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ucx.c - packets through UCX (transport/driver.h).
+ *
+ * One context a process, one worker a port, one endpoint a peer.  A packet is an
+ * active message without header; UCX moves large ones by rendezvous, from the
+ * sender's memory straight into what room() gave.  Endpoints report errors, so a
+ * peer that is gone is noticed.
+ *
+ * UCX calls back with a request, in which we keep whose it is (struct note), and a
+ * pointer of ours: the packet, or the cookie.  A request that is over when the call
+ * returns has neither.
+ */
+#include "transport/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <ucp/api/ucp.h>
+
+#define PACKET_ID     1
+#define CLOSE_SECONDS 5
+
+struct ski_port {
+    ucp_worker_h              worker;
+    const struct ski_upcalls *up;
+    void                     *owner;
+    struct ski_peer          *peers;
+    unsigned                  events; /* upcalls since progress() was called */
+};
+
+struct ski_peer {
+    struct ski_port *port;
+    ucp_ep_h         ep;
+    int              pe;
+    struct ski_peer *next;
+};
+
+struct ski_memory {
+    ucp_mem_h handle;
+};
+
+struct ski_key {
+    ucp_rkey_h handle;
+};
+
+/* In a request that UCX holds. */
+struct note {
+    struct ski_port *port;
+    size_t           bytes;
+};
+
+static struct {
+    ucp_context_h   context;
+    struct ski_net *net;
+    char            text[128];
+} ucx;
+
+static skua_status_t status_of(ucs_status_t status)
+{
+    switch (status) {
+    case UCS_OK: return SKUA_OK;
+    case UCS_INPROGRESS: return SKUA_PENDING;
+    case UCS_ERR_NO_RESOURCE: return SKUA_ERR_AGAIN;
+    case UCS_ERR_NO_MEMORY: return SKUA_ERR_NOMEM;
+    case UCS_ERR_UNSUPPORTED: return SKUA_ERR_UNSUPPORTED;
+    case UCS_ERR_INVALID_PARAM: return SKUA_ERR_INVAL;
+    default: return SKUA_ERR_UNREACH;
+    }
+}
+
+static skua_status_t refuse(const char *what, ucs_status_t status)
+{
+    snprintf(ucx.net->why, sizeof ucx.net->why, "%s: %s", what, ucs_status_string(status));
+    return status_of(status);
+}
+
+/* ---- the process ------------------------------------------------------------------ */
+
+/* A setting of UCX that the user has not made. */
+static ucs_status_t set(ucp_config_t *config, const char *name, const char *value)
+{
+    char variable[64];
+
+    snprintf(variable, sizeof variable, "UCX_%s", name);
+    return getenv(variable) ? UCS_OK : ucp_config_modify(config, name, value);
+}
+
+static const char *interfaces(const struct ski_net *net)
+{
+    if (strcmp(net->interfaces, "auto") != 0)
+        return net->interfaces;
+    return net->one_host ? "lo" : "all";
+}
+
+/* Where it listens, and how soon it notices that nobody is there. */
+static ucs_status_t set_network(ucp_config_t *config, const struct ski_net *net)
+{
+    char         seconds[32];
+    ucs_status_t status = UCS_OK;
+
+    if (strcmp(interfaces(net), "all") != 0)
+        status = set(config, "NET_DEVICES", interfaces(net));
+    snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
+    return status == UCS_OK ? set(config, "KEEPALIVE_INTERVAL", seconds) : status;
+}
+
+/* Settings of TCP alone, which UCX reads from the environment. */
+static void set_tcp(const struct ski_net *net)
+{
+    char seconds[32];
+
+    snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
+    setenv("UCX_TCP_KEEPIDLE", seconds, 0);
+    if (strcmp(net->port_range, "any") != 0)
+        setenv("UCX_TCP_PORT_RANGE", net->port_range, 0);
+}
+
+static skua_status_t start(struct ski_net *net)
+{
+    ucp_params_t  params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
+                                          UCP_PARAM_FIELD_MT_WORKERS_SHARED |
+                                          UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
+                            .features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 |
+                                        UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
+                            .request_size      = sizeof(struct note),
+                            .mt_workers_shared = 1,
+                            .estimated_num_eps = (size_t)net->processes};
+    unsigned      major, minor, release;
+    ucp_config_t *config;
+    ucs_status_t  status;
+
+    ucx.net = net;
+    set_tcp(net);
+    status = ucp_config_read(NULL, NULL, &config);
+    if (status != UCS_OK)
+        return refuse("UCX's settings cannot be read", status);
+    status = set_network(config, net);
+    if (status == UCS_OK)
+        status = ucp_init(&params, config, &ucx.context);
+    ucp_config_release(config);
+    if (status != UCS_OK)
+        return refuse("UCX cannot start", status);
+    ucp_get_version(&major, &minor, &release);
+    snprintf(ucx.text, sizeof ucx.text, "UCX %u.%u.%u over %s on %s", major, minor, release,
+             getenv("UCX_TLS") ? getenv("UCX_TLS") : "the transports it finds", interfaces(net));
+    return SKUA_OK;
+}
+
+static void stop(void)
+{
+    ucp_cleanup(ucx.context);
+}
+
+static const char *describe(void)
+{
+    return ucx.text;
+}
+
+/* ---- packets that come ------------------------------------------------------------- */
+
+static void on_received(void *request, ucs_status_t status, size_t bytes, void *packet)
+{
+    struct note     *note = request;
+    struct ski_port *port = note->port;
+
+    (void)bytes;
+    port->events++;
+    if (status == UCS_OK)
+        port->up->arrived(port->owner, packet, note->bytes);
+    else
+        port->up->spoilt(port->owner, packet);
+    ucp_request_free(request);
+}
+
+/* A large packet: fetch it.  UCX forgets the data if we do not ask for it. */
+static ucs_status_t fetch(struct ski_port *port, void *data, size_t bytes)
+{
+    ucp_request_param_t param  = {.op_attr_mask =
+                                      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                  .cb.recv_am = on_received};
+    void               *packet = port->up->room(port->owner, bytes);
+    struct note        *request;
+
+    if (!packet)
+        return UCS_OK;
+    param.user_data = packet;
+    request         = ucp_am_recv_data_nbx(port->worker, data, packet, bytes, &param);
+    if (!UCS_PTR_IS_PTR(request)) {
+        if (UCS_PTR_STATUS(request) == UCS_OK)
+            port->up->arrived(port->owner, packet, bytes);
+        else
+            port->up->spoilt(port->owner, packet);
+        return UCS_OK;
+    }
+    *request = (struct note){port, bytes};
+    return UCS_INPROGRESS;
+}
+
+static ucs_status_t on_packet(void *arg, const void *header, size_t header_bytes, void *data,
+                              size_t bytes, const ucp_am_recv_param_t *param)
+{
+    struct ski_port *port = arg;
+    void            *packet;
+
+    (void)header, (void)header_bytes;
+    port->events++;
+    if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)
+        return fetch(port, data, bytes);
+    packet = port->up->room(port->owner, bytes);
+    if (packet) {
+        memcpy(packet, data, bytes);
+        port->up->arrived(port->owner, packet, bytes);
+    }
+    return UCS_OK;
+}
+
+/* ---- ports -------------------------------------------------------------------------- */
+
+static skua_status_t open_port(int pe, const struct ski_upcalls *up, void *owner,
+                               struct ski_port **out)
+{
+    ucp_worker_params_t    params  = {.field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                      .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                      .id = PACKET_ID,
+                                      .cb = on_packet};
+    struct ski_port       *port    = calloc(1, sizeof *port);
+    ucs_status_t           status;
+
+    (void)pe;
+    if (!port)
+        return SKUA_ERR_NOMEM;
+    port->up    = up;
+    port->owner = owner;
+    handler.arg = port;
+    status      = ucp_worker_create(ucx.context, &params, &port->worker);
+    if (status != UCS_OK) {
+        free(port);
+        return refuse(
+            "a worker cannot be made (is a port of the range free, and the interface up?)", status);
+    }
+    status = ucp_worker_set_am_recv_handler(port->worker, &handler);
+    if (status != UCS_OK) {
+        ucp_worker_destroy(port->worker);
+        free(port);
+        return refuse("a worker takes no active messages", status);
+    }
+    *out = port;
+    return SKUA_OK;
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Progress until UCX is done with @p request, or it takes too long. */
+static bool finish(struct ski_port *port, void *request, double until)
+{
+    bool done = true;
+
+    if (!UCS_PTR_IS_PTR(request))
+        return true;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS && (done = now() < until))
+        ucp_worker_progress(port->worker);
+    ucp_request_free(request);
+    return done;
+}
+
+static void close_port(struct ski_port *port)
+{
+    ucp_request_param_t gently = {0};
+    ucp_request_param_t force  = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                  .flags        = UCP_EP_CLOSE_FLAG_FORCE};
+    double              until  = now() + CLOSE_SECONDS;
+
+    finish(port, ucp_worker_flush_nbx(port->worker, &gently), until);
+    for (struct ski_peer *peer = port->peers, *next; peer; peer = next) {
+        next = peer->next;
+        finish(port, ucp_ep_close_nbx(peer->ep, now() < until ? &gently : &force), until + 1);
+        free(peer);
+    }
+    ucp_worker_destroy(port->worker);
+    free(port);
+}
+
+static size_t address(struct ski_port *port, void *to)
+{
+    ucp_address_t *mine;
+    size_t         bytes;
+
+    if (ucp_worker_get_address(port->worker, &mine, &bytes) != UCS_OK)
+        return 0;
+    if (bytes <= SKI_ADDRESS_MOST)
+        memcpy(to, mine, bytes);
+    else
+        bytes = 0;
+    ucp_worker_release_address(port->worker, mine);
+    return bytes;
+}
+
+static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    struct ski_peer *peer = arg;
+
+    (void)ep;
+    peer->port->events++;
+    peer->port->up->lost(peer->port->owner, peer->pe, ucs_status_string(status));
+}
+
+static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to, size_t bytes,
+                                  struct ski_peer **out)
+{
+    struct ski_peer *peer   = calloc(1, sizeof *peer);
+    ucp_ep_params_t  params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                               .address     = to,
+                               .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
+                               .err_handler = {on_error, peer}};
+    ucs_status_t     status;
+
+    if (!peer || bytes == 0) {
+        free(peer);
+        return SKUA_ERR_INVAL;
+    }
+    *peer  = (struct ski_peer){.port = port, .pe = pe, .next = port->peers};
+    status = ucp_ep_create(port->worker, &params, &peer->ep);
+    if (status != UCS_OK) {
+        free(peer);
+        return refuse("no connection", status);
+    }
+    port->peers = peer;
+    *out        = peer;
+    return SKUA_OK;
+}
+
+static void on_sent(void *request, ucs_status_t status, void *packet)
+{
+    struct ski_port *port = ((struct note *)request)->port;
+
+    (void)status; /* a failure is told by on_error() */
+    port->events++;
+    port->up->sent(port->owner, packet);
+    ucp_request_free(request);
+}
+
+static skua_status_t send_packet(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    ucp_request_param_t param = {.op_attr_mask =
+                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                 .cb.send   = on_sent,
+                                 .user_data = packet};
+    struct note *request = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, packet, bytes, &param);
+
+    if (!UCS_PTR_IS_PTR(request))
+        return status_of(UCS_PTR_STATUS(request));
+    request->port = peer->port;
+    return SKUA_PENDING;
+}
+
+static unsigned progress(struct ski_port *port)
+{
+    port->events = 0;
+    return ucp_worker_progress(port->worker) + port->events;
+}
+
+static int wait_fd(struct ski_port *port)
+{
+    int fd;
+    return ucp_worker_get_efd(port->worker, &fd) == UCS_OK ? fd : -1;
+}
+
+static bool arm(struct ski_port *port)
+{
+    return ucp_worker_arm(port->worker) == UCS_OK;
+}
+
+/* ---- one-sided ---------------------------------------------------------------------- */
+
+static skua_status_t expose(void *base, size_t bytes, struct ski_memory **out)
+{
+    ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                                                 UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                   .address = base,
+                                   .length  = bytes};
+    struct ski_memory   *memory = malloc(sizeof *memory);
+    ucs_status_t         status = UCS_ERR_NO_MEMORY;
+
+    if (memory)
+        status = ucp_mem_map(ucx.context, &params, &memory->handle);
+    if (status == UCS_OK)
+        *out = memory;
+    else
+        free(memory);
+    return status_of(status);
+}
+
+static void conceal(struct ski_memory *memory)
+{
+    ucp_mem_unmap(ucx.context, memory->handle);
+    free(memory);
+}
+
+static size_t pack_key(struct ski_memory *memory, void *to)
+{
+    void  *packed;
+    size_t bytes;
+
+    if (ucp_rkey_pack(ucx.context, memory->handle, &packed, &bytes) != UCS_OK)
+        return 0;
+    if (bytes <= SKI_KEY_MOST)
+        memcpy(to, packed, bytes);
+    else
+        bytes = 0;
+    ucp_rkey_buffer_release(packed);
+    return bytes;
+}
+
+static skua_status_t take_key(struct ski_peer *peer, const void *from, size_t bytes,
+                              struct ski_key **out)
+{
+    struct ski_key *key = malloc(sizeof *key);
+    ucs_status_t    status =
+        key && bytes ? ucp_ep_rkey_unpack(peer->ep, from, &key->handle) : UCS_ERR_NO_MEMORY;
+
+    if (status == UCS_OK)
+        *out = key;
+    else
+        free(key);
+    return status_of(status);
+}
+
+static void drop_key(struct ski_key *key)
+{
+    ucp_rkey_destroy(key->handle);
+    free(key);
+}
+
+static void on_done(void *request, ucs_status_t status, void *cookie)
+{
+    struct ski_port *port = ((struct note *)request)->port;
+
+    port->events++;
+    port->up->done(port->owner, cookie, status_of(status));
+    ucp_request_free(request);
+}
+
+static ucp_request_param_t with_cookie(void *cookie)
+{
+    return (ucp_request_param_t){.op_attr_mask =
+                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+                                 .cb.send   = on_done,
+                                 .user_data = cookie};
+}
+
+static skua_status_t started(struct ski_peer *peer, void *request)
+{
+    if (!UCS_PTR_IS_PTR(request))
+        return status_of(UCS_PTR_STATUS(request));
+    ((struct note *)request)->port = peer->port;
+    return SKUA_PENDING;
+}
+
+static skua_status_t put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                         struct ski_key *key, void *cookie)
+{
+    ucp_request_param_t param = with_cookie(cookie);
+    return started(peer, ucp_put_nbx(peer->ep, local, bytes, remote, key->handle, &param));
+}
+
+static skua_status_t get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                         struct ski_key *key, void *cookie)
+{
+    ucp_request_param_t param = with_cookie(cookie);
+    return started(peer, ucp_get_nbx(peer->ep, local, bytes, remote, key->handle, &param));
+}
+
+static skua_status_t atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
+                            uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
+                            void *cookie)
+{
+    static const ucp_atomic_op_t ops[] = {
+        [SKI_NET_ADD] = UCP_ATOMIC_OP_ADD,   [SKI_NET_AND] = UCP_ATOMIC_OP_AND,
+        [SKI_NET_OR] = UCP_ATOMIC_OP_OR,     [SKI_NET_XOR] = UCP_ATOMIC_OP_XOR,
+        [SKI_NET_SWAP] = UCP_ATOMIC_OP_SWAP, [SKI_NET_CSWAP] = UCP_ATOMIC_OP_CSWAP};
+    ucp_request_param_t param  = with_cookie(cookie);
+    uint64_t            before = *result; /* to compare with */
+
+    /* UCX wants the new value where it puts the old one, and the other as argument. */
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+    param.datatype     = ucp_dt_make_contig(bytes);
+    param.reply_buffer = result;
+    if (op == SKI_NET_CSWAP)
+        *result = value;
+    return started(peer,
+                   ucp_atomic_op_nbx(peer->ep, ops[op], op == SKI_NET_CSWAP ? &before : &value, 1,
+                                     remote, key->handle, &param));
+}
+
+static skua_status_t flush(struct ski_peer *peer, void *cookie)
+{
+    ucp_request_param_t param = with_cookie(cookie);
+    return started(peer, ucp_ep_flush_nbx(peer->ep, &param));
+}
+
+__attribute__((visibility("default"))) const struct ski_driver ski_driver = {
+    .version  = SKI_DRIVER_VERSION,
+    .name     = "ucx",
+    .start    = start,
+    .stop     = stop,
+    .describe = describe,
+    .open     = open_port,
+    .close    = close_port,
+    .address  = address,
+    .connect  = connect_peer,
+    .send     = send_packet,
+    .progress = progress,
+    .wait_fd  = wait_fd,
+    .arm      = arm,
+    .expose   = expose,
+    .conceal  = conceal,
+    .key      = pack_key,
+    .take_key = take_key,
+    .drop_key = drop_key,
+    .put      = put,
+    .get      = get,
+    .atomic   = atomic,
+    .flush    = flush,
+};
