@@ -3,6 +3,8 @@
 #include "core/builtin.h"
 
 #include "core/handler.h"
+#include "onesided/agree.h"
+#include "onesided/lock_far.h"
 #include "onesided/notify.h"
 #include "onesided/request.h"
 
@@ -18,6 +20,9 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_NOTIFIED]       = {"skua.notified", ski_on_notified, SKI_NEVER_FAR},
     [SKI_HANDLER_REQUEST]        = {"skua.request", ski_on_request, 0},
     [SKI_HANDLER_SERVED]         = {"skua.served", ski_on_served, 0},
+    [SKI_HANDLER_AGREE]          = {"skua.agree", ski_on_agree, 48},
+    [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},
+    [SKI_HANDLER_LOCK]           = {"skua.lock", ski_on_lock, SKI_LOCK_LEAST},
     [SKI_HANDLER_EXIT]           = {"skua.exit", ski_on_exit, sizeof(int32_t)},
     [SKI_HANDLER_GONE]           = {"skua.gone", ski_on_gone, sizeof(int32_t)},
     [SKI_HANDLER_BYE]            = {"skua.bye", ski_on_bye, sizeof(int32_t)},

@@ -85,6 +85,8 @@ static skua_status_t prepare(struct ski_boot *boot)
         status = ski_handlers_agree(boot->job, boot->process);
     if (status == SKUA_OK)
         status = ski_far_open(boot);
+    if (status == SKUA_OK)
+        status = ski_boot_barrier(boot); /* the ports of all are known */
     return status;
 }
 

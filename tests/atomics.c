@@ -355,14 +355,20 @@ static void test_accumulate(void)
 /* ---- locks ------------------------------------------------------------------------ */
 
 /* Alone with it, also across a switch to others of our PE. */
-static void use_guarded(struct worker *w, struct guarded *guarded)
+static void use_guarded(struct worker *w, skua_gaddr at)
 {
-    CHECK(guarded->inside == 0);
-    guarded->inside = (uint64_t)w->who + 1;
+    const uint64_t me = (uint64_t)w->who + 1;
+    struct guarded seen;
+
+    CHECK(skua_get(&seen, at, sizeof seen) == SKUA_OK && seen.inside == 0);
+    seen.inside = me;
+    CHECK(skua_put(at, &seen, sizeof seen) == SKUA_OK);
     mix(w);
-    guarded->counter++;
-    CHECK(guarded->inside == (uint64_t)w->who + 1);
-    guarded->inside = 0;
+    skua_fence(at.pe);
+    CHECK(skua_get(&seen, at, sizeof seen) == SKUA_OK && seen.inside == me);
+    seen.inside = 0;
+    seen.counter++;
+    CHECK(skua_put(at, &seen, sizeof seen) == SKUA_OK);
 }
 
 static void use_locks(struct worker *w)
@@ -373,7 +379,7 @@ static void use_locks(struct worker *w)
         size_t at   = offsetof(struct mine, guarded) + lock * sizeof(struct guarded);
 
         CHECK(skua_lock(w->state->locks, pe, lock));
-        use_guarded(w, skua_local(skua_at(w->region, pe, at)));
+        use_guarded(w, skua_at(w->region, pe, at));
         skua_unlock(w->state->locks, pe, lock);
         CHECK(skua_add64(skua_at(w->region, pe, offsetof(struct mine, expected) + lock * 8), 1) ==
               SKUA_OK);

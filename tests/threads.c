@@ -87,9 +87,10 @@ static void test_resume(void)
 static void on_thread(skua_msg *msg)
 {
     skua_thread *thread = *(skua_thread **)skua_msg_data(msg);
+    int          pe     = skua_msg_source(msg);
 
     skua_msg_free(msg);
-    skua_thread_resume(thread);
+    skua_thread_resume_on(pe, thread);
 }
 
 static void test_resume_from_afar(void)

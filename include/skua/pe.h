@@ -8,6 +8,7 @@
 #ifndef SKUA_PE_H
 #define SKUA_PE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,11 @@ SKUA_API int skua_process_of(int pe);
 /** The first PE of a process, and how many PEs it has. */
 SKUA_API int skua_process_first(int process);
 SKUA_API int skua_process_pes(int process);
+
+/** Whether a PE shares memory with this one: it is on the same host, and was not told
+ *  to keep apart.  Messages to it move as pointers, one-sided operations are done by
+ *  the caller. */
+SKUA_API bool skua_near(int pe);
 
 /**
  * Data of one's own for every PE, or for every process.

@@ -6,8 +6,8 @@
  * meanwhile that PE delivers messages.  Use one where code wants to block.
  * A switch costs some ten nanoseconds, a thread the pages of stack it touches.
  *
- * All calls belong on the thread's PE, except skua_thread_resume(), which any
- * PE of the job may call.  Mutexes and conditions are for the threads of one PE;
+ * All calls belong on the thread's PE, except skua_thread_resume() and
+ * skua_thread_resume_on().  Mutexes and conditions are for the threads of one PE;
  * nothing else runs on it between two waits, so they are needed only where a
  * thread waits in the middle of an update.
  */
@@ -41,8 +41,11 @@ SKUA_API void skua_thread_yield(void);
 /** Stop until skua_thread_resume(); a resume that came before is not lost. */
 SKUA_API void skua_thread_suspend(void);
 
-/** Make a suspended thread ready.  Any PE. */
+/** Make a suspended thread ready; on its PE, or any other of the host. */
 SKUA_API void skua_thread_resume(skua_thread *thread);
+
+/** Make a suspended thread of PE @p pe ready, from wherever. */
+SKUA_API void skua_thread_resume_on(int pe, skua_thread *thread);
 
 /** Wait until it ends (as in completion.h), and give it back. */
 SKUA_API void skua_thread_join(skua_thread *thread);

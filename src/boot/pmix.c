@@ -105,7 +105,7 @@ static int by_number(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The processes of this host that are to share memory with us, ascending. */
+/* The processes of this host, ascending. */
 static int *find_near(int size, int *here)
 {
     pmix_value_t *value = about_job(PMIX_LOCAL_PEERS, PMIX_STRING);
@@ -113,7 +113,7 @@ static int *find_near(int size, int *here)
     char         *rest  = value ? value->data.string : NULL, *word;
 
     *here = 0;
-    while (ski_config.share && *here < size && (word = strsep(&rest, ",")))
+    while (*here < size && (word = strsep(&rest, ",")))
         near[(*here)++] = atoi(word);
     qsort(near, (size_t)*here, sizeof *near, by_number);
     if (*here == 0) /* nobody, or the launcher does not know */
@@ -191,16 +191,22 @@ static bool is_bound(struct ski_topology *topology)
            topology->cpus < (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* The secret of the job: process 0 makes it up, one process of each host asks. */
-static skua_status_t agree_on_secret(uint64_t secret[2])
+/* The secret of the job: process 0 makes it up, one process of each host asks.  (What
+ * has not been put yet is not waited for, so there is a barrier between.) */
+static skua_status_t agree_on_secret(bool ask, uint64_t secret[2])
 {
-    size_t bytes = 2 * sizeof *secret;
+    size_t        bytes  = 2 * sizeof *secret;
+    skua_status_t status = SKUA_OK;
 
-    if (self.rank != 0)
-        return ski_pmix_get(0, "skua.secret", secret, &bytes);
-    if (getrandom(secret, bytes, 0) != (ssize_t)bytes)
+    if (self.rank == 0 && getrandom(secret, bytes, 0) != (ssize_t)bytes)
         return ski_refuse(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
-    return ski_pmix_put("skua.secret", secret, bytes);
+    if (self.rank == 0)
+        status = ski_pmix_put("skua.secret", secret, bytes);
+    if (status == SKUA_OK)
+        status = ski_pmix_barrier();
+    if (status == SKUA_OK && ask && self.rank != 0)
+        status = ski_pmix_get(0, "skua.secret", secret, &bytes);
+    return status;
 }
 
 /* The first process of a host makes the arena and the job, and says where. */
@@ -209,10 +215,10 @@ static skua_status_t make(struct ski_boot *boot, struct ski_plan *plan, int *fd)
     struct ski_topology topology = {0};
     struct where        where;
 
-    plan->pin = is_bound(&topology) ? "none" : ski_config.pin;
+    if (is_bound(&topology))
+        plan->pin = "none", plan->cpu = NULL;
     ski_topology_free(&topology);
-    if (plan->here < plan->pes / plan->pes_per_process && agree_on_secret(plan->secret) != SKUA_OK)
-        return SKUA_ERR_UNREACH;
+
     if (ski_boot_arena(&boot->arena, fd) != SKUA_OK ||
         ski_job_create(boot->arena, plan, &boot->job) != SKUA_OK)
         return SKUA_ERR_NOMEM;
@@ -263,12 +269,28 @@ static void keep_binding(struct ski_boot *boot)
     ski_topology_free(&topology);
 }
 
+/* Where processes of one host keep apart, each takes its part of the CPUs. */
+static skua_status_t keep_apart(struct ski_plan *plan, int *near, int *cpu)
+{
+    skua_status_t status = ski_topology_place(plan->pin, plan->here * plan->pes_per_process, cpu);
+
+    for (int i = 0; i < plan->here; i++)
+        if (near[i] == (int)self.rank)
+            plan->cpu = cpu + i * plan->pes_per_process;
+    near[0]    = (int)self.rank;
+    plan->here = 1;
+    return status;
+}
+
 /* Makes the job or joins it; PMIx has begun. */
 static skua_status_t join(struct ski_boot *boot, struct ski_plan *plan, int *fd)
 {
     bool          makes  = plan->near[0] == boot->process;
-    skua_status_t status = makes ? make(boot, plan, fd) : SKUA_OK;
+    bool          spread = plan->here < plan->pes / plan->pes_per_process;
+    skua_status_t status = spread ? agree_on_secret(makes, plan->secret) : SKUA_OK;
 
+    if (status == SKUA_OK && makes)
+        status = make(boot, plan, fd);
     if (status == SKUA_OK)
         status = ski_pmix_barrier();
     if (status == SKUA_OK && !makes)
@@ -282,8 +304,8 @@ static skua_status_t join(struct ski_boot *boot, struct ski_plan *plan, int *fd)
 skua_status_t ski_pmix_start(struct ski_boot *boot)
 {
     const char     *missing = ski_pmix_missing();
-    int             threads = (int)ski_config.threads, fd = -1, *near;
-    struct ski_plan plan = {.pes_per_process = threads};
+    int             threads = (int)ski_config.threads, fd = -1, *near, *cpu;
+    struct ski_plan plan = {.pes_per_process = threads, .pin = ski_config.pin};
     pmix_status_t   began;
     skua_status_t   status;
 
@@ -297,7 +319,11 @@ skua_status_t ski_pmix_start(struct ski_boot *boot)
     plan.pes      = (int)job_size() * threads;
     plan.near = near = find_near((int)job_size(), &plan.here);
     plan.one_host    = all_on_one_host();
-    status           = join(boot, &plan, &fd);
+    cpu              = ski_malloc((size_t)(plan.here * threads) * sizeof *cpu);
+    status           = ski_config.share ? SKUA_OK : keep_apart(&plan, near, cpu);
+    if (status == SKUA_OK)
+        status = join(boot, &plan, &fd);
+    free(cpu);
     free(near);
     if (fd >= 0)
         close(fd);

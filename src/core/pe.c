@@ -163,14 +163,24 @@ int skua_processes(void)
     return SKI_SELF()->job->processes;
 }
 
-int skua_process_of(int pe)
+/* The job, which has a PE of that number. */
+static struct ski_job *job_with_pe(const char *call, int pe)
 {
     struct ski_pe *self = SKI_SELF();
 
     if ((uint32_t)pe >= (uint32_t)self->pes)
-        ski_misuse("skua_process_of: PE %d does not exist; this job has PEs 0 to %d", pe,
-                   self->pes - 1);
-    return ski_job_process_of(self->job, pe);
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
+    return self->job;
+}
+
+int skua_process_of(int pe)
+{
+    return ski_job_process_of(job_with_pe(__func__, pe), pe);
+}
+
+bool skua_near(int pe)
+{
+    return ski_job_index(job_with_pe(__func__, pe), pe) >= 0;
 }
 
 static struct ski_job *job_with(const char *call, int process)

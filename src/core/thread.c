@@ -168,13 +168,17 @@ static void resume(struct ski_pe *self, struct skua_thread *thread)
 
 void skua_thread_resume(skua_thread *thread)
 {
+    skua_thread_resume_on(thread->pe, thread);
+}
+
+void skua_thread_resume_on(int pe, skua_thread *thread)
+{
     struct ski_pe *self = SKI_SELF();
 
-    if (thread->pe == self->pe)
+    if (pe == self->pe)
         resume(self, thread);
     else
-        ski_msg_post(self, thread->pe, SKI_HANDLER_RESUME,
-                     ski_msg_copy(self, SKI_HANDLER_RESUME, &thread, sizeof thread));
+        skua_send_copy(pe, (skua_handler){SKI_HANDLER_RESUME}, &thread, sizeof thread);
 }
 
 void ski_on_resume(skua_msg *msg)

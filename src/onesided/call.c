@@ -23,6 +23,8 @@ static void on_call(skua_msg *msg)
 {
     struct called *called = skua_msg_data(msg);
 
+    if (msg->bytes < sizeof *called)
+        ski_fatal("a call from PE %d is too short", msg->source);
     functions[msg->handler](called + 1, msg->bytes - sizeof *called, called->done);
     skua_msg_free(msg);
 }

@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "onesided/lock_far.h"
 #include "onesided/notify.h"
 #include "onesided/origin.h"
 #include "onesided/region.h"
@@ -58,11 +59,27 @@ static struct lock *lock_at(const char *call, skua_locks locks, int pe, size_t i
     return (struct lock *)(void *)place.memory;
 }
 
+/* Whether the job is spread: then somebody else keeps the queue (lock_far.h). */
+static bool is_spread(const char *call, skua_locks locks, int pe, size_t i)
+{
+    struct ski_job *job = ski_origin_job();
+
+    if (!job || !ski_job_spread(job))
+        return false;
+    if (pe < 0 || pe >= job->pes || i >= skua_region_size(locks.region) / sizeof(struct lock))
+        ski_misuse("%s: PE %d has no lock %zu", call, pe, i);
+    return true;
+}
+
 bool skua_lock(skua_locks locks, int pe, size_t i)
 {
-    struct lock     *lock = lock_at(__func__, locks, pe, i);
+    struct lock     *lock;
     struct entry    *mine, *before;
     struct ski_actor actor;
+
+    if (is_spread(__func__, locks, pe, i))
+        return ski_lock_far(locks, pe, i);
+    lock = lock_at(__func__, locks, pe, i);
 
     if (!ski_act_begin(&actor))
         return false;
@@ -84,9 +101,16 @@ bool skua_lock(skua_locks locks, int pe, size_t i)
 
 void skua_unlock(skua_locks locks, int pe, size_t i)
 {
-    struct lock     *lock = lock_at(__func__, locks, pe, i);
-    struct entry    *mine = lock->holder, *last = mine, *next;
+    struct lock     *lock;
+    struct entry    *mine, *last, *next;
     struct ski_actor actor;
+
+    if (is_spread(__func__, locks, pe, i)) {
+        ski_unlock_far(locks, pe, i);
+        return;
+    }
+    lock = lock_at(__func__, locks, pe, i);
+    mine = last = lock->holder;
 
     if (!mine)
         ski_misuse("skua_unlock: lock %zu of PE %d is not taken", i, pe);

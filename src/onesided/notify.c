@@ -155,6 +155,21 @@ void ski_on_notified(skua_msg *msg)
 
 /* ---- barrier ---------------------------------------------------------------- */
 
+static skua_notify *round_of(int index, uint32_t round)
+{
+    return &ski_onesided->barrier[index].round[round];
+}
+
+static void raise_round(struct ski_pe *self, int pe, uint32_t round)
+{
+    int index = ski_job_index(self->job, pe);
+
+    if (index >= 0)
+        ski_notify_raise(round_of(index, round), pe, 1);
+    else
+        skua_send_copy(pe, (skua_handler){SKI_HANDLER_ROUND}, &round, sizeof round);
+}
+
 /* Dissemination: in round k each PE tells the one 2^k further on and waits for
  * the one 2^k before it; after the last it has heard from all, directly or not.
  * The counters only grow, so rounds of different barriers cannot be mixed up. */
@@ -169,8 +184,18 @@ void skua_sync(void)
     for (int64_t step = 1; step < self->pes; step *= 2, round++) {
         int peer = (int)((self->pe + step) % self->pes);
 
-        ski_notify_raise(&ski_onesided->barrier[peer].round[round], peer, 1);
-        if (!ski_notify_wait(self, &ski_onesided->barrier[self->pe].round[round], own->barriers))
+        raise_round(self, peer, (uint32_t)round);
+        if (!ski_notify_wait(self, round_of(self->index, (uint32_t)round), own->barriers))
             return;
     }
+}
+
+/* From a PE of another host. */
+void ski_on_round(skua_msg *msg)
+{
+    uint32_t round = *(uint32_t *)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    if (round < SKI_ROUNDS)
+        ski_notify_raise(round_of(ski_self->index, round), ski_self->pe, 1);
 }

@@ -20,9 +20,11 @@
 
 struct ski_pe;
 
+#define SKI_ROUNDS 32
+
 /* What others raise for a PE in a barrier: a counter for each round. */
 struct ski_barrier {
-    _Alignas(SKI_CACHE_LINE) skua_notify round[32];
+    _Alignas(SKI_CACHE_LINE) skua_notify round[SKI_ROUNDS];
 };
 
 /** Raise @p notify, which we reach by load and store and @p pe waits for.  What
@@ -34,5 +36,6 @@ void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
 bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target);
 
 void ski_on_notified(skua_msg *msg);
+void ski_on_round(skua_msg *msg);
 
 #endif

@@ -10,9 +10,11 @@
 #include "base/memory.h"
 #include "core/far.h"
 #include "core/scheduler.h"
+#include "onesided/agree.h"
 #include "onesided/notify.h"
 #include "onesided/origin.h"
 #include "onesided/region.h"
+#include "onesided/request.h"
 
 struct ski_onesided_root *ski_onesided;
 
@@ -32,8 +34,9 @@ skua_status_t ski_onesided_create(struct ski_job *job)
     void                     *span;
     skua_status_t             status;
 
-    status = ski_span_alloc(job->arena, head + stripes + (size_t)job->pes * sizeof *made->barrier,
-                            SKI_UNIT_LARGE, &span);
+    status =
+        ski_span_alloc(job->arena, head + stripes + (size_t)job->pes_here * sizeof *made->barrier,
+                       SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
     made          = span; /* a fresh arena is all zeros: free locks, counters at 0 */
@@ -75,6 +78,8 @@ void ski_onesided_begin(struct ski_pe *self)
 
 void ski_onesided_end(struct ski_pe *self)
 {
+    ski_requests_end(self->onesided);
+    ski_agree_end(self->onesided);
     free(self->onesided);
 }
 

@@ -4,12 +4,13 @@
 
 #include "base/log.h"
 #include "onesided/onesided.h"
+#include "onesided/origin.h"
 #include "onesided/table.h"
 
 static skua_status_t outside(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                              const struct ski_region *region)
 {
-    if (!ski_region_has(region, at.pe))
+    if (!ski_region_member(region, at.pe))
         ski_log(SKI_LOG_ERROR, "%s: PE %d has no piece of region %#x", call, at.pe, at.region.id);
     else
         ski_log(SKI_LOG_ERROR,
@@ -46,6 +47,32 @@ void ski_region_release(struct ski_region *region)
     atomic_fetch_sub_explicit(&region->uses, 1, memory_order_release);
 }
 
+/* Whether a PE is on another host. */
+static bool is_far(int pe)
+{
+    const struct ski_job *job = ski_origin_job();
+
+    return job && (uint32_t)pe < (uint32_t)job->pes && ski_job_index(job, pe) < 0;
+}
+
+/* A place on another host.  What we know of the region is checked here, the rest there. */
+static skua_status_t locate_far(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                                struct ski_place *place)
+{
+    struct ski_region *region = ski_table_common(at.region.id) ? ski_table_find(at.region) : NULL;
+
+    if (!at.region.id || (!region && ski_table_common(at.region.id)))
+        return no_region(call, at);
+    if (region && (!ski_region_member(region, at.pe) || !within(at.offset, lo, hi, region->bytes)))
+        return outside(call, at, lo, hi, region);
+    *place = (struct ski_place){.region  = region,
+                                .memory  = (char *)(uintptr_t)at.offset,
+                                .process = -1,
+                                .pe      = at.pe,
+                                .far     = true};
+    return SKUA_OK;
+}
+
 skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                          struct ski_place *place)
 {
@@ -53,6 +80,8 @@ skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_
     bool               counted = region && region->kind != SKI_REGION_SYMMETRIC;
     int64_t            rank;
 
+    if (is_far(at.pe))
+        return locate_far(call, at, lo, hi, place);
     if (!region)
         return no_region(call, at);
     if (counted) {
@@ -69,10 +98,13 @@ skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_
             ski_region_release(region);
         return outside(call, at, lo, hi, region);
     }
-    *place = (struct ski_place){
-        region,          region->base + (uint64_t)rank * region->stride + at.offset,
-        region->process, region->pid,
-        at.pe,           counted};
+    *place =
+        (struct ski_place){.region  = region,
+                           .memory  = region->base + (uint64_t)rank * region->stride + at.offset,
+                           .process = region->process,
+                           .pid     = region->pid,
+                           .pe      = at.pe,
+                           .counted = counted};
     return SKUA_OK;
 }
 
@@ -102,7 +134,7 @@ void *skua_local(skua_gaddr at)
     struct ski_region *region = ski_table_find(at.region);
     int64_t            rank;
 
-    if (memory || !region)
+    if (memory || !region || is_far(at.pe))
         return memory;
     rank = ski_region_rank(region, at.pe);
     if (rank < 0 || at.offset > region->bytes ||

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "onesided/agree.h"
 #include "onesided/origin.h"
 #include "onesided/table.h"
 
@@ -20,13 +21,15 @@
 
 /* A symmetric region that not all of its PEs have asked for yet. */
 struct ski_note {
-    struct ski_note *next;
-    size_t           bytes;
-    skua_status_t    status; /* SKUA_OK, or the failure that all of them get */
-    uint32_t         id, members, waiting;
-    bool             everyone; /* all PEs, else those of the list */
-    uint8_t         *taken;    /* a bit for each member           */
-    int32_t          list[];
+    struct ski_note  *next;
+    size_t            bytes;
+    skua_status_t     status; /* SKUA_OK, or the failure that all of them get */
+    uint32_t          id, members, waiting;
+    bool              everyone;    /* all PEs, else those of the list */
+    uint64_t          key, number; /* of the round, where members are on other hosts: */
+    struct ski_region like;        /* what will be made when they agree               */
+    uint8_t          *taken;       /* a bit for each member           */
+    int32_t           list[];
 };
 
 static struct ski_lock cache_lock; /* registered regions of this process */
@@ -46,34 +49,68 @@ static size_t piece_stride(size_t bytes)
     return (bytes + (bytes == 0) + grain - 1) & ~(grain - 1);
 }
 
-/* A region of @p n pieces, for PEs 0 .. n-1 or those of @p pes; its memory. */
-static skua_status_t lay_out(const int *pes, uint32_t n, size_t bytes, struct ski_region *like)
+/* The memory of @p pieces pieces of @p bytes, and of @p lists PEs behind them. */
+static skua_status_t find_memory(size_t pieces, size_t bytes, size_t lists, struct ski_region *like)
 {
-    size_t        list_bytes = pes ? (n * sizeof(int32_t) + 63) & ~(size_t)63 : 0;
     void         *span;
     skua_status_t status;
 
-    if (bytes > SIZE_MAX / 4 / n)
+    if (bytes > SIZE_MAX / 4 / (pieces + 1))
         return ski_refuse(SKUA_ERR_NOMEM,
-                          "a region of %u times %zu bytes is larger than any memory", n, bytes);
-    *like  = (struct ski_region){.kind    = SKI_REGION_SYMMETRIC,
-                                 .count   = n,
-                                 .members = n,
-                                 .bytes   = bytes,
-                                 .stride  = piece_stride(bytes),
-                                 .process = -1};
-    status = ski_span_alloc(ski_origin_job()->arena, n * like->stride + list_bytes, SKI_UNIT_LARGE,
-                            &span);
-    if (status != SKUA_OK)
+                          "a region of %zu times %zu bytes is larger than any memory", pieces,
+                          bytes);
+    like->bytes  = bytes;
+    like->stride = piece_stride(bytes);
+    status       = ski_span_alloc(ski_origin_job()->arena,
+                                  pieces * like->stride + lists * sizeof(int32_t), SKI_UNIT_LARGE, &span);
+    if (status == SKUA_OK)
+        like->base = span;
+    return status;
+}
+
+/* A region of @p n pieces, for PEs 0 .. n-1 or those of @p pes; its memory. */
+static skua_status_t lay_out(const int *pes, uint32_t n, size_t bytes, struct ski_region *like)
+{
+    skua_status_t status;
+
+    *like =
+        (struct ski_region){.kind = SKI_REGION_SYMMETRIC, .count = n, .members = n, .process = -1};
+    status = find_memory(n, bytes, pes ? n : 0, like);
+    if (status != SKUA_OK || !pes)
         return status;
-    like->base = span;
-    if (!pes)
-        return SKUA_OK;
     like->first = pes[0];
     like->list  = (int32_t *)(void *)(like->base + n * like->stride);
     memcpy(like->list, pes, n * sizeof *pes);
     if (pes[n - 1] - pes[0] != (int)n - 1)
         like->count = 0; /* no neighbours: found by ski_locate() */
+    return SKUA_OK;
+}
+
+/* The same, where some of the PEs are on other hosts: the pieces of those here. */
+static skua_status_t lay_out_here(const int *pes, uint32_t n, size_t bytes, struct ski_region *like)
+{
+    const struct ski_job *job  = ski_origin_job();
+    uint32_t              here = 0;
+    skua_status_t         status;
+
+    for (uint32_t i = 0; i < n; i++)
+        here += ski_job_index(job, pes ? pes[i] : (int)i) >= 0;
+    *like = (struct ski_region){
+        .kind = SKI_REGION_SYMMETRIC, .members = n, .pieces = here, .process = -1};
+    status = find_memory(here, bytes, here + (pes ? n : 0), like);
+    if (status != SKUA_OK)
+        return status;
+    like->here = (int32_t *)(void *)(like->base + here * like->stride);
+    for (uint32_t i = 0, at = 0; i < n; i++)
+        if (ski_job_index(job, pes ? pes[i] : (int)i) >= 0)
+            like->here[at++] = pes ? pes[i] : (int)i;
+    like->first = like->here[0];
+    if (like->here[here - 1] - like->first == (int)here - 1)
+        like->count = here;
+    if (pes) {
+        like->list = like->here + here;
+        memcpy(like->list, pes, n * sizeof *pes);
+    }
     return SKUA_OK;
 }
 
@@ -169,11 +206,107 @@ static skua_status_t create(struct ski_pe *self, const char *call, const int *pe
     return status;
 }
 
+/* ---- over several hosts ------------------------------------------------------ */
+
+static struct ski_note *find_round(const struct ski_round *round, struct ski_note ***link)
+{
+    for (*link = &ski_region_root->notes; **link; *link = &(**link)->next)
+        if ((**link)->key == round->key && (**link)->number == round->number)
+            return **link;
+    return NULL;
+}
+
+/* The first of the PEs here finds memory.  Caller holds the lock. */
+static struct ski_note *make_round(struct ski_pe *self, const struct ski_round *round, size_t bytes,
+                                   struct ski_note **link)
+{
+    struct ski_note *note = leave_note(self, NULL, 0, bytes, link);
+
+    note->key     = round->key;
+    note->number  = round->number;
+    note->status  = lay_out_here(round->pes, round->members, bytes, &note->like);
+    note->waiting = note->like.pieces;
+    return note;
+}
+
+/* The members have agreed on an id: the first one here makes the region. */
+static skua_status_t publish_round(const struct ski_round *round, uint32_t id)
+{
+    struct ski_note **link, *note;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    note = find_round(round, &link);
+    if (!note->id && ski_table_publish_as(id, &note->like))
+        note->id = id;
+    ski_lock_release(&ski_region_root->lock);
+    return note->id ? SKUA_OK : SKUA_ERR_NOMEM;
+}
+
+/* The last one here forgets the note, and the memory if nothing came of it. */
+static void close_round(struct ski_pe *self, const struct ski_round *round)
+{
+    struct ski_note **link, *note;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    note = find_round(round, &link);
+    if (note && --note->waiting == 0) {
+        *link = note->next;
+        if (!note->id && note->status == SKUA_OK)
+            ski_span_free(ski_origin_job()->arena, note->like.base);
+        ski_pool_free(&self->pool, note);
+    }
+    ski_lock_release(&ski_region_root->lock);
+}
+
+static skua_status_t create_apart(struct ski_pe *self, const char *call, const int *pes, uint32_t n,
+                                  uint32_t rank, size_t bytes, skua_region *region)
+{
+    struct ski_round  round = ski_round_next(self, pes, n, rank);
+    struct ski_note **link, *note;
+    skua_status_t     status;
+    uint32_t          id, none;
+    uint64_t          other;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    note = find_round(&round, &link);
+    if (!note)
+        note = make_round(self, &round, bytes, link);
+    status = note->status;
+    ski_lock_release(&ski_region_root->lock);
+    status = ski_agree(self, &round, status, bytes, &id, &other);
+    if (status == SKUA_ERR_EXIT)
+        return status;
+    if (other != bytes)
+        ski_misuse("%s: %zu bytes here but %zu on another PE; is it called in the same order?",
+                   call, bytes, (size_t)other);
+    if (status == SKUA_OK) {
+        struct ski_round confirm = round;
+
+        confirm.number++;
+        confirm.confirms = true;
+        status           = publish_round(&round, id);
+        status           = ski_agree(self, &confirm, status, bytes, &none, &other);
+    }
+    if (status == SKUA_OK)
+        region->id = id;
+    close_round(self, &round);
+    return status;
+}
+
+/* ---- calls ------------------------------------------------------------------- */
+
+static skua_status_t make(struct ski_pe *self, const char *call, const int *pes, uint32_t n,
+                          uint32_t rank, size_t bytes, skua_region *region)
+{
+    return (ski_job_spread(self->job) ? create_apart : create)(self, call, pes, n, rank, bytes,
+                                                               region);
+}
+
 skua_status_t skua_region_create(size_t bytes, skua_region *region)
 {
     struct ski_pe *self = SKI_SELF();
 
-    return create(self, __func__, NULL, (uint32_t)self->pes, (uint32_t)self->pe, bytes, region);
+    return make(self, __func__, NULL, (uint32_t)self->pes, (uint32_t)self->pe, bytes, region);
 }
 
 skua_status_t skua_region_create_on(const int *pes, int n, size_t bytes, skua_region *region)
@@ -192,7 +325,7 @@ skua_status_t skua_region_create_on(const int *pes, int n, size_t bytes, skua_re
     if (rank < 0)
         return ski_refuse(SKUA_ERR_INVAL, "%s: PE %d is not in its own list of PEs", __func__,
                           self->pe);
-    return create(self, __func__, pes, (uint32_t)n, (uint32_t)rank, bytes, region);
+    return make(self, __func__, pes, (uint32_t)n, (uint32_t)rank, bytes, region);
 }
 
 /* ---- regions of one PE ----------------------------------------------------- */
@@ -318,16 +451,17 @@ static skua_status_t deregister(struct ski_region *region)
  * has happened before the last one frees it. */
 static int leave(struct ski_region *region, int64_t rank)
 {
-    uint64_t bit = UINT64_C(1) << rank % 64, before;
+    uint32_t pieces = ski_region_pieces(region);
+    uint64_t bit    = UINT64_C(1) << rank % 64, before;
 
-    if (region->members > 64) {
+    if (pieces > 64) {
         before = atomic_fetch_add_explicit(&region->leaving, 1, memory_order_acq_rel);
-        return before + 1 == region->members;
+        return before + 1 == pieces;
     }
     before = atomic_fetch_or_explicit(&region->leaving, bit, memory_order_acq_rel);
     if (before & bit)
         return -1;
-    return (before | bit) == UINT64_MAX >> (64 - region->members);
+    return (before | bit) == UINT64_MAX >> (64 - pieces);
 }
 
 skua_status_t skua_region_free(skua_region id)
@@ -335,6 +469,7 @@ skua_status_t skua_region_free(skua_region id)
     struct ski_region *region = (ski_onesided_check(__func__), ski_table_find(id));
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
     int                last   = 1;
+    uint32_t           apart;
     void              *base;
 
     if (rank >= 0 && region->kind == SKI_REGION_REGISTERED)
@@ -349,8 +484,11 @@ skua_status_t skua_region_free(skua_region id)
         return SKUA_OK;
     if (region->kind == SKI_REGION_ALLOCATED && !close_region(region))
         return busy();
-    base = region->base;
+    base  = region->base;
+    apart = region->here ? region->pieces : 0;
     ski_table_remove(region); /* first: nobody finds what is not there any more */
     ski_span_free(ski_origin_job()->arena, base);
+    if (apart)
+        ski_agree_left(id.id, apart);
     return SKUA_OK;
 }

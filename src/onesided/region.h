@@ -34,11 +34,13 @@ struct ski_region {
     int32_t  first;                                   /* PE of the first piece      */
     uint32_t count;                                   /* pieces, if plain; else 0   */
     uint32_t kind;
-    uint64_t bytes;  /* of a piece                                       */
-    uint64_t stride; /* from one piece to the next                       */
-    char    *base;   /* of the first piece; in the owner's address space */
-    uint32_t members;
-    int32_t *list;    /* of PEs, where they are no neighbours, or NULL     */
+    uint64_t bytes;   /* of a piece                                       */
+    uint64_t stride;  /* from one piece to the next                       */
+    char    *base;    /* of the first piece; in the owner's address space */
+    uint32_t members; /* PEs with a piece, on all hosts                   */
+    int32_t *list;    /* of them, ascending; NULL: they are 0 .. members-1, or `first` alone */
+    int32_t *here;    /* of those on this host, where some are on others; else NULL */
+    uint32_t pieces;  /* and how many they are                            */
     int32_t  process; /* registered outside of the arena: whose; else -1  */
     int32_t  pid;     /* and its id with the system                       */
 
@@ -110,7 +112,9 @@ struct ski_place {
     int32_t            process; /* whose it is; -1: the arena              */
     int32_t            pid;
     int32_t            pe;
-    bool               counted; /* region->uses was increased: drop it     */
+    bool               far; /* on another host: `memory` is the offset, and `region`
+                               NULL where only that host knows it      */
+    bool counted;           /* region->uses was increased: drop it     */
 };
 
 /** Find @p lo to @p hi bytes from @p at, for @p call.  If the region counts
@@ -128,7 +132,7 @@ void ski_region_release(struct ski_region *region);
 /** Whether this process reaches it by load and store. */
 static inline bool ski_place_direct(const struct ski_place *place)
 {
-    return place->process < 0 || place->process == ski_regions.process;
+    return !place->far && (place->process < 0 || place->process == ski_regions.process);
 }
 
 #endif

@@ -2,9 +2,11 @@
 /* request.c - see request.h. */
 #include "onesided/request.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/config.h"
+#include "base/memory.h"
 #include "core/handler.h"
 #include "core/wait.h"
 #include "onesided/origin.h"
@@ -16,7 +18,7 @@
 struct ski_operation {
     struct ski_operation *next, **link; /* in the list of its origin        */
     int32_t               pe;
-    struct ski_region    *region; /* held until the end               */
+    struct ski_region    *region; /* held until the end; NULL: of another host */
     uint32_t              region_id;
     uint32_t              packets; /* sent and not yet back            */
     bool                  sealed;  /* the last one has been sent       */
@@ -28,32 +30,56 @@ struct ski_operation {
     uint64_t              result; /* of an atomic */
 };
 
-struct packet {
-    uint32_t              verb;   /* enum ski_verb                        */
-    int32_t               origin; /* where it goes back to: a PE, or a hidden one */
-    int32_t               source; /* in whose name a signal comes         */
-    skua_gaddr            remote;
-    struct ski_operation *operation; /* the origin's                         */
-    uint64_t              runs, data_bytes, signal_bytes;
-    int32_t               status; /* a skua_status_t, set by the server   */
-    uint32_t              op;     /* of an update                         */
-    uint32_t              type;
-    uint32_t              scaled;
-    uint64_t              scale[2];
-    struct ski_atomic     atomic;
-    skua_gaddr            notify; /* of the last packet                   */
-    uint64_t              notify_add;
-    uint32_t              signal;
+/* A packet of ours that has not been answered.  What comes back names it, and nothing
+ * else of the answer is believed: where data goes is written here. */
+struct ski_sent {
+    struct ski_operation *operation; /* NULL: free                     */
+    uint32_t              turn;      /* changes with each use          */
+    uint32_t              next_free;
+    size_t                bytes; /* in the pool of requests        */
+    size_t                runs;  /* of a get                       */
+    size_t                data_bytes;
+    struct ski_run       *run;
 };
 
-static struct ski_run *runs_of(struct packet *packet)
+/* Where data goes or comes from at the target, in bytes from the address. */
+struct piece {
+    int64_t  remote;
+    uint64_t bytes;
+};
+
+struct request {
+    uint32_t          verb;   /* enum ski_verb                                  */
+    int32_t           origin; /* where it goes back to: a PE, or a hidden one   */
+    int32_t           source; /* in whose name a signal comes                   */
+    uint32_t          signal;
+    uint64_t          packet; /* the origin's name for it                       */
+    skua_gaddr        remote;
+    uint64_t          pieces, data_bytes, signal_bytes;
+    uint32_t          op, type, scaled; /* of an update                         */
+    uint32_t          unused;
+    uint64_t          scale[2];
+    struct ski_atomic atomic;
+    skua_gaddr        notify; /* of the last packet                             */
+    uint64_t          notify_add;
+};
+
+struct answer {
+    uint64_t packet;
+    int32_t  status; /* a skua_status_t */
+    uint32_t unused;
+    uint64_t value; /* of an atomic, before */
+    uint64_t data_bytes;
+};
+
+static struct piece *pieces_of(struct request *request)
 {
-    return (struct ski_run *)(packet + 1);
+    return (struct piece *)(request + 1);
 }
 
-static char *data_of(struct packet *packet)
+static char *data_of(struct request *request)
 {
-    return (char *)(runs_of(packet) + packet->runs);
+    return (char *)(pieces_of(request) + request->pieces);
 }
 
 /* ---- the origin: operations --------------------------------------------------- */
@@ -82,7 +108,8 @@ static struct ski_operation *begin(struct ski_pe *self, const struct ski_transfe
     if (operation->next)
         operation->next->link = &operation->next;
     origin->operations = operation;
-    ski_region_hold(place->region);
+    if (place->region)
+        ski_region_hold(place->region);
     atomic_fetch_add_explicit(&ski_regions.busy, 2, memory_order_relaxed);
     return operation;
 }
@@ -95,9 +122,13 @@ static void end(struct ski_pe *self, struct ski_operation *operation)
     *operation->link = operation->next;
     if (operation->next)
         operation->next->link = operation->link;
-    ski_region_release(operation->region);
+    if (operation->region)
+        ski_region_release(operation->region);
     atomic_fetch_sub_explicit(&ski_regions.busy, 2, memory_order_relaxed);
     operation->done = true;
+    if (operation->status != SKUA_OK && !operation->waited)
+        ski_log(SKI_LOG_ERROR, "PE %d refused a one-sided operation: %s", operation->pe,
+                skua_status_str(operation->status));
     if (operation->handle)
         operation->handle->pending--;
     skua_complete(operation->local, NULL, 0);
@@ -138,6 +169,71 @@ struct gather {
     struct ski_run             run[RUNS];
 };
 
+static void more_sent(struct ski_origin *origin)
+{
+    uint32_t room = origin->sent_room ? 2 * origin->sent_room : 32;
+
+    origin->sent = ski_realloc(origin->sent, room * sizeof *origin->sent);
+    memset(origin->sent + origin->sent_room, 0, (room - origin->sent_room) * sizeof *origin->sent);
+    for (uint32_t i = origin->sent_room; i < room; i++)
+        origin->sent[i].next_free = i + 1;
+    origin->sent_free = origin->sent_room;
+    origin->sent_room = room;
+}
+
+/* A place for the packet that is about to be sent; its name. */
+static uint64_t note_sent(struct gather *g, size_t bytes)
+{
+    struct ski_origin *origin = ski_origin_of(g->self);
+    struct ski_sent   *sent;
+    uint32_t           index;
+
+    if (origin->sent_free == origin->sent_room)
+        more_sent(origin);
+    index             = origin->sent_free;
+    sent              = &origin->sent[index];
+    origin->sent_free = sent->next_free;
+    sent->operation   = g->operation;
+    sent->bytes       = bytes;
+    sent->data_bytes  = g->bytes;
+    sent->runs        = 0;
+    sent->run         = NULL;
+    if (g->t->verb == SKI_GET) {
+        sent->runs = g->runs;
+        sent->run  = ski_malloc(g->runs * sizeof *g->run);
+        memcpy(sent->run, g->run, g->runs * sizeof *g->run);
+    }
+    return (uint64_t)sent->turn << 32 | index;
+}
+
+/* The packet of that name, or NULL. */
+static struct ski_sent *find_sent(const struct ski_origin *origin, uint64_t packet)
+{
+    uint32_t index = (uint32_t)packet;
+
+    if (index >= origin->sent_room || !origin->sent[index].operation ||
+        origin->sent[index].turn != packet >> 32)
+        return NULL;
+    return &origin->sent[index];
+}
+
+static void forget_sent(struct ski_origin *origin, struct ski_sent *sent)
+{
+    free(sent->run);
+    sent->operation = NULL;
+    sent->turn++;
+    sent->next_free   = origin->sent_free;
+    origin->sent_free = (uint32_t)(sent - origin->sent);
+}
+
+void ski_requests_end(struct ski_origin *origin)
+{
+    for (uint32_t i = 0; i < origin->sent_room; i++)
+        if (origin->sent[i].operation)
+            free(origin->sent[i].run);
+    free(origin->sent);
+}
+
 static int server_of(const struct ski_pe *self, int pe)
 {
     if (!ski_config.helper)
@@ -145,62 +241,63 @@ static int server_of(const struct ski_pe *self, int pe)
     return ski_job_helper(self->job, ski_job_process_of(self->job, pe));
 }
 
-static void fill_update(struct packet *packet, const struct ski_transfer *t)
+static void fill_update(struct request *request, const struct ski_transfer *t)
 {
-    packet->op     = t->update->op.id;
-    packet->type   = (uint32_t)t->update->type;
-    packet->scaled = t->update->scale != NULL;
-    if (packet->scaled)
-        memcpy(packet->scale, t->update->scale, t->element);
+    request->op     = t->update->op.id;
+    request->type   = (uint32_t)t->update->type;
+    request->scaled = t->update->scale != NULL;
+    if (request->scaled)
+        memcpy(request->scale, t->update->scale, t->element);
 }
 
-static void fill_ends(struct packet *packet, const skua_ends *ends)
+static void fill_ends(struct request *request, const skua_ends *ends)
 {
-    packet->notify     = ends->notify;
-    packet->notify_add = ends->notify_add;
-    packet->signal     = ends->signal.id;
-    if (packet->signal_bytes)
-        memcpy(data_of(packet) + packet->data_bytes, ends->signal_data, packet->signal_bytes);
+    request->notify     = ends->notify;
+    request->notify_add = ends->notify_add;
+    request->signal     = ends->signal.id;
+    if (request->signal_bytes)
+        memcpy(data_of(request) + request->data_bytes, ends->signal_data, request->signal_bytes);
 }
 
-static void fill_data(struct packet *packet)
+static void fill_pieces(struct request *request, const struct gather *g)
 {
-    char *to = data_of(packet);
+    char *to = data_of(request);
 
-    for (uint64_t i = 0; i < packet->runs; i++) {
-        memcpy(to, runs_of(packet)[i].local, runs_of(packet)[i].bytes);
-        to += runs_of(packet)[i].bytes;
+    for (size_t i = 0; i < g->runs; i++) {
+        pieces_of(request)[i] = (struct piece){g->run[i].remote, g->run[i].bytes};
+        if (request->data_bytes)
+            memcpy(to, g->run[i].local, g->run[i].bytes);
+        to += g->run[i].bytes;
     }
 }
 
 /* Sends what was gathered; @p ends goes with the last packet. */
 static void send(struct gather *g, const skua_ends *ends)
 {
-    size_t         signal = ends && ends->signal.id ? ends->signal_bytes : 0;
-    size_t         bytes  = sizeof(struct packet) + g->runs * sizeof *g->run + g->bytes + signal;
-    skua_msg      *msg    = skua_msg_alloc(bytes);
-    struct packet *packet = skua_msg_data(msg);
+    size_t          signal = ends && ends->signal.id ? ends->signal_bytes : 0;
+    size_t          data   = g->t->verb == SKI_GET ? 0 : g->bytes;
+    size_t          bytes = sizeof(struct request) + g->runs * sizeof(struct piece) + data + signal;
+    skua_msg       *msg   = skua_msg_alloc(bytes);
+    struct request *request = skua_msg_data(msg);
 
-    memset(packet, 0, sizeof *packet);
-    packet->verb         = g->t->verb;
-    packet->origin       = g->self->pe;
-    packet->source       = ski_caller_pe();
-    packet->remote       = g->t->remote;
-    packet->operation    = g->operation;
-    packet->runs         = g->runs;
-    packet->data_bytes   = g->bytes;
-    packet->signal_bytes = signal;
-    memcpy(runs_of(packet), g->run, g->runs * sizeof *g->run);
+    memset(request, 0, sizeof *request);
+    request->verb         = g->t->verb;
+    request->origin       = g->self->pe;
+    request->source       = ski_caller_pe();
+    request->remote       = g->t->remote;
+    request->packet       = note_sent(g, bytes + g->bytes);
+    request->pieces       = g->runs;
+    request->data_bytes   = data;
+    request->signal_bytes = signal;
     if (g->t->verb == SKI_ATOMIC)
-        packet->atomic = *g->t->atomic;
+        request->atomic = *g->t->atomic;
     if (g->t->verb == SKI_UPDATE)
-        fill_update(packet, g->t);
-    if (g->t->verb != SKI_GET)
-        fill_data(packet);
+        fill_update(request, g->t);
+    fill_pieces(request, g);
     if (ends)
-        fill_ends(packet, ends);
+        fill_ends(request, ends);
     g->operation->packets++;
-    ski_origin_of(g->self)->bytes += bytes;
+    ski_origin_of(g->self)->bytes += bytes + g->bytes;
     g->runs = g->bytes = 0;
     msg->handler       = SKI_HANDLER_REQUEST;
     msg->source        = g->self->pe;
@@ -308,159 +405,269 @@ skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_
 
 /* ---- the server ----------------------------------------------------------------- */
 
-/* Whether the head of a packet is whole, so that it can be answered. */
-static bool can_be_answered(const skua_msg *msg, const struct packet *packet)
+/* Whether the head of a request is whole, so that it can be answered. */
+static bool can_be_answered(const skua_msg *msg, const struct request *request)
 {
-    return msg->bytes >= sizeof *packet && packet->origin >= 0 &&
-           packet->origin < ski_job_all(ski_self->job);
+    return msg->bytes >= sizeof *request && request->origin >= 0 &&
+           request->origin < ski_job_all(ski_self->job);
 }
 
 /* Whether its parts are as long as it says. */
-static bool is_whole(const skua_msg *msg, const struct packet *packet)
+static bool is_whole(const skua_msg *msg, const struct request *request)
 {
-    size_t room = msg->bytes - sizeof *packet;
+    size_t room = msg->bytes - sizeof *request;
 
-    if (packet->runs > RUNS || packet->runs * sizeof(struct ski_run) > room)
+    if (request->pieces > RUNS || request->pieces * sizeof(struct piece) > room)
         return false;
-    room -= packet->runs * sizeof(struct ski_run);
-    return packet->data_bytes <= room && packet->signal_bytes <= room - packet->data_bytes;
+    room -= request->pieces * sizeof(struct piece);
+    return request->data_bytes <= room && request->signal_bytes <= room - request->data_bytes;
 }
 
-/* Whether it asks for something that there is; the lowest and highest byte it
- * touches.  (Whether they are in the region is found out by ski_locate().) */
-static bool is_sound(struct packet *packet, ptrdiff_t *lo, ptrdiff_t *hi)
+/* The bytes that its pieces are, and the lowest and highest that they touch; false: they
+ * make no sense.  (Whether they are in the region is found out by ski_locate().) */
+static bool measure(struct request *request, size_t *total, ptrdiff_t *lo, ptrdiff_t *hi)
 {
-    size_t total = 0;
-
+    *total = 0;
     *lo = *hi = 0;
-    for (uint64_t i = 0; i < packet->runs; i++) {
-        const struct ski_run *run = &runs_of(packet)[i];
-        ptrdiff_t             end;
-        if (run->bytes > packet->data_bytes - total ||
-            __builtin_add_overflow(run->remote, (ptrdiff_t)run->bytes, &end))
+    for (uint64_t i = 0; i < request->pieces; i++) {
+        const struct piece *piece = &pieces_of(request)[i];
+        ptrdiff_t           end;
+        if (piece->bytes > PTRDIFF_MAX - *total ||
+            __builtin_add_overflow(piece->remote, (ptrdiff_t)piece->bytes, &end))
             return false;
-        total += run->bytes;
-        *lo = run->remote < *lo ? run->remote : *lo;
+        *total += piece->bytes;
+        *lo = piece->remote < *lo ? piece->remote : *lo;
         *hi = end > *hi ? end : *hi;
     }
-    if (packet->verb == SKI_ATOMIC)
-        *hi = packet->atomic.bytes;
-    return total == packet->data_bytes && packet->verb <= SKI_ATOMIC &&
-           (packet->verb != SKI_ATOMIC ||
-            ((packet->atomic.bytes == 4 || packet->atomic.bytes == 8) &&
-             packet->atomic.op <= SKI_STORE)) &&
-           (!packet->signal ||
-            (packet->signal >= SKI_HANDLERS && packet->signal < ski_handlers.count)) &&
-           (!packet->notify.region.id || packet->notify.pe == packet->remote.pe);
+    if (request->verb == SKI_ATOMIC)
+        *hi = request->atomic.bytes;
+    return true;
 }
 
-static skua_status_t serve_update(struct packet *packet, const struct ski_place *place)
+/* Whether it asks for something that there is. */
+static bool is_sound(const struct request *request, size_t total)
+{
+    const struct ski_atomic *atomic = &request->atomic;
+
+    if (request->verb > SKI_ATOMIC || request->remote.pe < 0 ||
+        request->remote.pe >= ski_self->pes ||
+        total != (request->verb == SKI_GET ? total : request->data_bytes))
+        return false;
+    if (request->verb == SKI_ATOMIC &&
+        ((atomic->bytes != 4 && atomic->bytes != 8) || atomic->op > SKI_STORE))
+        return false;
+    return (!request->signal ||
+            (request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count)) &&
+           (!request->notify.region.id || request->notify.pe == request->remote.pe);
+}
+
+/* Whether its pieces are whole elements at aligned places. */
+static bool are_elements(struct request *request, const struct ski_place *place, size_t element)
+{
+    size_t align = element < 8 ? element : 8;
+
+    for (uint64_t i = 0; i < request->pieces; i++) {
+        const struct piece *piece = &pieces_of(request)[i];
+        if (piece->bytes % element || (uintptr_t)(place->memory + piece->remote) % align)
+            return false;
+    }
+    return true;
+}
+
+static skua_status_t serve_update(struct request *request, const struct ski_place *place)
 {
     skua_update update = {
-        {packet->op}, (skua_type)packet->type, packet->scaled ? packet->scale : NULL};
+        {request->op}, (skua_type)request->type, request->scaled ? request->scale : NULL};
     size_t          element = 1;
     ski_update_fn   fn      = ski_update_function(&update, &element);
     struct ski_hold hold    = {NULL};
-    char           *data    = data_of(packet);
+    char           *data    = data_of(request);
 
-    if (!fn || (uintptr_t)place->memory % (element < 8 ? element : 8))
+    if (!fn || !are_elements(request, place, element))
         return SKUA_ERR_INVAL;
-    for (uint64_t i = 0; i < packet->runs; i++) {
-        struct ski_run *run = &runs_of(packet)[i];
-        ski_update_run(&hold, place->process, place->memory + run->remote, data, run->bytes, fn,
+    for (uint64_t i = 0; i < request->pieces; i++) {
+        const struct piece *piece = &pieces_of(request)[i];
+        ski_update_run(&hold, place->process, place->memory + piece->remote, data, piece->bytes, fn,
                        element, update.scale);
-        data += run->bytes;
+        data += piece->bytes;
     }
     ski_hold_end(&hold);
     return SKUA_OK;
 }
 
-static void serve_copy(struct packet *packet, const struct ski_place *place)
+/* A put from the request, or a get into @p data. */
+static void serve_copy(struct request *request, const struct ski_place *place, char *data)
 {
-    char *data = data_of(packet);
+    for (uint64_t i = 0; i < request->pieces; i++) {
+        const struct piece *piece  = &pieces_of(request)[i];
+        char               *remote = place->memory + piece->remote;
 
-    for (uint64_t i = 0; i < packet->runs; i++) {
-        struct ski_run *run    = &runs_of(packet)[i];
-        char           *remote = place->memory + run->remote;
-
-        if (packet->verb == SKI_PUT)
-            memcpy(remote, data, run->bytes);
+        if (request->verb == SKI_PUT)
+            memcpy(remote, data, piece->bytes);
         else
-            memcpy(data, remote, run->bytes);
-        data += run->bytes;
+            memcpy(data, remote, piece->bytes);
+        data += piece->bytes;
     }
 }
 
-static skua_status_t serve(struct packet *packet, ptrdiff_t lo, ptrdiff_t hi)
+/* Whether the notification that it asks for is there, before anything is done. */
+static bool can_notify(const struct request *request)
 {
     struct ski_place place;
-    skua_status_t    status = ski_locate("request", packet->remote, lo, hi, &place);
+
+    if (!request->notify.region.id)
+        return true;
+    if (ski_locate("request", request->notify, 0, sizeof(skua_notify), &place) != SKUA_OK)
+        return false;
+    ski_place_drop(&place);
+    return ski_place_direct(&place);
+}
+
+static skua_status_t serve(struct request *request, ptrdiff_t lo, ptrdiff_t hi,
+                           struct answer *answer)
+{
+    struct ski_place place;
+    skua_status_t    status = ski_locate("request", request->remote, lo, hi, &place);
 
     if (status != SKUA_OK)
         return status;
     if (!ski_place_direct(&place))
         status = SKUA_ERR_UNREACH; /* it came to the wrong process */
-    else if (packet->verb == SKI_UPDATE)
-        status = serve_update(packet, &place);
-    else if (packet->verb == SKI_ATOMIC && (uintptr_t)place.memory % packet->atomic.bytes)
+    else if (!can_notify(request))
+        status = SKUA_ERR_REGION;
+    else if (request->verb == SKI_UPDATE)
+        status = serve_update(request, &place);
+    else if (request->verb == SKI_ATOMIC && (uintptr_t)place.memory % request->atomic.bytes)
         status = SKUA_ERR_ALIGN;
-    else if (packet->verb == SKI_ATOMIC)
-        packet->atomic.value = ski_atomic_here(&packet->atomic, &place);
+    else if (request->verb == SKI_ATOMIC)
+        answer->value = ski_atomic_here(&request->atomic, &place);
     else
-        serve_copy(packet, &place);
+        serve_copy(request, &place,
+                   request->verb == SKI_GET ? (char *)(answer + 1) : data_of(request));
     ski_place_drop(&place);
     return status;
 }
 
+/* What the last packet asks for besides. */
+static void serve_ends(struct request *request)
+{
+    skua_ends ends = {.notify       = request->notify,
+                      .notify_add   = request->notify_add,
+                      .signal       = {request->signal},
+                      .signal_data  = data_of(request) + request->data_bytes,
+                      .signal_bytes = request->signal_bytes};
+
+    if (request->signal || request->notify.region.id)
+        ski_ends_there("request", &ends, request->remote.pe, request->source);
+}
+
+/* A message for the answer, with room for @p bytes of data; NULL: there is no memory. */
+static skua_msg *new_answer(const struct request *request, size_t bytes)
+{
+    skua_msg      *msg;
+    struct answer *answer;
+
+    if (bytes > PTRDIFF_MAX / 2 || skua_msg_try_alloc(sizeof *answer + bytes, &msg) != SKUA_OK)
+        return NULL;
+    answer       = skua_msg_data(msg);
+    *answer      = (struct answer){.packet = request->packet, .data_bytes = bytes};
+    msg->handler = SKI_HANDLER_SERVED;
+    msg->source  = ski_self->pe;
+    return msg;
+}
+
+/* The answer to a request. */
+static skua_msg *answer_to(skua_msg *msg)
+{
+    struct request *request = skua_msg_data(msg);
+    size_t          total   = 0;
+    ptrdiff_t       lo, hi;
+    bool            sound =
+        is_whole(msg, request) && measure(request, &total, &lo, &hi) && is_sound(request, total);
+    skua_msg      *reply = sound ? new_answer(request, request->verb == SKI_GET ? total : 0) : NULL;
+    struct answer *answer;
+
+    if (reply) {
+        answer         = skua_msg_data(reply);
+        answer->status = serve(request, lo, hi, answer);
+        if (answer->status == SKUA_OK)
+            serve_ends(request);
+        return reply;
+    }
+    reply  = new_answer(request, 0);
+    answer = reply ? skua_msg_data(reply) : NULL;
+    if (answer)
+        answer->status = sound ? SKUA_ERR_NOMEM : SKUA_ERR_INVAL;
+    return reply;
+}
+
 void ski_on_request(skua_msg *msg)
 {
-    struct packet *packet = skua_msg_data(msg);
-    ptrdiff_t      lo, hi;
+    struct request *request = skua_msg_data(msg);
+    skua_msg       *reply;
 
-    if (!can_be_answered(msg, packet)) {
+    if (!can_be_answered(msg, request)) {
         ski_log(SKI_LOG_ERROR, "a one-sided request from PE %d that makes no sense was dropped",
                 msg->source);
         skua_msg_free(msg);
         return;
     }
-    packet->status = SKUA_ERR_INVAL;
-    if (is_whole(msg, packet) && is_sound(packet, &lo, &hi))
-        packet->status = serve(packet, lo, hi);
-    if (packet->status == SKUA_OK && (packet->signal || packet->notify.region.id)) {
-        skua_ends ends = {.notify       = packet->notify,
-                          .notify_add   = packet->notify_add,
-                          .signal       = {packet->signal},
-                          .signal_data  = data_of(packet) + packet->data_bytes,
-                          .signal_bytes = packet->signal_bytes};
-        ski_ends_there("request", &ends, packet->remote.pe, packet->source);
-    }
-    msg->handler = SKI_HANDLER_SERVED;
-    msg->source  = ski_self->pe;
-    ski_msg_post(ski_self, packet->origin, SKI_HANDLER_SERVED, msg);
+    reply = answer_to(msg);
+    if (!reply)
+        ski_fatal("no memory to answer a one-sided request; raise SKUA_ARENA_SIZE");
+    ski_msg_post(ski_self, request->origin, SKI_HANDLER_SERVED, reply);
+    skua_msg_free(msg);
 }
 
 /* ---- the origin: answers ---------------------------------------------------------- */
 
+static void scatter(const struct ski_sent *sent, const char *data)
+{
+    for (size_t i = 0; i < sent->runs; i++) {
+        memcpy(sent->run[i].local, data, sent->run[i].bytes);
+        data += sent->run[i].bytes;
+    }
+}
+
+/* The packet that an answer is for; NULL: it makes no sense. */
+static struct ski_sent *answered(const struct ski_origin *origin, skua_msg *msg)
+{
+    const struct answer *answer = skua_msg_data(msg);
+    struct ski_sent     *sent;
+
+    if (msg->bytes < sizeof *answer || answer->data_bytes != msg->bytes - sizeof *answer)
+        return NULL;
+    sent = find_sent(origin, answer->packet);
+    if (sent && sent->run && answer->status == SKUA_OK && answer->data_bytes != sent->data_bytes)
+        return NULL;
+    return sent;
+}
+
 void ski_on_served(skua_msg *msg)
 {
-    struct packet        *packet    = skua_msg_data(msg);
-    struct ski_operation *operation = packet->operation;
-    const char           *data      = data_of(packet);
+    struct ski_origin    *origin = ski_origin_of(ski_self);
+    const struct answer  *answer = skua_msg_data(msg);
+    struct ski_sent      *sent   = answered(origin, msg);
+    struct ski_operation *operation;
 
-    ski_origin_of(ski_self)->bytes -= msg->bytes;
-    if (packet->status != SKUA_OK)
-        operation->status = (skua_status_t)packet->status;
-    else if (packet->verb == SKI_GET)
-        for (uint64_t i = 0; i < packet->runs; i++) {
-            memcpy(runs_of(packet)[i].local, data, runs_of(packet)[i].bytes);
-            data += runs_of(packet)[i].bytes;
-        }
-    operation->result = packet->atomic.value;
+    if (!sent) {
+        ski_log(SKI_LOG_ERROR, "an answer from PE %d to nothing we asked was dropped", msg->source);
+        skua_msg_free(msg);
+        return;
+    }
+    operation = sent->operation;
+    origin->bytes -= sent->bytes;
+    if (answer->status != SKUA_OK)
+        operation->status = (skua_status_t)answer->status;
+    else
+        scatter(sent, (const char *)(answer + 1));
+    operation->result = answer->value;
+    forget_sent(origin, sent);
     skua_msg_free(msg);
     if (--operation->packets == 0 && operation->sealed)
         end(ski_self, operation);
     else
-        ski_wake_all(ski_self, &ski_origin_of(ski_self)->waiters); /* for room in the pool */
+        ski_wake_all(ski_self, &origin->waiters); /* for room in the pool */
 }
 
 /* ---- handles and fences ------------------------------------------------------------ */

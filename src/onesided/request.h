@@ -4,11 +4,14 @@
  *
  * A request is one or several packets to the process that has the memory.  The
  * PE itself serves them when its scheduler runs, or, with the setting `helper`,
- * a thread of the process does at any time.  Each packet comes back as it was
- * sent, with the data that was asked for and a status: nothing is allocated
- * twice, and the origin need not keep a copy of what it asked.
+ * a thread of the process does at any time.  Each packet is answered, with a
+ * status and the data that was asked for.
  *
- *     | struct packet | runs: local, remote, bytes ... | data ... | signal data |
+ *     | struct request | pieces: remote, bytes ... | data ... | signal data |
+ *     | struct answer  | data ... |
+ *
+ * No address of the origin's travels: an answer names the packet, and the origin
+ * has noted where its data goes.
  *
  * Packets to one server are served in the order of sending, which is what makes
  * operations by request ordered, and the end of the last packet the end of all.
@@ -26,6 +29,10 @@ skua_status_t ski_request_transfer(const struct ski_transfer *t, const struct sk
 /** An atomic, waited for. */
 skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_place *place,
                                  uint64_t *old);
+
+/** Forget what a PE that ends has asked for. */
+struct ski_origin;
+void ski_requests_end(struct ski_origin *origin);
 
 void ski_on_request(skua_msg *msg);
 void ski_on_served(skua_msg *msg);

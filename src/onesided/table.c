@@ -6,8 +6,9 @@
 #include "core/pe.h"
 #include "onesided/onesided.h"
 
-#define FIRST_PLACE 1  /* place 0 is that of no region       */
-#define AGE         64 /* freed places that wait before reuse */
+#define FIRST_PLACE   1               /* place 0 is that of no region       */
+#define PLACES_SPREAD UINT32_C(65536) /* the same on hosts of different sizes */
+#define AGE           64              /* freed places that wait before reuse */
 
 static struct ski_region none;
 
@@ -24,7 +25,11 @@ skua_status_t ski_regions_create(struct ski_job *new_job)
     void                   *span;
     skua_status_t           status;
 
-    while (places < UINT32_C(1) << SKI_REGION_INDEX_BITS && places < new_job->arena->bytes / 32768)
+    uint32_t most = UINT32_C(1) << SKI_REGION_INDEX_BITS;
+
+    if (ski_job_spread(new_job))
+        most = PLACES_SPREAD;
+    while (places < most && places < new_job->arena->bytes / 32768)
         places *= 2;
     status = ski_span_alloc(new_job->arena, sizeof *made + (places + 1) * sizeof *made->table,
                             SKI_UNIT_LARGE, &span);
@@ -33,6 +38,8 @@ skua_status_t ski_regions_create(struct ski_job *new_job)
     made  = span; /* a fresh arena is all zeros */
     *made = (struct ski_region_root){
         .places = places, .fresh = FIRST_PLACE, .table = (struct ski_region *)(made + 1)};
+    if (ski_job_spread(new_job))
+        made->fresh = made->common = places / 2;
     made->table = (struct ski_region *)(((uintptr_t)made->table + 127) & ~(uintptr_t)127);
     ski_onesided_root(new_job)->regions = made;
     return SKUA_OK;
@@ -57,6 +64,9 @@ struct ski_region *ski_table_take(void)
 
     if (ski_region_root->free_count <= AGE && ski_region_root->fresh < ski_region_root->places) {
         index = ski_region_root->fresh++;
+        /* Ids of different hosts differ, as long as places are not used often: one
+         * that strayed is recognised. */
+        ski_region_root->table[index].generation = (uint32_t)job->process[0].number * 257;
     } else if (index) {
         ski_region_root->free_first = ski_region_root->table[index].next;
         ski_region_root->free_count--;
@@ -81,11 +91,9 @@ static void put_place(struct ski_region *region)
     ski_region_root->free_last = index;
 }
 
-uint32_t ski_table_publish(struct ski_region *region, const struct ski_region *like)
+/* Fills a place and makes it known. */
+static void publish(struct ski_region *region, const struct ski_region *like, uint32_t id)
 {
-    uint32_t generation = (region->generation + 1) & ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1);
-    uint32_t id = generation << SKI_REGION_INDEX_BITS | (uint32_t)(region - ski_region_root->table);
-
     region->first      = like->first;
     region->count      = like->count;
     region->kind       = like->kind;
@@ -97,14 +105,37 @@ uint32_t ski_table_publish(struct ski_region *region, const struct ski_region *l
     region->process    = like->process;
     region->pid        = like->pid;
     region->refs       = 1;
-    region->generation = generation;
+    region->here       = like->here;
+    region->pieces     = like->pieces;
+    region->generation = id >> SKI_REGION_INDEX_BITS;
     atomic_store_explicit(&region->leaving, 0, memory_order_relaxed);
     /* Not 0: somebody with an old id may be about to take back his count. */
     atomic_fetch_and_explicit(&region->uses, ~SKI_REGION_CLOSED, memory_order_relaxed);
     /* Those who get the id from us also get the rest: by the lock, or by the
      * release of the message that carries it. */
     atomic_store_explicit(&region->id, id, memory_order_release);
+}
+
+uint32_t ski_table_publish(struct ski_region *region, const struct ski_region *like)
+{
+    uint32_t generation = (region->generation + 1) & ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1);
+    uint32_t id = generation << SKI_REGION_INDEX_BITS | (uint32_t)(region - ski_region_root->table);
+
+    publish(region, like, id);
     return id;
+}
+
+bool ski_table_publish_as(uint32_t id, const struct ski_region *like)
+{
+    uint32_t index = id & ((1u << SKI_REGION_INDEX_BITS) - 1);
+
+    if (index == 0 || index >= ski_region_root->common ||
+        atomic_load_explicit(&ski_region_root->table[index].id, memory_order_relaxed)) {
+        ski_log(SKI_LOG_ERROR, "region %#x, as agreed on, has no place here", id);
+        return false;
+    }
+    publish(&ski_region_root->table[index], like, id);
+    return true;
 }
 
 uint32_t ski_table_make(const struct ski_region *like)
@@ -123,6 +154,8 @@ uint32_t ski_table_make(const struct ski_region *like)
 void ski_table_remove(struct ski_region *region)
 {
     atomic_store_explicit(&region->id, 0, memory_order_relaxed);
+    if (region < ski_region_root->table + ski_region_root->common)
+        return; /* its place is not ours to give away */
     ski_lock_acquire(&ski_region_root->lock);
     put_place(region);
     ski_lock_release(&ski_region_root->lock);
@@ -136,22 +169,39 @@ struct ski_region *ski_table_find(skua_region region)
                                                                                          : NULL;
 }
 
-int64_t ski_region_rank(const struct ski_region *region, int pe)
+/* Where @p pe is in an ascending list, or -1. */
+static int64_t find_in(const int32_t *list, int64_t n, int pe)
 {
-    int64_t lo = 0, hi = (int64_t)region->members - 1;
+    int64_t lo = 0, hi = n - 1;
 
-    if (!region->list)
-        return pe >= region->first && pe - region->first <= hi ? pe - region->first : -1;
     while (lo <= hi) {
         int64_t middle = (lo + hi) / 2;
-        if (region->list[middle] == pe)
+        if (list[middle] == pe)
             return middle;
-        if (region->list[middle] < pe)
+        if (list[middle] < pe)
             lo = middle + 1;
         else
             hi = middle - 1;
     }
     return -1;
+}
+
+int64_t ski_region_rank(const struct ski_region *region, int pe)
+{
+    const int32_t *list = region->here ? region->here : region->list;
+    int64_t        n    = ski_region_pieces(region);
+
+    if (list)
+        return find_in(list, n, pe);
+    return pe >= region->first && pe - region->first < n ? pe - region->first : -1;
+}
+
+bool ski_region_member(const struct ski_region *region, int pe)
+{
+    if (!region->here)
+        return ski_region_has(region, pe);
+    return region->list ? find_in(region->list, region->members, pe) >= 0
+                        : pe >= 0 && pe < (int32_t)region->members;
 }
 
 bool ski_region_has(const struct ski_region *region, int pe)

@@ -5,6 +5,10 @@
  * A place is taken, filled and published under the lock of the root; a place
  * that was freed waits behind others before it is used again, and gets the next
  * generation then.
+ *
+ * In a job that is spread over several arenas there is a table in each, and an id
+ * means something only on the host of the PE that it goes with, but for symmetric
+ * regions: their ids, of places of their own, are agreed on.
  */
 #ifndef SKI_TABLE_H
 #define SKI_TABLE_H
@@ -14,6 +18,7 @@
 struct ski_region_root {
     struct ski_lock    lock; /* guards all of this, and what is not in use of the table */
     uint32_t           places, fresh;
+    uint32_t           common; /* places below have the same region on all hosts (agree.h) */
     uint32_t           free_first, free_last, free_count;
     struct ski_note   *notes; /* region.c */
     struct ski_region *table;
@@ -29,6 +34,16 @@ struct ski_region *ski_table_take(void);
  *  returned.  The caller holds the lock. */
 uint32_t ski_table_publish(struct ski_region *region, const struct ski_region *like);
 
+/** The same, by the id that all hosts have agreed on, in the place that it says; false,
+ *  logged: there is no such place. */
+bool ski_table_publish_as(uint32_t id, const struct ski_region *like);
+
+/** Whether the region of that id is one that hosts have in common. */
+static inline bool ski_table_common(uint32_t id)
+{
+    return (id & (ski_region_root->places - 1)) < ski_region_root->common;
+}
+
 /** Take a place and publish it; its id, or 0. */
 uint32_t ski_table_make(const struct ski_region *like);
 
@@ -38,9 +53,18 @@ void ski_table_remove(struct ski_region *region);
 /** The region of an id, or NULL. */
 struct ski_region *ski_table_find(skua_region region);
 
-/** The number of a PE's piece, or -1; whether it has one. */
+/** The number of a PE's piece among those here, or -1; whether it has one. */
 int64_t ski_region_rank(const struct ski_region *region, int pe);
 bool    ski_region_has(const struct ski_region *region, int pe);
+
+/** Whether it has one, here or on another host. */
+bool ski_region_member(const struct ski_region *region, int pe);
+
+/** How many pieces are here. */
+static inline uint32_t ski_region_pieces(const struct ski_region *region)
+{
+    return region->here ? region->pieces : region->members;
+}
 
 /** The PE that stands for the caller: itself, or the first of its process. */
 int32_t ski_caller_pe(void);
