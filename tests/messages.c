@@ -39,14 +39,6 @@ static void check(const unsigned char *data, size_t bytes)
         CHECK(data[i] == (unsigned char)(i * 31 + bytes));
 }
 
-static bool all_near(void)
-{
-    for (int pe = 0; pe < skua_pes(); pe++)
-        if (!skua_near(pe))
-            return false;
-    return true;
-}
-
 static void next_trip(void);
 
 static void on_trip(skua_msg *msg)
@@ -58,7 +50,7 @@ static void on_trip(skua_msg *msg)
         return;
     }
     CHECK(skua_msg_size(msg) == sizes[trip.size]);
-    CHECK(trip.copied || msg == trip.address || !all_near());
+    CHECK(trip.copied || msg == trip.address || !tap_all_near());
     skua_msg_free(msg);
     trip.size += trip.copied;
     trip.copied = !trip.copied;

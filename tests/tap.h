@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <skua/pe.h>
+
 static int tap_count, tap_bad;
 
 #define OK(condition, ...) tap_ok(!!(condition), __FILE__, __LINE__, __VA_ARGS__)
@@ -66,6 +68,15 @@ __attribute__((unused)) static uint64_t tap_seed(void)
     printf("# seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
     return seed ? seed : 1;
+}
+
+/* Whether all PEs share memory. */
+static inline bool tap_all_near(void)
+{
+    for (int pe = 0; pe < skua_pes(); pe++)
+        if (!skua_near(pe))
+            return false;
+    return true;
 }
 
 #endif

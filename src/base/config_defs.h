@@ -32,6 +32,7 @@ CONFIG(peer_timeout,  seconds, "30",    "A PE on another host is given up when t
 CONFIG(pin,           text,    "auto",  "Where PEs run: auto (one core each, in order), none, or a list of CPUs such as 0,2,4-7.")
 CONFIG(ports,         text,    "any",   "TCP ports that PEs may listen on, such as 5000-5100.")
 CONFIG(request_pool,  bytes,   "4m",    "Data of one-sided requests that a PE may have on the way; more waits for room.")
+CONFIG(rma,           flag,    "1",     "Let the driver put and get between hosts where it can; 0 sends requests for all.")
 CONFIG(share,         flag,    "1",     "Processes of a host share memory; 0 keeps them apart, as if each were on a host of its own.")
 CONFIG(stack_size,    bytes,   "64k",   "Stack of a user thread that does not ask for a size.")
 CONFIG(stats,         flag,    "0",     "Print the counters of every PE at the end of the job.")

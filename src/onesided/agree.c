@@ -15,7 +15,7 @@
 
 #define ARITY 4
 
-enum { UP, ASK, GIVEN, DOWN, LEFT };
+enum { UP, ASK, GIVEN, DOWN, LEFT, FREE };
 
 /* On the wire: it fits a cell. */
 struct vote {
@@ -144,6 +144,17 @@ static int registrar(const struct ski_pe *self)
     return ski_config.helper ? ski_job_helper(self->job, 0) : 0;
 }
 
+/* Who is sure to listen in the process of a PE, which may be a guest. */
+static int ear_of(const struct ski_pe *self, int pe)
+{
+    int process = ski_job_process_of(self->job, pe);
+
+    if (pe < self->pes)
+        return pe;
+    return ski_config.helper ? ski_job_helper(self->job, process)
+                             : ski_job_first_pe(self->job, process);
+}
+
 static void count(struct ski_agreement *a, const struct vote *vote)
 {
     if (vote->status < a->sum.status)
@@ -210,6 +221,8 @@ skua_status_t ski_agree(struct ski_pe *self, const struct ski_round *round, skua
 /* An id that was given, by its place. */
 struct given {
     uint32_t generation, members, left, next_free;
+    uint32_t hosts, room; /* that have told that their members have left ... */
+    int32_t *ear;         /* ... and who listens there                       */
 };
 
 static struct {
@@ -253,7 +266,7 @@ static void on_ask(const struct vote *vote, int who)
     send(ski_self, who, reply, GIVEN);
 }
 
-static void on_left(const struct vote *vote)
+static void on_left(const struct vote *vote, int who)
 {
     uint32_t      place = vote->id & ((1u << SKI_REGION_INDEX_BITS) - 1);
     struct given *given = &book.given[place];
@@ -261,8 +274,16 @@ static void on_left(const struct vote *vote)
     if (place >= book.fresh || given->generation != vote->id >> SKI_REGION_INDEX_BITS)
         return;
     given->left += vote->members;
+    if (given->hosts == given->room) {
+        given->room = 2 * given->room + 4;
+        given->ear  = ski_realloc(given->ear, given->room * sizeof *given->ear);
+    }
+    given->ear[given->hosts++] = who;
     if (given->left < given->members)
         return;
+    for (uint32_t i = 0; i < given->hosts; i++)
+        send(ski_self, given->ear[i], (struct vote){.id = vote->id}, FREE);
+    given->hosts     = 0;
     given->next_free = 0;
     if (book.free_first)
         book.given[book.free_last].next_free = place;
@@ -292,7 +313,9 @@ void ski_on_agree(skua_msg *msg)
     if (vote.kind == ASK) {
         on_ask(&vote, source);
     } else if (vote.kind == LEFT) {
-        on_left(&vote);
+        on_left(&vote, ear_of(ski_self, source));
+    } else if (vote.kind == FREE) {
+        ski_region_remove(vote.id);
     } else if (vote.kind == UP) {
         a = find_or_make(origin, vote.key, vote.number);
         a->votes++;

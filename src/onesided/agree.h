@@ -9,8 +9,9 @@
  * down the tree.  When they have made the region they confirm it in the same way, since
  * who hears of it first may access the memory of all at once.
  *
- * The registrar is PE 0, or the helper of its process.  An id can be given again when
- * all members have left the region.
+ * The registrar is PE 0, or the helper of its process.  When all members have left a
+ * region it says so to the hosts, which keep their memory until then, and the id can be
+ * given again.
  *
  * A round is known by its members, a hash of their list, and by how many there have
  * been of those members.  Votes may come before this PE has called.
@@ -41,7 +42,8 @@ struct ski_round ski_round_next(struct ski_pe *self, const int *pes, uint32_t me
 skua_status_t ski_agree(struct ski_pe *self, const struct ski_round *round, skua_status_t mine,
                         uint64_t bytes, uint32_t *id, uint64_t *other);
 
-/** So many members have left a region that was agreed on. */
+/** So many members, all that are here, have left a region that was agreed on.  When the
+ *  others have left it too, ski_region_remove() is called here. */
 void ski_agree_left(uint32_t id, uint32_t members);
 
 void ski_agree_end(struct ski_origin *origin);

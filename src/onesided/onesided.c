@@ -11,6 +11,7 @@
 #include "core/far.h"
 #include "core/scheduler.h"
 #include "onesided/agree.h"
+#include "onesided/known.h"
 #include "onesided/notify.h"
 #include "onesided/origin.h"
 #include "onesided/region.h"
@@ -68,6 +69,7 @@ void ski_onesided_close(void)
         ski_pe_destroy(guest);
         guest = NULL;
     }
+    ski_conceal(0, -1); /* all that is left */
     /* The table stays: a thread of the program's own may be at it (boot.c). */
 }
 
@@ -80,6 +82,7 @@ void ski_onesided_end(struct ski_pe *self)
 {
     ski_requests_end(self->onesided);
     ski_agree_end(self->onesided);
+    ski_known_end(self->onesided);
     free(self->onesided);
 }
 

@@ -13,18 +13,22 @@ struct ski_operation; /* request.c */
 struct ski_sent;      /* request.c */
 struct ski_expected;  /* notify.c  */
 struct ski_agreement; /* agree.c   */
+struct ski_known_region;
 struct ski_rounds;
 
+#define SKI_KNOWN_BUCKETS 64
+
 struct ski_origin {
-    struct ski_operation *operations; /* on the way                                 */
-    size_t                bytes;      /* of data in their packets                   */
-    void                 *waiters;    /* for one of them to end                     */
-    struct ski_sent      *sent;       /* packets that have not been answered        */
-    uint32_t              sent_room, sent_free;
-    struct ski_agreement *agreements; /* on regions, that are not over              */
-    struct ski_rounds    *rounds;     /* of them there have been                    */
-    struct ski_expected  *expected;   /* notifications that are waited for          */
-    uint64_t              barriers;   /* we have been in                            */
+    struct ski_operation    *operations; /* on the way                                 */
+    size_t                   bytes;      /* of data in their packets                   */
+    void                    *waiters;    /* for one of them to end                     */
+    struct ski_sent         *sent;       /* packets that have not been answered        */
+    uint32_t                 sent_room, sent_free;
+    struct ski_agreement    *agreements; /* on regions, that are not over              */
+    struct ski_rounds       *rounds;     /* of them there have been                    */
+    struct ski_known_region *known[SKI_KNOWN_BUCKETS]; /* of other hosts, by a hash */
+    struct ski_expected     *expected; /* notifications that are waited for          */
+    uint64_t                 barriers; /* we have been in                            */
 };
 
 static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)

@@ -3,22 +3,25 @@
 #include <inttypes.h>
 
 #include "base/log.h"
+#include "onesided/known.h"
 #include "onesided/onesided.h"
 #include "onesided/origin.h"
 #include "onesided/table.h"
 
 static skua_status_t outside(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                             const struct ski_region *region)
+                             uint64_t bytes)
 {
-    if (!ski_region_member(region, at.pe))
-        ski_log(SKI_LOG_ERROR, "%s: PE %d has no piece of region %#x", call, at.pe, at.region.id);
-    else
-        ski_log(SKI_LOG_ERROR,
-                "%s: bytes %" PRId64 " to %" PRId64 " are outside of the %" PRIu64
-                " bytes that region %#x has on PE %d",
-                call, (int64_t)at.offset + lo, (int64_t)at.offset + hi, region->bytes, at.region.id,
-                at.pe);
-    return SKUA_ERR_RANGE;
+    return ski_refuse(SKUA_ERR_RANGE,
+                      "%s: bytes %" PRId64 " to %" PRId64 " are outside of the %" PRIu64
+                      " bytes that region %#x has on PE %d",
+                      call, (int64_t)at.offset + lo, (int64_t)at.offset + hi, bytes, at.region.id,
+                      at.pe);
+}
+
+static skua_status_t no_piece(const char *call, skua_gaddr at)
+{
+    return ski_refuse(SKUA_ERR_RANGE, "%s: PE %d has no piece of region %#x", call, at.pe,
+                      at.region.id);
 }
 
 /* Whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
@@ -47,12 +50,33 @@ void ski_region_release(struct ski_region *region)
     atomic_fetch_sub_explicit(&region->uses, 1, memory_order_release);
 }
 
+/* Whether there is such a PE; before skua_main() nobody knows. */
+static bool is_pe(int pe)
+{
+    const struct ski_job *job = ski_origin_job();
+    return !job || (uint32_t)pe < (uint32_t)job->pes;
+}
+
 /* Whether a PE is on another host. */
 static bool is_far(int pe)
 {
     const struct ski_job *job = ski_origin_job();
+    return job && is_pe(pe) && ski_job_index(job, pe) < 0;
+}
 
-    return job && (uint32_t)pe < (uint32_t)job->pes && ski_job_index(job, pe) < 0;
+static skua_status_t ask_size(skua_gaddr at, uint64_t *bytes, uint64_t *base)
+{
+    struct ski_actor               actor;
+    const struct ski_known_region *known;
+    skua_status_t                  status = SKUA_OK;
+
+    if (!ski_act_begin(&actor))
+        return SKUA_ERR_EXIT;
+    known = ski_known(actor.self, at, &status);
+    if (known)
+        *bytes = known->bytes, *base = known->base;
+    ski_act_end(&actor);
+    return status;
 }
 
 /* A place on another host.  What we know of the region is checked here, the rest there. */
@@ -60,13 +84,23 @@ static skua_status_t locate_far(const char *call, skua_gaddr at, ptrdiff_t lo, p
                                 struct ski_place *place)
 {
     struct ski_region *region = ski_table_common(at.region.id) ? ski_table_find(at.region) : NULL;
+    uint64_t           bytes = 0, base = 0;
+    skua_status_t      status = SKUA_OK;
 
     if (!at.region.id || (!region && ski_table_common(at.region.id)))
         return no_region(call, at);
-    if (region && (!ski_region_member(region, at.pe) || !within(at.offset, lo, hi, region->bytes)))
-        return outside(call, at, lo, hi, region);
+    if (region && !ski_region_member(region, at.pe))
+        return no_piece(call, at);
+    if (region)
+        bytes = region->bytes;
+    else
+        status = ask_size(at, &bytes, &base);
+    if (status != SKUA_OK)
+        return status == SKUA_ERR_EXIT ? status : no_region(call, at);
+    if (!within(at.offset, lo, hi, bytes))
+        return outside(call, at, lo, hi, bytes);
     *place = (struct ski_place){.region  = region,
-                                .memory  = (char *)(uintptr_t)at.offset,
+                                .memory  = (char *)(uintptr_t)(base + at.offset),
                                 .process = -1,
                                 .pe      = at.pe,
                                 .far     = true};
@@ -83,7 +117,7 @@ skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_
     if (is_far(at.pe))
         return locate_far(call, at, lo, hi, place);
     if (!region)
-        return no_region(call, at);
+        return is_pe(at.pe) ? no_region(call, at) : no_piece(call, at);
     if (counted) {
         ski_region_hold(region); /* from now on it stays, if it is still there */
         if (ski_table_find(at.region) != region ||
@@ -94,9 +128,11 @@ skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_
     }
     rank = ski_region_rank(region, at.pe);
     if (rank < 0 || !within(at.offset, lo, hi, region->bytes)) {
+        uint64_t bytes = region->bytes;
+
         if (counted)
             ski_region_release(region);
-        return outside(call, at, lo, hi, region);
+        return rank < 0 ? no_piece(call, at) : outside(call, at, lo, hi, bytes);
     }
     *place =
         (struct ski_place){.region  = region,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "onesided/agree.h"
+#include "onesided/known.h"
 #include "onesided/origin.h"
 #include "onesided/table.h"
 
@@ -464,14 +465,25 @@ static int leave(struct ski_region *region, int64_t rank)
     return (before | bit) == UINT64_MAX >> (64 - pieces);
 }
 
+void ski_region_remove(uint32_t id)
+{
+    struct ski_region *region = ski_table_find((skua_region){id});
+    void              *base   = region ? region->base : NULL;
+
+    if (!region)
+        return;
+    ski_table_remove(region); /* first: nobody finds what is not there any more */
+    ski_span_free(ski_origin_job()->arena, base);
+}
+
 skua_status_t skua_region_free(skua_region id)
 {
     struct ski_region *region = (ski_onesided_check(__func__), ski_table_find(id));
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
     int                last   = 1;
-    uint32_t           apart;
-    void              *base;
 
+    if (rank >= 0)
+        ski_conceal(id.id, ski_caller_pe());
     if (rank >= 0 && region->kind == SKI_REGION_REGISTERED)
         return deregister(region);
     if (rank >= 0 && region->kind == SKI_REGION_SYMMETRIC)
@@ -484,11 +496,9 @@ skua_status_t skua_region_free(skua_region id)
         return SKUA_OK;
     if (region->kind == SKI_REGION_ALLOCATED && !close_region(region))
         return busy();
-    base  = region->base;
-    apart = region->here ? region->pieces : 0;
-    ski_table_remove(region); /* first: nobody finds what is not there any more */
-    ski_span_free(ski_origin_job()->arena, base);
-    if (apart)
-        ski_agree_left(id.id, apart);
+    if (region->here)
+        ski_agree_left(id.id, region->pieces); /* those on other hosts may not have */
+    else
+        ski_region_remove(id.id);
     return SKUA_OK;
 }

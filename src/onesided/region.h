@@ -112,8 +112,8 @@ struct ski_place {
     int32_t            process; /* whose it is; -1: the arena              */
     int32_t            pid;
     int32_t            pe;
-    bool               far; /* on another host: `memory` is the offset, and `region`
-                               NULL where only that host knows it      */
+    bool               far;     /* on another host: `memory` is as aligned as there,
+                                   and `region` NULL if only that host knows it */
     bool counted;           /* region->uses was increased: drop it     */
 };
 
@@ -128,6 +128,9 @@ void ski_place_drop(const struct ski_place *place);
 /** Count an operation on any region until ski_region_release(). */
 void ski_region_hold(struct ski_region *region);
 void ski_region_release(struct ski_region *region);
+
+/** Forget a symmetric region that all its members have left, and its memory. */
+void ski_region_remove(uint32_t id);
 
 /** Whether this process reaches it by load and store. */
 static inline bool ski_place_direct(const struct ski_place *place)

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/wait.h"
+#include "onesided/known.h"
 #include "onesided/origin.h"
 #include "onesided/table.h"
 
@@ -71,6 +72,12 @@ struct answer {
     uint64_t value; /* of an atomic, before */
     uint64_t data_bytes;
 };
+
+/* Whether the answer brings the data. */
+static bool brings_data(uint32_t verb)
+{
+    return verb == SKI_GET || verb == SKI_DESCRIBE;
+}
 
 static struct piece *pieces_of(struct request *request)
 {
@@ -198,7 +205,7 @@ static uint64_t note_sent(struct gather *g, size_t bytes)
     sent->data_bytes  = g->bytes;
     sent->runs        = 0;
     sent->run         = NULL;
-    if (g->t->verb == SKI_GET) {
+    if (brings_data(g->t->verb)) {
         sent->runs = g->runs;
         sent->run  = ski_malloc(g->runs * sizeof *g->run);
         memcpy(sent->run, g->run, g->runs * sizeof *g->run);
@@ -234,7 +241,7 @@ void ski_requests_end(struct ski_origin *origin)
     free(origin->sent);
 }
 
-static int server_of(const struct ski_pe *self, int pe)
+int ski_request_server(const struct ski_pe *self, int pe)
 {
     if (!ski_config.helper)
         return pe;
@@ -275,7 +282,7 @@ static void fill_pieces(struct request *request, const struct gather *g)
 static void send(struct gather *g, const skua_ends *ends)
 {
     size_t          signal = ends && ends->signal.id ? ends->signal_bytes : 0;
-    size_t          data   = g->t->verb == SKI_GET ? 0 : g->bytes;
+    size_t          data   = brings_data(g->t->verb) ? 0 : g->bytes;
     size_t          bytes = sizeof(struct request) + g->runs * sizeof(struct piece) + data + signal;
     skua_msg       *msg   = skua_msg_alloc(bytes);
     struct request *request = skua_msg_data(msg);
@@ -301,7 +308,7 @@ static void send(struct gather *g, const skua_ends *ends)
     g->runs = g->bytes = 0;
     msg->handler       = SKI_HANDLER_REQUEST;
     msg->source        = g->self->pe;
-    ski_msg_post(g->self, server_of(g->self, g->t->remote.pe), SKI_HANDLER_REQUEST, msg);
+    ski_msg_post(g->self, ski_request_server(g->self, g->t->remote.pe), SKI_HANDLER_REQUEST, msg);
 }
 
 /* Adds a run; what is full is sent, and waits for room in the pool before. */
@@ -359,7 +366,7 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
                              uint64_t *result)
 {
     struct gather g      = {.self = self, .t = t};
-    bool          copied = t->verb != SKI_GET; /* when all is sent, the local memory is free */
+    bool          copied = !brings_data(t->verb); /* when all is sent, the local memory is free */
 
     if (!wait_until(self, has_room, ski_origin_of(self)))
         return SKUA_ERR_EXIT;
@@ -403,6 +410,17 @@ skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_
     return status;
 }
 
+skua_status_t ski_request_describe(struct ski_pe *self, skua_gaddr at, struct ski_description *to)
+{
+    struct ski_transfer t     = {.call   = "description",
+                                 .verb   = SKI_DESCRIBE,
+                                 .remote = {.pe = at.pe, .region = at.region},
+                                 .shape  = ski_shape_contiguous(to, sizeof *to)};
+    struct ski_place    place = {.far = true};
+
+    return request(self, &t, &place, NULL, true, NULL);
+}
+
 /* ---- the server ----------------------------------------------------------------- */
 
 /* Whether the head of a request is whole, so that it can be answered. */
@@ -441,6 +459,8 @@ static bool measure(struct request *request, size_t *total, ptrdiff_t *lo, ptrdi
     }
     if (request->verb == SKI_ATOMIC)
         *hi = request->atomic.bytes;
+    if (request->verb == SKI_DESCRIBE)
+        *hi = 0;
     return true;
 }
 
@@ -449,9 +469,11 @@ static bool is_sound(const struct request *request, size_t total)
 {
     const struct ski_atomic *atomic = &request->atomic;
 
-    if (request->verb > SKI_ATOMIC || request->remote.pe < 0 ||
+    if (request->verb > SKI_DESCRIBE || request->remote.pe < 0 ||
         request->remote.pe >= ski_self->pes ||
-        total != (request->verb == SKI_GET ? total : request->data_bytes))
+        ski_job_index(ski_self->job, request->remote.pe) < 0 ||
+        (request->verb == SKI_DESCRIBE && total != sizeof(struct ski_description)) ||
+        total != (brings_data(request->verb) ? total : request->data_bytes))
         return false;
     if (request->verb == SKI_ATOMIC &&
         ((atomic->bytes != 4 && atomic->bytes != 8) || atomic->op > SKI_STORE))
@@ -535,6 +557,9 @@ static skua_status_t serve(struct request *request, ptrdiff_t lo, ptrdiff_t hi,
         status = SKUA_ERR_UNREACH; /* it came to the wrong process */
     else if (!can_notify(request))
         status = SKUA_ERR_REGION;
+    else if (request->verb == SKI_DESCRIBE)
+        ski_describe(request->remote.region.id, &place, place.region->bytes,
+                     (struct ski_description *)(answer + 1));
     else if (request->verb == SKI_UPDATE)
         status = serve_update(request, &place);
     else if (request->verb == SKI_ATOMIC && (uintptr_t)place.memory % request->atomic.bytes)
@@ -584,7 +609,7 @@ static skua_msg *answer_to(skua_msg *msg)
     ptrdiff_t       lo, hi;
     bool            sound =
         is_whole(msg, request) && measure(request, &total, &lo, &hi) && is_sound(request, total);
-    skua_msg      *reply = sound ? new_answer(request, request->verb == SKI_GET ? total : 0) : NULL;
+    skua_msg *reply = sound ? new_answer(request, brings_data(request->verb) ? total : 0) : NULL;
     struct answer *answer;
 
     if (reply) {

@@ -30,6 +30,13 @@ skua_status_t ski_request_transfer(const struct ski_transfer *t, const struct sk
 skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_place *place,
                                  uint64_t *old);
 
+/** Ask for the description of the region at @p at, and wait for it. */
+struct ski_description;
+skua_status_t ski_request_describe(struct ski_pe *self, skua_gaddr at, struct ski_description *to);
+
+/** Who serves requests for the memory of @p pe. */
+int ski_request_server(const struct ski_pe *self, int pe);
+
 /** Forget what a PE that ends has asked for. */
 struct ski_origin;
 void ski_requests_end(struct ski_origin *origin);

@@ -10,7 +10,8 @@
 #include "onesided/shape.h"
 #include "onesided/update.h"
 
-enum ski_verb { SKI_PUT, SKI_GET, SKI_UPDATE, SKI_ATOMIC };
+/* The last is a question about the region (known.h). */
+enum ski_verb { SKI_PUT, SKI_GET, SKI_UPDATE, SKI_ATOMIC, SKI_DESCRIBE };
 
 enum ski_atomic_op {
     SKI_ADD,

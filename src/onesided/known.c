@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* known.c - see known.h. */
+#include "onesided/known.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/far.h"
+#include "onesided/origin.h"
+#include "onesided/region.h"
+#include "onesided/request.h"
+
+/* ---- of others ------------------------------------------------------------------------- */
+
+static struct ski_known_region **bucket_of(struct ski_origin *origin, int pe, uint32_t id)
+{
+    uint64_t hash = ((uint64_t)(uint32_t)pe << 32 | id) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &origin->known[hash >> 32 & (SKI_KNOWN_BUCKETS - 1)];
+}
+
+/* The key, taken over; NULL if there is none, or the driver does not take it. */
+static struct ski_key *take_key(struct ski_pe *self, int pe, const struct ski_description *told)
+{
+    const struct ski_driver *driver = ski_far_driver();
+    struct ski_peer         *peer   = ski_far_peer(self, ski_request_server(self, pe));
+    struct ski_key          *key    = NULL;
+
+    if (!ski_config.rma || !driver->put || told->key_bytes == 0 || told->key_bytes > SKI_KEY_MOST ||
+        !peer || driver->take_key(peer, told->key, told->key_bytes, &key) != SKUA_OK)
+        return NULL;
+    return key;
+}
+
+const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, skua_status_t *status)
+{
+    struct ski_known_region **bucket = bucket_of(ski_origin_of(self), at.pe, at.region.id), *known;
+    struct ski_description    told   = {0};
+
+    for (known = *bucket; known; known = known->next)
+        if (known->pe == at.pe && known->id == at.region.id)
+            return known;
+    *status = ski_request_describe(self, at, &told);
+    if (*status != SKUA_OK)
+        return NULL;
+    known          = ski_malloc(sizeof *known);
+    *known         = (struct ski_known_region){.next  = *bucket,
+                                               .pe    = at.pe,
+                                               .id    = at.region.id,
+                                               .bytes = told.bytes,
+                                               .base  = told.base,
+                                               .key   = take_key(self, at.pe, &told)};
+    return *bucket = known;
+}
+
+void ski_known_end(struct ski_origin *origin)
+{
+    for (int i = 0; i < SKI_KNOWN_BUCKETS; i++)
+        while (origin->known[i]) {
+            struct ski_known_region *gone = origin->known[i];
+            origin->known[i]              = gone->next;
+            if (gone->key)
+                ski_far_driver()->drop_key(gone->key);
+            free(gone);
+        }
+}
+
+/* ---- our own --------------------------------------------------------------------------- */
+
+/* A piece that the driver lets others access. */
+struct exposed {
+    struct exposed    *next;
+    uint32_t           id;
+    int32_t            pe;
+    struct ski_memory *memory; /* NULL: the driver does not take it */
+};
+
+static pthread_mutex_t exposed_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct exposed *exposed;
+
+static struct exposed *expose(uint32_t id, int pe, char *base, uint64_t bytes)
+{
+    struct exposed *e      = ski_malloc(sizeof *e);
+    skua_status_t   status = SKUA_ERR_UNSUPPORTED;
+
+    *e = (struct exposed){exposed, id, pe, NULL};
+    if (bytes > 0)
+        status = ski_far_driver()->expose(base, bytes, &e->memory);
+    if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED)
+        ski_log(
+            SKI_LOG_WARN,
+            "the driver cannot register %llu bytes at %p (%s): operations on them go by request",
+            (unsigned long long)bytes, (void *)base, skua_status_str(status));
+    return exposed = e;
+}
+
+void ski_describe(uint32_t id, const struct ski_place *place, uint64_t bytes,
+                  struct ski_description *to)
+{
+    const struct ski_driver *driver = ski_far_driver();
+    struct exposed          *e;
+
+    memset(to, 0, sizeof *to);
+    to->bytes = bytes;
+    to->base  = (uintptr_t)place->memory;
+    if (!driver || !driver->put || !ski_config.rma)
+        return;
+    pthread_mutex_lock(&exposed_lock);
+    for (e = exposed; e && (e->id != id || e->pe != place->pe); e = e->next)
+        ;
+    if (!e)
+        e = expose(id, place->pe, place->memory, bytes);
+    if (e->memory)
+        to->key_bytes = (uint32_t)driver->key(e->memory, to->key);
+    pthread_mutex_unlock(&exposed_lock);
+}
+
+void ski_conceal(uint32_t id, int pe)
+{
+    struct exposed **at = &exposed;
+
+    if (!ski_far_driver())
+        return;
+    pthread_mutex_lock(&exposed_lock);
+    while (*at) {
+        struct exposed *e = *at;
+        if ((id && e->id != id) || (pe >= 0 && e->pe != pe)) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        if (e->memory)
+            ski_far_driver()->conceal(e->memory);
+        free(e);
+    }
+    pthread_mutex_unlock(&exposed_lock);
+}
