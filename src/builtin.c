@@ -7,6 +7,7 @@
 #include "onesided/lock_far.h"
 #include "onesided/notify.h"
 #include "onesided/request.h"
+#include "onesided/rma.h"
 
 const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_THREAD]         = {"skua.thread", ski_on_thread, SKI_NEVER_FAR},
@@ -23,6 +24,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_AGREE]          = {"skua.agree", ski_on_agree, 48},
     [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},
     [SKI_HANDLER_LOCK]           = {"skua.lock", ski_on_lock, SKI_LOCK_LEAST},
+    [SKI_HANDLER_RMA]            = {"skua.rma", ski_on_rma, SKI_NEVER_FAR},
     [SKI_HANDLER_EXIT]           = {"skua.exit", ski_on_exit, sizeof(int32_t)},
     [SKI_HANDLER_GONE]           = {"skua.gone", ski_on_gone, sizeof(int32_t)},
     [SKI_HANDLER_BYE]            = {"skua.bye", ski_on_bye, sizeof(int32_t)},

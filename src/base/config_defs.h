@@ -33,6 +33,8 @@ CONFIG(pin,           text,    "auto",  "Where PEs run: auto (one core each, in 
 CONFIG(ports,         text,    "any",   "TCP ports that PEs may listen on, such as 5000-5100.")
 CONFIG(request_pool,  bytes,   "4m",    "Data of one-sided requests that a PE may have on the way; more waits for room.")
 CONFIG(rma,           flag,    "1",     "Let the driver put and get between hosts where it can; 0 sends requests for all.")
+CONFIG(rma_atomics,   flag,    "0",     "Let the driver do atomics between hosts: only where no PE of the target's host uses them on the same words.")
+CONFIG(rma_least,     bytes,   "32k",   "The driver puts and gets pieces from this size on; smaller ones go by request.")
 CONFIG(share,         flag,    "1",     "Processes of a host share memory; 0 keeps them apart, as if each were on a host of its own.")
 CONFIG(stack_size,    bytes,   "64k",   "Stack of a user thread that does not ask for a size.")
 CONFIG(stats,         flag,    "0",     "Print the counters of every PE at the end of the job.")

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pmix.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ static struct {
     pmix_status_t (*fence)(const pmix_proc_t procs[], size_t n, const pmix_info_t info[], size_t m);
     pmix_status_t (*get)(const pmix_proc_t *proc, const char key[], const pmix_info_t info[],
                          size_t n, pmix_value_t **value);
+    pmix_status_t (*on_event)(pmix_status_t codes[], size_t n, pmix_info_t info[], size_t m,
+                              pmix_notification_fn_t fn, pmix_hdlr_reg_cbfunc_t done, void *arg);
     const char *(*error)(pmix_status_t status);
 } pmix;
 
@@ -56,6 +59,7 @@ const char *ski_pmix_missing(void)
     if (find(&pmix.init, "PMIx_Init") && find(&pmix.finalize, "PMIx_Finalize") &&
         find(&pmix.put, "PMIx_Put") && find(&pmix.commit, "PMIx_Commit") &&
         find(&pmix.fence, "PMIx_Fence") && find(&pmix.get, "PMIx_Get") &&
+        find(&pmix.on_event, "PMIx_Register_event_handler") &&
         find(&pmix.error, "PMIx_Error_string"))
         return NULL;
     dlclose(pmix.library);
@@ -71,6 +75,25 @@ bool ski_pmix_started_us(void)
 static skua_status_t failed(const char *what, pmix_status_t status)
 {
     return ski_refuse(SKUA_ERR_SYSTEM, "PMIx: %s: %s", what, pmix.error(status));
+}
+
+/* ---- when the launcher dies -------------------------------------------------------- */
+
+/* A thread of PMIx calls this, whatever our PEs are computing. */
+static void on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t n, pmix_info_t *results, size_t m,
+                    pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id, (void)status, (void)source, (void)info, (void)n, (void)results, (void)m, (void)done,
+        (void)arg;
+    raise(SIGKILL);
+}
+
+static void die_with_launcher(void)
+{
+    pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
+
+    pmix.on_event(&lost, 1, NULL, 0, on_lost, NULL, NULL);
 }
 
 /* ---- what the launcher knows --------------------------------------------------- */
@@ -315,6 +338,7 @@ skua_status_t ski_pmix_start(struct ski_boot *boot)
     began = pmix.init(&self, NULL, 0);
     if (began != PMIX_SUCCESS)
         return failed("PMIx_Init", began);
+    die_with_launcher();
     boot->process = (int)self.rank;
     plan.pes      = (int)job_size() * threads;
     plan.near = near = find_near((int)job_size(), &plan.here);

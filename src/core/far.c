@@ -308,7 +308,8 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     }
     msg->source = self->pe;
     self->stats.sent_far++;
-    if (contact->backlog.first || !try_send(far, contact, msg))
+    /* On the small stack of a user thread libraries below might overrun it. */
+    if (self->thread || contact->backlog.first || !try_send(far, contact, msg))
         keep(far, contact, msg);
 }
 

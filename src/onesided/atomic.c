@@ -13,6 +13,7 @@
 #include "onesided/attach.h"
 #include "onesided/origin.h"
 #include "onesided/request.h"
+#include "onesided/rma.h"
 #include "onesided/transfer.h"
 
 /* The value after, given the one before. */
@@ -108,6 +109,8 @@ static SKI_COLD skua_status_t far(const char *call, skua_gaddr at, struct ski_at
     } else {
         status =
             ski_place_direct(&place) ? SKUA_ERR_UNSUPPORTED : through_attach(call, &a, &place, old);
+        if (status == SKUA_ERR_UNSUPPORTED && place.far)
+            status = ski_rma_atomic(&t, &place, old);
         if (status == SKUA_ERR_UNSUPPORTED)
             status = ski_request_atomic(&t, &place, old);
     }

@@ -112,8 +112,8 @@ struct ski_place {
     int32_t            process; /* whose it is; -1: the arena              */
     int32_t            pid;
     int32_t            pe;
-    bool               far;     /* on another host: `memory` is as aligned as there,
-                                   and `region` NULL if only that host knows it */
+    bool               far; /* on another host: `memory` is as aligned as there,
+                               and `region` NULL if only that host knows it */
     bool counted;           /* region->uses was increased: drop it     */
 };
 

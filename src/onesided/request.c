@@ -10,26 +10,11 @@
 #include "core/handler.h"
 #include "core/wait.h"
 #include "onesided/known.h"
+#include "onesided/operation.h"
 #include "onesided/origin.h"
 #include "onesided/table.h"
 
 #define RUNS 128 /* most in a packet */
-
-/* On its way from an origin: all packets of one call. */
-struct ski_operation {
-    struct ski_operation *next, **link; /* in the list of its origin        */
-    int32_t               pe;
-    struct ski_region    *region; /* held until the end; NULL: of another host */
-    uint32_t              region_id;
-    uint32_t              packets; /* sent and not yet back            */
-    bool                  sealed;  /* the last one has been sent       */
-    bool                  waited;  /* a caller waits and will free it  */
-    bool                  done;
-    skua_status_t         status;
-    skua_handle          *handle;
-    skua_completion       local, remote;
-    uint64_t              result; /* of an atomic */
-};
 
 /* A packet of ours that has not been answered.  What comes back names it, and nothing
  * else of the answer is believed: where data goes is written here. */
@@ -87,82 +72,6 @@ static struct piece *pieces_of(struct request *request)
 static char *data_of(struct request *request)
 {
     return (char *)(pieces_of(request) + request->pieces);
-}
-
-/* ---- the origin: operations --------------------------------------------------- */
-
-static struct ski_operation *begin(struct ski_pe *self, const struct ski_transfer *t,
-                                   const struct ski_place *place, const skua_ends *ends)
-{
-    struct ski_origin    *origin    = ski_origin_of(self);
-    struct ski_operation *operation = ski_pool_alloc(&self->pool, sizeof *operation);
-
-    if (!operation)
-        ski_fatal("%s: no memory for a request; raise SKUA_ARENA_SIZE", t->call);
-    memset(operation, 0, sizeof *operation);
-    operation->pe        = t->remote.pe;
-    operation->region    = place->region;
-    operation->region_id = t->remote.region.id;
-    if (ends) {
-        operation->handle = ends->handle;
-        operation->local  = ends->local;
-        operation->remote = ends->remote;
-    }
-    if (operation->handle)
-        operation->handle->pending++;
-    operation->next = origin->operations;
-    operation->link = &origin->operations;
-    if (operation->next)
-        operation->next->link = &operation->next;
-    origin->operations = operation;
-    if (place->region)
-        ski_region_hold(place->region);
-    atomic_fetch_add_explicit(&ski_regions.busy, 2, memory_order_relaxed);
-    return operation;
-}
-
-/* All packets are back. */
-static void end(struct ski_pe *self, struct ski_operation *operation)
-{
-    struct ski_origin *origin = ski_origin_of(self);
-
-    *operation->link = operation->next;
-    if (operation->next)
-        operation->next->link = operation->link;
-    if (operation->region)
-        ski_region_release(operation->region);
-    atomic_fetch_sub_explicit(&ski_regions.busy, 2, memory_order_relaxed);
-    operation->done = true;
-    if (operation->status != SKUA_OK && !operation->waited)
-        ski_log(SKI_LOG_ERROR, "PE %d refused a one-sided operation: %s", operation->pe,
-                skua_status_str(operation->status));
-    if (operation->handle)
-        operation->handle->pending--;
-    skua_complete(operation->local, NULL, 0);
-    skua_complete(operation->remote, NULL, 0);
-    if (!operation->waited)
-        ski_pool_free(&self->pool, operation);
-    ski_wake_all(self, &origin->waiters);
-}
-
-/* Waits until @p done(arg) holds; operations that end wake us. */
-static bool wait_until(struct ski_pe *self, bool (*done)(void *arg), void *arg)
-{
-    while (!done(arg))
-        if (!ski_wait_on(self, &ski_origin_of(self)->waiters))
-            return false;
-    return true;
-}
-
-static bool is_done(void *arg)
-{
-    return ((struct ski_operation *)arg)->done;
-}
-
-static bool has_room(void *arg)
-{
-    const struct ski_origin *origin = arg;
-    return origin->bytes < ski_config.request_pool;
 }
 
 /* ---- the origin: packets ------------------------------------------------------ */
@@ -303,12 +212,18 @@ static void send(struct gather *g, const skua_ends *ends)
     fill_pieces(request, g);
     if (ends)
         fill_ends(request, ends);
-    g->operation->packets++;
+    g->operation->parts++;
     ski_origin_of(g->self)->bytes += bytes + g->bytes;
     g->runs = g->bytes = 0;
     msg->handler       = SKI_HANDLER_REQUEST;
     msg->source        = g->self->pe;
     ski_msg_post(g->self, ski_request_server(g->self, g->t->remote.pe), SKI_HANDLER_REQUEST, msg);
+}
+
+static bool has_room(void *arg)
+{
+    const struct ski_origin *origin = arg;
+    return origin->bytes < ski_config.request_pool;
 }
 
 /* Adds a run; what is full is sent, and waits for room in the pool before. */
@@ -320,7 +235,7 @@ static bool add(struct gather *g, struct ski_run run)
         if (g->runs == RUNS || g->bytes + now > g->limit ||
             (g->runs > 0 && now > ski_config.pack)) {
             send(g, NULL);
-            if (!wait_until(g->self, has_room, ski_origin_of(g->self)))
+            if (!ski_operations_wait(g->self, has_room, ski_origin_of(g->self)))
                 return false;
         }
         g->run[g->runs++] = (struct ski_run){run.local, run.remote, now};
@@ -328,21 +243,6 @@ static bool add(struct gather *g, struct ski_run run)
         run.local += now, run.remote += (ptrdiff_t)now, run.bytes -= now;
     }
     return true;
-}
-
-/* Waits for the end; its status, and *result of an atomic. */
-static skua_status_t wait_for(struct ski_pe *self, struct ski_operation *operation,
-                              uint64_t *result)
-{
-    skua_status_t status;
-
-    if (!wait_until(self, is_done, operation))
-        return SKUA_ERR_EXIT; /* whatever is on the way is forgotten */
-    status = operation->status;
-    if (result)
-        *result = operation->result;
-    ski_pool_free(&self->pool, operation);
-    return status;
 }
 
 /* Sends the packets of an operation; it may be over before this returns. */
@@ -368,9 +268,9 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
     struct gather g      = {.self = self, .t = t};
     bool          copied = !brings_data(t->verb); /* when all is sent, the local memory is free */
 
-    if (!wait_until(self, has_room, ski_origin_of(self)))
+    if (!ski_operations_wait(self, has_room, ski_origin_of(self)))
         return SKUA_ERR_EXIT;
-    g.operation         = begin(self, t, place, ends);
+    g.operation         = ski_operation_begin(self, t, place, ends);
     g.limit             = (ski_config.packet < 1024 ? 1024 : ski_config.packet) & ~(size_t)15;
     g.operation->waited = wait;
     if (copied)
@@ -379,7 +279,7 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
         return SKUA_ERR_EXIT;
     if (copied && ends)
         skua_complete(ends->local, NULL, 0);
-    return wait ? wait_for(self, g.operation, result) : SKUA_PENDING;
+    return wait ? ski_operation_wait(self, g.operation, result) : SKUA_PENDING;
 }
 
 skua_status_t ski_request_transfer(const struct ski_transfer *t, const struct ski_place *place,
@@ -419,6 +319,15 @@ skua_status_t ski_request_describe(struct ski_pe *self, skua_gaddr at, struct sk
     struct ski_place    place = {.far = true};
 
     return request(self, &t, &place, NULL, true, NULL);
+}
+
+void ski_request_afterwards(struct ski_pe *self, struct ski_operation *operation, skua_gaddr at,
+                            const skua_ends *ends)
+{
+    struct ski_transfer t = {.verb = SKI_PUT, .remote = at};
+    struct gather       g = {.self = self, .t = &t, .operation = operation};
+
+    send(&g, ends);
 }
 
 /* ---- the server ----------------------------------------------------------------- */
@@ -689,70 +598,8 @@ void ski_on_served(skua_msg *msg)
     operation->result = answer->value;
     forget_sent(origin, sent);
     skua_msg_free(msg);
-    if (--operation->packets == 0 && operation->sealed)
-        end(ski_self, operation);
+    if (--operation->parts == 0 && operation->sealed)
+        ski_operation_end(ski_self, operation);
     else
         ski_wake_all(ski_self, &origin->waiters); /* for room in the pool */
-}
-
-/* ---- handles and fences ------------------------------------------------------------ */
-
-static bool handle_is_done(void *arg)
-{
-    return ((skua_handle *)arg)->pending == 0;
-}
-
-bool skua_handle_test(skua_handle *handle)
-{
-    if (handle->pending && ski_self && !ski_self->thread)
-        skua_poll(1);
-    return handle_is_done(handle);
-}
-
-void skua_handle_wait(skua_handle *handle)
-{
-    if (handle->pending)
-        wait_until(SKI_SELF(), handle_is_done, handle);
-}
-
-/* What a fence is about. */
-struct fenced {
-    const struct ski_origin *origin;
-    int                      pe; /* or -1 */
-    uint32_t                 region;
-};
-
-static bool is_quiet(void *arg)
-{
-    const struct fenced *f = arg;
-
-    for (const struct ski_operation *o = f->origin->operations; o; o = o->next)
-        if ((f->pe < 0 || o->pe == f->pe) && (!f->region || o->region_id == f->region))
-            return false;
-    return true;
-}
-
-/* Everything we did is done, also by the CPU: a fence orders what follows. */
-static void fence(int pe, uint32_t region)
-{
-    struct fenced f = {ski_self ? ski_origin_of(ski_self) : NULL, pe, region};
-
-    if (ski_self && f.origin->operations)
-        wait_until(ski_self, is_quiet, &f);
-    ski_fence(memory_order_seq_cst);
-}
-
-void skua_fence(int pe)
-{
-    fence(pe, 0);
-}
-
-void skua_fence_region(skua_region region)
-{
-    fence(-1, region.id);
-}
-
-void skua_fence_all(void)
-{
-    fence(-1, 0);
 }

@@ -37,6 +37,12 @@ skua_status_t ski_request_describe(struct ski_pe *self, skua_gaddr at, struct sk
 /** Who serves requests for the memory of @p pe. */
 int ski_request_server(const struct ski_pe *self, int pe);
 
+/** What shall happen at the target after the driver has put the data: a packet of
+ *  @p operation, whose answer ends it. */
+struct ski_operation;
+void ski_request_afterwards(struct ski_pe *self, struct ski_operation *operation, skua_gaddr at,
+                            const skua_ends *ends);
+
 /** Forget what a PE that ends has asked for. */
 struct ski_origin;
 void ski_requests_end(struct ski_origin *origin);

@@ -17,8 +17,10 @@
 #include "core/handler.h"
 #include "onesided/attach.h"
 #include "onesided/notify.h"
+#include "onesided/operation.h"
 #include "onesided/origin.h"
 #include "onesided/request.h"
+#include "onesided/rma.h"
 #include "onesided/table.h"
 
 /* ---- order ----------------------------------------------------------------- */
@@ -236,6 +238,19 @@ static void order_now(const struct ski_transfer *t, const skua_ends *ends)
     ski_order_before(ends ? ends->order : SKUA_ORDER_DEFAULT, t->verb, t->remote.pe);
 }
 
+/* What goes by request is not overtaken by it; what the driver does may be. */
+static void order_behind_rma(const struct ski_transfer *t, const skua_ends *ends,
+                             const struct ski_place *place)
+{
+    skua_order order = ends ? ends->order : SKUA_ORDER_DEFAULT;
+
+    if (order == SKUA_ORDER_DEFAULT)
+        order = (skua_order)ski_config.order;
+    if (place->far && ski_self && (order == SKUA_ORDER_STRICT || t->verb != SKI_GET) &&
+        order != SKUA_UNORDERED && ski_operations_any(ski_self, t->remote.pe, true))
+        skua_fence(t->remote.pe);
+}
+
 static skua_status_t move(const struct ski_transfer *t, const struct ski_place *place,
                           const skua_ends *ends, bool blocking)
 {
@@ -249,7 +264,12 @@ static skua_status_t move(const struct ski_transfer *t, const struct ski_place *
         order_now(t, ends);
         status = attach(t, place);
     }
+    if (place->far && ski_rma_pays(t))
+        status = ski_rma_transfer(t, place, ends, blocking);
+    if (place->far && status != SKUA_ERR_UNSUPPORTED)
+        return status;
     if (status == SKUA_ERR_UNSUPPORTED) {
+        order_behind_rma(t, ends, place);
         /* Requests to a PE are served in the order of sending; what we did by
          * ourselves is done, and the message carries it (or a full fence does). */
         ski_fence(memory_order_seq_cst);

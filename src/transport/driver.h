@@ -164,6 +164,10 @@ struct ski_driver {
 
     /** Everything that was put to the peer before is visible there at done(). */
     skua_status_t (*flush)(struct ski_peer *peer, void *cookie);
+
+    /** What is put from now on is seen after what was put before.  False, or NULL: that is
+     *  not to be had, and flush() is waited for. */
+    bool (*fence)(struct ski_peer *peer);
 };
 
 #endif

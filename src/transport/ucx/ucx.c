@@ -34,6 +34,7 @@ struct ski_peer {
     struct ski_port *port;
     ucp_ep_h         ep;
     int              pe;
+    bool             shared; /* reached through shared memory alone */
     struct ski_peer *next;
 };
 
@@ -333,6 +334,11 @@ static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to,
     }
     *peer  = (struct ski_peer){.port = port, .pe = pe, .next = port->peers};
     status = ucp_ep_create(port->worker, &params, &peer->ep);
+    if (status == UCS_ERR_UNREACHABLE) { /* shared memory alone, which tells of no errors */
+        params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+        peer->shared    = true;
+        status          = ucp_ep_create(port->worker, &params, &peer->ep);
+    }
     if (status != UCS_OK) {
         free(peer);
         return refuse("no connection", status);
@@ -511,6 +517,13 @@ static skua_status_t flush(struct ski_peer *peer, void *cookie)
     return started(peer, ucp_ep_flush_nbx(peer->ep, &param));
 }
 
+/* Copies through the system, which UCX does where all it has is shared memory, are not
+ * ordered by its fence. */
+static bool fence(struct ski_peer *peer)
+{
+    return !peer->shared && ucp_worker_fence(peer->port->worker) == UCS_OK;
+}
+
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .version  = SKI_DRIVER_VERSION,
     .name     = "ucx",
@@ -534,4 +547,5 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .get      = get,
     .atomic   = atomic,
     .flush    = flush,
+    .fence    = fence,
 };

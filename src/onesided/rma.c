@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rma.c - see rma.h. */
+#include "onesided/rma.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/handler.h"
+#include "core/wait.h"
+#include "onesided/known.h"
+#include "onesided/operation.h"
+#include "onesided/request.h"
+
+/* What a put brings at the target when its data is there. */
+struct ski_afterwards {
+    skua_gaddr to;
+    skua_ends  ends; /* only what happens there; signal_data is behind this */
+};
+
+bool ski_rma_pays(const struct ski_transfer *t)
+{
+    const struct ski_driver *driver = ski_far_driver();
+
+    return ski_config.rma && driver && driver->put && (t->verb == SKI_PUT || t->verb == SKI_GET) &&
+           (t->shape.kind == SKI_CONTIGUOUS || t->shape.kind == SKI_STRIDED) &&
+           t->shape.bytes >= ski_config.rma_least;
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+static struct ski_afterwards *keep_ends(const struct ski_transfer *t, const skua_ends *ends)
+{
+    struct ski_afterwards *after;
+
+    if (!ends || (skua_gaddr_is_none(ends->notify) && !ends->signal.id))
+        return NULL;
+    after  = ski_malloc(sizeof *after + ends->signal_bytes);
+    *after = (struct ski_afterwards){.to   = t->remote,
+                                     .ends = {.notify       = ends->notify,
+                                              .notify_add   = ends->notify_add,
+                                              .signal       = ends->signal,
+                                              .signal_data  = after + 1,
+                                              .signal_bytes = ends->signal_bytes}};
+    if (ends->signal_bytes)
+        memcpy(after + 1, ends->signal_data, ends->signal_bytes);
+    return after;
+}
+
+/* The end, where anything may be sent; or the request that brings what is left to do at the
+ * target, which then ends the operation. */
+static void finish(struct ski_pe *self, struct ski_operation *operation)
+{
+    struct ski_afterwards *after = operation->afterwards;
+
+    operation->afterwards = NULL;
+    if (after && operation->status == SKUA_OK)
+        ski_request_afterwards(self, operation, after->to, &after->ends);
+    else
+        ski_operation_end(self, operation);
+    free(after);
+}
+
+void ski_on_rma(skua_msg *msg)
+{
+    struct ski_operation *operation = *(struct ski_operation **)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    finish(ski_self, operation);
+}
+
+/* A part is over: from within the driver, or from the call that began it. */
+static void part_over(struct ski_far_done *part, skua_status_t status)
+{
+    struct ski_operation *operation = (struct ski_operation *)part; /* its first member */
+
+    if (status < 0)
+        operation->status = status;
+    if (--operation->parts > 0)
+        return;
+    ski_msg_post(ski_self, ski_self->pe, SKI_HANDLER_RMA,
+                 ski_msg_copy(ski_self, SKI_HANDLER_RMA, &operation, sizeof operation));
+}
+
+/* ---- parts ----------------------------------------------------------------------------- */
+
+/* Counts a part that was begun; false: there was no room for it. */
+static bool begun(struct ski_pe *self, struct ski_operation *operation, skua_status_t status)
+{
+    if (status == SKUA_ERR_AGAIN) {
+        ski_far_progress(self);
+        return false;
+    }
+    if (status == SKUA_PENDING)
+        operation->parts++;
+    else if (status < 0)
+        operation->status = status;
+    return true;
+}
+
+static void move(struct ski_pe *self, struct ski_operation *operation, struct ski_peer *peer,
+                 const struct ski_transfer *t, const struct ski_known_region *known,
+                 struct ski_run run)
+{
+    const struct ski_driver *driver = ski_far_driver();
+    uint64_t                 remote = known->base + t->remote.offset + (uint64_t)run.remote;
+    skua_status_t            status;
+
+    do
+        status =
+            t->verb == SKI_PUT
+                ? driver->put(peer, run.local, run.bytes, remote, known->key, &operation->part)
+                : driver->get(peer, run.local, run.bytes, remote, known->key, &operation->part);
+    while (!begun(self, operation, status));
+}
+
+static void move_all(struct ski_pe *self, struct ski_operation *operation, struct ski_peer *peer,
+                     const struct ski_transfer *t, const struct ski_known_region *known)
+{
+    const struct ski_driver *driver = ski_far_driver();
+    struct ski_runs          runs;
+    struct ski_run           run;
+    skua_status_t            status;
+
+    ski_runs_begin(&runs, &t->shape);
+    while (ski_runs_next(&runs, &run))
+        move(self, operation, peer, t, known, run);
+    if (t->verb != SKI_PUT)
+        return;
+    do
+        status = driver->flush(peer, &operation->part);
+    while (!begun(self, operation, status));
+}
+
+/* Puts after puts: what is on the way by request is waited for, what the driver has is kept
+ * in order by it, or waited for as well. */
+static void order(struct ski_pe *self, const struct ski_transfer *t, const skua_ends *ends,
+                  struct ski_peer *peer)
+{
+    const struct ski_driver *driver = ski_far_driver();
+    skua_order               order  = ends ? ends->order : SKUA_ORDER_DEFAULT;
+
+    if (order == SKUA_ORDER_DEFAULT)
+        order = (skua_order)ski_config.order;
+    if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && t->verb == SKI_GET))
+        return;
+    if (order == SKUA_ORDER_STRICT || ski_operations_any(self, t->remote.pe, false) ||
+        (ski_operations_any(self, t->remote.pe, true) && !(driver->fence && driver->fence(peer))))
+        skua_fence(t->remote.pe);
+    ski_order_stores(); /* the driver may have stored them itself, through shared memory */
+}
+
+/* ---- calls ----------------------------------------------------------------------------- */
+
+static skua_status_t transfer(struct ski_pe *self, const struct ski_transfer *t,
+                              const struct ski_place *place, const skua_ends *ends, bool wait)
+{
+    skua_status_t                  status = SKUA_OK;
+    const struct ski_known_region *known  = ski_known(self, t->remote, &status);
+    struct ski_peer      *peer = ski_far_peer(self, ski_request_server(self, t->remote.pe));
+    struct ski_operation *operation;
+
+    if (!known)
+        return status;
+    if (!known->key || !peer)
+        return SKUA_ERR_UNSUPPORTED;
+    order(self, t, ends, peer);
+    operation             = ski_operation_begin(self, t, place, ends);
+    operation->part.fn    = part_over;
+    operation->rma        = true;
+    operation->waited     = wait;
+    operation->sealed     = true;
+    operation->parts      = 1; /* until all are begun */
+    operation->afterwards = t->verb == SKI_PUT ? keep_ends(t, ends) : NULL;
+    move_all(self, operation, peer, t, known);
+    part_over(&operation->part, SKUA_OK);
+    return wait ? ski_operation_wait(self, operation, NULL) : SKUA_PENDING;
+}
+
+skua_status_t ski_rma_transfer(const struct ski_transfer *t, const struct ski_place *place,
+                               const skua_ends *ends, bool blocking)
+{
+    struct ski_actor actor;
+    skua_status_t    status;
+
+    if (!ski_act_begin(&actor))
+        return SKUA_ERR_EXIT;
+    status = transfer(actor.self, t, place, ends, actor.guest || blocking);
+    ski_act_end(&actor);
+    return status;
+}
+
+static bool op_of(uint32_t op, enum ski_net_op *out)
+{
+    static const enum ski_net_op ops[] = {
+        [SKI_ADD] = SKI_NET_ADD, [SKI_AND] = SKI_NET_AND,   [SKI_OR] = SKI_NET_OR,
+        [SKI_XOR] = SKI_NET_XOR, [SKI_SWAP] = SKI_NET_SWAP, [SKI_COMPARE_SWAP] = SKI_NET_CSWAP};
+
+    if (op > SKI_COMPARE_SWAP)
+        return false;
+    *out = ops[op];
+    return true;
+}
+
+/* Begins an atomic; its result comes into the operation. */
+static skua_status_t begin_atomic(struct ski_pe *self, struct ski_operation *operation,
+                                  struct ski_peer *peer, const struct ski_transfer *t,
+                                  const struct ski_known_region *known, enum ski_net_op op)
+{
+    skua_status_t status;
+
+    operation->result = t->atomic->expected;
+    do
+        status = ski_far_driver()->atomic(peer, op, t->atomic->bytes, t->atomic->value,
+                                          &operation->result, known->base + t->remote.offset,
+                                          known->key, &operation->part);
+    while (!begun(self, operation, status));
+    return status;
+}
+
+static skua_status_t atomic(struct ski_pe *self, const struct ski_transfer *t,
+                            const struct ski_place *place, uint64_t *old)
+{
+    skua_status_t                  status = SKUA_OK;
+    const struct ski_known_region *known  = ski_known(self, t->remote, &status);
+    struct ski_peer      *peer = ski_far_peer(self, ski_request_server(self, t->remote.pe));
+    struct ski_operation *operation;
+    enum ski_net_op       op;
+
+    if (!known)
+        return status;
+    if (!known->key || !peer || !op_of(t->atomic->op, &op))
+        return SKUA_ERR_UNSUPPORTED;
+    skua_fence(t->remote.pe);
+    operation          = ski_operation_begin(self, t, place, NULL);
+    operation->part.fn = part_over;
+    operation->rma     = true;
+    operation->waited  = true;
+    operation->sealed  = true;
+    operation->parts   = 1;
+    begin_atomic(self, operation, peer, t, known, op);
+    part_over(&operation->part, SKUA_OK);
+    status = ski_operation_wait(self, operation, old);
+    if (t->atomic->bytes == 4)
+        *old = (uint32_t)*old;
+    return status;
+}
+
+skua_status_t ski_rma_atomic(const struct ski_transfer *t, const struct ski_place *place,
+                             uint64_t *old)
+{
+    struct ski_actor actor;
+    skua_status_t    status;
+
+    if (!ski_config.rma_atomics || !ski_far_driver() || !ski_far_driver()->atomic)
+        return SKUA_ERR_UNSUPPORTED;
+    if (!ski_act_begin(&actor))
+        return SKUA_ERR_EXIT;
+    status = atomic(actor.self, t, place, old);
+    ski_act_end(&actor);
+    return status;
+}
