@@ -88,8 +88,10 @@ int main(int argc, char **argv)
 {
     if (argc < 2 || ski_config_load() != SKUA_OK)
         return 2;
-    parts      = argv + 2;
-    part_count = argc - 2;
+    parts          = argv + 2;
+    part_count     = argc - 2;
+    net.interfaces = ski_config.interfaces;
+    net.port_range = ski_config.ports;
     if (is_asked("process") || is_asked("bench"))
         fork_child(argv[1]);
     driver = ski_driver_load(argv[1], net.why, sizeof net.why);

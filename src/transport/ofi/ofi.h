@@ -4,7 +4,8 @@
  *
  *   choose.c    which provider, on which interface
  *   ofi.c       the process: fabric and domain; and the table of functions
- *   port.c      an endpoint a port: packets
+ *   port.c      an endpoint a port
+ *   packet.c    sending and receiving
  *   op.c        operations under way, and peers that do not answer
  *   onesided.c  puts, gets, atomics
  */
@@ -22,7 +23,11 @@
 
 #include "transport/driver.h"
 
-#define SKI_OFI_LANDINGS 4 /* buffers that small packets land in, a port */
+#define SKI_OFI_LANDINGS      4               /* buffers that small packets land in, a port */
+#define SKI_OFI_EAGER         ((size_t)16384) /* of how many bytes those are at most */
+#define SKI_OFI_LANDING_BYTES (16 * SKI_OFI_EAGER)
+
+#define SKI_OFI_LIMIT "FI_OFI_RXM_EAGER_LIMIT"
 
 /* The process. */
 struct ski_ofi {
@@ -146,6 +151,15 @@ void ski_ofi_attend(struct ski_port *port);
 
 double ski_ofi_seconds(void);
 
+/* ---- packet.c ---- */
+
+/** Hand what must happen to the provider, a large packet or a receive; now (true) or
+ *  in progress(). */
+bool ski_ofi_post(struct ski_port *port, struct ski_ofi_op *op);
+
+skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes);
+unsigned      ski_ofi_progress(struct ski_port *port);
+
 /* ---- port.c ---- */
 
 skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
@@ -154,8 +168,6 @@ void          ski_ofi_close(struct ski_port *port);
 size_t        ski_ofi_address(struct ski_port *port, void *to);
 skua_status_t ski_ofi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
                               struct ski_peer **peer);
-skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes);
-unsigned      ski_ofi_progress(struct ski_port *port);
 int           ski_ofi_wait_fd(struct ski_port *port);
 bool          ski_ofi_arm(struct ski_port *port);
 

@@ -29,22 +29,22 @@ struct ski_key {
 
 skua_status_t ski_ofi_expose(void *base, size_t bytes, struct ski_memory **memory)
 {
-    static uint64_t next; /* for providers that let us choose; one thread at a time */
-    struct ski_memory *new;
-    const uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+    static uint64_t    next; /* for providers that let us choose; one thread at a time */
+    struct ski_memory *made;
+    const uint64_t     access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 
     if (!ski_ofi.one_sided)
         return SKUA_ERR_UNSUPPORTED;
-    new = malloc(sizeof *new);
-    if (!new)
+    made = malloc(sizeof *made);
+    if (!made)
         return SKUA_ERR_NOMEM;
-    if (fi_mr_reg(ski_ofi.domain, base, bytes, access, 0, ++next, 0, &new->region, NULL) != 0) {
-        free(new);
+    if (fi_mr_reg(ski_ofi.domain, base, bytes, access, 0, ++next, 0, &made->region, NULL) != 0) {
+        free(made);
         return SKUA_ERR_UNSUPPORTED;
     }
-    new->base  = (uintptr_t)base;
-    new->bytes = bytes;
-    *memory    = new;
+    made->base  = (uintptr_t)base;
+    made->bytes = bytes;
+    *memory     = made;
     return SKUA_OK;
 }
 
@@ -65,16 +65,16 @@ size_t ski_ofi_key(struct ski_memory *memory, void *to)
 skua_status_t ski_ofi_take_key(struct ski_peer *peer, const void *from, size_t bytes,
                                struct ski_key **key)
 {
-    struct ski_key *new;
+    struct ski_key *made;
 
     (void)peer;
-    if (bytes != sizeof *new)
+    if (bytes != sizeof *made)
         return SKUA_ERR_INVAL;
-    new = malloc(sizeof *new);
-    if (!new)
+    made = malloc(sizeof *made);
+    if (!made)
         return SKUA_ERR_NOMEM;
-    memcpy(new, from, sizeof *new);
-    *key = new;
+    memcpy(made, from, sizeof *made);
+    *key = made;
     return SKUA_OK;
 }
 
