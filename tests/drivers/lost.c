@@ -196,20 +196,41 @@ static void expect_lost(struct end *end, int pe)
 
 void test_lost_port(void)
 {
-    struct end ends[2];
+    struct end ends[3];
 
-    open_ends(ends, 2);
+    open_ends(ends, 3);
+    close_end(&ends[2]); /* whom nobody has ever reached */
     send_packet(ends, 2, 0, 1, 100);
     send_packet(ends, 2, 1, 0, 100);
     settle(ends, 2);
     close_end(&ends[1]);
     expect_lost(&ends[0], 1);
+    expect_lost(&ends[0], 2);
     close_end(&ends[0]);
+}
+
+/* A process that does nothing for longer than the timeout is not lost: its host
+ * answers.  What was sent meanwhile comes back when it goes on. */
+static void expect_patience(struct end *end)
+{
+    double since = now();
+
+    kill(child, SIGSTOP);
+    while (now() - since < 1.5 * net.peer_timeout) {
+        if (end->sends[CHILD] < ECHOES)
+            try_send(end, CHILD, 32 + end->sends[CHILD] * 7 % 20000);
+        driver->progress(end->port);
+    }
+    kill(child, SIGCONT);
+    if (end->lost[CHILD])
+        fail("a process that only did nothing was lost");
+    WAIT_FOR(end->filled == end->sends[CHILD], end, 1, "the echo of what was sent to a busy PE");
 }
 
 void test_lost_process(void)
 {
     struct end end;
+    uint64_t   rooms;
 
     if (!meet_child(&end)) {
         printf("# %s does not reach a process that was not started with it\n", driver->name);
@@ -217,10 +238,15 @@ void test_lost_process(void)
         end.echoed = true;
         send_packet(&end, 1, 0, CHILD, 100);
         WAIT_FOR(end.filled > 0, &end, 1, "the echo of another process");
+        expect_patience(&end);
+        rooms = end.rooms;
+        send_packet(&end, 1, 0, CHILD, 20 << 20);
+        WAIT_FOR(end.rooms > rooms, &end, 1, "a large echo to begin");
         kill(child, SIGSTOP);
         send_packet(&end, 1, 0, CHILD, 1 << 20); /* will never get there */
         end_child();
         expect_lost(&end, CHILD);
+        WAIT_FOR(end.filled + end.spoilt == end.rooms, &end, 1, "the end of a large packet");
     }
     close_end(&end);
 }
