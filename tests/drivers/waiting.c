@@ -58,11 +58,11 @@ static void both_asleep(struct end *ends, size_t bytes)
 
     WAIT_FOR(try_send(&ends[0], 1, bytes) != SKUA_ERR_AGAIN, ends, 2, "a packet to be accepted");
     while (ends[1].arrived[0] == before) {
-        struct pollfd fd[2] = {{driver->wait_fd(ends[0].port), POLLIN, 0},
-                               {driver->wait_fd(ends[1].port), POLLIN, 0}};
-        bool          armed = driver->arm(ends[0].port) & driver->arm(ends[1].port);
+        struct pollfd fd[2]    = {{driver->wait_fd(ends[0].port), POLLIN, 0},
+                                  {driver->wait_fd(ends[1].port), POLLIN, 0}};
+        bool          armed[2] = {driver->arm(ends[0].port), driver->arm(ends[1].port)};
 
-        if (armed && poll(fd, 2, (int)(1000 * PATIENCE)) <= 0)
+        if (armed[0] && armed[1] && poll(fd, 2, (int)(1000 * PATIENCE)) <= 0)
             die("%zu bytes are under way and neither side is woken up", bytes);
         pump(ends, 2);
     }

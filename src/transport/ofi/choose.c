@@ -134,7 +134,7 @@ static bool is_wanted(const struct ski_net *net, const struct fi_info *info)
 {
     const struct sockaddr *address = ip_address(info);
 
-    if (!is_trusted(info))
+    if (!is_trusted(info) || info->tx_attr->inject_size < SKI_OFI_INJECT)
         return false;
     if (strcmp(net->interfaces, "auto") != 0)
         return is_named(info, net->interfaces);

@@ -27,7 +27,8 @@
 #define SKI_OFI_EAGER         ((size_t)16384) /* of how many bytes those are at most */
 #define SKI_OFI_LANDING_BYTES (16 * SKI_OFI_EAGER)
 
-#define SKI_OFI_LIMIT "FI_OFI_RXM_EAGER_LIMIT"
+#define SKI_OFI_INJECT 24 /* bytes that a provider must be able to copy */
+#define SKI_OFI_LIMIT  "FI_OFI_RXM_EAGER_LIMIT"
 
 /* The process. */
 struct ski_ofi {
@@ -59,6 +60,7 @@ struct ski_ofi_op {
     struct fi_context2   context;
     enum ski_ofi_kind    kind;
     bool                 dropped; /* a large packet that nobody has room for */
+    bool                 quiet;   /* a put whose caller does not wait for it */
     struct ski_peer     *peer;    /* NULL: not known                         */
     void                *memory;  /* of the packet, or landing               */
     size_t               bytes;

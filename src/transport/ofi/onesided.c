@@ -115,32 +115,42 @@ static struct ski_ofi_span *current_span(struct ski_peer *peer)
     return peer->last;
 }
 
+static ssize_t write_to(struct ski_ofi_op *op, const void *local, size_t bytes, uint64_t place,
+                        uint64_t key)
+{
+    struct iovec      part    = {(void *)(uintptr_t)local, bytes};
+    struct fi_rma_iov to      = {place, bytes, key};
+    struct fi_msg_rma message = {.msg_iov       = &part,
+                                 .iov_count     = 1,
+                                 .addr          = op->peer->address,
+                                 .rma_iov       = &to,
+                                 .rma_iov_count = 1,
+                                 .context       = &op->context};
+
+    return fi_writemsg(op->peer->port->ep, &message,
+                       FI_DELIVERY_COMPLETE | FI_COMPLETION | (op->quiet ? FI_INJECT : 0));
+}
+
 skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
                           struct ski_key *key, void *cookie)
 {
-    struct iovec       part    = {(void *)(uintptr_t)local, bytes};
-    struct fi_rma_iov  to      = {place(key, remote), bytes, key->key};
-    struct fi_msg_rma  message = {.msg_iov       = &part,
-                                  .iov_count     = 1,
-                                  .addr          = peer->address,
-                                  .rma_iov       = &to,
-                                  .rma_iov_count = 1};
-    skua_status_t      status  = admit(peer, key, remote, bytes);
+    skua_status_t      status = admit(peer, key, remote, bytes);
+    bool               copied = bytes <= ski_ofi.info->tx_attr->inject_size;
     struct ski_ofi_op *op;
 
     if (status != SKUA_OK)
         return status;
     if (!current_span(peer) || !(op = ski_ofi_take(peer->port, peer, SKI_OFI_PUT)))
         return SKUA_ERR_NOMEM;
-    message.context = &op->context;
-    op->cookie      = cookie;
-    op->span        = peer->last;
+    op->cookie = cookie;
+    op->quiet  = copied;
+    op->span   = peer->last;
     status =
-        ski_ofi_began(peer->port, op,
-                      fi_writemsg(peer->port->ep, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION));
-    if (status == SKUA_PENDING)
-        peer->last->open++;
-    return status;
+        ski_ofi_began(peer->port, op, write_to(op, local, bytes, place(key, remote), key->key));
+    if (status != SKUA_PENDING)
+        return status;
+    peer->last->open++;
+    return copied ? SKUA_OK : SKUA_PENDING;
 }
 
 skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
@@ -155,6 +165,7 @@ skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint
     if (!op)
         return SKUA_ERR_NOMEM;
     op->cookie = cookie;
+    op->quiet  = false;
     return ski_ofi_began(peer->port, op,
                          fi_read(peer->port->ep, local, bytes, NULL, peer->address,
                                  place(key, remote), key->key, &op->context));
@@ -245,6 +256,7 @@ skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned
     if (!own)
         return SKUA_ERR_NOMEM;
     own->cookie  = cookie;
+    own->quiet   = false;
     own->width   = bytes;
     own->result  = result;
     own->value   = narrow(value, bytes);
@@ -266,7 +278,8 @@ void ski_ofi_one_sided_end(struct ski_port *port, struct ski_ofi_op *op, skua_st
 {
     if (op->kind == SKI_OFI_ATOMIC && status == SKUA_OK)
         *op->result = widen(op->before, op->width);
-    port->up->done(port->owner, op->cookie, status);
+    if (!op->quiet)
+        port->up->done(port->owner, op->cookie, status);
     if (op->kind != SKI_OFI_PUT)
         return;
     op->span->open--;

@@ -23,8 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "transport/ofi/ofi.h"
 
@@ -40,6 +38,7 @@ struct notice {
 };
 
 _Static_assert(sizeof(struct notice) < SKI_PACKET_LEAST, "notices are told from packets by size");
+_Static_assert(sizeof(struct notice) <= SKI_OFI_INJECT, "providers copy notices");
 
 /* ---- handing to the provider ------------------------------------------------------- */
 
@@ -166,6 +165,8 @@ skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes)
         return SKUA_ERR_UNREACH;
     if (peer->port->in_flight + 2 > ski_ofi.info->tx_attr->size)
         return SKUA_ERR_AGAIN;
+    if (bytes > ski_ofi.info->ep_attr->max_msg_size)
+        return SKUA_ERR_INVAL;
     if (bytes > SKI_OFI_EAGER)
         return send_large(peer, packet, bytes);
     if (bytes > ski_ofi.info->tx_attr->inject_size)
@@ -230,6 +231,7 @@ static void expect_large(struct ski_port *port, const struct notice *notice)
     ski_ofi_post(port, op);
 }
 
+/* What it says is checked: it comes from the network. */
 static void take_notice(struct ski_port *port, const void *from, size_t bytes)
 {
     struct notice notice;
@@ -237,7 +239,8 @@ static void take_notice(struct ski_port *port, const void *from, size_t bytes)
     if (bytes != sizeof notice)
         return;
     memcpy(&notice, from, sizeof notice);
-    if (notice.kind == LARGE && notice.bytes > SKI_OFI_EAGER && notice.bytes <= PTRDIFF_MAX)
+    if (notice.kind == LARGE && notice.bytes > SKI_OFI_EAGER && notice.bytes <= PTRDIFF_MAX &&
+        notice.tag >> 24 == ((uint32_t)notice.pe & 0xffffff))
         expect_large(port, &notice);
 }
 
@@ -267,6 +270,30 @@ static void completed(struct ski_port *port, const struct fi_cq_data_entry *entr
     ski_ofi_end(port, op, cut ? SKUA_ERR_RANGE : SKUA_OK);
 }
 
+/* The reason of a failure: libfabric's, and the provider's if it has another. */
+static void describe_error(struct ski_port *port, const struct fi_cq_err_entry *error, char *to,
+                           size_t size)
+{
+    const char *common = fi_strerror(error->err);
+    char        own[64];
+    const char *text =
+        fi_cq_strerror(port->cq, error->prov_errno, error->err_data, own, sizeof own);
+
+    if (text && *text && strcmp(text, common) != 0)
+        snprintf(to, size, "%s (%s)", common, text);
+    else
+        snprintf(to, size, "%s", common);
+}
+
+/* A landing goes on, if this was its end. */
+static void landing_failed(struct ski_port *port, struct ski_ofi_op *op,
+                           const struct fi_cq_err_entry *error, const char *why)
+{
+    ski_ofi.net->log(SKI_LOG_DEBUG, "libfabric: a receive failed: %s", why);
+    if (op && !port->closing && (error->flags & FI_MULTI_RECV || error->err == FI_ECANCELED))
+        ski_ofi_post(port, op);
+}
+
 SKI_COLD static void failed(struct ski_port *port)
 {
     struct fi_cq_err_entry error = {0};
@@ -276,16 +303,13 @@ SKI_COLD static void failed(struct ski_port *port)
     if (fi_cq_readerr(port->cq, &error, 0) != 1)
         return;
     op = error.op_context;
-    fi_cq_strerror(port->cq, error.prov_errno, error.err_data, why, sizeof why);
+    describe_error(port, &error, why, sizeof why);
     if (!op || op->kind == SKI_OFI_LANDING) {
-        ski_ofi.net->log(SKI_LOG_DEBUG, "libfabric: a receive failed: %s (%s)",
-                         fi_strerror(error.err), why);
-        if (op && !port->closing && (error.flags & FI_MULTI_RECV || error.err == FI_ECANCELED))
-            ski_ofi_post(port, op);
+        landing_failed(port, op, &error, why);
         return;
     }
     if (op->peer && error.err != FI_ETRUNC)
-        ski_ofi_condemn(op->peer, fi_strerror(error.err));
+        ski_ofi_condemn(op->peer, why);
     ski_ofi_end(port, op, SKUA_ERR_UNREACH);
 }
 
