@@ -9,11 +9,15 @@
  */
 #include "world.h"
 
+#include <linux/filter.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -249,6 +253,46 @@ void test_lost_process(void)
         WAIT_FOR(end.filled + end.spoilt == end.rooms, &end, 1, "the end of a large packet");
     }
     close_end(&end);
+}
+
+/* ---- silence ------------------------------------------------------------------------------ */
+
+/* Makes all connections of this process deaf, so that nothing is acknowledged any more,
+ * as if cables were cut; how many there are. */
+static int cut_cables(void)
+{
+    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+    struct sock_fprog  program = {1, &nothing};
+    struct tcp_info    info;
+    int                cut = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        socklen_t bytes = sizeof info;
+
+        if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 &&
+            info.tcpi_state == TCP_ESTABLISHED)
+            cut += setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0;
+    }
+    return cut;
+}
+
+void test_silence(void)
+{
+    struct end ends[2];
+
+    open_ends(ends, 2);
+    for (double since = now(); now() - since < 1.5;) { /* connections are made known */
+        send_packet(ends, 2, 0, 1, 100);
+        send_packet(ends, 2, 1, 0, 100);
+        settle(ends, 2);
+    }
+    if (cut_cables() == 0) {
+        printf("# %s does not use TCP here\n", driver->name);
+    } else {
+        expect_lost(&ends[0], 1);
+        expect_lost(&ends[1], 0);
+    }
+    close_ends(ends, 2);
 }
 
 /* ---- the bench ---------------------------------------------------------------------------- */

@@ -4,9 +4,9 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes flood refusal waiting onesided threads closing port process; all of
- * them unless some are named.  `bench' measures, and is the only part then.  A
- * driver that is not built, or cannot start here, is skipped (77).
+ * Parts: sizes flood refusal waiting onesided threads closing port silence process;
+ * all of them unless some are named.  `bench' measures, and is the only part then.
+ * A driver that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
 
@@ -80,6 +80,8 @@ static void test_all(void)
         test_closing(), ended("a port that is closed behind its packets");
     if (is_asked("port"))
         test_lost_port(), ended("a peer that closed its port");
+    if (is_asked("silence"))
+        test_silence(), ended("a network that falls silent");
     if (is_asked("process"))
         test_lost_process(), ended("a peer whose process was killed");
 }

@@ -104,6 +104,7 @@ void test_threads(uint64_t packets);
 void test_closing(void);
 void test_one_sided(struct end *ends);
 void test_lost_port(void);
+void test_silence(void);
 
 /** Begin another process, before the driver is started. */
 void fork_child(const char *name);

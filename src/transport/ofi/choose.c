@@ -12,10 +12,6 @@
  * IPv4 goes first, so that all hosts decide alike.
  *
  * We ask for all of one-sided communication, then for less.
- *
- * No provider has a parameter for how long a silent peer may take (tcp leaves the
- * kernel's timeouts, of minutes, in place), so net->peer_timeout governs only how
- * long a connection may take to come up: op.c.
  */
 #include <arpa/inet.h>
 #include <glob.h>

@@ -7,10 +7,13 @@
  *   port.c      an endpoint a port
  *   packet.c    sending and receiving
  *   op.c        operations under way, and peers that do not answer
+ *   guard.c     hosts that fall silent
  *   onesided.c  puts, gets, atomics
  */
 #ifndef SKI_OFI_H
 #define SKI_OFI_H
+
+#include <sys/socket.h>
 
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
@@ -81,18 +84,19 @@ struct ski_ofi_span {
 };
 
 struct ski_peer {
-    struct ski_port     *port;
-    int                  pe;
-    fi_addr_t            address;
-    unsigned             busy;    /* operations that end even if the peer does nothing  */
-    unsigned             larges;  /* large packets under way, which end only with it    */
-    bool                 reached; /* something has got there                            */
-    bool                 lost, told;
-    double               refused, refused_at; /* seconds that it has been refusing; last when  */
-    double               lost_at;
-    struct ski_ofi_span *first, *last; /* the last one is not ended */
-    struct ski_peer     *next;
-    char                 why[96];
+    struct ski_port        *port;
+    int                     pe;
+    fi_addr_t               address;
+    unsigned                busy;    /* operations that end even if the peer does nothing  */
+    unsigned                larges;  /* large packets under way, which end only with it    */
+    bool                    reached; /* something has got there                            */
+    bool                    lost, told;
+    double                  refused, refused_at; /* seconds that it has been refusing; last when  */
+    double                  lost_at;
+    struct ski_ofi_span    *first, *last; /* the last one is not ended */
+    struct ski_peer        *next;
+    struct sockaddr_storage name; /* if it has one of that kind */
+    char                    why[96];
 };
 
 struct ski_port {
@@ -110,8 +114,11 @@ struct ski_port {
     unsigned                  larges;    /* of all peers                                      */
     uint32_t                  sequence;  /* of large packets                                  */
     double                    asked_at;  /* when peers were last asked for a sign of life     */
-    struct ski_peer          *peers;     /* all                                               */
-    struct ski_peer         **by_pe;     /* those of 0 .. pes - 1                             */
+    bool                      unguarded; /* a peer was reached that guard.c has not seen */
+    double                    looked_at;
+    struct sockaddr_storage   name;
+    struct ski_peer          *peers; /* all                                               */
+    struct ski_peer         **by_pe; /* those of 0 .. pes - 1                             */
     int                       pes;
     struct ski_ofi_op        *free;
     struct ski_ofi_op       **blocks; /* of SKI_OFI_BLOCK operations each */
@@ -152,6 +159,11 @@ void ski_ofi_refused(struct ski_peer *peer);
 void ski_ofi_attend(struct ski_port *port);
 
 double ski_ofi_seconds(void);
+
+/* ---- guard.c ---- */
+
+/** See to it that connections time out, unless that was done just before. */
+void ski_ofi_guard(struct ski_port *port);
 
 /* ---- packet.c ---- */
 

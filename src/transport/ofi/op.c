@@ -145,8 +145,10 @@ static void tell(struct ski_port *port, struct ski_ofi_op *op, skua_status_t sta
 
 void ski_ofi_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
 {
-    if (op->peer && status == SKUA_OK)
+    if (op->peer && status == SKUA_OK && SKI_UNLIKELY(!op->peer->reached)) {
         op->peer->reached = true;
+        port->unguarded   = true;
+    }
     tell(port, op, status);
     push_free(port, op);
 }

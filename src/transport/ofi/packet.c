@@ -327,6 +327,8 @@ unsigned ski_ofi_progress(struct ski_port *port)
         post_again(port);
     if (SKI_UNLIKELY(port->attention))
         ski_ofi_attend(port);
+    if (SKI_UNLIKELY(port->unguarded))
+        ski_ofi_guard(port);
     if (n <= 0 && port->larges)
         ask_for_life(port);
     return n > 0 ? (unsigned)n : n == -FI_EAVAIL;

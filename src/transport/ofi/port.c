@@ -38,6 +38,36 @@ bool ski_ofi_arm(struct ski_port *port)
     return fi_trywait(ski_ofi.fabric, &queue, 1) == FI_SUCCESS;
 }
 
+/* ---- addresses --------------------------------------------------------------------- */
+
+static struct card own_card(void)
+{
+    const char *limit = getenv(SKI_OFI_LIMIT);
+    struct card card  = {.limit = limit ? strtoull(limit, NULL, 0) : 0};
+
+    snprintf(card.provider, sizeof card.provider, "%s", ski_ofi.info->fabric_attr->prov_name);
+    return card;
+}
+
+size_t ski_ofi_address(struct ski_port *port, void *to)
+{
+    struct card card  = own_card();
+    size_t      bytes = SKI_ADDRESS_MOST - sizeof card;
+
+    memcpy(to, &card, sizeof card);
+    if (fi_getname(&port->ep->fid, (char *)to + sizeof card, &bytes) != 0)
+        return 0;
+    return sizeof card + bytes;
+}
+
+/* Of an address of @p bytes in all; zeros if it is too long to be one of TCP's. */
+static void keep_name(struct sockaddr_storage *name, const char *from, size_t bytes)
+{
+    bytes -= bytes < sizeof(struct card) ? bytes : sizeof(struct card);
+    if (bytes <= sizeof *name)
+        memcpy(name, from, bytes);
+}
+
 /* ---- ports ----------------------------------------------------------------------------- */
 
 /* The queue, with a descriptor to wait for if the provider has that. */
@@ -129,6 +159,7 @@ static void destroy(struct ski_port *port)
 skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
                            struct ski_port **port)
 {
+    char             address[SKI_ADDRESS_MOST];
     struct ski_port *made = calloc(1, sizeof *made);
     int              error;
 
@@ -146,6 +177,8 @@ skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
         destroy(made);
         return SKUA_ERR_SYSTEM;
     }
+    keep_name(&made->name, address + sizeof(struct card), ski_ofi_address(made, address));
+    ski_ofi_guard(made);
     *port = made;
     return SKUA_OK;
 }
@@ -164,26 +197,6 @@ void ski_ofi_close(struct ski_port *port)
     for (int i = 0; i < 1000 && ski_ofi_progress(port); i++)
         ;
     destroy(port);
-}
-
-static struct card own_card(void)
-{
-    const char *limit = getenv(SKI_OFI_LIMIT);
-    struct card card  = {.limit = limit ? strtoull(limit, NULL, 0) : 0};
-
-    snprintf(card.provider, sizeof card.provider, "%s", ski_ofi.info->fabric_attr->prov_name);
-    return card;
-}
-
-size_t ski_ofi_address(struct ski_port *port, void *to)
-{
-    struct card card  = own_card();
-    size_t      bytes = SKI_ADDRESS_MOST - sizeof card;
-
-    memcpy(to, &card, sizeof card);
-    if (fi_getname(&port->ep->fid, (char *)to + sizeof card, &bytes) != 0)
-        return 0;
-    return sizeof card + bytes;
 }
 
 /* Whether the other end is like us; else logged. */
@@ -239,6 +252,7 @@ skua_status_t ski_ofi_connect(struct ski_port *port, int pe, const void *address
         free(made);
         return SKUA_ERR_UNREACH;
     }
+    keep_name(&made->name, (const char *)address + sizeof(struct card), bytes);
     made->port  = port;
     made->pe    = pe;
     made->next  = port->peers;
