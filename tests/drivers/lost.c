@@ -281,11 +281,9 @@ void test_silence(void)
     struct end ends[2];
 
     open_ends(ends, 2);
-    for (double since = now(); now() - since < 1.5;) { /* connections are made known */
-        send_packet(ends, 2, 0, 1, 100);
-        send_packet(ends, 2, 1, 0, 100);
-        settle(ends, 2);
-    }
+    send_packet(ends, 2, 0, 1, 100);
+    send_packet(ends, 2, 1, 0, 100);
+    settle(ends, 2);
     if (cut_cables() == 0) {
         printf("# %s does not use TCP here\n", driver->name);
     } else {

@@ -3,16 +3,15 @@
  * guard.c - hosts that fall silent.
  *
  * When a host vanishes without a word, TCP tries for a quarter of an hour before it
- * gives up, and tcp, the provider, has no parameter for that.  The kernel has one,
- * TCP_USER_TIMEOUT, so we look for the provider's sockets among our descriptors:
- *   - those of our own name: the listening one, from which connections that come in
- *     inherit it;
- *   - those to the name of a peer: connections that we began.
- * Names include the port, so no socket of anybody else is touched.  A connection that
- * times out fails what is under way, and the peer is lost: op.c.
+ * gives up, and tcp, the provider, has no parameter for that.  So we look
+ * now and then at its sockets, which we find among our descriptors by their names: those of our own
+ * name are connections that came in, those to the name of a peer are ones that we began.  Names
+ * include the port, so no socket of anybody else is touched.
  *
- * Looking takes a call for each descriptor.  It is done when a port is opened, and
- * after a peer was reached for the first time, at most once a second.
+ * A connection is dead if nothing was heard of it for net->peer_timeout although it
+ * has asked several times.  We shut it down; what is under way then fails, and the
+ * peer is lost: op.c.  TCP_USER_TIMEOUT would be simpler, but it ends connections to
+ * hosts that answer, too, if the process there is too busy to read.
  */
 #include <dirent.h>
 #include <netinet/in.h>
@@ -23,7 +22,8 @@
 
 #include "transport/ofi/ofi.h"
 
-#define LOOK_SECONDS 1.0
+#define LEAST_ASKED 3   /* questions that were not answered */
+#define LOOKS       4.0 /* within net->peer_timeout           */
 
 static bool is_tcp(void)
 {
@@ -65,30 +65,37 @@ static bool is_ours(const struct ski_port *port, int fd)
     return false;
 }
 
+static bool is_dead(int fd)
+{
+    struct tcp_info info;
+    socklen_t       bytes = sizeof info;
+
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 &&
+           info.tcpi_state == TCP_ESTABLISHED &&
+           info.tcpi_last_ack_recv > 1000 * ski_ofi.net->peer_timeout &&
+           info.tcpi_retransmits + info.tcpi_probes >= LEAST_ASKED;
+}
+
 static void look(struct ski_port *port)
 {
-    unsigned       ms    = (unsigned)(1000 * ski_ofi.net->peer_timeout);
     DIR           *own   = opendir("/proc/self/fd");
     struct dirent *entry = NULL;
 
     while (own && (entry = readdir(own))) {
         int fd = atoi(entry->d_name); /* "." is 0, which is no matter */
 
-        if (is_ours(port, fd))
-            setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+        if (is_ours(port, fd) && is_dead(fd))
+            shutdown(fd, SHUT_RDWR);
     }
     if (own)
         closedir(own);
 }
 
-void ski_ofi_guard(struct ski_port *port)
+void ski_ofi_guard(struct ski_port *port, double now)
 {
-    double now = ski_ofi_seconds();
-
-    if (now - port->looked_at < LOOK_SECONDS)
+    if (now - port->looked_at < ski_ofi.net->peer_timeout / LOOKS)
         return;
     port->looked_at = now;
-    port->unguarded = false;
     if (is_tcp())
         look(port);
 }

@@ -114,8 +114,7 @@ struct ski_port {
     unsigned                  larges;    /* of all peers                                      */
     uint32_t                  sequence;  /* of large packets                                  */
     double                    asked_at;  /* when peers were last asked for a sign of life     */
-    bool                      unguarded; /* a peer was reached that guard.c has not seen */
-    double                    looked_at;
+    double                    looked_at; /* by guard.c */
     struct sockaddr_storage   name;
     struct ski_peer          *peers; /* all                                               */
     struct ski_peer         **by_pe; /* those of 0 .. pes - 1                             */
@@ -162,8 +161,8 @@ double ski_ofi_seconds(void);
 
 /* ---- guard.c ---- */
 
-/** See to it that connections time out, unless that was done just before. */
-void ski_ofi_guard(struct ski_port *port);
+/** Shut connections down that are dead; now and then. */
+void ski_ofi_guard(struct ski_port *port, double now);
 
 /* ---- packet.c ---- */
 

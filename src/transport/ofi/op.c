@@ -145,10 +145,8 @@ static void tell(struct ski_port *port, struct ski_ofi_op *op, skua_status_t sta
 
 void ski_ofi_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
 {
-    if (op->peer && status == SKUA_OK && SKI_UNLIKELY(!op->peer->reached)) {
+    if (op->peer && status == SKUA_OK)
         op->peer->reached = true;
-        port->unguarded   = true;
-    }
     tell(port, op, status);
     push_free(port, op);
 }

@@ -176,10 +176,9 @@ skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes)
 }
 
 /* Makes a connection that is dead show it: op.c. */
-static void ask_for_life(struct ski_port *port)
+static void ask_for_life(struct ski_port *port, double now)
 {
     struct notice notice = {ASK, port->pe, 0, 0};
-    double        now    = ski_ofi_seconds();
 
     if (now - port->asked_at < ASK_SECONDS)
         return;
@@ -274,12 +273,13 @@ static void completed(struct ski_port *port, const struct fi_cq_data_entry *entr
 static void describe_error(struct ski_port *port, const struct fi_cq_err_entry *error, char *to,
                            size_t size)
 {
-    const char *common = fi_strerror(error->err);
+    const char *common =
+        error->err == FI_ECANCELED ? "the connection broke" : fi_strerror(error->err);
     char        own[64];
     const char *text =
         fi_cq_strerror(port->cq, error->prov_errno, error->err_data, own, sizeof own);
 
-    if (text && *text && strcmp(text, common) != 0)
+    if (error->err != FI_ECANCELED && text && *text && strcmp(text, common) != 0)
         snprintf(to, size, "%s (%s)", common, text);
     else
         snprintf(to, size, "%s", common);
@@ -313,6 +313,16 @@ SKI_COLD static void failed(struct ski_port *port)
     ski_ofi_end(port, op, SKUA_ERR_UNREACH);
 }
 
+/* Nothing has happened: is all well? */
+static void watch(struct ski_port *port)
+{
+    double now = ski_ofi_seconds();
+
+    if (port->larges)
+        ask_for_life(port, now);
+    ski_ofi_guard(port, now);
+}
+
 unsigned ski_ofi_progress(struct ski_port *port)
 {
     struct fi_cq_data_entry entry[BATCH];
@@ -327,9 +337,7 @@ unsigned ski_ofi_progress(struct ski_port *port)
         post_again(port);
     if (SKI_UNLIKELY(port->attention))
         ski_ofi_attend(port);
-    if (SKI_UNLIKELY(port->unguarded))
-        ski_ofi_guard(port);
-    if (n <= 0 && port->larges)
-        ask_for_life(port);
+    if (n <= 0)
+        watch(port);
     return n > 0 ? (unsigned)n : n == -FI_EAVAIL;
 }

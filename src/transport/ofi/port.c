@@ -178,7 +178,6 @@ skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
         return SKUA_ERR_SYSTEM;
     }
     keep_name(&made->name, address + sizeof(struct card), ski_ofi_address(made, address));
-    ski_ofi_guard(made);
     *port = made;
     return SKUA_OK;
 }
