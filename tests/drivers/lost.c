@@ -215,13 +215,13 @@ void test_lost_port(void)
 
 /* A process that does nothing for longer than the timeout is not lost: its host
  * answers.  What was sent meanwhile comes back when it goes on. */
-static void expect_patience(struct end *end)
+static void expect_patience(struct end *end, uint64_t most)
 {
     double since = now();
 
     kill(child, SIGSTOP);
     while (now() - since < 1.5 * net.peer_timeout) {
-        if (end->sends[CHILD] < ECHOES)
+        if (end->sends[CHILD] < most)
             try_send(end, CHILD, 32 + end->sends[CHILD] * 7 % 20000);
         driver->progress(end->port);
     }
@@ -240,9 +240,10 @@ void test_lost_process(void)
         printf("# %s does not reach a process that was not started with it\n", driver->name);
     } else {
         end.echoed = true;
+        expect_patience(&end, 10); /* before it has heard of us */
         send_packet(&end, 1, 0, CHILD, 100);
-        WAIT_FOR(end.filled > 0, &end, 1, "the echo of another process");
-        expect_patience(&end);
+        WAIT_FOR(end.filled == end.sends[CHILD], &end, 1, "the echo of another process");
+        expect_patience(&end, ECHOES);
         rooms = end.rooms;
         send_packet(&end, 1, 0, CHILD, 20 << 20);
         WAIT_FOR(end.rooms > rooms, &end, 1, "a large echo to begin");

@@ -164,6 +164,9 @@ double ski_ofi_seconds(void);
 /** Shut connections down that are dead; now and then. */
 void ski_ofi_guard(struct ski_port *port, double now);
 
+/** Whether the peer's host is there, and it is the peer that does not answer. */
+bool ski_ofi_is_busy(const struct ski_peer *peer);
+
 /* ---- packet.c ---- */
 
 /** Hand what must happen to the provider, a large packet or a receive; now (true) or

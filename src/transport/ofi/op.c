@@ -9,7 +9,8 @@
  *     room.  We tell the two apart by `busy': with nothing under way to the peer,
  *     and room in the port, a refusal means that there is no connection.  When
  *     that has lasted for net->peer_timeout, or for RECONNECT_SECONDS if there has
- *     been one before, the peer is lost.
+ *     been one before, the peer is lost; unless it is only too busy to take the
+ *     connection, which guard.c knows.
  *   - A large packet waits for the other side, which has died: it waits for ever.
  *     So as long as there are large packets we ask for a sign of life, a short
  *     message each ASK_SECONDS, and the case above applies (port.c).
@@ -194,7 +195,11 @@ void ski_ofi_refused(struct ski_peer *peer)
     peer->refused += gap < LONGEST_GAP ? gap : LONGEST_GAP;
     if (peer->reached && most > RECONNECT_SECONDS)
         most = RECONNECT_SECONDS;
-    if (peer->refused > most)
+    if (peer->refused <= most)
+        return;
+    if (ski_ofi_is_busy(peer))
+        peer->refused = 0;
+    else
         ski_ofi_condemn(peer, peer->reached ? "the connection broke" : "no connection comes up");
 }
 
