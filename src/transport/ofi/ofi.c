@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ofi.c - the libfabric driver: what a process has once, and the table.
+ *
+ * A fabric and a domain for all ports, so that memory is registered once.  A port
+ * is a reliable datagram endpoint with its own completion queue and addresses
+ * (port.c); threads of different ports meet in the domain alone, which is
+ * FI_THREAD_SAFE.
+ *
+ * Most providers, tcp among them, move data only while a port is in progress(),
+ * also for puts and gets that reach it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "transport/ofi/ofi.h"
+
+struct ski_ofi ski_ofi;
+
+static void stop(void)
+{
+    if (ski_ofi.domain)
+        fi_close(&ski_ofi.domain->fid);
+    if (ski_ofi.fabric)
+        fi_close(&ski_ofi.fabric->fid);
+    if (ski_ofi.info)
+        fi_freeinfo(ski_ofi.info);
+    memset(&ski_ofi, 0, sizeof ski_ofi);
+}
+
+static skua_status_t failed(struct ski_net *net, const char *what, int error)
+{
+    snprintf(net->why, sizeof net->why, "%s of %s on %s: %s", what,
+             ski_ofi.info->fabric_attr->prov_name, ski_ofi.info->domain_attr->name,
+             fi_strerror(-error));
+    stop();
+    return SKUA_ERR_SYSTEM;
+}
+
+static void describe_to(char *to, size_t size)
+{
+    const struct fi_info *info    = ski_ofi.info;
+    uint32_t              version = fi_version();
+
+    snprintf(to, size, "libfabric %u.%u over %s on %s", FI_MAJOR(version), FI_MINOR(version),
+             info->fabric_attr->prov_name, info->domain_attr->name);
+}
+
+static skua_status_t start(struct ski_net *net)
+{
+    skua_status_t status = ski_ofi_choose(net, &ski_ofi.info);
+    int           error;
+
+    if (status != SKUA_OK)
+        return status;
+    ski_ofi.net                     = net;
+    ski_ofi.one_sided               = ski_ofi.info->caps & FI_RMA;
+    ski_ofi.atomics                 = ski_ofi.info->caps & FI_ATOMIC;
+    ski_ofi.info->tx_attr->op_flags = 0; /* delivery is for puts alone */
+    error                           = fi_fabric(ski_ofi.info->fabric_attr, &ski_ofi.fabric, NULL);
+    if (error)
+        return failed(net, "fi_fabric", error);
+    error = fi_domain(ski_ofi.fabric, ski_ofi.info, &ski_ofi.domain, NULL);
+    if (error)
+        return failed(net, "fi_domain", error);
+    describe_to(ski_ofi.about, sizeof ski_ofi.about);
+    return SKUA_OK;
+}
+
+static const char *describe(void)
+{
+    return ski_ofi.about;
+}
+
+extern const struct ski_driver ski_driver;
+
+__attribute__((visibility("default"))) const struct ski_driver ski_driver = {
+    .version  = SKI_DRIVER_VERSION,
+    .name     = "ofi",
+    .start    = start,
+    .stop     = stop,
+    .describe = describe,
+    .open     = ski_ofi_open,
+    .close    = ski_ofi_close,
+    .address  = ski_ofi_address,
+    .connect  = ski_ofi_connect,
+    .send     = ski_ofi_send,
+    .progress = ski_ofi_progress,
+    .wait_fd  = ski_ofi_wait_fd,
+    .arm      = ski_ofi_arm,
+    .expose   = ski_ofi_expose,
+    .conceal  = ski_ofi_conceal,
+    .key      = ski_ofi_key,
+    .take_key = ski_ofi_take_key,
+    .drop_key = ski_ofi_drop_key,
+    .put      = ski_ofi_put,
+    .get      = ski_ofi_get,
+    .atomic   = ski_ofi_atomic,
+    .flush    = ski_ofi_flush,
+};

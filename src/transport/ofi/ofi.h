@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ofi.h - what the files of the libfabric driver share.
+ *
+ *   choose.c    which provider, on which interface
+ *   ofi.c       the process: fabric and domain; and the table of functions
+ *   port.c      an endpoint a port
+ *   packet.c    sending and receiving
+ *   op.c        operations under way, and peers that do not answer
+ *   guard.c     hosts that fall silent
+ *   onesided.c  puts, gets, atomics
+ */
+#ifndef SKI_OFI_H
+#define SKI_OFI_H
+
+#include <sys/socket.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+#include "transport/driver.h"
+
+#define SKI_OFI_LANDINGS      4               /* buffers that small packets land in, a port */
+#define SKI_OFI_EAGER         ((size_t)16384) /* of how many bytes those are at most */
+#define SKI_OFI_LANDING_BYTES (16 * SKI_OFI_EAGER)
+
+#define SKI_OFI_INJECT 24 /* bytes that a provider must be able to copy */
+#define SKI_OFI_LIMIT  "FI_OFI_RXM_EAGER_LIMIT"
+
+/* The process. */
+struct ski_ofi {
+    struct ski_net    *net;
+    struct fi_info    *info;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    bool               one_sided, atomics; /* the provider has them */
+    char               about[160];         /* what describe() says  */
+};
+
+extern struct ski_ofi ski_ofi;
+
+enum ski_ofi_kind {
+    SKI_OFI_LANDING,   /* a receive buffer for many small packets       */
+    SKI_OFI_COPIED,    /* a send whose memory is not ours any more       */
+    SKI_OFI_SEND,      /* a small packet                                 */
+    SKI_OFI_LARGE_OUT, /* a large packet to a peer                       */
+    SKI_OFI_LARGE_IN,  /* one from a peer                                */
+    SKI_OFI_PUT,
+    SKI_OFI_GET,
+    SKI_OFI_ATOMIC,
+    SKI_OFI_FREE /* in no use, or its owner has been told already */
+};
+
+/* Something that the provider does for us.  A completion names its context, which
+ * comes first. */
+struct ski_ofi_op {
+    struct fi_context2   context;
+    enum ski_ofi_kind    kind;
+    bool                 dropped; /* a large packet that nobody has room for */
+    bool                 quiet;   /* a put whose caller does not wait for it */
+    struct ski_peer     *peer;    /* NULL: not known                         */
+    void                *memory;  /* of the packet, or landing               */
+    size_t               bytes;
+    uint64_t             tag;
+    void                *cookie;
+    struct ski_ofi_span *span;
+    uint64_t             value, compare, before, *result;
+    unsigned             width;
+    struct ski_ofi_op   *next; /* free, or to be posted again */
+};
+
+/* The puts between two flushes of a peer. */
+struct ski_ofi_span {
+    unsigned             open; /* not done yet                        */
+    bool                 ends; /* by a flush, which wants the cookie  */
+    void                *cookie;
+    struct ski_ofi_span *next;
+};
+
+struct ski_peer {
+    struct ski_port        *port;
+    int                     pe;
+    fi_addr_t               address;
+    unsigned                busy;    /* operations that end even if the peer does nothing  */
+    unsigned                larges;  /* large packets under way, which end only with it    */
+    bool                    reached; /* something has got there                            */
+    bool                    lost, told;
+    double                  refused, refused_at; /* seconds that it has been refusing; last when  */
+    double                  lost_at;
+    struct ski_ofi_span    *first, *last; /* the last one is not ended */
+    struct ski_peer        *next;
+    struct sockaddr_storage name; /* if it has one of that kind */
+    char                    why[96];
+};
+
+struct ski_port {
+    const struct ski_upcalls *up;
+    void                     *owner;
+    int                       pe;
+    struct fid_ep            *ep;
+    struct fid_cq            *cq;
+    struct fid_av            *av;
+    int                       fd;
+    bool                      closing;
+    bool                      refused;   /* by a peer that is not connected, since progress() */
+    bool                      attention; /* a peer is lost: tell, or take back what it has    */
+    unsigned                  in_flight; /* operations but receives                           */
+    unsigned                  larges;    /* of all peers                                      */
+    uint32_t                  sequence;  /* of large packets                                  */
+    double                    asked_at;  /* when peers were last asked for a sign of life     */
+    double                    looked_at; /* by guard.c */
+    struct sockaddr_storage   name;
+    struct ski_peer          *peers; /* all                                               */
+    struct ski_peer         **by_pe; /* those of 0 .. pes - 1                             */
+    int                       pes;
+    struct ski_ofi_op        *free;
+    struct ski_ofi_op       **blocks; /* of SKI_OFI_BLOCK operations each */
+    size_t                    block_count;
+    struct ski_ofi_op        *again, **again_end; /* refused by the provider; oldest first */
+    void                     *landings;
+};
+
+/* ---- choose.c ---- */
+
+/** The best that libfabric has for @p net, in *@p info; or net->why. */
+skua_status_t ski_ofi_choose(struct ski_net *net, struct fi_info **info);
+
+/* ---- op.c ---- */
+
+#define SKI_OFI_BLOCK 64
+
+/** A free operation, or NULL. */
+struct ski_ofi_op *ski_ofi_take(struct ski_port *port, struct ski_peer *peer,
+                                enum ski_ofi_kind kind);
+void               ski_ofi_give(struct ski_port *port, struct ski_ofi_op *op);
+
+/** Say how a call of libfabric that began @p op went: SKUA_PENDING, or why not, and
+ *  then the operation is free. */
+skua_status_t ski_ofi_began(struct ski_port *port, struct ski_ofi_op *op, ssize_t result);
+
+/** It is over: tell its owner, and free it. */
+void ski_ofi_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status);
+
+/** The peer is lost; progress() will say so. */
+void ski_ofi_condemn(struct ski_peer *peer, const char *why);
+
+/** The provider has refused for want of room, or of a connection. */
+void ski_ofi_refused(struct ski_peer *peer);
+
+/** Tell of lost peers; after a while take back what was under way to them.  With
+ *  @p port->attention. */
+void ski_ofi_attend(struct ski_port *port);
+
+double ski_ofi_seconds(void);
+
+/* ---- guard.c ---- */
+
+/** Shut connections down that are dead; now and then. */
+void ski_ofi_guard(struct ski_port *port, double now);
+
+/** Whether the peer's host is there, and it is the peer that does not answer. */
+bool ski_ofi_is_busy(const struct ski_peer *peer);
+
+/* ---- packet.c ---- */
+
+/** Hand what must happen to the provider, a large packet or a receive; now (true) or
+ *  in progress(). */
+bool ski_ofi_post(struct ski_port *port, struct ski_ofi_op *op);
+
+skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes);
+unsigned      ski_ofi_progress(struct ski_port *port);
+
+/* ---- port.c ---- */
+
+skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
+                           struct ski_port **port);
+void          ski_ofi_close(struct ski_port *port);
+size_t        ski_ofi_address(struct ski_port *port, void *to);
+skua_status_t ski_ofi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
+                              struct ski_peer **peer);
+int           ski_ofi_wait_fd(struct ski_port *port);
+bool          ski_ofi_arm(struct ski_port *port);
+
+/* ---- onesided.c ---- */
+
+skua_status_t ski_ofi_expose(void *base, size_t bytes, struct ski_memory **memory);
+void          ski_ofi_conceal(struct ski_memory *memory);
+size_t        ski_ofi_key(struct ski_memory *memory, void *to);
+skua_status_t ski_ofi_take_key(struct ski_peer *peer, const void *from, size_t bytes,
+                               struct ski_key **key);
+void          ski_ofi_drop_key(struct ski_key *key);
+skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                          struct ski_key *key, void *cookie);
+skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                          struct ski_key *key, void *cookie);
+skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
+                             uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
+                             void *cookie);
+skua_status_t ski_ofi_flush(struct ski_peer *peer, void *cookie);
+
+/** A put, get or atomic is over. */
+void ski_ofi_one_sided_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * main.c - whether a driver does what transport/driver.h asks for.
+ *
+ * usage: drivers NAME [PART...]
+ *
+ * Parts: sizes flood refusal waiting onesided threads closing port silence process;
+ * all of them unless some are named.  `bench' measures, and is the only part then.
+ * A driver that is not built, or cannot start here, is skipped (77).
+ */
+#include "world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "tests/tap.h"
+#include "transport/select.h"
+
+struct ski_net net = {.processes    = 1,
+                      .ports        = 4,
+                      .one_host     = true,
+                      .interfaces   = "auto",
+                      .port_range   = "any",
+                      .peer_timeout = 3,
+                      .log          = ski_log_write};
+
+static char **parts;
+static int    part_count;
+
+static bool is_asked(const char *part)
+{
+    for (int i = 0; i < part_count; i++)
+        if (strcmp(parts[i], part) == 0)
+            return true;
+    return part_count == 0 && strcmp(part, "bench") != 0;
+}
+
+/* The report of a part. */
+static void ended(const char *part)
+{
+    OK(failures == 0, "%s: %s", driver->name, part);
+    failures = 0;
+    fflush(stdout);
+}
+
+static uint64_t scaled(uint64_t packets)
+{
+    const char *by = getenv("SKUA_TEST_SLOW"); /* sanitizers */
+
+    return by ? packets / 10 : packets;
+}
+
+/* The parts that go on with the same three ports of one thread. */
+static void test_together(void)
+{
+    struct end ends[3];
+
+    open_ends(ends, 3);
+    if (is_asked("sizes"))
+        test_sizes(ends, 3), ended("packets of all sizes");
+    if (is_asked("flood"))
+        test_flood(ends, 3, scaled(100000)), ended("many packets, both ways");
+    if (is_asked("refusal"))
+        test_refusal(ends, 3), ended("packets that nobody has room for");
+    if (is_asked("waiting"))
+        test_waiting(ends), ended("waiting for a descriptor");
+    if (is_asked("onesided"))
+        test_one_sided(ends), ended("one-sided operations");
+    close_ends(ends, 3);
+    ended("ports are closed, nothing is missing");
+}
+
+static void test_all(void)
+{
+    test_together();
+    if (is_asked("threads"))
+        test_threads(scaled(20000)), ended("a thread for each port");
+    if (is_asked("closing"))
+        test_closing(), ended("a port that is closed behind its packets");
+    if (is_asked("port"))
+        test_lost_port(), ended("a peer that closed its port");
+    if (is_asked("silence"))
+        test_silence(), ended("a network that falls silent");
+    if (is_asked("process"))
+        test_lost_process(), ended("a peer whose process was killed");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2 || ski_config_load() != SKUA_OK)
+        return 2;
+    parts          = argv + 2;
+    part_count     = argc - 2;
+    net.interfaces = ski_config.interfaces;
+    net.port_range = ski_config.ports;
+    if (is_asked("process") || is_asked("bench")) {
+        net.processes = 2;
+        fork_child(argv[1]);
+    }
+    driver = ski_driver_load(argv[1], net.why, sizeof net.why);
+    if (!driver || driver->start(&net) != SKUA_OK) {
+        printf("1..0 # skip: %s: %s\n", argv[1], net.why);
+        return 77;
+    }
+    printf("# %s\n", driver->describe());
+    if (is_asked("bench"))
+        bench();
+    else
+        test_all();
+    driver->stop();
+    return tap_end();
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packets.c - packets of all sizes, many, unwanted ones; by one thread or several;
+ * and a port that is closed behind them.
+ */
+#include "world.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/tap.h"
+
+#define LARGEST ((size_t)20 << 20)
+
+/* ---- sizes -------------------------------------------------------------------------- */
+
+/* Around every power of two, where drivers change their ways. */
+static void send_sizes(struct end *ends, int count, int from, int to)
+{
+    static const int beside[] = {-1, 0, 1};
+
+    send_packet(ends, count, from, to, SKI_PACKET_LEAST);
+    for (size_t size = 64; size <= (size_t)1 << 20; size *= 2)
+        for (int i = 0; i < 3; i++)
+            send_packet(ends, count, from, to, size + (size_t)beside[i]);
+}
+
+static void send_random_sizes(struct end *ends, int count, int from, int to, uint64_t seed)
+{
+    for (int i = 0; i < 300; i++) {
+        uint64_t draw = tap_random(&seed);
+        size_t   most = (size_t)64 << (draw & 0xff) % 13; /* to 256 KiB */
+
+        send_packet(ends, count, from, to, SKI_PACKET_LEAST + (draw >> 8) % most);
+    }
+}
+
+void test_sizes(struct end *ends, int count)
+{
+    uint64_t seed = tap_seed();
+
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++) {
+            if (i == j)
+                continue;
+            send_sizes(ends, count, i, j);
+            send_random_sizes(ends, count, i, j, seed + (uint64_t)(i * count + j));
+        }
+    send_packet(ends, count, 0, 1, LARGEST + 3);
+    send_packet(ends, count, 1, 0, LARGEST);
+    settle(ends, count);
+}
+
+/* ---- many ---------------------------------------------------------------------------- */
+
+/* All to all at once; each goes on as long as it can, so that all run full. */
+void test_flood(struct end *ends, int count, uint64_t packets)
+{
+    uint64_t goal[ENDS_MOST][ENDS_MOST] = {{0}};
+    double   since                      = now();
+    bool     more                       = true;
+
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            goal[i][j] = i == j ? 0 : ends[i].sends[j] + (i + j == 1 ? packets : packets / 10);
+    while (more) {
+        more = false;
+        for (int i = 0; i < count; i++)
+            for (int j = 0; j < count; j++) {
+                while (ends[i].sends[j] < goal[i][j] &&
+                       try_send(&ends[i], j, 32 + ends[i].sends[j] % 256) >= 0)
+                    ;
+                more |= ends[i].sends[j] < goal[i][j];
+            }
+        pump(ends, count);
+        if (now() - since > 2 * PATIENCE)
+            die("the flood does not end");
+    }
+    settle(ends, count);
+}
+
+/* ---- nobody has room ------------------------------------------------------------------ */
+
+void test_refusal(struct end *ends, int count)
+{
+    uint64_t before = ends[1].arrived[0], refused = 0;
+
+    ends[1].refusing = true;
+    ends[1].refused  = 0;
+    for (size_t i = 0; i < 60; i++) {
+        size_t bytes = ((size_t)64 << i % 15) + (i % 3 ? 7 : 8); /* to 1 MiB */
+
+        send_packet(ends, count, 0, 1, bytes);
+        refused += is_refused(bytes);
+    }
+    WAIT_FOR(ends[1].refused + ends[1].arrived[0] - before == 60, ends, count,
+             "packets that are dropped");
+    if (ends[1].refused != refused)
+        fail("%llu packets were dropped instead of %llu", (unsigned long long)ends[1].refused,
+             (unsigned long long)refused);
+    WAIT_FOR(ends[0].returned >= ends[0].pending, ends, count, "sent() of a dropped packet");
+    ends[1].refusing = false;
+    ends[1].arrived[0] += refused; /* which are not waited for */
+    send_packet(ends, count, 0, 1, 1000);
+    settle(ends, count);
+}
+
+/* ---- a thread each --------------------------------------------------------------------- */
+
+static struct end  thread_ends[ENDS_MOST];
+static _Atomic int opened, connected, finished;
+static uint64_t    thread_packets;
+
+/* Waits for the others, and goes on receiving meanwhile. */
+static void meet(_Atomic int *counter, int all, struct end *own)
+{
+    atomic_fetch_add(counter, 1);
+    for (double since = now(); atomic_load(counter) < all;) {
+        if (!own || !pump(own, 1))
+            sched_yield();
+        if (now() - since > PATIENCE)
+            die("a thread waited in vain for the others");
+    }
+}
+
+static void send_from(struct end *own, int to, size_t bytes)
+{
+    WAIT_FOR(try_send(own, to, bytes) != SKUA_ERR_AGAIN, own, 1, "a packet to be accepted");
+}
+
+static void *one_thread(void *argument)
+{
+    struct end *own = argument;
+    int         pe  = (int)(own - thread_ends);
+
+    open_end(own, pe);
+    meet(&opened, 3, NULL);
+    for (int i = 0; i < 3; i++)
+        if (i != pe)
+            connect_ends(own, &thread_ends[i]);
+    meet(&connected, 3, NULL);
+    for (uint64_t n = 0; n < thread_packets; n++)
+        for (int i = 0; i < 3; i++)
+            if (i != pe)
+                send_from(own, i, n % 1000 ? 32 + n % 500 : 20000 + n * 10);
+    for (int i = 0; i < 3; i++)
+        WAIT_FOR(i == pe || own->arrived[i] >= thread_packets, own, 1, "a packet of a thread");
+    WAIT_FOR(own->returned >= own->pending, own, 1, "sent()");
+    meet(&finished, 3, own);
+    close_end(own);
+    return NULL;
+}
+
+static void run_threads(void *(*work)(void *), int count)
+{
+    pthread_t thread[ENDS_MOST];
+
+    atomic_store(&opened, 0);
+    atomic_store(&connected, 0);
+    atomic_store(&finished, 0);
+    for (int i = 0; i < count; i++)
+        if (pthread_create(&thread[i], NULL, work, &thread_ends[i]) != 0)
+            die("pthread_create");
+    for (int i = 0; i < count; i++)
+        pthread_join(thread[i], NULL);
+}
+
+void test_threads(uint64_t packets)
+{
+    thread_packets = packets;
+    run_threads(one_thread, 3);
+}
+
+/* ---- closing ---------------------------------------------------------------------------- */
+
+#define LAST_WORDS 1000
+
+/* PE 1 sends and closes at once; PE 0 has it all. */
+static void *close_behind(void *argument)
+{
+    struct end *own = argument;
+    int         pe  = (int)(own - thread_ends);
+
+    open_end(own, pe);
+    meet(&opened, 2, NULL);
+    connect_ends(own, &thread_ends[1 - pe]);
+    meet(&connected, 2, NULL);
+    for (size_t n = 0; pe == 1 && n < LAST_WORDS; n++)
+        send_from(own, 0, n % 100 ? 100 + n : n * 1000 + 64);
+    if (pe == 0)
+        WAIT_FOR(own->arrived[1] == LAST_WORDS, own, 1, "what was sent before a close");
+    close_end(own);
+    return NULL;
+}
+
+void test_closing(void)
+{
+    run_threads(close_behind, 2);
+}

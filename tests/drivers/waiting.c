@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* waiting.c - arm() and wait_fd(): asleep when there is nothing, awake when there is. */
+#include "world.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+/* Progresses until arm() is true. */
+static void arm(struct end *end)
+{
+    WAIT_FOR(driver->arm(end->port), end, 1, "arm()");
+}
+
+static int poll_one(struct end *end, int ms)
+{
+    struct pollfd fd = {driver->wait_fd(end->port), POLLIN, 0};
+
+    return poll(&fd, 1, ms);
+}
+
+/* A driver may wake up for a matter of its own now and then, but not for ever. */
+static void stays_asleep(struct end *end)
+{
+    for (int i = 0; i < 100; i++) {
+        arm(end);
+        if (poll_one(end, 100) == 0)
+            return;
+        driver->progress(end->port);
+    }
+    fail("the descriptor is readable though nothing happens");
+}
+
+/* The sender runs, the receiver only when it is woken up. */
+static void wakes_up(struct end *ends, size_t bytes)
+{
+    uint64_t before = ends[1].arrived[0];
+    double   since  = now();
+
+    arm(&ends[1]);
+    while (try_send(&ends[0], 1, bytes) == SKUA_ERR_AGAIN && now() - since < PATIENCE)
+        driver->progress(ends[0].port);
+    while (ends[1].arrived[0] == before) {
+        driver->progress(ends[0].port);
+        if (poll_one(&ends[1], 1) > 0) {
+            driver->progress(ends[1].port);
+            arm(&ends[1]);
+        }
+        if (now() - since > PATIENCE)
+            die("a packet of %zu bytes does not wake up its receiver", bytes);
+    }
+    settle(ends, 2);
+}
+
+/* Both sleep unless woken up. */
+static void both_asleep(struct end *ends, size_t bytes)
+{
+    uint64_t before = ends[1].arrived[0];
+
+    WAIT_FOR(try_send(&ends[0], 1, bytes) != SKUA_ERR_AGAIN, ends, 2, "a packet to be accepted");
+    while (ends[1].arrived[0] == before) {
+        struct pollfd fd[2]    = {{driver->wait_fd(ends[0].port), POLLIN, 0},
+                                  {driver->wait_fd(ends[1].port), POLLIN, 0}};
+        bool          armed[2] = {driver->arm(ends[0].port), driver->arm(ends[1].port)};
+
+        if (armed[0] && armed[1] && poll(fd, 2, (int)(1000 * PATIENCE)) <= 0)
+            die("%zu bytes are under way and neither side is woken up", bytes);
+        pump(ends, 2);
+    }
+    settle(ends, 2);
+}
+
+void test_waiting(struct end *ends)
+{
+    static const size_t sizes[] = {32, 1000, 100000, 20 << 20};
+
+    if (driver->wait_fd(ends[1].port) < 0) {
+        printf("# %s has no descriptor to wait for\n", driver->name);
+        return;
+    }
+    settle(ends, 2);
+    stays_asleep(&ends[1]);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        wakes_up(ends, sizes[i]);
+        both_asleep(ends, sizes[i]);
+    }
+    stays_asleep(&ends[1]);
+}

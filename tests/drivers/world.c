@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world.c - see world.h. */
+#include "world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NUMBERS ((size_t)1 << 20) /* packets from one end to another, at most */
+
+const struct ski_driver *driver;
+_Atomic unsigned         failures;
+
+void fail(const char *format, ...)
+{
+    va_list args;
+
+    if (atomic_fetch_add(&failures, 1) >= 20)
+        return;
+    printf("# ");
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+}
+
+void die(const char *format, ...)
+{
+    va_list args;
+
+    printf("not ok - ");
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+    putchar('\n');
+    fflush(stdout);
+    _exit(1);
+}
+
+double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- packets ----------------------------------------------------------------------- */
+
+static uint64_t word(const struct label *label, size_t index)
+{
+    uint64_t x = (label->number << 24 ^ label->from << 8 ^ label->to) + index;
+
+    return (x ^ x >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Writes the bytes behind the label, or compares with them. */
+static bool body(unsigned char *packet, const struct label *label, bool write)
+{
+    for (size_t at = sizeof *label; at < label->bytes; at += 8) {
+        uint64_t value = word(label, at);
+        size_t   n     = label->bytes - at < 8 ? label->bytes - at : 8;
+
+        if (write)
+            memcpy(packet + at, &value, n);
+        else if (memcmp(packet + at, &value, n) != 0)
+            return false;
+    }
+    return true;
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+
+    if (!memory)
+        die("out of memory");
+    return memory;
+}
+
+static struct outgoing *make_packet(struct end *from, int to, size_t bytes)
+{
+    struct outgoing *out   = allocate(sizeof *out + bytes);
+    struct label     label = {(uint32_t)from->pe, (uint32_t)to, from->sends[to], bytes, 0};
+
+    out->bytes = bytes;
+    memcpy(out->packet, &label, sizeof label < bytes ? sizeof label : bytes);
+    body(out->packet, &label, true);
+    return out;
+}
+
+/* A driver that still reads it is found out. */
+static void scrub(struct outgoing *out)
+{
+    memset(out->packet, 0xee, out->bytes);
+    free(out);
+}
+
+static void check_packet(struct end *end, unsigned char *packet, size_t bytes)
+{
+    struct label label = {0};
+
+    memcpy(&label, packet, sizeof label < bytes ? sizeof label : bytes);
+    if (label.bytes != bytes || label.from >= ENDS_MOST || label.number >= NUMBERS ||
+        label.to != (uint32_t)end->pe) {
+        fail("PE %d: a packet of %zu bytes that nobody sent", end->pe, bytes);
+        return;
+    }
+    if (!body(packet, &label, false))
+        fail("PE %d: %zu bytes arrived harmed", end->pe, bytes);
+    if (!end->seen[label.from])
+        end->seen[label.from] = calloc(NUMBERS, 1);
+    if (end->seen[label.from][label.number]++)
+        fail("PE %d: packet %llu of %zu bytes arrived twice", end->pe,
+             (unsigned long long)label.number, bytes);
+    end->arrived[label.from]++;
+}
+
+/* ---- upcalls ----------------------------------------------------------------------- */
+
+bool is_refused(size_t bytes)
+{
+    return bytes % 64 == 7;
+}
+
+static void *room(void *owner, size_t bytes)
+{
+    struct end *end = owner;
+
+    if (end->refusing && is_refused(bytes)) {
+        end->refused++;
+        return NULL;
+    }
+    end->rooms++;
+    return allocate(bytes);
+}
+
+static void arrived(void *owner, void *packet, size_t bytes)
+{
+    struct end *end = owner;
+
+    end->filled++;
+    if (!end->echoed)
+        check_packet(end, packet, bytes);
+    free(packet);
+}
+
+static void spoilt(void *owner, void *packet)
+{
+    struct end *end = owner;
+
+    end->spoilt++;
+    free(packet);
+}
+
+static void sent(void *owner, void *packet)
+{
+    struct end      *end = owner;
+    struct outgoing *out =
+        (void *)((unsigned char *)packet - offsetof(struct outgoing, packet)); /* NOLINT */
+
+    end->returned++;
+    if (out->state == PENDING)
+        scrub(out);
+    else if (out->state == POSTING)
+        out->state = BACK;
+    else
+        fail("PE %d: sent() twice for a packet", end->pe);
+}
+
+static void done(void *owner, void *cookie, skua_status_t status)
+{
+    struct end *end = owner;
+
+    end->done++;
+    *(int *)cookie = status;
+}
+
+static void lost(void *owner, int pe, const char *why)
+{
+    struct end *end = owner;
+
+    if (pe < 0 || pe >= ENDS_MOST || !end->peer[pe])
+        fail("PE %d: lost PE %d, which it was not connected to", end->pe, pe);
+    else if (end->lost[pe]++)
+        fail("PE %d: lost PE %d twice", end->pe, pe);
+    if (!why || !*why)
+        fail("PE %d: lost PE %d, and nobody says why", end->pe, pe);
+    printf("# PE %d: lost PE %d: %s\n", end->pe, pe, why ? why : "");
+}
+
+static const struct ski_upcalls upcalls = {room, arrived, spoilt, sent, done, lost};
+
+/* ---- ends --------------------------------------------------------------------------- */
+
+void open_end(struct end *end, int pe)
+{
+    *end = (struct end){.pe = pe};
+    if (driver->open(pe, &upcalls, end, &end->port) != SKUA_OK)
+        die("open: %s", net.why);
+}
+
+void connect_ends(struct end *from, const struct end *to)
+{
+    _Alignas(64) unsigned char address[SKI_ADDRESS_MOST];
+    size_t                     bytes = driver->address(to->port, address);
+    skua_status_t              status;
+
+    if (bytes == 0 || bytes > sizeof address)
+        die("an address of %zu bytes", bytes);
+    status = driver->connect(from->port, to->pe, address, bytes, &from->peer[to->pe]);
+    if (status != SKUA_OK)
+        die("connect: %s", skua_status_str(status));
+}
+
+void close_end(struct end *end)
+{
+    driver->close(end->port);
+    if (end->rooms != end->filled + end->spoilt)
+        fail("PE %d: of %llu rooms %llu were filled and %llu spoilt", end->pe,
+             (unsigned long long)end->rooms, (unsigned long long)end->filled,
+             (unsigned long long)end->spoilt);
+    if (end->pending != end->returned)
+        fail("PE %d: of %llu packets %llu came back", end->pe, (unsigned long long)end->pending,
+             (unsigned long long)end->returned);
+    for (int i = 0; i < ENDS_MOST; i++) {
+        free(end->seen[i]);
+        free(end->held[i]);
+    }
+}
+
+void open_ends(struct end *ends, int count)
+{
+    for (int i = 0; i < count; i++)
+        open_end(&ends[i], i);
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            if (i != j)
+                connect_ends(&ends[i], &ends[j]);
+}
+
+void close_ends(struct end *ends, int count)
+{
+    for (int i = 0; i < count; i++)
+        close_end(&ends[i]);
+}
+
+unsigned pump(struct end *ends, int count)
+{
+    unsigned n = 0;
+
+    for (int i = 0; i < count; i++)
+        n += driver->progress(ends[i].port);
+    return n;
+}
+
+/* ---- sending ------------------------------------------------------------------------- */
+
+skua_status_t try_send(struct end *from, int to, size_t bytes)
+{
+    struct outgoing *out = from->held[to] ? from->held[to] : make_packet(from, to, bytes);
+    skua_status_t    status;
+
+    out->state     = POSTING;
+    from->held[to] = NULL;
+    status         = driver->send(from->peer[to], out->packet, out->bytes);
+    if (status != SKUA_PENDING && out->state == BACK)
+        fail("PE %d: sent() for a send that was %s", from->pe, skua_status_str(status));
+    if (status == SKUA_ERR_AGAIN) {
+        from->held[to] = out;
+        return status;
+    }
+    from->sends[to] += status >= 0;
+    from->pending += status == SKUA_PENDING;
+    if (status == SKUA_PENDING && out->state == POSTING)
+        out->state = PENDING;
+    else
+        scrub(out);
+    return status;
+}
+
+void send_packet(struct end *ends, int count, int from, int to, size_t bytes)
+{
+    skua_status_t status = SKUA_ERR_AGAIN;
+
+    WAIT_FOR((status = try_send(&ends[from], to, bytes)) != SKUA_ERR_AGAIN, ends, count,
+             "a packet to be accepted");
+    if (status < 0)
+        fail("PE %d: send of %zu bytes to PE %d: %s", from, bytes, to, skua_status_str(status));
+}
+
+void settle(struct end *ends, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++) {
+            uint64_t gone = ends[j].refusing ? ends[j].refused : 0; /* then only i sends to it */
+
+            WAIT_FOR(ends[j].arrived[i] + gone >= ends[i].sends[j], ends, count, "a packet");
+        }
+    for (int i = 0; i < count; i++)
+        WAIT_FOR(ends[i].returned >= ends[i].pending, ends, count, "sent()");
+    for (int n = 0; n < 100; n++) /* what comes twice comes now */
+        pump(ends, count);
+    for (int i = 0; i < count; i++)
+        if (ends[i].returned != ends[i].pending)
+            fail("PE %d: sent() more often than send() was pending", i);
+}
