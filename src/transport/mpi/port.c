@@ -11,9 +11,8 @@
 
 #include "transport/mpi/session.h"
 
-#define SLOTS    16   /* receives posted for small packets */
-#define SMALL    8192 /* bytes of those                    */
-#define BATCH    8    /* packets that progress() takes at once */
+#define SLOTS    16    /* receives posted for small packets */
+#define SMALL    16384 /* bytes of those                    */
 #define SENDS    64
 #define RECEIVES 64
 #define REQUESTS (3 * (SENDS + RECEIVES)) /* announcement, blocks and rest */
@@ -363,31 +362,29 @@ static void repost(struct ski_port *port)
     port->oldest = (port->oldest + 1) % SLOTS;
 }
 
-static unsigned take_small(struct ski_port *port)
+/* Takes one message, if there is one.  To look for a second would poll the network while
+ * the first waits to be worked on. */
+static unsigned take_message(struct ski_port *port)
 {
-    unsigned   n = 0;
+    char      *data = port->slots + (size_t)port->oldest * SMALL;
     MPI_Status status;
     int        bytes, error;
 
-    while (n < BATCH && port->free_receive && !port->deaf &&
-           is_over(port, &status, &bytes, &error)) {
-        char *data = port->slots + (size_t)port->oldest * SMALL;
-
-        if (error != MPI_SUCCESS)
-            lose_all(port, error);
-        else if (bytes < SKI_PACKET_LEAST)
-            announced(port, (struct announcement *)(void *)data, status.MPI_SOURCE);
-        else
-            arrived(port, data, (size_t)bytes);
-        repost(port);
-        n++;
-    }
-    return n;
+    if (port->deaf || !port->free_receive || !is_over(port, &status, &bytes, &error))
+        return 0;
+    if (error != MPI_SUCCESS)
+        lose_all(port, error);
+    else if (bytes < SKI_PACKET_LEAST)
+        announced(port, (struct announcement *)(void *)data, status.MPI_SOURCE);
+    else
+        arrived(port, data, (size_t)bytes);
+    repost(port);
+    return 1;
 }
 
 unsigned ski_mpi_progress(struct ski_port *port)
 {
-    unsigned n = take_small(port);
+    unsigned n = take_message(port);
 
     if (port->requests > 0)
         n += end_transfers(port);
@@ -496,7 +493,7 @@ static void drain(struct ski_port *port)
 
     port->closing = true;
     while (port->requests > 0 && MPI_Wtime() < end_of) {
-        take_small(port);
+        take_message(port);
         if (port->requests > 0)
             end_transfers(port);
     }
