@@ -57,8 +57,12 @@ for mpi in "$@"; do
   ok "$mpi: a program of one thread" test "$code" = 0
   under "$mpi" 2 "$program" "$driver" ports
   ok "$mpi: ports of several threads" test "$code" = 0
+  under "$mpi" 2 "$program" "$driver" in-turns
+  ok "$mpi: that take turns" test "$code" = 0
   under "$mpi" 1 "$program" "$driver" ports
   ok "$mpi: of one process" test "$code" = 0
+  run timeout 60 "$program" "$driver" close
+  ok "$mpi: a port that closes early" has "$out" '^closed'
 
   # ---- over TCP, as between hosts
   case $mpi in

@@ -5,11 +5,13 @@
  * Compiled with an MPI's own compiler and run by mpi.sh on two ranks.  Packets carry
  * their number, size and a pattern made of both; they may arrive in any order.
  *
- * usage: mpi_driver DRIVER mpi-first|driver-first|single|ports|huge|refuse|measure
+ * usage: mpi_driver DRIVER mpi-first|driver-first|single|ports|in-turns|close|huge|refuse|measure
  *   mpi-first     MPI_Init_thread, then the driver; driver-first: the other way round.
  *                 Packets of all sizes, both ways at once, beside collectives.
  *   single        MPI_Init for one thread: one port works, two are refused
  *   ports         three ports a process, each with a thread; all send to all
+ *   in-turns      the same, of which MPI is told that they call it one at a time
+ *   close         a port closes before what it has sent is taken
  *   huge          one packet of more than INT_MAX bytes
  *   refuse        start() must fail; prints why
  *   measure       latency and bandwidth beside those of MPI_Send and MPI_Recv
@@ -23,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "transport/driver.h"
 
@@ -335,6 +338,45 @@ static void test_ports(void)
     driver->stop();
 }
 
+static void test_in_turns(void)
+{
+    int level;
+
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level);
+    if (level >= MPI_THREAD_SERIALIZED)
+        test_ports();
+    MPI_Finalize();
+}
+
+/* The packet is on its way although its sender is gone, and so is one that its receiver
+ * has closed the port to, for a while. */
+static void test_close(void)
+{
+    enum { BYTES = 1 << 20 };
+    unsigned came = 0;
+
+    CHECK(start(2) == SKUA_OK);
+    open_ends(ends, 2);
+    post_number(&ends[0], 1, 7, 100);
+    post_number(&ends[0], 1, 8, BYTES);
+    driver->close(ends[0].port);
+    for (int i = 0; i < 1000000 && came < 2; i++) {
+        driver->progress(ends[1].port);
+        came = ends[1].came;
+    }
+    CHECK(came == 2 && ends[1].sum == 15);
+    post_number(&ends[1], 0, 9, BYTES);
+    driver->close(ends[1].port);
+    CHECK(ends[1].came == 2);
+    driver->open(0, &upcalls, &ends[0], &ends[0].port);
+    for (int i = 0; i < 1000; i++)
+        CHECK(driver->progress(ends[0].port) == 0); /* it is not the same port */
+    driver->close(ends[0].port);
+    printf("closed\n");
+    fflush(stdout);
+    _exit(0); /* a packet is in MPI's hands for good, and MPI_Finalize may wait for it */
+}
+
 static void test_huge(void)
 {
     struct end end;
@@ -470,6 +512,10 @@ int main(int argc, char **argv)
         test_single();
     else if (strcmp(what, "ports") == 0)
         test_ports();
+    else if (strcmp(what, "in-turns") == 0)
+        test_in_turns();
+    else if (strcmp(what, "close") == 0)
+        test_close();
     else if (strcmp(what, "huge") == 0)
         test_huge();
     else if (strcmp(what, "measure") == 0)

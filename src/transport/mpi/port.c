@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,8 +202,7 @@ static void close_ranks(struct ski_port *port)
 /* Ends the transfers whose requests are over. */
 static unsigned end_transfers(struct ski_port *port)
 {
-    struct transfer *ended[REQUESTS];
-    int              count, result, n = 0;
+    int count, result;
 
     ski_mpi_enter();
     result = MPI_Testsome(port->requests, port->request, &count, port->over, port->status);
@@ -215,11 +215,9 @@ static unsigned end_transfers(struct ski_port *port)
         if (result == MPI_ERR_IN_STATUS && port->status[i].MPI_ERROR != MPI_SUCCESS)
             t->error = port->status[i].MPI_ERROR;
         if (--t->left == 0)
-            ended[n++] = t;
+            end(port, t);
     }
     close_ranks(port);
-    for (int i = 0; i < n; i++)
-        end(port, ended[i]);
     return (unsigned)count;
 }
 
@@ -492,23 +490,24 @@ static void drain(struct ski_port *port)
     double end_of  = MPI_Wtime() + (timeout < PATIENCE ? timeout : PATIENCE);
 
     port->closing = true;
-    while (port->requests > 0 && MPI_Wtime() < end_of) {
-        take_message(port);
-        if (port->requests > 0)
-            end_transfers(port);
-    }
+    while (port->requests > 0 && MPI_Wtime() < end_of)
+        if (take_message(port) + end_transfers(port) == 0)
+            sched_yield();
 }
 
 void ski_mpi_close(struct ski_port *port)
 {
     drain(port);
+    unpost(port, SLOTS);
+    if (port->requests == 0) {
+        free_port(port);
+        return;
+    }
+    /* MPI has the memory of the rest for good, also of announcements in the port. */
     ski_mpi_enter();
-    /* What is left here MPI has the memory of, for good. */
     for (int i = 0; i < port->requests; i++)
         MPI_Request_free(&port->request[i]);
     ski_mpi_leave();
-    unpost(port, SLOTS);
-    free_port(port);
 }
 
 size_t ski_mpi_address(struct ski_port *port, void *to)
