@@ -10,10 +10,11 @@
 set -eu
 
 build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev libfabric-dev"
-peers="openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev"
+mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
+peers="$mpi libarmci-mpi-dev"
 case "${1:-build}" in
   build) packages="$build" ;;
-  test)  packages="$build g++ valgrind openmpi-bin" ;;
+  test)  packages="$build g++ valgrind $mpi" ;;
   bench) packages="$build valgrind $peers" ;;
   *)     echo "usage: scripts/setup.sh build|test|bench" >&2; exit 2 ;;
 esac

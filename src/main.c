@@ -93,7 +93,7 @@ static skua_status_t prepare(struct ski_boot *boot)
 int skua_main(int argc, char **argv, skua_start_fn start)
 {
     static bool     entered;
-    struct ski_boot boot;
+    struct ski_boot boot = {0};
     int             code = EXIT_FAILURE;
 
     if (entered)

@@ -14,6 +14,7 @@ CONFIG(arena_keep,    bytes,   "64m",   "Memory of freed large blocks that stays
 CONFIG(arena_size,    autobytes, "auto",  "Address range of the arena, which bounds what the PEs of a host can allocate; auto is the host's memory.")
 CONFIG(attach,        flag,    "1",     "Reach the memory of other processes that lies outside of the arena through the system (cross-memory attach); 0 sends requests instead.")
 CONFIG(backtrace,     flag,    "0",     "Say where a PE that died was executing.")
+CONFIG(boot,          text,    "auto",  "Who says which processes are the job: auto looks at what started the program; mpi asks MPI, under any mpiexec.")
 CONFIG(direct,        flag,    "1",     "Do one-sided operations by load and store where memory is shared; 0 sends requests for all, as between hosts.")
 CONFIG(driver,        text,    "auto",  "What carries packets between hosts: ucx, ofi or mpi; auto takes the first that works.")
 CONFIG(driver_path,   text,    "auto",  "Folder of the drivers; auto looks beside the library, then where it was installed.")

@@ -17,6 +17,7 @@
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
+#include "boot/mpi.h"
 #include "boot/pmix.h"
 
 void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int control_fd,
@@ -155,9 +156,10 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
     if (line) {
         boot->way = SKI_BOOT_LAUNCHED;
         status    = start_launched(boot, line);
-    } else if (ski_pmix_started_us()) {
-        boot->way = SKI_BOOT_PMIX;
-        status    = ski_pmix_start(boot);
+    } else if (ski_mpi_started_us() || ski_pmix_started_us()) {
+        boot->way = SKI_BOOT_FOREIGN;
+        status =
+            ski_foreign_start(boot, ski_mpi_started_us() ? &ski_mpi_launcher : &ski_pmix_launcher);
     } else {
         boot->way = SKI_BOOT_SELF;
         status    = start_self(boot);
@@ -170,7 +172,7 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
 
 skua_status_t ski_boot_barrier(const struct ski_boot *boot)
 {
-    return boot->way == SKI_BOOT_PMIX ? ski_pmix_barrier() : SKUA_OK;
+    return boot->foreign ? boot->foreign->barrier() : SKUA_OK;
 }
 
 /* ---- telling each other -------------------------------------------------------- */
@@ -221,16 +223,16 @@ static skua_status_t ask_launcher(int process, const char *key, void *value, siz
 skua_status_t ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
                            size_t bytes)
 {
-    if (boot->way == SKI_BOOT_PMIX)
-        return ski_pmix_put(key, value, bytes);
+    if (boot->foreign)
+        return boot->foreign->put(key, value, bytes);
     return send_up(SKI_CONTROL_PUT, boot->process, key, value, bytes);
 }
 
 skua_status_t ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
                            size_t *bytes)
 {
-    if (boot->way == SKI_BOOT_PMIX)
-        return ski_pmix_get(process, key, value, bytes);
+    if (boot->foreign)
+        return boot->foreign->get(process, key, value, bytes);
     return ask_launcher(process, key, value, bytes);
 }
 
@@ -238,8 +240,8 @@ skua_status_t ski_boot_get(const struct ski_boot *boot, int process, const char 
 
 void ski_boot_end(struct ski_boot *boot)
 {
-    if (boot->way == SKI_BOOT_PMIX)
-        ski_pmix_end();
+    if (boot->foreign)
+        boot->foreign->end();
     atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
     /* The arena stays mapped: a thread of the program's own may be in the middle
      * of an access, and the process is about to end. */

@@ -7,8 +7,8 @@
  *   launched   skuarun made the arena and the job and started us with
  *              SKUA_JOB="2,arena,lifeline,control,process" in the environment: the
  *              version of this line, three inherited descriptors, our number.
- *   pmix       mpirun, prterun or srun did, who know nothing of Skua: the first
- *              process of each host makes arena and job (pmix.h).
+ *   foreign    mpirun, prterun, srun or mpiexec did, who know nothing of Skua: the
+ *              first process of each host makes arena and job (foreign.h).
  *   self       nobody did: we are the only process, with SKUA_THREADS PEs.
  *
  * Processes that share no memory tell each other what they must know, the
@@ -29,11 +29,14 @@
 #define SKI_BOOT_VARIABLE "SKUA_JOB"
 #define SKI_BOOT_VERSION  2
 
+struct ski_foreign;
+
 struct ski_boot {
     struct ski_arena *arena;
     struct ski_job   *job;
     int               process;
-    enum ski_way { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_PMIX } way;
+    enum ski_way { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_FOREIGN } way;
+    const struct ski_foreign *foreign; /* of the last: foreign.h */
 };
 
 /** Join the job that started us, or make one of our own.  Uses ski_config.

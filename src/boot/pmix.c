@@ -3,26 +3,15 @@
 #include "boot/pmix.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pmix.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <unistd.h>
 
-#include "base/config.h"
 #include "base/memory.h"
-#include "base/topology.h"
 
 #define LIBRARY "libpmix.so.2"
-
-/* Where the first process of a host has its arena. */
-struct where {
-    int pid, fd;
-};
 
 /* What we use of the library, found when it is loaded. */
 static struct {
@@ -156,7 +145,7 @@ static bool all_on_one_host(void)
     return one;
 }
 
-skua_status_t ski_pmix_barrier(void)
+static skua_status_t barrier(void)
 {
     pmix_status_t status = pmix.fence(NULL, 0, NULL, 0); /* of nothing: what is needed is got */
 
@@ -165,22 +154,17 @@ skua_status_t ski_pmix_barrier(void)
 
 /* ---- telling each other ---------------------------------------------------------- */
 
-static skua_status_t publish(pmix_scope_t scope, const char *key, const void *data, size_t bytes)
+static skua_status_t put(const char *key, const void *data, size_t bytes)
 {
     pmix_value_t  value  = {.type = PMIX_BYTE_OBJECT, .data.bo = {(char *)(uintptr_t)data, bytes}};
-    pmix_status_t status = pmix.put(scope, key, &value);
+    pmix_status_t status = pmix.put(PMIX_GLOBAL, key, &value);
 
     if (status == PMIX_SUCCESS)
         status = pmix.commit();
     return status == PMIX_SUCCESS ? SKUA_OK : failed(key, status);
 }
 
-skua_status_t ski_pmix_put(const char *key, const void *data, size_t bytes)
-{
-    return publish(PMIX_GLOBAL, key, data, bytes);
-}
-
-skua_status_t ski_pmix_get(int process, const char *key, void *data, size_t *bytes)
+static skua_status_t get(int process, const char *key, void *data, size_t *bytes)
 {
     pmix_proc_t   whose = self;
     pmix_value_t *value;
@@ -204,133 +188,12 @@ skua_status_t ski_pmix_get(int process, const char *key, void *data, size_t *byt
     return SKUA_OK;
 }
 
-/* ---- the arena ------------------------------------------------------------------ */
+/* ---- beginning and end ------------------------------------------------------------ */
 
-/* Whether the launcher has bound us to a part of the host's CPUs, which are in
- * @p topology. */
-static bool is_bound(struct ski_topology *topology)
+static skua_status_t begin(int *rank, int *size, int **near, int *here, bool *one_host)
 {
-    return ski_topology_load(topology) == SKUA_OK &&
-           topology->cpus < (int)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-/* The secret of the job: process 0 makes it up, one process of each host asks.  (What
- * has not been put yet is not waited for, so there is a barrier between.) */
-static skua_status_t agree_on_secret(bool ask, uint64_t secret[2])
-{
-    size_t        bytes  = 2 * sizeof *secret;
-    skua_status_t status = SKUA_OK;
-
-    if (self.rank == 0 && getrandom(secret, bytes, 0) != (ssize_t)bytes)
-        return ski_refuse(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
-    if (self.rank == 0)
-        status = ski_pmix_put("skua.secret", secret, bytes);
-    if (status == SKUA_OK)
-        status = ski_pmix_barrier();
-    if (status == SKUA_OK && ask && self.rank != 0)
-        status = ski_pmix_get(0, "skua.secret", secret, &bytes);
-    return status;
-}
-
-/* The first process of a host makes the arena and the job, and says where. */
-static skua_status_t make(struct ski_boot *boot, struct ski_plan *plan, int *fd)
-{
-    struct ski_topology topology = {0};
-    struct where        where;
-
-    if (is_bound(&topology))
-        plan->pin = "none", plan->cpu = NULL;
-    ski_topology_free(&topology);
-
-    if (ski_boot_arena(&boot->arena, fd) != SKUA_OK ||
-        ski_job_create(boot->arena, plan, &boot->job) != SKUA_OK)
-        return SKUA_ERR_NOMEM;
-    boot->job->starter = getppid(); /* the launcher's, whose children we all are */
-    where              = (struct where){(int)getpid(), *fd};
-    return plan->here > 1 ? publish(PMIX_LOCAL, "skua.arena", &where, sizeof where) : SKUA_OK;
-}
-
-/* The others open it. */
-static skua_status_t attach(struct ski_boot *boot, int maker)
-{
-    struct where  where;
-    size_t        bytes  = sizeof where;
-    skua_status_t status = ski_pmix_get(maker, "skua.arena", &where, &bytes);
-    char          path[64];
-    int           fd;
-
-    if (status != SKUA_OK)
-        return status;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", where.pid, where.fd);
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0)
-        return ski_refuse(SKUA_ERR_SYSTEM, "cannot open the arena of process %d at %s: %s", maker,
-                          path, strerror(errno));
-    status = ski_arena_attach(fd, &boot->arena);
-    close(fd);
-    if (status != SKUA_OK)
-        return status;
-    boot->job = ski_job_of(boot->arena);
-    if (!ski_boot_is_here(boot))
-        return ski_refuse(SKUA_ERR_INVAL, "the arena holds no job with a process %d",
-                          boot->process);
-    ski_clock_set(&boot->job->clock);
-    return SKUA_OK;
-}
-
-/* Where the launcher has bound us, our PEs stay, each on a CPU if there are
- * enough. */
-static void keep_binding(struct ski_boot *boot)
-{
-    struct ski_job     *job      = boot->job;
-    int                 first    = ski_job_index(job, ski_job_first_pe(job, boot->process));
-    int                 pes      = ski_job_pes_of(job, boot->process);
-    struct ski_topology topology = {0};
-
-    if (strcmp(ski_config.pin, "auto") == 0 && is_bound(&topology) && topology.cpus >= pes)
-        memcpy(job->cpu + first, topology.cpu, (size_t)pes * sizeof *topology.cpu);
-    ski_topology_free(&topology);
-}
-
-/* Where processes of one host keep apart, each takes its part of the CPUs. */
-static skua_status_t keep_apart(struct ski_plan *plan, int *near, int *cpu)
-{
-    skua_status_t status = ski_topology_place(plan->pin, plan->here * plan->pes_per_process, cpu);
-
-    for (int i = 0; i < plan->here; i++)
-        if (near[i] == (int)self.rank)
-            plan->cpu = cpu + i * plan->pes_per_process;
-    near[0]    = (int)self.rank;
-    plan->here = 1;
-    return status;
-}
-
-/* Makes the job or joins it; PMIx has begun. */
-static skua_status_t join(struct ski_boot *boot, struct ski_plan *plan, int *fd)
-{
-    bool          makes  = plan->near[0] == boot->process;
-    bool          spread = plan->here < plan->pes / plan->pes_per_process;
-    skua_status_t status = spread ? agree_on_secret(makes, plan->secret) : SKUA_OK;
-
-    if (status == SKUA_OK && makes)
-        status = make(boot, plan, fd);
-    if (status == SKUA_OK)
-        status = ski_pmix_barrier();
-    if (status == SKUA_OK && !makes)
-        status = attach(boot, plan->near[0]);
-    if (status == SKUA_OK)
-        keep_binding(boot);
-    return status == SKUA_OK ? ski_pmix_barrier()
-                             : status; /* all have it, and say where they run */
-}
-
-skua_status_t ski_pmix_start(struct ski_boot *boot)
-{
-    const char     *missing = ski_pmix_missing();
-    int             threads = (int)ski_config.threads, fd = -1, *near, *cpu;
-    struct ski_plan plan = {.pes_per_process = threads, .pin = ski_config.pin};
-    pmix_status_t   began;
-    skua_status_t   status;
+    const char   *missing = ski_pmix_missing();
+    pmix_status_t began;
 
     if (missing)
         return ski_refuse(SKUA_ERR_UNSUPPORTED,
@@ -339,22 +202,16 @@ skua_status_t ski_pmix_start(struct ski_boot *boot)
     if (began != PMIX_SUCCESS)
         return failed("PMIx_Init", began);
     die_with_launcher();
-    boot->process = (int)self.rank;
-    plan.pes      = (int)job_size() * threads;
-    plan.near = near = find_near((int)job_size(), &plan.here);
-    plan.one_host    = all_on_one_host();
-    cpu              = ski_malloc((size_t)(plan.here * threads) * sizeof *cpu);
-    status           = ski_config.share ? SKUA_OK : keep_apart(&plan, near, cpu);
-    if (status == SKUA_OK)
-        status = join(boot, &plan, &fd);
-    free(cpu);
-    free(near);
-    if (fd >= 0)
-        close(fd);
-    return status;
+    *rank     = (int)self.rank;
+    *size     = (int)job_size();
+    *near     = find_near(*size, here);
+    *one_host = all_on_one_host();
+    return SKUA_OK;
 }
 
-void ski_pmix_end(void)
+static void end(void)
 {
     pmix.finalize(NULL, 0);
 }
+
+const struct ski_foreign ski_pmix_launcher = {begin, end, barrier, put, get};

@@ -13,7 +13,7 @@
 #include "onesided/operation.h"
 #include "onesided/request.h"
 
-/* What a put brings at the target when its data is there. */
+/* What an operation brings at the target when its data is there, or was fetched. */
 struct ski_afterwards {
     skua_gaddr to;
     skua_ends  ends; /* only what happens there; signal_data is behind this */
@@ -172,7 +172,7 @@ static skua_status_t transfer(struct ski_pe *self, const struct ski_transfer *t,
     operation->waited     = wait;
     operation->sealed     = true;
     operation->parts      = 1; /* until all are begun */
-    operation->afterwards = t->verb == SKI_PUT ? keep_ends(t, ends) : NULL;
+    operation->afterwards = keep_ends(t, ends);
     move_all(self, operation, peer, t, known);
     part_over(&operation->part, SKUA_OK);
     return wait ? ski_operation_wait(self, operation, NULL) : SKUA_PENDING;

@@ -23,7 +23,16 @@
  * Upcalls come on the thread of the port, from within progress(), except sent()
  * and done(), which may also come from within the call that they belong to.
  *
- * Nothing here blocks but start(), stop(), open(), close() and connect().
+ * Nothing here blocks but start(), stop(), open(), close() and connect().  start() may be
+ * a common call of all processes, which try the same drivers in the same order.
+ *
+ * A peer is lost when the network does not reach its host, or its process is gone; one
+ * that only computes is not.  lost() comes at most once for a connect().  Operations on a
+ * peer that is lost are SKUA_ERR_UNREACH.
+ *
+ * What the network cannot do without us happens in progress(), also at the target of a
+ * one-sided operation; a port that waits for something calls it every second even if
+ * wait_fd() says nothing.
  */
 #ifndef SKI_DRIVER_H
 #define SKI_DRIVER_H
@@ -109,7 +118,9 @@ struct ski_driver {
                           struct ski_port **port);
 
     /** Close it.  What was sent has been delivered or will be, as far as that can be
-     *  known; peers that are gone do not keep us waiting. */
+     *  known; peers that are gone do not keep us waiting.  sent(), done() and spoilt() may
+     *  come from here, and nothing comes afterwards; what has not come back by then stays
+     *  the network's. */
     void (*close)(struct ski_port *port);
 
     /** Write the address, at most SKI_ADDRESS_MOST bytes; returns how many. */
@@ -127,7 +138,8 @@ struct ski_driver {
     /** Move things on: upcalls happen here.  Returns a number > 0 if there was anything. */
     unsigned (*progress)(struct ski_port *port);
 
-    /** A descriptor that poll() finds readable when progress() should be called, or -1. */
+    /** A descriptor that poll() finds readable when progress() should be called, perhaps for
+     *  nothing; -1: there is none, and progress() must be called again and again. */
     int (*wait_fd)(struct ski_port *port);
 
     /** Before waiting for wait_fd(): true if it will become readable with the next
@@ -136,7 +148,8 @@ struct ski_driver {
 
     /* -- one-sided, optional: all NULL, and requests are sent instead -------------- */
 
-    /** Let peers access memory of this process.  SKUA_ERR_UNSUPPORTED: not this memory. */
+    /** Let peers access memory of this process.  SKUA_ERR_UNSUPPORTED: not this memory, or
+     *  this network cannot. */
     skua_status_t (*expose)(void *base, size_t bytes, struct ski_memory **memory);
     void (*conceal)(struct ski_memory *memory);
 
@@ -157,7 +170,8 @@ struct ski_driver {
                          struct ski_key *key, void *cookie);
 
     /** Operate on 4 or 8 bytes at @p remote; *result, which stays in place until done(),
-     *  is the value before, and holds the value to compare with for SKI_NET_CSWAP. */
+     *  is the value before, and holds the value to compare with for SKI_NET_CSWAP.
+     *  SKUA_ERR_UNSUPPORTED: not this one. */
     skua_status_t (*atomic)(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
                             uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
                             void *cookie);

@@ -2,9 +2,8 @@
 /*
  * select.h - which driver carries packets between hosts.
  *
- * Drivers are looked for in SKUA_DRIVER_PATH, or beside the library or program
- * that this code is in, or where they were installed.  With SKUA_DRIVER=auto the
- * first of ucx, ofi and mpi that can start is taken.
+ * Drivers are modules (base/module.h).  With SKUA_DRIVER=auto the first of ucx, ofi
+ * and mpi that can start is taken.
  */
 #ifndef SKI_SELECT_H
 #define SKI_SELECT_H

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mpich.c - what is special about MPICH, and those that share its binary interface
+ * (session.h). */
+#include "transport/mpi/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Its relatives, such as MVAPICH and Intel MPI, have names of their own. */
+static bool is_this(const char *version)
+{
+    return strncmp(version, "Open MPI", 8) != 0;
+}
+
+/* "MPICH Version:\t4.0.2\nMPICH Release date: ..." */
+static void label(const char *version, char *to, size_t size)
+{
+    char number[32];
+
+    if (sscanf(version, "MPICH Version: %31s", number) == 1)
+        snprintf(to, size, "MPICH %s", number);
+    else
+        snprintf(to, size, "%.*s", (int)strcspn(version, "\n"), version);
+}
+
+/* mpiexec (hydra) says both, srun --mpi=pmi2 the first. */
+static bool launched(void)
+{
+    return getenv("PMI_RANK") || getenv("PMI_FD");
+}
+
+static bool launched_by_other(void)
+{
+    return getenv("PMIX_NAMESPACE") || getenv("OMPI_COMM_WORLD_RANK");
+}
+
+static void prepare(void)
+{
+}
+
+const struct ski_mpi_kind ski_mpi_kind = {
+    .name              = "MPICH",
+    .other             = "Open MPI",
+    .is_this           = is_this,
+    .label             = label,
+    .launched          = launched,
+    .launched_by_other = launched_by_other,
+    .prepare           = prepare,
+};

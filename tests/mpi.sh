@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# mpi.sh - the driver over MPI, and jobs that learn from MPI who they are, with each MPI
+# that Skua was built with.
+#
+# usage: mpi.sh MPI-BOOT DRIVERS-FOLDER TESTS-FOLDER MPI...
+boot=$1
+drivers=$2
+tests=$3
+shift 3
+. "$(dirname "$0")/tap.sh"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+unset SKUA_BOOT SKUA_DRIVER SKUA_DRIVER_PATH
+code=0 out='' err=''
+
+# under MPI N PROGRAM...: without binding, since tests share the machine
+under()
+{
+  mpi=$1
+  n=$2
+  shift 2
+  case $mpi in
+    openmpi) run timeout 120 "$(launcher openmpi)" --oversubscribe --bind-to none -n "$n" "$@" ;;
+    mpich)   run timeout 120 "$(launcher mpich)" -n "$n" "$@" ;;
+  esac
+}
+
+launcher()
+{
+  command -v "mpiexec.$1" || command -v mpiexec
+}
+
+lines()
+{
+  printf '%s\n' "$out" | grep -cE -- "$1"
+}
+
+other()
+{
+  case $1 in openmpi) echo mpich ;; mpich) echo openmpi ;; esac
+}
+
+found=
+for mpi in "$@"; do
+  launcher "$mpi" >/dev/null || continue
+  found="$found $mpi"
+  program="$tests/mpi_driver_$mpi"
+  driver="$drivers/skua-mpi-$mpi.so"
+
+  # ---- a program that calls MPI itself
+  for order in mpi-first driver-first; do
+    under "$mpi" 2 "$program" "$driver" "$order"
+    ok "$mpi: packets and collectives, $order" has "$code $out" '^0 over (Open MPI|MPICH) [0-9.]+'
+  done
+  under "$mpi" 2 "$program" "$driver" single
+  ok "$mpi: a program of one thread" test "$code" = 0
+  under "$mpi" 2 "$program" "$driver" ports
+  ok "$mpi: ports of several threads" test "$code" = 0
+  under "$mpi" 2 "$program" "$driver" in-turns
+  ok "$mpi: that take turns" test "$code" = 0
+  under "$mpi" 1 "$program" "$driver" ports
+  ok "$mpi: of one process" test "$code" = 0
+  run timeout 60 "$program" "$driver" close
+  ok "$mpi: a port that closes early" has "$out" '^closed'
+
+  # ---- over TCP, as between hosts
+  case $mpi in
+    openmpi) run env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp timeout 120 "$(launcher openmpi)" \
+               --oversubscribe --bind-to none -n 2 "$program" "$driver" no-end ;;
+    mpich)   run env MPIR_CVAR_NOLOCAL=1 UCX_TLS=tcp,self FI_PROVIDER=tcp timeout 120 \
+               "$(launcher mpich)" -n 2 "$program" "$driver" no-end ;;
+  esac
+  ok "$mpi: over TCP" has "$out" '^over (Open MPI|MPICH)'
+
+  # ---- who started us
+  run env SKUA_BOOT=mpi timeout 60 "$boot"
+  ok "$mpi: nobody did, but MPI is asked" has "$code $out" '^0 0 of 1 with 1'
+  if [ "$mpi" = openmpi ]; then
+    export SKUA_BOOT=mpi # its launcher speaks PMIx, which is preferred
+  fi
+  under "$mpi" 3 "$boot"
+  ok "$mpi: three processes on this host" test "$code $(lines '^[012] of 3 with 3')" = "0 3"
+  export SKUA_DRIVER=mpi
+  under "$mpi" 3 "$boot" driver
+  ok "$mpi: and packets among them" test "$code $(lines ' over (Open MPI|MPICH)')" = "0 3"
+  unset SKUA_DRIVER SKUA_BOOT
+
+  # ---- what does not belong together
+  run timeout 60 "$program" "$driver" refuse
+  ok "$mpi: one process needs no launcher" has "$out" '^0: '
+  stranger="$drivers/skua-mpi-$(other "$mpi").so"
+  [ -e "$stranger" ] || continue
+  under "$mpi" 2 "$program" "$stranger" refuse
+  ok "$mpi: in a program that uses it, the other refuses" \
+    test "$(lines 'the program uses another MPI')" = 2
+  under "$mpi" 1 env SKUA_BOOT=mpi SKUA_DRIVER_PATH="$work" "$boot"
+  ok "$mpi: without the modules" has "$err" 'cannot learn from MPI.*was not found'
+  mkdir -p "$work/$mpi"
+  cp "$stranger" "$work/$mpi"
+  under "$mpi" 1 env SKUA_BOOT=mpi SKUA_DRIVER_PATH="$work/$mpi" "$boot"
+  ok "$mpi: under its launcher, the other refuses" has "$err" 'was started by the launcher of'
+done
+if [ -z "$found" ]; then
+  echo "1..0 # SKIP no MPI"
+  exit 0
+fi
+run env -u PMI_RANK -u PMI_FD "$boot"
+ok "no launcher, no MPI" has "$out" 'no MPI launcher'
+tap_end

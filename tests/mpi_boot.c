@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_boot.c - what a job learns from MPI when an mpiexec has started it (boot/mpi.h),
+ * and the MPI driver in a program that is not linked with MPI.
+ *
+ * Run by mpi.sh under each mpiexec.  Prints "RANK of SIZE with NEAR over DRIVER".
+ *
+ * usage: mpi_boot [driver]
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "boot/mpi.h"
+#include "transport/select.h"
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            ski_fatal("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                      \
+    } while (0)
+
+static struct ski_mpi_job job;
+
+static void test_near(void)
+{
+    bool us = false;
+
+    for (int i = 0; i < job.n_near; i++) {
+        us |= job.near[i] == job.rank;
+        CHECK(i == 0 || job.near[i] > job.near[i - 1]);
+    }
+    CHECK(us);
+}
+
+static void test_share(void)
+{
+    struct {
+        int  first;
+        char text[100];
+    } blob = {0};
+
+    if (job.rank == job.near[0]) {
+        blob.first = job.rank;
+        strcpy(blob.text, "the arena is here");
+    }
+    CHECK(ski_mpi_share(&blob, sizeof blob) == SKUA_OK);
+    CHECK(blob.first == job.near[0] && strcmp(blob.text, "the arena is here") == 0);
+    CHECK(ski_mpi_barrier_near() == SKUA_OK);
+}
+
+static void test_gather(void)
+{
+    int *all = calloc((size_t)job.size, sizeof *all), mine = job.rank * job.rank + 1;
+
+    CHECK(ski_mpi_gather(&mine, sizeof mine, all) == SKUA_OK);
+    for (int i = 0; i < job.size; i++)
+        CHECK(all[i] == i * i + 1);
+    free(all);
+    CHECK(ski_mpi_barrier() == SKUA_OK);
+}
+
+/* ---- a packet from each to the next ------------------------------------------------ */
+
+static int came, pending;
+
+static void *room(void *owner, size_t bytes)
+{
+    (void)owner;
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void arrived(void *owner, void *packet, size_t bytes)
+{
+    (void)owner;
+    CHECK(bytes == 100000 && *(int *)packet == (job.rank + job.size - 1) % job.size);
+    free(packet);
+    came++;
+}
+
+static void sent(void *owner, void *packet)
+{
+    (void)owner;
+    (void)packet;
+    pending--;
+}
+
+static void lost(void *owner, int pe, const char *why)
+{
+    (void)owner;
+    ski_fatal("PE %d is lost: %s", pe, why);
+}
+
+static void send_round(const struct ski_driver *driver, struct ski_port *port)
+{
+    static int       packet[25000];
+    char             mine[SKI_ADDRESS_MOST] = {0};
+    char            *all                    = malloc((size_t)job.size * sizeof mine);
+    int              next                   = (job.rank + 1) % job.size;
+    size_t           bytes                  = driver->address(port, mine);
+    struct ski_peer *peer;
+    skua_status_t    status;
+
+    CHECK(ski_mpi_gather(mine, sizeof mine, all) == SKUA_OK);
+    CHECK(driver->connect(port, next, all + (size_t)next * sizeof mine, bytes, &peer) == SKUA_OK);
+    packet[0] = job.rank;
+    pending   = 1;
+    status    = driver->send(peer, packet, sizeof packet);
+    CHECK(status == SKUA_OK || status == SKUA_PENDING);
+    pending -= status == SKUA_OK;
+    while (came < 1 || pending > 0)
+        driver->progress(port);
+    free(all);
+}
+
+static void test_driver(char *words, size_t size)
+{
+    static const struct ski_upcalls up = {
+        .room = room, .arrived = arrived, .sent = sent, .lost = lost};
+    static struct ski_net    net = {.ports        = 1,
+                                    .interfaces   = "auto",
+                                    .port_range   = "any",
+                                    .peer_timeout = 10,
+                                    .log          = ski_log_write};
+    const struct ski_driver *driver;
+    struct ski_port         *port;
+
+    net.process   = job.rank;
+    net.processes = job.size;
+    driver        = ski_driver_select(&net);
+    CHECK(driver && driver->open(job.rank, &up, NULL, &port) == SKUA_OK);
+    send_round(driver, port);
+    CHECK(ski_mpi_barrier() == SKUA_OK);
+    snprintf(words, size, " over %s", driver->describe());
+    driver->close(port);
+    driver->stop();
+}
+
+int main(int argc, char **argv)
+{
+    char words[128] = "";
+
+    (void)argv;
+    if (ski_config_load() != SKUA_OK)
+        return 1;
+    if (!ski_mpi_started_us()) {
+        printf("no MPI launcher\n");
+        return 0;
+    }
+    if (ski_mpi_start(&job) != SKUA_OK)
+        return 1;
+    CHECK(ski_mpi_missing() == NULL);
+    test_near();
+    test_share();
+    test_gather();
+    if (argc > 1)
+        test_driver(words, sizeof words);
+    printf("%d of %d with %d%s\n", job.rank, job.size, job.n_near, words);
+    fflush(stdout);
+    ski_mpi_end();
+    return 0;
+}
