@@ -7,12 +7,14 @@
  * Else there are several arenas, and an agent for each holds its processes.
  */
 #include <fcntl.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "agent.h"
 #include "base/config.h"
 #include "base/topology.h"
+#include "launcher.h"
 #include "onehost.h"
 #include "options.h"
 
@@ -46,19 +48,33 @@ static int cores(void)
     return topology.cores;
 }
 
+static int run_spread(struct options *options)
+{
+    struct hosts hosts;
+    int          code = hosts_settle(&hosts, options) ? launcher_run(options, &hosts) : 2;
+
+    hosts_free(&hosts);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
 
     open_standard();
     raise_file_limit();
+    if (argc == 2 && strcmp(argv[1], "--agent") == 0)
+        return agent_run();
     options = options_parse(argc, argv);
     if (ski_config_load() != SKUA_OK)
         return 2;
     ski_config_check_names();
-    if (!options.pes)
+    if (!options.pes && !options.hosts)
         options.pes = cores();
-    if (options.threads > options.pes)
+    if (options.pes && options.threads > options.pes)
         options.threads = options.pes;
+    /* One process alone has nobody to share memory with. */
+    if (options.hosts || (!ski_config.share && options.threads < options.pes))
+        return run_spread(&options);
     return onehost_run(&options);
 }

@@ -84,18 +84,14 @@ static void inherit(int fd)
 static _Noreturn void become(const struct launch *launch, const struct options *options,
                              const struct pipes *p, int process, pid_t launcher)
 {
-    char     job[64];
-    sigset_t none;
-    int      error;
+    char job[64];
+    int  error;
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != launcher)
         _exit(CODE_NOT_RUN); /* it died just before */
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGTTIN, SIG_DFL);
+    watch_leave_signals();
     if (process == 0) {
         dup2(p->in[0], STDIN_FILENO);
     } else {

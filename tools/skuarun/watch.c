@@ -188,6 +188,16 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+void watch_leave_signals(void)
+{
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGTTIN, SIG_DFL);
+}
+
 /* ---- time ---------------------------------------------------------------- */
 
 static void sooner(double *until, double other)

@@ -54,6 +54,9 @@ struct watch {
 /** Begin, with no process yet: signals come by watch_signals() from now on. */
 void watch_begin(struct watch *watch, const struct watch_ops *ops, void *arg);
 
+/** In a child: signals as they were before. */
+void watch_leave_signals(void);
+
 /** A process ended. */
 void watch_ended(struct watch *watch, const struct ended *ended);
 
