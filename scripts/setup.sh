@@ -13,7 +13,7 @@ build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev l
 peers="openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev"
 case "${1:-build}" in
   build) packages="$build" ;;
-  test)  packages="$build g++ valgrind openmpi-bin" ;;
+  test)  packages="$build g++ valgrind openmpi-bin iproute2" ;;
   bench) packages="$build valgrind $peers" ;;
   *)     echo "usage: scripts/setup.sh build|test|bench" >&2; exit 2 ;;
 esac

@@ -66,6 +66,8 @@ static void receive(struct agent *a, struct frame *frame)
 
 static void obey_settings(const struct order *order)
 {
+    /* UCX would catch SIGHUP, for its debugger, and a job would outlive its terminal. */
+    setenv("UCX_DEBUG_SIGNO", "0", 0);
     for (char **setting = order->setting; *setting; setting++) {
         char *value = strchr(*setting, '=');
 

@@ -115,6 +115,14 @@ static void send_orders(struct remote *remote, int count, struct order *order, i
     }
 }
 
+static void announce(const struct remote *remote)
+{
+    fprintf(stderr, "skuarun: process %d", remote->first);
+    if (remote->here > 1)
+        fprintf(stderr, " to %d", remote->first + remote->here - 1);
+    fprintf(stderr, " on host %s\n", remote->host->name);
+}
+
 bool partition_start(const struct options *options, const struct hosts *hosts,
                      struct remote *remote, int count)
 {
@@ -123,8 +131,11 @@ bool partition_start(const struct options *options, const struct hosts *hosts,
     int         *cpu;
     bool         ok = place(hosts, &cpu) && common_order(&order, options, hosts, folder);
 
-    for (int i = 0; i < count && ok; i++)
+    for (int i = 0; i < count && ok; i++) {
+        if (options->verbose && options->hosts)
+            announce(&remote[i]);
         ok = remote_start(&remote[i]);
+    }
     if (ok)
         send_orders(remote, count, &order, cpu);
     free(cpu);

@@ -106,7 +106,7 @@ static _Noreturn void become_agent(const struct remote *remote)
     if (remote->host->local) {
         execl("/proc/self/exe", "skuarun", "--agent", (char *)NULL);
     } else {
-        n = command_words(remote->host, words);
+        n          = command_words(remote->host, words);
         words[n++] = agent_path();
         words[n++] = "--agent";
         words[n]   = NULL;
