@@ -29,6 +29,7 @@ bad_hosts "a:,b:4" "expected a number of PEs behind a"
 bad_hosts "a:four" "expected a number of PEs behind a"
 bad_hosts "a:0" "expected a number of PEs behind a"
 bad_hosts "a:2,b:2,a:1" "names a host twice: a"
+bad_hosts "localhost:1,$(hostname):1" "names a host twice"
 bad_hosts "-oProxyCommand=x:1" "expected names"
 run "$skuarun" -n 5 --hosts=a:2,b:2 "$program" exit-42
 ok "more PEs than hosts have" has "$code $err" '^2 .*has fewer PEs than -n says'
@@ -165,6 +166,19 @@ for signal in TERM-143 INT-130 HUP-129; do
   ok "SIG${signal%-*} ends the job" test "$code" = "${signal#*-}"
   ok "and leaves nothing" none_left
 done
+"$skuarun" -n 2 sh -c "trap '' TERM; echo waiting; exec sleep 60" >"$work/wait" 2>&1 &
+pid=$!
+for _ in $(seq 200); do
+  [ "$(grep -c waiting "$work/wait")" = 2 ] && break
+  sleep 0.05
+done
+agents=$(pgrep -P $pid)
+kill -TERM $pid
+sleep 0.2
+kill -TERM $pid
+ended
+ok "a second signal ends those that ignore the first" test "$code" = 143
+ok "and no agent is left" none_of "$agents"
 start_waiting -n 3
 kill -KILL $pid
 ended

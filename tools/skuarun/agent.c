@@ -78,7 +78,7 @@ static void obey_settings(const struct order *order)
     }
 }
 
-/* The CPUs of our PEs: told, or found among those of all PEs of the job here. */
+/* The CPUs of our PEs, if they were not told: some of those of all PEs of the job here. */
 static skua_status_t find_cpus(struct order *order)
 {
     const struct order_head *h = &order->head;
@@ -88,7 +88,7 @@ static skua_status_t find_cpus(struct order *order)
         return SKUA_OK;
     order->cpu = ski_calloc((size_t)h->beside, sizeof *order->cpu);
     status     = ski_topology_place(ski_config.pin, h->beside, order->cpu);
-    order->cpu += h->beside_first;
+    memmove(order->cpu, order->cpu + h->beside_first, (size_t)order_pes(h) * sizeof *order->cpu);
     return status;
 }
 
@@ -360,5 +360,6 @@ int agent_run(void)
         launch_destroy(&a.launch);
     }
     flush(&a);
+    order_free(&order);
     return 0;
 }

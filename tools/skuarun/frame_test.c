@@ -104,13 +104,6 @@ static void test_channel(void)
 
 /* ---- orders -------------------------------------------------------------------- */
 
-static void free_strings(char **strings)
-{
-    for (char **at = strings; at && *at; at++)
-        free(*at);
-    free(strings);
-}
-
 static bool decode_order(const char *text, size_t bytes)
 {
     char        *copy = exact(text, bytes);
@@ -119,10 +112,7 @@ static bool decode_order(const char *text, size_t bytes)
 
     if (right && (!order.argument[0] || order_pes(&order.head) < 1))
         OK(false, "an order to run nothing");
-    free(order.cpu);
-    free((void *)(uintptr_t)order.folder);
-    free_strings(order.setting);
-    free_strings(order.argument);
+    order_free(&order);
     free(copy);
     return right;
 }

@@ -31,10 +31,10 @@ static bool is_ours(const char *name)
            (strlen(name) == n && strncmp(name, own, n) == 0);
 }
 
-static bool is_known(const struct hosts *hosts, const char *name)
+static bool is_known(const struct hosts *hosts, const struct host *host)
 {
     for (int i = 0; i < hosts->count; i++)
-        if (strcmp(hosts->host[i].name, name) == 0)
+        if (strcmp(hosts->host[i].name, host->name) == 0 || (hosts->host[i].local && host->local))
             return true;
     return false;
 }
@@ -62,7 +62,7 @@ static bool add(struct hosts *hosts, char *entry, const char *list)
         return refuse(list, "expected names of hosts, as in a:4,b:4", "");
     if (colon && !pes)
         return refuse(list, "expected a number of PEs behind ", entry);
-    if (is_known(hosts, entry))
+    if (is_known(hosts, &hosts->host[hosts->count]))
         return refuse(list, "names a host twice: ", entry);
     hosts->count++;
     return true;

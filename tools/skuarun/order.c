@@ -30,49 +30,50 @@ void order_encode(const struct order *order, struct buffer *to)
 
 /* What is still to be read. */
 struct rest {
-    const char *at;
-    size_t      bytes;
+    char  *at;
+    size_t bytes;
 };
 
-/* The next string, in a copy; NULL: there is none. */
-static char *take_string(struct rest *rest)
+static char *take(struct rest *rest, size_t bytes)
 {
-    size_t n    = strnlen(rest->at, rest->bytes);
-    char  *text = n < rest->bytes ? ski_malloc(n + 1) : NULL;
+    char *taken = rest->at;
 
-    if (!text)
-        return NULL;
-    memcpy(text, rest->at, n + 1);
-    rest->at += n + 1;
-    rest->bytes -= n + 1;
-    return text;
-}
-
-/* So many strings and a NULL; NULL: they are not there. */
-static char **take_strings(struct rest *rest, int32_t count)
-{
-    char **strings;
-
-    if (count < 0 || (size_t)count > rest->bytes) /* each has a byte at least */
-        return NULL;
-    strings = ski_calloc((size_t)count + 1, sizeof *strings);
-    for (int32_t i = 0; i < count; i++)
-        if (!(strings[i] = take_string(rest)))
-            return NULL;
-    return strings;
-}
-
-static int *take_cpus(struct rest *rest, int32_t count)
-{
-    size_t bytes = (size_t)count * sizeof(int);
-    int   *cpu;
-
-    if (bytes > rest->bytes)
-        return NULL;
-    cpu = memcpy(ski_malloc(bytes), rest->at, bytes);
     rest->at += bytes;
     rest->bytes -= bytes;
-    return cpu;
+    return taken;
+}
+
+/* The next string; NULL: there is none. */
+static char *take_string(struct rest *rest)
+{
+    size_t n = strnlen(rest->at, rest->bytes);
+
+    return n < rest->bytes ? take(rest, n + 1) : NULL;
+}
+
+/* So many strings and a NULL. */
+static bool take_strings(struct rest *rest, int32_t count, char ***strings)
+{
+    if (count < 0 || (size_t)count > rest->bytes) /* each has a byte at least */
+        return false;
+    *strings = ski_calloc((size_t)count + 1, sizeof **strings);
+    for (int32_t i = 0; i < count; i++)
+        if (!((*strings)[i] = take_string(rest)))
+            return false;
+    return true;
+}
+
+static bool take_cpus(struct rest *rest, int32_t count, int **cpu)
+{
+    size_t bytes = (size_t)count * sizeof **cpu;
+
+    if (count == 0)
+        return true;
+    if (bytes > rest->bytes)
+        return false;
+    *cpu = ski_malloc(bytes);
+    memcpy(*cpu, take(rest, bytes), bytes);
+    return true;
 }
 
 static bool is_sane(const struct order_head *h)
@@ -89,17 +90,26 @@ static bool is_sane(const struct order_head *h)
 
 bool order_decode(struct order *order, const char *data, size_t bytes)
 {
-    struct rest rest;
+    struct rest rest = {.bytes = bytes};
 
     *order = (struct order){0};
     if (bytes < sizeof order->head)
         return false;
-    rest = (struct rest){data + sizeof order->head, bytes - sizeof order->head};
     memcpy(&order->head, data, sizeof order->head);
     if (!is_sane(&order->head))
         return false;
-    return (order->head.cpus == 0 || (order->cpu = take_cpus(&rest, order->head.cpus))) &&
-           (order->folder = take_string(&rest)) &&
-           (order->setting = take_strings(&rest, order->head.settings)) &&
-           (order->argument = take_strings(&rest, order->head.arguments)) && rest.bytes == 0;
+    rest.at = order->text = memcpy(ski_malloc(bytes), data, bytes);
+    take(&rest, sizeof order->head);
+    return take_cpus(&rest, order->head.cpus, &order->cpu) &&
+           (order->folder = take_string(&rest)) != NULL &&
+           take_strings(&rest, order->head.settings, &order->setting) &&
+           take_strings(&rest, order->head.arguments, &order->argument) && rest.bytes == 0;
+}
+
+void order_free(struct order *order)
+{
+    free(order->text);
+    free(order->cpu);
+    free(order->setting);
+    free(order->argument);
 }

@@ -30,6 +30,7 @@ struct order_head {
 struct order {
     struct order_head head;
     int              *cpu;
+    char             *text; /* which the strings are in, where it was read */
     const char       *folder;
     char            **setting;  /* NAME=VALUE, for the environment; then NULL */
     char            **argument; /* and a NULL */
@@ -38,8 +39,10 @@ struct order {
 /** Write it down behind what is in @p to. */
 void order_encode(const struct order *order, struct buffer *to);
 
-/** Read it; false: it makes no sense.  What it points to stays allocated. */
+/** Read it; false: it makes no sense.  Either way order_free() gives back what it
+ *  has. */
 bool order_decode(struct order *order, const char *data, size_t bytes);
+void order_free(struct order *order);
 
 /** How many PEs its processes have. */
 int order_pes(const struct order_head *head);
