@@ -236,7 +236,7 @@ ok "hosts whose processes keep apart" test "$code" = 0
 run "$skuarun" --hosts=$a:2,$b:2 sh -c "ip -br addr show veth0; exec '$program' exit-42"
 ok "each process is on its host" has "$code $(echo $out | grep -o '10.99.77.[12]' | sort | uniq -c | tr -s '\n ' ' ')" \
   '^42 *2 10.99.77.1 2 10.99.77.2'
-run env SECRET_OF_MINE=told "$skuarun" --hosts=$a:1,$b:1 -x 'SECRET_*' sh -c 'echo $SECRET_OF_MINE; pwd'
+run env SECRET_OF_MINE=told "$skuarun" --hosts=$a:1,$b:1 -x 'SECRET_*' sh -c 'echo "$SECRET_OF_MINE $PWD"'
 ok "variables and the working directory go along" test "$(echo $out)" = "told $PWD told $PWD"
 died "--hosts=$a:2,$b:2" kill 137 "^skuarun: $b: PE 3 \(process 3\) died of signal 9"
 start_waiting --hosts=$a:1,$b:2
