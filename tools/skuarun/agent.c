@@ -20,11 +20,9 @@
 #include "control.h"
 #include "order.h"
 
-#define DRAIN_SECONDS 0.25 /* for output that somebody else holds open at the end */
-#define LOOK_MS       1000 /* between two looks at the job                        */
-#define PROMPT_MS     100  /* an unfinished line of process 0 on a terminal waits so long */
-#define PIECE         ((size_t)1 << 20)  /* of output in a frame: ends with a line, where it can */
-#define WINDOW        ((int64_t)1 << 18) /* of output on its way: then processes have to wait */
+#define LOOK_MS 1000               /* between two looks at the job                        */
+#define PIECE   ((size_t)1 << 20)  /* of output in a frame: ends with a line, where it can */
+#define WINDOW  ((int64_t)1 << 18) /* of output on its way: then processes have to wait */
 
 struct agent {
     struct channel channel;
@@ -270,8 +268,8 @@ static bool serve(struct agent *a, const struct pollfd *polls)
 static int milliseconds(const struct agent *a)
 {
     if (launch_prompt(&a->launch))
-        return PROMPT_MS;
-    return a->drain > 0 ? (int)(DRAIN_SECONDS * 1e3) : LOOK_MS;
+        return LAUNCH_PROMPT_MS;
+    return a->drain > 0 ? (int)(LAUNCH_DRAIN_SECONDS * 1e3) : LOOK_MS;
 }
 
 /* Whether there is more to do: processes, their output, or what is to be told. */
@@ -282,7 +280,7 @@ static bool goes_on(struct agent *a, bool open)
     if (a->launch.alive > 0)
         return true;
     if (a->drain <= 0 || a->flying > WINDOW)
-        a->drain = now + DRAIN_SECONDS;
+        a->drain = now + LAUNCH_DRAIN_SECONDS;
     return (open && now < a->drain) || channel_waits(&a->channel);
 }
 

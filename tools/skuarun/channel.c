@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "fd.h"
+
 #define READ_BYTES ((size_t)65536)
 
 void channel_open(struct channel *c, int in, int out, enum frame_way way)
@@ -15,17 +17,10 @@ void channel_open(struct channel *c, int in, int out, enum frame_way way)
     fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK);
 }
 
-static void close_end(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 void channel_close(struct channel *c)
 {
-    close_end(&c->in);
-    close_end(&c->out);
+    fd_close(&c->in);
+    fd_close(&c->out);
     buffer_free(&c->came);
     buffer_free(&c->goes);
 }

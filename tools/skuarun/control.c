@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "boot/crash_report.h"
+#include "fd.h"
 
 #define RECORD_MOST (sizeof(struct ski_control) + SKI_CONTROL_MOST)
 
@@ -94,10 +94,8 @@ bool control_serve(struct control *c, const struct pollfd *polls, char why[WHY_B
             snprintf(why, WHY_BYTES, "%s sent a request that makes no sense", who);
             return false;
         }
-        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-            close(child->control);
-            child->control = -1;
-        }
+        if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+            fd_close(&child->control);
     }
     return true;
 }

@@ -11,8 +11,6 @@
 
 #include "base/memory.h"
 
-#define PES_MOST 65535
-
 static bool refuse(const char *list, const char *why, const char *what)
 {
     fprintf(stderr, "skuarun: --hosts=%s: %s%s (skuarun --help)\n", list, why, what);

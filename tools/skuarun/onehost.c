@@ -17,9 +17,7 @@
 #include "base/memory.h"
 #include "spawn.h"
 
-#define DRAIN_SECONDS 0.25 /* for output that somebody else holds open at the end  */
-#define PROMPT_MS     100  /* an unfinished line of process 0 on a terminal waits so long */
-#define PIECE         ((size_t)4096) /* a pipe that takes anything takes so much (PIPE_BUF) */
+#define PIECE ((size_t)4096) /* a pipe that takes anything takes so much (PIPE_BUF) */
 
 struct onehost {
     struct launch launch;
@@ -41,7 +39,7 @@ static void name(void *arg, int process)
     struct onehost *h = arg;
     char            why[WHY_BYTES];
 
-    launch_why(&h->launch, process, why);
+    launch_why(&h->launch, process, why); /* all are here: its number is its index */
     fprintf(stderr, "skuarun: %s\n", why);
 }
 
@@ -118,8 +116,8 @@ static void run(struct onehost *h)
 
         polls[0] = (struct pollfd){.fd = h->watch.signals, .events = POLLIN};
         launch_fill(&h->launch, polls + 1);
-        ready =
-            poll(polls, 1 + count, prompt ? PROMPT_MS : watch_milliseconds(&h->watch, h->drain));
+        ready = poll(polls, 1 + count,
+                     prompt ? LAUNCH_PROMPT_MS : watch_milliseconds(&h->watch, h->drain));
         if (ready == 0 && prompt)
             stream_flush(prompt);
         if (ready > 0)
@@ -128,7 +126,7 @@ static void run(struct onehost *h)
             watch_signals(&h->watch);
         look(h);
         if (h->watch.alive == 0 && h->drain <= 0)
-            h->drain = skua_time() + DRAIN_SECONDS;
+            h->drain = skua_time() + LAUNCH_DRAIN_SECONDS;
     }
     free(polls);
 }

@@ -11,8 +11,6 @@
 
 #include <skua/version.h>
 
-#define PES_MOST 65535
-
 static const char help[] =
     "usage: skuarun [options] program [arguments]\n"
     "\n"

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#define PES_MOST 65535
+
 struct options {
     int         pes;     /* 0: not said */
     int         threads; /* PEs to a process */

@@ -15,6 +15,9 @@
 #include "stream.h"
 #include "watch.h"
 
+#define LAUNCH_DRAIN_SECONDS 0.25 /* for output that somebody else holds open at the end */
+#define LAUNCH_PROMPT_MS     100  /* an unfinished line of process 0 on a terminal waits so long */
+
 #define WHY_BYTES 2304 /* why a process ended badly, or was not started */
 
 struct child {

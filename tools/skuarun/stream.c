@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "fd.h"
 
 #define READ_BYTES ((size_t)65536)
 #define LINE_MOST  ((size_t)1 << 20) /* a longer line is written in pieces */
@@ -104,17 +105,10 @@ void stream_read(struct stream *stream)
         stream_flush(stream);
 }
 
-static void close_end(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-}
-
 static void close_feed(struct feed *feed)
 {
     feed->from = -1;
-    close_end(&feed->to);
+    fd_close(&feed->to);
 }
 
 void feed_take(struct feed *feed, const char *text, size_t bytes)
