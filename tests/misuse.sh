@@ -56,7 +56,7 @@ kill -TERM $pid
 wait $pid 2>/dev/null
 
 # A program that was not started by the launcher it thinks it was.
-run env SKUA_JOB=1,77,78,0 "$program" exit-42
+run env SKUA_JOB=2,77,78,-1,0 "$program" exit-42
 ok "a stale SKUA_JOB" has "$code $err" '^1 .*descriptor 77 is no arena'
 run env SKUA_JOB=nonsense "$program" exit-42
 ok "a senseless one" has "$code $err" '^1 .*is not what a launcher writes'

@@ -158,6 +158,7 @@ ok "every line has its label" test "$(printf '%s\n' "$out" | grep -cE '^\[[01]\]
 # ---- signals
 start_waiting()
 {
+  : >"$work/wait" # not the lines of the last one
   # (a shell makes what it runs in the background ignore SIGINT)
   env --default-signal=INT "$skuarun" -n 3 "$program" "${1:-wait}" >"$work/wait" 2>"$work/wait.err" &
   pid=$!

@@ -9,6 +9,7 @@
  * The types are those of config.h.
  */
 /* clang-format off */
+CONFIG(agent_path,    text,    "auto",  "Where skuarun is on the other hosts of a job; auto is where it is here.")
 CONFIG(arena_address, address, "auto",  "Where every process of the job maps the arena (hexadecimal); auto tries a few free places.")
 CONFIG(arena_keep,    bytes,   "64m",   "Memory of freed large blocks that stays with the arena for reuse; what is beyond goes back to the system.")
 CONFIG(arena_size,    autobytes, "auto",  "Address range of the arena, which bounds what the PEs of a host can allocate; auto is the host's memory.")
@@ -25,6 +26,7 @@ CONFIG(idle_spin,     micros,  "50",    "How long an idle PE polls at full speed
 CONFIG(idle_yield,    micros,  "50",    "How long it then polls and yields before it sleeps.")
 CONFIG(inbox_cells,   power,   "512",   "Cells in the ring of arriving messages of each PE; a power of two.")
 CONFIG(interfaces,    text,    "auto",  "Network interfaces of the job, such as eth0,ib0; auto is all that are up, or loopback alone in a job on one host.")
+CONFIG(launcher,      text,    "auto",  "How skuarun starts its agents on other hosts: ssh, srun, or a command in which %h is the host; auto is srun inside a Slurm job, else ssh.")
 CONFIG(log_level,     level,   "warn",  "fatal, error, warn, info, debug or trace.")
 CONFIG(order,         order,   "partial", "What is promised about the order of one-sided operations that do not say: unordered, partial or strict.")
 CONFIG(pack,          bytes,   "2k",    "One-sided requests gather pieces up to this size; larger ones are sent in packets of their own.")

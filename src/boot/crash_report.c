@@ -15,8 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LINE_BYTES 2048
-
 extern char **environ;
 
 /* Starts addr2line for one address, its answer going to @p to; its pid, or -1. */
@@ -86,10 +84,10 @@ void ski_process_text(const struct ski_job *job, int process, int pe, char *text
         snprintf(text, size, "PEs %d-%d (process %d)", first, first + pes - 1, process);
 }
 
-bool ski_crash_print(struct ski_job *job, int process, const char *speaker)
+bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE])
 {
     const struct ski_crash *crash = &ski_job_process(job, process)->crash;
-    char                    line[LINE_BYTES], who[64], where[512];
+    char                    who[64], where[512];
     bool                    gave_up;
     int                     n;
 
@@ -98,16 +96,24 @@ bool ski_crash_print(struct ski_job *job, int process, const char *speaker)
     gave_up = crash->signal == SIGABRT && crash->text[0];
     ski_process_text(job, process, crash->pe, who, sizeof who);
     if (gave_up)
-        n = snprintf(line, sizeof line, "%s: %s gave up: %.*s", speaker, who, SKI_CRASH_TEXT,
-                     crash->text);
+        n = snprintf(text, SKI_CRASH_LINE, "%s gave up: %.*s", who, SKI_CRASH_TEXT, crash->text);
     else
-        n = snprintf(line, sizeof line, "%s: %s died of signal %d (%s)%.*s", speaker, who,
-                     crash->signal, strsignal(crash->signal), SKI_CRASH_TEXT, crash->text);
-    for (int i = 0; i < crash->frames && i < SKI_CRASH_FRAMES && n < (int)sizeof line; i++) {
+        n = snprintf(text, SKI_CRASH_LINE, "%s died of signal %d (%s)%.*s", who, crash->signal,
+                     strsignal(crash->signal), SKI_CRASH_TEXT, crash->text);
+    for (int i = 0; i < crash->frames && i < SKI_CRASH_FRAMES && n < SKI_CRASH_LINE; i++) {
         frame_text(&crash->frame[i], i == 0 && !gave_up, where, sizeof where);
-        n += snprintf(line + n, sizeof line - (size_t)n,
+        n += snprintf(text + n, SKI_CRASH_LINE - (size_t)n,
                       i == 0 ? ", in %s" : "\n    called from %s", where);
     }
-    fprintf(stderr, "%s\n", line);
+    return true;
+}
+
+bool ski_crash_print(struct ski_job *job, int process, const char *speaker)
+{
+    char text[SKI_CRASH_LINE];
+
+    if (!ski_crash_text(job, process, text))
+        return false;
+    fprintf(stderr, "%s: %s\n", speaker, text);
     return true;
 }

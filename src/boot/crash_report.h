@@ -7,9 +7,14 @@
 
 #include "boot/job.h"
 
-/** Print one line on stderr, "SPEAKER: PE 3 (process 1) died of signal 11
- *  (Segmentation fault) at address ...", and the frames, if there are any, on
- *  indented lines below.  False: @p process left no record. */
+#define SKI_CRASH_LINE 2048
+
+/** "PE 3 (process 1) died of signal 11 (Segmentation fault) at address ...", and the
+ *  frames, if there are any, on indented lines below.  False: @p process left no
+ *  record. */
+bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE]);
+
+/** Print that on stderr, after "SPEAKER: ". */
 bool ski_crash_print(struct ski_job *job, int process, const char *speaker);
 
 /** "PE 3 (process 3)" or "PEs 4-7 (process 1)". */

@@ -13,7 +13,7 @@
 #include "core/tree.h"
 
 #define ARITY  4
-#define NAP_NS UINT64_C(1000000)
+#define NAP_NS UINT64_C(20000000) /* should a wake-up come too early */
 
 /* Of this process. */
 static _Atomic int  stopped; /* PEs and helper that have left their schedulers */
@@ -114,6 +114,13 @@ static bool may_go(const struct ski_pe *self)
     return atomic_load(&bye);
 }
 
+/* Another thread of ours that waits below. */
+static void wake(struct ski_pe *self, int pe)
+{
+    if (pe != self->pe)
+        ski_host_wake(self->host, ski_job_index(self->job, pe));
+}
+
 static void until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
 {
     while (!condition(self)) {
@@ -135,6 +142,7 @@ void ski_leave(struct ski_pe *self)
         return;
     atomic_store(&leaving, true);
     atomic_fetch_add(&stopped, 1);
+    wake(self, ski_job_first_pe(self->job, self->process));
     if (self->pe == ski_job_first_pe(self->job, self->process)) {
         say_to_children(self, SKI_HANDLER_EXIT);
         until(self, all_gone);
@@ -145,6 +153,9 @@ void ski_leave(struct ski_pe *self)
         say_to_children(self, SKI_HANDLER_BYE);
         until(self, ski_far_quiet);
         atomic_store(&over, true);
+        for (int i = 0; i < ski_job_pes_of(self->job, self->process); i++)
+            wake(self, self->pe + i);
+        wake(self, ski_job_helper(self->job, self->process));
     }
     until(self, is_over);
     until(self, ski_far_quiet);

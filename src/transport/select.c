@@ -18,7 +18,9 @@ const struct ski_driver *ski_driver_load(const char *name, char *why, size_t siz
     void                    *library;
     const struct ski_driver *driver;
 
-    setenv("UCX_HANDLE_ERRORS", "none", 0); /* or, when loaded, it takes our signal handlers */
+    /* Or, when it is loaded, UCX takes our signal handlers, and SIGHUP. */
+    setenv("UCX_HANDLE_ERRORS", "none", 0);
+    setenv("UCX_DEBUG_SIGNO", "0", 0);
     library = ski_module_open(name, why, size);
     if (!library)
         return NULL;

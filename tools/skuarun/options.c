@@ -11,17 +11,20 @@
 
 #include <skua/version.h>
 
-#define PES_MOST 65535
-
 static const char help[] =
     "usage: skuarun [options] program [arguments]\n"
     "\n"
-    "Start a Skua program on this host.\n"
+    "Start a Skua program on this host, or on several.\n"
     "\n"
     "  -n, --pes=N          number of PEs (default: one a core)\n"
     "  -t, --threads=N      PEs in each process, as threads (default: 1)\n"
     "  -l, --label          begin every line of output with its PEs: [3] or [4-7]\n"
     "      --pin=WHERE      auto, none, or CPUs such as 0,2,4-7 (default: auto)\n"
+    "  -H, --hosts=A:N,B:N  the hosts, with the number of PEs on each\n"
+    "      --launcher=HOW   reach them by ssh, srun, or a command in which %h is the\n"
+    "                       host (default: srun in a Slurm job, else ssh)\n"
+    "      --agent-path=P   where skuarun is on them (default: where it is here)\n"
+    "  -x, --export=A,B     variables of the environment they get beside the usual ones\n"
     "  -s, --set=NAME=VALUE change a setting; `skua info --config' lists them\n"
     "  -v, --verbose        say what is started where\n"
     "  -h, --help           this text\n"
@@ -30,6 +33,7 @@ static const char help[] =
     "examples:\n"
     "  skuarun -n 8 ./app         eight processes of one PE\n"
     "  skuarun -n 8 -t 4 ./app    two processes of four PEs\n"
+    "  skuarun -H a:8,b:8 ./app   eight PEs on each of two hosts\n"
     "  skuarun -l -s log_level=info ./app\n"
     "\n"
     "The exit code is the one given to skua_exit(); of a PE that fails, its own,\n"
@@ -40,6 +44,10 @@ static const struct option long_options[] = {
     {"threads", required_argument, NULL, 't'},
     {"label", no_argument, NULL, 'l'},
     {"pin", required_argument, NULL, 'p'},
+    {"hosts", required_argument, NULL, 'H'},
+    {"launcher", required_argument, NULL, 'L'},
+    {"agent-path", required_argument, NULL, 'a'},
+    {"export", required_argument, NULL, 'x'},
     {"set", required_argument, NULL, 's'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
@@ -87,11 +95,11 @@ static void set(const char *assignment)
 
 struct options options_parse(int argc, char **argv)
 {
-    struct options options = {.threads = 1};
+    struct options options = {.threads = 1, .exports = ""};
     int            c;
 
     /* "+": the program's own options are its affair. */
-    while ((c = getopt_long(argc, argv, "+n:t:ls:vhV", long_options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "+n:t:lH:x:s:vhV", long_options, NULL)) != -1) {
         switch (c) {
         case 'n': options.pes = number(optarg, "-n %s: expected a number from 1 to 65535"); break;
         case 't':
@@ -99,6 +107,10 @@ struct options options_parse(int argc, char **argv)
             break;
         case 'l': options.label = true; break;
         case 'p': setenv("SKUA_PIN", optarg, 1); break;
+        case 'H': options.hosts = optarg; break;
+        case 'L': setenv("SKUA_LAUNCHER", optarg, 1); break;
+        case 'a': setenv("SKUA_AGENT_PATH", optarg, 1); break;
+        case 'x': options.exports = optarg; break;
         case 's': set(optarg); break;
         case 'v': options.verbose = true; break;
         case 'h': fputs(help, stdout); exit(0);

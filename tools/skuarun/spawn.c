@@ -2,8 +2,9 @@
 /*
  * spawn.c - see spawn.h.
  *
- * A process inherits four things: the arena's descriptor, the reading end of
- * its lifeline (boot/boot.h), pipes for its output, and SKUA_JOB.  It is the
+ * A process inherits these things: the arena's descriptor, the reading end of its
+ * lifeline and, in a job that is spread, a control connection (boot/boot.h), pipes
+ * for its output, and SKUA_JOB, which tells of the first three.  It is the
  * leader of a process group of its own, so that signals also reach what it
  * starts, and dies with us (the lifeline does that for the Skua program
  * itself, PR_SET_PDEATHSIG for a wrapper such as a shell around it).
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/config.h"
@@ -29,45 +31,33 @@
 #define CODE_NOT_FOUND 127 /* as the shell has it */
 #define CODE_NOT_RUN   126
 
-static int cores(void)
+bool launch_create(struct launch *launch, const struct ski_plan *plan)
 {
-    struct ski_topology topology;
-
-    if (ski_topology_load(&topology) != SKUA_OK)
-        return 1;
-    ski_topology_free(&topology);
-    return topology.cores;
-}
-
-bool launch_create(struct launch *launch, const struct options *options)
-{
-    int             pes  = options->pes ? options->pes : cores();
-    struct ski_plan plan = {.pes             = pes,
-                            .pes_per_process = options->threads < pes ? options->threads : pes,
-                            .pin             = ski_config.pin};
-
     if (ski_boot_arena(&launch->arena, &launch->arena_fd) != SKUA_OK ||
-        ski_job_create(launch->arena, &plan, &launch->job) != SKUA_OK ||
+        ski_job_create(launch->arena, plan, &launch->job) != SKUA_OK ||
         ski_host_create(launch->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK ||
         ski_onesided_create(launch->job) != SKUA_OK)
         return false;
-    launch->child      = ski_calloc((size_t)launch->job->processes, sizeof *launch->child);
+    launch->child      = ski_calloc((size_t)launch->job->here, sizeof *launch->child);
     launch->stdin_feed = (struct feed){.from = -1, .to = -1};
-    for (int i = 0; i < launch->job->processes; i++)
-        launch->child[i].out.fd = launch->child[i].err.fd = -1; /* not started yet */
+    for (int i = 0; i < launch->job->here; i++) /* not started yet */
+        launch->child[i].out.fd = launch->child[i].err.fd = launch->child[i].control = -1;
     return true;
 }
 
-/* The pipes of one process; [0] is read, [1] written. */
+/* The pipes of one process; [0] is read, [1] written.  Of its control connection
+ * [0] is ours. */
 struct pipes {
-    int in[2], out[2], err[2], life[2], failed[2];
+    int in[2], out[2], err[2], life[2], failed[2], control[2];
 };
 
-static bool make_pipes(struct pipes *p)
+static bool make_pipes(struct pipes *p, bool spread)
 {
+    p->control[0] = p->control[1] = -1;
     return pipe2(p->in, O_CLOEXEC) == 0 && pipe2(p->out, O_CLOEXEC) == 0 &&
            pipe2(p->err, O_CLOEXEC) == 0 && pipe2(p->life, O_CLOEXEC) == 0 &&
-           pipe2(p->failed, O_CLOEXEC) == 0;
+           pipe2(p->failed, O_CLOEXEC) == 0 &&
+           (!spread || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, p->control) == 0);
 }
 
 /* ---- in the child -------------------------------------------------------- */
@@ -94,18 +84,14 @@ static void inherit(int fd)
 static _Noreturn void become(const struct launch *launch, const struct options *options,
                              const struct pipes *p, int process, pid_t launcher)
 {
-    char     job[64];
-    sigset_t none;
-    int      error;
+    char job[64];
+    int  error;
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != launcher)
         _exit(CODE_NOT_RUN); /* it died just before */
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGTTIN, SIG_DFL);
+    watch_leave_signals();
     if (process == 0) {
         dup2(p->in[0], STDIN_FILENO);
     } else {
@@ -118,7 +104,9 @@ static _Noreturn void become(const struct launch *launch, const struct options *
     bind_to_cpus(launch->job, process);
     inherit(launch->arena_fd);
     inherit(p->life[0]);
-    ski_boot_variable(job, sizeof job, launch->arena_fd, p->life[0], -1, process);
+    if (p->control[1] >= 0)
+        inherit(p->control[1]);
+    ski_boot_variable(job, sizeof job, launch->arena_fd, p->life[0], p->control[1], process);
     setenv(SKI_BOOT_VARIABLE, job, 1);
     execvp(options->command[0], options->command);
     error = errno;
@@ -139,12 +127,16 @@ static void set_label(struct stream *stream, const struct ski_job *job, int proc
 
 /* Keeps our ends of the pipes, closes the others. */
 static void keep_ends(struct launch *launch, const struct options *options, const struct pipes *p,
-                      int process)
+                      int index)
 {
-    struct child *child = &launch->child[process];
+    struct child *child   = &launch->child[index];
+    int           process = launch->job->process[index].number;
 
     close(p->in[0]), close(p->out[1]), close(p->err[1]), close(p->life[0]), close(p->failed[1]);
+    if (p->control[1] >= 0)
+        close(p->control[1]);
     child->lifeline = p->life[1];
+    child->control  = p->control[0];
     child->out      = (struct stream){.fd = p->out[0], .to = STDOUT_FILENO};
     child->err      = (struct stream){.fd = p->err[0], .to = STDERR_FILENO};
     if (options->label) {
@@ -152,25 +144,26 @@ static void keep_ends(struct launch *launch, const struct options *options, cons
         set_label(&child->err, launch->job, process);
     }
     if (process == 0) {
-        launch->stdin_feed.from = STDIN_FILENO;
-        launch->stdin_feed.to   = p->in[1];
+        launch->stdin_feed.to = p->in[1];
         fcntl(p->in[1], F_SETFL, O_NONBLOCK);
     } else {
         close(p->in[1]);
     }
 }
 
-static bool start_one(struct launch *launch, const struct options *options, int process, int *code)
+static bool start_one(struct launch *launch, const struct options *options, int index, int *code,
+                      char why[WHY_BYTES])
 {
-    struct child *child = &launch->child[process];
+    struct child *child   = &launch->child[index];
+    int           process = launch->job->process[index].number;
     struct pipes  p;
     pid_t         launcher = getpid();
     int           error    = 0;
 
-    if (!make_pipes(&p) || (child->pid = fork()) < 0) {
+    if (!make_pipes(&p, ski_job_spread(launch->job)) || (child->pid = fork()) < 0) {
         child->pid = 0;
-        fprintf(stderr, "skuarun: cannot start process %d of %d: %s\n", process,
-                launch->job->processes, strerror(errno));
+        snprintf(why, WHY_BYTES, "cannot start process %d of %d: %s", process,
+                 launch->job->processes, strerror(errno));
         *code = 1;
         return false;
     }
@@ -178,23 +171,23 @@ static bool start_one(struct launch *launch, const struct options *options, int 
         become(launch, options, &p, process, launcher);
     setpgid(child->pid, child->pid); /* both sides do it: neither need wait */
     launch->alive++;
-    keep_ends(launch, options, &p, process);
+    keep_ends(launch, options, &p, index);
     /* The pipe closes when the program runs, or brings the reason why not. */
     if (read(p.failed[0], &error, sizeof error) == sizeof error) {
-        fprintf(stderr, "skuarun: cannot run %s: %s\n", options->command[0], strerror(error));
+        snprintf(why, WHY_BYTES, "cannot run %s: %s", options->command[0], strerror(error));
         *code = error == ENOENT ? CODE_NOT_FOUND : CODE_NOT_RUN;
     }
     close(p.failed[0]);
     return error == 0;
 }
 
-static void announce(const struct launch *launch, int process)
+static void announce(const struct launch *launch, int index)
 {
-    const struct ski_job *job   = launch->job;
-    int                   first = ski_job_first_pe(job, process);
+    const struct ski_job *job     = launch->job;
+    int                   process = job->process[index].number;
+    int                   first   = ski_job_first_pe(job, process);
 
-    fprintf(stderr, "skuarun: process %d is pid %d, with", process,
-            (int)launch->child[process].pid);
+    fprintf(stderr, "skuarun: process %d is pid %d, with", process, (int)launch->child[index].pid);
     for (int pe = first; pe < first + ski_job_pes_of(job, process); pe++) {
         int cpu = job->cpu[ski_job_index(job, pe)];
         fprintf(stderr, "%s PE %d", pe > first ? "," : "", pe);
@@ -204,10 +197,11 @@ static void announce(const struct launch *launch, int process)
     fprintf(stderr, "\n");
 }
 
-bool launch_start(struct launch *launch, const struct options *options, int *code)
+bool launch_start(struct launch *launch, const struct options *options, int *code,
+                  char why[WHY_BYTES])
 {
-    for (int i = 0; i < launch->job->processes; i++) {
-        if (!start_one(launch, options, i, code))
+    for (int i = 0; i < launch->job->here; i++) {
+        if (!start_one(launch, options, i, code, why))
             return false;
         if (options->verbose)
             announce(launch, i);
@@ -217,7 +211,7 @@ bool launch_start(struct launch *launch, const struct options *options, int *cod
 
 void launch_signal(struct launch *launch, int signal)
 {
-    for (int i = 0; i < launch->job->processes; i++)
+    for (int i = 0; i < launch->job->here; i++)
         if (launch->child[i].pid > 0)
             kill(-launch->child[i].pid, signal);
 }

@@ -8,44 +8,22 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "fd.h"
 
 #define READ_BYTES ((size_t)65536)
 #define LINE_MOST  ((size_t)1 << 20) /* a longer line is written in pieces */
 
-#define PIECE ((size_t)4096) /* a pipe that takes anything takes so much (PIPE_BUF) */
-
-static int error;
-static bool (*wait_for)(int fd, void *arg);
-static void *wait_arg;
+static void (*sink)(void *arg, int to, const char *text, size_t bytes);
+static void *sink_arg;
 
 /* The stream whose unfinished line is the last thing on our stdout or stderr:
  * another one begins a new line first.  Both usually end on one terminal. */
 static const struct stream *mid_line;
 
-int stream_error(void)
+void stream_on_write(void (*takes)(void *arg, int to, const char *text, size_t bytes), void *arg)
 {
-    return error;
-}
-
-void stream_on_wait(bool (*wait)(int fd, void *arg), void *arg)
-{
-    wait_for = wait;
-    wait_arg = arg;
-}
-
-static void write_all(int fd, const char *text, size_t bytes)
-{
-    while (bytes > 0 && !error && wait_for(fd, wait_arg)) {
-        ssize_t n = write(fd, text, bytes < PIECE ? bytes : PIECE);
-        if (n < 0 && (errno == EINTR || errno == EAGAIN))
-            continue;
-        if (n < 0) {
-            error = errno;
-            return;
-        }
-        text += n;
-        bytes -= (size_t)n;
-    }
+    sink     = takes;
+    sink_arg = arg;
 }
 
 /* @p fresh: the text begins a line. */
@@ -68,22 +46,27 @@ static void write_labelled(const struct stream *stream, const char *text, size_t
         text += n;
         bytes -= n;
     }
-    write_all(stream->to, out, (size_t)(at - out));
+    sink(sink_arg, stream->to, out, (size_t)(at - out));
     free(out);
+}
+
+void stream_write(const struct stream *stream, const char *text, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    if (mid_line && mid_line != stream)
+        sink(sink_arg, mid_line->to, "\n", 1);
+    if (stream->label[0])
+        write_labelled(stream, text, bytes, mid_line != stream);
+    else
+        sink(sink_arg, stream->to, text, bytes);
+    mid_line = text[bytes - 1] == '\n' ? NULL : stream;
 }
 
 /* Writes the first @p bytes of the text and keeps the rest. */
 static void put(struct stream *stream, size_t bytes)
 {
-    if (bytes == 0)
-        return;
-    if (mid_line && mid_line != stream)
-        write_all(mid_line->to, "\n", 1);
-    if (stream->label[0])
-        write_labelled(stream, stream->text, bytes, mid_line != stream);
-    else
-        write_all(stream->to, stream->text, bytes);
-    mid_line = stream->text[bytes - 1] == '\n' ? NULL : stream;
+    stream_write(stream, stream->text, bytes);
     stream->used -= bytes;
     memmove(stream->text, stream->text + bytes, stream->used);
 }
@@ -122,26 +105,31 @@ void stream_read(struct stream *stream)
         stream_flush(stream);
 }
 
-static void close_end(int *fd)
+static void close_feed(struct feed *feed)
 {
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
+    feed->from = -1;
+    fd_close(&feed->to);
+}
+
+void feed_take(struct feed *feed, const char *text, size_t bytes)
+{
+    memcpy(feed->text, text, bytes);
+    feed->begin = 0;
+    feed->end   = bytes;
+    if (bytes == 0)
+        close_feed(feed);
+    feed_write(feed);
 }
 
 void feed_read(struct feed *feed)
 {
-    ssize_t n = read(feed->from, feed->text, sizeof feed->text);
+    char    text[sizeof feed->text];
+    ssize_t n = read(feed->from, text, sizeof text);
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return;
-    feed->begin = 0;
-    feed->end   = n > 0 ? (size_t)n : 0;
-    if (n <= 0) { /* its end; also EIO, when we are in the background of a terminal */
-        feed->from = -1;
-        close_end(&feed->to);
-    }
-    feed_write(feed);
+    /* Its end; also EIO, when we are in the background of a terminal. */
+    feed_take(feed, text, n > 0 ? (size_t)n : 0);
 }
 
 void feed_write(struct feed *feed)
@@ -153,8 +141,7 @@ void feed_write(struct feed *feed)
         if (n < 0 && errno == EAGAIN)
             return;
         if (n < 0) { /* process 0 does not read any more */
-            feed->from = -1;
-            close_end(&feed->to);
+            close_feed(feed);
             return;
         }
         feed->begin += (size_t)n;

@@ -27,12 +27,11 @@ void stream_read(struct stream *stream);
 /** Write what is left, complete or not. */
 void stream_flush(struct stream *stream);
 
-/** Call @p wait(fd, arg) before each write to our own output.  It returns when
- *  the descriptor takes something, or false to give up. */
-void stream_on_wait(bool (*wait)(int fd, void *arg), void *arg);
+/** Write @p text, which is the next that the stream says. */
+void stream_write(const struct stream *stream, const char *text, size_t bytes);
 
-/** Why our output could not be written (EPIPE: nobody reads it), or 0. */
-int stream_error(void);
+/** Who takes what is written: @p sink(arg, to, text, bytes), for all streams. */
+void stream_on_write(void (*sink)(void *arg, int to, const char *text, size_t bytes), void *arg);
 
 /* Our stdin on its way to process 0. */
 struct feed {
@@ -44,5 +43,14 @@ struct feed {
 /** Read more, if all has been written; write what can be, without waiting. */
 void feed_read(struct feed *feed);
 void feed_write(struct feed *feed);
+
+/** The next that is to be written, at most sizeof feed->text; nothing: its end. */
+void feed_take(struct feed *feed, const char *text, size_t bytes);
+
+/** Whether there is something to be written. */
+static inline bool feed_full(const struct feed *feed)
+{
+    return feed->begin < feed->end;
+}
 
 #endif

@@ -51,4 +51,5 @@ const struct ski_mpi_kind ski_mpi_kind = {
     .launched          = launched,
     .launched_by_other = launched_by_other,
     .prepare           = prepare,
+    .finalizes         = true,
 };

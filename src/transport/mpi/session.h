@@ -36,6 +36,8 @@ extern const struct ski_mpi_kind {
     bool (*launched)(void);                                       /* by a launcher of its own */
     bool (*launched_by_other)(void);
     void (*prepare)(void); /* just before MPI_Init    */
+
+    bool finalizes; /* where it was ours to initialise, it is ours to finalise */
 } ski_mpi_kind;
 
 /** Begin to use MPI.  With @p launched it must be that an MPI launcher started us,

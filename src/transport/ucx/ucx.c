@@ -13,6 +13,7 @@
  */
 #include "transport/driver.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,22 +271,25 @@ static bool finish(struct ski_port *port, void *request, double until)
     if (!UCS_PTR_IS_PTR(request))
         return true;
     while (ucp_request_check_status(request) == UCS_INPROGRESS && (done = now() < until))
-        ucp_worker_progress(port->worker);
+        if (!ucp_worker_progress(port->worker))
+            sched_yield();
     ucp_request_free(request);
     return done;
 }
 
 static void close_port(struct ski_port *port)
 {
-    ucp_request_param_t gently = {0};
-    ucp_request_param_t force  = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                                  .flags        = UCP_EP_CLOSE_FLAG_FORCE};
-    double              until  = now() + CLOSE_SECONDS;
+    ucp_request_param_t flush = {0};
+    ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                 .flags        = UCP_EP_CLOSE_FLAG_FORCE};
+    double              until = now() + CLOSE_SECONDS;
 
-    finish(port, ucp_worker_flush_nbx(port->worker, &gently), until);
+    /* What was sent leaves us; then connections are closed without asking the others, who
+     * may be closing a port of theirs that we would have to answer. */
+    finish(port, ucp_worker_flush_nbx(port->worker, &flush), until);
     for (struct ski_peer *peer = port->peers, *next; peer; peer = next) {
         next = peer->next;
-        finish(port, ucp_ep_close_nbx(peer->ep, now() < until ? &gently : &force), until + 1);
+        finish(port, ucp_ep_close_nbx(peer->ep, &force), until + 1);
         free(peer);
     }
     ucp_worker_destroy(port->worker);

@@ -1,0 +1,248 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# hosts.sh - jobs that skuarun spreads over several arenas: processes that keep apart
+# (SKUA_SHARE=0), and hosts, for which network namespaces stand.
+#
+# usage: hosts.sh SKUARUN MISBEHAVE BUILD-FOLDER
+skuarun=$1
+build=$3
+. "$(dirname "$0")/tap.sh"
+name_program "$2"
+export SKUA_PIN=none UCX_TLS=tcp
+[ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
+if [ ! -e "$build/drivers/skua-ucx.so" ]; then
+  echo "1..0 # SKIP there is no driver for UCX"
+  exit 0
+fi
+export SKUA_DRIVER=ucx SKUA_DRIVER_PATH="$build/drivers"
+
+# ---- the command line
+bad_hosts()
+{
+  run "$skuarun" "--hosts=$1" "$program" exit-42
+  ok "--hosts=$1 is refused" has "$code $err" "^2 skuarun: --hosts=$1: .*$2"
+}
+bad_hosts "" "expected names"
+bad_hosts "a:4,,b:4" "expected names"
+bad_hosts "a:,b:4" "expected a number of PEs behind a"
+bad_hosts "a:four" "expected a number of PEs behind a"
+bad_hosts "a:0" "expected a number of PEs behind a"
+bad_hosts "a:2,b:2,a:1" "names a host twice: a"
+bad_hosts "localhost:1,$(hostname):1" "names a host twice"
+bad_hosts "-oProxyCommand=x:1" "expected names"
+run "$skuarun" -n 5 --hosts=a:2,b:2 "$program" exit-42
+ok "more PEs than hosts have" has "$code $err" '^2 .*has fewer PEs than -n says'
+run "$skuarun" -t 2 --hosts=a:3,b:2 "$program" exit-42
+ok "half a process on a host" has "$code $err" '^2 .*no multiple .* on a'
+
+# ---- agents that cannot be started
+run "$skuarun" --hosts=a:1,b:1 --launcher=false "$program" exit-42
+ok "a command that fails" has "$code $err" "^1 skuarun: cannot start on host [ab]: .false. ended with code 1"
+ok "is said once" one_line "$err"
+run "$skuarun" --hosts=a:1 --launcher="no-such-command %h" "$program" exit-42
+ok "one that is not there" has "$err" "cannot start on host a: .no-such-command a. ended with code 127"
+run "$skuarun" --hosts=a:1,b:1 --launcher="echo to %h" "$program" exit-42
+ok "one that prints" has "$code $err" '^1 skuarun: what comes from host [ab] is not what an agent says'
+run "$skuarun" --hosts=a:1,b:1 --launcher="env HOST=%h" --agent-path=/no/skuarun "$program" exit-42
+ok "no skuarun there" has "$err" 'cannot start on host [ab]:'
+if command -v ssh >/dev/null; then
+  run "$skuarun" --hosts=no-such-host.invalid:1 --launcher=ssh "$program" exit-42
+  ok "a host that is not known" has "$code $err" '^1 .*'
+  ok "is named" has "$err" '^skuarun: cannot start on host no-such-host.invalid:'
+fi
+
+# ---- processes that keep apart
+export SKUA_SHARE=0
+for mode in "-n 2" "-n 5" "-n 4 -t 2"; do
+  # shellcheck disable=SC2086
+  run "$skuarun" $mode "$program" exit-42
+  ok "skua_exit(42) with $mode" test "$code" = 42
+  ok "says nothing" test -z "$err"
+done
+run "$skuarun" -n 4 "$build/examples/hello"
+ok "hello" test "$(printf '%s\n' "$out" | sort -u | grep -c 'of 4 says hello')" = 4
+run "$skuarun" -n 3 "$build/tests/test_order"
+ok "messages stay in order" test "$code" = 0
+run "$skuarun" -n 2 true
+ok "a program that is not of Skua" test "$code" = 0
+run "$skuarun" -n 2 false
+ok "and one that fails" has "$code $err" '^1 .*exited with code 1 without joining'
+run "$skuarun" -n 3 ./no-such-program
+ok "a program that is not there" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
+ok "is said once" one_line "$err"
+run "$skuarun" -n 2 -s exit_grace=0.3 "$program" compute-on
+ok "a PE that computes on is ended" has "$code $err" '^3 .*did not end within 0.3 s of skua_exit'
+run "$skuarun" -n 2 -v --pin=auto "$program" exit-42
+ok "PEs have CPUs of their own" test "$(printf '%s\n' "$err" | grep -o 'on CPU.*' | sort -u | wc -l)" \
+  = "$(nproc | sed 's/^[2-9].*/2/')"
+
+# ---- deaths: the first is named, not those that lost it
+died()
+{
+  # shellcheck disable=SC2086
+  run "$skuarun" $1 "$program" "$2"
+  ok "$2 with $1: code $3" test "$code" = "$3"
+  ok "$2 with $1: named" has "$err" "$4"
+  ok "$2 with $1: in one line" one_line "$err"
+  ok "$2 with $1: at once" test "$seconds" -le 10
+}
+[ "${SANITIZED:-}" ] || died "-n 3" segv 139 '^skuarun: PE 2 \(process 2\) died of signal 11 .* at address 0x8$'
+died "-n 3" kill 137 '^skuarun: PE 2 \(process 2\) died of signal 9 \(Killed\)$'
+died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'
+died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) gave up: the answer is not 42$'
+died "-n 3" leave-7 7 '^skuarun: PE 2 \(process 2\) exited with code 7 before skua_exit'
+for nonsense in short foreign; do
+  run env SAY_NONSENSE=$nonsense "$skuarun" -n 2 "$program" exit-42
+  ok "a $nonsense request ends the job" has "$code $err" '^1 skuarun: PE [01] .*sent a request that makes no sense'
+  ok "in one line" one_line "$err"
+done
+ok "nothing is left of them" none_left
+
+# ---- input and output
+run sh -c "printf 'one\ntwo\n' | '$skuarun' -n 3 '$program' echo"
+ok "stdin goes to PE 0" has "$(echo $out)" '^got one got two$'
+seq 200000 >"$work/much"
+run sh -c "'$skuarun' -n 2 '$program' echo <'$work/much' | tail -n 1"
+ok "all of it" test "$out" = "got 200000"
+run "$skuarun" -n 4 "$program" lines
+ok "lines stay whole" test "$(printf '%s\n' "$out" | grep -cE '^line [0-9]+ of PE [0-3]$')" = 800
+ok "and none is lost or added" test "$(printf '%s\n' "$out" | wc -l)" = 800
+run "$skuarun" -n 4 -t 2 -l "$program" lines
+ok "labels name the PEs" test "$(printf '%s\n' "$out" | grep -cE '^\[(0-1|2-3)\] line')" -ge 400
+run sh -c "'$skuarun' -n 2 '$program' flood | (sleep 1; wc -l)"
+ok "a reader that is late gets all" test "$out" -ge 100000
+run sh -c "'$skuarun' -n 2 '$program' lines | head -n 1; sleep 0.6"
+ok "one that goes away ends the job" none_left
+run sh -c "'$skuarun' -n 2 '$program' lines >/dev/full"
+ok "a full disk is said" has "$code $err" '^1 .*cannot write the output of the job: No space'
+mkfifo "$work/fifo"
+"$skuarun" -n 2 "$program" flood >"$work/fifo" 2>"$work/err" &
+pid=$!
+exec 9<"$work/fifo" # open, but never read
+sleep 1
+kill -TERM $pid
+code=0
+wait $pid || code=$?
+exec 9<&-
+ok "a reader that stalls does not keep signals away" test "$code" = 143
+ok "and nothing is left" none_left
+
+# ---- signals, and agents that are killed
+start_waiting()
+{
+  : >"$work/wait"
+  # (a shell makes what it runs in the background ignore SIGINT)
+  env --default-signal=INT "$skuarun" "$@" "$program" wait >"$work/wait" 2>"$work/wait.err" &
+  pid=$!
+  for _ in $(seq 200); do
+    [ "$(grep -c waiting "$work/wait")" = 3 ] && break
+    sleep 0.05
+  done
+  agents=$(pgrep -P $pid)
+}
+ended()
+{
+  code=0
+  wait $pid 2>/dev/null || code=$?
+  err=$(cat "$work/wait.err")
+}
+none_of()
+{
+  for _ in $(seq 100); do
+    alive=
+    for agent in $1; do
+      [ -d "/proc/$agent" ] && ! grep -q '^State:.Z' "/proc/$agent/status" 2>/dev/null && alive=yes
+    done
+    [ "$alive" ] || return 0
+    sleep 0.1
+  done
+  return 1
+}
+for signal in TERM-143 INT-130 HUP-129; do
+  start_waiting -n 3
+  kill "-${signal%-*}" $pid
+  ended
+  ok "SIG${signal%-*} ends the job" test "$code" = "${signal#*-}"
+  ok "and leaves nothing" none_left
+done
+"$skuarun" -n 2 sh -c "trap '' TERM; echo waiting; exec sleep 60" >"$work/wait" 2>&1 &
+pid=$!
+for _ in $(seq 200); do
+  [ "$(grep -c waiting "$work/wait")" = 2 ] && break
+  sleep 0.05
+done
+agents=$(pgrep -P $pid)
+kill -TERM $pid
+sleep 0.2
+kill -TERM $pid
+ended
+ok "a second signal ends those that ignore the first" test "$code" = 143
+ok "and no agent is left" none_of "$agents"
+start_waiting -n 3
+kill -KILL $pid
+ended
+ok "SIGKILL of skuarun leaves no process" none_left
+ok "and no agent" none_of "$agents"
+start_waiting -n 3
+kill -KILL "$(echo "$agents" | tail -n 1)"
+ended
+ok "SIGKILL of an agent ends the job" has "$code $err" '^1 skuarun: lost the agent of process [0-2]$'
+ok "and leaves nothing" none_left
+ok "and no agent" none_of "$agents"
+start_waiting -n 3
+kill -KILL "$(pgrep -P "$(echo "$agents" | tail -n 1)")"
+ended
+ok "SIGKILL of a process ends the job" has "$code $err" '^137 skuarun: PE [0-2] .*died of signal 9'
+ok "and leaves nothing" none_left
+unset SKUA_SHARE
+
+# ---- hosts: network namespaces, joined by a cable
+if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "t$$a" 2>/dev/null; then
+  echo "# no network namespaces here: hosts are not tested"
+  tap_end
+fi
+a=t$$a b=t$$b
+trap 'ip netns del $a; ip netns del $b; rm -rf "$work"' EXIT
+ip netns add $b
+ip -n $a link add veth0 type veth peer name veth0 netns $b
+ip -n $a addr add 10.99.77.1/24 dev veth0
+ip -n $b addr add 10.99.77.2/24 dev veth0
+for host in $a $b; do
+  ip -n $host link set lo up
+  ip -n $host link set veth0 up
+done
+is_up()
+{
+  ip -n "$1" -br link show veth0 | grep -q ' UP '
+}
+for _ in $(seq 50); do
+  is_up $a && is_up $b && break
+  sleep 0.1
+done
+export SKUA_LAUNCHER="ip netns exec %h"
+
+run "$skuarun" --hosts=$a:2,$b:2 "$build/examples/hello"
+ok "hello on two hosts" test "$(printf '%s\n' "$out" | sort -u | grep -c 'of 4 says hello')" = 4
+run "$skuarun" --hosts=$a,$b -n 4 -v "$build/examples/ring"
+ok "a ring, the PEs shared out" test "$code" = 0
+ok "-v says who is where" has "$err" "^skuarun: process 2 to 3 on host $b"
+for test in order storm; do
+  run "$skuarun" --hosts=$a:2,$b:1 "$build/tests/test_$test"
+  ok "test_$test" test "$code" = 0
+done
+run "$skuarun" --hosts=$a:2,$b:2 -s share=0 "$build/tests/test_order"
+ok "hosts whose processes keep apart" test "$code" = 0
+run "$skuarun" --hosts=$a:2,$b:2 sh -c "ip -br addr show veth0; exec '$program' exit-42"
+ok "each process is on its host" has "$code $(echo $out | grep -o '10.99.77.[12]' | sort | uniq -c | tr -s '\n ' ' ')" \
+  '^42 *2 10.99.77.1 2 10.99.77.2'
+run env SECRET_OF_MINE=told "$skuarun" --hosts=$a:1,$b:1 -x 'SECRET_*' sh -c 'echo "$SECRET_OF_MINE $PWD"'
+ok "variables and the working directory go along" test "$(echo $out)" = "told $PWD told $PWD"
+died "--hosts=$a:2,$b:2" kill 137 "^skuarun: $b: PE 3 \(process 3\) died of signal 9"
+start_waiting --hosts=$a:1,$b:2
+kill -KILL "$(echo "$agents" | tail -n 1)"
+ended
+ok "a host that is lost" has "$code $err" "^1 skuarun: lost host ($a|$b)$"
+ok "and nothing is left" none_left
+ok "and no agent" none_of "$agents"
+tap_end
