@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Its relatives, such as MVAPICH and Intel MPI, have names of their own. */
 static bool is_this(const char *version)
@@ -39,6 +40,26 @@ static void prepare(void)
 {
 }
 
+/* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 hangs now and then: a process that has
+ * closed its connections waits for the launcher, and does not answer those who are closing
+ * theirs.  So where the launcher's connection is known we take leave of it ourselves, in
+ * its words, when all of us have come so far. */
+static void finalize(void)
+{
+    static const char leave[] = "cmd=finalize\n";
+    const char       *fd      = getenv("PMI_FD");
+    char              answer[256];
+
+    if (!fd) {
+        MPI_Finalize();
+        return;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (write(atoi(fd), leave, sizeof leave - 1) == (ssize_t)sizeof leave - 1 &&
+        read(atoi(fd), answer, sizeof answer) < 0)
+        fputs("skua: mpiexec does not answer\n", stderr);
+}
+
 const struct ski_mpi_kind ski_mpi_kind = {
     .name              = "MPICH",
     .other             = "Open MPI",
@@ -47,8 +68,5 @@ const struct ski_mpi_kind ski_mpi_kind = {
     .launched          = launched,
     .launched_by_other = launched_by_other,
     .prepare           = prepare,
-    /* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 hangs now and then: a process that has
-     * closed its connections no longer answers those who are closing theirs.  Its launchers
-     * do not insist. */
-    .finalizes = false,
+    .finalize          = finalize,
 };

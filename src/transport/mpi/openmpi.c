@@ -43,6 +43,11 @@ static void prepare(void)
         dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
+static void finalize(void)
+{
+    MPI_Finalize();
+}
+
 const struct ski_mpi_kind ski_mpi_kind = {
     .name              = "Open MPI",
     .other             = "MPICH",
@@ -51,5 +56,5 @@ const struct ski_mpi_kind ski_mpi_kind = {
     .launched          = launched,
     .launched_by_other = launched_by_other,
     .prepare           = prepare,
-    .finalizes         = true,
+    .finalize          = finalize,
 };

@@ -101,7 +101,7 @@ void ski_mpi_session_end(void)
     if (--uses > 0 || !ours)
         return;
     MPI_Finalized(&over); /* by the program, which need not know that it is ours */
-    if (!over && ski_mpi_kind.finalizes)
-        MPI_Finalize();
+    if (!over)
+        ski_mpi_kind.finalize();
     ours = false;
 }

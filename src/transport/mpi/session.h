@@ -37,7 +37,7 @@ extern const struct ski_mpi_kind {
     bool (*launched_by_other)(void);
     void (*prepare)(void); /* just before MPI_Init    */
 
-    bool finalizes; /* where it was ours to initialise, it is ours to finalise */
+    void (*finalize)(void); /* where it was ours to initialise */
 } ski_mpi_kind;
 
 /** Begin to use MPI.  With @p launched it must be that an MPI launcher started us,
