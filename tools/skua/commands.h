@@ -4,6 +4,7 @@
 #define SKUA_COMMANDS_H
 
 int command_info(int argc, char **argv);
+int print_peers(int argc, char **argv); /* of skua info */
 int command_bench(int argc, char **argv);
 int command_tour(int argc, char **argv);
 

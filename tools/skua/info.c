@@ -11,7 +11,9 @@
 
 #include "base/config.h"
 #include "base/topology.h"
+#include "boot/mpi.h"
 #include "boot/pmix.h"
+#include "transport/select.h"
 #include "base/arena.h"
 #include "commands.h"
 
@@ -19,10 +21,42 @@ static const char help[] = "usage: skua info [options]\n"
                            "\n"
                            "  -c, --config     every setting, its value and what it does\n"
                            "  -t, --topology   packages, caches and cores of this host\n"
+                           "  -p, --peers      how the processes of a job reach each other; to be\n"
+                           "                   started as one: skuarun -n 4 skua info --peers\n"
                            "      --man        the settings as the body of a manual page\n"
                            "  -h, --help       this text\n"
                            "\n"
                            "Without options: the version, this host, and how it can be used.\n";
+
+static void quietly(enum ski_log_level level, const char *format, ...)
+{
+    (void)level, (void)format;
+}
+
+/* A driver between hosts: what it stands on, or why it cannot be used.  MPI is not begun
+ * here: that is for the processes of a job. */
+static void print_driver(const char *name)
+{
+    static struct ski_net    net; /* the driver may look at it until it is stopped */
+    const struct ski_driver *driver;
+
+    net    = (struct ski_net){.processes    = 1,
+                              .ports        = 1,
+                              .one_host     = true,
+                              .interfaces   = ski_config.interfaces,
+                              .port_range   = ski_config.ports,
+                              .peer_timeout = ski_config.peer_timeout,
+                              .log          = quietly};
+    driver = ski_driver_load(name, net.why, sizeof net.why);
+    if (driver && strncmp(name, "mpi", 3) == 0) {
+        printf("            %s: under its mpiexec or mpirun\n", name);
+    } else if (driver && driver->start(&net) == SKUA_OK) {
+        printf("            %s: %s\n", name, driver->describe());
+        driver->stop();
+    } else {
+        printf("            %s: no, %s\n", name, net.why);
+    }
+}
 
 static void print_summary(void)
 {
@@ -39,10 +73,14 @@ static void print_summary(void)
     printf("memory      %zu MiB\n", pages * page >> 20);
     printf("messages    inline up to %d bytes, then by address; header %d bytes\n", SKUA_INLINE_MAX,
            SKUA_MSG_HEADER);
-    printf("transports  host (PEs of this host, through the arena)\n");
+    printf("transports  host: PEs of this host, through the arena\n");
+    for (int i = 0; i < SKI_CANDIDATES; i++)
+        print_driver(ski_driver_names[i]);
     printf("launchers   skuarun; none (a program by itself is one PE, or SKUA_THREADS)\n");
     printf("            mpirun, prterun, srun (PMIx)%s%s\n", ski_pmix_missing() ? ": no, " : "",
            ski_pmix_missing() ? ski_pmix_missing() : "");
+    printf("            mpiexec (MPI)%s%s\n", ski_mpi_missing() ? ": no, " : "",
+           ski_mpi_missing() ? ski_mpi_missing() : "");
 }
 
 static int check_arena(void)
@@ -62,21 +100,20 @@ static int check_arena(void)
 int command_info(int argc, char **argv)
 {
     static const struct option options[] = {
-        {"config", no_argument, NULL, 'c'},
-        {"topology", no_argument, NULL, 't'},
-        {"man", no_argument, NULL, 'm'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"config", no_argument, NULL, 'c'}, {"topology", no_argument, NULL, 't'},
+        {"peers", no_argument, NULL, 'p'},  {"man", no_argument, NULL, 'm'},
+        {"help", no_argument, NULL, 'h'},   {NULL, 0, NULL, 0},
     };
     int c;
 
     if (ski_config_load() != SKUA_OK)
         return 2;
     ski_config_check_names();
-    while ((c = getopt_long(argc, argv, "cth", options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "ctph", options, NULL)) != -1) {
         switch (c) {
         case 'c': ski_config_print(stdout); return 0;
         case 't': ski_topology_print(stdout); return 0;
+        case 'p': return print_peers(argc, argv);
         case 'm': ski_config_print_man(stdout); return 0;
         case 'h': fputs(help, stdout); return 0;
         default: fputs("(skua info --help)\n", stderr); return 2;

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * peers.c - skua info --peers: how the processes of a job reach each other.
+ *
+ * It is a Skua program: started like any other it looks at the job it is in.  The
+ * first PE of each process tells PE 0 its host and which processes are near.
+ */
+#include <skua/skua.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "commands.h"
+#include "core/far.h"
+#include "transport/driver.h"
+
+#define COLUMNS_MOST 32 /* processes in a table; beyond, only how many are near */
+
+struct report {
+    int32_t process;
+    char    host[64];
+    uint8_t near[]; /* one a process */
+};
+
+static skua_handler    report_handler;
+static struct report **reports; /* on PE 0 */
+static int             missing;
+
+static const char *path(const struct report *from, int to)
+{
+    if (from->process == to)
+        return "self";
+    return from->near[to] ? "arena" : ski_far_driver()->name;
+}
+
+static void print_row(const struct report *r)
+{
+    int first = skua_process_first(r->process), pes = skua_process_pes(r->process), near = 0;
+
+    printf("%7d  %4d-%-4d  %-16s", r->process, first, first + pes - 1, r->host);
+    for (int i = 0; i < skua_processes(); i++)
+        near += r->near[i];
+    if (skua_processes() > COLUMNS_MOST)
+        printf("  %d by arena, %d by driver", near - 1, skua_processes() - near);
+    for (int i = 0; i < skua_processes() && skua_processes() <= COLUMNS_MOST; i++)
+        printf(" %-5s", path(r, i));
+    printf("\n");
+}
+
+static void print_all(void)
+{
+    printf("process  PEs        host             ");
+    for (int i = 0; i < skua_processes() && skua_processes() <= COLUMNS_MOST; i++)
+        printf(" to %-2d", i);
+    printf("\n");
+    for (int i = 0; i < skua_processes(); i++)
+        print_row(reports[i]);
+    printf("\nself: in one process; arena: memory that a host shares, no copies");
+    if (ski_far_driver())
+        printf("; %s: %s", ski_far_driver()->name, ski_far_driver()->describe());
+    printf("\n");
+}
+
+static void on_report(skua_msg *msg)
+{
+    struct report *r    = skua_msg_data(msg);
+    size_t         size = skua_msg_size(msg);
+
+    if (!reports) {
+        reports = ski_calloc((size_t)skua_processes(), sizeof *reports);
+        missing = skua_processes();
+    }
+    reports[r->process] = memcpy(ski_malloc(size), r, size);
+    skua_msg_free(msg);
+    if (--missing > 0)
+        return;
+    print_all();
+    for (int i = 0; i < skua_processes(); i++)
+        free(reports[i]);
+    free(reports);
+    skua_exit(0);
+}
+
+static void start(int argc, char **argv)
+{
+    int            processes = skua_processes();
+    size_t         bytes     = sizeof(struct report) + (size_t)processes;
+    skua_msg      *msg;
+    struct report *r;
+
+    (void)argc, (void)argv;
+    if (skua_pe() != skua_process_first(skua_process()))
+        return;
+    msg        = skua_msg_alloc(bytes);
+    r          = memset(skua_msg_data(msg), 0, bytes);
+    r->process = skua_process();
+    gethostname(r->host, sizeof r->host - 1);
+    for (int i = 0; i < processes; i++)
+        r->near[i] = skua_near(skua_process_first(i));
+    skua_send(0, report_handler, msg);
+}
+
+int print_peers(int argc, char **argv)
+{
+    report_handler = skua_register("report", on_report);
+    return skua_main(argc, argv, start);
+}
