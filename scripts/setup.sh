@@ -10,7 +10,7 @@
 set -eu
 
 build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev libfabric-dev"
-peers="openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev"
+peers="openmpi-bin libopenmpi-dev mpich libmpich-dev libarmci-mpi-dev ucx-utils iproute2 util-linux"
 case "${1:-build}" in
   build) packages="$build" ;;
   test)  packages="$build g++ valgrind openmpi-bin" ;;

@@ -36,8 +36,7 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
     bench_run(results, argv);
 }
 
-/* The launcher of a peer: that of an MPI by its Debian name or the plain one. */
-static bool find_launcher(const char *launcher, char path[PROGRAM_PATH])
+bool bench_launcher(const char *launcher, char path[PROGRAM_PATH])
 {
     char name[64];
 
@@ -55,7 +54,7 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
     char *argv[12];
     int   i = 0;
 
-    if (!program_find(peer->program, path) || !find_launcher(peer->launcher, launcher))
+    if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher))
         return;
     snprintf(n, sizeof n, "%d", ranks);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
