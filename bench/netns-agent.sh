@@ -4,10 +4,11 @@
 # netns-agent - the remote shell between the two network namespaces of
 # `skua bench network --namespaces', which says where they are.
 #
-# usage: netns-agent HOST COMMAND...
+# usage: netns-agent [-x] HOST COMMAND...      (-x: as MPICH calls ssh)
+[ "$1" = -x ] && shift
 case $1 in
-  *.1) holder=$SKUA_BENCH_HOLDER_A ;;
-  *)   holder=$SKUA_BENCH_HOLDER_B ;;
+  *.1) holder=$NETNS_HOLDER_A ;;
+  *)   holder=$NETNS_HOLDER_B ;;
 esac
 shift
-exec nsenter -t "$holder" -n -u sh -c "$*"
+exec nsenter -t "$holder" -n -u -m sh -c "$*"

@@ -6,20 +6,26 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ARGUMENTS  48
+#define LIMIT      "120"     /* seconds for a program; then we go on without it */
 #define PAIR_PAUSE 300000000 /* ns that a server is given to listen */
 #define DEVICE     "skua0"
 #define NAMES                                                                                      \
     {                                                                                              \
         "skua-a", "skua-b"                                                                         \
     }
-#define ADDRESS(i)  ((i) == 0 ? "10.213.77.1" : "10.213.77.2")
+#define FIRST       "10.213.77.1"
+#define SECOND      "10.213.77.2"
 #define SUBNET_BITS "/24"
+
+static const char *const names[2]     = {"skua-a", "skua-b"};
+static const char *const addresses[2] = {FIRST, SECOND};
 
 /* A command line in the making. */
 struct command {
@@ -47,6 +53,16 @@ static void ignore_line(const char *text, void *arg)
 
 /* ---- namespaces ---------------------------------------------------------- */
 
+/* Namespaces of our own; /sys shows the devices of the one it was mounted in, and UCX
+ * looks there. */
+static bool keep_apart(const char *name)
+{
+    return unshare(CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWNS) == 0 &&
+           sethostname(name, strlen(name)) == 0 &&
+           mount("", "/", NULL, MS_SLAVE | MS_REC, NULL) == 0 && umount2("/sys", MNT_DETACH) == 0 &&
+           mount("sysfs", "/sys", "sysfs", 0, NULL) == 0;
+}
+
 /* A child in namespaces of its own, which ends when we do; -1: not possible. */
 static pid_t hold(const char *name)
 {
@@ -59,8 +75,7 @@ static pid_t hold(const char *name)
     pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (unshare(CLONE_NEWNET | CLONE_NEWUTS) < 0 || sethostname(name, strlen(name)) < 0 ||
-            write(ready[1], "", 1) != 1)
+        if (!keep_apart(name) || write(ready[1], "", 1) != 1)
             _exit(1);
         close(ready[0]);
         close(ready[1]);
@@ -84,7 +99,7 @@ static void add_entry(struct command *command, const struct network *network, in
         return;
     snprintf(number, 16, "%d", (int)network->holder[end]);
     add_all(command,
-            (const char *const[]){"/usr/bin/nsenter", "-t", number, "-n", "-u", "--", NULL});
+            (const char *const[]){"/usr/bin/nsenter", "-t", number, "-n", "-u", "-m", "--", NULL});
 }
 
 static bool ip(const struct network *network, int end, const char *const arguments[])
@@ -111,21 +126,19 @@ static bool join(const struct network *network)
                                   "netns", b, NULL}))
         return false;
     for (int end = 0; end < 2; end++) {
-        snprintf(address, sizeof address, "%s%s", ADDRESS(end), SUBNET_BITS);
+        snprintf(address, sizeof address, "%s%s", addresses[end], SUBNET_BITS);
         if (!ip(network, end, (const char *const[]){"addr", "add", address, "dev", DEVICE, NULL}) ||
             !ip(network, end, (const char *const[]){"link", "set", DEVICE, "up", NULL}) ||
             !ip(network, end, (const char *const[]){"link", "set", "lo", "up", NULL}))
             return false;
     }
-    setenv("SKUA_BENCH_HOLDER_A", a, 1); /* for netns-agent */
-    setenv("SKUA_BENCH_HOLDER_B", b, 1);
+    setenv("NETNS_HOLDER_A", a, 1); /* for netns-agent */
+    setenv("NETNS_HOLDER_B", b, 1);
     return true;
 }
 
 static bool make_namespaces(struct network *network)
 {
-    static const char *const names[2] = NAMES;
-
     network->interface = DEVICE;
     for (int end = 0; end < 2; end++)
         network->holder[end] = hold(names[end]);
@@ -185,7 +198,7 @@ void network_close(struct network *network)
 
 const char *network_address(const struct network *network)
 {
-    return network->holder[0] ? ADDRESS(0) : "127.0.0.1";
+    return network->holder[0] ? FIRST : "127.0.0.1";
 }
 
 /* ---- starting ------------------------------------------------------------ */
@@ -205,6 +218,19 @@ bool network_skuarun_spreads(const struct bench_host *host)
     return found;
 }
 
+/* How the launcher of an MPI reaches the other end. */
+static void add_reach(struct command *command, const struct network *network, bool open)
+{
+    if (open)
+        add_all(command, (const char *const[]){"--oversubscribe", "--bind-to", "none", NULL});
+    if (network->holder[0] && open)
+        add_all(command, (const char *const[]){"--mca", "plm_rsh_agent", network->agent, NULL});
+    else if (network->holder[0])
+        add_all(command, (const char *const[]){"-launcher", "ssh", "-launcher-exec", network->agent,
+                                               "-iface", DEVICE, "-hosts", FIRST "," SECOND, "-ppn",
+                                               "1", NULL});
+}
+
 /* Two processes under the launcher of an MPI, each on its CPU. */
 static void run_under_mpi(const struct network *network, struct results *results, const char *mpi,
                           const char *const program[])
@@ -215,21 +241,16 @@ static void run_under_mpi(const struct network *network, struct results *results
 
     if (!bench_launcher(mpi, launcher))
         return;
+    add_all(&command, (const char *const[]){"/usr/bin/timeout", LIMIT, NULL});
     add_entry(&command, network, 0, number);
     add(&command, launcher);
-    if (open)
-        add_all(&command, (const char *const[]){"--oversubscribe", "--bind-to", "none", NULL});
-    if (network->holder[0] && open)
-        add_all(&command, (const char *const[]){"--mca", "plm_rsh_agent", network->agent, NULL});
-    else if (network->holder[0])
-        add_all(&command, (const char *const[]){"-launcher", "ssh", "-launcher-exec",
-                                                network->agent, "-iface", DEVICE, NULL});
+    add_reach(&command, network, open);
     for (int end = 0; end < 2; end++) {
         snprintf(cpu[end], sizeof cpu[end], "%d", network->host->cpu[end]);
         if (end == 1)
             add(&command, ":");
-        if (network->holder[0])
-            add_all(&command, (const char *const[]){open ? "--host" : "-host", ADDRESS(end), NULL});
+        if (network->holder[0] && open)
+            add_all(&command, (const char *const[]){"--host", addresses[end], NULL});
         add_all(&command, (const char *const[]){"-n", "1", "taskset", "-c", cpu[end], NULL});
         add_all(&command, program);
     }
@@ -268,6 +289,7 @@ int network_run_pair(const struct network *network, char *const server[], char *
     int            code;
 
     for (int end = 0; end < 2; end++) {
+        add_all(&command[end], (const char *const[]){"/usr/bin/timeout", LIMIT, NULL});
         add_entry(&command[end], network, end, number[end]);
         add_all(&command[end], (const char *const *)(end == 0 ? server : client));
     }
