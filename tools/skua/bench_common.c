@@ -14,13 +14,18 @@ static void take_line(const char *line, void *results)
     results_read(results, line);
 }
 
+/* A command is named by its first word and, where launchers come first, its last two. */
 void bench_run(struct results *results, char *const argv[])
 {
-    int code = program_run(argv, false, take_line, results);
+    int code = program_run(argv, false, take_line, results), last = 0;
 
-    if (code != 0)
-        fprintf(stderr, "skua: %s %s%s failed (%d); going on without it\n", argv[0],
-                argv[1] ? argv[1] : "", argv[1] && argv[2] ? " ..." : "", code);
+    if (code == 0)
+        return;
+    while (argv[last + 1])
+        last++;
+    fprintf(stderr, "skua: %s%s%s %s failed (%d); going on without it\n", argv[0],
+            last > 2 ? " ... " : "", last > 1 ? argv[last - 1] : "", last > 0 ? argv[last] : "",
+            code);
 }
 
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #define ARGUMENTS  48
-#define LIMIT      "120"     /* seconds for a program; then we go on without it */
+#define LIMIT      "60"      /* seconds for a program; then we go on without it */
 #define PAIR_PAUSE 300000000 /* ns that a server is given to listen */
+#define UP_TRIES   50
+#define UP_PAUSE   100000000 /* ns between them */
 #define DEVICE     "skua0"
 #define NAMES                                                                                      \
     {                                                                                              \
@@ -137,13 +139,35 @@ static bool join(const struct network *network)
     return true;
 }
 
+/* Whether the kernel says that the device works: it takes a moment to notice. */
+static bool is_up(const struct network *network, int end)
+{
+    struct command command = {0};
+    char           number[16];
+
+    add_entry(&command, network, end, number);
+    add_all(&command, (const char *const[]){"/bin/grep", "-q", "up",
+                                            "/sys/class/net/" DEVICE "/operstate", NULL});
+    return program_run(command.argv, false, ignore_line, NULL) == 0;
+}
+
+static bool wait_until_up(const struct network *network)
+{
+    for (int i = 0; i < UP_TRIES; i++) {
+        if (is_up(network, 0) && is_up(network, 1))
+            return true;
+        nanosleep(&(struct timespec){.tv_nsec = UP_PAUSE}, NULL);
+    }
+    return false;
+}
+
 static bool make_namespaces(struct network *network)
 {
     network->interface = DEVICE;
     for (int end = 0; end < 2; end++)
         network->holder[end] = hold(names[end]);
     if (network->holder[0] > 0 && network->holder[1] > 0 &&
-        program_find("netns-agent", network->agent) && join(network))
+        program_find("netns-agent", network->agent) && join(network) && wait_until_up(network))
         return true;
     fprintf(stderr, "skua: two joined network namespaces cannot be made here (is `ip' there, and "
                     "are you root?)\n");
