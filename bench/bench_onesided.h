@@ -94,26 +94,36 @@ static inline void onesided_fill(void)
     }
 }
 
+/* How much is measured: inside a host, unless bench_network.h says otherwise. */
+static struct {
+    const char *bench;
+    int         batches;
+    int         fewer;  /* a batch has so many times fewer accesses */
+    int         window; /* of large accesses in flight              */
+} onesided_pace = {"onesided", ONESIDED_BATCHES, 1, 16};
+
 /* Accesses in a batch: some milliseconds' worth at most, also for the slow. */
 static inline int onesided_trips(size_t bytes)
 {
-    return bytes <= 512      ? 2000
-           : bytes <= 8192   ? 300
-           : bytes <= 65536  ? 100
-           : bytes <= 262144 ? 20
-                             : 5;
+    int trips = bytes <= 512      ? 2000
+                : bytes <= 8192   ? 300
+                : bytes <= 65536  ? 100
+                : bytes <= 262144 ? 20
+                                  : 5;
+
+    return trips > onesided_pace.fewer ? trips / onesided_pace.fewer : 1;
 }
 
 static inline int onesided_window(size_t bytes)
 {
-    return bytes >= 262144 ? 16 : 64;
+    return bytes >= 262144 ? onesided_pace.window : 64;
 }
 
 static inline void onesided_report(int me, const char *series, size_t bytes, const char *metric,
                                    double value)
 {
     if (me == 0)
-        bench_report("onesided", series, bytes, metric, value);
+        bench_report(onesided_pace.bench, series, bytes, metric, value);
 }
 
 static inline double onesided_less(double a, double b)
@@ -154,7 +164,7 @@ ONESIDED_INLINE void onesided_measure(const struct onesided *ops, const char *se
         return;
     if (ops->prepare)
         ops->prepare(a);
-    for (int batch = 0; batch < ONESIDED_BATCHES; batch++) {
+    for (int batch = 0; batch < onesided_pace.batches; batch++) {
         ops->barrier(a);
         if (me == 0)
             best = onesided_less(best, onesided_time(fn, a, trips));
@@ -193,7 +203,7 @@ ONESIDED_INLINE void onesided_bandwidth(const struct onesided *ops, const char *
         return;
     if (ops->prepare)
         ops->prepare(a);
-    for (int batch = 0; batch < ONESIDED_BATCHES; batch++) {
+    for (int batch = 0; batch < onesided_pace.batches; batch++) {
         double start;
         ops->barrier(a);
         start = bench_now();
@@ -221,7 +231,7 @@ ONESIDED_INLINE void onesided_pingpong(const struct onesided *ops, const char *s
         return;
     if (ops->prepare)
         ops->prepare(&a);
-    for (int batch = 0; batch < ONESIDED_BATCHES; batch++) {
+    for (int batch = 0; batch < onesided_pace.batches; batch++) {
         double start;
         ops->barrier(&a);
         start = bench_now();

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi_messages.c - the measurements of messages.c and rate.c, in MPI.
+ * mpi_messages.c - the measurements of messages.c, rate.c and network.c, in MPI.
  *
- * usage: mpi_messages SERIES roundtrip|read|rate
+ * usage: mpi_messages SERIES roundtrip|read|rate|network
  *   read: as roundtrip, and the receiver reads every byte
  */
 #include <mpi.h>
 
-#include "bench.h"
+#include "bench_network.h"
 
-static char       buffer[2][BENCH_BYTES];
+static char       buffer[2][NETWORK_MOST];
 static MPI_Status statuses[BENCH_WINDOW];
 
 static void roundtrip(const char *series, int me, int read_all)
@@ -87,6 +87,78 @@ static void rate(const char *series, int me, int ranks)
         bench_report("messages", series, 8, metric, best);
 }
 
+/* ---- between hosts --------------------------------------------------------- */
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static void network_trips(int me, int bytes, int trips)
+{
+    for (int t = 0; t < trips; t++) {
+        if (me == 0)
+            MPI_Send(buffer[0], bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+        MPI_Recv(buffer[1], bytes, MPI_BYTE, 1 - me, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (me == 1)
+            MPI_Send(buffer[0], bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+    }
+}
+
+static void network_latency(const char *series, int me, size_t bytes)
+{
+    int    trips = onesided_trips(bytes);
+    double best  = 1e9;
+
+    for (int batch = 0; batch < network_batches(bytes); batch++) {
+        double start = bench_now();
+        network_trips(me, (int)bytes, trips);
+        best = least(best, (bench_now() - start) / trips / 2);
+    }
+    onesided_report(me, series, bytes, "message_us", best * 1e6);
+}
+
+/* Many messages, then an empty one back. */
+static void network_window(int me, int bytes, int window)
+{
+    MPI_Request request[BENCH_WINDOW];
+
+    for (int i = 0; i < window; i++)
+        if (me == 0)
+            MPI_Isend(buffer[0], bytes, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request[i]);
+        else
+            MPI_Irecv(buffer[1], bytes, MPI_BYTE, 0, 0, MPI_COMM_WORLD, &request[i]);
+    MPI_Waitall(window, request, statuses);
+    if (me == 0)
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+}
+
+static void network_bandwidth(const char *series, int me, size_t bytes)
+{
+    int    window = onesided_window(bytes);
+    double best   = 1e9;
+
+    for (int batch = 0; batch < network_batches(bytes); batch++) {
+        double start = bench_now();
+        network_window(me, (int)bytes, window);
+        best = least(best, bench_now() - start);
+    }
+    onesided_report(me, series, bytes, "message_gbs", window * (double)bytes / best * 1e-9);
+}
+
+static void network(const char *series, int me)
+{
+    network_pace();
+    memset(buffer, 1, sizeof buffer);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (size_t i = 0; i < NETWORK_SIZES; i++)
+        network_latency(series, me, network_sizes[i]);
+    for (size_t i = 0; i < NETWORK_FLOODS; i++)
+        network_bandwidth(series, me, network_floods[i]);
+}
+
 int main(int argc, char **argv)
 {
     int me, ranks;
@@ -95,10 +167,12 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (argc < 3 || ranks % 2) {
-        fprintf(stderr, "usage: mpirun -n 2 mpi_messages SERIES roundtrip|read|rate\n");
+        fprintf(stderr, "usage: mpirun -n 2 mpi_messages SERIES roundtrip|read|rate|network\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     } else if (strcmp(argv[2], "rate") == 0) {
         rate(argv[1], me, ranks);
+    } else if (strcmp(argv[2], "network") == 0) {
+        network(argv[1], me);
     } else {
         roundtrip(argv[1], me, strcmp(argv[2], "read") == 0);
     }

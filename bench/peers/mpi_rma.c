@@ -2,8 +2,9 @@
 /*
  * mpi_rma.c - one-sided communication in MPI, two ranks.
  *
- * usage: mpi_rma SERIES lock|pscw|fence
+ * usage: mpi_rma SERIES lock|network|pscw|fence
  *   lock:  all the time in an epoch of MPI_Win_lock_all; each access is flushed
+ *   network: the same, between hosts: what network.c measures
  *   pscw:  an epoch for each access: start and complete, post and wait
  *   fence: a fence after each access
  *
@@ -12,9 +13,10 @@
  */
 #include <mpi.h>
 
-#include "bench_onesided.h"
+#include "bench_network.h"
 
 static enum { LOCK, PSCW, FENCE } mode;
+static int between_hosts;
 
 static MPI_Win      window;
 static MPI_Group    partner;
@@ -204,14 +206,15 @@ static void close_window(void)
 
 static int parse(int argc, char **argv)
 {
-    static const char *const modes[] = {"lock", "pscw", "fence"};
+    static const char *const modes[] = {"lock", "pscw", "fence", "network"};
 
-    for (int i = 0; argc == 3 && i < 3; i++)
+    for (int i = 0; argc == 3 && i < 4; i++)
         if (strcmp(argv[2], modes[i]) == 0) {
-            mode = i;
+            between_hosts = i == 3;
+            mode          = between_hosts ? LOCK : i;
             return 1;
         }
-    fprintf(stderr, "usage: mpirun -n 2 mpi_rma SERIES lock|pscw|fence\n");
+    fprintf(stderr, "usage: mpirun -n 2 mpi_rma SERIES lock|network|pscw|fence\n");
     return 0;
 }
 
@@ -242,7 +245,12 @@ int main(int argc, char **argv)
         ops.serve = serve;
     onesided_fill();
     open_window(me);
-    onesided_run(&ops, argv[1], me);
+    if (between_hosts) {
+        network_pace();
+        network_onesided(&ops, argv[1], me);
+    } else {
+        onesided_run(&ops, argv[1], me);
+    }
     close_window();
     MPI_Finalize();
     return 0;

@@ -15,11 +15,12 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench [messages|onesided] [options]\n"
+    "usage: skua bench [messages|onesided|network] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
     "  -f, --format=F      table (default), json or csv, on stdout\n"
     "  -o, --output=DIR    where bench-NAME.csv and bench-NAME.svg go (default: .)\n"
+    "      --namespaces    network: between two network namespaces, as root\n"
     "  -h, --help          this text\n"
     "\n"
     "Benchmarks:\n"
@@ -28,9 +29,12 @@ static const char help[] =
     "             that bounce a cache line), Open MPI and MPICH, where installed\n"
     "  onesided   put, get, accumulate, atomics, notification, patches of a matrix,\n"
     "             also while the target computes; beside memcpy, the RMA of both\n"
-    "             MPIs, OpenSHMEM and ARMCI-MPI, where installed\n";
+    "             MPIs, OpenSHMEM and ARMCI-MPI, where installed\n"
+    "  network    the same between two processes that share no memory, over TCP, with\n"
+    "             each driver; beside ucx_perftest and both MPIs, where installed;\n"
+    "             and how long 64 processes take to start\n";
 
-static const struct bench *const benches[] = {&bench_messages, &bench_onesided};
+static const struct bench *const benches[] = {&bench_messages, &bench_onesided, &bench_network};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
@@ -38,6 +42,7 @@ struct options {
     const struct bench *bench;
     int                 rounds;
     const char         *format, *output;
+    bool                namespaces;
 };
 
 /* ---- the host ------------------------------------------------------------ */
@@ -108,11 +113,9 @@ static int wrong(const char *what, const char *text)
 static int parse(int argc, char **argv, struct options *options)
 {
     static const struct option long_options[] = {
-        {"rounds", required_argument, NULL, 'r'},
-        {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"rounds", required_argument, NULL, 'r'}, {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'}, {"namespaces", no_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
     };
     int c;
 
@@ -121,6 +124,7 @@ static int parse(int argc, char **argv, struct options *options)
         case 'r': options->rounds = atoi(optarg); break;
         case 'f': options->format = optarg; break;
         case 'o': options->output = optarg; break;
+        case 'n': options->namespaces = true; break;
         case 'h': fputs(help, stdout); return -1;
         default: fputs("(skua bench --help)\n", stderr); return 2;
         }
@@ -132,6 +136,8 @@ static int parse(int argc, char **argv, struct options *options)
         return wrong("expected table, json or csv", options->format);
     if (access(options->output, W_OK) != 0)
         return wrong("no folder that can be written to", options->output);
+    if (options->namespaces && geteuid() != 0)
+        return wrong("needs root", "--namespaces");
     for (size_t i = 0; optind < argc; i++) {
         if (i == BENCHES)
             return wrong("no such benchmark", argv[optind]);
@@ -144,7 +150,7 @@ static int parse(int argc, char **argv, struct options *options)
 
 int command_bench(int argc, char **argv)
 {
-    struct options    options = {&bench_messages, 3, "table", "."};
+    struct options    options = {&bench_messages, 3, "table", ".", false};
     struct results    results = {0};
     struct bench_host host;
     int               code = parse(argc, argv, &options);
@@ -152,6 +158,7 @@ int command_bench(int argc, char **argv)
     if (code != 0)
         return code < 0 ? 0 : code;
     find_cpus(&host);
+    host.namespaces = options.namespaces;
     if (!program_find("skuarun", host.skuarun)) {
         fprintf(stderr, "skua: skuarun is missing from this installation\n");
         return 1;

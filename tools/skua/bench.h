@@ -3,6 +3,7 @@
 #ifndef SKUA_BENCH_H
 #define SKUA_BENCH_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "plot.h"
@@ -13,6 +14,7 @@ struct bench_host {
     char skuarun[PROGRAM_PATH];
     int  cpu[2]; /* two different cores, if there are */
     int  cores;
+    bool namespaces; /* bench network: between two of them, not over loopback */
 };
 
 struct bench {
@@ -25,7 +27,7 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_messages, bench_onesided;
+extern const struct bench bench_messages, bench_network, bench_onesided;
 
 /* ---- running (bench_common.c) -------------------------------------------- */
 
@@ -47,6 +49,9 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
  *  enough; nothing if it, or its launcher, is not installed. */
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
+
+/** The launcher of a peer: that of an MPI by its Debian name or the plain one. */
+bool bench_launcher(const char *launcher, char path[PROGRAM_PATH]);
 
 /** Show what is going on, where somebody watches; NULL clears it. */
 void bench_progress(const char *what);

@@ -14,13 +14,18 @@ static void take_line(const char *line, void *results)
     results_read(results, line);
 }
 
+/* A command is named by its first word and, where launchers come first, its last two. */
 void bench_run(struct results *results, char *const argv[])
 {
-    int code = program_run(argv, false, take_line, results);
+    int code = program_run(argv, false, take_line, results), last = 0;
 
-    if (code != 0)
-        fprintf(stderr, "skua: %s %s%s failed (%d); going on without it\n", argv[0],
-                argv[1] ? argv[1] : "", argv[1] && argv[2] ? " ..." : "", code);
+    if (code == 0)
+        return;
+    while (argv[last + 1])
+        last++;
+    fprintf(stderr, "skua: %s%s%s %s failed (%d); going on without it\n", argv[0],
+            last > 2 ? " ... " : "", last > 1 ? argv[last - 1] : "", last > 0 ? argv[last] : "",
+            code);
 }
 
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
@@ -36,8 +41,7 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
     bench_run(results, argv);
 }
 
-/* The launcher of a peer: that of an MPI by its Debian name or the plain one. */
-static bool find_launcher(const char *launcher, char path[PROGRAM_PATH])
+bool bench_launcher(const char *launcher, char path[PROGRAM_PATH])
 {
     char name[64];
 
@@ -55,7 +59,7 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
     char *argv[12];
     int   i = 0;
 
-    if (!program_find(peer->program, path) || !find_launcher(peer->launcher, launcher))
+    if (!program_find(peer->program, path) || !bench_launcher(peer->launcher, launcher))
         return;
     snprintf(n, sizeof n, "%d", ranks);
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);

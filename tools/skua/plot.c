@@ -122,16 +122,11 @@ static void draw_names(FILE *to, const struct frame *f, const struct plot *plot)
     }
 }
 
-void plot_write(const struct plot *plot, FILE *to)
+static void draw_plot(FILE *to, const struct plot *plot)
 {
     struct frame f = frame_of(plot);
 
-    fprintf(to,
-            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' "
-            "font-family='sans-serif' font-size='12' fill='#222'>\n"
-            "<rect width='100%%' height='100%%' fill='white'/>\n"
-            "<text x='%g' y='28' font-size='16'>%s</text>\n",
-            WIDTH, HEIGHT, WIDTH, HEIGHT, LEFT, plot->title);
+    fprintf(to, "<text x='%g' y='28' font-size='16'>%s</text>\n", LEFT, plot->title);
     draw_grid(to, &f);
     fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='middle'>%s</text>\n",
             (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 16, plot->x_axis);
@@ -140,5 +135,26 @@ void plot_write(const struct plot *plot, FILE *to)
     for (size_t c = 0; c < plot->curves; c++)
         draw_curve(to, &f, &plot->curve[c]);
     draw_names(to, &f, plot);
+}
+
+void plot_write_all(const struct plot *plots, size_t count, FILE *to)
+{
+    double height = (double)count * HEIGHT;
+
+    fprintf(to,
+            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' "
+            "font-family='sans-serif' font-size='12' fill='#222'>\n"
+            "<rect width='100%%' height='100%%' fill='white'/>\n",
+            WIDTH, height, WIDTH, height);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(to, "<g transform='translate(0 %g)'>\n", (double)i * HEIGHT);
+        draw_plot(to, &plots[i]);
+        fprintf(to, "</g>\n");
+    }
     fprintf(to, "</svg>\n");
+}
+
+void plot_write(const struct plot *plot, FILE *to)
+{
+    plot_write_all(plot, 1, to);
 }

@@ -22,4 +22,7 @@ struct plot {
 
 void plot_write(const struct plot *plot, FILE *to);
 
+/** Several, one below the other. */
+void plot_write_all(const struct plot *plots, size_t count, FILE *to);
+
 #endif

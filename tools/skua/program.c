@@ -68,6 +68,23 @@ static pid_t start(char *const argv[], int to, bool of_stderr)
     _exit(127);
 }
 
+pid_t program_start(char *const argv[])
+{
+    int   nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    pid_t pid     = start(argv, nothing, false);
+
+    close(nothing);
+    return pid;
+}
+
+void program_stop(pid_t pid)
+{
+    if (pid <= 0)
+        return;
+    kill(pid, SIGTERM);
+    waitpid(pid, NULL, 0);
+}
+
 int program_run(char *const argv[], bool of_stderr, void (*line)(const char *text, void *arg),
                 void *arg)
 {

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define PROGRAM_PATH 512
 
@@ -23,5 +24,10 @@ bool program_in_path(const char *name, char path[PROGRAM_PATH]);
  *  stderr); its exit code, or -1 if it could not be run or died. */
 int program_run(char *const argv[], bool of_stderr, void (*line)(const char *text, void *arg),
                 void *arg);
+
+/** Start @p argv without output, and go on; its process, or -1.  program_stop() ends it
+ *  and waits until it is gone. */
+pid_t program_start(char *const argv[]);
+void  program_stop(pid_t pid);
 
 #endif

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * network.c - Skua between two PEs that share no memory: the metrics of
+ * bench_network.h, and signal_us, a put whose arrival runs a handler, one way.
+ *
+ * usage: network SERIES, on two PEs of different hosts, or of one with SKUA_SHARE=0
+ *
+ * Messages go by pointer, from handler to handler: the one that comes is sent back.
+ * The target of one-sided operations waits in a barrier, that is, in the scheduler.
+ */
+#include <skua/skua.h>
+
+#include <stdbool.h>
+
+#include "bench_network.h"
+
+static skua_handler ball, flood, signalled;
+static skua_region  memory;
+static char        *own; /* piece of it */
+
+/* PE 0 counts what is left to come back, PE 1 what is left of a window. */
+static struct {
+    int    left, window;
+    size_t bytes;
+} at;
+
+static bool none_left(void *arg)
+{
+    (void)arg;
+    return at.left == 0;
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static skua_msg *message(size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(bytes);
+
+    memset(skua_msg_data(msg), 1, bytes);
+    return msg;
+}
+
+/* ---- messages ------------------------------------------------------------ */
+
+static void on_ball(skua_msg *msg)
+{
+    int me = skua_pe();
+
+    if (me == 1 || --at.left > 0)
+        skua_send(1 - me, ball, msg);
+    else
+        skua_msg_free(msg);
+}
+
+static void play(int trips, size_t bytes)
+{
+    skua_msg *msg = message(bytes);
+
+    at.left = trips;
+    skua_send(1, ball, msg);
+    skua_run_until(none_left, NULL);
+}
+
+static void measure_messages(const char *series, int me, size_t bytes)
+{
+    int    trips = onesided_trips(bytes);
+    double best  = 1e9;
+
+    skua_sync();
+    for (int batch = 0; me == 0 && batch < network_batches(bytes); batch++) {
+        double start = bench_now();
+        play(trips, bytes);
+        best = least(best, (bench_now() - start) / trips / 2);
+    }
+    skua_sync(); /* PE 1 has played here */
+    onesided_report(me, series, bytes, "message_us", best * 1e6);
+}
+
+/* ---- many messages ------------------------------------------------------- */
+
+/* At PE 1 the last of a window is answered; at PE 0 that is the answer. */
+static void on_flood(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (skua_pe() == 0)
+        at.left = 0;
+    else if (++at.left == at.window) {
+        at.left = 0;
+        skua_send_copy(0, flood, NULL, 0);
+    }
+}
+
+static void send_window(size_t bytes)
+{
+    at.left = 1;
+    for (int i = 0; i < at.window; i++)
+        skua_send(1, flood, skua_msg_alloc(bytes));
+    skua_run_until(none_left, NULL);
+}
+
+static void measure_flood(const char *series, int me, size_t bytes)
+{
+    double best = 1e9;
+
+    at.window = onesided_window(bytes);
+    at.left   = 0;
+    skua_sync();
+    for (int batch = 0; me == 0 && batch < network_batches(bytes); batch++) {
+        double start = bench_now();
+        send_window(bytes);
+        best = least(best, bench_now() - start);
+    }
+    skua_sync();
+    onesided_report(me, series, bytes, "message_gbs", at.window * (double)bytes / best * 1e-9);
+}
+
+/* ---- puts that run a handler ------------------------------------------------- */
+
+static void put_signal(int to)
+{
+    skua_put_nb(skua_at(memory, to, 0), onesided_source, at.bytes,
+                &(skua_ends){.signal = signalled});
+}
+
+static void on_signal(skua_msg *msg)
+{
+    int me = skua_pe();
+
+    skua_msg_free(msg);
+    if (me == 1 || --at.left > 0)
+        put_signal(1 - me);
+}
+
+static void measure_signal(const char *series, int me, size_t bytes)
+{
+    int    trips = onesided_trips(bytes);
+    double best  = 1e9;
+
+    at.bytes = bytes;
+    skua_sync();
+    for (int batch = 0; me == 0 && batch < network_batches(bytes); batch++) {
+        double start = bench_now();
+        at.left      = trips;
+        put_signal(1);
+        skua_run_until(none_left, NULL);
+        best = least(best, (bench_now() - start) / trips / 2);
+    }
+    skua_sync();
+    onesided_report(me, series, bytes, "signal_us", best * 1e6);
+}
+
+/* ---- one-sided -------------------------------------------------------------- */
+
+static void *area(void)
+{
+    return own;
+}
+
+static void barrier(const struct onesided_access *a)
+{
+    (void)a;
+    skua_sync();
+}
+
+static skua_gaddr target(const struct onesided_access *a)
+{
+    return skua_at(memory, a->pe, a->offset);
+}
+
+static void put(const struct onesided_access *a)
+{
+    skua_put(target(a), onesided_source + a->offset, a->bytes);
+}
+
+static void get(const struct onesided_access *a)
+{
+    skua_get(onesided_result + a->offset, target(a), a->bytes);
+}
+
+static void put_nb(const struct onesided_access *a)
+{
+    skua_put_nb(target(a), onesided_source + a->offset, a->bytes, NULL);
+}
+
+static void get_nb(const struct onesided_access *a)
+{
+    skua_get_nb(onesided_result + a->offset, target(a), a->bytes, NULL);
+}
+
+static void complete(const struct onesided_access *a)
+{
+    skua_fence(a->pe);
+}
+
+static void fetch_add(const struct onesided_access *a)
+{
+    uint64_t old;
+
+    skua_fetch_add64(skua_at(memory, a->pe, ONESIDED_NUMBER), 1, &old);
+}
+
+static void notify(const struct onesided_access *a, uint64_t turn)
+{
+    (void)turn; /* the counter at the target follows it */
+    skua_put_nb(target(a), onesided_source, a->bytes,
+                &(skua_ends){.notify = skua_at(memory, a->pe, ONESIDED_FLAG)});
+}
+
+static void await(const struct onesided_access *a, uint64_t turn)
+{
+    (void)a;
+    skua_notify_wait((skua_notify *)(void *)(own + ONESIDED_FLAG), turn);
+}
+
+static const struct onesided skua = {.area      = area,
+                                     .barrier   = barrier,
+                                     .put       = put,
+                                     .get       = get,
+                                     .fetch_add = fetch_add,
+                                     .put_nb    = put_nb,
+                                     .get_nb    = get_nb,
+                                     .complete  = complete,
+                                     .notify    = notify,
+                                     .await     = await};
+
+/* ---- all ---------------------------------------------------------------------- */
+
+static void make_memory(int me)
+{
+    if (skua_region_create(ONESIDED_MEMORY, &memory) != SKUA_OK)
+        skua_abort("no memory for the region");
+    own = skua_local(skua_at(memory, me, 0));
+    memset(own, 0, ONESIDED_MEMORY);
+    skua_sync();
+}
+
+static void start(int argc, char **argv)
+{
+    const char *series = argc > 1 ? argv[1] : "skua";
+    int         me     = skua_pe();
+
+    if (skua_pes() != 2 || skua_near(1 - me))
+        skua_abort("run me on two PEs that share no memory: on two hosts, or with SKUA_SHARE=0");
+    make_memory(me);
+    for (size_t i = 0; i < NETWORK_SIZES; i++)
+        measure_messages(series, me, network_sizes[i]);
+    for (size_t i = 0; i < NETWORK_FLOODS; i++)
+        measure_flood(series, me, network_floods[i]);
+    for (size_t i = 0; i < NETWORK_SIZES; i++)
+        measure_signal(series, me, network_sizes[i]);
+    network_onesided(&skua, series, me);
+    if (me == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    ball      = skua_register("ball", on_ball);
+    flood     = skua_register("flood", on_flood);
+    signalled = skua_register("signalled", on_signal);
+    network_pace();
+    onesided_fill();
+    return skua_main(argc, argv, start);
+}
