@@ -128,6 +128,19 @@ static bool parse_flag(const char *text, void *field)
     return false;
 }
 
+static bool parse_autoflag(const char *text, void *field)
+{
+    bool on;
+
+    *(int *)field = -1;
+    if (strcmp(text, "auto") == 0)
+        return true;
+    if (!parse_flag(text, &on))
+        return false;
+    *(int *)field = on;
+    return true;
+}
+
 static bool parse_level(const char *text, void *field)
 {
     for (int i = 0; i < SKI_LOG_LEVELS; i++)
@@ -169,6 +182,7 @@ static bool parse_text(const char *text, void *field)
 static const char expects_address[] =
     "auto or a multiple of 64 KiB in hexadecimal, such as 0x400000000000";
 static const char expects_autobytes[] = "auto or a size such as 65536, 64k, 16m, 2g or 1t";
+static const char expects_autoflag[]  = "auto, 0 or 1";
 static const char expects_bytes[]     = "a size such as 65536, 64k, 16m, 2g or 1t";
 static const char expects_count[]     = "a whole number from 1 on";
 static const char expects_flag[]      = "0 or 1";

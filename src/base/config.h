@@ -17,6 +17,7 @@
 /* The types of settings. */
 typedef uintptr_t          ski_type_address;   /* 0x400000000000; auto is 0 */
 typedef size_t             ski_type_autobytes; /* 4096, 64k, 2g; auto is 0  */
+typedef int                ski_type_autoflag;  /* 0, 1; auto is -1          */
 typedef size_t             ski_type_bytes;     /* 4096, 64k, 16m, 2g, 1t    */
 typedef uint64_t           ski_type_count;     /* 12                        */
 typedef bool               ski_type_flag;      /* 0, 1, yes, no, on, off    */

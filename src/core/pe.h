@@ -68,9 +68,11 @@ struct ski_pe {
     struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
     struct ski_stacks      stacks;
     struct ski_collectives collectives;
-    void                  *data;     /* skua_pe_data                 */
-    void                  *onesided; /* the layer above's            */
-    struct ski_far        *far;      /* its port to other hosts, or NULL */
+    void                  *data;       /* skua_pe_data                 */
+    void                  *onesided;   /* the layer above's            */
+    struct ski_far        *far;        /* its port to other hosts, or NULL */
+    void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
+    uint32_t late_passes;              /* ... for so many passes                            */
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals

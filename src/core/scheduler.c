@@ -28,10 +28,23 @@ struct ski_idle {
 
 /* ---- a pass -------------------------------------------------------------- */
 
+/* What the layer above was asked to send, but not before something more urgent. */
+static void settle(struct ski_pe *self)
+{
+    void (*late)(struct ski_pe *) = self->late;
+
+    self->late        = NULL;
+    self->late_passes = 0;
+    if (late)
+        late(self);
+}
+
 /* Looking at the network is a system call: every so often, and when there is nothing
  * else to do. */
 static void look_far(struct ski_pe *self)
 {
+    if (self->late && (self->queue.pushed == self->queue.popped || self->late_passes++ > 0))
+        settle(self);
     if (self->far_passes-- > 0 && self->queue.pushed != self->queue.popped)
         return;
     self->far_passes = FAR_PASSES;
@@ -262,22 +275,25 @@ static struct ski_pe *on_own_stack(struct ski_pe *self, const char *call)
 
 bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void *arg)
 {
-    while (!condition(arg))
-        if (!pass(self) && !idle(self))
-            return false;
-    return true;
+    bool held;
+
+    while (!(held = condition(arg)) && (pass(self) || idle(self)))
+        ;
+    settle(self);
+    return held;
 }
 
 bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void *arg)
 {
     unsigned limit = ski_host_crowded(self->host, self->index) ? 1 : SPINS;
 
-    for (unsigned empty = 0; !condition(arg); empty++)
+    bool held;
+
+    for (unsigned empty = 0; !(held = condition(arg)) && empty <= limit; empty++)
         if (pass(self))
             empty = 0;
-        else if (empty >= limit)
-            return false;
-    return true;
+    settle(self);
+    return held;
 }
 
 void ski_scheduler_run(struct ski_pe *self)
@@ -294,6 +310,7 @@ void skua_run(void)
     self->stop = false;
     while (!self->stop && (pass(self) || idle(self)))
         ;
+    settle(self);
     self->stop = outer;
 }
 
@@ -318,6 +335,7 @@ size_t skua_run_count(size_t n)
         else if (!idle(self))
             break;
     }
+    settle(self);
     return run;
 }
 
@@ -328,6 +346,7 @@ size_t skua_poll(size_t n)
 
     while (run < n && pass(self))
         run++;
+    settle(self);
     return run;
 }
 

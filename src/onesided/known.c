@@ -12,6 +12,7 @@
 #include "onesided/origin.h"
 #include "onesided/region.h"
 #include "onesided/request.h"
+#include "onesided/rma.h"
 
 /* ---- of others ------------------------------------------------------------------------- */
 
@@ -29,7 +30,7 @@ static struct ski_key *take_key(struct ski_pe *self, int pe, const struct ski_de
     struct ski_peer         *peer   = ski_far_peer(self, ski_request_server(self, pe));
     struct ski_key          *key    = NULL;
 
-    if (!ski_config.rma || !driver->put || told->key_bytes == 0 || told->key_bytes > SKI_KEY_MOST ||
+    if (!ski_rma_wanted(driver) || told->key_bytes == 0 || told->key_bytes > SKI_KEY_MOST ||
         !peer || driver->take_key(peer, told->key, told->key_bytes, &key) != SKUA_OK)
         return NULL;
     return key;
@@ -106,7 +107,7 @@ void ski_describe(uint32_t id, const struct ski_place *place, uint64_t bytes,
     memset(to, 0, sizeof *to);
     to->bytes = bytes;
     to->base  = (uintptr_t)place->memory;
-    if (!driver || !driver->put || !ski_config.rma)
+    if (!driver || !ski_rma_wanted(driver))
         return;
     pthread_mutex_lock(&exposed_lock);
     for (e = exposed; e && (e->id != id || e->pe != place->pe); e = e->next)

@@ -11,6 +11,7 @@
 
 struct ski_operation; /* request.c */
 struct ski_sent;      /* request.c */
+struct ski_late;
 struct ski_expected;  /* notify.c  */
 struct ski_agreement; /* agree.c   */
 struct ski_known_region;
@@ -24,6 +25,8 @@ struct ski_origin {
     void                    *waiters;    /* for one of them to end                     */
     struct ski_sent         *sent;       /* packets that have not been answered        */
     uint32_t                 sent_room, sent_free;
+    struct ski_late         *late; /* answers of ours that have not been sent (request.c) */
+    uint32_t                 late_count;
     struct ski_agreement    *agreements; /* on regions, that are not over              */
     struct ski_rounds       *rounds;     /* of them there have been                    */
     struct ski_known_region *known[SKI_KNOWN_BUCKETS]; /* of other hosts, by a hash */

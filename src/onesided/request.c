@@ -14,7 +14,8 @@
 #include "onesided/origin.h"
 #include "onesided/table.h"
 
-#define RUNS 128 /* most in a packet */
+#define RUNS      128 /* most in a packet */
+#define LATE_MOST 32  /* answers that wait */
 
 /* A packet of ours that has not been answered.  What comes back names it, and nothing
  * else of the answer is believed: where data goes is written here. */
@@ -148,6 +149,7 @@ void ski_requests_end(struct ski_origin *origin)
         if (origin->sent[i].operation)
             free(origin->sent[i].run);
     free(origin->sent);
+    free(origin->late);
 }
 
 int ski_request_server(const struct ski_pe *self, int pe)
@@ -261,6 +263,14 @@ static bool send_all(struct gather *g, const skua_ends *ends)
     return go_on;
 }
 
+/* Between hosts, large packets are not copied by the network. */
+static size_t packet_limit(const struct ski_place *place)
+{
+    size_t bytes = place->far ? ski_config.packet_far : ski_config.packet;
+
+    return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
+}
+
 static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
                              const struct ski_place *place, const skua_ends *ends, bool wait,
                              uint64_t *result)
@@ -271,7 +281,7 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
     if (!ski_operations_wait(self, has_room, ski_origin_of(self)))
         return SKUA_ERR_EXIT;
     g.operation         = ski_operation_begin(self, t, place, ends);
-    g.limit             = (ski_config.packet < 1024 ? 1024 : ski_config.packet) & ~(size_t)15;
+    g.limit             = packet_limit(place);
     g.operation->waited = wait;
     if (copied)
         g.operation->local = skua_done_nothing();
@@ -510,6 +520,68 @@ static skua_msg *new_answer(const struct request *request, size_t bytes)
     return msg;
 }
 
+/* ---- late answers --------------------------------------------------------------- */
+
+/* That a put is done is not urgent: what it set off here goes first, a handler that its
+ * signal started, say.  Such answers to other hosts are sent a little later, those to one
+ * PE together. */
+struct ski_late {
+    int32_t       origin;
+    struct answer answer;
+};
+
+/* Those from @p i on that go to the same PE, as one message; the others are moved up. */
+static void send_late(struct ski_pe *self, struct ski_origin *own, uint32_t i)
+{
+    struct answer together[LATE_MOST];
+    int32_t       to = own->late[i].origin;
+    uint32_t      n = 0, left = i;
+    skua_msg     *msg;
+
+    for (uint32_t k = i; k < own->late_count; k++)
+        if (own->late[k].origin == to)
+            together[n++] = own->late[k].answer;
+        else
+            own->late[left++] = own->late[k];
+    own->late_count = left;
+    msg             = ski_msg_copy(self, SKI_HANDLER_SERVED, together, n * sizeof *together);
+    ski_msg_post(self, to, SKI_HANDLER_SERVED, msg);
+}
+
+static void send_all_late(struct ski_pe *self)
+{
+    struct ski_origin *own = ski_origin_of(self);
+
+    while (own->late_count > 0)
+        send_late(self, own, 0);
+}
+
+static void add_late(struct ski_pe *self, int origin, const struct answer *answer)
+{
+    struct ski_origin *own = ski_origin_of(self);
+
+    if (!own->late)
+        own->late = ski_malloc(LATE_MOST * sizeof *own->late);
+    own->late[own->late_count++] = (struct ski_late){origin, *answer};
+    self->late                   = send_all_late;
+    if (own->late_count == LATE_MOST)
+        send_all_late(self);
+}
+
+/* Sends an answer, now or a little later. */
+static void send_answer(struct ski_pe *self, const struct request *request, skua_msg *reply)
+{
+    const struct answer *answer = skua_msg_data(reply);
+
+    if (self->far && answer->data_bytes == 0 && request->verb != SKI_ATOMIC &&
+        ski_job_index(self->job, request->origin) < 0) {
+        add_late(self, request->origin, answer);
+        skua_msg_free(reply);
+    } else {
+        ski_msg_post(self, request->origin, SKI_HANDLER_SERVED, reply);
+    }
+}
+
 /* The answer to a request. */
 static skua_msg *answer_to(skua_msg *msg)
 {
@@ -549,7 +621,7 @@ void ski_on_request(skua_msg *msg)
     reply = answer_to(msg);
     if (!reply)
         ski_fatal("no memory to answer a one-sided request; raise SKUA_ARENA_SIZE");
-    ski_msg_post(ski_self, request->origin, SKI_HANDLER_SERVED, reply);
+    send_answer(ski_self, request, reply);
     skua_msg_free(msg);
 }
 
@@ -564,32 +636,20 @@ static void scatter(const struct ski_sent *sent, const char *data)
 }
 
 /* The packet that an answer is for; NULL: it makes no sense. */
-static struct ski_sent *answered(const struct ski_origin *origin, skua_msg *msg)
+static struct ski_sent *answered(const struct ski_origin *origin, const struct answer *answer)
 {
-    const struct answer *answer = skua_msg_data(msg);
-    struct ski_sent     *sent;
+    struct ski_sent *sent = find_sent(origin, answer->packet);
 
-    if (msg->bytes < sizeof *answer || answer->data_bytes != msg->bytes - sizeof *answer)
-        return NULL;
-    sent = find_sent(origin, answer->packet);
     if (sent && sent->run && answer->status == SKUA_OK && answer->data_bytes != sent->data_bytes)
         return NULL;
     return sent;
 }
 
-void ski_on_served(skua_msg *msg)
+static void take_answer(struct ski_pe *self, struct ski_sent *sent, const struct answer *answer)
 {
-    struct ski_origin    *origin = ski_origin_of(ski_self);
-    const struct answer  *answer = skua_msg_data(msg);
-    struct ski_sent      *sent   = answered(origin, msg);
-    struct ski_operation *operation;
+    struct ski_origin    *origin    = ski_origin_of(self);
+    struct ski_operation *operation = sent->operation;
 
-    if (!sent) {
-        ski_log(SKI_LOG_ERROR, "an answer from PE %d to nothing we asked was dropped", msg->source);
-        skua_msg_free(msg);
-        return;
-    }
-    operation = sent->operation;
     origin->bytes -= sent->bytes;
     if (answer->status != SKUA_OK)
         operation->status = (skua_status_t)answer->status;
@@ -597,9 +657,28 @@ void ski_on_served(skua_msg *msg)
         scatter(sent, (const char *)(answer + 1));
     operation->result = answer->value;
     forget_sent(origin, sent);
-    skua_msg_free(msg);
     if (--operation->parts == 0 && operation->sealed)
-        ski_operation_end(ski_self, operation);
+        ski_operation_end(self, operation);
     else
-        ski_wake_all(ski_self, &origin->waiters); /* for room in the pool */
+        ski_wake_all(self, &origin->waiters); /* for room in the pool */
+}
+
+/* One answer or several, one behind another. */
+void ski_on_served(skua_msg *msg)
+{
+    const char *at = skua_msg_data(msg), *end = at + msg->bytes;
+
+    while ((size_t)(end - at) >= sizeof(struct answer)) {
+        const struct answer *answer = (const struct answer *)(const void *)at;
+        struct ski_sent     *sent   = answered(ski_origin_of(ski_self), answer);
+
+        at += sizeof *answer;
+        if (!sent || answer->data_bytes > (size_t)(end - at))
+            break;
+        at += answer->data_bytes;
+        take_answer(ski_self, sent, answer);
+    }
+    if (at != end)
+        ski_log(SKI_LOG_ERROR, "an answer from PE %d to nothing we asked was dropped", msg->source);
+    skua_msg_free(msg);
 }

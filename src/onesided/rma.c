@@ -19,11 +19,18 @@ struct ski_afterwards {
     skua_ends  ends; /* only what happens there; signal_data is behind this */
 };
 
+bool ski_rma_wanted(const struct ski_driver *driver)
+{
+    if (!driver->put || ski_config.rma == 0)
+        return false;
+    return ski_config.rma > 0 || (driver->by_hardware && driver->by_hardware());
+}
+
 bool ski_rma_pays(const struct ski_transfer *t)
 {
     const struct ski_driver *driver = ski_far_driver();
 
-    return ski_config.rma && driver && driver->put && (t->verb == SKI_PUT || t->verb == SKI_GET) &&
+    return driver && ski_rma_wanted(driver) && (t->verb == SKI_PUT || t->verb == SKI_GET) &&
            (t->shape.kind == SKI_CONTIGUOUS || t->shape.kind == SKI_STRIDED) &&
            t->shape.bytes >= ski_config.rma_least;
 }

@@ -14,6 +14,10 @@
 
 #include "onesided/transfer.h"
 
+/** Whether the driver is to do one-sided operations at all: the setting, and its means. */
+struct ski_driver;
+bool ski_rma_wanted(const struct ski_driver *driver);
+
 /** Whether the driver should do it; the place is far. */
 bool ski_rma_pays(const struct ski_transfer *t);
 

@@ -148,6 +148,10 @@ struct ski_driver {
 
     /* -- one-sided, optional: all NULL, and requests are sent instead -------------- */
 
+    /** Whether the network does what follows without the CPU of the target.  May be NULL:
+     *  no.  Requests are then faster, and used unless the user wants it otherwise. */
+    bool (*by_hardware)(void);
+
     /** Let peers access memory of this process.  SKUA_ERR_UNSUPPORTED: not this memory, or
      *  this network cannot. */
     skua_status_t (*expose)(void *base, size_t bytes, struct ski_memory **memory);

@@ -72,29 +72,35 @@ static const char *describe(void)
     return ski_ofi.about;
 }
 
+static bool by_hardware(void)
+{
+    return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) != 0;
+}
+
 extern const struct ski_driver ski_driver;
 
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
-    .version  = SKI_DRIVER_VERSION,
-    .name     = "ofi",
-    .start    = start,
-    .stop     = stop,
-    .describe = describe,
-    .open     = ski_ofi_open,
-    .close    = ski_ofi_close,
-    .address  = ski_ofi_address,
-    .connect  = ski_ofi_connect,
-    .send     = ski_ofi_send,
-    .progress = ski_ofi_progress,
-    .wait_fd  = ski_ofi_wait_fd,
-    .arm      = ski_ofi_arm,
-    .expose   = ski_ofi_expose,
-    .conceal  = ski_ofi_conceal,
-    .key      = ski_ofi_key,
-    .take_key = ski_ofi_take_key,
-    .drop_key = ski_ofi_drop_key,
-    .put      = ski_ofi_put,
-    .get      = ski_ofi_get,
-    .atomic   = ski_ofi_atomic,
-    .flush    = ski_ofi_flush,
+    .version     = SKI_DRIVER_VERSION,
+    .name        = "ofi",
+    .start       = start,
+    .stop        = stop,
+    .describe    = describe,
+    .open        = ski_ofi_open,
+    .close       = ski_ofi_close,
+    .address     = ski_ofi_address,
+    .connect     = ski_ofi_connect,
+    .send        = ski_ofi_send,
+    .progress    = ski_ofi_progress,
+    .by_hardware = by_hardware,
+    .wait_fd     = ski_ofi_wait_fd,
+    .arm         = ski_ofi_arm,
+    .expose      = ski_ofi_expose,
+    .conceal     = ski_ofi_conceal,
+    .key         = ski_ofi_key,
+    .take_key    = ski_ofi_take_key,
+    .drop_key    = ski_ofi_drop_key,
+    .put         = ski_ofi_put,
+    .get         = ski_ofi_get,
+    .atomic      = ski_ofi_atomic,
+    .flush       = ski_ofi_flush,
 };

@@ -13,6 +13,7 @@
  */
 #include "transport/driver.h"
 
+#include <glob.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -395,6 +396,18 @@ static bool arm(struct ski_port *port)
 
 /* ---- one-sided ---------------------------------------------------------------------- */
 
+/* Whether there is an adapter that may be used. */
+static bool by_hardware(void)
+{
+    const char *tls = getenv("UCX_TLS");
+    glob_t      found;
+    bool        any = glob("/sys/class/infiniband/*", GLOB_NOSORT, NULL, &found) == 0;
+
+    if (any)
+        globfree(&found);
+    return any && !(tls && strncmp(tls, "tcp", 3) == 0);
+}
+
 static skua_status_t expose(void *base, size_t bytes, struct ski_memory **out)
 {
     ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
@@ -529,27 +542,28 @@ static bool fence(struct ski_peer *peer)
 }
 
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
-    .version  = SKI_DRIVER_VERSION,
-    .name     = "ucx",
-    .start    = start,
-    .stop     = stop,
-    .describe = describe,
-    .open     = open_port,
-    .close    = close_port,
-    .address  = address,
-    .connect  = connect_peer,
-    .send     = send_packet,
-    .progress = progress,
-    .wait_fd  = wait_fd,
-    .arm      = arm,
-    .expose   = expose,
-    .conceal  = conceal,
-    .key      = pack_key,
-    .take_key = take_key,
-    .drop_key = drop_key,
-    .put      = put,
-    .get      = get,
-    .atomic   = atomic,
-    .flush    = flush,
-    .fence    = fence,
+    .version     = SKI_DRIVER_VERSION,
+    .name        = "ucx",
+    .start       = start,
+    .stop        = stop,
+    .describe    = describe,
+    .open        = open_port,
+    .close       = close_port,
+    .address     = address,
+    .connect     = connect_peer,
+    .send        = send_packet,
+    .progress    = progress,
+    .wait_fd     = wait_fd,
+    .arm         = arm,
+    .by_hardware = by_hardware,
+    .expose      = expose,
+    .conceal     = conceal,
+    .key         = pack_key,
+    .take_key    = take_key,
+    .drop_key    = drop_key,
+    .put         = put,
+    .get         = get,
+    .atomic      = atomic,
+    .flush       = flush,
+    .fence       = fence,
 };
