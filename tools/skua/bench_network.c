@@ -23,6 +23,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -109,7 +110,7 @@ static void read_test(const char *line, void *results)
 
 static void run_ucx(const struct network *network, struct results *results)
 {
-    char  path[PROGRAM_PATH], file[] = "/tmp/skua-bench-XXXXXX", cpu[2][16], port[16];
+    char  path[PROGRAM_PATH], file[64], cpu[2][16], port[16];
     char *server[] = {path, "-c", cpu[0], "-p", port, "-b", file, NULL};
     char *client[] = {
         path, (char *)network_address(network), "-c", cpu[1], "-p", port, "-f", "-v", "-b", file,
@@ -117,17 +118,18 @@ static void run_ucx(const struct network *network, struct results *results)
     int   fd;
     FILE *to;
 
-    if (!program_in_path("ucx_perftest", path) || (fd = mkstemp(file)) < 0)
+    if (!program_in_path("ucx_perftest", path) || (fd = memfd_create("tests", 0)) < 0)
         return;
     to = fdopen(fd, "w");
     write_tests(to);
-    fclose(to);
+    fflush(to);
+    snprintf(file, sizeof file, "/proc/%d/fd/%d", (int)getpid(), fd); /* goes when we go */
     for (int i = 0; i < 2; i++)
         snprintf(cpu[i], sizeof cpu[i], "%d", network->host->cpu[i]);
     snprintf(port, sizeof port, "%d", 20000 + (int)(getpid() % 10000));
     if (network_run_pair(network, server, client, read_test, results) != 0)
         fprintf(stderr, "skua: ucx_perftest failed; going on without it\n");
-    unlink(file);
+    fclose(to);
 }
 
 /* ---- starting ------------------------------------------------------------ */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define ARGUMENTS  48
-#define LIMIT      "60"      /* seconds for a program; then we go on without it */
+#define LIMIT      "240"     /* seconds for a program; then we go on without it */
 #define PAIR_PAUSE 300000000 /* ns that a server is given to listen */
 #define UP_TRIES   50
 #define UP_PAUSE   100000000 /* ns between them */
