@@ -18,7 +18,8 @@
 
 #define PORTS_KEY  "skua.ports"
 #define NAP_NS     UINT64_C(200000) /* where a driver cannot wake us */
-#define COMPLAINTS 10               /* about wrong packets, then silence */
+#define FLYING_NS  UINT64_C(1000000)
+#define COMPLAINTS 10 /* about wrong packets, then silence */
 
 /* A packet that came before one that was sent before it. */
 struct early {
@@ -504,6 +505,8 @@ void ski_far_sleep(struct ski_pe *self, uint64_t ns)
 
     if (far->waiting && ns > NAP_NS)
         ns = NAP_NS;
+    if (far->flying && ns > FLYING_NS) /* the driver may want to go on with them */
+        ns = FLYING_NS;
     if (far->wait_fd < 0)
         ski_host_sleep(self->host, self->job, self->index, &self->reader,
                        ns < NAP_NS ? ns : NAP_NS);
