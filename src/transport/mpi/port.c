@@ -17,6 +17,8 @@
 #define SENDS    64
 #define RECEIVES 64
 #define REQUESTS (3 * (SENDS + RECEIVES)) /* announcement, blocks and rest */
+#define WINDOW   128                      /* small packets from one proof to the next */
+#define PROOFS   2                        /* under way to a peer                      */
 #define PATIENCE 2.0                      /* seconds that close() waits for peers */
 
 struct announcement {
@@ -36,6 +38,7 @@ struct transfer {
     int                 error; /* of any of them                    */
     int                 pe;    /* the other side                    */
     struct ski_peer    *peer;  /* likewise, if SEND                 */
+    bool                proof; /* it is over when it was received   */
     void               *packet;
     size_t              bytes;
     struct announcement announcement; /* stays in place while it is sent */
@@ -45,8 +48,10 @@ struct transfer {
 struct ski_peer {
     struct ski_port *port;
     int              pe, rank, tag;
-    int              error; /* why it is lost, or MPI_SUCCESS */
-    bool             told;  /* lost() has been called         */
+    int              error;  /* why it is lost, or MPI_SUCCESS */
+    bool             told;   /* lost() has been called         */
+    unsigned         small;  /* small packets, counted ...     */
+    unsigned         proofs; /* ... and proofs under way      */
     struct ski_peer *next;
 };
 
@@ -161,6 +166,7 @@ static void end_send(struct ski_port *port, struct transfer *t)
 {
     if (t->error != MPI_SUCCESS)
         lose(t->peer, t->error);
+    t->peer->proofs -= t->proof;
     port->up->sent(port->owner, t->packet);
     give(&port->free_send, t);
 }
@@ -228,6 +234,7 @@ static struct transfer *begin_send(struct ski_peer *peer, void *packet, size_t b
     struct transfer *t = take(&peer->port->free_send);
 
     t->kind   = SEND;
+    t->proof  = false;
     t->peer   = peer;
     t->pe     = peer->pe;
     t->packet = packet;
@@ -235,15 +242,23 @@ static struct transfer *begin_send(struct ski_peer *peer, void *packet, size_t b
     return t;
 }
 
+/* MPI takes small packets whether or not anybody receives them, and looks through all of
+ * them with each receive.  So now and then one is sent that is over only when it has been
+ * received, and nobody is more than a few of these ahead of his receiver. */
 static skua_status_t send_small(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    struct ski_port *port = peer->port;
+    struct ski_port *port  = peer->port;
+    bool             proof = (peer->small + 1) % WINDOW == 0;
+    struct transfer *t;
     MPI_Request      request;
     int              error, done = 0;
 
+    if (proof && peer->proofs == PROOFS)
+        return SKUA_ERR_AGAIN;
+    peer->small++;
     ski_mpi_enter();
-    error = MPI_Isend(packet, (int)bytes, MPI_BYTE, peer->rank, peer->tag, ski_mpi_net.packets,
-                      &request);
+    error = (proof ? MPI_Issend : MPI_Isend)(packet, (int)bytes, MPI_BYTE, peer->rank, peer->tag,
+                                             ski_mpi_net.packets, &request);
     if (error == MPI_SUCCESS)
         error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     ski_mpi_leave();
@@ -251,7 +266,10 @@ static skua_status_t send_small(struct ski_peer *peer, void *packet, size_t byte
         lose(peer, error);
     if (error != MPI_SUCCESS || done)
         return SKUA_OK;
-    track(port, begin_send(peer, packet, bytes), MPI_SUCCESS, request);
+    t        = begin_send(peer, packet, bytes);
+    t->proof = proof;
+    peer->proofs += proof;
+    track(port, t, MPI_SUCCESS, request);
     return SKUA_PENDING;
 }
 
