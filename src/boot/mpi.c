@@ -170,7 +170,7 @@ static skua_status_t get(int process, const char *key, void *value, size_t *byte
 /* One record for each process, all of one size: an entry, or nothing. */
 static skua_status_t exchange(size_t most)
 {
-    size_t        record = sizeof(struct entry) + most;
+    size_t        record = (sizeof(struct entry) + most + 7) & ~(size_t)7; /* as aligned */
     char         *mine   = ski_calloc(1, record);
     char         *all    = ski_calloc((size_t)mpi_job.size, record);
     struct entry *entry  = put_here;
