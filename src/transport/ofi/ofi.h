@@ -26,9 +26,8 @@
 
 #include "transport/driver.h"
 
-#define SKI_OFI_LANDINGS      4               /* buffers that small packets land in, a port */
-#define SKI_OFI_EAGER         ((size_t)16384) /* of how many bytes those are at most */
-#define SKI_OFI_LANDING_BYTES (16 * SKI_OFI_EAGER)
+#define SKI_OFI_LANDINGS 64              /* buffers that small packets land in, a port */
+#define SKI_OFI_EAGER    ((size_t)16384) /* of how many bytes those are at most */
 
 #define SKI_OFI_INJECT 24 /* bytes that a provider must be able to copy */
 #define SKI_OFI_LIMIT  "FI_OFI_RXM_EAGER_LIMIT"
@@ -46,7 +45,7 @@ struct ski_ofi {
 extern struct ski_ofi ski_ofi;
 
 enum ski_ofi_kind {
-    SKI_OFI_LANDING,   /* a receive buffer for many small packets       */
+    SKI_OFI_LANDING,   /* a receive buffer for a small packet            */
     SKI_OFI_COPIED,    /* a send whose memory is not ours any more       */
     SKI_OFI_SEND,      /* a small packet                                 */
     SKI_OFI_LARGE_OUT, /* a large packet to a peer                       */
