@@ -7,7 +7,6 @@
  *   port.c      an endpoint a port
  *   packet.c    sending and receiving
  *   op.c        operations under way, and peers that do not answer
- *   guard.c     hosts that fall silent
  *   onesided.c  puts, gets, atomics
  */
 #ifndef SKI_OFI_H
@@ -113,7 +112,7 @@ struct ski_port {
     unsigned                  larges;    /* of all peers                                      */
     uint32_t                  sequence;  /* of large packets                                  */
     double                    asked_at;  /* when peers were last asked for a sign of life     */
-    double                    looked_at; /* by guard.c */
+    double                    looked_at; /* at our sockets (transport/guard.h)               */
     struct sockaddr_storage   name;
     struct ski_peer          *peers; /* all                                               */
     struct ski_peer         **by_pe; /* those of 0 .. pes - 1                             */
@@ -156,15 +155,10 @@ void ski_ofi_refused(struct ski_peer *peer);
  *  @p port->attention. */
 void ski_ofi_attend(struct ski_port *port);
 
-double ski_ofi_seconds(void);
-
-/* ---- guard.c ---- */
-
 /** Shut connections down that are dead; now and then. */
 void ski_ofi_guard(struct ski_port *port, double now);
 
-/** Whether the peer's host is there, and it is the peer that does not answer. */
-bool ski_ofi_is_busy(const struct ski_peer *peer);
+double ski_ofi_seconds(void);
 
 /* ---- packet.c ---- */
 
