@@ -14,7 +14,7 @@ mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 peers="$mpi libarmci-mpi-dev"
 case "${1:-build}" in
   build) packages="$build" ;;
-  test)  packages="$build g++ valgrind $mpi" ;;
+  test)  packages="$build g++ valgrind iproute2 $mpi" ;;
   bench) packages="$build valgrind $peers" ;;
   *)     echo "usage: scripts/setup.sh build|test|bench" >&2; exit 2 ;;
 esac

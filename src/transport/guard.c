@@ -31,6 +31,16 @@ bool ski_guard_same(const struct sockaddr_storage *a, const struct sockaddr_stor
     return bytes > 0 && memcmp(a, b, bytes) == 0;
 }
 
+bool ski_guard_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    struct sockaddr_storage host = *a;
+
+    /* In both families the port lies at the same place. */
+    ((struct sockaddr_in *)(void *)&host)->sin_port =
+        ((const struct sockaddr_in *)(const void *)b)->sin_port;
+    return ski_guard_same(&host, b);
+}
+
 static bool name_here(int fd, struct sockaddr_storage *name)
 {
     socklen_t bytes = sizeof *name;
@@ -83,18 +93,37 @@ static bool is_dead(int fd, double timeout)
            info.tcpi_retransmits + info.tcpi_probes >= LEAST_ASKED;
 }
 
-void ski_guard_look(double timeout, ski_guard_fn *is_ours, const void *arg)
+/* Lets it ask even when there is nothing to send: often enough to be found dead in time,
+ * and for longer than that, so that it is us who find it. */
+static void keep_asking(int fd, double timeout)
+{
+    int on = 1, idle = (int)(timeout / 3) + 1, interval = (int)(timeout / 6) + 1, count = 100;
+
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+}
+
+void ski_guard_look(double timeout, ski_guard_fn *is_ours, void *arg)
 {
     DIR                    *list = opendir("/proc/self/fd");
     struct sockaddr_storage here, there;
 
     for (int fd; (fd = next_fd(list)) >= 0;) {
+        bool dead;
+
         if (!name_here(fd, &here))
             continue;
         if (!name_there(fd, &there))
             there = (struct sockaddr_storage){0}; /* it is not connected, or not yet */
-        if (is_dead(fd, timeout) && is_ours(arg, &here, &there))
+        dead = is_dead(fd, timeout);
+        if (!is_ours(arg, &here, &there, dead))
+            continue;
+        if (dead)
             shutdown(fd, SHUT_RDWR);
+        else
+            keep_asking(fd, timeout);
     }
     end_list(list);
 }

@@ -186,17 +186,23 @@ static bool is_tcp(void)
     return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) == 0;
 }
 
-static bool is_ours(const void *arg, const struct sockaddr_storage *here,
-                    const struct sockaddr_storage *there)
+/* rxm keeps a broken connection to itself until something is sent; so the peers of a dead
+ * one are told of here.  One that came in is of some peer of that host. */
+static bool is_ours(void *arg, const struct sockaddr_storage *here,
+                    const struct sockaddr_storage *there, bool dead)
 {
-    const struct ski_port *port = arg;
+    struct ski_port *port = arg;
+    bool             in = ski_guard_same(here, &port->name), ours = in;
 
-    if (ski_guard_same(here, &port->name))
-        return true;
-    for (const struct ski_peer *peer = port->peers; peer; peer = peer->next)
-        if (ski_guard_same(there, &peer->name))
-            return true;
-    return false;
+    for (struct ski_peer *peer = port->peers; peer; peer = peer->next) {
+        bool its =
+            in ? ski_guard_same_host(there, &peer->name) : ski_guard_same(there, &peer->name);
+
+        ours = ours || its;
+        if (its && dead)
+            ski_ofi_condemn(peer, "its host does not answer any more");
+    }
+    return ours;
 }
 
 void ski_ofi_guard(struct ski_port *port, double now)

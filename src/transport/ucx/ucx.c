@@ -289,11 +289,12 @@ static bool is_among(const struct names *names, const struct sockaddr_storage *n
     return false;
 }
 
-static bool is_ours(const void *arg, const struct sockaddr_storage *here,
-                    const struct sockaddr_storage *there)
+static bool is_ours(void *arg, const struct sockaddr_storage *here,
+                    const struct sockaddr_storage *there, bool dead)
 {
     const struct ski_port *port = arg;
 
+    (void)dead; /* UCX sees it */
     if (is_among(&port->names, here))
         return true;
     for (const struct ski_peer *peer = port->peers; peer; peer = peer->next)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hosts_probe.c - says for each PE where it is, and which PEs it is near:
+ *
+ *      PE 0 at here is near 0 1
+ *
+ * With `for-ever' all PEs then send to all, for a minute at most: something to disturb.
+ * With `ask SECONDS' it ends well after some time, if all that was sent has come back.
+ *
+ * usage: hosts_probe [for-ever | ask SECONDS]
+ */
+#include <skua/skua.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define LIFE 60.0 /* seconds */
+
+struct ball {
+    int32_t  from;
+    uint32_t number;
+};
+
+static skua_handler told_handler, ball_handler, back_handler, idle_handler;
+static int          told, idle; /* on PE 0 */
+static double       until;
+static skua_pe_data balls_key; /* uint32_t: how many have come back from each PE */
+
+/* The lines come from PE 0, so that they are whole. */
+static void on_told(skua_msg *msg)
+{
+    puts(skua_msg_data(msg));
+    skua_msg_free(msg);
+    if (++told == skua_pes() && until == 0)
+        skua_exit(0);
+}
+
+/* ---- balls: every PE throws one to every other, and again when it comes back -------- */
+
+static uint32_t *balls(void)
+{
+    return skua_pe_data_get(balls_key);
+}
+
+static void throw_ball(int to)
+{
+    struct ball ball = {skua_pe(), balls()[to]};
+
+    skua_send_copy(to, ball_handler, &ball, sizeof ball);
+}
+
+static void on_ball(skua_msg *msg)
+{
+    int from = ((struct ball *)skua_msg_data(msg))->from;
+
+    skua_send(from, back_handler, msg);
+}
+
+static void on_back(skua_msg *msg)
+{
+    struct ball ball = *(struct ball *)skua_msg_data(msg);
+    int         from = skua_msg_source(msg);
+
+    skua_msg_free(msg);
+    if (ball.from != skua_pe() || ball.number != balls()[from]++)
+        skua_abort("a ball that PE %d did not throw", skua_pe());
+    if (skua_time() < until)
+        throw_ball(from);
+    else
+        skua_send_copy(0, idle_handler, NULL, 0);
+}
+
+static void on_idle(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (++idle < skua_pes() * skua_pes())
+        return;
+    puts("all balls are back");
+    skua_exit(0);
+}
+
+static void start(int argc, char **argv)
+{
+    char   line[1024], host[64] = "?";
+    size_t n;
+
+    if (argc > 1)
+        until = skua_time() + (argc > 2 ? atof(argv[2]) : LIFE);
+    gethostname(host, sizeof host - 1);
+    n = (size_t)snprintf(line, sizeof line, "PE %d at %s is near", skua_pe(), host);
+    for (int pe = 0; pe < skua_pes() && n < sizeof line - 16; pe++)
+        if (skua_near(pe))
+            n += (size_t)snprintf(line + n, sizeof line - n, " %d", pe);
+    skua_send_copy(0, told_handler, line, n + 1);
+    for (int pe = 0; argc > 1 && pe < skua_pes(); pe++)
+        throw_ball(pe);
+}
+
+int main(int argc, char **argv)
+{
+    told_handler = skua_register("told", on_told);
+    ball_handler = skua_register("ball", on_ball);
+    back_handler = skua_register("back", on_back);
+    idle_handler = skua_register("idle", on_idle);
+    balls_key    = skua_pe_data_register(4096 * sizeof(uint32_t));
+    return skua_main(argc, argv, start);
+}
