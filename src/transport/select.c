@@ -19,6 +19,7 @@ const struct ski_driver *ski_driver_load(const char *name, char *why, size_t siz
     const struct ski_driver *driver;
 
     setenv("UCX_HANDLE_ERRORS", "none", 0); /* or, when loaded, it takes our signal handlers */
+    setenv("UCX_LOG_LEVEL", "fatal", 0);    /* what fails is said once, by us */
     library = ski_module_open(name, why, size);
     if (!library)
         return NULL;

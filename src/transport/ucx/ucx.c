@@ -26,6 +26,7 @@
 #include <string.h>
 #include <time.h>
 #include <ucp/api/ucp.h>
+#include <unistd.h>
 
 #include "transport/guard.h"
 
@@ -144,6 +145,40 @@ static void set_tcp(const struct ski_net *net)
         setenv("UCX_TCP_PORT_RANGE", net->port_range, 0);
 }
 
+/* Whether a port can be had; UCX would try for ever. */
+static bool is_free(unsigned port)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int                fd   = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool               free = fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return free;
+}
+
+/* Whether the setting makes sense and @p wanted ports of the range are free; or net->why. */
+static bool check_ports(struct ski_net *net, int wanted)
+{
+    unsigned first, last;
+    int      end = 0, found = 0;
+
+    if (strcmp(net->port_range, "any") == 0)
+        return true;
+    if (sscanf(net->port_range, "%5u-%5u%n", &first, &last, &end) != 2 || net->port_range[end] ||
+        first < 1 || last > 65535 || first > last) {
+        snprintf(net->why, sizeof net->why, "\"%.40s\" is not a range of ports such as 5000-5100",
+                 net->port_range);
+        return false;
+    }
+    for (unsigned port = first; port <= last && found < wanted; port++)
+        found += is_free(port);
+    if (found < wanted)
+        snprintf(net->why, sizeof net->why, "%d ports of %.40s are free, and %d are needed", found,
+                 net->port_range, wanted);
+    return found >= wanted;
+}
+
 static skua_status_t start(struct ski_net *net)
 {
     ucp_params_t  params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
@@ -155,10 +190,13 @@ static skua_status_t start(struct ski_net *net)
                             .mt_workers_shared = 1,
                             .estimated_num_eps = (size_t)net->processes};
     unsigned      major, minor, release;
+    char          what[96];
     ucp_config_t *config;
     ucs_status_t  status;
 
     ucx.net = net;
+    if (!check_ports(net, net->ports))
+        return SKUA_ERR_INVAL;
     set_tcp(net);
     status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK)
@@ -167,8 +205,10 @@ static skua_status_t start(struct ski_net *net)
     if (status == UCS_OK)
         status = ucp_init(&params, config, &ucx.context);
     ucp_config_release(config);
-    if (status != UCS_OK)
-        return refuse("UCX cannot start", status);
+    if (status != UCS_OK) {
+        snprintf(what, sizeof what, "UCX cannot start on %.60s", interfaces(net));
+        return refuse(what, status);
+    }
     ucp_get_version(&major, &minor, &release);
     snprintf(ucx.text, sizeof ucx.text, "UCX %u.%u.%u over %s on %s", major, minor, release,
              getenv("UCX_TLS") ? getenv("UCX_TLS") : "the transports it finds", interfaces(net));
@@ -351,14 +391,17 @@ static skua_status_t open_port(int pe, const struct ski_upcalls *up, void *owner
     (void)pe;
     if (!port)
         return SKUA_ERR_NOMEM;
+    if (!check_ports(ucx.net, 1)) {
+        free(port);
+        return SKUA_ERR_SYSTEM;
+    }
     port->up    = up;
     port->owner = owner;
     handler.arg = port;
     status      = ucp_worker_create(ucx.context, &params, &port->worker);
     if (status != UCS_OK) {
         free(port);
-        return refuse(
-            "a worker cannot be made (is a port of the range free, and the interface up?)", status);
+        return refuse("a worker cannot be made (is the interface up?)", status);
     }
     status = ucp_worker_set_am_recv_handler(port->worker, &handler);
     if (status != UCS_OK) {
