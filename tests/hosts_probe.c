@@ -6,12 +6,14 @@
  *
  * With `for-ever' all PEs then send to all, for a minute at most: something to disturb.
  * With `ask SECONDS' it ends well after some time, if all that was sent has come back.
+ * With `flood', the last PE sends to PE 0 far more than it takes, as it computes.
  *
- * usage: hosts_probe [for-ever | ask SECONDS]
+ * usage: hosts_probe [for-ever | ask SECONDS | flood]
  */
 #include <skua/skua.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define LIFE 60.0 /* seconds */
@@ -21,7 +23,11 @@ struct ball {
     uint32_t number;
 };
 
-static skua_handler told_handler, ball_handler, back_handler, idle_handler;
+#define FLOOD       100000
+#define FLOOD_BYTES 1000
+#define COMPUTES    2.0 /* seconds */
+
+static skua_handler told_handler, ball_handler, back_handler, idle_handler, flood_handler;
 static int          told, idle; /* on PE 0 */
 static double       until;
 static skua_pe_data balls_key; /* uint32_t: how many have come back from each PE */
@@ -79,11 +85,44 @@ static void on_idle(skua_msg *msg)
     skua_exit(0);
 }
 
+/* ---- a flood ------------------------------------------------------------------------ */
+
+static void on_flood(skua_msg *msg)
+{
+    static int number;
+    double     end = skua_time() + COMPUTES;
+
+    if (skua_msg_size(msg) != FLOOD_BYTES || *(int *)skua_msg_data(msg) != number)
+        skua_abort("message %d of the flood is not here", number);
+    skua_msg_free(msg);
+    while (number == 0 && skua_time() < end)
+        ;
+    if (++number < FLOOD)
+        return;
+    puts("the flood is over");
+    skua_exit(0);
+}
+
+static void flood(void)
+{
+    for (int i = 0; i < FLOOD; i++) {
+        skua_msg *msg = skua_msg_alloc(FLOOD_BYTES);
+
+        *(int *)skua_msg_data(msg) = i;
+        skua_send(0, flood_handler, msg);
+    }
+}
+
 static void start(int argc, char **argv)
 {
     char   line[1024], host[64] = "?";
     size_t n;
 
+    if (argc > 1 && strcmp(argv[1], "flood") == 0) {
+        if (skua_pe() == skua_pes() - 1)
+            flood();
+        return;
+    }
     if (argc > 1)
         until = skua_time() + (argc > 2 ? atof(argv[2]) : LIFE);
     gethostname(host, sizeof host - 1);
@@ -98,10 +137,11 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    told_handler = skua_register("told", on_told);
-    ball_handler = skua_register("ball", on_ball);
-    back_handler = skua_register("back", on_back);
-    idle_handler = skua_register("idle", on_idle);
-    balls_key    = skua_pe_data_register(4096 * sizeof(uint32_t));
+    told_handler  = skua_register("told", on_told);
+    ball_handler  = skua_register("ball", on_ball);
+    back_handler  = skua_register("back", on_back);
+    idle_handler  = skua_register("idle", on_idle);
+    flood_handler = skua_register("flood", on_flood);
+    balls_key     = skua_pe_data_register(4096 * sizeof(uint32_t));
     return skua_main(argc, argv, start);
 }
