@@ -17,9 +17,10 @@
 #include "transport/select.h"
 
 #define PORTS_KEY  "skua.ports"
-#define NAP_NS     UINT64_C(200000) /* where a driver cannot wake us */
-#define FLYING_NS  UINT64_C(1000000)
-#define COMPLAINTS 10 /* about wrong packets, then silence */
+#define NAP_NS     UINT64_C(200000)     /* where a driver cannot wake us */
+#define FLYING_NS  UINT64_C(1000000)    /* while it holds packets of ours */
+#define LOOK_NS    UINT64_C(1000000000) /* to see who is lost */
+#define COMPLAINTS 10                   /* about wrong packets, then silence */
 
 /* A packet that came before one that was sent before it. */
 struct early {
@@ -505,8 +506,10 @@ void ski_far_sleep(struct ski_pe *self, uint64_t ns)
 
     if (far->waiting && ns > NAP_NS)
         ns = NAP_NS;
-    if (far->flying && ns > FLYING_NS) /* the driver may want to go on with them */
+    else if (far->flying && ns > FLYING_NS) /* the driver may want to go on with them */
         ns = FLYING_NS;
+    else if (far->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
+        ns = LOOK_NS;
     if (far->wait_fd < 0)
         ski_host_sleep(self->host, self->job, self->index, &self->reader,
                        ns < NAP_NS ? ns : NAP_NS);

@@ -342,11 +342,11 @@ void ski_request_afterwards(struct ski_pe *self, struct ski_operation *operation
 
 /* ---- the server ----------------------------------------------------------------- */
 
-/* Whether the head of a request is whole, so that it can be answered. */
+/* Whether the head of a request is whole, so that it can be answered: to whoever sent it,
+ * as others may not be there to hear it. */
 static bool can_be_answered(const skua_msg *msg, const struct request *request)
 {
-    return msg->bytes >= sizeof *request && request->origin >= 0 &&
-           request->origin < ski_job_all(ski_self->job);
+    return msg->bytes >= sizeof *request && request->origin == msg->source;
 }
 
 /* Whether its parts are as long as it says. */
@@ -591,19 +591,22 @@ static skua_msg *answer_to(skua_msg *msg)
     bool            sound =
         is_whole(msg, request) && measure(request, &total, &lo, &hi) && is_sound(request, total);
     skua_msg *reply = sound ? new_answer(request, brings_data(request->verb) ? total : 0) : NULL;
+    skua_status_t  status = sound ? SKUA_ERR_NOMEM : SKUA_ERR_INVAL;
     struct answer *answer;
 
     if (reply) {
-        answer         = skua_msg_data(reply);
-        answer->status = serve(request, lo, hi, answer);
-        if (answer->status == SKUA_OK)
+        answer = skua_msg_data(reply);
+        status = answer->status = serve(request, lo, hi, answer);
+        if (status == SKUA_OK) {
             serve_ends(request);
-        return reply;
+            return reply;
+        }
+        skua_msg_free(reply); /* nobody gets what happened to lie there */
     }
     reply  = new_answer(request, 0);
     answer = reply ? skua_msg_data(reply) : NULL;
     if (answer)
-        answer->status = sound ? SKUA_ERR_NOMEM : SKUA_ERR_INVAL;
+        answer->status = status;
     return reply;
 }
 

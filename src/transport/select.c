@@ -21,6 +21,7 @@ const struct ski_driver *ski_driver_load(const char *name, char *why, size_t siz
     /* Or, when it is loaded, UCX takes our signal handlers, and SIGHUP. */
     setenv("UCX_HANDLE_ERRORS", "none", 0);
     setenv("UCX_DEBUG_SIGNO", "0", 0);
+    setenv("UCX_LOG_LEVEL", "fatal", 0); /* what fails is said once, by us */
     library = ski_module_open(name, why, size);
     if (!library)
         return NULL;

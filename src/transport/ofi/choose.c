@@ -162,8 +162,8 @@ static struct fi_info *hints_for(uint64_t wish)
 
     if (!hints)
         return NULL;
-    hints->caps = FI_MSG | FI_TAGGED | FI_MULTI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM | wish;
-    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->caps                       = FI_MSG | FI_TAGGED | FI_LOCAL_COMM | FI_REMOTE_COMM | wish;
+    hints->mode                       = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type              = FI_EP_RDM;
     hints->domain_attr->threading     = FI_THREAD_SAFE; /* ports of several threads share it */
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;

@@ -7,7 +7,6 @@
  *   port.c      an endpoint a port
  *   packet.c    sending and receiving
  *   op.c        operations under way, and peers that do not answer
- *   guard.c     hosts that fall silent
  *   onesided.c  puts, gets, atomics
  */
 #ifndef SKI_OFI_H
@@ -26,9 +25,8 @@
 
 #include "transport/driver.h"
 
-#define SKI_OFI_LANDINGS      4               /* buffers that small packets land in, a port */
-#define SKI_OFI_EAGER         ((size_t)16384) /* of how many bytes those are at most */
-#define SKI_OFI_LANDING_BYTES (16 * SKI_OFI_EAGER)
+#define SKI_OFI_LANDINGS 64              /* buffers that small packets land in, a port */
+#define SKI_OFI_EAGER    ((size_t)16384) /* of how many bytes those are at most */
 
 #define SKI_OFI_INJECT 24 /* bytes that a provider must be able to copy */
 #define SKI_OFI_LIMIT  "FI_OFI_RXM_EAGER_LIMIT"
@@ -46,7 +44,7 @@ struct ski_ofi {
 extern struct ski_ofi ski_ofi;
 
 enum ski_ofi_kind {
-    SKI_OFI_LANDING,   /* a receive buffer for many small packets       */
+    SKI_OFI_LANDING,   /* a receive buffer for a small packet            */
     SKI_OFI_COPIED,    /* a send whose memory is not ours any more       */
     SKI_OFI_SEND,      /* a small packet                                 */
     SKI_OFI_LARGE_OUT, /* a large packet to a peer                       */
@@ -114,7 +112,7 @@ struct ski_port {
     unsigned                  larges;    /* of all peers                                      */
     uint32_t                  sequence;  /* of large packets                                  */
     double                    asked_at;  /* when peers were last asked for a sign of life     */
-    double                    looked_at; /* by guard.c */
+    double                    looked_at; /* at our sockets (transport/guard.h)               */
     struct sockaddr_storage   name;
     struct ski_peer          *peers; /* all                                               */
     struct ski_peer         **by_pe; /* those of 0 .. pes - 1                             */
@@ -157,15 +155,10 @@ void ski_ofi_refused(struct ski_peer *peer);
  *  @p port->attention. */
 void ski_ofi_attend(struct ski_port *port);
 
-double ski_ofi_seconds(void);
-
-/* ---- guard.c ---- */
-
 /** Shut connections down that are dead; now and then. */
 void ski_ofi_guard(struct ski_port *port, double now);
 
-/** Whether the peer's host is there, and it is the peer that does not answer. */
-bool ski_ofi_is_busy(const struct ski_peer *peer);
+double ski_ofi_seconds(void);
 
 /* ---- packet.c ---- */
 

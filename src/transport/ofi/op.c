@@ -10,7 +10,7 @@
  *     and room in the port, a refusal means that there is no connection.  When
  *     that has lasted for net->peer_timeout, or for RECONNECT_SECONDS if there has
  *     been one before, the peer is lost; unless it is only too busy to take the
- *     connection, which guard.c knows.
+ *     connection: its kernel has, so there is one of TCP.
  *   - A large packet waits for the other side, which has died: it waits for ever.
  *     So as long as there are large packets we ask for a sign of life, a short
  *     message each ASK_SECONDS, and the case above applies (port.c).
@@ -24,6 +24,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "transport/guard.h"
 #include "transport/ofi/ofi.h"
 
 #define RECONNECT_SECONDS 1.0
@@ -180,6 +181,38 @@ void ski_ofi_condemn(struct ski_peer *peer, const char *why)
     snprintf(peer->why, sizeof peer->why, "%s", why);
 }
 
+static bool is_tcp(void)
+{
+    return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) == 0;
+}
+
+/* rxm keeps a broken connection to itself until something is sent; so the peers of a dead
+ * one are told of here.  One that came in is of some peer of that host. */
+static bool is_ours(void *arg, const struct sockaddr_storage *here,
+                    const struct sockaddr_storage *there, bool dead)
+{
+    struct ski_port *port = arg;
+    bool             in = ski_guard_same(here, &port->name), ours = in;
+
+    for (struct ski_peer *peer = port->peers; peer; peer = peer->next) {
+        bool its =
+            in ? ski_guard_same_host(there, &peer->name) : ski_guard_same(there, &peer->name);
+
+        ours = ours || its;
+        if (its && dead)
+            ski_ofi_condemn(peer, "its host does not answer any more");
+    }
+    return ours;
+}
+
+void ski_ofi_guard(struct ski_port *port, double now)
+{
+    double timeout = ski_ofi.net->peer_timeout;
+
+    if (ski_guard_is_time(&port->looked_at, now, timeout) && is_tcp())
+        ski_guard_look(timeout, is_ours, port);
+}
+
 void ski_ofi_refused(struct ski_peer *peer)
 {
     double now, gap, most = ski_ofi.net->peer_timeout;
@@ -197,7 +230,7 @@ void ski_ofi_refused(struct ski_peer *peer)
         most = RECONNECT_SECONDS;
     if (peer->refused <= most)
         return;
-    if (ski_ofi_is_busy(peer))
+    if (is_tcp() && ski_guard_reaches(&peer->name))
         peer->refused = 0;
     else
         ski_ofi_condemn(peer, peer->reached ? "the connection broke" : "no connection comes up");

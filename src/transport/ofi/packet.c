@@ -2,9 +2,11 @@
 /*
  * packet.c - sending and receiving.
  *
- * Packets of up to SKI_OFI_EAGER bytes are sent as they are.  They land one behind the
- * other in large buffers (FI_MULTI_RECV) and are copied out.  That is what rxm
- * sends in one piece, too: more would be cut up and copied twice.
+ * Packets of up to SKI_OFI_EAGER bytes are sent as they are.  They land in buffers of
+ * that size, one each, and are copied out.  That is what rxm sends in one piece, too:
+ * more would be cut up and copied twice.  (Not in one large buffer, FI_MULTI_RECV: rxm
+ * 1.17 over tcp says that such a buffer is free while packets of other senders are still
+ * on the way into it.)
  *
  * A larger packet is sent without a copy: first a notice of it, then at once the
  * packet, as a tagged message; the receiver finds room when the notice comes, and
@@ -45,17 +47,13 @@ _Static_assert(sizeof(struct notice) <= SKI_OFI_INJECT, "providers copy notices"
 /* What may be refused now and must happen all the same. */
 static ssize_t post(struct ski_port *port, struct ski_ofi_op *op)
 {
-    struct iovec  part = {op->memory, op->bytes};
-    struct fi_msg many = {
-        .msg_iov = &part, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &op->context};
-
     if (op->kind == SKI_OFI_LARGE_OUT)
         return fi_tsend(port->ep, op->memory, op->bytes, NULL, op->peer->address, op->tag,
                         &op->context);
     if (op->kind == SKI_OFI_LARGE_IN)
         return fi_trecv(port->ep, op->memory, op->bytes, NULL, FI_ADDR_UNSPEC, op->tag, 0,
                         &op->context);
-    return fi_recvmsg(port->ep, &many, FI_MULTI_RECV);
+    return fi_recv(port->ep, op->memory, op->bytes, NULL, FI_ADDR_UNSPEC, &op->context);
 }
 
 static void queue_again(struct ski_port *port, struct ski_ofi_op *op)
@@ -246,12 +244,11 @@ static void take_notice(struct ski_port *port, const void *from, size_t bytes)
 static void landed(struct ski_port *port, struct ski_ofi_op *op,
                    const struct fi_cq_data_entry *entry)
 {
-    if (entry->flags & FI_RECV && entry->len >= SKI_PACKET_LEAST)
-        take_packet(port, entry->buf, entry->len);
-    else if (entry->flags & FI_RECV)
-        take_notice(port, entry->buf, entry->len);
-    if (entry->flags & FI_MULTI_RECV) /* it is full */
-        ski_ofi_post(port, op);
+    if (entry->len >= SKI_PACKET_LEAST)
+        take_packet(port, op->memory, entry->len);
+    else
+        take_notice(port, op->memory, entry->len);
+    ski_ofi_post(port, op);
 }
 
 /* ---- completions --------------------------------------------------------------------- */
@@ -285,12 +282,11 @@ static void describe_error(struct ski_port *port, const struct fi_cq_err_entry *
         snprintf(to, size, "%s", common);
 }
 
-/* A landing goes on, if this was its end. */
-static void landing_failed(struct ski_port *port, struct ski_ofi_op *op,
-                           const struct fi_cq_err_entry *error, const char *why)
+/* The buffer waits for the next one. */
+static void landing_failed(struct ski_port *port, struct ski_ofi_op *op, const char *why)
 {
     ski_ofi.net->log(SKI_LOG_DEBUG, "libfabric: a receive failed: %s", why);
-    if (op && !port->closing && (error->flags & FI_MULTI_RECV || error->err == FI_ECANCELED))
+    if (op && !port->closing)
         ski_ofi_post(port, op);
 }
 
@@ -305,7 +301,7 @@ SKI_COLD static void failed(struct ski_port *port)
     op = error.op_context;
     describe_error(port, &error, why, sizeof why);
     if (!op || op->kind == SKI_OFI_LANDING) {
-        landing_failed(port, op, &error, why);
+        landing_failed(port, op, why);
         return;
     }
     if (op->peer && error.err != FI_ETRUNC)

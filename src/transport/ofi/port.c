@@ -89,23 +89,20 @@ static int open_queue(struct ski_port *port)
 
 static int open_endpoint(struct ski_port *port)
 {
-    struct fi_av_attr attr  = {.type = FI_AV_TABLE};
-    size_t            least = SKI_OFI_EAGER;
+    struct fi_av_attr attr = {.type = FI_AV_TABLE};
     int               error;
 
     if ((error = fi_endpoint(ski_ofi.domain, ski_ofi.info, &port->ep, port)) ||
         (error = fi_av_open(ski_ofi.domain, &attr, &port->av, NULL)) ||
         (error = open_queue(port)) || (error = fi_ep_bind(port->ep, &port->av->fid, 0)) ||
-        (error = fi_ep_bind(port->ep, &port->cq->fid, FI_TRANSMIT | FI_RECV)) ||
-        (error = fi_setopt(&port->ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least,
-                           sizeof least)))
+        (error = fi_ep_bind(port->ep, &port->cq->fid, FI_TRANSMIT | FI_RECV)))
         return error;
     return fi_enable(port->ep);
 }
 
 static int open_landings(struct ski_port *port)
 {
-    port->landings = malloc(SKI_OFI_LANDINGS * SKI_OFI_LANDING_BYTES);
+    port->landings = malloc(SKI_OFI_LANDINGS * SKI_OFI_EAGER);
     if (!port->landings)
         return -FI_ENOMEM;
     for (size_t i = 0; i < SKI_OFI_LANDINGS; i++) {
@@ -113,8 +110,8 @@ static int open_landings(struct ski_port *port)
 
         if (!op)
             return -FI_ENOMEM;
-        op->memory = (char *)port->landings + i * SKI_OFI_LANDING_BYTES;
-        op->bytes  = SKI_OFI_LANDING_BYTES;
+        op->memory = (char *)port->landings + i * SKI_OFI_EAGER;
+        op->bytes  = SKI_OFI_EAGER;
         if (!ski_ofi_post(port, op))
             return -FI_EAGAIN;
     }

@@ -10,19 +10,39 @@
  * UCX calls back with a request, in which we keep whose it is (struct note), and a
  * pointer of ours: the packet, or the cookie.  A request that is over when the call
  * returns has neither.
+ *
+ * Over TCP, UCX relies on the system to find out that a host has gone, which may take it
+ * a quarter of an hour: so we look at UCX's sockets ourselves (transport/guard.h).  They
+ * are known by the names that a port listens at, which go before UCX's own address:
+ *
+ *      | count (8) | names: sockaddr_in6 ... | UCX's |
  */
 #include "transport/driver.h"
 
 #include <glob.h>
+#include <netinet/in.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <ucp/api/ucp.h>
+#include <unistd.h>
+
+#include "transport/guard.h"
 
 #define PACKET_ID     1
 #define CLOSE_SECONDS 5
+#define NAMES         8                           /* of a port, at most */
+#define LISTENERS     64                          /* of the process     */
+#define NAME_BYTES    sizeof(struct sockaddr_in6) /* on the way */
+
+/* Where a port listens. */
+struct names {
+    uint64_t                count;
+    struct sockaddr_storage name[NAMES];
+};
 
 struct ski_port {
     ucp_worker_h              worker;
@@ -30,6 +50,10 @@ struct ski_port {
     void                     *owner;
     struct ski_peer          *peers;
     unsigned                  events; /* upcalls since progress() was called */
+    double                    looked_at;
+    struct names              names;
+    pthread_t                 opener;
+    struct ski_port          *next; /* of the process */
 };
 
 struct ski_peer {
@@ -37,6 +61,7 @@ struct ski_peer {
     ucp_ep_h         ep;
     int              pe;
     bool             shared; /* reached through shared memory alone */
+    struct names     names;
     struct ski_peer *next;
 };
 
@@ -55,11 +80,13 @@ struct note {
 };
 
 static struct {
-    ucp_context_h   context;
-    struct ski_net *net;
-    char            text[128];
-    bool            hardware;
-} ucx;
+    ucp_context_h    context;
+    struct ski_net  *net;
+    char             text[128];
+    bool             hardware;
+    pthread_mutex_t  lock; /* of the list */
+    struct ski_port *ports;
+} ucx = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static skua_status_t status_of(ucs_status_t status)
 {
@@ -136,6 +163,40 @@ static bool has_hardware(void)
     return any && !(tls && strncmp(tls, "tcp", 3) == 0);
 }
 
+/* Whether a port can be had; UCX would try for ever. */
+static bool is_free(unsigned port)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int                fd   = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool               free = fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return free;
+}
+
+/* Whether the setting makes sense and @p wanted ports of the range are free; or net->why. */
+static bool check_ports(struct ski_net *net, int wanted)
+{
+    unsigned first, last;
+    int      end = 0, found = 0;
+
+    if (strcmp(net->port_range, "any") == 0)
+        return true;
+    if (sscanf(net->port_range, "%5u-%5u%n", &first, &last, &end) != 2 || net->port_range[end] ||
+        first < 1 || last > 65535 || first > last) {
+        snprintf(net->why, sizeof net->why, "\"%.40s\" is not a range of ports such as 5000-5100",
+                 net->port_range);
+        return false;
+    }
+    for (unsigned port = first; port <= last && found < wanted; port++)
+        found += is_free(port);
+    if (found < wanted)
+        snprintf(net->why, sizeof net->why, "%d ports of %.40s are free, and %d are needed", found,
+                 net->port_range, wanted);
+    return found >= wanted;
+}
+
 static skua_status_t start(struct ski_net *net)
 {
     ucp_params_t  params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
@@ -147,10 +208,13 @@ static skua_status_t start(struct ski_net *net)
                             .mt_workers_shared = 1,
                             .estimated_num_eps = (size_t)net->processes};
     unsigned      major, minor, release;
+    char          what[96];
     ucp_config_t *config;
     ucs_status_t  status;
 
     ucx.net = net;
+    if (!check_ports(net, net->ports))
+        return SKUA_ERR_INVAL;
     set_tcp(net);
     status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK)
@@ -159,8 +223,10 @@ static skua_status_t start(struct ski_net *net)
     if (status == UCS_OK)
         status = ucp_init(&params, config, &ucx.context);
     ucp_config_release(config);
-    if (status != UCS_OK)
-        return refuse("UCX cannot start", status);
+    if (status != UCS_OK) {
+        snprintf(what, sizeof what, "UCX cannot start on %.60s", interfaces(net));
+        return refuse(what, status);
+    }
     ucx.hardware = has_hardware();
     ucp_get_version(&major, &minor, &release);
     snprintf(ucx.text, sizeof ucx.text, "UCX %u.%u.%u over %s on %s", major, minor, release,
@@ -236,42 +302,67 @@ static ucs_status_t on_packet(void *arg, const void *header, size_t header_bytes
     return UCS_OK;
 }
 
-/* ---- ports -------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------- */
 
-static skua_status_t open_port(int pe, const struct ski_upcalls *up, void *owner,
-                               struct ski_port **out)
+/* The names that the process listens at now and has not before. */
+static void find_names(struct names *names, const struct sockaddr_storage *before, int count)
 {
-    ucp_worker_params_t    params  = {.field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-                                      .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-    ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
-                                                    UCP_AM_HANDLER_PARAM_FIELD_CB |
-                                                    UCP_AM_HANDLER_PARAM_FIELD_ARG,
-                                      .id = PACKET_ID,
-                                      .cb = on_packet};
-    struct ski_port       *port    = calloc(1, sizeof *port);
-    ucs_status_t           status;
+    struct sockaddr_storage after[LISTENERS];
+    int                     n = ski_guard_listeners(after, LISTENERS), j;
 
-    (void)pe;
-    if (!port)
-        return SKUA_ERR_NOMEM;
-    port->up    = up;
-    port->owner = owner;
-    handler.arg = port;
-    status      = ucp_worker_create(ucx.context, &params, &port->worker);
-    if (status != UCS_OK) {
-        free(port);
-        return refuse(
-            "a worker cannot be made (is a port of the range free, and the interface up?)", status);
+    for (int i = 0; i < n && names->count < NAMES; i++) {
+        for (j = 0; j < count && !ski_guard_same(&after[i], &before[j]); j++)
+            ;
+        if (j == count)
+            names->name[names->count++] = after[i];
     }
-    status = ucp_worker_set_am_recv_handler(port->worker, &handler);
-    if (status != UCS_OK) {
-        ucp_worker_destroy(port->worker);
-        free(port);
-        return refuse("a worker takes no active messages", status);
-    }
-    *out = port;
-    return SKUA_OK;
 }
+
+static size_t pack_names(const struct names *names, char *to)
+{
+    memcpy(to, &names->count, sizeof names->count);
+    for (size_t i = 0; i < names->count; i++)
+        memcpy(to + sizeof names->count + i * NAME_BYTES, &names->name[i], NAME_BYTES);
+    return sizeof names->count + names->count * NAME_BYTES;
+}
+
+/* Takes them from an address; the bytes that they were, 0 if that makes no sense. */
+static size_t unpack_names(struct names *names, const char *from, size_t bytes)
+{
+    memset(names, 0, sizeof *names);
+    if (bytes < sizeof names->count)
+        return 0;
+    memcpy(&names->count, from, sizeof names->count);
+    if (names->count > NAMES || bytes - sizeof names->count < names->count * NAME_BYTES)
+        return 0;
+    for (size_t i = 0; i < names->count; i++)
+        memcpy(&names->name[i], from + sizeof names->count + i * NAME_BYTES, NAME_BYTES);
+    return sizeof names->count + names->count * NAME_BYTES;
+}
+
+static bool is_among(const struct names *names, const struct sockaddr_storage *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (ski_guard_same(&names->name[i], name))
+            return true;
+    return false;
+}
+
+static bool is_ours(void *arg, const struct sockaddr_storage *here,
+                    const struct sockaddr_storage *there, bool dead)
+{
+    const struct ski_port *port = arg;
+
+    (void)dead; /* UCX sees it */
+    if (is_among(&port->names, here))
+        return true;
+    for (const struct ski_peer *peer = port->peers; peer; peer = peer->next)
+        if (is_among(&peer->names, there))
+            return true;
+    return false;
+}
+
+/* ---- ports -------------------------------------------------------------------------- */
 
 static double now(void)
 {
@@ -281,20 +372,92 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Progress until UCX is done with @p request, or it takes too long. */
-static bool finish(struct ski_port *port, void *request, double until)
+static void enlist(struct ski_port *port)
 {
-    bool done = true;
-
-    if (!UCS_PTR_IS_PTR(request))
-        return true;
-    while (ucp_request_check_status(request) == UCS_INPROGRESS && (done = now() < until))
-        if (!ucp_worker_progress(port->worker))
-            sched_yield();
-    ucp_request_free(request);
-    return done;
+    port->opener = pthread_self();
+    pthread_mutex_lock(&ucx.lock);
+    port->next = ucx.ports;
+    ucx.ports  = port;
+    pthread_mutex_unlock(&ucx.lock);
 }
 
+static void strike_off(struct ski_port *port)
+{
+    struct ski_port **at = &ucx.ports;
+
+    pthread_mutex_lock(&ucx.lock);
+    while (*at != port)
+        at = &(*at)->next;
+    *at = port->next;
+    pthread_mutex_unlock(&ucx.lock);
+}
+
+static skua_status_t open_port(int pe, const struct ski_upcalls *up, void *owner,
+                               struct ski_port **out)
+{
+    ucp_worker_params_t     params  = {.field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                       .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    ucp_am_handler_param_t  handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                     UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                     UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                       .id = PACKET_ID,
+                                       .cb = on_packet};
+    struct ski_port        *port    = calloc(1, sizeof *port);
+    struct sockaddr_storage before[LISTENERS];
+    int                     listeners = ski_guard_listeners(before, LISTENERS);
+    ucs_status_t            status;
+
+    (void)pe;
+    if (!port)
+        return SKUA_ERR_NOMEM;
+    if (!check_ports(ucx.net, 1)) {
+        free(port);
+        return SKUA_ERR_SYSTEM;
+    }
+    port->up    = up;
+    port->owner = owner;
+    handler.arg = port;
+    status      = ucp_worker_create(ucx.context, &params, &port->worker);
+    if (status != UCS_OK) {
+        free(port);
+        return refuse("a worker cannot be made (is the interface up?)", status);
+    }
+    status = ucp_worker_set_am_recv_handler(port->worker, &handler);
+    if (status != UCS_OK) {
+        ucp_worker_destroy(port->worker);
+        free(port);
+        return refuse("a worker takes no active messages", status);
+    }
+    find_names(&port->names, before, listeners);
+    enlist(port);
+    *out = port;
+    return SKUA_OK;
+}
+
+/* Moves on all ports that this thread has opened: nobody uses them when it closes one. */
+static void progress_all(void)
+{
+    pthread_mutex_lock(&ucx.lock);
+    for (struct ski_port *port = ucx.ports; port; port = port->next)
+        if (pthread_equal(port->opener, pthread_self()))
+            ucp_worker_progress(port->worker);
+    pthread_mutex_unlock(&ucx.lock);
+}
+
+/* Progress until UCX is done with @p request, or it takes too long. */
+static void finish(void *request, double until)
+{
+    if (!UCS_PTR_IS_PTR(request))
+        return;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS && now() < until) {
+        progress_all();
+        sched_yield();
+    }
+    ucp_request_free(request);
+}
+
+/* What an endpoint waits for may have to come from a port of another process whose thread
+ * closes a port before, and waits for one of ours: hence progress_all(). */
 static void close_port(struct ski_port *port)
 {
     ucp_request_param_t flush = {0};
@@ -304,29 +467,43 @@ static void close_port(struct ski_port *port)
 
     /* What was sent leaves us; then connections are closed without asking the others, who
      * may be closing a port of theirs that we would have to answer. */
-    finish(port, ucp_worker_flush_nbx(port->worker, &flush), until);
+    finish(ucp_worker_flush_nbx(port->worker, &flush), until);
     for (struct ski_peer *peer = port->peers, *next; peer; peer = next) {
         next = peer->next;
-        finish(port, ucp_ep_close_nbx(peer->ep, &force), until + 1);
+        finish(ucp_ep_close_nbx(peer->ep, &force), until + 1);
         free(peer);
     }
+    strike_off(port);
     ucp_worker_destroy(port->worker);
     free(port);
 }
 
 static size_t address(struct ski_port *port, void *to)
 {
+    size_t         names = pack_names(&port->names, to);
     ucp_address_t *mine;
     size_t         bytes;
 
     if (ucp_worker_get_address(port->worker, &mine, &bytes) != UCS_OK)
         return 0;
-    if (bytes <= SKI_ADDRESS_MOST)
-        memcpy(to, mine, bytes);
+    if (names + bytes <= SKI_ADDRESS_MOST)
+        memcpy((char *)to + names, mine, bytes);
     else
-        bytes = 0;
+        names = bytes = 0;
     ucp_worker_release_address(port->worker, mine);
-    return bytes;
+    return names + bytes;
+}
+
+/* Why a peer is lost, for people. */
+static const char *reason(ucs_status_t status)
+{
+    switch (status) {
+    case UCS_ERR_ENDPOINT_TIMEOUT:
+    case UCS_ERR_TIMED_OUT: return "it does not answer any more";
+    case UCS_ERR_CONNECTION_RESET: return "the connection broke";
+    case UCS_ERR_UNREACHABLE: return "no way leads there";
+    default: return ucs_status_string(status);
+    }
 }
 
 static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
@@ -335,7 +512,7 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 
     (void)ep;
     peer->port->events++;
-    peer->port->up->lost(peer->port->owner, peer->pe, ucs_status_string(status));
+    peer->port->up->lost(peer->port->owner, peer->pe, reason(status));
 }
 
 static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to, size_t bytes,
@@ -345,17 +522,20 @@ static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to,
     ucp_ep_params_t  params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
                                              UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                                              UCP_EP_PARAM_FIELD_ERR_HANDLER,
-                               .address     = to,
                                .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
                                .err_handler = {on_error, peer}};
     ucs_status_t     status;
+    size_t           names = peer ? unpack_names(&peer->names, to, bytes) : 0;
 
-    if (!peer || bytes == 0) {
+    if (names == 0 || names == bytes) {
         free(peer);
         return SKUA_ERR_INVAL;
     }
-    *peer  = (struct ski_peer){.port = port, .pe = pe, .next = port->peers};
-    status = ucp_ep_create(port->worker, &params, &peer->ep);
+    peer->port     = port;
+    peer->pe       = pe;
+    peer->next     = port->peers;
+    params.address = (const ucp_address_t *)((const char *)to + names);
+    status         = ucp_ep_create(port->worker, &params, &peer->ep);
     if (status == UCS_ERR_UNREACHABLE) { /* shared memory alone, which tells of no errors */
         params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
         peer->shared    = true;
@@ -396,8 +576,13 @@ static skua_status_t send_packet(struct ski_peer *peer, void *packet, size_t byt
 
 static unsigned progress(struct ski_port *port)
 {
+    unsigned n;
+
     port->events = 0;
-    return ucp_worker_progress(port->worker) + port->events;
+    n            = ucp_worker_progress(port->worker) + port->events;
+    if (n == 0 && ski_guard_is_time(&port->looked_at, now(), ucx.net->peer_timeout))
+        ski_guard_look(ucx.net->peer_timeout, is_ours, port);
+    return n;
 }
 
 static int wait_fd(struct ski_port *port)

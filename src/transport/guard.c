@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard.c - see guard.h. */
+#include "transport/guard.h"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_ASKED 3   /* questions that were not answered */
+#define LOOKS       4.0 /* within the timeout                 */
+
+/* ---- names ------------------------------------------------------------------------ */
+
+/* The length of what has to be equal in two names, without their padding. */
+static size_t name_bytes(const struct sockaddr_storage *name)
+{
+    switch (name->ss_family) {
+    case AF_INET: return offsetof(struct sockaddr_in, sin_zero);
+    case AF_INET6: return sizeof(struct sockaddr_in6);
+    default: return 0;
+    }
+}
+
+bool ski_guard_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    size_t bytes = name_bytes(a);
+
+    return bytes > 0 && memcmp(a, b, bytes) == 0;
+}
+
+bool ski_guard_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    struct sockaddr_storage host = *a;
+
+    /* In both families the port lies at the same place. */
+    ((struct sockaddr_in *)(void *)&host)->sin_port =
+        ((const struct sockaddr_in *)(const void *)b)->sin_port;
+    return ski_guard_same(&host, b);
+}
+
+static bool name_here(int fd, struct sockaddr_storage *name)
+{
+    socklen_t bytes = sizeof *name;
+
+    memset(name, 0, sizeof *name);
+    return getsockname(fd, (struct sockaddr *)name, &bytes) == 0 && name_bytes(name) > 0;
+}
+
+static bool name_there(int fd, struct sockaddr_storage *name)
+{
+    socklen_t bytes = sizeof *name;
+
+    memset(name, 0, sizeof *name);
+    return getpeername(fd, (struct sockaddr *)name, &bytes) == 0;
+}
+
+/* ---- sockets ---------------------------------------------------------------------- */
+
+/* The next descriptor in a list of them, or -1. */
+static int next_fd(DIR *list)
+{
+    struct dirent *entry = list ? readdir(list) : NULL;
+
+    return entry ? atoi(entry->d_name) : -1; /* "." is 0, which is no matter */
+}
+
+static void end_list(DIR *list)
+{
+    if (list)
+        closedir(list);
+}
+
+static bool ask(int fd, struct tcp_info *info)
+{
+    socklen_t bytes = sizeof *info;
+
+    memset(info, 0, sizeof *info);
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &bytes) == 0;
+}
+
+static bool is_dead(int fd, double timeout)
+{
+    struct tcp_info info;
+
+    if (!ask(fd, &info))
+        return false;
+    if (info.tcpi_state == TCP_SYN_SENT) /* asked after 1, 3, 7 ... seconds */
+        return info.tcpi_retransmits > 1 && (double)(1u << info.tcpi_retransmits % 32) > timeout;
+    return info.tcpi_state == TCP_ESTABLISHED && info.tcpi_last_ack_recv > 1000 * timeout &&
+           info.tcpi_retransmits + info.tcpi_probes >= LEAST_ASKED;
+}
+
+/* Lets it ask even when there is nothing to send: often enough to be found dead in time,
+ * and for longer than that, so that it is us who find it. */
+static void keep_asking(int fd, double timeout)
+{
+    int on = 1, idle = (int)(timeout / 3) + 1, interval = (int)(timeout / 6) + 1, count = 100;
+
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+}
+
+void ski_guard_look(double timeout, ski_guard_fn *is_ours, void *arg)
+{
+    DIR                    *list = opendir("/proc/self/fd");
+    struct sockaddr_storage here, there;
+
+    for (int fd; (fd = next_fd(list)) >= 0;) {
+        bool dead;
+
+        if (!name_here(fd, &here))
+            continue;
+        if (!name_there(fd, &there))
+            there = (struct sockaddr_storage){0}; /* it is not connected, or not yet */
+        dead = is_dead(fd, timeout);
+        if (!is_ours(arg, &here, &there, dead))
+            continue;
+        if (dead)
+            shutdown(fd, SHUT_RDWR);
+        else
+            keep_asking(fd, timeout);
+    }
+    end_list(list);
+}
+
+bool ski_guard_is_time(double *looked_at, double now, double timeout)
+{
+    if (now - *looked_at < timeout / LOOKS)
+        return false;
+    *looked_at = now;
+    return true;
+}
+
+bool ski_guard_reaches(const struct sockaddr_storage *name)
+{
+    DIR                    *list  = opendir("/proc/self/fd");
+    bool                    found = false;
+    struct sockaddr_storage there;
+    struct tcp_info         info;
+
+    for (int fd; !found && (fd = next_fd(list)) >= 0;)
+        found = name_there(fd, &there) && ski_guard_same(&there, name) && ask(fd, &info) &&
+                info.tcpi_state == TCP_ESTABLISHED;
+    end_list(list);
+    return found;
+}
+
+int ski_guard_listeners(struct sockaddr_storage *names, int most)
+{
+    DIR            *list = opendir("/proc/self/fd");
+    int             n    = 0;
+    struct tcp_info info;
+
+    for (int fd; n < most && (fd = next_fd(list)) >= 0;)
+        if (name_here(fd, &names[n]) && ask(fd, &info) && info.tcpi_state == TCP_LISTEN)
+            n++;
+    end_list(list);
+    return n;
+}

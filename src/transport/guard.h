@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * guard.h - hosts that fall silent, and processes that are only busy.
+ *
+ * When a host vanishes without a word, TCP tries for a quarter of an hour before it
+ * gives up.  So drivers look now and then at the sockets of the library below them,
+ * which they find among the descriptors of the process by their names: those of our
+ * own name are connections that came in, those to the name of a peer are ones that we
+ * began.  Names include the port, so no socket of anybody else is touched.
+ *
+ * A connection is dead if nothing was heard of it for a while although it has asked
+ * several times, as it does for its data and, told by us, when it has none to send.  It
+ * is shut down; the library then sees an error, and the driver a lost peer.  TCP_USER_TIMEOUT would be simpler, but it ends connections to hosts that
+ * answer, too, if the process there is too busy to read.
+ */
+#ifndef SKI_GUARD_H
+#define SKI_GUARD_H
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+/** Whether the socket from @p here to @p there is the driver's; and if it is, that it is
+ *  dead. */
+typedef bool ski_guard_fn(void *arg, const struct sockaddr_storage *here,
+                          const struct sockaddr_storage *there, bool dead);
+
+/** Shut connections down that have been dead for @p timeout seconds. */
+void ski_guard_look(double timeout, ski_guard_fn *is_ours, void *arg);
+
+/** Whether it is time to look: several times within @p timeout; *@p looked_at is kept. */
+bool ski_guard_is_time(double *looked_at, double now, double timeout);
+
+/** Whether two names are the same, of an address and a port that we know. */
+bool ski_guard_same(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+
+/** Whether two names are of one host: the same but for the port. */
+bool ski_guard_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+
+/** Whether there is a connection to @p name: its host is there. */
+bool ski_guard_reaches(const struct sockaddr_storage *name);
+
+/** The names of the sockets of this process that listen, at most @p most; how many. */
+int ski_guard_listeners(struct sockaddr_storage *names, int most);
+
+#endif

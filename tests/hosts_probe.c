@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hosts_probe.c - says for each PE where it is, and which PEs it is near:
+ *
+ *      PE 0 at here is near 0 1
+ *
+ * With `for-ever' all PEs then send to all, for a minute at most: something to disturb.
+ * With `ask SECONDS' it ends well after some time, if all that was sent has come back.
+ * With `flood', the last PE sends to PE 0 far more than it takes, as it computes.
+ *
+ * usage: hosts_probe [for-ever | ask SECONDS | flood]
+ */
+#include <skua/skua.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIFE 60.0 /* seconds */
+
+struct ball {
+    int32_t  from;
+    uint32_t number;
+};
+
+#define FLOOD       100000
+#define FLOOD_BYTES 1000
+#define COMPUTES    2.0 /* seconds */
+
+static skua_handler told_handler, ball_handler, back_handler, idle_handler, flood_handler;
+static int          told, idle; /* on PE 0 */
+static double       until;
+static skua_pe_data balls_key; /* uint32_t: how many have come back from each PE */
+
+/* The lines come from PE 0, so that they are whole. */
+static void on_told(skua_msg *msg)
+{
+    puts(skua_msg_data(msg));
+    skua_msg_free(msg);
+    if (++told == skua_pes() && until == 0)
+        skua_exit(0);
+}
+
+/* ---- balls: every PE throws one to every other, and again when it comes back -------- */
+
+static uint32_t *balls(void)
+{
+    return skua_pe_data_get(balls_key);
+}
+
+static void throw_ball(int to)
+{
+    struct ball ball = {skua_pe(), balls()[to]};
+
+    skua_send_copy(to, ball_handler, &ball, sizeof ball);
+}
+
+static void on_ball(skua_msg *msg)
+{
+    int from = ((struct ball *)skua_msg_data(msg))->from;
+
+    skua_send(from, back_handler, msg);
+}
+
+static void on_back(skua_msg *msg)
+{
+    struct ball ball = *(struct ball *)skua_msg_data(msg);
+    int         from = skua_msg_source(msg);
+
+    skua_msg_free(msg);
+    if (ball.from != skua_pe() || ball.number != balls()[from]++)
+        skua_abort("a ball that PE %d did not throw", skua_pe());
+    if (skua_time() < until)
+        throw_ball(from);
+    else
+        skua_send_copy(0, idle_handler, NULL, 0);
+}
+
+static void on_idle(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (++idle < skua_pes() * skua_pes())
+        return;
+    puts("all balls are back");
+    skua_exit(0);
+}
+
+/* ---- a flood ------------------------------------------------------------------------ */
+
+static void on_flood(skua_msg *msg)
+{
+    static int number;
+    double     end = skua_time() + COMPUTES;
+
+    if (skua_msg_size(msg) != FLOOD_BYTES || *(int *)skua_msg_data(msg) != number)
+        skua_abort("message %d of the flood is not here", number);
+    skua_msg_free(msg);
+    while (number == 0 && skua_time() < end)
+        ;
+    if (++number < FLOOD)
+        return;
+    puts("the flood is over");
+    skua_exit(0);
+}
+
+static void flood(void)
+{
+    for (int i = 0; i < FLOOD; i++) {
+        skua_msg *msg = skua_msg_alloc(FLOOD_BYTES);
+
+        *(int *)skua_msg_data(msg) = i;
+        skua_send(0, flood_handler, msg);
+    }
+}
+
+static void start(int argc, char **argv)
+{
+    char   line[1024], host[64] = "?";
+    size_t n;
+
+    if (argc > 1 && strcmp(argv[1], "flood") == 0) {
+        if (skua_pe() == skua_pes() - 1)
+            flood();
+        return;
+    }
+    if (argc > 1)
+        until = skua_time() + (argc > 2 ? atof(argv[2]) : LIFE);
+    gethostname(host, sizeof host - 1);
+    n = (size_t)snprintf(line, sizeof line, "PE %d at %s is near", skua_pe(), host);
+    for (int pe = 0; pe < skua_pes() && n < sizeof line - 16; pe++)
+        if (skua_near(pe))
+            n += (size_t)snprintf(line + n, sizeof line - n, " %d", pe);
+    skua_send_copy(0, told_handler, line, n + 1);
+    for (int pe = 0; argc > 1 && pe < skua_pes(); pe++)
+        throw_ball(pe);
+}
+
+int main(int argc, char **argv)
+{
+    told_handler  = skua_register("told", on_told);
+    ball_handler  = skua_register("ball", on_ball);
+    back_handler  = skua_register("back", on_back);
+    idle_handler  = skua_register("idle", on_idle);
+    flood_handler = skua_register("flood", on_flood);
+    balls_key     = skua_pe_data_register(4096 * sizeof(uint32_t));
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stranger.c - a stranger at the doors of a job: finds the TCP ports that processes of a
+ * name listen at, and
+ *
+ *   list       says their addresses, one a line
+ *   disturb    to each: connects and sends garbage, the beginning of something, huge
+ *              lengths; connects and says nothing; connects many times
+ *
+ * It is in the same network namespace.
+ *
+ * usage: stranger list | disturb NAME SECONDS [SEED]
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DOORS  256
+#define SILENT 64
+
+struct door {
+    unsigned long      inode;
+    struct sockaddr_in name;
+};
+
+static struct door doors[DOORS];
+static int         door_count;
+static int         silent[SILENT];
+
+static unsigned long next_random(void)
+{
+    static unsigned long state = 1;
+
+    state = state * 6364136223846793005ul + 1442695040888963407ul;
+    return state >> 33;
+}
+
+/* ---- finding them --------------------------------------------------------------------- */
+
+/* All that listen in this namespace. */
+static void read_listeners(void)
+{
+    FILE         *file = fopen("/proc/net/tcp", "r");
+    char          line[512];
+    unsigned      address, port, state;
+    unsigned long inode;
+
+    while (file && door_count < DOORS && fgets(line, sizeof line, file))
+        if (sscanf(line, " %*d: %x:%x %*x:%*x %x %*x:%*x %*x:%*x %*x %*u %*u %lu", &address, &port,
+                   &state, &inode) == 4 &&
+            state == 10)
+            doors[door_count++] = (struct door){inode,
+                                                {.sin_family      = AF_INET,
+                                                 .sin_port        = htons((unsigned short)port),
+                                                 .sin_addr.s_addr = address}};
+    if (file)
+        fclose(file);
+}
+
+static int has_name(const char *pid, const char *name)
+{
+    char  path[300], comm[64] = "";
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%s/comm", pid);
+    file = fopen(path, "r");
+    if (file) {
+        if (!fgets(comm, sizeof comm, file))
+            comm[0] = '\0';
+        fclose(file);
+    }
+    comm[strcspn(comm, "\n")] = '\0';
+    return strcmp(comm, name) == 0;
+}
+
+static int has_inode(const char *pid, unsigned long inode)
+{
+    char           path[600], link[64], wanted[64];
+    DIR           *list;
+    struct dirent *entry;
+    int            found = 0;
+
+    snprintf(wanted, sizeof wanted, "socket:[%lu]", inode);
+    snprintf(path, sizeof path, "/proc/%s/fd", pid);
+    list = opendir(path);
+    while (list && !found && (entry = readdir(list))) {
+        ssize_t n;
+
+        snprintf(path, sizeof path, "/proc/%s/fd/%s", pid, entry->d_name);
+        n     = readlink(path, link, sizeof link - 1);
+        found = n > 0 && (link[n] = '\0', strcmp(link, wanted) == 0);
+    }
+    if (list)
+        closedir(list);
+    return found;
+}
+
+static int is_of(const struct door *door, const char *name)
+{
+    DIR           *list = opendir("/proc");
+    struct dirent *entry;
+    int            found = 0;
+
+    while (list && !found && (entry = readdir(list)))
+        found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+                has_name(entry->d_name, name) && has_inode(entry->d_name, door->inode);
+    if (list)
+        closedir(list);
+    return found;
+}
+
+static void find_doors(const char *name)
+{
+    int n = 0;
+
+    read_listeners();
+    for (int i = 0; i < door_count; i++)
+        if (is_of(&doors[i], name))
+            doors[n++] = doors[i];
+    door_count = n;
+}
+
+/* ---- disturbing ------------------------------------------------------------------------- */
+
+static int knock(const struct door *door)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&door->name, sizeof door->name) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, O_NONBLOCK);
+    return fd;
+}
+
+static void say_something(int fd)
+{
+    unsigned char bytes[2048];
+    size_t        n = next_random() % sizeof bytes + 1;
+
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (unsigned char)next_random();
+    switch (next_random() % 4) {
+    case 0: memset(bytes, 0xff, n < 64 ? n : 64); break; /* huge lengths */
+    case 1: memset(bytes, 0, n < 64 ? n : 64); break;
+    case 2: n = n % 8 + 1; break; /* the beginning of a header */
+    default: break;
+    }
+    (void)!send(fd, bytes, n, MSG_NOSIGNAL);
+}
+
+static void disturb(double seconds)
+{
+    time_t   until  = time(NULL) + (time_t)seconds;
+    unsigned visits = 0, slot = 0;
+
+    while (door_count > 0 && time(NULL) < until && visits < 20000) {
+        int fd = knock(&doors[next_random() % (unsigned long)door_count]);
+
+        visits++;
+        if (fd < 0) {
+            usleep(1000);
+            continue;
+        }
+        if (next_random() % 8 == 0) { /* stays and says nothing */
+            if (silent[slot % SILENT])
+                close(silent[slot % SILENT]);
+            silent[slot++ % SILENT] = fd;
+            continue;
+        }
+        if (next_random() % 4)
+            say_something(fd);
+        close(fd);
+        usleep(500);
+    }
+    printf("%u visits to %d doors\n", visits, door_count);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        return 2;
+    for (unsigned long n = argc > 4 ? strtoul(argv[4], NULL, 0) : 1; n > 0; n--)
+        next_random();
+    find_doors(argv[2]);
+    if (strcmp(argv[1], "disturb") == 0)
+        disturb(atof(argv[3]));
+    for (int i = 0; i < door_count && strcmp(argv[1], "list") == 0; i++)
+        puts(inet_ntoa(doors[i].name.sin_addr));
+    return door_count > 0 ? 0 : 1;
+}

@@ -1,0 +1,77 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# strangers.sh - what a job over the network does with what it did not ask for: strangers
+# at its ports, forged packets, settings and processes that do not go together, too much
+# at once.
+#
+# usage: strangers.sh TESTS-FOLDER EXAMPLES-FOLDER DRIVER...
+tests=$1
+examples=$2
+shift 2
+. "$(dirname "$0")/tap.sh"
+code=0 out='' err=''
+name_program "$tests/test_hosts_probe"
+
+mpirun=$(command -v mpirun.openmpi || command -v mpirun || true)
+if [ -z "$mpirun" ] || ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|OpenRTE"; then
+  echo "1..0 # SKIP no mpirun of Open MPI"
+  exit 0
+fi
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export SKUA_SHARE=0 UCX_TLS=tcp SKUA_DRIVER=
+
+# apart N PROGRAM...: processes that behave as if each were on a host of its own
+apart()
+{
+  n=$1
+  shift
+  run timeout -k 5 60 "$mpirun" --oversubscribe --bind-to none -n "$n" "$@"
+}
+
+for driver in "$@"; do
+  case $driver in ucx | ofi) ;; *) continue ;; esac
+  SKUA_DRIVER=$driver
+
+  # ---- strangers at the ports
+  (sleep 1; "$tests/test_stranger" list "$name" 0 >"$work/doors"
+   exec "$tests/test_stranger" disturb "$name" 3 7 >"$work/visits") &
+  stranger=$!
+  apart 3 "$program" ask 5
+  wait $stranger
+  ok "$driver: a job goes on among strangers ($(cat "$work/visits"))" \
+    has "$code $out" 'all balls are back'
+  ok "$driver: of one host, listens at loopback alone" \
+    test "$(sort -u "$work/doors")" = 127.0.0.1
+
+  # ---- packets
+  apart 2 "$tests/test_forger" packets
+  ok "$driver: forged packets are counted and dropped" has "$code $out" '13 of 13 wrong packets'
+  ok "$driver: and told of" has "$err" 'was dropped: its sender does not know the secret'
+  SKUA_LOG_LEVEL=fatal apart 2 "$tests/test_forger" requests
+  ok "$driver: requests that make no sense do no harm" test "$code" = 0
+  apart 2 "$program" flood
+  ok "$driver: who computes gets it all later" has "$code $out" '^0 the flood is over'
+
+  # ---- what does not go together
+  apart 1 "$examples/ring" : -n 1 "$examples/hello"
+  ok "$driver: two programs" has "$err" 'process [01] runs another program, or another build'
+  SKUA_INTERFACES=nosuch0 apart 2 "$examples/ring"
+  ok "$driver: no such interface" has "$code $err" 'other hosts with \(.* nosuch0'
+  SKUA_PORTS=45000-45001 apart 2 "$examples/ring"
+  ok "$driver: too few ports" has "$code $err" '45000-45001'
+  ok "$driver: which ends the job" test "$code $((seconds < 10))" = "1 1"
+  SKUA_PORTS=many apart 2 "$examples/ring"
+  ok "$driver: ports that are none" has "$err" '"many" is not a range of ports'
+done
+
+SKUA_DRIVER=nosuch apart 2 "$examples/ring"
+ok "no such driver" has "$err" 'SKUA_DRIVER=nosuch: there is no such driver'
+SKUA_DRIVER=auto SKUA_DRIVER_PATH=/nonexistent apart 2 "$examples/ring"
+ok "no drivers there" has "$err" 'no driver to reach other hosts with \(ucx: .* was not found'
+if has "$*" ucx && has "$*" ofi; then
+  apart 1 -x SKUA_DRIVER=ucx "$examples/ring" : -n 1 -x SKUA_DRIVER=ofi "$examples/ring"
+  ok "two drivers" has "$err" 'process [01] uses the driver (ucx|ofi), this one (ucx|ofi)'
+fi
+ok "nothing is left" none_left
+tap_end
