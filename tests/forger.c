@@ -270,7 +270,8 @@ static void on_check(skua_msg *msg)
     int           expected = *(int *)skua_msg_data(msg);
     skua_stats    stats    = skua_stats_get();
 
-    until = until ? until : skua_time() + PATIENCE;
+    if (until == 0)
+        until = skua_time() + PATIENCE;
     if (stats.wrong < (uint64_t)expected && skua_time() < until) {
         skua_send(0, check_handler, msg); /* they are still on their way */
         return;

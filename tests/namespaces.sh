@@ -121,6 +121,8 @@ over 2 2 "$tests/test_hosts_probe"
 ok "two hosts: PEs of the first" test "$(lines "at $(host 1) is near 0 1 2 3\$")" = 4
 ok "two hosts: PEs of the second" test "$(lines "at $(host 2) is near 4 5 6 7\$")" = 4
 SKUA_THREADS=1
+over 2 2 "$examples/tour"
+ok "the tour" has "$code $out" 'A put: we write'
 over 4 1 "$tests/test_hosts_probe"
 ok "four hosts: each PE is alone" test "$(lines "PE ([0-3]) at sk.* is near \1\$")" = 4
 
@@ -148,9 +150,10 @@ for driver in $drivers; do
   SKUA_LOG_LEVEL=error
   SKUA_THREADS=2
   suite 2 2 "$tests/test_collectives"
+  case $driver in mpi*) continue ;; esac # MPI's own affair is how it gets there
   suite 2 1 "$tests/test_notify" 10 20
-  # Over ucx, locks that threads beside the PEs take hang in one of three runs: UCX 1.13
-  # does not end a connection that both sides began at once.
+  # Over ucx, this hangs in about one run of three, where threads beside the PEs take locks
+  # of other hosts; why is not known yet.
   [ "$driver" = ucx ] || suite 2 1 "$tests/test_atomics" 2
   suite 2 1 "$tests/test_litmus" 50
   suite 2 2 "$tests/test_storm" 6
