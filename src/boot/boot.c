@@ -183,9 +183,16 @@ static skua_status_t send_up(uint32_t kind, int process, const char *key, const 
     struct ski_control head    = {.kind = kind, .bytes = (uint32_t)bytes, .process = process};
     struct iovec       parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)value, bytes}};
     struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
+    ssize_t            n;
 
     snprintf(head.key, sizeof head.key, "%s", key);
-    if (bytes <= SKI_CONTROL_MOST && sendmsg(control_fd, &record, MSG_NOSIGNAL) >= 0)
+    if (bytes > SKI_CONTROL_MOST)
+        return ski_refuse(SKUA_ERR_RANGE, "%zu bytes of %s are too many for the launcher", bytes,
+                          key);
+    do
+        n = sendmsg(control_fd, &record, MSG_NOSIGNAL);
+    while (n < 0 && errno == EINTR);
+    if (n >= 0)
         return SKUA_OK;
     return ski_refuse(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
 }

@@ -106,6 +106,9 @@ void ski_on_broadcast(skua_msg *msg)
     struct tail  tail = *tail_of(msg);
     struct node *node = NULL;
 
+    if ((uint32_t)tail.root >= (uint32_t)ski_self->pes ||
+        (uint32_t)tail.parent >= (uint32_t)ski_self->pes)
+        ski_fatal("PE %d sent a broadcast that makes no sense", msg->source);
     if (tail.above) {
         node  = ski_malloc(sizeof *node);
         *node = (struct node){.parent = tail.parent, .above = tail.above};

@@ -181,6 +181,15 @@ static skua_status_t tell(void)
     snprintf(told->version, sizeof told->version, "%s", SKUA_VERSION);
     for (int i = 0; i < here.count; i++) {
         uint32_t bytes = (uint32_t)here.driver->address(here.far[i].port, at + 4);
+
+        if (bytes == 0 || at - blob + 4 + bytes > SKI_CONTROL_MOST) {
+            free(blob);
+            return ski_refuse(
+                SKUA_ERR_RANGE,
+                "the addresses of the %d ports of this process are too long; use fewer "
+                "interfaces (SKUA_INTERFACES) or more processes with fewer threads",
+                here.count);
+        }
         memcpy(at, &bytes, 4);
         at += 4 + bytes;
     }
@@ -224,6 +233,14 @@ static const char *find_address(const char *blob, size_t bytes, uint32_t number,
     }
 }
 
+static void lose(struct ski_far *far, struct contact *contact, const char *why)
+{
+    if (contact->lost)
+        return;
+    contact->lost = true;
+    ski_peer_lost(far->self, contact->pe, why);
+}
+
 static void connect_to(struct ski_far *far, struct contact *contact)
 {
     int           process = ski_job_process_of(here.boot->job, contact->pe);
@@ -243,27 +260,27 @@ static void connect_to(struct ski_far *far, struct contact *contact)
     here.net.why[0] = '\0';
     status          = here.driver->connect(far->port, contact->pe, address, length, &contact->peer);
     free(blob);
-    if (status != SKUA_OK)
-        ski_peer_lost(far->self, contact->pe,
-                      here.net.why[0] ? here.net.why : skua_status_str(status));
+    if (status != SKUA_OK) {
+        lose(far, contact, here.net.why[0] ? here.net.why : skua_status_str(status));
+        return;
+    }
     ski_log(SKI_LOG_INFO, "PE %d is reached through %s", contact->pe, here.driver->describe());
 }
 
-/* The contact with a PE that we send to. */
-static struct contact *contact_to(struct ski_far *far, int pe)
+/* The contact with a PE; it need not be connected. */
+static struct contact *contact_with(struct ski_far *far, int pe)
 {
     struct contact *contact = find(far, pe);
 
-    if (SKI_UNLIKELY(!contact))
-        contact = add(far, pe);
-    if (SKI_UNLIKELY(!contact->peer && !contact->lost))
-        connect_to(far, contact);
-    return contact;
+    return SKI_LIKELY(contact != NULL) ? contact : add(far, pe);
 }
 
 struct ski_peer *ski_far_peer(struct ski_pe *self, int pe)
 {
-    struct contact *contact = contact_to(self->far, pe);
+    struct contact *contact = contact_with(self->far, pe);
+
+    if (!contact->peer && !contact->lost)
+        connect_to(self->far, contact);
     return contact->lost ? NULL : contact->peer;
 }
 
@@ -274,6 +291,12 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
 {
     skua_status_t status;
 
+    if (SKI_UNLIKELY(!contact->peer))
+        connect_to(far, contact);
+    if (SKI_UNLIKELY(contact->lost)) {
+        ski_pool_free(&far->self->pool, msg);
+        return true;
+    }
     msg->stamp.token    = contact->token_out;
     msg->stamp.sequence = contact->sent;
     status              = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
@@ -285,7 +308,7 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
     else
         ski_pool_free(&far->self->pool, msg);
     if (status < 0)
-        ski_peer_lost(far->self, contact->pe, skua_status_str(status));
+        lose(far, contact, skua_status_str(status));
     return true;
 }
 
@@ -302,7 +325,7 @@ static void keep(struct ski_far *far, struct contact *contact, struct skua_msg *
 void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_far *far     = self->far;
-    struct contact *contact = contact_to(far, pe);
+    struct contact *contact = contact_with(far, pe);
 
     if (contact->lost) {
         ski_pool_free(&self->pool, msg);
@@ -357,6 +380,16 @@ bool ski_far_progress(struct ski_pe *self)
     return here.driver->progress(far->port) > 0;
 }
 
+void ski_far_hold(struct ski_pe *self)
+{
+    self->far->flying++;
+}
+
+void ski_far_release(struct ski_pe *self)
+{
+    self->far->flying--;
+}
+
 bool ski_far_quiet(const struct ski_pe *self)
 {
     return !self->far || (!self->far->waiting && self->far->flying == 0);
@@ -364,18 +397,19 @@ bool ski_far_quiet(const struct ski_pe *self)
 
 /* ---- receiving ---------------------------------------------------------------------- */
 
-static void complain(struct ski_far *far, const struct skua_msg *msg, size_t bytes,
-                     const char *wrong)
+static void complain(struct ski_far *far, size_t bytes, const char *wrong)
 {
     if (far->wrong++ < COMPLAINTS)
         ski_log(SKI_LOG_ERROR, "a packet of %zu bytes%s was dropped: %s", bytes,
                 far->wrong == COMPLAINTS ? " (no more of these will be told)" : "", wrong);
     far->self->stats.wrong = far->wrong;
-    (void)msg;
 }
 
+/* NULL: one that was wrong, and whose turn has come. */
 static void deliver(struct ski_far *far, struct skua_msg *msg)
 {
+    if (!msg)
+        return;
     far->self->stats.received++;
     ski_queue_push(&far->self->queue, msg, msg->flags);
 }
@@ -411,52 +445,73 @@ static void deliver_early(struct ski_far *far, struct contact *contact)
 /* The contact that a packet comes from, if it proves to come from there; else NULL. */
 static struct contact *sender_of(struct ski_far *far, const struct skua_msg *msg)
 {
-    struct contact *contact = find(far, msg->source);
+    const struct ski_job *job = here.boot->job;
+    struct contact       *contact;
 
+    if (msg->source < 0 || msg->source >= ski_job_all(job) || ski_job_index(job, msg->source) >= 0)
+        return NULL;
+    contact = find(far, msg->source);
     if (SKI_UNLIKELY(!contact)) {
-        if (ski_packet_token(here.boot->job->secret, msg->source, far->self->pe) !=
-            msg->stamp.token)
+        if (ski_packet_token(job->secret, msg->source, far->self->pe) != msg->stamp.token)
             return NULL;
         contact = add(far, msg->source);
     }
     return SKI_LIKELY(contact->token_in == msg->stamp.token) ? contact : NULL;
 }
 
-static void on_arrived(void *owner, void *packet, size_t bytes)
+/* In the order of sending. */
+static void take_turn(struct ski_far *far, struct contact *contact, struct skua_msg *msg,
+                      uint32_t sequence, size_t bytes)
 {
-    struct ski_far  *far   = owner;
-    struct skua_msg *msg   = packet;
-    const char      *wrong = ski_packet_wrong(here.boot->job, ski_handlers.count, msg, bytes);
-    struct contact  *contact;
-    uint32_t         sequence;
-
-    contact = wrong ? NULL : sender_of(far, msg);
-    if (SKI_UNLIKELY(!contact)) {
-        complain(far, msg, bytes, wrong ? wrong : "its sender does not know the secret of the job");
-        ski_pool_free(&far->self->pool, msg);
-        return;
-    }
-    sequence = msg->stamp.sequence;
     if (SKI_LIKELY(sequence == contact->received)) {
         contact->received++;
         deliver(far, msg);
         deliver_early(far, contact);
     } else if ((int32_t)(sequence - contact->received) < 0 || !keep_early(contact, msg, sequence)) {
-        complain(far, msg, bytes, "it has come before");
-        ski_pool_free(&far->self->pool, msg);
+        complain(far, bytes, "it has come before");
+        if (msg)
+            ski_pool_free(&far->self->pool, msg);
     }
+}
+
+static void on_arrived(void *owner, void *packet, size_t bytes)
+{
+    struct ski_far  *far = owner;
+    struct skua_msg *msg = packet;
+    struct contact  *contact;
+    const char      *wrong;
+    uint32_t         sequence;
+
+    if (!far->self) /* it goes with the arena */
+        return;
+    wrong    = ski_packet_wrong(here.boot->job, ski_handlers.count, msg, bytes);
+    contact  = sender_of(far, msg);
+    sequence = msg->stamp.sequence;
+    if (SKI_UNLIKELY(wrong || !contact)) {
+        complain(far, bytes, wrong ? wrong : "its sender does not know the secret of the job");
+        ski_pool_free(&far->self->pool, msg);
+        msg = NULL;
+    }
+    if (SKI_LIKELY(contact != NULL))
+        take_turn(far, contact, msg, sequence, bytes);
 }
 
 static void *on_room(void *owner, size_t bytes)
 {
     struct ski_far *far = owner;
 
-    if (far->self && bytes < sizeof(struct skua_msg)) {
-        complain(far, NULL, bytes, "it is too short");
+    void *room;
+
+    if (!far->self)
+        return NULL;
+    if (bytes < sizeof(struct skua_msg)) {
+        complain(far, bytes, "it is too short");
         return NULL;
     }
-    return far->self ? ski_pool_alloc(&far->self->pool, bytes)
-                     : NULL; /* if there is none, that has been logged */
+    room = ski_pool_alloc(&far->self->pool, bytes);
+    if (!room) /* those behind it would wait for it for ever */
+        ski_fatal("no memory for a packet of %zu bytes; raise SKUA_ARENA_SIZE", bytes);
+    return room;
 }
 
 static void on_spoilt(void *owner, void *packet)
@@ -478,10 +533,12 @@ static void on_sent(void *owner, void *packet)
 
 static void on_done(void *owner, void *cookie, skua_status_t status)
 {
+    struct ski_far      *far  = owner;
     struct ski_far_done *done = cookie;
 
-    (void)owner;
-    done->fn(done, status);
+    far->flying--;
+    if (far->self) /* else nobody is there any more to be told */
+        done->fn(done, status);
 }
 
 static void on_lost(void *owner, int pe, const char *why)
@@ -489,10 +546,8 @@ static void on_lost(void *owner, int pe, const char *why)
     struct ski_far *far     = owner;
     struct contact *contact = find(far, pe);
 
-    if (!far->self || !contact || contact->lost)
-        return;
-    contact->lost = true;
-    ski_peer_lost(far->self, pe, why);
+    if (far->self && contact)
+        lose(far, contact, why);
 }
 
 static const struct ski_upcalls upcalls = {on_room, on_arrived, on_spoilt,
@@ -502,7 +557,8 @@ static const struct ski_upcalls upcalls = {on_room, on_arrived, on_spoilt,
 
 void ski_far_sleep(struct ski_pe *self, uint64_t ns)
 {
-    struct ski_far *far = self->far;
+    struct ski_far *far        = self->far;
+    struct ski_job *until_exit = ski_pe_exiting(self) ? NULL : self->job; /* not again */
 
     if (far->waiting && ns > NAP_NS)
         ns = NAP_NS;
@@ -511,10 +567,10 @@ void ski_far_sleep(struct ski_pe *self, uint64_t ns)
     else if (far->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
         ns = LOOK_NS;
     if (far->wait_fd < 0)
-        ski_host_sleep(self->host, self->job, self->index, &self->reader,
+        ski_host_sleep(self->host, until_exit, self->index, &self->reader,
                        ns < NAP_NS ? ns : NAP_NS);
     else if (here.driver->arm(far->port))
-        ski_host_sleep_at(self->host, self->job, self->index, &self->reader, far->bell,
+        ski_host_sleep_at(self->host, until_exit, self->index, &self->reader, far->bell,
                           far->wait_fd, ns);
 }
 

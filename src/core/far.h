@@ -58,7 +58,11 @@ SKI_COLD void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
 /** Move things on; true if there was anything. */
 bool ski_far_progress(struct ski_pe *self);
 
-/** Whether everything that was sent has left. */
+/** The driver was given something that it will tell the end of by done(). */
+void ski_far_hold(struct ski_pe *self);
+void ski_far_release(struct ski_pe *self); /* or it did not take it */
+
+/** Whether everything that was sent has left, and nothing is in the driver's hands. */
 bool ski_far_quiet(const struct ski_pe *self);
 
 /** Sleep until a packet or something in the inbox arrives, @p ns are over, or for no

@@ -25,11 +25,11 @@ enum {
     SKI_HANDLER_NOTIFIED, /* onesided/notify.c */
     SKI_HANDLER_REQUEST,  /* onesided/request.c */
     SKI_HANDLER_SERVED,
-    SKI_HANDLER_AGREE,    /* onesided/agree.c  */
-    SKI_HANDLER_ROUND,    /* onesided/notify.c */
-    SKI_HANDLER_LOCK,     /* onesided/lock_far.c */
-    SKI_HANDLER_RMA,      /* onesided/rma.c */
-    SKI_HANDLER_EXIT,     /* leave.c */
+    SKI_HANDLER_AGREE, /* onesided/agree.c  */
+    SKI_HANDLER_ROUND, /* onesided/notify.c */
+    SKI_HANDLER_LOCK,  /* onesided/lock_far.c */
+    SKI_HANDLER_RMA,   /* onesided/rma.c */
+    SKI_HANDLER_EXIT,  /* leave.c */
     SKI_HANDLER_GONE,
     SKI_HANDLER_BYE,
     SKI_HANDLERS

@@ -121,11 +121,20 @@ static void wake(struct ski_pe *self, int pe)
         ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 
+static void (*also_while_leaving)(void);
+
+void ski_leave_with(void (*also)(void))
+{
+    also_while_leaving = also;
+}
+
 static void until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
 {
     while (!condition(self)) {
         bool moved = ski_far_progress(self);
 
+        if (also_while_leaving)
+            also_while_leaving();
         if (self->queue.attention & SKI_ATTEND_PENDING)
             ski_pending_flush(self);
         attend(self);
@@ -141,10 +150,12 @@ void ski_leave(struct ski_pe *self)
     if (!self->far)
         return;
     atomic_store(&leaving, true);
+    if (self->pe == ski_job_first_pe(self->job, self->process))
+        say_to_children(self, SKI_HANDLER_EXIT);
+    until(self, ski_far_quiet); /* what we sent has been fetched: nobody reads or writes later */
     atomic_fetch_add(&stopped, 1);
     wake(self, ski_job_first_pe(self->job, self->process));
     if (self->pe == ski_job_first_pe(self->job, self->process)) {
-        say_to_children(self, SKI_HANDLER_EXIT);
         until(self, all_gone);
         if (self->process > 0) {
             say(self, ski_tree_parent(&tree), SKI_HANDLER_GONE, 0);
@@ -161,6 +172,17 @@ void ski_leave(struct ski_pe *self)
     until(self, ski_far_quiet);
 }
 
+/* A process that we wait for will not say anything any more. */
+static void wait_no_more(const struct ski_pe *self, int process)
+{
+    struct ski_tree tree = tree_of(self);
+
+    if (self->process > 0 && process == ski_tree_parent(&tree))
+        atomic_store(&bye, true);
+    else if (process > 0 && (process - 1) / ARITY == self->process)
+        atomic_fetch_add(&gone, 1);
+}
+
 /* ---- losing ------------------------------------------------------------------------- */
 
 void ski_peer_lost(struct ski_pe *self, int pe, const char *why)
@@ -169,6 +191,8 @@ void ski_peer_lost(struct ski_pe *self, int pe, const char *why)
 
     if (atomic_load(&leaving)) { /* it may have left; if not, its launcher knows */
         ski_log(SKI_LOG_DEBUG, "PE %d closed its connection at the end: %s", pe, why);
+        if (pe < self->pes)
+            wait_no_more(self, process);
         return;
     }
     ski_fatal("lost PE %d (process %d): %s", pe, process, why);

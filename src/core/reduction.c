@@ -21,6 +21,8 @@
 #include "core/pe.h"
 #include "core/tree.h"
 
+#define FAR_AHEAD (UINT64_C(1) << 24) /* reductions that PEs may be apart */
+
 struct head {
     uint64_t number;
     uint64_t count; /* of elements */
@@ -196,9 +198,23 @@ static void advance(struct ski_pe *self, struct ski_reduction *r)
         forget(&self->collectives, r);
 }
 
+/* Whether the head of a message that came is one that could have been sent. */
+static void check_head(const struct ski_pe *self, skua_msg *msg)
+{
+    const struct head *head  = head_of(msg);
+    uint64_t           ahead = head->number - self->collectives.calls;
+
+    if ((uint32_t)head->root >= (uint32_t)self->pes ||
+        !ski_op_function((skua_op){head->op}, head->type) ||
+        head->count > msg->bytes / ski_type_size(head->type) ||
+        element_bytes(head) != msg->bytes - sizeof *head ||
+        (ahead > FAR_AHEAD && -ahead > FAR_AHEAD))
+        ski_fatal("PE %d sent a part of a reduction that makes no sense", msg->source);
+}
+
 void ski_on_reduce(skua_msg *msg)
 {
-    struct ski_pe        *self = ski_self;
+    struct ski_pe        *self = (check_head(ski_self, msg), ski_self);
     struct ski_reduction *r    = record(self, head_of(msg));
     struct ski_tree       tree = tree_of(self, r->head.root);
     int                   i    = 0;
@@ -215,7 +231,8 @@ void ski_on_reduce(skua_msg *msg)
 
 void ski_on_result(skua_msg *msg)
 {
-    struct ski_reduction *r = find(&ski_self->collectives, head_of(msg)->number);
+    struct ski_reduction *r =
+        (check_head(ski_self, msg), find(&ski_self->collectives, head_of(msg)->number));
 
     if (!r)
         ski_fatal("a result arrived for reduction %llu, which is not in flight",

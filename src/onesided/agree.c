@@ -271,7 +271,7 @@ static void on_left(const struct vote *vote, int who)
     uint32_t      place = vote->id & ((1u << SKI_REGION_INDEX_BITS) - 1);
     struct given *given = &book.given[place];
 
-    if (place >= book.fresh || given->generation != vote->id >> SKI_REGION_INDEX_BITS)
+    if (place == 0 || place >= book.fresh || given->generation != vote->id >> SKI_REGION_INDEX_BITS)
         return;
     given->left += vote->members;
     if (given->hosts == given->room) {

@@ -13,6 +13,9 @@
 #include "onesided/region.h"
 #include "onesided/request.h"
 #include "onesided/rma.h"
+#include "onesided/table.h"
+
+#define KNOWN_MOST 1024 /* descriptions that are kept */
 
 /* ---- of others ------------------------------------------------------------------------- */
 
@@ -38,7 +41,8 @@ static struct ski_key *take_key(struct ski_pe *self, int pe, const struct ski_de
 
 const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, skua_status_t *status)
 {
-    struct ski_known_region **bucket = bucket_of(ski_origin_of(self), at.pe, at.region.id), *known;
+    struct ski_origin        *origin = ski_origin_of(self);
+    struct ski_known_region **bucket = bucket_of(origin, at.pe, at.region.id), *known;
     struct ski_description    told   = {0};
 
     for (known = *bucket; known; known = known->next)
@@ -47,6 +51,9 @@ const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, sku
     *status = ski_request_describe(self, at, &told);
     if (*status != SKUA_OK)
         return NULL;
+    if (origin->known_count >= KNOWN_MOST && !origin->operations)
+        ski_known_end(origin); /* begin anew: regions that are gone leave no word */
+    origin->known_count++;
     known          = ski_malloc(sizeof *known);
     *known         = (struct ski_known_region){.next  = *bucket,
                                                .pe    = at.pe,
@@ -59,6 +66,7 @@ const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, sku
 
 void ski_known_end(struct ski_origin *origin)
 {
+    origin->known_count = 0;
     for (int i = 0; i < SKI_KNOWN_BUCKETS; i++)
         while (origin->known[i]) {
             struct ski_known_region *gone = origin->known[i];
@@ -81,6 +89,24 @@ struct exposed {
 
 static pthread_mutex_t exposed_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct exposed *exposed;
+
+/* Drops what belongs to region @p id, to one that is gone, or all. */
+static void sweep(uint32_t id, bool all)
+{
+    struct exposed **at = &exposed;
+
+    while (*at) {
+        struct exposed *e = *at;
+        if (!all && e->id != id && ski_table_find((skua_region){e->id})) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        if (e->memory)
+            ski_far_driver()->conceal(e->memory);
+        free(e);
+    }
+}
 
 static struct exposed *expose(uint32_t id, int pe, char *base, uint64_t bytes)
 {
@@ -113,29 +139,19 @@ void ski_describe(uint32_t id, const struct ski_place *place, uint64_t bytes,
     for (e = exposed; e && (e->id != id || e->pe != place->pe); e = e->next)
         ;
     if (!e)
+        sweep(0, false);
+    if (!e)
         e = expose(id, place->pe, place->memory, bytes);
     if (e->memory)
         to->key_bytes = (uint32_t)driver->key(e->memory, to->key);
     pthread_mutex_unlock(&exposed_lock);
 }
 
-void ski_conceal(uint32_t id, int pe)
+void ski_conceal(uint32_t id)
 {
-    struct exposed **at = &exposed;
-
     if (!ski_far_driver())
         return;
     pthread_mutex_lock(&exposed_lock);
-    while (*at) {
-        struct exposed *e = *at;
-        if ((id && e->id != id) || (pe >= 0 && e->pe != pe)) {
-            at = &e->next;
-            continue;
-        }
-        *at = e->next;
-        if (e->memory)
-            ski_far_driver()->conceal(e->memory);
-        free(e);
-    }
+    sweep(id, id == 0);
     pthread_mutex_unlock(&exposed_lock);
 }

@@ -47,7 +47,7 @@ void ski_known_end(struct ski_origin *origin);
 void ski_describe(uint32_t id, const struct ski_place *place, uint64_t bytes,
                   struct ski_description *to);
 
-/** The piece of @p pe will be gone. */
-void ski_conceal(uint32_t id, int pe);
+/** The region will be gone.  (Other processes of the host find out later.)  0: all. */
+void ski_conceal(uint32_t id);
 
 #endif

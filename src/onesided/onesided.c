@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "core/far.h"
+#include "core/leave.h"
 #include "core/scheduler.h"
 #include "onesided/agree.h"
 #include "onesided/known.h"
@@ -47,6 +48,16 @@ skua_status_t ski_onesided_create(struct ski_job *job)
     return ski_regions_create(job);
 }
 
+/* Nobody else looks at the port of a guest that has given up waiting. */
+static void progress_guest(void)
+{
+    if (pthread_mutex_trylock(&guest_lock) != 0)
+        return;
+    if (guest && guest->far)
+        ski_far_progress(guest);
+    pthread_mutex_unlock(&guest_lock);
+}
+
 void ski_onesided_open(const struct ski_boot *our_boot)
 {
     boot         = *our_boot;
@@ -56,6 +67,7 @@ void ski_onesided_open(const struct ski_boot *our_boot)
     prctl(PR_SET_PTRACER, (unsigned long)boot.job->starter, 0, 0, 0);
     ski_regions_open(boot.job, boot.process);
     atomic_store(&outside, 0);
+    ski_leave_with(progress_guest);
 }
 
 void ski_onesided_close(void)
@@ -69,7 +81,7 @@ void ski_onesided_close(void)
         ski_pe_destroy(guest);
         guest = NULL;
     }
-    ski_conceal(0, -1); /* all that is left */
+    ski_conceal(0); /* all that is left */
     /* The table stays: a thread of the program's own may be at it (boot.c). */
 }
 

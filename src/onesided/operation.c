@@ -77,8 +77,11 @@ skua_status_t ski_operation_wait(struct ski_pe *self, struct ski_operation *oper
 {
     skua_status_t status;
 
-    if (!ski_operations_wait(self, is_done, operation))
-        return SKUA_ERR_EXIT; /* whatever is on the way is forgotten */
+    if (!ski_operations_wait(self, is_done, operation)) {
+        while (operation->at_driver > 0) /* it uses the caller's memory */
+            ski_far_progress(self);
+        return SKUA_ERR_EXIT; /* whatever else is on the way is forgotten */
+    }
     status = operation->status;
     if (result)
         *result = operation->result;

@@ -19,9 +19,10 @@ struct ski_operation {
     int32_t                pe;
     struct ski_region     *region; /* held until the end; NULL: of another host         */
     uint32_t               region_id;
-    uint32_t               parts;  /* sent and not yet over                             */
-    bool                   sealed; /* the last one has been sent                        */
-    bool                   waited; /* a caller waits and will free it                   */
+    uint32_t               at_driver; /* of the parts, in the hands of the driver            */
+    uint32_t               parts;     /* sent and not yet over                             */
+    bool                   sealed;    /* the last one has been sent                        */
+    bool                   waited;    /* a caller waits and will free it                   */
     bool                   done;
     bool                   rma; /* by the driver                                     */
     skua_status_t          status;

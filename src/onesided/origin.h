@@ -30,6 +30,7 @@ struct ski_origin {
     struct ski_agreement    *agreements; /* on regions, that are not over              */
     struct ski_rounds       *rounds;     /* of them there have been                    */
     struct ski_known_region *known[SKI_KNOWN_BUCKETS]; /* of other hosts, by a hash */
+    uint32_t                 known_count;
     struct ski_expected     *expected; /* notifications that are waited for          */
     uint64_t                 barriers; /* we have been in                            */
 };

@@ -87,7 +87,7 @@ static skua_status_t locate_far(const char *call, skua_gaddr at, ptrdiff_t lo, p
     uint64_t           bytes = 0, base = 0;
     skua_status_t      status = SKUA_OK;
 
-    if (!at.region.id || (!region && ski_table_common(at.region.id)))
+    if (!at.region.id)
         return no_region(call, at);
     if (region && !ski_region_member(region, at.pe))
         return no_piece(call, at);

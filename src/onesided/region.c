@@ -442,8 +442,10 @@ static skua_status_t deregister(struct ski_region *region)
     ski_lock_release(&cache_lock);
     if (last && !closed)
         return busy();
-    if (closed)
+    if (closed) {
+        ski_conceal(atomic_load_explicit(&region->id, memory_order_relaxed));
         ski_table_remove(region);
+    }
     return SKUA_OK;
 }
 
@@ -472,6 +474,7 @@ void ski_region_remove(uint32_t id)
 
     if (!region)
         return;
+    ski_conceal(id);
     ski_table_remove(region); /* first: nobody finds what is not there any more */
     ski_span_free(ski_origin_job()->arena, base);
 }
@@ -482,8 +485,6 @@ skua_status_t skua_region_free(skua_region id)
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
     int                last   = 1;
 
-    if (rank >= 0)
-        ski_conceal(id.id, ski_caller_pe());
     if (rank >= 0 && region->kind == SKI_REGION_REGISTERED)
         return deregister(region);
     if (rank >= 0 && region->kind == SKI_REGION_SYMMETRIC)

@@ -391,7 +391,8 @@ static bool is_sound(const struct request *request, size_t total)
     if (request->verb > SKI_DESCRIBE || request->remote.pe < 0 ||
         request->remote.pe >= ski_self->pes ||
         ski_job_index(ski_self->job, request->remote.pe) < 0 ||
-        (request->verb == SKI_DESCRIBE && total != sizeof(struct ski_description)) ||
+        (request->verb == SKI_DESCRIBE &&
+         (total != sizeof(struct ski_description) || request->remote.offset != 0)) ||
         total != (brings_data(request->verb) ? total : request->data_bytes))
         return false;
     if (request->verb == SKI_ATOMIC &&

@@ -30,9 +30,10 @@ bool ski_rma_pays(const struct ski_transfer *t)
 {
     const struct ski_driver *driver = ski_far_driver();
 
-    return driver && ski_rma_wanted(driver) && (t->verb == SKI_PUT || t->verb == SKI_GET) &&
-           (t->shape.kind == SKI_CONTIGUOUS || t->shape.kind == SKI_STRIDED) &&
-           t->shape.bytes >= ski_config.rma_least;
+    return t->shape.bytes >= ski_config.rma_least && (t->verb == SKI_PUT || t->verb == SKI_GET) &&
+           (t->shape.kind == SKI_CONTIGUOUS || t->shape.kind == SKI_STRIDED) && driver &&
+           !(ski_self && ski_self->thread) && /* libraries below need more stack */
+           ski_rma_wanted(driver);
 }
 
 /* ---- ends ------------------------------------------------------------------------------ */
@@ -92,18 +93,34 @@ static void part_over(struct ski_far_done *part, skua_status_t status)
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
-/* Counts a part that was begun; false: there was no room for it. */
+/* The driver's word that a part is over. */
+static void driver_over(struct ski_far_done *part, skua_status_t status)
+{
+    ((struct ski_operation *)part)->at_driver--;
+    part_over(part, status);
+}
+
+/* Counts a part before it is begun: the driver may say at once that it is over. */
+static void expect(struct ski_pe *self, struct ski_operation *operation)
+{
+    operation->parts++;
+    operation->at_driver++;
+    ski_far_hold(self);
+}
+
+/* What came of it; false: there was no room. */
 static bool begun(struct ski_pe *self, struct ski_operation *operation, skua_status_t status)
 {
-    if (status == SKUA_ERR_AGAIN) {
-        ski_far_progress(self);
-        return false;
-    }
     if (status == SKUA_PENDING)
-        operation->parts++;
+        return true;
+    operation->parts--;
+    operation->at_driver--;
+    ski_far_release(self);
+    if (status == SKUA_ERR_AGAIN)
+        ski_far_progress(self);
     else if (status < 0)
         operation->status = status;
-    return true;
+    return status != SKUA_ERR_AGAIN;
 }
 
 static void move(struct ski_pe *self, struct ski_operation *operation, struct ski_peer *peer,
@@ -114,12 +131,13 @@ static void move(struct ski_pe *self, struct ski_operation *operation, struct sk
     uint64_t                 remote = known->base + t->remote.offset + (uint64_t)run.remote;
     skua_status_t            status;
 
-    do
+    do {
+        expect(self, operation);
         status =
             t->verb == SKI_PUT
                 ? driver->put(peer, run.local, run.bytes, remote, known->key, &operation->part)
                 : driver->get(peer, run.local, run.bytes, remote, known->key, &operation->part);
-    while (!begun(self, operation, status));
+    } while (!begun(self, operation, status));
 }
 
 static void move_all(struct ski_pe *self, struct ski_operation *operation, struct ski_peer *peer,
@@ -135,9 +153,10 @@ static void move_all(struct ski_pe *self, struct ski_operation *operation, struc
         move(self, operation, peer, t, known, run);
     if (t->verb != SKI_PUT)
         return;
-    do
+    do {
+        expect(self, operation);
         status = driver->flush(peer, &operation->part);
-    while (!begun(self, operation, status));
+    } while (!begun(self, operation, status));
 }
 
 /* Puts after puts: what is on the way by request is waited for, what the driver has is kept
@@ -150,7 +169,8 @@ static void order(struct ski_pe *self, const struct ski_transfer *t, const skua_
 
     if (order == SKUA_ORDER_DEFAULT)
         order = (skua_order)ski_config.order;
-    if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && t->verb == SKI_GET))
+    if (!ski_ends_tell(ends) &&
+        (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && t->verb == SKI_GET)))
         return;
     if (order == SKUA_ORDER_STRICT || ski_operations_any(self, t->remote.pe, false) ||
         (ski_operations_any(self, t->remote.pe, true) && !(driver->fence && driver->fence(peer))))
@@ -174,7 +194,7 @@ static skua_status_t transfer(struct ski_pe *self, const struct ski_transfer *t,
         return SKUA_ERR_UNSUPPORTED;
     order(self, t, ends, peer);
     operation             = ski_operation_begin(self, t, place, ends);
-    operation->part.fn    = part_over;
+    operation->part.fn    = driver_over;
     operation->rma        = true;
     operation->waited     = wait;
     operation->sealed     = true;
@@ -217,12 +237,13 @@ static skua_status_t begin_atomic(struct ski_pe *self, struct ski_operation *ope
 {
     skua_status_t status;
 
-    operation->result = t->atomic->expected;
-    do
+    do {
+        operation->result = t->atomic->expected;
+        expect(self, operation);
         status = ski_far_driver()->atomic(peer, op, t->atomic->bytes, t->atomic->value,
                                           &operation->result, known->base + t->remote.offset,
                                           known->key, &operation->part);
-    while (!begun(self, operation, status));
+    } while (!begun(self, operation, status));
     return status;
 }
 
@@ -241,7 +262,7 @@ static skua_status_t atomic(struct ski_pe *self, const struct ski_transfer *t,
         return SKUA_ERR_UNSUPPORTED;
     skua_fence(t->remote.pe);
     operation          = ski_operation_begin(self, t, place, NULL);
-    operation->part.fn = part_over;
+    operation->part.fn = driver_over;
     operation->rma     = true;
     operation->waited  = true;
     operation->sealed  = true;

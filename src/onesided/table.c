@@ -62,7 +62,10 @@ struct ski_region *ski_table_take(void)
 {
     uint32_t index = ski_region_root->free_first;
 
-    if (ski_region_root->free_count <= AGE && ski_region_root->fresh < ski_region_root->places) {
+    /* Between hosts an id is remembered longer (known.h). */
+    uint32_t age = ski_region_root->common ? ski_region_root->common : AGE;
+
+    if (ski_region_root->free_count <= age && ski_region_root->fresh < ski_region_root->places) {
         index = ski_region_root->fresh++;
         /* Ids of different hosts differ, as long as places are not used often: one
          * that strayed is recognised. */

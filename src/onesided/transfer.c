@@ -83,6 +83,11 @@ static bool wants_notify(const skua_ends *ends)
     return ends && !skua_gaddr_is_none(ends->notify);
 }
 
+bool ski_ends_tell(const skua_ends *ends)
+{
+    return wants_notify(ends) || (ends && ends->signal.id);
+}
+
 /* Whether what is asked for at the end makes sense, before anything is done. */
 static skua_status_t check_ends(const char *call, const skua_ends *ends, int pe)
 {
@@ -231,9 +236,7 @@ static skua_status_t attach(const struct ski_transfer *t, const struct ski_place
 /* Where it is done by us, now: in order with what is on the way by request. */
 static void order_now(const struct ski_transfer *t, const skua_ends *ends)
 {
-    bool tells = wants_notify(ends) || (ends && ends->signal.id);
-
-    if (tells) /* that comes after earlier puts, whatever the order of the data */
+    if (ski_ends_tell(ends)) /* that comes after earlier puts, whatever the order of the data */
         ski_order_before(SKUA_ORDER_PARTIAL, SKI_PUT, t->remote.pe);
     ski_order_before(ends ? ends->order : SKUA_ORDER_DEFAULT, t->verb, t->remote.pe);
 }
@@ -246,8 +249,11 @@ static void order_behind_rma(const struct ski_transfer *t, const skua_ends *ends
 
     if (order == SKUA_ORDER_DEFAULT)
         order = (skua_order)ski_config.order;
-    if (place->far && ski_self && (order == SKUA_ORDER_STRICT || t->verb != SKI_GET) &&
-        order != SKUA_UNORDERED && ski_operations_any(ski_self, t->remote.pe, true))
+    if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && t->verb == SKI_GET)) {
+        if (!ski_ends_tell(ends))
+            return;
+    }
+    if (place->far && ski_self && ski_operations_any(ski_self, t->remote.pe, true))
         skua_fence(t->remote.pe);
 }
 

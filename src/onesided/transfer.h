@@ -51,6 +51,9 @@ uint64_t ski_atomic_here(const struct ski_atomic *atomic, const struct ski_place
  *  reach it, and the signal. */
 void ski_ends_there(const char *call, const skua_ends *ends, int pe, int source);
 
+/** Whether it asks for anything there, which comes after earlier puts whatever the order. */
+bool ski_ends_tell(const skua_ends *ends);
+
 /** skua_notify_add() to a place that is not plain. */
 skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value);
 

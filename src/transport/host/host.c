@@ -107,6 +107,8 @@ static struct ski_domain *domain_of(struct ski_host *host, int index)
 
 /* ---- bells ---------------------------------------------------------------------- */
 
+#define RINGS 100 /* tries, a millisecond each */
+
 static socklen_t bell_name(const struct ski_job *job, int index, struct sockaddr_un *name)
 {
     int n;
@@ -147,8 +149,16 @@ static void ring(const struct ski_job *job, int index)
             fd = none;
         }
     }
-    /* A bell that is full has been rung. */
-    sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length);
+    /* A bell that is full has been rung; but if what we sent to others fills our own
+     * socket, this one has not. */
+    for (int i = 0; i < RINGS; i++) {
+        struct pollfd writable = {.fd = fd, .events = POLLOUT};
+
+        if (sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length) > 0 ||
+            errno != EAGAIN || poll(&writable, 1, 0) > 0)
+            return;
+        poll(&writable, 1, 1);
+    }
 }
 
 /* ---- sleep ---------------------------------------------------------------------- */
@@ -185,7 +195,7 @@ void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
     atomic_fetch_sub_explicit(&domain_of(host, index)->awake, 1, memory_order_relaxed);
     /* Announce, then look at the exit flag; skua_exit() sets the flag, then
      * rouses.  All four are sequentially consistent: one sees the other. */
-    if (ski_reader_doze_sc(reader) && !atomic_load(&job->exit))
+    if (ski_reader_doze_sc(reader) && !(job && atomic_load(&job->exit)))
         ski_reader_sleep_sc(reader, ns);
     rouse(host, index);
 }
@@ -199,7 +209,7 @@ void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
 
     atomic_fetch_sub_explicit(&domain_of(host, index)->awake, 1, memory_order_relaxed);
     atomic_store(&host->sleeper[index].at_bell, 1);
-    if (ski_reader_doze_sc(reader) && !atomic_load(&job->exit))
+    if (ski_reader_doze_sc(reader) && !(job && atomic_load(&job->exit)))
         ppoll(polls, 2, ns == SKI_FOREVER ? NULL : &time, NULL);
     rouse(host, index);
     atomic_store(&host->sleeper[index].at_bell, 0);

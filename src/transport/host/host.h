@@ -76,7 +76,7 @@ static inline bool ski_host_crowded(const struct ski_host *host, int index)
 }
 
 /** Sleep until something is sent to @p index, the caller, whose inbox @p reader
- *  reads; or @p ns are over, or the job exits, or for no reason. */
+ *  reads; or @p ns are over, or @p job, if any, exits, or for no reason. */
 void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
                     struct ski_reader *reader, uint64_t ns);
 
