@@ -152,9 +152,7 @@ for driver in $drivers; do
   suite 2 2 "$tests/test_collectives"
   case $driver in mpi*) continue ;; esac # MPI's own affair is how it gets there
   suite 2 1 "$tests/test_notify" 10 20
-  # Over ucx, this hangs in about one run of three, where threads beside the PEs take locks
-  # of other hosts; why is not known yet.
-  [ "$driver" = ucx ] || suite 2 1 "$tests/test_atomics" 2
+  suite 2 1 "$tests/test_atomics" 2
   suite 2 1 "$tests/test_litmus" 50
   suite 2 2 "$tests/test_storm" 6
   suite 4 1 "$examples/ring"

@@ -21,7 +21,9 @@
  *   SKUA_ERR_SYSTEM   memory of another process that is not there any more
  *   SKUA_ERR_EXIT     the job ends; whether it has been done is not known
  *
- * A non-blocking call may also return SKUA_PENDING: not done yet.
+ * A non-blocking call may also return SKUA_PENDING: not done yet.  With the first
+ * operation on a region of one PE of another host the caller asks it for its size,
+ * and waits, delivering messages, also in a non-blocking call.
  *
  * Any PE and any other thread of its process may call these at any time, until
  * skua_main() returns.  Only what has to do with handles and completions belongs

@@ -42,8 +42,10 @@ typedef struct {
 /**
  * Make a symmetric region: @p bytes on every PE, undefined at first, aligned
  * to a cache line.  Collective: all PEs call it, in the same order, with the
- * same size.  Nobody waits: the region can be used as soon as the call returns,
- * also the pieces of PEs that have not called it yet.  SKUA_ERR_NOMEM, logged.
+ * same size.  On one host nobody waits: the region can be used as soon as the call
+ * returns, also the pieces of PEs that have not called it yet.  Over several hosts
+ * it waits for all of its PEs, and for PE 0, who gives out the names; messages are
+ * delivered meanwhile.  SKUA_ERR_NOMEM, logged.
  */
 SKUA_API skua_status_t skua_region_create(size_t bytes, skua_region *region);
 
@@ -62,14 +64,16 @@ SKUA_API skua_status_t skua_region_register(void *memory, size_t bytes, skua_reg
 
 /**
  * Give a region back.  A symmetric one is gone when each of its PEs has called
- * this; no PE may use it after its own call.  That of one PE is gone at once;
+ * this, on all hosts; no PE may use it after its own call.  That of one PE is gone at once;
  * while operations on it are in flight the call returns SKUA_ERR_BUSY and
  * changes nothing.  SKUA_ERR_REGION: there is no
- * such region, or none of the caller's.
+ * such region, or none of the caller's.  Operations of PEs of other hosts are not
+ * counted: they find no region any more.
  */
 SKUA_API skua_status_t skua_region_free(skua_region region);
 
-/** Bytes of each PE's piece; 0 if there is no such region. */
+/** Bytes of each PE's piece; 0 if there is no such region, or this host knows nothing of
+ *  it, as of regions of one PE of another. */
 SKUA_API size_t skua_region_size(skua_region region);
 
 /** The caller's own piece; NULL if it has none. */

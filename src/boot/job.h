@@ -57,7 +57,7 @@ struct ski_process {
     struct ski_crash crash;
 };
 
-/* The names of the handlers, as process 0 registered them. */
+/* The names of the handlers, as the first process here registered them. */
 struct ski_names {
     _Atomic uint32_t ready; /* futex: others wait for it */
     uint32_t         count;

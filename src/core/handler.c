@@ -90,13 +90,15 @@ static skua_status_t publish(struct ski_job *job)
     return SKUA_OK;
 }
 
-static skua_status_t differ(int process, uint32_t id, const char *ours, const char *theirs)
+static skua_status_t differ(const struct ski_job *job, int process, uint32_t id, const char *ours,
+                            const char *theirs)
 {
     ski_log(SKI_LOG_ERROR,
             "the processes of the job do not agree: handler %u is %s%s%s in process %d but %s%s%s "
-            "in process 0; do all run the same program, and register in the same order?",
+            "in process %d; do all run the same program, and register in the same order?",
             id, ours ? "\"" : "", ours ? ours : "missing", ours ? "\"" : "", process,
-            theirs ? "\"" : "", theirs ? theirs : "missing", theirs ? "\"" : "");
+            theirs ? "\"" : "", theirs ? theirs : "missing", theirs ? "\"" : "",
+            job->process[0].number);
     return SKUA_ERR_MISMATCH;
 }
 
@@ -107,13 +109,13 @@ static skua_status_t compare(const struct ski_job *job, int process)
 
     for (i = 0; i < ski_handlers.count && i < job->names.count; i++) {
         if (strcmp(names[i], theirs) != 0)
-            return differ(process, i, names[i], theirs);
+            return differ(job, process, i, names[i], theirs);
         theirs += strlen(theirs) + 1;
     }
     if (i < ski_handlers.count)
-        return differ(process, i, names[i], NULL);
+        return differ(job, process, i, names[i], NULL);
     if (i < job->names.count)
-        return differ(process, i, NULL, theirs);
+        return differ(job, process, i, NULL, theirs);
     return SKUA_OK;
 }
 

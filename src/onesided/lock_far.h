@@ -10,9 +10,9 @@
  *   GRANT  back: the ticket
  *   GIVE   to the owner: lock
  *
- * A ticket is the number of a wait in its process; the grant goes to the process's
- * first PE or helper, who raises a counter there, so that threads that are no PEs may
- * wait as well.
+ * A ticket is the number of a wait in its process; the grant goes to the PE that asked, or
+ * for threads that are no PEs to the first of their process or its helper, who raises a
+ * counter there.
  */
 #ifndef SKI_LOCK_FAR_H
 #define SKI_LOCK_FAR_H

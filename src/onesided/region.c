@@ -2,7 +2,8 @@
 /*
  * region.c - making and freeing regions.
  *
- * Creating a symmetric region needs no message and no waiting.  The first of
+ * Creating a symmetric region on one host needs no message and no waiting (over several,
+ * see agree.h).  The first of
  * its PEs to call makes it, with the pieces of all, and leaves a note in a list
  * of the arena; each other one looks for the first note for the same PEs that
  * it has not taken yet, and the last one to take a note removes it.  PEs call
