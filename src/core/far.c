@@ -467,10 +467,11 @@ static void take_turn(struct ski_far *far, struct contact *contact, struct skua_
         contact->received++;
         deliver(far, msg);
         deliver_early(far, contact);
-    } else if ((int32_t)(sequence - contact->received) < 0 || !keep_early(contact, msg, sequence)) {
+    } else if (((int32_t)(sequence - contact->received) < 0 ||
+                !keep_early(contact, msg, sequence)) &&
+               msg) {
         complain(far, bytes, "it has come before");
-        if (msg)
-            ski_pool_free(&far->self->pool, msg);
+        ski_pool_free(&far->self->pool, msg);
     }
 }
 

@@ -460,17 +460,15 @@ static void finish(void *request, double until)
  * closes a port before, and waits for one of ours: hence progress_all(). */
 static void close_port(struct ski_port *port)
 {
-    ucp_request_param_t flush = {0};
-    ucp_request_param_t force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                                 .flags        = UCP_EP_CLOSE_FLAG_FORCE};
-    double              until = now() + CLOSE_SECONDS;
+    ucp_request_param_t gently = {0};
+    ucp_request_param_t force  = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                  .flags        = UCP_EP_CLOSE_FLAG_FORCE};
+    double              until  = now() + CLOSE_SECONDS;
 
-    /* What was sent leaves us; then connections are closed without asking the others, who
-     * may be closing a port of theirs that we would have to answer. */
-    finish(ucp_worker_flush_nbx(port->worker, &flush), until);
+    finish(ucp_worker_flush_nbx(port->worker, &gently), until);
     for (struct ski_peer *peer = port->peers, *next; peer; peer = next) {
         next = peer->next;
-        finish(ucp_ep_close_nbx(peer->ep, &force), until + 1);
+        finish(ucp_ep_close_nbx(peer->ep, now() < until ? &gently : &force), until + 1);
         free(peer);
     }
     strike_off(port);
