@@ -11,7 +11,8 @@
 struct ski_mpi ski_mpi = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int  uses;
-static bool ours; /* we have initialised it, and are to finalise it */
+static bool ours;  /* we have initialised it, and are to finalise it */
+static bool ended; /* by us, perhaps without MPI_Finalize() (mpich.c) */
 
 const char *ski_mpi_error(int error)
 {
@@ -61,7 +62,7 @@ static bool initialise(bool launched, char *why)
     int before, after, error;
 
     MPI_Finalized(&after);
-    if (after) {
+    if (after || ended) {
         snprintf(why, SKI_MPI_WHY, "MPI has been finalised in this process, which is for good");
         return false;
     }
@@ -103,5 +104,6 @@ void ski_mpi_session_end(void)
     MPI_Finalized(&over); /* by the program, which need not know that it is ours */
     if (!over)
         ski_mpi_kind.finalize();
-    ours = false;
+    ended = true;
+    ours  = false;
 }
