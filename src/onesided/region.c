@@ -23,15 +23,16 @@
 
 /* A symmetric region that not all of its PEs have asked for yet. */
 struct ski_note {
-    struct ski_note  *next;
-    size_t            bytes;
-    skua_status_t     status; /* SKUA_OK, or the failure that all of them get */
-    uint32_t          id, members, waiting;
-    bool              everyone;    /* all PEs, else those of the list */
-    uint64_t          key, number; /* of the round, where members are on other hosts: */
-    struct ski_region like;        /* what will be made when they agree               */
-    uint8_t          *taken;       /* a bit for each member           */
-    int32_t           list[];
+    struct ski_note *next;
+    size_t           bytes;
+    skua_status_t    status; /* SKUA_OK, or the failure that all of them get */
+    uint32_t         id, members, waiting;
+    bool             everyone;    /* all PEs, else those of the list */
+    uint64_t         key, number; /* of the round, where members are on other hosts: */
+    char             like[sizeof(struct ski_region)]; /* what will be made when they agree; a
+                                                         note is less aligned than that */
+    uint8_t *taken;                                   /* a bit for each member           */
+    int32_t  list[];
 };
 
 static struct ski_lock cache_lock; /* registered regions of this process */
@@ -222,12 +223,14 @@ static struct ski_note *find_round(const struct ski_round *round, struct ski_not
 static struct ski_note *make_round(struct ski_pe *self, const struct ski_round *round, size_t bytes,
                                    struct ski_note **link)
 {
-    struct ski_note *note = leave_note(self, NULL, 0, bytes, link);
+    struct ski_note  *note = leave_note(self, NULL, 0, bytes, link);
+    struct ski_region like;
 
     note->key     = round->key;
     note->number  = round->number;
-    note->status  = lay_out_here(round->pes, round->members, bytes, &note->like);
-    note->waiting = note->like.pieces;
+    note->status  = lay_out_here(round->pes, round->members, bytes, &like);
+    note->waiting = like.pieces;
+    memcpy(note->like, &like, sizeof like);
     return note;
 }
 
@@ -235,13 +238,27 @@ static struct ski_note *make_round(struct ski_pe *self, const struct ski_round *
 static skua_status_t publish_round(const struct ski_round *round, uint32_t id)
 {
     struct ski_note **link, *note;
+    struct ski_region like;
+    bool              made = false;
 
     ski_lock_acquire(&ski_region_root->lock);
     note = find_round(round, &link);
-    if (!note->id && ski_table_publish_as(id, &note->like))
-        note->id = id;
+    if (note) {
+        memcpy(&like, note->like, sizeof like);
+        if (!note->id && ski_table_publish_as(id, &like))
+            note->id = id;
+        made = note->id != 0;
+    }
     ski_lock_release(&ski_region_root->lock);
-    return note->id ? SKUA_OK : SKUA_ERR_NOMEM;
+    return made ? SKUA_OK : SKUA_ERR_NOMEM;
+}
+
+static void forget_memory(const struct ski_note *note)
+{
+    struct ski_region like;
+
+    memcpy(&like, note->like, sizeof like);
+    ski_span_free(ski_origin_job()->arena, like.base);
 }
 
 /* The last one here forgets the note, and the memory if nothing came of it. */
@@ -254,7 +271,7 @@ static void close_round(struct ski_pe *self, const struct ski_round *round)
     if (note && --note->waiting == 0) {
         *link = note->next;
         if (!note->id && note->status == SKUA_OK)
-            ski_span_free(ski_origin_job()->arena, note->like.base);
+            forget_memory(note);
         ski_pool_free(&self->pool, note);
     }
     ski_lock_release(&ski_region_root->lock);
