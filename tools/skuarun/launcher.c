@@ -146,7 +146,10 @@ static size_t backlog(const struct launcher *l)
 /* Writes what can be, and lets those know whose it was. */
 static void write_output(struct launcher *l)
 {
-    if (outlet_write(&l->out) | outlet_write(&l->errors))
+    bool wrote = outlet_write(&l->out);
+
+    wrote |= outlet_write(&l->errors);
+    if (wrote)
         l->heard = skua_time();
     for (int i = 0; i < l->remotes && backlog(l) < BACKLOG; i++)
         if (l->remote[i].owed > 0) {
