@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 #include "bench_network.h"
+#include "bench_skua.h"
 
 static skua_handler ball, flood, signalled;
-static skua_region  memory;
 static char        *own; /* piece of it */
 
 /* PE 0 counts what is left to come back, PE 1 what is left of a window. */
@@ -159,17 +159,6 @@ static void *area(void)
     return own;
 }
 
-static void barrier(const struct onesided_access *a)
-{
-    (void)a;
-    skua_sync();
-}
-
-static skua_gaddr target(const struct onesided_access *a)
-{
-    return skua_at(memory, a->pe, a->offset);
-}
-
 static void put(const struct onesided_access *a)
 {
     skua_put(target(a), onesided_source + a->offset, a->bytes);
@@ -178,21 +167,6 @@ static void put(const struct onesided_access *a)
 static void get(const struct onesided_access *a)
 {
     skua_get(onesided_result + a->offset, target(a), a->bytes);
-}
-
-static void put_nb(const struct onesided_access *a)
-{
-    skua_put_nb(target(a), onesided_source + a->offset, a->bytes, NULL);
-}
-
-static void get_nb(const struct onesided_access *a)
-{
-    skua_get_nb(onesided_result + a->offset, target(a), a->bytes, NULL);
-}
-
-static void complete(const struct onesided_access *a)
-{
-    skua_fence(a->pe);
 }
 
 static void fetch_add(const struct onesided_access *a)

@@ -17,10 +17,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "bench_onesided.h"
+#include "bench_skua.h"
 
-static skua_region memory;
-static char       *piece[2]; /* of the region, both PEs' */
+static char *piece[2]; /* of the region, both PEs' */
 
 /* ---- limits -------------------------------------------------------------- */
 
@@ -35,12 +34,6 @@ static double *matrix(int pe)
 static void *own_area(void)
 {
     return piece[skua_pe()];
-}
-
-static void barrier(const struct onesided_access *a)
-{
-    (void)a;
-    skua_sync();
 }
 
 static void copy_to(const struct onesided_access *a)
@@ -193,11 +186,6 @@ static const struct onesided limit = {.area      = own_area,
 
 /* ---- Skua ---------------------------------------------------------------- */
 
-static skua_gaddr target(const struct onesided_access *a)
-{
-    return skua_at(memory, a->pe, a->offset);
-}
-
 static void put(const struct onesided_access *a)
 {
     if (a->shape == ONESIDED_WHOLE)
@@ -232,21 +220,6 @@ static void acc(const struct onesided_access *a)
         skua_acc(target(a), onesided_source + a->offset, a->bytes, &sum);
     else
         skua_acc_strided(target(a), onesided_source, &rows, &sum);
-}
-
-static void put_nb(const struct onesided_access *a)
-{
-    skua_put_nb(target(a), onesided_source + a->offset, a->bytes, NULL);
-}
-
-static void get_nb(const struct onesided_access *a)
-{
-    skua_get_nb(onesided_result + a->offset, target(a), a->bytes, NULL);
-}
-
-static void complete(const struct onesided_access *a)
-{
-    skua_fence(a->pe);
 }
 
 static void fetch_add(const struct onesided_access *a)

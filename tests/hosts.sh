@@ -8,6 +8,7 @@
 skuarun=$1
 build=$3
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/launching.sh"
 name_program "$2"
 export SKUA_PIN=none UCX_TLS=tcp
 [ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
@@ -114,38 +115,15 @@ run sh -c "'$skuarun' -n 2 '$program' flood | (sleep 1; wc -l)"
 ok "a reader that is late gets all" test "$out" -ge 100000
 run sh -c "'$skuarun' -n 2 '$program' lines | head -n 1; sleep 0.6"
 ok "one that goes away ends the job" none_left
-run sh -c "'$skuarun' -n 2 '$program' lines >/dev/full"
-ok "a full disk is said" has "$code $err" '^1 .*cannot write the output of the job: No space'
-mkfifo "$work/fifo"
-"$skuarun" -n 2 "$program" flood >"$work/fifo" 2>"$work/err" &
-pid=$!
-exec 9<"$work/fifo" # open, but never read
-sleep 1
-kill -TERM $pid
-code=0
-wait $pid || code=$?
-exec 9<&-
-ok "a reader that stalls does not keep signals away" test "$code" = 143
-ok "and nothing is left" none_left
+full_disk
+stalled_reader 1
 
 # ---- signals, and agents that are killed
-start_waiting()
+# with_agents OPTIONS...: the same with agents, which are $agents.
+with_agents()
 {
-  : >"$work/wait"
-  # (a shell makes what it runs in the background ignore SIGINT)
-  env --default-signal=INT "$skuarun" "$@" "$program" wait >"$work/wait" 2>"$work/wait.err" &
-  pid=$!
-  for _ in $(seq 200); do
-    [ "$(grep -c waiting "$work/wait")" = 3 ] && break
-    sleep 0.05
-  done
+  start_waiting "$skuarun" "$@" "$program" wait
   agents=$(pgrep -P $pid)
-}
-ended()
-{
-  code=0
-  wait $pid 2>/dev/null || code=$?
-  err=$(cat "$work/wait.err")
 }
 none_of()
 {
@@ -160,7 +138,7 @@ none_of()
   return 1
 }
 for signal in TERM-143 INT-130 HUP-129; do
-  start_waiting -n 3
+  with_agents -n 3
   kill "-${signal%-*}" $pid
   ended
   ok "SIG${signal%-*} ends the job" test "$code" = "${signal#*-}"
@@ -168,10 +146,7 @@ for signal in TERM-143 INT-130 HUP-129; do
 done
 "$skuarun" -n 2 sh -c "trap '' TERM; echo waiting; exec sleep 60" >"$work/wait" 2>&1 &
 pid=$!
-for _ in $(seq 200); do
-  [ "$(grep -c waiting "$work/wait")" = 2 ] && break
-  sleep 0.05
-done
+await_waiting 2
 agents=$(pgrep -P $pid)
 kill -TERM $pid
 sleep 0.2
@@ -179,18 +154,18 @@ kill -TERM $pid
 ended
 ok "a second signal ends those that ignore the first" test "$code" = 143
 ok "and no agent is left" none_of "$agents"
-start_waiting -n 3
+with_agents -n 3
 kill -KILL $pid
 ended
 ok "SIGKILL of skuarun leaves no process" none_left
 ok "and no agent" none_of "$agents"
-start_waiting -n 3
+with_agents -n 3
 kill -KILL "$(echo "$agents" | tail -n 1)"
 ended
 ok "SIGKILL of an agent ends the job" has "$code $err" '^1 skuarun: lost the agent of process [0-2]$'
 ok "and leaves nothing" none_left
 ok "and no agent" none_of "$agents"
-start_waiting -n 3
+with_agents -n 3
 kill -KILL "$(pgrep -P "$(echo "$agents" | tail -n 1)")"
 ended
 ok "SIGKILL of a process ends the job" has "$code $err" '^137 skuarun: PE [0-2] .*died of signal 9'
@@ -239,7 +214,7 @@ ok "each process is on its host" has "$code $(echo $out | grep -o '10.99.77.[12]
 run env SECRET_OF_MINE=told "$skuarun" --hosts=$a:1,$b:1 -x 'SECRET_*' sh -c 'echo "$SECRET_OF_MINE $PWD"'
 ok "variables and the working directory go along" test "$(echo $out)" = "told $PWD told $PWD"
 died "--hosts=$a:2,$b:2" kill 137 "^skuarun: $b: PE 3 \(process 3\) died of signal 9"
-start_waiting --hosts=$a:1,$b:2
+with_agents --hosts=$a:1,$b:2
 kill -KILL "$(echo "$agents" | tail -n 1)"
 ended
 ok "a host that is lost" has "$code $err" "^1 skuarun: lost host ($a|$b)$"

@@ -20,7 +20,12 @@
             ski_fatal("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                      \
     } while (0)
 
-static struct ski_mpi_job job;
+static const struct ski_foreign *const mpi = &ski_mpi_launcher;
+
+static struct {
+    int  rank, size, *near, n_near;
+    bool one_host;
+} job;
 
 static void test_near(void)
 {
@@ -33,31 +38,40 @@ static void test_near(void)
     CHECK(us);
 }
 
+/* One of a host tells the others. */
 static void test_share(void)
 {
     struct {
         int  first;
         char text[100];
-    } blob = {0};
+    } blob       = {0};
+    size_t bytes = sizeof blob;
 
     if (job.rank == job.near[0]) {
         blob.first = job.rank;
         strcpy(blob.text, "the arena is here");
+        CHECK(mpi->put("arena", &blob, sizeof blob) == SKUA_OK);
+        memset(&blob, 0, sizeof blob);
     }
-    CHECK(ski_mpi_share(&blob, sizeof blob) == SKUA_OK);
+    CHECK(mpi->barrier() == SKUA_OK);
+    CHECK(mpi->get(job.near[0], "arena", &blob, &bytes) == SKUA_OK && bytes == sizeof blob);
     CHECK(blob.first == job.near[0] && strcmp(blob.text, "the arena is here") == 0);
-    CHECK(ski_mpi_barrier_near() == SKUA_OK);
 }
 
+/* All tell all; values of different sizes, and several at once. */
 static void test_gather(void)
 {
-    int *all = calloc((size_t)job.size, sizeof *all), mine = job.rank * job.rank + 1;
+    int many[100] = {0}, mine = job.rank * job.rank + 1;
 
-    CHECK(ski_mpi_gather(&mine, sizeof mine, all) == SKUA_OK);
-    for (int i = 0; i < job.size; i++)
-        CHECK(all[i] == i * i + 1);
-    free(all);
-    CHECK(ski_mpi_barrier() == SKUA_OK);
+    CHECK(mpi->put("square", &mine, sizeof mine) == SKUA_OK);
+    CHECK(mpi->put("zeros", many, (size_t)job.rank * sizeof *many) == SKUA_OK);
+    CHECK(mpi->barrier() == SKUA_OK);
+    for (int i = 0; i < job.size; i++) {
+        size_t bytes = sizeof mine, zeros = sizeof many;
+
+        CHECK(mpi->get(i, "square", &mine, &bytes) == SKUA_OK && mine == i * i + 1);
+        CHECK(mpi->get(i, "zeros", many, &zeros) == SKUA_OK && zeros == (size_t)i * sizeof *many);
+    }
 }
 
 /* ---- a packet from each to the next ------------------------------------------------ */
@@ -94,15 +108,16 @@ static void lost(void *owner, int pe, const char *why)
 static void send_round(const struct ski_driver *driver, struct ski_port *port)
 {
     static int       packet[25000];
-    char             mine[SKI_ADDRESS_MOST] = {0};
-    char            *all                    = malloc((size_t)job.size * sizeof mine);
-    int              next                   = (job.rank + 1) % job.size;
-    size_t           bytes                  = driver->address(port, mine);
+    char             address[SKI_ADDRESS_MOST];
+    int              next  = (job.rank + 1) % job.size;
+    size_t           bytes = driver->address(port, address);
     struct ski_peer *peer;
     skua_status_t    status;
 
-    CHECK(ski_mpi_gather(mine, sizeof mine, all) == SKUA_OK);
-    CHECK(driver->connect(port, next, all + (size_t)next * sizeof mine, bytes, &peer) == SKUA_OK);
+    CHECK(mpi->put("address", address, bytes) == SKUA_OK && mpi->barrier() == SKUA_OK);
+    bytes = sizeof address;
+    CHECK(mpi->get(next, "address", address, &bytes) == SKUA_OK);
+    CHECK(driver->connect(port, next, address, bytes, &peer) == SKUA_OK);
     packet[0] = job.rank;
     pending   = 1;
     status    = driver->send(peer, packet, sizeof packet);
@@ -110,7 +125,6 @@ static void send_round(const struct ski_driver *driver, struct ski_port *port)
     pending -= status == SKUA_OK;
     while (came < 1 || pending > 0)
         driver->progress(port);
-    free(all);
 }
 
 static void test_driver(char *words, size_t size)
@@ -130,7 +144,7 @@ static void test_driver(char *words, size_t size)
     driver        = ski_driver_select(&net);
     CHECK(driver && driver->open(job.rank, &up, NULL, &port) == SKUA_OK);
     send_round(driver, port);
-    CHECK(ski_mpi_barrier() == SKUA_OK);
+    CHECK(mpi->barrier() == SKUA_OK);
     snprintf(words, size, " over %s", driver->describe());
     driver->close(port);
     driver->stop();
@@ -147,7 +161,7 @@ int main(int argc, char **argv)
         printf("no MPI launcher\n");
         return 0;
     }
-    if (ski_mpi_start(&job) != SKUA_OK)
+    if (mpi->begin(&job.rank, &job.size, &job.near, &job.n_near, &job.one_host) != SKUA_OK)
         return 1;
     CHECK(ski_mpi_missing() == NULL);
     test_near();
@@ -157,6 +171,7 @@ int main(int argc, char **argv)
         test_driver(words, sizeof words);
     printf("%d of %d with %d%s\n", job.rank, job.size, job.n_near, words);
     fflush(stdout);
-    ski_mpi_end();
+    free(job.near);
+    mpi->end();
     return 0;
 }

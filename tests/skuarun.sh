@@ -7,6 +7,7 @@
 # usage: skuarun.sh SKUARUN MISBEHAVE
 skuarun=$1
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/launching.sh"
 name_program "$2"
 export SKUA_PIN=none
 [ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
@@ -139,67 +140,39 @@ ok "a reader that goes away ends the job" none_left
 # ---- odd surroundings
 run sh -c "'$skuarun' -n 2 '$program' exit-42 <&-"
 ok "started without stdin" test "$code" = 42
-run sh -c "'$skuarun' -n 2 '$program' lines >/dev/full"
-ok "a full disk is said" has "$code $err" '^1 .*cannot write the output of the job: No space'
-mkfifo "$work/fifo"
-"$skuarun" -n 2 "$program" flood >"$work/fifo" 2>"$work/err" &
-pid=$!
-exec 9<"$work/fifo" # open, but never read
-sleep 0.5
-kill -TERM $pid
-code=0
-wait $pid || code=$?
-exec 9<&-
-ok "a reader that stalls does not keep signals away" test "$code" = 143
-ok "and nothing is left" none_left
+full_disk
+stalled_reader 0.5
 run sh -c "printf 'x' | '$skuarun' -n 2 -l '$program' pieces"
 ok "every line has its label" test "$(printf '%s\n' "$out" | grep -cE '^\[[01]\] ')" = "$(printf '%s\n' "$out" | wc -l)"
 
 # ---- signals
-start_waiting()
-{
-  : >"$work/wait" # not the lines of the last one
-  # (a shell makes what it runs in the background ignore SIGINT)
-  env --default-signal=INT "$skuarun" -n 3 "$program" "${1:-wait}" >"$work/wait" 2>"$work/wait.err" &
-  pid=$!
-  for _ in $(seq 100); do
-    [ "$(grep -c waiting "$work/wait")" = 3 ] && break
-    sleep 0.05
-  done
-}
 ended_by()
 {
-  start_waiting
+  start_waiting "$skuarun" -n 3 "$program" wait
   kill "-$1" $pid
-  code=0
-  wait $pid || code=$?
+  ended
   ok "SIG$1 ends the job" test "$code" = "$2"
   ok "and leaves nothing" none_left
 }
 ended_by TERM 143
 ended_by INT 130
 ended_by HUP 129
-start_waiting usr1
+start_waiting "$skuarun" -n 3 "$program" usr1
 kill -USR1 $pid
-code=0
-wait $pid || code=$?
+ended
 ok "SIGUSR1 reaches the program" test "$code" = 5
-start_waiting
+start_waiting "$skuarun" -n 3 "$program" wait
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok "SIGKILL of skuarun leaves no process" none_left
-start_waiting
+start_waiting "$skuarun" -n 3 "$program" wait
 kill -KILL "$(pgrep -x "$name" -P $pid | head -n 1)"
-code=0
-wait $pid || code=$?
+ended
 ok "SIGKILL of a process ends the job" test "$code" = 137
 ok "and leaves nothing" none_left
 "$skuarun" -n 2 sh -c "\"$program\" wait; true" >"$work/wait" 2>&1 &
 pid=$!
-for _ in $(seq 100); do
-  [ "$(grep -c waiting "$work/wait")" = 2 ] && break
-  sleep 0.05
-done
+await_waiting 2
 kill -KILL $pid
 wait $pid 2>/dev/null
 ok "also behind a shell" none_left
@@ -213,7 +186,7 @@ ticks_used()
   done
   echo $sum
 }
-start_waiting
+start_waiting "$skuarun" -n 3 "$program" wait
 sleep 0.5
 before=$(ticks_used)
 sleep 1

@@ -14,7 +14,13 @@
 #define KEY_MOST 32
 
 static const struct ski_mpi_boot *mpi;
-static struct ski_mpi_job         mpi_job;
+
+/* What MPI says of the job. */
+static struct {
+    int        rank, size;
+    const int *near; /* the ranks on this host, ours among them, sorted */
+    int        n_near;
+} job;
 
 /* ---- which MPI ----------------------------------------------------------------- */
 
@@ -60,7 +66,7 @@ const char *ski_mpi_missing(void)
     return "the modules for MPI (skua-mpi-openmpi.so, skua-mpi-mpich.so) cannot be loaded";
 }
 
-skua_status_t ski_mpi_start(struct ski_mpi_job *job)
+static skua_status_t find_mpi(void)
 {
     char why[2][SKI_MPI_BOOT_WHY];
 
@@ -68,7 +74,7 @@ skua_status_t ski_mpi_start(struct ski_mpi_job *job)
         const struct ski_mpi_boot *found = load(candidate(i), why[i], sizeof why[i]);
 
         if (found &&
-            found->begin(&job->rank, &job->size, &job->near, &job->n_near, why[i]) == SKUA_OK) {
+            found->begin(&job.rank, &job.size, &job.near, &job.n_near, why[i]) == SKUA_OK) {
             mpi = found;
             return SKUA_OK;
         }
@@ -85,30 +91,9 @@ static skua_status_t checked(const char *what, skua_status_t status)
     return status == SKUA_OK ? SKUA_OK : ski_refuse(status, "MPI: %s: %s", what, mpi->why());
 }
 
-skua_status_t ski_mpi_share(void *blob, size_t bytes)
-{
-    return checked("telling the processes of a host", mpi->share(blob, bytes));
-}
-
-skua_status_t ski_mpi_gather(const void *mine, size_t bytes, void *all)
+static skua_status_t gather(const void *mine, size_t bytes, void *all)
 {
     return checked("telling all processes", mpi->gather(mine, bytes, all));
-}
-
-skua_status_t ski_mpi_barrier(void)
-{
-    return checked("a barrier", mpi->barrier());
-}
-
-skua_status_t ski_mpi_barrier_near(void)
-{
-    return checked("a barrier of a host", mpi->barrier_near());
-}
-
-void ski_mpi_end(void)
-{
-    mpi->end();
-    mpi = NULL;
 }
 
 /* ---- as a foreign launcher (foreign.h) ------------------------------------------------ */
@@ -147,7 +132,7 @@ static void drop(struct entry **list)
 
 static skua_status_t put(const char *key, const void *value, size_t bytes)
 {
-    struct entry *entry = new_entry(mpi_job.rank, key, value, bytes);
+    struct entry *entry = new_entry(job.rank, key, value, bytes);
 
     entry->next = put_here;
     put_here    = entry;
@@ -172,7 +157,7 @@ static skua_status_t exchange(size_t most)
 {
     size_t        record = (sizeof(struct entry) + most + 7) & ~(size_t)7; /* as aligned */
     char         *mine   = ski_calloc(1, record);
-    char         *all    = ski_calloc((size_t)mpi_job.size, record);
+    char         *all    = ski_calloc((size_t)job.size, record);
     struct entry *entry  = put_here;
     skua_status_t status;
 
@@ -181,8 +166,8 @@ static skua_status_t exchange(size_t most)
         put_here = entry->next;
         free(entry);
     }
-    status = ski_mpi_gather(mine, record, all);
-    for (int i = 0; status == SKUA_OK && i < mpi_job.size; i++) {
+    status = gather(mine, record, all);
+    for (int i = 0; status == SKUA_OK && i < job.size; i++) {
         const struct entry *theirs = (const struct entry *)(void *)(all + (size_t)i * record);
         if (theirs->key[0] && theirs->bytes <= most) {
             struct entry *kept = new_entry(i, theirs->key, theirs->value, theirs->bytes);
@@ -198,16 +183,16 @@ static skua_status_t exchange(size_t most)
 /* Rounds of entries, until nobody has any. */
 static skua_status_t barrier(void)
 {
-    uint64_t     *sizes  = ski_calloc((size_t)mpi_job.size, sizeof *sizes);
+    uint64_t     *sizes  = ski_calloc((size_t)job.size, sizeof *sizes);
     uint64_t      most   = 1;
     skua_status_t status = SKUA_OK;
 
     while (status == SKUA_OK && most > 0) {
         uint64_t mine = put_here ? put_here->bytes + 1 : 0; /* 1: there is one */
 
-        status = ski_mpi_gather(&mine, sizeof mine, sizes);
+        status = gather(&mine, sizeof mine, sizes);
         most   = 0;
-        for (int i = 0; i < mpi_job.size; i++)
+        for (int i = 0; i < job.size; i++)
             most = sizes[i] > most ? sizes[i] : most;
         if (status == SKUA_OK && most > 0)
             status = exchange(most);
@@ -218,16 +203,16 @@ static skua_status_t barrier(void)
 
 static skua_status_t begin(int *rank, int *size, int **near, int *here, bool *one_host)
 {
-    skua_status_t status = ski_mpi_start(&mpi_job);
+    skua_status_t status = find_mpi();
 
     if (status != SKUA_OK)
         return status;
-    *rank     = mpi_job.rank;
-    *size     = mpi_job.size;
-    *here     = mpi_job.n_near;
-    *one_host = mpi_job.n_near == mpi_job.size;
-    *near     = ski_malloc((size_t)mpi_job.n_near * sizeof **near);
-    memcpy(*near, mpi_job.near, (size_t)mpi_job.n_near * sizeof **near);
+    *rank     = job.rank;
+    *size     = job.size;
+    *here     = job.n_near;
+    *one_host = job.n_near == job.size;
+    *near     = ski_malloc((size_t)job.n_near * sizeof **near);
+    memcpy(*near, job.near, (size_t)job.n_near * sizeof **near);
     return SKUA_OK;
 }
 
@@ -235,7 +220,8 @@ static void end(void)
 {
     drop(&put_here);
     drop(&known);
-    ski_mpi_end();
+    mpi->end();
+    mpi = NULL;
 }
 
 const struct ski_foreign ski_mpi_launcher = {begin, end, barrier, put, get};

@@ -8,21 +8,11 @@
  * right one is found by trying: a module refuses where the launcher or the program is
  * of the other MPI.
  *
- * How a job starts this way:
+ * MPI has nothing to ask a busy process with, so what processes put goes to everybody
+ * with the next barrier.  All calls but get() are for the thread that starts the job, and
+ * calls that all processes make together, in the same order.
  *
- *   ski_mpi_start()         rank, size, and the ranks of this host, sorted;
- *   ski_mpi_gather()        of near[0]: who shares a host with whom, in all the job;
- *   the first of each host  makes its arena, and
- *   ski_mpi_share()         tells the others of the host where it is;
- *   ski_mpi_barrier_near()  once they have it;
- *   ski_mpi_gather()        of the addresses that a driver needs to be told;
- *   ski_mpi_end()           after the driver has been stopped.
- *
- * All but ski_mpi_started_us() and ski_mpi_missing() are for the thread that starts
- * the job, and calls that all processes (of the host) make together, in the same order.
- * They block until the others have come.  Failures have been logged.
- *
- * Our process finalises MPI in ski_mpi_end() if nobody had initialised it before; a
+ * Our process finalises MPI at the end if nobody had initialised it before; a
  * program that wants to go on with MPI initialises it first.
  */
 #ifndef SKI_BOOT_MPI_H
@@ -46,23 +36,11 @@ struct ski_mpi_boot {
      *  SKUA_ERR_UNSUPPORTED: not with this MPI; @p why (SKI_MPI_BOOT_WHY bytes) says why. */
     skua_status_t (*begin)(int *rank, int *size, const int **near, int *n_near, char *why);
 
-    /** Copy @p bytes at @p blob from the first process of this host to the others. */
-    skua_status_t (*share)(void *blob, size_t bytes);
-
     /** Collect @p bytes of every process in @p all, by rank. */
     skua_status_t (*gather)(const void *mine, size_t bytes, void *all);
 
-    skua_status_t (*barrier)(void);
-    skua_status_t (*barrier_near)(void);
     const char *(*why)(void);
     void (*end)(void);
-};
-
-/* What MPI says of the job. */
-struct ski_mpi_job {
-    int        rank, size;
-    const int *near; /* the ranks on this host, ours among them, sorted */
-    int        n_near;
 };
 
 extern const struct ski_foreign ski_mpi_launcher;
@@ -73,12 +51,5 @@ bool ski_mpi_started_us(void);
 
 /** Why this way cannot be gone, or NULL if it can, as far as can be known before. */
 const char *ski_mpi_missing(void);
-
-skua_status_t ski_mpi_start(struct ski_mpi_job *job);
-skua_status_t ski_mpi_share(void *blob, size_t bytes);
-skua_status_t ski_mpi_gather(const void *mine, size_t bytes, void *all);
-skua_status_t ski_mpi_barrier(void);
-skua_status_t ski_mpi_barrier_near(void);
-void          ski_mpi_end(void);
 
 #endif

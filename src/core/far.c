@@ -6,17 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <skua/version.h>
-
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/leave.h"
 #include "core/packet.h"
 #include "core/pe.h"
+#include "core/ports.h"
 #include "transport/select.h"
 
-#define PORTS_KEY  "skua.ports"
 #define NAP_NS     UINT64_C(200000)     /* where a driver cannot wake us */
 #define FLYING_NS  UINT64_C(1000000)    /* while it holds packets of ours */
 #define LOOK_NS    UINT64_C(1000000000) /* to see who is lost */
@@ -50,7 +48,6 @@ struct ski_far {
     uint32_t         room, count;
     struct contact  *waiting;
     uint64_t         flying; /* packets that the driver still holds  */
-    uint64_t         wrong;  /* packets that were dropped            */
 };
 
 static struct {
@@ -60,14 +57,6 @@ static struct {
     struct ski_far          *far; /* of this process: its PEs, its helper, its guest */
     int                      count;
 } here;
-
-/* What a process tells of its ports: this, then for each the length of its address
- * and the address. */
-struct told {
-    uint64_t program; /* which must be ours */
-    uint32_t ports;
-    char     driver[12], version[16];
-};
 
 const struct ski_driver *ski_far_driver(void)
 {
@@ -137,100 +126,11 @@ static void drop_contact(struct contact *contact)
     free(contact); /* what is in its backlog goes with the arena */
 }
 
-/* ---- who is where ------------------------------------------------------------------ */
-
-/* The port of @p pe among those of its process: its PEs, then the helper, then the guest. */
-static uint32_t port_number(const struct ski_job *job, int pe)
-{
-    int process = ski_job_process_of(job, pe);
-
-    if (pe < job->pes)
-        return (uint32_t)(pe - ski_job_first_pe(job, process));
-    return (uint32_t)(ski_job_pes_of(job, process) + (pe - job->pes) % 2);
-}
+/* ---- connections ------------------------------------------------------------------ */
 
 static struct ski_far *far_of(int pe)
 {
-    return &here.far[port_number(here.boot->job, pe)];
-}
-
-static uint64_t program(void)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (uint32_t i = 0; i < ski_handlers.count; i++)
-        for (const char *c = ski_handler_name(i);; c++) {
-            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-            if (!*c)
-                break;
-        }
-    return hash ^ sizeof(struct skua_msg) << 8 ^ SKI_DRIVER_VERSION;
-}
-
-static skua_status_t tell(void)
-{
-    char *blob = ski_malloc(sizeof(struct told) + (size_t)here.count * (SKI_ADDRESS_MOST + 4));
-    struct told  *told = (struct told *)(void *)blob;
-    char         *at   = blob + sizeof *told;
-    skua_status_t status;
-
-    memset(told, 0, sizeof *told);
-    told->program = program();
-    told->ports   = (uint32_t)here.count;
-    snprintf(told->driver, sizeof told->driver, "%s", here.driver->name);
-    snprintf(told->version, sizeof told->version, "%s", SKUA_VERSION);
-    for (int i = 0; i < here.count; i++) {
-        uint32_t bytes = (uint32_t)here.driver->address(here.far[i].port, at + 4);
-
-        if (bytes == 0 || at - blob + 4 + bytes > SKI_CONTROL_MOST) {
-            free(blob);
-            return ski_refuse(
-                SKUA_ERR_RANGE,
-                "the addresses of the %d ports of this process are too long; use fewer "
-                "interfaces (SKUA_INTERFACES) or more processes with fewer threads",
-                here.count);
-        }
-        memcpy(at, &bytes, 4);
-        at += 4 + bytes;
-    }
-    status = ski_boot_put(here.boot, PORTS_KEY, blob, (size_t)(at - blob));
-    free(blob);
-    return status;
-}
-
-static void compare(const struct told *told, int process)
-{
-    if (strncmp(told->version, SKUA_VERSION, sizeof told->version) != 0)
-        ski_fatal("process %d runs Skua %.16s, this one %s: install the same everywhere", process,
-                  told->version, SKUA_VERSION);
-    if (told->program != program())
-        ski_fatal("process %d runs another program, or another build of it: its handlers are not "
-                  "ours",
-                  process);
-    if (strncmp(told->driver, here.driver->name, sizeof told->driver) != 0)
-        ski_fatal("process %d uses the driver %.12s, this one %s: set SKUA_DRIVER for all", process,
-                  told->driver, here.driver->name);
-}
-
-/* The address of the port of @p pe in what its process has told; NULL: it makes no sense. */
-static const char *find_address(const char *blob, size_t bytes, uint32_t number, uint32_t *length)
-{
-    const struct told *told = (const struct told *)(const void *)blob;
-    size_t             at   = sizeof *told;
-
-    if (bytes < at || number >= told->ports)
-        return NULL;
-    for (uint32_t i = 0;; i++) {
-        if (bytes - at < 4)
-            return NULL;
-        memcpy(length, blob + at, 4);
-        at += 4;
-        if (*length > bytes - at || *length > SKI_ADDRESS_MOST)
-            return NULL;
-        if (i == number)
-            return blob + at;
-        at += *length;
-    }
+    return &here.far[ski_port_number(here.boot->job, pe)];
 }
 
 static void lose(struct ski_far *far, struct contact *contact, const char *why)
@@ -243,28 +143,17 @@ static void lose(struct ski_far *far, struct contact *contact, const char *why)
 
 static void connect_to(struct ski_far *far, struct contact *contact)
 {
-    int           process = ski_job_process_of(here.boot->job, contact->pe);
-    size_t        bytes   = SKI_CONTROL_MOST;
-    char         *blob    = ski_malloc(bytes);
-    const char   *address;
-    uint32_t      length;
-    skua_status_t status = ski_boot_get(here.boot, process, PORTS_KEY, blob, &bytes);
+    char         *address = ski_malloc(SKI_ADDRESS_MOST);
+    size_t        bytes   = ski_ports_find(here.boot, here.driver, contact->pe, address);
+    skua_status_t status;
 
-    if (status != SKUA_OK)
-        ski_fatal("cannot find out where PE %d (process %d) is", contact->pe, process);
-    if (bytes >= sizeof(struct told))
-        compare((const struct told *)(void *)blob, process);
-    address = find_address(blob, bytes, port_number(here.boot->job, contact->pe), &length);
-    if (!address)
-        ski_fatal("process %d says nothing of PE %d", process, contact->pe);
     here.net.why[0] = '\0';
-    status          = here.driver->connect(far->port, contact->pe, address, length, &contact->peer);
-    free(blob);
-    if (status != SKUA_OK) {
+    status          = here.driver->connect(far->port, contact->pe, address, bytes, &contact->peer);
+    free(address);
+    if (status != SKUA_OK)
         lose(far, contact, here.net.why[0] ? here.net.why : skua_status_str(status));
-        return;
-    }
-    ski_log(SKI_LOG_INFO, "PE %d is reached through %s", contact->pe, here.driver->describe());
+    else
+        ski_log(SKI_LOG_INFO, "PE %d is reached through %s", contact->pe, here.driver->describe());
 }
 
 /* The contact with a PE; it need not be connected. */
@@ -399,10 +288,11 @@ bool ski_far_quiet(const struct ski_pe *self)
 
 static void complain(struct ski_far *far, size_t bytes, const char *wrong)
 {
-    if (far->wrong++ < COMPLAINTS)
+    uint64_t n = ++far->self->stats.wrong;
+
+    if (n <= COMPLAINTS)
         ski_log(SKI_LOG_ERROR, "a packet of %zu bytes%s was dropped: %s", bytes,
-                far->wrong == COMPLAINTS ? " (no more of these will be told)" : "", wrong);
-    far->self->stats.wrong = far->wrong;
+                n == COMPLAINTS ? " (no more of these will be told)" : "", wrong);
 }
 
 /* NULL: one that was wrong, and whose turn has come. */
@@ -500,8 +390,7 @@ static void on_arrived(void *owner, void *packet, size_t bytes)
 static void *on_room(void *owner, size_t bytes)
 {
     struct ski_far *far = owner;
-
-    void *room;
+    void           *room;
 
     if (!far->self)
         return NULL;
@@ -597,9 +486,10 @@ static skua_status_t open_port(struct ski_far *far, int pe)
 
 skua_status_t ski_far_open(const struct ski_boot *boot)
 {
-    struct ski_job *job    = boot->job;
-    skua_status_t   status = SKUA_OK;
-    int             pes    = ski_job_pes_of(job, boot->process);
+    struct ski_job   *job    = boot->job;
+    skua_status_t     status = SKUA_OK;
+    int               pes    = ski_job_pes_of(job, boot->process);
+    struct ski_port **ports;
 
     if (!ski_job_spread(job))
         return SKUA_OK;
@@ -617,10 +507,16 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)
         return SKUA_ERR_UNREACH;
+    ports = ski_calloc((size_t)here.count, sizeof *ports);
     for (int i = 0; status == SKUA_OK && i < here.count; i++)
         status = open_port(&here.far[i], i < pes ? ski_job_first_pe(job, boot->process) + i
                                                  : ski_job_helper(job, boot->process) + i - pes);
-    return status == SKUA_OK ? tell() : status;
+    for (int i = 0; i < here.count; i++)
+        ports[i] = here.far[i].port;
+    if (status == SKUA_OK)
+        status = ski_ports_tell(boot, here.driver, ports, here.count);
+    free(ports);
+    return status;
 }
 
 void ski_far_close(void)

@@ -2,8 +2,7 @@
 /* leave.c - see leave.h. */
 #include "core/leave.h"
 
-#include <sched.h>
-#include <stdlib.h>
+#include <stdatomic.h>
 
 #include "base/config.h"
 #include "core/builtin.h"
@@ -30,14 +29,14 @@ static void say(struct ski_pe *self, int process, uint32_t handler, int32_t code
     ski_msg_post(self, ski_job_first_pe(self->job, process), handler, msg);
 }
 
-static struct ski_tree tree_of(const struct ski_pe *self)
+static struct ski_tree tree_of(const struct ski_job *job, int process)
 {
-    return ski_tree_at(self->process, self->job->processes, 0, ARITY);
+    return ski_tree_at(process, job->processes, 0, ARITY);
 }
 
 static void say_to_children(struct ski_pe *self, uint32_t handler)
 {
-    struct ski_tree tree = tree_of(self);
+    struct ski_tree tree = tree_of(self->job, self->process);
 
     for (int i = 0; i < tree.children; i++)
         say(self, ski_tree_child(&tree, i), handler, ski_job_exit_code(self->job));
@@ -104,7 +103,7 @@ static bool is_over(const struct ski_pe *self)
 
 static bool all_gone(const struct ski_pe *self)
 {
-    return atomic_load(&gone) >= tree_of(self).children &&
+    return atomic_load(&gone) >= tree_of(self->job, self->process).children &&
            atomic_load(&stopped) == ski_job_pes_of(self->job, self->process) + ski_config.helper;
 }
 
@@ -145,7 +144,7 @@ static void until(struct ski_pe *self, bool (*condition)(const struct ski_pe *se
 
 void ski_leave(struct ski_pe *self)
 {
-    struct ski_tree tree = tree_of(self);
+    struct ski_tree tree = tree_of(self->job, self->process);
 
     if (!self->far)
         return;
@@ -172,18 +171,19 @@ void ski_leave(struct ski_pe *self)
     until(self, ski_far_quiet);
 }
 
+/* ---- losing ------------------------------------------------------------------------- */
+
 /* A process that we wait for will not say anything any more. */
 static void wait_no_more(const struct ski_pe *self, int process)
 {
-    struct ski_tree tree = tree_of(self);
+    struct ski_tree ours   = tree_of(self->job, self->process);
+    struct ski_tree theirs = tree_of(self->job, process);
 
-    if (self->process > 0 && process == ski_tree_parent(&tree))
+    if (ours.rank > 0 && process == ski_tree_parent(&ours))
         atomic_store(&bye, true);
-    else if (process > 0 && (process - 1) / ARITY == self->process)
+    else if (theirs.rank > 0 && self->process == ski_tree_parent(&theirs))
         atomic_fetch_add(&gone, 1);
 }
-
-/* ---- losing ------------------------------------------------------------------------- */
 
 void ski_peer_lost(struct ski_pe *self, int pe, const char *why)
 {

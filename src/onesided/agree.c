@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/config.h"
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/tree.h"
@@ -28,7 +27,8 @@ struct vote {
     uint64_t least, most; /* bytes that were asked for */
 };
 
-_Static_assert(sizeof(struct vote) <= SKUA_INLINE_MAX, "votes are small");
+_Static_assert(sizeof(struct vote) == SKI_AGREE_LEAST && SKI_AGREE_LEAST <= SKUA_INLINE_MAX,
+               "votes are small");
 
 /* A round that is not over. */
 struct ski_agreement {
@@ -141,18 +141,7 @@ static struct ski_tree tree_of(const struct ski_round *round)
 
 static int registrar(const struct ski_pe *self)
 {
-    return ski_config.helper ? ski_job_helper(self->job, 0) : 0;
-}
-
-/* Who is sure to listen in the process of a PE, which may be a guest. */
-static int ear_of(const struct ski_pe *self, int pe)
-{
-    int process = ski_job_process_of(self->job, pe);
-
-    if (pe < self->pes)
-        return pe;
-    return ski_config.helper ? ski_job_helper(self->job, process)
-                             : ski_job_first_pe(self->job, process);
+    return ski_server(self->job, 0);
 }
 
 static void count(struct ski_agreement *a, const struct vote *vote)
@@ -313,7 +302,7 @@ void ski_on_agree(skua_msg *msg)
     if (vote.kind == ASK) {
         on_ask(&vote, source);
     } else if (vote.kind == LEFT) {
-        on_left(&vote, ear_of(ski_self, source));
+        on_left(&vote, ski_ear(ski_self->job, source));
     } else if (vote.kind == FREE) {
         ski_region_remove(vote.id);
     } else if (vote.kind == UP) {

@@ -22,6 +22,8 @@
 #include <skua/message.h>
 #include <skua/region.h>
 
+#define SKI_AGREE_LEAST 48
+
 struct ski_pe;
 struct ski_origin;
 

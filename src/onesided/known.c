@@ -30,7 +30,7 @@ static struct ski_known_region **bucket_of(struct ski_origin *origin, int pe, ui
 static struct ski_key *take_key(struct ski_pe *self, int pe, const struct ski_description *told)
 {
     const struct ski_driver *driver = ski_far_driver();
-    struct ski_peer         *peer   = ski_far_peer(self, ski_request_server(self, pe));
+    struct ski_peer         *peer   = ski_far_peer(self, ski_server(self->job, pe));
     struct ski_key          *key    = NULL;
 
     if (!ski_rma_wanted(driver) || told->key_bytes == 0 || told->key_bytes > SKI_KEY_MOST ||

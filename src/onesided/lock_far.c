@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/config.h"
 #include "base/memory.h"
 #include "core/handler.h"
 #include "onesided/notify.h"
@@ -86,18 +85,6 @@ struct queue {
 
 static _Thread_local struct queue *queues; /* of this server */
 
-static int server_of(const struct ski_job *job, int pe)
-{
-    return ski_config.helper ? ski_job_helper(job, ski_job_process_of(job, pe)) : pe;
-}
-
-/* Where a grant goes: whoever is sure to run in the process of @p pe. */
-static int ear_of(const struct ski_job *job, int pe)
-{
-    int process = ski_job_process_of(job, pe);
-    return ski_config.helper ? ski_job_helper(job, process) : ski_job_first_pe(job, process);
-}
-
 static void tell(int pe, const struct ask *ask)
 {
     ski_msg_post(ski_self, pe, SKI_HANDLER_LOCK,
@@ -109,7 +96,7 @@ static void grant(const struct turn *turn)
     struct ask ask = turn->ask;
 
     ask.kind = GRANT;
-    tell(ask.from < ski_self->pes ? ask.from : ear_of(ski_self->job, ask.from), &ask);
+    tell(ski_ear(ski_self->job, ask.from), &ask);
 }
 
 static struct queue **find_queue(const struct ask *ask)
@@ -183,7 +170,7 @@ static bool say(struct ask *ask)
     if (!ski_act_begin(&actor))
         return false;
     ask->from = actor.self->pe;
-    tell(server_of(actor.self->job, ask->pe), ask);
+    tell(ski_server(actor.self->job, ask->pe), ask);
     ski_act_end(&actor);
     return true;
 }

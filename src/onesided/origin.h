@@ -7,6 +7,7 @@
 #define SKI_ORIGIN_H
 
 #include "onesided/onesided.h"
+#include "base/config.h"
 #include "core/pe.h"
 
 struct ski_operation; /* request.c */
@@ -41,6 +42,19 @@ static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)
 }
 
 struct ski_job *ski_origin_job(void);
+
+/** Who serves the memory of @p pe for others: itself, or the helper of its process. */
+static inline int ski_server(const struct ski_job *job, int pe)
+{
+    return ski_config.helper ? ski_job_helper(job, ski_job_process_of(job, pe)) : pe;
+}
+
+/** Who hears what is told to @p pe: itself, or, for a guest, whoever is sure to listen in its
+ *  process. */
+static inline int ski_ear(const struct ski_job *job, int pe)
+{
+    return pe < job->pes ? pe : ski_server(job, ski_job_first_pe(job, ski_job_process_of(job, pe)));
+}
 
 /* Who acts for the calling thread: its PE, or the guest of the process, whom one
  * thread at a time can be. */

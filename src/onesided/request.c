@@ -152,13 +152,6 @@ void ski_requests_end(struct ski_origin *origin)
     free(origin->late);
 }
 
-int ski_request_server(const struct ski_pe *self, int pe)
-{
-    if (!ski_config.helper)
-        return pe;
-    return ski_job_helper(self->job, ski_job_process_of(self->job, pe));
-}
-
 static void fill_update(struct request *request, const struct ski_transfer *t)
 {
     request->op     = t->update->op.id;
@@ -219,7 +212,7 @@ static void send(struct gather *g, const skua_ends *ends)
     g->runs = g->bytes = 0;
     msg->handler       = SKI_HANDLER_REQUEST;
     msg->source        = g->self->pe;
-    ski_msg_post(g->self, ski_request_server(g->self, g->t->remote.pe), SKI_HANDLER_REQUEST, msg);
+    ski_msg_post(g->self, ski_server(g->self->job, g->t->remote.pe), SKI_HANDLER_REQUEST, msg);
 }
 
 static bool has_room(void *arg)
@@ -677,8 +670,10 @@ void ski_on_served(skua_msg *msg)
         struct ski_sent     *sent   = answered(ski_origin_of(ski_self), answer);
 
         at += sizeof *answer;
-        if (!sent || answer->data_bytes > (size_t)(end - at))
+        if (!sent || answer->data_bytes > (size_t)(end - at)) {
+            at = NULL;
             break;
+        }
         at += answer->data_bytes;
         take_answer(ski_self, sent, answer);
     }

@@ -34,9 +34,6 @@ skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_
 struct ski_description;
 skua_status_t ski_request_describe(struct ski_pe *self, skua_gaddr at, struct ski_description *to);
 
-/** Who serves requests for the memory of @p pe. */
-int ski_request_server(const struct ski_pe *self, int pe);
-
 /** What shall happen at the target after the driver has put the data: a packet of
  *  @p operation, whose answer ends it. */
 struct ski_operation;

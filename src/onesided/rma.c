@@ -165,14 +165,10 @@ static void order(struct ski_pe *self, const struct ski_transfer *t, const skua_
                   struct ski_peer *peer)
 {
     const struct ski_driver *driver = ski_far_driver();
-    skua_order               order  = ends ? ends->order : SKUA_ORDER_DEFAULT;
 
-    if (order == SKUA_ORDER_DEFAULT)
-        order = (skua_order)ski_config.order;
-    if (!ski_ends_tell(ends) &&
-        (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && t->verb == SKI_GET)))
+    if (!ski_comes_after(t, ends))
         return;
-    if (order == SKUA_ORDER_STRICT || ski_operations_any(self, t->remote.pe, false) ||
+    if (ski_order_of(ends) == SKUA_ORDER_STRICT || ski_operations_any(self, t->remote.pe, false) ||
         (ski_operations_any(self, t->remote.pe, true) && !(driver->fence && driver->fence(peer))))
         skua_fence(t->remote.pe);
     ski_order_stores(); /* the driver may have stored them itself, through shared memory */
@@ -180,26 +176,47 @@ static void order(struct ski_pe *self, const struct ski_transfer *t, const skua_
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-static skua_status_t transfer(struct ski_pe *self, const struct ski_transfer *t,
-                              const struct ski_place *place, const skua_ends *ends, bool wait)
+/* How to reach a place: what is known of its region, and through whom; SKUA_ERR_UNSUPPORTED:
+ * not by the driver. */
+static skua_status_t find_way(struct ski_pe *self, skua_gaddr at,
+                              const struct ski_known_region **known, struct ski_peer **peer)
 {
-    skua_status_t                  status = SKUA_OK;
-    const struct ski_known_region *known  = ski_known(self, t->remote, &status);
-    struct ski_peer      *peer = ski_far_peer(self, ski_request_server(self, t->remote.pe));
-    struct ski_operation *operation;
+    skua_status_t status = SKUA_OK;
 
-    if (!known)
+    *known = ski_known(self, at, &status);
+    if (!*known)
         return status;
-    if (!known->key || !peer)
-        return SKUA_ERR_UNSUPPORTED;
-    order(self, t, ends, peer);
-    operation             = ski_operation_begin(self, t, place, ends);
+    *peer = ski_far_peer(self, ski_server(self->job, at.pe));
+    return (*known)->key && *peer ? SKUA_OK : SKUA_ERR_UNSUPPORTED;
+}
+
+/* An operation, with a part of ours that keeps it from ending before all are begun. */
+static struct ski_operation *begin(struct ski_pe *self, const struct ski_transfer *t,
+                                   const struct ski_place *place, const skua_ends *ends, bool wait)
+{
+    struct ski_operation *operation = ski_operation_begin(self, t, place, ends);
+
     operation->part.fn    = driver_over;
     operation->rma        = true;
     operation->waited     = wait;
     operation->sealed     = true;
-    operation->parts      = 1; /* until all are begun */
+    operation->parts      = 1;
     operation->afterwards = keep_ends(t, ends);
+    return operation;
+}
+
+static skua_status_t transfer(struct ski_pe *self, const struct ski_transfer *t,
+                              const struct ski_place *place, const skua_ends *ends, bool wait)
+{
+    const struct ski_known_region *known;
+    struct ski_peer               *peer;
+    struct ski_operation          *operation;
+    skua_status_t                  status = find_way(self, t->remote, &known, &peer);
+
+    if (status != SKUA_OK)
+        return status;
+    order(self, t, ends, peer);
+    operation = begin(self, t, place, ends, wait);
     move_all(self, operation, peer, t, known);
     part_over(&operation->part, SKUA_OK);
     return wait ? ski_operation_wait(self, operation, NULL) : SKUA_PENDING;
@@ -231,9 +248,9 @@ static bool op_of(uint32_t op, enum ski_net_op *out)
 }
 
 /* Begins an atomic; its result comes into the operation. */
-static skua_status_t begin_atomic(struct ski_pe *self, struct ski_operation *operation,
-                                  struct ski_peer *peer, const struct ski_transfer *t,
-                                  const struct ski_known_region *known, enum ski_net_op op)
+static void begin_atomic(struct ski_pe *self, struct ski_operation *operation,
+                         struct ski_peer *peer, const struct ski_transfer *t,
+                         const struct ski_known_region *known, enum ski_net_op op)
 {
     skua_status_t status;
 
@@ -244,29 +261,23 @@ static skua_status_t begin_atomic(struct ski_pe *self, struct ski_operation *ope
                                           &operation->result, known->base + t->remote.offset,
                                           known->key, &operation->part);
     } while (!begun(self, operation, status));
-    return status;
 }
 
 static skua_status_t atomic(struct ski_pe *self, const struct ski_transfer *t,
                             const struct ski_place *place, uint64_t *old)
 {
-    skua_status_t                  status = SKUA_OK;
-    const struct ski_known_region *known  = ski_known(self, t->remote, &status);
-    struct ski_peer      *peer = ski_far_peer(self, ski_request_server(self, t->remote.pe));
-    struct ski_operation *operation;
-    enum ski_net_op       op;
+    const struct ski_known_region *known;
+    struct ski_peer               *peer;
+    struct ski_operation          *operation;
+    enum ski_net_op                op;
+    skua_status_t                  status = find_way(self, t->remote, &known, &peer);
 
-    if (!known)
+    if (status == SKUA_OK && !op_of(t->atomic->op, &op))
+        status = SKUA_ERR_UNSUPPORTED;
+    if (status != SKUA_OK)
         return status;
-    if (!known->key || !peer || !op_of(t->atomic->op, &op))
-        return SKUA_ERR_UNSUPPORTED;
     skua_fence(t->remote.pe);
-    operation          = ski_operation_begin(self, t, place, NULL);
-    operation->part.fn = driver_over;
-    operation->rma     = true;
-    operation->waited  = true;
-    operation->sealed  = true;
-    operation->parts   = 1;
+    operation = begin(self, t, place, NULL, true);
     begin_atomic(self, operation, peer, t, known, op);
     part_over(&operation->part, SKUA_OK);
     status = ski_operation_wait(self, operation, old);

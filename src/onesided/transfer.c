@@ -25,10 +25,27 @@
 
 /* ---- order ----------------------------------------------------------------- */
 
+static skua_order or_setting(skua_order order)
+{
+    return order == SKUA_ORDER_DEFAULT ? (skua_order)ski_config.order : order;
+}
+
+skua_order ski_order_of(const skua_ends *ends)
+{
+    return or_setting(ends ? ends->order : SKUA_ORDER_DEFAULT);
+}
+
+bool ski_comes_after(const struct ski_transfer *t, const skua_ends *ends)
+{
+    skua_order order = ski_order_of(ends);
+
+    return order == SKUA_ORDER_STRICT || (order == SKUA_ORDER_PARTIAL && t->verb != SKI_GET) ||
+           ski_ends_tell(ends);
+}
+
 void ski_order_before(skua_order order, enum ski_verb verb, int pe)
 {
-    if (order == SKUA_ORDER_DEFAULT)
-        order = (skua_order)ski_config.order;
+    order = or_setting(order);
     if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && verb != SKI_PUT))
         return;
     if (ski_self && ski_origin_of(ski_self)->operations)
@@ -245,15 +262,8 @@ static void order_now(const struct ski_transfer *t, const skua_ends *ends)
 static void order_behind_rma(const struct ski_transfer *t, const skua_ends *ends,
                              const struct ski_place *place)
 {
-    skua_order order = ends ? ends->order : SKUA_ORDER_DEFAULT;
-
-    if (order == SKUA_ORDER_DEFAULT)
-        order = (skua_order)ski_config.order;
-    if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && t->verb == SKI_GET)) {
-        if (!ski_ends_tell(ends))
-            return;
-    }
-    if (place->far && ski_self && ski_operations_any(ski_self, t->remote.pe, true))
+    if (place->far && ski_self && ski_comes_after(t, ends) &&
+        ski_operations_any(ski_self, t->remote.pe, true))
         skua_fence(t->remote.pe);
 }
 

@@ -54,6 +54,12 @@ void ski_ends_there(const char *call, const skua_ends *ends, int pe, int source)
 /** Whether it asks for anything there, which comes after earlier puts whatever the order. */
 bool ski_ends_tell(const skua_ends *ends);
 
+/** The order that is asked for, by `ends` or by the setting. */
+skua_order ski_order_of(const skua_ends *ends);
+
+/** Whether an operation between hosts has to come after earlier ones on the same PE. */
+bool ski_comes_after(const struct ski_transfer *t, const skua_ends *ends);
+
 /** skua_notify_add() to a place that is not plain. */
 skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value);
 

@@ -10,13 +10,6 @@
 
 #include "transport/driver.h"
 
-/* A driver and what became of it. */
-struct ski_candidate {
-    const char              *name;
-    const struct ski_driver *driver;            /* NULL: not usable */
-    char                     why[SKI_WHY_MOST]; /* and why not */
-};
-
 #define SKI_CANDIDATES 4
 
 extern const char *const ski_driver_names[SKI_CANDIDATES];

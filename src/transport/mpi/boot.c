@@ -76,27 +76,11 @@ static skua_status_t begin(int *rank, int *size, const int **near_of, int *n_nea
     return SKUA_OK;
 }
 
-static skua_status_t share(void *blob, size_t bytes)
-{
-    return checked(bytes > INT_MAX ? MPI_ERR_COUNT
-                                   : MPI_Bcast(blob, (int)bytes, MPI_BYTE, 0, near));
-}
-
 static skua_status_t gather(const void *mine, size_t bytes, void *of_all)
 {
     return checked(bytes > INT_MAX ? MPI_ERR_COUNT
                                    : MPI_Allgather(mine, (int)bytes, MPI_BYTE, of_all, (int)bytes,
                                                    MPI_BYTE, all));
-}
-
-static skua_status_t barrier(void)
-{
-    return checked(MPI_Barrier(all));
-}
-
-static skua_status_t barrier_near(void)
-{
-    return checked(MPI_Barrier(near));
 }
 
 static const char *why_it_failed(void)
@@ -105,12 +89,9 @@ static const char *why_it_failed(void)
 }
 
 SKUA_API const struct ski_mpi_boot ski_mpi_boot = {
-    .version      = SKI_MPI_BOOT_VERSION,
-    .begin        = begin,
-    .share        = share,
-    .gather       = gather,
-    .barrier      = barrier,
-    .barrier_near = barrier_near,
-    .why          = why_it_failed,
-    .end          = end,
+    .version = SKI_MPI_BOOT_VERSION,
+    .begin   = begin,
+    .gather  = gather,
+    .why     = why_it_failed,
+    .end     = end,
 };

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ports.c - see ports.h. */
+#include "core/ports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <skua/version.h>
+
+#include "base/memory.h"
+#include "core/handler.h"
+#include "core/message.h"
+
+#define KEY "skua.ports"
+
+struct told {
+    uint64_t program; /* which must be ours */
+    uint32_t ports;
+    char     driver[12], version[16];
+};
+
+int ski_port_number(const struct ski_job *job, int pe)
+{
+    int process = ski_job_process_of(job, pe);
+
+    return pe < job->pes ? pe - ski_job_first_pe(job, process)
+                         : ski_job_pes_of(job, process) + (pe - job->pes) % 2;
+}
+
+/* A hash of what programs that talk to each other must have in common. */
+static uint64_t program(void)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (uint32_t i = 0; i < ski_handlers.count; i++)
+        for (const char *c = ski_handler_name(i);; c++) {
+            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+            if (!*c)
+                break;
+        }
+    return hash ^ sizeof(struct skua_msg) << 8 ^ SKI_DRIVER_VERSION;
+}
+
+skua_status_t ski_ports_tell(const struct ski_boot *boot, const struct ski_driver *driver,
+                             struct ski_port *const port[], int count)
+{
+    char         *blob = ski_malloc(sizeof(struct told) + (size_t)count * (SKI_ADDRESS_MOST + 4));
+    struct told  *told = (struct told *)(void *)blob;
+    char         *at   = blob + sizeof *told;
+    skua_status_t status;
+
+    memset(told, 0, sizeof *told);
+    told->program = program();
+    told->ports   = (uint32_t)count;
+    snprintf(told->driver, sizeof told->driver, "%s", driver->name);
+    snprintf(told->version, sizeof told->version, "%s", SKUA_VERSION);
+    for (int i = 0; i < count; i++) {
+        uint32_t bytes = (uint32_t)driver->address(port[i], at + 4);
+
+        if (bytes == 0 || at - blob + 4 + bytes > SKI_CONTROL_MOST) {
+            free(blob);
+            return ski_refuse(
+                SKUA_ERR_RANGE,
+                "the addresses of the %d ports of this process are too long; use fewer "
+                "interfaces (SKUA_INTERFACES) or more processes with fewer threads",
+                count);
+        }
+        memcpy(at, &bytes, 4);
+        at += 4 + bytes;
+    }
+    status = ski_boot_put(boot, KEY, blob, (size_t)(at - blob));
+    free(blob);
+    return status;
+}
+
+static void compare(const struct told *told, const struct ski_driver *driver, int process)
+{
+    if (strncmp(told->version, SKUA_VERSION, sizeof told->version) != 0)
+        ski_fatal("process %d runs Skua %.16s, this one %s: install the same everywhere", process,
+                  told->version, SKUA_VERSION);
+    if (told->program != program())
+        ski_fatal("process %d runs another program, or another build of it: its handlers are not "
+                  "ours",
+                  process);
+    if (strncmp(told->driver, driver->name, sizeof told->driver) != 0)
+        ski_fatal("process %d uses the driver %.12s, this one %s: set SKUA_DRIVER for all", process,
+                  told->driver, driver->name);
+}
+
+/* The address of the port of @p pe in what its process has told; NULL: it makes no sense. */
+static const char *find_address(const char *blob, size_t bytes, uint32_t number, uint32_t *length)
+{
+    const struct told *told = (const struct told *)(const void *)blob;
+    size_t             at   = sizeof *told;
+
+    if (number >= told->ports)
+        return NULL;
+    for (uint32_t i = 0;; i++) {
+        if (bytes - at < 4)
+            return NULL;
+        memcpy(length, blob + at, 4);
+        at += 4;
+        if (*length > bytes - at || *length > SKI_ADDRESS_MOST)
+            return NULL;
+        if (i == number)
+            return blob + at;
+        at += *length;
+    }
+}
+
+size_t ski_ports_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
+                      void *to)
+{
+    int         process = ski_job_process_of(boot->job, pe);
+    size_t      bytes   = SKI_CONTROL_MOST;
+    char       *blob    = ski_malloc(bytes);
+    const char *address = NULL;
+    uint32_t    length  = 0;
+
+    if (ski_boot_get(boot, process, KEY, blob, &bytes) != SKUA_OK)
+        ski_fatal("cannot find out where PE %d (process %d) is", pe, process);
+    if (bytes >= sizeof(struct told)) {
+        compare((const struct told *)(void *)blob, driver, process);
+        address = find_address(blob, bytes, (uint32_t)ski_port_number(boot->job, pe), &length);
+    }
+    if (!address)
+        ski_fatal("process %d says nothing of PE %d", process, pe);
+    memcpy(to, address, length);
+    free(blob);
+    return length;
+}
