@@ -41,8 +41,8 @@ typedef struct {
  *  with skua_send_copy(): one cache line moves, nothing is allocated. */
 #define SKUA_INLINE_MAX 48
 
-/** Bytes of a message before its data. */
-#define SKUA_MSG_HEADER 32
+/** Bytes of a message before its data: one cache line. */
+#define SKUA_MSG_HEADER 64
 
 /**
  * Register a handler, before skua_main().  Every process registers the same
@@ -65,7 +65,7 @@ SKUA_API skua_msg *skua_msg_alloc_bits(size_t bytes, size_t bits);
 /** Give a message back.  Any PE may, whoever allocated it. */
 SKUA_API void skua_msg_free(skua_msg *msg);
 
-/** Its data: 32-byte aligned. */
+/** Its data: 64-byte aligned. */
 static inline void *skua_msg_data(skua_msg *msg)
 {
     return (char *)msg + SKUA_MSG_HEADER;

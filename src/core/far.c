@@ -188,7 +188,11 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
     }
     msg->stamp.token    = contact->token_out;
     msg->stamp.sequence = contact->sent;
-    status              = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
+    if (!(msg->flags & SKI_MSG_OBJECT)) { /* whatever lay there is nobody else's business */
+        msg->target = 0;
+        memset(msg->index, 0, sizeof msg->index);
+    }
+    status = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
     if (status == SKUA_ERR_AGAIN)
         return false;
     contact->sent++;

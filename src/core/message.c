@@ -8,9 +8,16 @@
 #include "core/handler.h"
 #include "core/pe.h"
 
-#define INLINE_SHORT 32 /* with its header such a message fits the smallest block */
-
 /* ---- allocation ---------------------------------------------------------- */
+
+/* What a new message starts with; the half for objects is left as it is. */
+static inline struct skua_msg *begin(struct skua_msg *msg, size_t bytes)
+{
+    msg->bytes = bytes;
+    memset(&msg->handler, 0, offsetof(struct skua_msg, link) - offsetof(struct skua_msg, handler));
+    msg->link = NULL;
+    return msg;
+}
 
 /* Memory for @p bytes of data and @p extra bytes behind it, or NULL. */
 static SKI_COLD struct skua_msg *new_msg_slow(struct ski_pe *self, size_t bytes, size_t extra)
@@ -21,9 +28,7 @@ static SKI_COLD struct skua_msg *new_msg_slow(struct ski_pe *self, size_t bytes,
         msg = ski_pool_alloc(&self->pool, sizeof *msg + bytes + extra);
     else
         ski_log(SKI_LOG_ERROR, "a message of %zu bytes is larger than any memory", bytes);
-    if (msg)
-        *msg = (struct skua_msg){.bytes = bytes};
-    return msg;
+    return msg ? begin(msg, bytes) : NULL;
 }
 
 static SKI_COLD struct skua_msg *new_msg_or_die(struct ski_pe *self, size_t bytes, size_t extra)
@@ -44,8 +49,7 @@ static inline struct skua_msg *new_msg(struct ski_pe *self, size_t bytes)
         msg = ski_pool_at_hand(&self->pool, sizeof *msg + bytes);
     if (SKI_UNLIKELY(!msg))
         return new_msg_or_die(self, bytes, 0);
-    *msg = (struct skua_msg){.bytes = bytes};
-    return msg;
+    return begin(msg, bytes);
 }
 
 skua_msg *skua_msg_alloc(size_t bytes)
@@ -334,20 +338,35 @@ void skua_send_copy_prio(int pe, skua_handler handler, const void *data, size_t 
 
 /* ---- receiving ----------------------------------------------------------- */
 
+/* Takes what goes into the header of a message to an object out of @p msg, which was
+ * filled as @p cell is: target, index in whole words, data. */
+static void unpack_object(struct skua_msg *msg, const struct ski_cell *cell)
+{
+    uint64_t target;
+    size_t   head;
+
+    memcpy(&target, cell->data, sizeof target);
+    head        = (ski_target_bytes(target) + 7) & ~(size_t)7;
+    msg->target = target;
+    memcpy(msg->index, cell->data + sizeof target, SKI_MSG_INDEX_BYTES);
+    head += sizeof target;
+    msg->bytes = cell->bytes - head;
+    memcpy(msg + 1, cell->data + head, SKI_CELL_DATA - head);
+}
+
 /* A message of our own with what an inline cell holds. */
 static inline struct skua_msg *unpack(struct ski_pe *self, const struct ski_cell *cell)
 {
-    /* Two fixed sizes, so that the copy is a few vector moves. */
-    size_t           room = cell->bytes <= INLINE_SHORT ? INLINE_SHORT : SKI_CELL_DATA;
-    struct skua_msg *msg  = new_msg(self, room);
+    struct skua_msg *msg = new_msg(self, SKI_CELL_DATA);
 
-    msg->bytes = cell->bytes;
     memcpy(&msg->handler, &cell->handler, SKI_MSG_IN_CELL);
     msg->priority = cell->priority;
-    memcpy(msg + 1, cell->data, INLINE_SHORT);
-    if (SKI_UNLIKELY(room > INLINE_SHORT))
-        memcpy((char *)(msg + 1) + INLINE_SHORT, cell->data + INLINE_SHORT,
-               SKI_CELL_DATA - INLINE_SHORT);
+    if (cell->flags & SKI_MSG_OBJECT) {
+        unpack_object(msg, cell);
+        return msg;
+    }
+    msg->bytes = cell->bytes;
+    memcpy(msg + 1, cell->data, SKI_CELL_DATA); /* of a fixed size: a few vector moves */
     return msg;
 }
 

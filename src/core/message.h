@@ -2,12 +2,15 @@
 /*
  * message.h - what a message is in memory, and how it gets into an inbox.
  *
- *      0         8        16        24        32
- *      | bytes   | handler, flags,  | link    | data ...       | priority words
- *      |         | source, priority |         |                | (if room was asked)
+ *      0         8        16        24        32        40         64
+ *      | bytes   | handler, flags,  | link    | target  | index    | data ...  | priority words
+ *      |         | source, priority |         |         |          |           | (if room was
+ * asked)
  *
  * A message is a block of the pool (base/pool.h): its address is a multiple of
- * 64 and belongs to its owner alone.  `handler`, `source` and the flags are
+ * 64, the header one cache line, and the block belongs to its owner alone.  The
+ * second half of the header is used by messages to objects (SKI_MSG_OBJECT) and
+ * means nothing in others.  `handler`, `source` and the flags are
  * written by the sender; a cell that carries the address also carries what the
  * receiver needs to queue it without touching it.
  */
@@ -19,6 +22,8 @@
 #include "base/inbox.h"
 
 struct ski_pe;
+
+#define SKI_MSG_INDEX_BYTES 24
 
 struct skua_msg {
     size_t   bytes;   /* of data */
@@ -35,6 +40,8 @@ struct skua_msg {
             uint32_t token, sequence;
         } stamp; /* on its way between hosts (packet.h) */
     };
+    uint64_t      target;                     /* object: what it belongs to << 8, bytes of index */
+    unsigned char index[SKI_MSG_INDEX_BYTES]; /* object: its index, the rest is in the tail      */
 };
 
 /* Bytes of the header that a cell has in the same order. */
@@ -47,12 +54,26 @@ enum {
     SKI_MSG_BITS      = 2,
     SKI_MSG_EXPEDITED = 4,
     SKI_MSG_SPECIAL   = SKI_MSG_INT | SKI_MSG_BITS | SKI_MSG_EXPEDITED,
-    SKI_MSG_POINTER   = 8,  /* a cell that carries an address                      */
-    SKI_MSG_POKE      = 16, /* a cell that carries nothing: look at the exit flag  */
-    SKI_MSG_TAIL      = 32, /* SKI_MSG_TAIL_BYTES behind data and priority words   */
+    SKI_MSG_POINTER   = 8,   /* a cell that carries an address                      */
+    SKI_MSG_POKE      = 16,  /* a cell that carries nothing: look at the exit flag  */
+    SKI_MSG_TAIL      = 32,  /* SKI_MSG_TAIL_BYTES behind data and priority words   */
+    SKI_MSG_OBJECT    = 64,  /* it goes to an object: `target` and `index` are set  */
+    SKI_MSG_HERE      = 128, /* ... of this PE: `target` is its address             */
 };
 
-#define SKI_MSG_TAIL_BYTES 24 /* what a broadcast needs (broadcast.c) */
+#define SKI_MSG_TAIL_BYTES 24 /* what a broadcast needs (broadcast.c), or a long index */
+
+/** Bytes of the index in a target, and how many of them can lie in the header. */
+static inline size_t ski_target_bytes(uint64_t target)
+{
+    return target & 0xff;
+}
+
+/** Whether a message to an object has its index in two pieces. */
+static inline bool ski_target_long(uint64_t target)
+{
+    return ski_target_bytes(target) > SKI_MSG_INDEX_BYTES;
+}
 
 static inline uint32_t *ski_msg_words(struct skua_msg *msg)
 {

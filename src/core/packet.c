@@ -43,10 +43,19 @@ uint32_t ski_packet_token(const uint64_t secret[2], int source, int target)
 
 /* ---- checks --------------------------------------------------------------------- */
 
+/* Whether messages of this kind have one: broadcasts, and those to objects with long
+ * indices. */
+static bool has_tail(const struct skua_msg *msg)
+{
+    if (msg->flags & SKI_MSG_OBJECT)
+        return ski_target_long(msg->target);
+    return msg->handler == SKI_HANDLER_BROADCAST;
+}
+
 const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
                              const struct skua_msg *msg, size_t bytes)
 {
-    const unsigned known = SKI_MSG_SPECIAL | SKI_MSG_TAIL;
+    const unsigned known = SKI_MSG_SPECIAL | SKI_MSG_TAIL | SKI_MSG_OBJECT;
 
     if (bytes < sizeof *msg)
         return "it is too short";
@@ -54,10 +63,13 @@ const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
         return "its data is longer than itself";
     if (msg->flags & ~known)
         return "it has unknown flags";
-    if (!(msg->flags & SKI_MSG_TAIL) != (msg->handler != SKI_HANDLER_BROADCAST))
+    if (!(msg->flags & SKI_MSG_TAIL) != !has_tail(msg))
         return "it has a tail, or none, against its kind";
     if (msg->bit_words > msg->bit_room || ski_msg_extent(msg) != bytes)
         return "its parts are not as long as it is";
+    if (msg->flags & SKI_MSG_OBJECT &&
+        ski_target_bytes(msg->target) > SKI_MSG_INDEX_BYTES + SKI_MSG_TAIL_BYTES)
+        return "the index of its object is longer than any";
     if (msg->handler >= handlers)
         return "its handler was never registered";
     if (msg->handler < SKI_HANDLERS && msg->bytes < ski_builtin[msg->handler].least)

@@ -69,6 +69,12 @@ static struct skua_msg *make_packet(uint64_t *seed, size_t *bytes)
         head.handler = SKI_HANDLER_BROADCAST;
         head.flags   = SKI_MSG_TAIL;
     }
+    if (head.handler >= SKI_HANDLERS && tap_random(seed) % 2 == 0) {
+        head.flags  = SKI_MSG_OBJECT;
+        head.target = tap_random(seed) << 8 | tap_random(seed) % 49;
+        if (ski_target_long(head.target))
+            head.flags |= SKI_MSG_TAIL;
+    }
     if (tap_random(seed) % 3 == 0) {
         head.flags |= SKI_MSG_BITS;
         head.bit_room  = (uint16_t)(tap_random(seed) % 5);
@@ -119,8 +125,10 @@ static bool is_consistent(const struct ski_job *job, const struct skua_msg *msg,
            ski_msg_extent(msg) == bytes && msg->bit_words <= msg->bit_room &&
            msg->handler < HANDLERS &&
            (msg->handler >= SKI_HANDLERS || msg->bytes >= ski_builtin[msg->handler].least) &&
-           !(msg->flags & (SKI_MSG_POINTER | SKI_MSG_POKE)) && msg->source >= 0 &&
-           msg->source < ski_job_all(job) && ski_job_index(job, msg->source) < 0;
+           !(msg->flags & (SKI_MSG_POINTER | SKI_MSG_POKE)) &&
+           (!(msg->flags & SKI_MSG_OBJECT) || ski_target_bytes(msg->target) <= 48) &&
+           msg->source >= 0 && msg->source < ski_job_all(job) &&
+           ski_job_index(job, msg->source) < 0;
 }
 
 static void test_right(const struct ski_job *job, uint64_t *seed)

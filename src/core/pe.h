@@ -24,6 +24,8 @@
 /* The PEs that a PE sent to lately, and what it knows of their inboxes. */
 #define SKI_KNOWN 32
 
+struct ski_objects;
+
 struct ski_known {
     int32_t           pe;
     struct ski_credit credit;
@@ -70,6 +72,8 @@ struct ski_pe {
     struct ski_collectives collectives;
     void                  *data;       /* skua_pe_data                 */
     void                  *onesided;   /* the layer above's            */
+    struct ski_objects    *objects;    /* the one above that           */
+    uint64_t               held;       /* messages delivered that the runtime keeps for later */
     struct ski_far        *far;        /* its port to other hosts, or NULL */
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
     uint32_t late_passes;              /* ... for so many passes                            */
