@@ -12,6 +12,9 @@
  *   put      skua_put() of 8 bytes;    get      skua_get() of 8 bytes
  *   add      skua_fetch_add64();       acc      skua_acc() of a double
  *   row      skua_put_strided() of one row of 8 bytes
+ *   element  skua_invoke_copy() of 8 bytes to an array element of this PE, and its entry
+ *   doubles  the same with 16 doubles
+ *   message  skua_invoke() of a message that is passed on;  chare, group: as element
  */
 #include <skua/skua.h>
 #include <stdio.h>
@@ -122,6 +125,64 @@ static bool do_onesided(const char *what)
     return false;
 }
 
+/* ---- objects ------------------------------------------------------------------- */
+
+struct ball {
+    double sum;
+};
+
+static skua_entry      copied_entry, passed_entry;
+static skua_class      ball_class;
+static skua_collection balls;
+static skua_ref        partner; /* of the element that runs */
+static double          payload[16];
+
+static void on_copied(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data;
+    if (--left > 0)
+        skua_invoke_copy_to(&partner, copied_entry, payload, bytes);
+    else
+        skua_exit(0);
+}
+
+static void on_passed(void *self, skua_msg *msg)
+{
+    (void)self;
+    if (--left > 0)
+        skua_invoke(partner, passed_entry, msg);
+    else
+        skua_exit(0);
+}
+
+static bool do_objects(const char *what)
+{
+    size_t bytes = strcmp(what, "doubles") == 0 ? sizeof payload : 8;
+
+    balls   = skua_array1(ball_class, 1000, NULL, 0);
+    partner = skua_element1(balls, 777);
+    if (strcmp(what, "group") == 0)
+        partner = skua_member(skua_group_create(ball_class, NULL, 0), 0);
+    else if (strcmp(what, "chare") == 0)
+        partner = skua_chare_create(ball_class, 0, NULL, 0);
+    else if (strcmp(what, "message") == 0)
+        skua_invoke(partner, passed_entry, skua_msg_alloc(8));
+    else if (strcmp(what, "element") != 0 && strcmp(what, "doubles") != 0)
+        return false;
+    if (strcmp(what, "message") != 0)
+        skua_invoke_copy(partner, copied_entry, payload, bytes);
+    return true;
+}
+
+static void register_objects(void)
+{
+    static const skua_class_def def = {"ball", sizeof(struct ball), NULL, NULL, NULL};
+
+    ball_class   = skua_class_register(&def);
+    copied_entry = skua_method_register(ball_class, "copied", on_copied, 0);
+    passed_entry = skua_entry_register(ball_class, "passed", on_passed, 0);
+}
+
 static void start(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -138,8 +199,9 @@ static void start(int argc, char **argv)
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
-    } else if (!do_onesided(what)) {
-        fprintf(stderr, "usage: instructions self|fresh|copy|pass|yield|put|get|add|acc|row N\n");
+    } else if (!do_onesided(what) && !do_objects(what)) {
+        fprintf(stderr, "usage: instructions self|fresh|copy|pass|yield|put|get|add|acc|row|"
+                        "element|doubles|message|chare|group N\n");
         skua_exit(2);
     }
 }
@@ -149,5 +211,6 @@ int main(int argc, char **argv)
     self_handler  = skua_register("self", on_self);
     fresh_handler = skua_register("fresh", on_fresh);
     copy_handler  = skua_register("copy", on_copy);
+    register_objects();
     return skua_main(argc, argv, start);
 }

@@ -3,6 +3,8 @@
 #include "core/builtin.h"
 
 #include "core/handler.h"
+#include "objects/collection.h"
+#include "objects/locate.h"
 #include "onesided/agree.h"
 #include "onesided/lock_far.h"
 #include "onesided/notify.h"
@@ -28,4 +30,17 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_EXIT]           = {"skua.exit", ski_on_exit, sizeof(int32_t)},
     [SKI_HANDLER_GONE]           = {"skua.gone", ski_on_gone, sizeof(int32_t)},
     [SKI_HANDLER_BYE]            = {"skua.bye", ski_on_bye, sizeof(int32_t)},
+    [SKI_HANDLER_CREATE]         = {"skua.create", ski_on_create, SKI_CREATE_LEAST},
+    [SKI_HANDLER_ADOPT]          = {"skua.adopt", ski_on_adopt, SKI_NEVER_FAR},
+    [SKI_HANDLER_INSERT]         = {"skua.insert", ski_on_insert, 0},
+    [SKI_HANDLER_DELETE]         = {"skua.delete", ski_on_delete, 0},
+    [SKI_HANDLER_LOCATED]        = {"skua.located", ski_on_located, SKI_LOCATED_LEAST},
+    [SKI_HANDLER_MIGRATE]        = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST},
+    [SKI_HANDLER_EVERYONE_ROOT]  = {"skua.everyone-root", ski_on_everyone_root, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_EVERYONE]       = {"skua.everyone", ski_on_everyone, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_EVERYONE_CAME]  = {"skua.everyone-came", ski_on_everyone_came,
+                                    SKI_EVERYONE_CAME_LEAST},
+    [SKI_HANDLER_PART]           = {"skua.part", ski_on_part, SKI_PART_LEAST},
+    [SKI_HANDLER_START]          = {"skua.start", ski_on_start, SKI_START_LEAST},
+    [SKI_HANDLER_QUIET]          = {"skua.quiet", ski_on_quiet, SKI_QUIET_LEAST},
 };

@@ -15,7 +15,21 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "objects/objects.h"
 #include "onesided/onesided.h"
+
+/* What the layers above the core do before a PE runs, and after. */
+static void begin(struct ski_pe *self)
+{
+    ski_onesided_begin(self);
+    ski_objects_begin(self);
+}
+
+static void end(struct ski_pe *self)
+{
+    ski_objects_end(self);
+    ski_onesided_end(self);
+}
 
 struct pe_thread {
     pthread_t              thread;
@@ -38,8 +52,8 @@ static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_sta
 {
     int                   first   = ski_job_first_pe(boot->job, boot->process);
     int                   pes     = ski_job_pes_of(boot->job, boot->process);
-    const struct ski_life life    = {ski_onesided_begin, start, ski_onesided_end, argc, argv};
-    const struct ski_life helping = {ski_onesided_begin, NULL, ski_onesided_end, argc, argv};
+    const struct ski_life life    = {begin, start, end, argc, argv};
+    const struct ski_life helping = {begin, NULL, end, argc, argv};
     int                   threads = pes + ski_config.helper;
     struct pe_thread     *t       = ski_calloc((size_t)threads, sizeof *t);
 

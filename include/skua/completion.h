@@ -45,15 +45,20 @@ typedef struct skua_future {
     }
 
 typedef struct {
-    uint32_t kind; /* made by the functions below */
+    uint16_t kind;  /* made by the functions below, and by those of object.h */
+    uint16_t entry; /* of an object                                          */
     int32_t  pe;
     union {
         skua_counter *counter;
         skua_future  *future;
         skua_done_fn  fn;
         uint64_t      handler;
+        uint64_t      target; /* an object, or all of a collection */
     } what;
-    void *arg;
+    union {
+        void         *arg;
+        unsigned char index[24]; /* of the object */
+    } with;
 } skua_completion;
 
 /** Nothing. */
@@ -70,6 +75,9 @@ SKUA_API skua_completion skua_done_send(int pe, skua_handler handler);
 
 /** The future gets the result; whoever waits for it goes on. */
 SKUA_API skua_completion skua_done_future(skua_future *future);
+
+/** The job ends with @p code. */
+SKUA_API skua_completion skua_done_exit(int code);
 
 /** Let a completion happen: what an operation of your own does at its end.
  *  Any PE, any process of the job. */

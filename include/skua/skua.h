@@ -4,11 +4,14 @@
 #define SKUA_H
 
 #include <skua/atomic.h>
+#include <skua/collection.h>
 #include <skua/collective.h>
 #include <skua/completion.h>
 #include <skua/message.h>
+#include <skua/object.h>
 #include <skua/onesided.h>
 #include <skua/pe.h>
+#include <skua/pup.h>
 #include <skua/region.h>
 #include <skua/scheduler.h>
 #include <skua/status.h>

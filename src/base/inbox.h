@@ -117,7 +117,7 @@ static inline struct ski_cell *ski_inbox_cell(struct ski_inbox *inbox, uint32_t 
  *  was taken, and the caller must rouse and wake it. */
 static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
 {
-    /* Publishes the cell: pairs with the acquire in ski_reader_peek_sc(). */
+    /* Publishes the cell: pairs with the acquire in ski_reader_ready_sc(). */
     atomic_store_explicit(&cell->stamp, (uint32_t)(tail >> 1) + 1, memory_order_release);
     return SKI_UNLIKELY(tail & SKI_INBOX_ASLEEP);
 }
@@ -146,13 +146,18 @@ static inline void ski_reader_init(struct ski_reader *reader, struct ski_inbox *
     *reader = (struct ski_reader){inbox->cell, 1, 1, cells, inbox};
 }
 
+/** Whether the next cell is filled. */
+static inline bool ski_reader_ready_sc(const struct ski_reader *reader)
+{
+    /* Pairs with the release in ski_inbox_publish_mp(). */
+    return atomic_load_explicit(&reader->next->stamp, memory_order_acquire) ==
+           (uint32_t)reader->stamp;
+}
+
 /** The next cell if it is filled, else NULL. */
 static inline struct ski_cell *ski_reader_peek_sc(const struct ski_reader *reader)
 {
-    /* Pairs with the release in ski_inbox_publish_mp(). */
-    if (atomic_load_explicit(&reader->next->stamp, memory_order_acquire) != (uint32_t)reader->stamp)
-        return NULL;
-    return reader->next;
+    return ski_reader_ready_sc(reader) ? reader->next : NULL;
 }
 
 /** Whether the cell behind the one that was peeked at is filled too: a hint. */

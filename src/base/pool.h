@@ -43,17 +43,24 @@ void ski_pool_flush(struct ski_pool *pool);
 SKI_COLD void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes);
 void           ski_pool_free_slow(struct ski_pool *pool, void *block);
 
-/** A block of at least @p bytes, 64-byte aligned, if one is at hand; else NULL. */
-static inline void *ski_pool_at_hand(struct ski_pool *pool, size_t bytes)
+/** A block of a magazine, 64-byte aligned, for @p bytes, or NULL. */
+static inline void *ski_magazine_take(struct ski_magazine *magazine, size_t bytes)
 {
-    struct ski_magazine *magazine = &pool->magazine[ski_size_class(bytes)];
-    void                *block;
+    void *block;
 
-    if (SKI_UNLIKELY(bytes > SKI_SMALL_BYTES || magazine->count == 0))
+    if (SKI_UNLIKELY(magazine->count == 0))
         return NULL;
     block = magazine->block[--magazine->count];
     ski_unpoison(block, bytes);
     return block;
+}
+
+/** The same, of the class that @p bytes need. */
+static inline void *ski_pool_at_hand(struct ski_pool *pool, size_t bytes)
+{
+    if (SKI_UNLIKELY(bytes > SKI_SMALL_BYTES))
+        return NULL;
+    return ski_magazine_take(&pool->magazine[ski_size_class(bytes)], bytes);
 }
 
 /** A block of at least @p bytes, 64-byte aligned, of undefined contents; NULL
@@ -64,19 +71,25 @@ static inline void *ski_pool_alloc(struct ski_pool *pool, size_t bytes)
     return SKI_LIKELY(block != NULL) ? block : ski_pool_alloc_slow(pool, bytes);
 }
 
+/** Put a block into a magazine of its class; false: that is full. */
+static inline bool ski_magazine_put(struct ski_magazine *magazine, void *block, size_t bytes)
+{
+    if (SKI_UNLIKELY(magazine->count == magazine->limit))
+        return false;
+    magazine->block[magazine->count++] = block;
+    ski_poison(block, bytes);
+    return true;
+}
+
 /** Give back a block that any PE of the host allocated. */
 static inline void ski_pool_free(struct ski_pool *pool, void *block)
 {
-    struct ski_unit     *unit     = ski_unit_of(pool->arena, block);
-    struct ski_magazine *magazine = &pool->magazine[unit->size_class];
+    struct ski_unit *unit = ski_unit_of(pool->arena, block);
 
     if (SKI_UNLIKELY(unit->kind == SKI_UNIT_LARGE || unit->size_class >= SKI_HOME_CLASS ||
-                     magazine->count == magazine->limit)) {
+                     !ski_magazine_put(&pool->magazine[unit->size_class], block,
+                                       ski_class_bytes(unit->size_class))))
         ski_pool_free_slow(pool, block);
-        return;
-    }
-    magazine->block[magazine->count++] = block;
-    ski_poison(block, ski_class_bytes(unit->size_class));
 }
 
 #endif

@@ -91,10 +91,10 @@ static void pass_on(struct ski_pe *self, struct skua_msg *msg, int root, uint32_
 static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t handler, int root,
                         struct node *node)
 {
-    if (SKI_UNLIKELY(handler >= self->handlers))
-        ski_handler_unknown(handler, root);
     msg->handler = (uint16_t)handler;
     msg->source  = root;
+    if (SKI_UNLIKELY(handler >= self->handlers))
+        ski_handler_unknown(msg);
     msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
     if (node)

@@ -18,6 +18,9 @@ struct ski_builtin {
 #define SKI_COMPLETE_LEAST 32 /* the completion (completion.c) */
 #define SKI_REDUCE_LEAST   32 /* the head (reduction.c)        */
 
+/** The kind of a completion that invokes an object (completion.c). */
+#define SKI_DONE_OBJECT 6
+
 extern const struct ski_builtin ski_builtin[];
 
 void ski_on_thread(skua_msg *msg);         /* thread.c     */

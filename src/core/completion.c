@@ -10,16 +10,27 @@
 
 #include <string.h>
 
+#include <skua/pe.h>
+
 #include "core/builtin.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "core/wait.h"
 
-enum kind { NOTHING, COUNT, CALL, SEND, FUTURE };
+enum kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
 
+/* As much of a completion as one that travels has: those for objects do not. */
 struct carried {
-    _Alignas(16) skua_completion done; /* what follows is aligned as well */
+    _Alignas(16) unsigned char done[offsetof(skua_completion, with) + sizeof(void *)];
 };
+
+static skua_completion done_of(const struct carried *carried)
+{
+    skua_completion done = {.kind = NOTHING};
+
+    memcpy(&done, carried->done, sizeof carried->done);
+    return done;
+}
 
 _Static_assert(sizeof(struct carried) == SKI_COMPLETE_LEAST, "see builtin.h");
 
@@ -35,7 +46,7 @@ skua_completion skua_done_count(skua_counter *counter)
 
 skua_completion skua_done_call(skua_done_fn fn, void *arg)
 {
-    return (skua_completion){.kind = CALL, .pe = SKI_SELF()->pe, .what.fn = fn, .arg = arg};
+    return (skua_completion){.kind = CALL, .pe = SKI_SELF()->pe, .what.fn = fn, .with.arg = arg};
 }
 
 skua_completion skua_done_send(int pe, skua_handler handler)
@@ -48,6 +59,12 @@ skua_completion skua_done_future(skua_future *future)
     return (skua_completion){.kind = FUTURE, .pe = SKI_SELF()->pe, .what.future = future};
 }
 
+skua_completion skua_done_exit(int code)
+{
+    return (skua_completion){
+        .kind = EXIT, .pe = SKI_SELF()->pe, .what.handler = (uint64_t)(unsigned)code};
+}
+
 /* A message that carries the completion and its result. */
 static struct skua_msg *carry(struct ski_pe *self, const skua_completion *done, const void *data,
                               size_t bytes)
@@ -55,7 +72,7 @@ static struct skua_msg *carry(struct ski_pe *self, const skua_completion *done, 
     struct skua_msg *msg     = skua_msg_alloc(sizeof(struct carried) + bytes);
     struct carried  *carried = skua_msg_data(msg);
 
-    carried->done = *done;
+    memcpy(carried->done, done, sizeof carried->done);
     if (bytes)
         memcpy(carried + 1, data, bytes);
     msg->handler = SKI_HANDLER_COMPLETE;
@@ -76,7 +93,7 @@ static void send_home(struct ski_pe *self, const skua_completion *done, const vo
         ski_msg_post(self, done->pe, SKI_HANDLER_COMPLETE, carry(self, done, data, bytes));
         return;
     }
-    small.carried.done = *done;
+    memcpy(small.carried.done, done, sizeof small.carried.done);
     if (bytes)
         memcpy(small.result, data, bytes);
     skua_send_copy(done->pe, (skua_handler){SKI_HANDLER_COMPLETE}, &small,
@@ -100,11 +117,24 @@ static void happen(struct ski_pe *self, const skua_completion *done, const void 
         done->what.counter->value++;
         ski_wake_all(self, &done->what.counter->waiters);
         break;
-    case CALL: done->what.fn(done->arg, data, bytes); break;
+    case CALL: done->what.fn(done->with.arg, data, bytes); break;
+    case EXIT: skua_exit((int)done->what.handler); break;
     case NOTHING:
     case SEND:
-    case FUTURE: break;
+    case FUTURE:
+    case OBJECT: break;
     }
+}
+
+/* An object: a message for it on this PE, which knows the way to it (objects/invoke.c). */
+static void invoke(struct ski_pe *self, const skua_completion *done, const void *data, size_t bytes)
+{
+    struct skua_msg *msg = ski_msg_copy(self, done->entry, data, bytes);
+
+    msg->flags  = SKI_MSG_OBJECT;
+    msg->target = done->what.target;
+    memcpy(msg->index, done->with.index, sizeof msg->index);
+    ski_msg_post(self, self->pe, done->entry, msg);
 }
 
 void skua_complete(skua_completion done, const void *data, size_t bytes)
@@ -113,7 +143,9 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
 
     if (done.kind == NOTHING)
         return;
-    if (done.kind == SEND)
+    if (done.kind == OBJECT)
+        invoke(self, &done, data, bytes);
+    else if (done.kind == SEND)
         skua_send_copy(done.pe, (skua_handler){(uint32_t)done.what.handler}, data, bytes);
     else if (done.pe != self->pe)
         send_home(self, &done, data, bytes);
@@ -126,13 +158,14 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
 void ski_on_complete(skua_msg *msg)
 {
     struct carried *carried = skua_msg_data(msg);
+    skua_completion done    = done_of(carried);
     size_t          bytes   = msg->bytes - sizeof *carried;
 
-    if (carried->done.kind == FUTURE) {
-        set_future(ski_self, carried->done.what.future, msg);
+    if (done.kind == FUTURE) {
+        set_future(ski_self, done.what.future, msg);
         return;
     }
-    happen(ski_self, &carried->done, bytes ? carried + 1 : NULL, bytes);
+    happen(ski_self, &done, bytes ? carried + 1 : NULL, bytes);
     skua_msg_free(msg);
 }
 

@@ -8,12 +8,14 @@
  */
 #include "core/handler.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/futex.h"
 #include "base/memory.h"
 #include "core/builtin.h"
+#include "core/message.h"
 
 struct ski_handlers ski_handlers;
 
@@ -45,8 +47,9 @@ skua_handler skua_register(const char *name, skua_handler_fn fn)
     ski_handlers_init();
     if (closed)
         ski_misuse("skua_register(\"%s\"): handlers are registered before skua_main()", name);
-    if (ski_handlers.count > UINT16_MAX)
-        ski_misuse("skua_register(\"%s\"): a program has at most %d handlers", name, UINT16_MAX);
+    if (ski_handlers.count == SKI_HANDLERS_MOST)
+        ski_misuse("skua_register(\"%s\"): a program has at most %d handlers", name,
+                   SKI_HANDLERS_MOST);
     for (uint32_t i = 0; i < ski_handlers.count; i++)
         if (strcmp(names[i], name) == 0)
             ski_misuse("skua_register: there is a handler \"%s\" already", name);
@@ -54,15 +57,30 @@ skua_handler skua_register(const char *name, skua_handler_fn fn)
     return (skua_handler){ski_handlers.count - 1};
 }
 
+/* What takes part in the agreement, but not in anything else. */
+static void never_sent(skua_msg *msg)
+{
+    ski_fatal("a message was sent to \"%s\", which is no handler", names[msg->handler]);
+}
+
+void ski_register_name(const char *what, const char *name)
+{
+    size_t bytes = strlen(what) + strlen(name) + 2;
+    char  *full  = ski_malloc(bytes);
+
+    snprintf(full, bytes, "%s %s", what, name);
+    skua_register(full, never_sent);
+}
+
 const char *ski_handler_name(uint32_t id)
 {
     return id < ski_handlers.count ? names[id] : "?";
 }
 
-void ski_handler_unknown(uint32_t id, int source)
+void ski_handler_unknown(skua_msg *msg)
 {
-    ski_fatal("a message from PE %d names handler %u, but there are only %u", source, id,
-              ski_handlers.count);
+    ski_fatal("a message from PE %d names handler %u, but there are only %u", msg->source,
+              msg->handler, ski_handlers.count);
 }
 
 /* ---- agreement ----------------------------------------------------------- */
@@ -119,9 +137,18 @@ static skua_status_t compare(const struct ski_job *job, int process)
     return SKUA_OK;
 }
 
+/* No more are registered; any number leads somewhere. */
+static void close_table(void)
+{
+    closed          = true;
+    ski_handlers.fn = ski_realloc(ski_handlers.fn, SKI_HANDLERS_MOST * sizeof *ski_handlers.fn);
+    for (uint32_t i = ski_handlers.count; i < SKI_HANDLERS_MOST; i++)
+        ski_handlers.fn[i] = ski_handler_unknown;
+}
+
 skua_status_t ski_handlers_agree(struct ski_job *job, int process)
 {
-    closed = true;
+    close_table();
     if (job->place[process] == 0)
         return publish(job);
     /* Pairs with the release in publish().  If that one dies before, the

@@ -32,12 +32,27 @@ enum {
     SKI_HANDLER_EXIT,  /* leave.c */
     SKI_HANDLER_GONE,
     SKI_HANDLER_BYE,
+    SKI_HANDLER_CREATE, /* objects/collection.c */
+    SKI_HANDLER_ADOPT,
+    SKI_HANDLER_INSERT, /* objects/locate.c */
+    SKI_HANDLER_DELETE,
+    SKI_HANDLER_LOCATED,
+    SKI_HANDLER_MIGRATE,
+    SKI_HANDLER_EVERYONE_ROOT, /* objects/everyone.c */
+    SKI_HANDLER_EVERYONE,
+    SKI_HANDLER_EVERYONE_CAME,
+    SKI_HANDLER_PART, /* objects/contribute.c */
+    SKI_HANDLER_START,
+    SKI_HANDLER_QUIET,
     SKI_HANDLERS
 };
 
+#define SKI_HANDLERS_MOST (UINT16_MAX + 1)
+
 struct ski_handlers {
     uint32_t         count;
-    skua_handler_fn *fn;
+    skua_handler_fn *fn; /* once it is closed, of SKI_HANDLERS_MOST: a number of 16 bits need
+                            not be checked before it is used */
 };
 
 extern struct ski_handlers ski_handlers;
@@ -49,9 +64,12 @@ void ski_handlers_init(void);
  *  SKUA_ERR_MISMATCH, logged with the name that differs. */
 skua_status_t ski_handlers_agree(struct ski_job *job, int process);
 
+/** Let the processes agree on a name that is not a handler's: "@p what @p name". */
+void ski_register_name(const char *what, const char *name);
+
 const char *ski_handler_name(uint32_t id);
 
 /** A message came for a number that is not in the table. */
-SKI_COLD _Noreturn void ski_handler_unknown(uint32_t id, int source);
+SKI_COLD _Noreturn void ski_handler_unknown(skua_msg *msg);
 
 #endif

@@ -30,6 +30,18 @@ static inline void ski_list_push(struct ski_list *list, struct skua_msg *msg)
     list->last  = &msg->link;
 }
 
+/** Put what @p other has before all that @p list has; @p other is empty then. */
+static inline void ski_list_prepend(struct ski_list *list, struct ski_list *other)
+{
+    if (!other->first)
+        return;
+    *other->last = list->first;
+    if (!list->first)
+        list->last = other->last;
+    list->first = other->first;
+    ski_list_init(other);
+}
+
 /** The oldest message, taken out; or NULL. */
 static inline struct skua_msg *ski_list_pop(struct ski_list *list)
 {

@@ -234,8 +234,8 @@ static inline void copy_small(unsigned char *to, const unsigned char *from, size
     }
 }
 
-static inline bool push_inline(struct ski_pe *self, int pe, uint32_t handler, const void *data,
-                               size_t bytes, int32_t priority)
+static inline bool push_inline(struct ski_pe *self, int pe, uint32_t handler, unsigned flags,
+                               const void *data, size_t bytes, int32_t priority)
 {
     uint64_t         tail;
     struct ski_cell *cell = reserve(self, pe, &tail);
@@ -243,7 +243,7 @@ static inline bool push_inline(struct ski_pe *self, int pe, uint32_t handler, co
     if (!cell)
         return false;
     cell->handler  = (uint16_t)handler;
-    cell->flags    = priority ? SKI_MSG_INT : 0;
+    cell->flags    = (uint8_t)flags;
     cell->bytes    = (uint8_t)bytes;
     cell->source   = self->pe;
     cell->priority = priority;
@@ -251,6 +251,13 @@ static inline bool push_inline(struct ski_pe *self, int pe, uint32_t handler, co
     self->stats.sent_inline++;
     publish(self, pe, cell, tail);
     return true;
+}
+
+bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned flags,
+                       const void *data, size_t bytes)
+{
+    return pe != self->pe && is_near(self, pe) && !(self->queue.attention & SKI_ATTEND_PENDING) &&
+           push_inline(self, pe, handler, flags, data, bytes, 0);
 }
 
 void ski_msg_poke(struct ski_pe *self, int pe)
@@ -312,7 +319,7 @@ static inline void send_copy(struct ski_pe *self, int pe, skua_handler handler, 
 
     if (bytes <= SKI_CELL_DATA && pe != self->pe && is_near(self, pe) &&
         !(self->queue.attention & SKI_ATTEND_PENDING) &&
-        push_inline(self, pe, handler.id, data, bytes, priority))
+        push_inline(self, pe, handler.id, priority ? SKI_MSG_INT : 0, data, bytes, priority))
         return;
     msg = ski_msg_copy(self, handler.id, data, bytes);
     skua_msg_set_priority(msg, priority);

@@ -40,8 +40,14 @@ struct skua_msg {
             uint32_t token, sequence;
         } stamp; /* on its way between hosts (packet.h) */
     };
-    uint64_t      target;                     /* object: what it belongs to << 8, bytes of index */
-    unsigned char index[SKI_MSG_INDEX_BYTES]; /* object: its index, the rest is in the tail      */
+    uint64_t target; /* object: what it belongs to << 8, bytes of index */
+    union {
+        unsigned char index[SKI_MSG_INDEX_BYTES]; /* object: its index, the rest is in the tail */
+        struct {
+            void (*method)(void *self, const void *data, size_t bytes);
+            struct ski_magazine *magazine;
+        } here; /* SKI_MSG_HERE: what to call, or NULL; where the message is given back, or NULL */
+    };
 };
 
 /* Bytes of the header that a cell has in the same order. */
@@ -104,6 +110,11 @@ struct skua_msg *ski_msg_copy(struct ski_pe *self, uint32_t handler, const void 
 /** Try once to put @p msg into the inbox of another PE; false if it is full.
  *  @p handler is the one in its header, which need not be waited for. */
 bool ski_msg_try_push(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);
+
+/** Send up to SKI_CELL_DATA bytes in a cell, as of a message with @p flags; false if that
+ *  cannot be done now, or not to that PE. */
+bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned flags,
+                       const void *data, size_t bytes);
 
 /** Make @p pe look up, if its inbox has room; if not, it is about to anyway. */
 void ski_msg_poke(struct ski_pe *self, int pe);

@@ -45,3 +45,22 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
         queue->attention &= ~(uint32_t)SKI_ATTEND_QUEUE;
     return msg;
 }
+
+size_t ski_queue_resume(struct ski_queue *queue, struct ski_list *held)
+{
+    struct ski_list  plain;
+    struct skua_msg *msg;
+    size_t           count = 0;
+
+    ski_list_init(&plain);
+    while ((msg = ski_list_pop(held))) {
+        count++;
+        if (msg->flags & SKI_MSG_SPECIAL)
+            ski_queue_push_special(queue, msg);
+        else
+            ski_list_push(&plain, msg);
+    }
+    ski_list_prepend(&queue->plain, &plain);
+    queue->pushed += count;
+    return count;
+}

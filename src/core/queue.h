@@ -50,6 +50,10 @@ static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg,
         ski_list_push(&queue->plain, msg);
 }
 
+/** Queue what waited for something that has happened: before what came later, which is
+ *  in the queue already.  How many it were. */
+size_t ski_queue_resume(struct ski_queue *queue, struct ski_list *held);
+
 /** The next message, or NULL, whatever its priority. */
 static inline struct skua_msg *ski_queue_pop(struct ski_queue *queue)
 {

@@ -67,8 +67,6 @@ static SKI_COLD struct skua_msg *attend(struct ski_pe *self)
 
 static inline void deliver(struct ski_pe *self, struct skua_msg *msg, uint32_t handler)
 {
-    if (SKI_UNLIKELY(handler >= self->handlers))
-        ski_handler_unknown(handler, msg->source);
     self->idle_passes = 0;
     self->queue.popped++;
     self->handler[handler](msg);
@@ -97,10 +95,11 @@ static inline bool run_queued(struct ski_pe *self)
 }
 
 /* Something has arrived: runs it, or the most urgent of it and what waits. */
-static __attribute__((noinline)) bool run_arrived(struct ski_pe *self, const struct ski_cell *cell)
+static __attribute__((noinline)) bool run_arrived(struct ski_pe *self)
 {
-    uint32_t         handler = cell->handler;
-    struct skua_msg *msg;
+    const struct ski_cell *cell    = self->reader.next;
+    uint32_t               handler = cell->handler;
+    struct skua_msg       *msg;
 
     if (!is_alone(self, cell)) {
         ski_msg_arrivals(self, ARRIVALS);
@@ -116,9 +115,7 @@ static __attribute__((noinline)) bool run_arrived(struct ski_pe *self, const str
 /* One pass; false if there was no message to run, or the job ends. */
 static inline bool pass(struct ski_pe *self)
 {
-    const struct ski_cell *cell = ski_reader_peek_sc(&self->reader);
-
-    return cell ? run_arrived(self, cell) : run_queued(self);
+    return ski_reader_ready_sc(&self->reader) ? run_arrived(self) : run_queued(self);
 }
 
 /* ---- idle ---------------------------------------------------------------- */

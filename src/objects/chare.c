@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * chare.c - single objects.
+ *
+ * They are elements of a collection of their class, which exists everywhere.  The index
+ * of one is its home, where it is created; its creator; and that PE's count of them.
+ */
+#include "base/memory.h"
+#include "core/handler.h"
+#include "objects/invoke.h"
+
+/* One of the PEs, at random (Steele and Vigna's splitmix). */
+static int any_pe(struct ski_objects *objects)
+{
+    uint64_t x = objects->random += SKI_GOLDEN;
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (int)((x >> 32) * (unsigned)objects->self->pes >> 32);
+}
+
+skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes)
+{
+    struct ski_pe *self   = SKI_SELF();
+    uint64_t       number = self->objects->chares++;
+    skua_ref       ref    = {.of = {ski_collection_id(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
+
+    if (!ski_class_find(of.id))
+        ski_misuse("skua_chare_create: its class was never registered");
+    if (pe == SKUA_ANY_PE)
+        pe = any_pe(self->objects);
+    if ((unsigned)pe >= (unsigned)self->pes)
+        ski_misuse("skua_chare_create: PE %d does not exist; this job has PEs 0 to %d", pe,
+                   self->pes - 1);
+    ref.index.at.x[0] = pe;
+    ref.index.at.x[1] = self->pe;
+    memcpy(&ref.index.at.x[2], &number, sizeof number);
+    ski_post_about(self, pe, SKI_HANDLER_INSERT, ref.of.id, &ref.index, data, bytes);
+    return ref;
+}

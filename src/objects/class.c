@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* class.c - see class.h. */
+#include "objects/class.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "core/handler.h"
+#include "objects/invoke.h"
+
+struct ski_entry *ski_entries;
+
+static struct ski_class **classes;
+static uint32_t           class_count;
+
+void ski_entries_init(void)
+{
+    if (!ski_entries)
+        ski_entries = ski_calloc(UINT16_MAX + 1, sizeof *ski_entries);
+}
+
+skua_class skua_class_register(const skua_class_def *def)
+{
+    struct ski_class *made = ski_malloc(sizeof *made);
+
+    *made = (struct ski_class){*def, class_count};
+    ski_register_name("class", def->name);
+    classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
+    classes[class_count++] = made;
+    return (skua_class){made->id};
+}
+
+const struct ski_class *ski_class_find(uint32_t id)
+{
+    return id < class_count ? classes[id] : NULL;
+}
+
+/* "Class::name", for ever. */
+static char *full_name(const struct ski_class *of, const char *name)
+{
+    size_t bytes = strlen(of->def.name) + strlen(name) + 3;
+    char  *full  = ski_malloc(bytes);
+
+    snprintf(full, bytes, "%s::%s", of->def.name, name);
+    return full;
+}
+
+static skua_entry add(const char *call, skua_class of, const struct ski_entry *entry)
+{
+    const struct ski_class *class = ski_class_find(of.id);
+    skua_handler handler;
+
+    if (!class)
+        ski_misuse("%s(\"%s\"): its class was never registered", call, entry->name);
+    if (entry->flags & SKUA_ENTRY_SYNC && !entry->method)
+        ski_misuse("%s(\"%s\"): only a method can be SKUA_ENTRY_SYNC", call, entry->name);
+    if (entry->flags & SKUA_ENTRY_INLINE && entry->flags & SKUA_ENTRY_THREADED)
+        ski_misuse("%s(\"%s\"): an entry that runs in a thread cannot be called inline", call,
+                   entry->name);
+    handler = skua_register(full_name(class, entry->name), ski_on_invoke);
+    ski_entries_init();
+    ski_entries[handler.id]       = *entry;
+    ski_entries[handler.id].of    = class;
+    ski_entries[handler.id].plain = entry->flags ? NULL : entry->method;
+    return (skua_entry){handler.id};
+}
+
+skua_entry skua_entry_register(skua_class of, const char *name, skua_entry_fn fn, unsigned flags)
+{
+    return add(__func__, of, &(struct ski_entry){.name = name, .entry = fn, .flags = flags});
+}
+
+skua_entry skua_method_register(skua_class of, const char *name, skua_method_fn fn, unsigned flags)
+{
+    return add(__func__, of, &(struct ski_entry){.name = name, .method = fn, .flags = flags});
+}
+
+void ski_entry_unknown(const char *call, skua_entry entry)
+{
+    ski_misuse("%s: there is no entry %u; skua_entry_register() makes them, before skua_main()",
+               call, entry.id);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * collection.h - the collections that this PE knows, and what it knows of each.
+ *
+ * A collection is named by 56 bits: the PE that created it and that PE's count, so names
+ * are made without asking anybody.  The single objects (chares) of a class are elements of
+ * a collection too, which no PE created and every PE makes when it first hears of it.
+ *
+ * A PE that gets a message for a collection it does not know yet keeps it until the
+ * collection's creation arrives.  What was deleted leaves its name behind.
+ */
+#ifndef SKI_COLLECTION_H
+#define SKI_COLLECTION_H
+
+#include <skua/collection.h>
+
+#include "core/list.h"
+#include "core/pe.h"
+#include "objects/class.h"
+#include "objects/contribute.h"
+#include "objects/directory.h"
+#include "objects/everyone.h"
+
+enum ski_kind { SKI_CHARES, SKI_GROUP, SKI_PROCESS_GROUP, SKI_ARRAY };
+
+/* Nothing is known of it but its name; it is known what it is; it has its objects here;
+ * it was deleted. */
+enum { SKI_EXPECTED, SKI_DEFINED, SKI_EXISTS, SKI_ENDED };
+
+struct ski_collection {
+    uint64_t id;
+    const struct ski_class *class;
+    struct ski_directory directory;   /* of an array, of chares                       */
+    uint32_t             quick_bytes; /* bytes of its indices if they are keys and it exists,
+                                         else what no index has                        */
+    uint8_t  state;
+    uint8_t  kind;
+    bool     open;        /* messages wait for elements that do not exist */
+    uint32_t index_bytes; /* 0: any number of them                        */
+
+    void          *shared; /* a process group's in this process            */
+    struct ski_pe *self;
+    int32_t        root; /* PE of its trees: the creator's               */
+
+    struct ski_object **member; /* those here, with holes while `walking` */
+    uint32_t            members, member_room;
+    uint32_t            holes;
+    uint32_t            walking; /* loops over them that are under way     */
+    uint32_t            graves;  /* places of deleted elements             */
+
+    skua_array_def       def;
+    skua_msg            *creation; /* what it was created with, for elements on demand */
+    struct ski_reducing  reducing;
+    struct ski_everyone  everyone;
+    struct ski_list      held; /* messages that came before its creation */
+    size_t               held_count;
+    struct ski_relation *sections; /* section.c */
+};
+
+struct ski_section;
+
+/* All that a PE has of objects. */
+struct ski_objects {
+    struct ski_collection  *last;    /* found; never NULL        */
+    const struct ski_entry *entries; /* class.h's                */
+    uint64_t                stamp;   /* of small messages to objects here: invoke.c */
+    struct ski_pe          *self;
+    struct ski_collection **table;
+    uint64_t                mask;
+    size_t                  count;
+    uint32_t                created; /* collections ...                       */
+    uint64_t                chares;  /* ... and single objects, by this PE    */
+    uint64_t                random;  /* for seeds                             */
+    struct ski_reply       *replies; /* of entries that run: invoke.c         */
+    struct ski_section     *sections;
+    uint32_t                section_count; /* created by this PE              */
+};
+
+#define SKI_NO_PE UINT64_C(0xffffff) /* in the place of a creator: chares of a class */
+
+static inline uint64_t ski_collection_id(uint64_t creator, uint32_t number)
+{
+    return creator << 32 | number;
+}
+
+void ski_collections_begin(struct ski_objects *objects, struct ski_pe *self);
+void ski_collections_end(struct ski_objects *objects);
+
+/** One this PE knows or has heard of, or NULL. */
+struct ski_collection *ski_collection_search(struct ski_objects *objects, uint64_t id);
+
+static inline struct ski_collection *ski_collection_find(struct ski_objects *objects, uint64_t id)
+{
+    if (SKI_LIKELY(objects->last->id == id))
+        return objects->last;
+    return ski_collection_search(objects, id);
+}
+
+/** The same for a call of the program: never NULL, and not one that was deleted.  It may
+ *  be one that is still expected. */
+struct ski_collection *ski_collection_get(struct ski_objects *objects, const char *call,
+                                          uint64_t id);
+
+/** Keep @p msg, which is being delivered, until the collection @p id exists; false: it
+ *  exists.  *all is set to it then.  A message for one that was deleted is dropped, with a
+ *  line; true. */
+bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
+                            struct ski_collection **all);
+
+/** An element that is here, or NULL. */
+static inline struct ski_object *ski_here(const struct ski_collection *all, const skua_index *index)
+{
+    uintptr_t value;
+
+    if (SKI_UNLIKELY(!all->directory.slot))
+        return NULL;
+    value = ski_directory_find(&all->directory, index);
+    return SKI_LIKELY(!(value & SKI_IS_PLACE)) ? (struct ski_object *)value : NULL;
+}
+
+/** Whether an index can be one of its elements'; ends the job if not. */
+void ski_check_index(const char *call, const struct ski_collection *all, const skua_index *index);
+
+/** Bytes given at its creation for each element's constructor. */
+const void *ski_creation_data(const struct ski_collection *all, size_t *bytes);
+
+/** A loop over the members here: those there are when it begins.  Members may come and go
+ *  meanwhile. */
+void ski_each(struct ski_collection *all, void (*fn)(struct ski_object *object, void *arg),
+              void                  *arg);
+
+/** The list of members: add, take out. */
+void ski_member_add(struct ski_collection *all, struct ski_object *object);
+void ski_member_remove(struct ski_collection *all, struct ski_object *object);
+
+/** Delete all its objects here; its name stays known. */
+void ski_collection_end(struct ski_collection *all);
+
+/* Handlers. */
+void ski_on_create(skua_msg *msg);
+void ski_on_adopt(skua_msg *msg);
+
+#define SKI_CREATE_LEAST 96
+
+#endif

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* contribute.c - see contribute.h. */
+#include "objects/contribute.h"
+
+#include <skua/collection.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/collective.h"
+#include "core/handler.h"
+#include "core/tree.h"
+#include "objects/object.h"
+
+#define AHEAD    10000 /* reductions that an object may be ahead of the others of its PE */
+#define CHILDREN 32    /* most in a tree: `busy` has a bit for each                      */
+
+/* What is combined: the same in all contributions, but `count` where lengths may differ. */
+struct shape {
+    uint32_t op;
+    uint32_t type;
+    uint64_t count;
+};
+
+/* A reduction under way. */
+struct ski_sum {
+    struct ski_sum *next;
+    uint32_t        number;
+    bool            started;  /* somebody has contributed, here or elsewhere */
+    bool            reported; /* at the root: only late parts are missing    */
+    bool            filled;   /* shape and data are there                    */
+    uint32_t        done;     /* objects here whose next reduction is beyond */
+    uint64_t        in;       /* children, by bit, whose parts have come     */
+    int64_t         adjust;   /* deaths, that concern it and those after it  */
+    int64_t         expected; /* by the parts that have come                 */
+    int64_t         contributions;
+    struct shape    shape;
+    skua_completion to;
+    char           *data;
+    size_t          bytes, room;
+};
+
+/* What travels; the data follows. */
+struct part {
+    _Alignas(32) uint64_t id;
+    uint32_t        number;
+    uint8_t         late, unasked, filled, zero;
+    struct shape    shape;
+    int64_t         contributions, expected;
+    skua_completion to;
+};
+
+_Static_assert(sizeof(struct part) == SKI_PART_LEAST, "see contribute.h");
+
+struct start {
+    uint64_t id;
+    uint64_t number;
+};
+
+_Static_assert(sizeof(struct start) == SKI_START_LEAST, "see contribute.h");
+
+static struct ski_tree tree_of(const struct ski_collection *all)
+{
+    int arity = (int)(ski_config.tree_arity < CHILDREN ? ski_config.tree_arity : CHILDREN);
+
+    return ski_tree_at(all->self->pe, all->self->pes, all->root, arity);
+}
+
+static bool before(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) < 0;
+}
+
+/* ---- sums ------------------------------------------------------------------------- */
+
+static struct ski_sum *add_sum(struct ski_sum **at, uint32_t number)
+{
+    struct ski_sum *sum = ski_calloc(1, sizeof *sum);
+
+    sum->number = number;
+    sum->next   = *at;
+    return *at  = sum;
+}
+
+static inline struct ski_sum *find_sum(struct ski_reducing *r, uint32_t number)
+{
+    struct ski_sum **at = &r->sums;
+
+    while (*at && before((*at)->number, number))
+        at = &(*at)->next;
+    return *at && (*at)->number == number ? *at : add_sum(at, number);
+}
+
+static void free_sum(struct ski_sum *sum)
+{
+    free(sum->data);
+    free(sum);
+}
+
+void ski_reducing_free(struct ski_reducing *r)
+{
+    while (r->sums) {
+        struct ski_sum *gone = r->sums;
+        r->sums              = gone->next;
+        free_sum(gone);
+    }
+}
+
+static bool is_list(uint32_t op)
+{
+    return op == SKUA_CONCAT.id || op == SKUA_SET.id;
+}
+
+static const char *op_name(uint32_t op)
+{
+    if (is_list(op))
+        return op == SKUA_SET.id ? "set" : "concat";
+    return ski_op_name((skua_op){op});
+}
+
+static SKI_COLD _Noreturn void differ(const struct ski_collection *all, const struct ski_sum *sum,
+                                      const struct shape *shape, const char *who)
+{
+    ski_misuse("reduction %u of %s: %s on PE %d contributes %llu x %s for %s, others %llu x %s for "
+               "%s",
+               sum->number, all->class->def.name, who, all->self->pe,
+               (unsigned long long)shape->count, ski_type_name((skua_type)shape->type),
+               op_name(shape->op), (unsigned long long)sum->shape.count,
+               ski_type_name((skua_type)sum->shape.type), op_name(sum->shape.op));
+}
+
+static void append(struct ski_sum *sum, const void *data, size_t bytes)
+{
+    if (sum->bytes + bytes > sum->room) {
+        sum->room = 2 * (sum->bytes + bytes);
+        sum->data = ski_realloc(sum->data, sum->room);
+    }
+    if (bytes)
+        memcpy(sum->data + sum->bytes, data, bytes);
+    sum->bytes += bytes;
+}
+
+/* Combines @p bytes at @p data, of @p shape, with what is there.  @p who gave it, for
+ * lines to people. */
+static inline void combine(struct ski_collection *all, struct ski_sum *sum,
+                           const struct shape *shape, const void *data, size_t bytes,
+                           const struct ski_object *who)
+{
+    if (!sum->filled) {
+        sum->filled = true;
+        sum->shape  = *shape;
+        append(sum, data, bytes);
+        return;
+    }
+    if (SKI_UNLIKELY(sum->shape.op != shape->op || sum->shape.type != shape->type ||
+                     (sum->shape.count != shape->count && !is_list(shape->op))))
+        differ(all, sum, shape, who ? ski_object_text(who) : "a part");
+    if (is_list(shape->op))
+        append(sum, data, bytes);
+    else if (shape->count)
+        ski_op_function((skua_op){shape->op}, (skua_type)shape->type)(sum->data, data, shape->count,
+                                                                      (skua_type)shape->type);
+}
+
+/* ---- the tree ----------------------------------------------------------------------- */
+
+static size_t objects_here(const struct ski_collection *all)
+{
+    return all->members - all->holes;
+}
+
+/* Whether a part will come from this PE without its being asked. */
+static bool reports_unasked(const struct ski_collection *all)
+{
+    return objects_here(all) > 0 || all->reducing.busy != 0;
+}
+
+static void send_start(struct ski_collection *all, int pe, uint32_t number)
+{
+    struct start start = {all->id, number};
+
+    skua_send_copy(pe, (skua_handler){SKI_HANDLER_START}, &start, sizeof start);
+}
+
+/* It is under way: the quiet children must hear of it. */
+static void start(struct ski_collection *all, struct ski_sum *sum)
+{
+    struct ski_tree tree;
+
+    if (SKI_LIKELY(sum->started))
+        return;
+    sum->started = true;
+    tree         = tree_of(all);
+    for (int i = 0; i < tree.children; i++)
+        if (!((all->reducing.busy | sum->in) >> i & 1))
+            send_start(all, ski_tree_child(&tree, i), sum->number);
+}
+
+static void send_part(struct ski_collection *all, int pe, const struct part *part, const void *data,
+                      size_t bytes)
+{
+    skua_msg    *msg = skua_msg_alloc(sizeof *part + bytes);
+    struct part *at  = skua_msg_data(msg);
+
+    *at = *part;
+    if (bytes)
+        memcpy(at + 1, data, bytes);
+    (void)all;
+    skua_send(pe, (skua_handler){SKI_HANDLER_PART}, msg);
+}
+
+static void finish(struct ski_sum *sum)
+{
+    skua_complete(sum->to, sum->data, sum->bytes);
+    free_sum(sum);
+}
+
+/* At the root: results go out in the order of their numbers. */
+static void finish_ready(struct ski_collection *all)
+{
+    struct ski_sum *sum;
+
+    while ((sum = all->reducing.sums) && sum->reported && sum->contributions == sum->expected) {
+        all->reducing.sums = sum->next;
+        finish(sum);
+    }
+}
+
+/* All that will come of our subtree has come. */
+static void report(struct ski_collection *all, struct ski_sum *sum)
+{
+    struct ski_reducing *r    = &all->reducing;
+    struct ski_tree      tree = tree_of(all);
+    struct part          part;
+
+    r->first++;
+    r->expected += sum->adjust;
+    sum->expected += r->expected;
+    if (tree.rank == 0) {
+        sum->reported = true;
+        finish_ready(all);
+        return;
+    }
+    r->unasked = reports_unasked(all);
+    part       = (struct part){.id            = all->id,
+                               .number        = sum->number,
+                               .unasked       = r->unasked,
+                               .filled        = sum->filled,
+                               .shape         = sum->shape,
+                               .contributions = sum->contributions,
+                               .expected      = sum->expected,
+                               .to            = sum->to};
+    r->sums    = sum->next; /* the first: only the root has older ones */
+    send_part(all, ski_tree_parent(&tree), &part, sum->data, sum->bytes);
+    free_sum(sum);
+}
+
+/* The sum that is to be reported next, if it is known; at the root older ones may wait. */
+static struct ski_sum *current(struct ski_reducing *r)
+{
+    struct ski_sum *sum = r->sums;
+
+    while (sum && before(sum->number, r->first))
+        sum = sum->next;
+    return sum && sum->number == r->first ? sum : NULL;
+}
+
+static void advance(struct ski_collection *all)
+{
+    uint64_t        children = (UINT64_C(1) << tree_of(all).children) - 1;
+    struct ski_sum *sum;
+
+    while ((sum = current(&all->reducing)) && sum->started && sum->done == objects_here(all) &&
+           sum->in == children)
+        report(all, sum);
+}
+
+/* ---- objects come and go ------------------------------------------------------------- */
+
+void ski_reducing_born(struct ski_collection *all, size_t count)
+{
+    all->reducing.expected += (int64_t)count;
+}
+
+/* The sums that an object which is here has contributed to, and that are not reported. */
+static void count_done(struct ski_object *object, uint32_t by)
+{
+    struct ski_reducing *r = &object->of->reducing;
+
+    for (uint32_t n = r->first; before(n, object->next); n++)
+        find_sum(r, n)->done += by;
+}
+
+/* What an object that moved owes, or will not give, to sums which this PE has reported. */
+static void send_late(struct ski_collection *all, uint32_t number, const struct part *part,
+                      const void *data, size_t bytes)
+{
+    struct part late = *part;
+
+    late.id     = all->id;
+    late.number = number;
+    late.late   = true;
+    send_part(all, all->root, &late, data, bytes);
+}
+
+void ski_reducing_died(struct ski_object *object)
+{
+    struct ski_collection *all = object->of;
+    struct ski_reducing   *r   = &all->reducing;
+
+    count_done(object, UINT32_MAX); /* less one */
+    if (before(r->first, object->next))
+        find_sum(r, object->next)->adjust--;
+    else
+        r->expected--;
+    for (uint32_t n = object->next; before(n, r->first); n++)
+        send_late(all, n, &(struct part){.expected = -1}, NULL, 0);
+}
+
+void ski_reducing_left(struct ski_object *object)
+{
+    count_done(object, UINT32_MAX);
+}
+
+void ski_reducing_came(struct ski_object *object)
+{
+    count_done(object, 1);
+}
+
+void ski_reducing_fewer(struct ski_collection *all)
+{
+    struct start    quiet = {all->id, 0};
+    struct ski_tree tree;
+
+    advance(all);
+    if (!all->reducing.unasked || reports_unasked(all))
+        return;
+    all->reducing.unasked = false;
+    tree                  = tree_of(all);
+    if (tree.rank > 0)
+        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_QUIET}, &quiet,
+                       sizeof quiet);
+}
+
+/* ---- handlers -------------------------------------------------------------------------- */
+
+/* Which child a PE is, or -1. */
+static int child_index(const struct ski_tree *tree, int pe)
+{
+    for (int i = 0; i < tree->children; i++)
+        if (ski_tree_child(tree, i) == pe)
+            return i;
+    return -1;
+}
+
+static void check_part(const struct ski_collection *all, const struct part *part, size_t bytes,
+                       int source)
+{
+    const struct shape *shape = &part->shape;
+    size_t              size  = ski_type_size((skua_type)shape->type);
+    bool                wrong = part->filled && !is_list(shape->op) &&
+                 (!size || !ski_op_function((skua_op){shape->op}, (skua_type)shape->type) ||
+                  shape->count > bytes || shape->count * size != bytes);
+
+    if (wrong || (part->late && all->root != all->self->pe) ||
+        (!part->late && before(part->number, all->reducing.first)))
+        ski_fatal("PE %d sent a part of reduction %u of %s that makes no sense", source,
+                  part->number, all->class->def.name);
+}
+
+static void take_part(struct ski_collection *all, const struct part *part, size_t bytes)
+{
+    struct ski_sum *sum = find_sum(&all->reducing, part->number);
+
+    if (part->filled)
+        combine(all, sum, &part->shape, part + 1, bytes, NULL);
+    if (!sum->to.kind)
+        sum->to = part->to;
+    sum->contributions += part->contributions;
+    sum->expected += part->expected;
+}
+
+void ski_on_part(skua_msg *msg)
+{
+    const struct part     *part  = skua_msg_data(msg);
+    size_t                 bytes = msg->bytes - sizeof *part;
+    struct ski_collection *all;
+    struct ski_tree        tree;
+    int                    child;
+
+    if (ski_collection_awaited(ski_self->objects, part->id, msg, &all))
+        return;
+    check_part(all, part, bytes, msg->source);
+    tree  = tree_of(all);
+    child = part->late ? 0 : child_index(&tree, msg->source);
+    if (child < 0 || (!part->late && find_sum(&all->reducing, part->number)->in >> child & 1))
+        ski_fatal("reduction %u of %s: PE %d is no child that was waited for", part->number,
+                  all->class->def.name, msg->source);
+    take_part(all, part, bytes);
+    if (part->late) {
+        finish_ready(all);
+    } else {
+        struct ski_sum *sum = find_sum(&all->reducing, part->number);
+
+        sum->in |= UINT64_C(1) << child;
+        all->reducing.busy &= ~(UINT64_C(1) << child);
+        all->reducing.busy |= (uint64_t)(part->unasked != 0) << child;
+        start(all, sum);
+        advance(all);
+    }
+    skua_msg_free(msg);
+}
+
+void ski_on_start(skua_msg *msg)
+{
+    struct start           order = *(struct start *)skua_msg_data(msg);
+    struct ski_collection *all;
+
+    if (ski_collection_awaited(ski_self->objects, order.id, msg, &all))
+        return;
+    skua_msg_free(msg);
+    if (before((uint32_t)order.number, all->reducing.first))
+        return;
+    start(all, find_sum(&all->reducing, (uint32_t)order.number));
+    advance(all);
+}
+
+void ski_on_quiet(skua_msg *msg)
+{
+    struct start           order = *(struct start *)skua_msg_data(msg);
+    struct ski_collection *all;
+    struct ski_tree        tree;
+    int                    child;
+
+    if (ski_collection_awaited(ski_self->objects, order.id, msg, &all))
+        return;
+    tree  = tree_of(all);
+    child = child_index(&tree, msg->source);
+    if (child >= 0)
+        all->reducing.busy &= ~(UINT64_C(1) << child);
+    for (struct ski_sum *sum = all->reducing.sums; sum; sum = sum->next)
+        if (child >= 0 && sum->started && !sum->reported && !(sum->in >> child & 1))
+            send_start(all, msg->source, sum->number);
+    skua_msg_free(msg);
+    ski_reducing_fewer(all);
+}
+
+/* ---- calls ------------------------------------------------------------------------------ */
+
+static SKI_COLD _Noreturn void too_far_ahead(const struct ski_object *object)
+{
+    ski_misuse(
+        "%s on PE %d contributes to reduction %u of its collection while reduction %u is not "
+        "finished: does it contribute twice, or do others not at all?",
+        ski_object_text(object), object->of->self->pe, object->next, object->of->reducing.first);
+}
+
+/* One of a set: its length, itself, up to a multiple of 8. */
+static void append_item(struct ski_sum *sum, const void *data, size_t bytes)
+{
+    static const char nothing[8];
+    uint64_t          length = bytes;
+
+    append(sum, &length, sizeof length);
+    append(sum, data, bytes);
+    append(sum, nothing, -bytes & 7);
+}
+
+bool skua_set_next(const void *result, size_t bytes, const void **at, size_t *length)
+{
+    const char *next = result;
+    uint64_t    size;
+
+    if (*at) {
+        memcpy(&size, (const char *)*at - sizeof size, sizeof size);
+        next = (const char *)*at + ((size + 7) & ~UINT64_C(7));
+    }
+    if (next >= (const char *)result + bytes)
+        return false;
+    memcpy(&size, next, sizeof size);
+    *at     = next + sizeof size;
+    *length = size;
+    return true;
+}
+
+static void contribute_item(struct ski_collection *all, struct ski_sum *sum,
+                            const struct shape *shape, const void *data, size_t bytes,
+                            const struct ski_object *who)
+{
+    combine(all, sum, shape, NULL, 0, who);
+    append_item(sum, data, bytes);
+}
+
+/* Adds the contribution of an object to a sum that is not reported. */
+static inline void contribute_here(struct ski_object *object, struct ski_sum *sum,
+                                   const struct shape *shape, const void *data, size_t bytes,
+                                   const skua_completion *done)
+{
+    struct ski_collection *all = object->of;
+
+    if (SKI_UNLIKELY(shape->op == SKUA_SET.id))
+        contribute_item(all, sum, shape, data, bytes, object);
+    else
+        combine(all, sum, shape, data, bytes, object);
+    if (!sum->to.kind)
+        sum->to = *done;
+    sum->contributions++;
+    sum->done++;
+    start(all, sum);
+}
+
+/* To one that this PE has reported: to the root, alone. */
+static SKI_COLD void contribute_late(struct ski_object *object, const struct shape *shape,
+                                     const void *data, size_t bytes, const skua_completion *done)
+{
+    struct ski_sum sum = {.number = object->next};
+    struct part    part;
+
+    if (shape->op == SKUA_SET.id)
+        contribute_item(object->of, &sum, shape, data, bytes, object);
+    else
+        combine(object->of, &sum, shape, data, bytes, object);
+    part = (struct part){.filled = true, .shape = *shape, .contributions = 1, .to = *done};
+    send_late(object->of, object->next, &part, sum.data, sum.bytes);
+    free(sum.data);
+}
+
+static SKI_COLD _Noreturn void bad_shape(const struct ski_object *object, skua_op op,
+                                         skua_type type)
+{
+    ski_misuse("skua_contribute: %s on PE %d: there is no %s of type %s", ski_object_text(object),
+               object->of->self->pe, op_name(op.id), ski_type_name(type));
+}
+
+void skua_contribute(void *self, skua_op op, skua_type type, const void *data, size_t count,
+                     skua_completion done)
+{
+    struct ski_object   *object = ski_object_of(self);
+    struct ski_reducing *r      = &object->of->reducing;
+    struct shape         shape  = {op.id, (uint32_t)type, count};
+    size_t               bytes  = count * ski_type_size(type);
+    struct ski_sum      *sum;
+
+    if (SKI_UNLIKELY(is_list(op.id) ? type != SKUA_BYTE : !ski_op_function(op, type)))
+        bad_shape(object, op, type);
+    if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
+        ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
+    if (SKI_UNLIKELY(before(object->next, r->first))) {
+        contribute_late(object, &shape, data, bytes, &done);
+        object->next++;
+        return;
+    }
+    if (SKI_UNLIKELY(object->next - r->first >= AHEAD))
+        too_far_ahead(object);
+    sum = find_sum(r, object->next);
+    object->next++;
+    contribute_here(object, sum, &shape, data, bytes, &done);
+    if (sum->done == objects_here(object->of))
+        advance(object->of);
+}
+
+void skua_contribute_nothing(void *self, skua_completion done)
+{
+    skua_contribute(self, SKUA_SUM, SKUA_INT32, NULL, 0, done);
+}

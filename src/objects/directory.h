@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * directory.h - what a PE knows of the elements of an array, by index.
+ *
+ * A value is an object that is here, or a *place*: where one is that is not, and what
+ * waits for one that does not exist yet.  They are told apart by the lowest bit.
+ *
+ * Open addressing with linear probing, at most three quarters full; removal moves what
+ * follows back, so there are no graves.
+ */
+#ifndef SKI_DIRECTORY_H
+#define SKI_DIRECTORY_H
+
+#include "core/list.h"
+#include "objects/index.h"
+
+struct ski_object;
+
+/* Of an element that is not here. */
+struct ski_absent {
+    skua_index      index;
+    int32_t         pe;    /* where it is, or SKI_PLACE_... */
+    uint32_t        moves; /* so many had it made then     */
+    struct ski_list held;  /* messages that wait for it    */
+};
+
+enum { SKI_PLACE_UNKNOWN = -1, SKI_PLACE_DELETED = -2 };
+
+struct ski_slot {
+    uint64_t  key;
+    uintptr_t value; /* 0: free */
+};
+
+struct ski_directory {
+    struct ski_slot *slot;
+    uint64_t         mask;
+    unsigned         shift;
+    bool             exact;    /* keys are indices ...             */
+    uint64_t         mask_key; /* ... and so much of an index is one */
+    uint64_t         golden;   /* SKI_GOLDEN: loaded faster than made */
+    size_t           count;
+};
+
+#define SKI_IS_PLACE ((uintptr_t)1)
+
+/** For indices of @p index_bytes, or of any number of them (0). */
+void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes);
+void ski_directory_destroy(struct ski_directory *directory);
+
+/** Make room for @p more entries beyond those there are. */
+void ski_directory_reserve(struct ski_directory *directory, size_t more);
+
+/** Whether a value is the one of an index: where keys are not. */
+bool ski_value_is(uintptr_t value, const skua_index *index);
+
+/** Its value, or 0. */
+static inline uintptr_t ski_directory_find(const struct ski_directory *directory,
+                                           const skua_index           *index)
+{
+    uint64_t               key  = ski_index_key(index, directory->exact);
+    uint64_t               at   = key * SKI_GOLDEN >> directory->shift;
+    const struct ski_slot *slot = directory->slot;
+
+    for (; slot[at].value; at = (at + 1) & directory->mask)
+        if (slot[at].key == key && (directory->exact || ski_value_is(slot[at].value, index)))
+            return slot[at].value;
+    return 0;
+}
+
+/** Set the value of an index, new or not; 0 takes it out. */
+void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value);
+
+#endif

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* everyone.c - see everyone.h. */
+#include "objects/everyone.h"
+
+#include "base/memory.h"
+#include "core/handler.h"
+#include "objects/invoke.h"
+#include "objects/locate.h"
+
+/* What a broadcast begins with; the data follows. */
+struct head {
+    _Alignas(32) uint64_t id;
+    uint32_t entry;
+    uint32_t number;
+};
+
+_Static_assert(sizeof(struct head) == SKI_EVERYONE_LEAST, "see everyone.h");
+
+/* In the place of an entry: orders of the runtime, in one sequence with the broadcasts. */
+#define ORDER_END   UINT32_MAX
+#define ORDER_CLOSE (UINT32_MAX - 1)
+
+/* An element that has missed the broadcasts after a number, up to another. */
+struct ski_debt {
+    struct ski_debt *next;
+    skua_index       index;
+    uint32_t         seen, until;
+};
+
+/* What is told of an arrival: the broadcasts it had had, those its new PE had had. */
+struct came {
+    uint32_t seen, number;
+};
+
+/* Whether number a comes after b; they may wrap around. */
+static bool after(uint32_t a, uint32_t b)
+{
+    return (int32_t)(a - b) > 0;
+}
+
+void ski_everyone_init(struct ski_everyone *everyone)
+{
+    *everyone = (struct ski_everyone){0};
+    ski_list_init(&everyone->kept);
+}
+
+static void drop_kept(struct ski_everyone *everyone)
+{
+    struct skua_msg *msg;
+
+    while ((msg = ski_list_pop(&everyone->kept)))
+        skua_msg_free(msg);
+}
+
+void ski_everyone_free(struct ski_everyone *everyone)
+{
+    drop_kept(everyone);
+    while (everyone->debts) {
+        struct ski_debt *paid = everyone->debts;
+        everyone->debts       = paid->next;
+        free(paid);
+    }
+}
+
+/* ---- sending ----------------------------------------------------------------------- */
+
+static skua_msg *with_head(const struct head *head, const void *data, size_t bytes)
+{
+    skua_msg    *msg = skua_msg_alloc(sizeof *head + bytes);
+    struct head *at  = skua_msg_data(msg);
+
+    *at = *head;
+    if (bytes)
+        memcpy(at + 1, data, bytes);
+    return msg;
+}
+
+/* Numbers it and sends it down. */
+static void begin(struct ski_collection *all, skua_msg *msg)
+{
+    struct head *head = skua_msg_data(msg);
+
+    head->number = ++all->everyone.sent;
+    skua_broadcast((skua_handler){SKI_HANDLER_EVERYONE}, msg, skua_done_nothing());
+}
+
+/* To the root, which numbers it. */
+static void order(const char *call, skua_collection target, uint32_t entry, const void *data,
+                  size_t bytes)
+{
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = ski_collection_get(self->objects, call, target.id);
+    struct head            head = {.id = target.id, .entry = entry};
+    skua_msg              *msg  = with_head(&head, data, bytes);
+
+    if (all->kind == SKI_CHARES && all->state != SKI_EXPECTED)
+        ski_misuse("%s: single objects are in no collection", call);
+    if (all->root == self->pe)
+        begin(all, msg);
+    else
+        skua_send(all->root, (skua_handler){SKI_HANDLER_EVERYONE_ROOT}, msg);
+}
+
+void skua_invoke_all(skua_collection target, skua_entry entry, const void *data, size_t bytes)
+{
+    struct ski_collection  *all  = ski_collection_get(SKI_SELF()->objects, __func__, target.id);
+    const struct ski_entry *what = ski_entry_find(__func__, entry);
+
+    if (all->state != SKI_EXPECTED)
+        ski_check_entry(__func__, all, what);
+    if (what->flags & SKUA_ENTRY_SYNC)
+        ski_misuse("skua_invoke_all: %s::%s gives an answer, which all cannot", what->of->def.name,
+                   what->name);
+    order(__func__, target, entry.id, data, bytes);
+}
+
+void skua_array_close(skua_collection array)
+{
+    order(__func__, array, ORDER_CLOSE, NULL, 0);
+}
+
+void skua_collection_delete(skua_collection all)
+{
+    order(__func__, all, ORDER_END, NULL, 0);
+}
+
+void ski_on_everyone_root(skua_msg *msg)
+{
+    struct head           *head = skua_msg_data(msg);
+    struct ski_collection *all;
+
+    if (!ski_collection_awaited(ski_self->objects, head->id, msg, &all))
+        begin(all, msg);
+}
+
+/* ---- receiving ------------------------------------------------------------------------ */
+
+struct call {
+    const struct ski_entry *entry;
+    const struct head      *head;
+    size_t                  bytes;
+};
+
+static void hand_over(struct ski_object *object, void *arg)
+{
+    const struct call *call = arg;
+
+    if (!after(call->head->number, object->seen))
+        return;
+    object->seen = call->head->number;
+    if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
+        ski_entry_run_on(object, call->entry, call->head->entry, call->head + 1, call->bytes);
+}
+
+/* A broadcast to an element that was not on this PE when it came. */
+static void send_copy(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    struct head *head = skua_msg_data(msg);
+
+    skua_invoke_copy((skua_ref){{all->id}, *index}, (skua_entry){head->entry}, head + 1,
+                     msg->bytes - sizeof *head);
+}
+
+static void pay_debts(struct ski_collection *all, skua_msg *msg, uint32_t number)
+{
+    struct ski_debt **at = &all->everyone.debts;
+
+    while (*at) {
+        struct ski_debt *debt = *at;
+
+        if (after(number, debt->seen))
+            send_copy(all, &debt->index, msg);
+        if (after(debt->until, number)) {
+            at = &debt->next;
+        } else {
+            *at = debt->next;
+            free(debt);
+        }
+    }
+}
+
+static void invoke_members(struct ski_collection *all, skua_msg *msg)
+{
+    struct head *head = skua_msg_data(msg);
+    struct call  call;
+
+    call = (struct call){ski_entry_find("skua_invoke_all", (skua_entry){head->entry}), head,
+                         msg->bytes - sizeof *head};
+    ski_check_entry("skua_invoke_all", all, call.entry);
+    pay_debts(all, msg, head->number);
+    ski_each(all, hand_over, &call);
+    if (all->everyone.on_way > 0)
+        ski_list_push(&all->everyone.kept, msg);
+    else
+        skua_msg_free(msg);
+}
+
+void ski_on_everyone(skua_msg *msg)
+{
+    struct head           *head = skua_msg_data(msg);
+    struct ski_collection *all;
+
+    if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
+        return;
+    all->everyone.number = head->number;
+    if (head->entry < ORDER_CLOSE) {
+        invoke_members(all, msg);
+        return;
+    }
+    if (head->entry == ORDER_CLOSE)
+        all->open = false;
+    else
+        ski_collection_end(all);
+    skua_msg_free(msg);
+}
+
+/* ---- journeys ---------------------------------------------------------------------------- */
+
+void ski_everyone_left(struct ski_collection *all)
+{
+    all->everyone.on_way++;
+}
+
+void ski_everyone_came(struct ski_object *object, uint32_t seen, int from)
+{
+    struct ski_collection *all   = object->of;
+    struct came            came  = {seen, all->everyone.number};
+    skua_index             index = ski_object_index_get(object);
+
+    object->seen = after(seen, came.number) ? seen : came.number;
+    ski_post_about(all->self, from, SKI_HANDLER_EVERYONE_CAME, all->id, &index, &came, sizeof came);
+}
+
+void ski_on_everyone_came(skua_msg *msg)
+{
+    struct came            came = *(struct came *)skua_msg_data(msg);
+    struct ski_collection *all;
+    struct ski_everyone   *e;
+    skua_index             index;
+
+    if (ski_collection_awaited(ski_self->objects, msg->target >> 8, msg, &all))
+        return;
+    e     = &all->everyone;
+    index = ski_msg_index(msg);
+    for (struct skua_msg *kept = e->kept.first; kept; kept = kept->link) {
+        uint32_t number = ((struct head *)skua_msg_data(kept))->number;
+
+        if (after(number, came.seen) && !after(number, came.number))
+            send_copy(all, &index, kept);
+    }
+    if (after(came.number, e->number)) {
+        struct ski_debt *debt = ski_malloc(sizeof *debt);
+
+        *debt    = (struct ski_debt){e->debts, index, came.seen, came.number};
+        e->debts = debt;
+    }
+    if (--e->on_way == 0)
+        drop_kept(e);
+    skua_msg_free(msg);
+}

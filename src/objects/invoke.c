@@ -1,0 +1,590 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* invoke.c - see invoke.h. */
+#include "objects/invoke.h"
+
+#include "base/memory.h"
+#include "core/builtin.h"
+#include "core/handler.h"
+#include "core/thread.h"
+#include "objects/everyone.h"
+#include "objects/locate.h"
+
+/* ---- addresses ------------------------------------------------------------------- */
+
+static unsigned char *tail_of(struct skua_msg *msg)
+{
+    return (unsigned char *)skua_msg_data(msg) + ski_msg_tail_offset(msg);
+}
+
+/* A copy of @p msg with room behind it for the rest of the index; @p msg goes. */
+static SKI_COLD skua_msg *with_tail(skua_msg *msg)
+{
+    skua_msg *copy = skua_msg_alloc(ski_msg_tail_offset(msg) + SKI_MSG_TAIL_BYTES);
+
+    memcpy(copy, msg, ski_msg_extent(msg));
+    skua_msg_free(msg);
+    copy->flags |= SKI_MSG_TAIL;
+    memset(tail_of(copy), 0, SKI_MSG_TAIL_BYTES);
+    return copy;
+}
+
+skua_msg *ski_msg_address(skua_msg *msg, uint64_t id, const skua_index *index)
+{
+    if (SKI_UNLIKELY(index->bytes > SKI_MSG_INDEX_BYTES)) {
+        msg = with_tail(msg);
+        memcpy(tail_of(msg), index->at.raw + SKI_MSG_INDEX_BYTES,
+               index->bytes - SKI_MSG_INDEX_BYTES);
+    }
+    msg->flags |= SKI_MSG_OBJECT;
+    msg->target = ski_target(id, index->bytes);
+    memcpy(msg->index, &index->at, SKI_MSG_INDEX_BYTES);
+    return msg;
+}
+
+skua_index ski_msg_index(skua_msg *msg)
+{
+    skua_index index = {.bytes = (uint32_t)ski_target_bytes(msg->target)};
+
+    memcpy(&index.at, msg->index, SKI_MSG_INDEX_BYTES);
+    if (SKI_UNLIKELY(index.bytes > SKI_MSG_INDEX_BYTES))
+        memcpy(index.at.raw + SKI_MSG_INDEX_BYTES, tail_of(msg), index.bytes - SKI_MSG_INDEX_BYTES);
+    return index;
+}
+
+/* It is the entry's, or the program's, from now on: a message as any other. */
+static inline void strip(skua_msg *msg)
+{
+    msg->flags &= (uint8_t) ~(SKI_MSG_OBJECT | SKI_MSG_HERE | SKI_MSG_TAIL);
+}
+
+void ski_pass_on(struct ski_pe *self, int pe, skua_msg *msg)
+{
+    if (pe != self->pe && ski_job_index(self->job, pe) < 0)
+        msg->source = self->pe; /* a packet proves who sent it (core/packet.h) */
+    ski_msg_post(self, pe, msg->handler, msg);
+}
+
+void ski_post_about(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
+                    const skua_index *index, const void *data, size_t bytes)
+{
+    skua_msg *msg = ski_msg_address(ski_msg_copy(self, handler, data, bytes), id, index);
+
+    ski_msg_post(self, pe, handler, msg);
+}
+
+/* ---- running entries --------------------------------------------------------------- */
+
+/* An answer that is owed.  The entry that owes it is the newest in its thread. */
+struct ski_reply {
+    skua_completion   done;
+    bool              given;
+    skua_thread      *thread; /* NULL: the scheduler's stack */
+    struct ski_reply *next;
+};
+
+/* What a message to a SKUA_ENTRY_SYNC begins with. */
+struct asked {
+    _Alignas(16) skua_completion reply;
+};
+
+static void run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
+{
+    struct ski_objects *objects = ski_self->objects;
+    struct asked       *asked   = skua_msg_data(msg);
+    struct ski_reply    reply   = {asked->reply, false, skua_thread_self(), objects->replies};
+    struct ski_reply  **at      = &objects->replies;
+
+    objects->replies = &reply;
+    entry->method(object + 1, asked + 1, msg->bytes - sizeof *asked);
+    while (*at != &reply)
+        at = &(*at)->next;
+    *at = reply.next;
+    if (!reply.given)
+        skua_complete(reply.done, NULL, 0);
+    skua_msg_free(msg);
+}
+
+static inline void run_plain(struct ski_object *object, const struct ski_entry *entry,
+                             skua_msg *msg)
+{
+    if (entry->method) {
+        entry->method(object + 1, skua_msg_data(msg), msg->bytes);
+        ski_pool_free(&ski_self->pool, msg);
+    } else {
+        strip(msg);
+        entry->entry(object + 1, msg);
+    }
+}
+
+struct visit {
+    struct ski_object      *object;
+    const struct ski_entry *entry;
+    skua_msg               *msg;
+};
+
+static void in_thread(void *arg)
+{
+    struct visit visit = *(struct visit *)arg;
+
+    free(arg);
+    if (visit.entry->flags & SKUA_ENTRY_SYNC)
+        run_sync(visit.object, visit.entry, visit.msg);
+    else
+        run_plain(visit.object, visit.entry, visit.msg);
+    ski_object_leave(visit.object);
+}
+
+static SKI_COLD void run_special(struct ski_object *object, const struct ski_entry *entry,
+                                 skua_msg *msg)
+{
+    struct visit *visit;
+    skua_thread  *thread;
+
+    if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct asked))
+        ski_misuse("%s::%s on PE %d was invoked without anybody waiting for its answer; "
+                   "skua_invoke_reply() is for that",
+                   entry->of->def.name, entry->name, ski_self->pe);
+    if (!(entry->flags & SKUA_ENTRY_THREADED)) {
+        run_sync(object, entry, msg);
+        return;
+    }
+    ski_object_enter(object); /* until the thread ends */
+    visit  = ski_malloc(sizeof *visit);
+    *visit = (struct visit){object, entry, msg};
+    thread = skua_thread_create(in_thread, visit, 0);
+    skua_thread_set_name(thread, entry->name);
+    skua_thread_detach(thread);
+}
+
+#define SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC)
+
+void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
+{
+    ski_object_enter(object);
+    if (SKI_UNLIKELY(entry->flags & SPECIAL))
+        run_special(object, entry, msg);
+    else
+        run_plain(object, entry, msg);
+    ski_object_leave(object);
+}
+
+void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
+                      const void *data, size_t bytes)
+{
+    if (SKI_UNLIKELY(!entry->method || entry->flags & SPECIAL)) {
+        ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
+        return;
+    }
+    ski_object_enter(object);
+    entry->method(object + 1, data, bytes);
+    ski_object_leave(object);
+}
+
+/* Messages to objects that are here, of up to SMALL bytes, are allocated from a magazine
+ * (base/pool.h) of their size, and remember it. */
+#define SMALL              448
+#define SMALL_CLASS(bytes) (((bytes) + 63) / 64)
+
+uint64_t ski_small_stamp(int pe)
+{
+    struct skua_msg like = {.flags = SKI_MSG_HERE, .source = pe};
+    uint64_t        stamp;
+
+    memcpy(&stamp, &like.handler, sizeof stamp);
+    return stamp;
+}
+
+/* ---- arriving ----------------------------------------------------------------------- */
+
+static SKI_COLD _Noreturn void deleted(const char *text, const struct ski_entry *entry, int source)
+{
+    ski_misuse("a message from PE %d to %s::%s of %s: that object was deleted", source,
+               entry->of->def.name, entry->name, text);
+}
+
+/* A message to an object that is not what it was when the message was queued. */
+static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *entry,
+                             skua_msg *msg)
+{
+    skua_index index = ski_object_index_get(object);
+    uint64_t   id    = object->of->id;
+
+    if (object->state == SKI_DYING || object->state == SKI_DEAD)
+        deleted(ski_object_text(object), entry, msg->source);
+    if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
+        ski_entry_run(object, entry, msg);
+        return;
+    }
+    msg->flags &= (uint8_t)~SKI_MSG_HERE;
+    ski_pass_on(ski_self, ski_whereabouts(object->of, &index), ski_msg_address(msg, id, &index));
+    ski_object_settle(object);
+}
+
+/* A message that names collection and index. */
+static __attribute__((noinline)) void arrived(skua_msg *msg)
+{
+    const struct ski_entry *entry = &ski_entries[msg->handler];
+    struct ski_collection  *all;
+    struct ski_object      *object;
+    skua_index              index;
+
+    if (!(msg->flags & SKI_MSG_OBJECT))
+        ski_fatal("a message from PE %d to %s names no object", msg->source, entry->name);
+    if (ski_target_bytes(msg->target) == SKI_TARGET_ALL) {
+        skua_invoke_all((skua_collection){msg->target >> 8}, (skua_entry){msg->handler},
+                        skua_msg_data(msg), msg->bytes);
+        skua_msg_free(msg);
+        return;
+    }
+    if (ski_collection_awaited(ski_self->objects, msg->target >> 8, msg, &all))
+        return;
+    index = ski_msg_index(msg);
+    ski_check_index("skua_invoke", all, &index);
+    ski_check_entry("skua_invoke", all, entry);
+    object = ski_here(all, &index);
+    if (SKI_UNLIKELY(!object))
+        object = ski_astray(all, &index, msg);
+    if (!object)
+        return;
+    if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
+        deleted(ski_object_text(object), entry, msg->source);
+    ski_entry_run(object, entry, msg);
+}
+
+/* A message by address that asks for more than a call of a method. */
+static __attribute__((noinline)) void arrived_here(skua_msg *msg)
+{
+    struct ski_object      *object = (struct ski_object *)(uintptr_t)msg->target;
+    const struct ski_entry *entry  = &ski_entries[msg->handler];
+
+    object->life -= SKI_LIFE_QUEUED;
+    if (object->state)
+        changed(object, entry, msg);
+    else
+        ski_entry_run(object, entry, msg);
+}
+
+void ski_on_invoke(skua_msg *msg)
+{
+    struct ski_object *object = (struct ski_object *)(uintptr_t)msg->target;
+    uint64_t           life;
+
+    if (SKI_UNLIKELY(!(msg->flags & SKI_MSG_HERE))) {
+        arrived(msg);
+        return;
+    }
+    life = object->life + (SKI_LIFE_RUNNING - SKI_LIFE_QUEUED);
+    if (SKI_UNLIKELY(!msg->here.method || life & SKI_LIFE_CHANGED)) {
+        arrived_here(msg);
+        return;
+    }
+    object->life = life;
+    msg->here.method(object + 1, skua_msg_data(msg), msg->bytes);
+    if (SKI_UNLIKELY(!ski_magazine_put(msg->here.magazine, msg, SKUA_MSG_HEADER + msg->bytes)))
+        ski_pool_free(&ski_self->pool, msg);
+    ski_object_leave(object);
+}
+
+/* ---- sending ------------------------------------------------------------------------- */
+
+void ski_wrong_class(const char *call, const struct ski_collection *all,
+                     const struct ski_entry *entry)
+{
+    ski_misuse("%s: %s::%s is no entry of %s, whose objects these are", call, entry->of->def.name,
+               entry->name, all->class->def.name);
+}
+
+/* Where a message goes that is for nobody here: to a PE, or, while the collection is not
+ * known, into our own queue, where it will be kept. */
+static int target_pe(struct ski_pe *self, const char *call, struct ski_collection *all,
+                     const struct ski_entry *entry, const skua_ref *ref)
+{
+    if (!all || all->state == SKI_EXPECTED || all->state == SKI_ENDED)
+        all = ski_collection_get(self->objects, call, ref->of.id);
+    if (all->state == SKI_EXPECTED)
+        return self->pe;
+    ski_check_index(call, all, &ref->index);
+    ski_check_entry(call, all, entry);
+    return ski_whereabouts(all, &ref->index);
+}
+
+/* Queues a message for an object that is here. */
+static inline void post_here(struct ski_pe *self, struct ski_object *object, skua_msg *msg)
+{
+    msg->flags |= SKI_MSG_HERE;
+    msg->target      = (uintptr_t)object;
+    msg->here.method = NULL;
+    object->life += SKI_LIFE_QUEUED;
+    ski_queue_push(&self->queue, msg, msg->flags);
+}
+
+static inline struct ski_object *find_here(struct ski_objects *objects, const skua_ref *ref,
+                                           struct ski_collection **all)
+{
+    *all = ski_collection_find(objects, ref->of.id);
+    if (SKI_UNLIKELY(!*all || ((*all)->index_bytes != ref->index.bytes && (*all)->index_bytes)))
+        return NULL;
+    return ski_here(*all, &ref->index);
+}
+
+/* Sends @p msg, whose handler and source are set, by reference. */
+static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
+                     const struct ski_entry *entry, skua_msg *msg)
+{
+    struct ski_collection *all;
+    struct ski_object     *object = find_here(self->objects, ref, &all);
+    int                    pe;
+
+    if (entry->flags & SKUA_ENTRY_EXPEDITED)
+        skua_msg_set_expedited(msg, true);
+    if (object) {
+        ski_check_entry(call, all, entry);
+        if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE))
+            ski_entry_run(object, entry, msg);
+        else
+            post_here(self, object, msg);
+        return;
+    }
+    pe  = target_pe(self, call, all, entry, ref);
+    msg = ski_msg_address(msg, ref->of.id, &ref->index);
+    ski_msg_post(self, pe, msg->handler, msg);
+}
+
+void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
+{
+    struct ski_pe          *self = SKI_SELF();
+    const struct ski_entry *what = ski_entry_find(__func__, entry);
+
+    if (what->flags & SKUA_ENTRY_SYNC)
+        ski_misuse("skua_invoke: %s::%s gives an answer; skua_invoke_reply() is for that",
+                   what->of->def.name, what->name);
+    strip(msg);
+    msg->handler = (uint16_t)entry.id;
+    msg->source  = self->pe;
+    dispatch(self, __func__, &ref, what, msg);
+}
+
+/* To an object that is not here; in a cell, if it is small. */
+static void send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t handler,
+                      const void *data, size_t bytes)
+{
+    uint32_t  words = (ref->index.bytes + 7) / 8;
+    size_t    head  = 8 * (size_t)(words + 1);
+    skua_msg *msg;
+
+    if (head + bytes <= SKI_CELL_DATA && ref->index.bytes <= SKI_MSG_INDEX_BYTES) {
+        unsigned char cell[SKI_CELL_DATA] = {0};
+        uint64_t      target              = ski_target(ref->of.id, ref->index.bytes);
+
+        memcpy(cell, &target, sizeof target);
+        memcpy(cell + sizeof target, &ref->index.at, ref->index.bytes);
+        if (bytes)
+            memcpy(cell + head, data, bytes);
+        if (ski_msg_try_small(self, pe, handler, SKI_MSG_OBJECT, cell, head + bytes))
+            return;
+    }
+    msg = ski_msg_address(ski_msg_copy(self, handler, data, bytes), ref->of.id, &ref->index);
+    ski_msg_post(self, pe, handler, msg);
+}
+
+/* All cases. */
+static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entry entry,
+                                                  const void *data, size_t bytes)
+{
+    struct ski_pe          *self = SKI_SELF();
+    const struct ski_entry *what = ski_entry_find("skua_invoke_copy", entry);
+    struct ski_collection  *all;
+    struct ski_object      *object;
+
+    if (what->flags) {
+        skua_invoke(*ref, entry, ski_msg_copy(self, entry.id, data, bytes));
+        return;
+    }
+    object = find_here(self->objects, ref, &all);
+    if (object) {
+        ski_check_entry("skua_invoke_copy", all, what);
+        post_here(self, object, ski_msg_copy(self, entry.id, data, bytes));
+    } else {
+        send_copy(self, ref, target_pe(self, "skua_invoke_copy", all, what, ref), entry.id, data,
+                  bytes);
+    }
+}
+
+/* An element of an array of one or two integers that is here, if it lies where its key
+ * says; else NULL. */
+static inline struct ski_object *find_quick(const struct ski_collection *all, const skua_ref *ref)
+{
+    const struct ski_directory *directory = &all->directory;
+    const struct ski_slot      *slot;
+    uint64_t                    key;
+
+    memcpy(&key, &ref->index.at, sizeof key);
+    key &= directory->mask_key;
+    slot = &directory->slot[key * directory->golden >> directory->shift];
+    return SKI_LIKELY(slot->key == key && !(slot->value & SKI_IS_PLACE))
+               ? (struct ski_object *)slot->value
+               : NULL;
+}
+
+/* By moves of fixed size that may overlap, and no call. */
+static inline void copy_small(char *to, const char *from, size_t bytes)
+{
+    size_t i = 0;
+
+    if (SKI_LIKELY(bytes == 8)) {
+        memcpy(to, from, 8);
+    } else if (bytes >= 32) {
+        for (; i + 32 < bytes; i += 32)
+            memcpy(to + i, from + i, 32);
+        memcpy(to + bytes - 32, from + bytes - 32, 32);
+    } else if (bytes >= 16) {
+        memcpy(to, from, 16);
+        memcpy(to + bytes - 16, from + bytes - 16, 16);
+    } else {
+        for (; i < bytes; i++)
+            to[i] = from[i];
+    }
+}
+
+/* The most frequent case, in few instructions: up to SMALL bytes for a method of an
+ * element that is here.  The message has what ski_on_invoke() needs, and no more.  All
+ * that is not so is left to a call at the end, so that no register need be saved. */
+void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data, size_t bytes)
+{
+    struct ski_pe          *self     = SKI_SELF();
+    struct ski_objects     *objects  = self->objects;
+    struct ski_collection  *all      = objects->last;
+    const struct ski_entry *what     = &objects->entries[(uint16_t)entry.id];
+    struct ski_magazine    *magazine = &self->pool.magazine[SMALL_CLASS(bytes)];
+    struct ski_object      *object;
+    uint64_t                stamp;
+    skua_msg               *msg;
+
+    if (SKI_UNLIKELY(all->id != ref->of.id || all->quick_bytes != ref->index.bytes ||
+                     what->of != all->class || !what->plain || bytes > SMALL ||
+                     !(object = find_quick(all, ref)) || magazine->count == 0)) {
+        invoke_copy(ref, entry, data, bytes);
+        return;
+    }
+    __asm__("" : "+r"(magazine)); /* one address, not two sums of the same parts */
+    msg                = ski_magazine_take(magazine, SKUA_MSG_HEADER + bytes);
+    msg->bytes         = bytes;
+    msg->target        = (uintptr_t)object;
+    msg->here.method   = what->plain;
+    msg->here.magazine = magazine;
+    stamp              = (objects->stamp & ~UINT64_C(0xffff)) | (uint16_t)entry.id;
+    memcpy(&msg->handler, &stamp, sizeof stamp);
+    copy_small(skua_msg_data(msg), data, bytes);
+    object->life += SKI_LIFE_QUEUED;
+    ski_queue_push(&self->queue, msg, 0);
+}
+
+void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
+                           int32_t priority)
+{
+    skua_msg *msg = ski_msg_copy(SKI_SELF(), entry.id, data, bytes);
+
+    skua_msg_set_priority(msg, priority);
+    skua_invoke(ref, entry, msg);
+}
+
+void *skua_object_here(skua_ref ref)
+{
+    struct ski_objects    *objects = SKI_SELF()->objects;
+    struct ski_collection *all     = ski_collection_get(objects, __func__, ref.of.id);
+    struct ski_object     *object;
+
+    if (all->state == SKI_EXPECTED)
+        return NULL;
+    ski_check_index(__func__, all, &ref.index);
+    if (all->kind == SKI_PROCESS_GROUP)
+        return ref.index.at.x[0] == skua_process() ? all->shared : NULL;
+    object = ski_here(all, &ref.index);
+    return object && object->state == SKI_ALIVE ? object + 1 : NULL;
+}
+
+/* ---- answers ---------------------------------------------------------------------------- */
+
+void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
+                       skua_completion reply)
+{
+    struct ski_pe          *self  = SKI_SELF();
+    const struct ski_entry *what  = ski_entry_find(__func__, entry);
+    skua_msg               *msg   = skua_msg_alloc(sizeof(struct asked) + bytes);
+    struct asked           *asked = skua_msg_data(msg);
+
+    if (!(what->flags & SKUA_ENTRY_SYNC))
+        ski_misuse("skua_invoke_reply: %s::%s is not SKUA_ENTRY_SYNC, it gives no answer",
+                   what->of->def.name, what->name);
+    memset(asked, 0, sizeof *asked);
+    asked->reply = reply;
+    if (bytes)
+        memcpy(asked + 1, data, bytes);
+    msg->handler = (uint16_t)entry.id;
+    msg->source  = self->pe;
+    dispatch(self, __func__, &ref, what, msg);
+}
+
+static struct ski_reply *owed(const char *call)
+{
+    struct ski_reply *reply = SKI_SELF()->objects->replies;
+
+    while (reply && reply->thread != skua_thread_self())
+        reply = reply->next;
+    if (!reply)
+        ski_misuse("%s: no entry that is SKUA_ENTRY_SYNC is running here", call);
+    if (reply->given)
+        ski_misuse("%s: the answer was given already", call);
+    reply->given = true;
+    return reply;
+}
+
+void skua_reply(const void *data, size_t bytes)
+{
+    skua_complete(owed(__func__)->done, data, bytes);
+}
+
+skua_completion skua_reply_later(void)
+{
+    return owed(__func__)->done;
+}
+
+/* ---- completions ------------------------------------------------------------------------- */
+
+/* An index that does not fit into a completion waits on the PE that made it. */
+struct errand {
+    skua_ref   ref;
+    skua_entry entry;
+};
+
+static void run_errand(void *arg, const void *data, size_t bytes)
+{
+    struct errand *errand = arg;
+
+    skua_invoke_copy(errand->ref, errand->entry, data, bytes);
+    free(errand);
+}
+
+skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
+{
+    skua_completion done = {.kind = SKI_DONE_OBJECT, .entry = (uint16_t)entry.id};
+
+    ski_entry_find(__func__, entry);
+    if (ref.index.bytes > sizeof done.with.index) {
+        struct errand *errand = ski_malloc(sizeof *errand);
+
+        *errand = (struct errand){ref, entry};
+        return skua_done_call(run_errand, errand);
+    }
+    done.what.target = ski_target(ref.of.id, ref.index.bytes);
+    memcpy(done.with.index, &ref.index.at, sizeof done.with.index);
+    return done;
+}
+
+skua_completion skua_done_invoke_all(skua_collection all, skua_entry entry)
+{
+    ski_entry_find(__func__, entry);
+    return (skua_completion){.kind        = SKI_DONE_OBJECT,
+                             .entry       = (uint16_t)entry.id,
+                             .what.target = ski_target(all.id, SKI_TARGET_ALL)};
+}

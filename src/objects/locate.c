@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* locate.c - see locate.h. */
+#include "objects/locate.h"
+
+#include "base/memory.h"
+#include "core/handler.h"
+#include "objects/invoke.h"
+#include "objects/map.h"
+#include "objects/pup.h"
+
+#define GRAVES 1024 /* deleted elements that are remembered, or as many as live */
+
+/* ---- places --------------------------------------------------------------------- */
+
+static struct ski_absent *place_of(uintptr_t value)
+{
+    return value & SKI_IS_PLACE ? (struct ski_absent *)(value ^ SKI_IS_PLACE) : NULL;
+}
+
+static struct ski_absent *find_place(const struct ski_collection *all, const skua_index *index)
+{
+    return place_of(ski_directory_find(&all->directory, index));
+}
+
+/* The place of an element that is not here, made if there is none. */
+static struct ski_absent *make_place(struct ski_collection *all, const skua_index *index)
+{
+    struct ski_absent *place = find_place(all, index);
+
+    if (place)
+        return place;
+    place        = ski_malloc(sizeof *place);
+    place->index = *index;
+    place->pe    = SKI_PLACE_UNKNOWN;
+    place->moves = 0;
+    ski_list_init(&place->held);
+    ski_directory_set(&all->directory, index, (uintptr_t)place | SKI_IS_PLACE);
+    return place;
+}
+
+/* What waited for an element: on to where it is, before anything that comes later. */
+static void release(struct ski_pe *self, struct ski_absent *place, int pe)
+{
+    struct skua_msg *msg;
+
+    if (pe == self->pe)
+        self->held -= ski_queue_resume(&self->queue, &place->held);
+
+    while ((msg = ski_list_pop(&place->held))) {
+        self->held--;
+        ski_pass_on(self, pe, msg);
+    }
+}
+
+static void drop_place(struct ski_absent *place)
+{
+    struct skua_msg *msg;
+
+    while ((msg = ski_list_pop(&place->held)))
+        skua_msg_free(msg);
+    free(place);
+}
+
+void ski_places_free(struct ski_collection *all)
+{
+    if (!all->directory.slot)
+        return;
+    for (uint64_t i = 0; i <= all->directory.mask; i++)
+        if (all->directory.slot[i].value & SKI_IS_PLACE)
+            drop_place(place_of(all->directory.slot[i].value));
+}
+
+/* Forget who was deleted long ago, before it is more than who lives. */
+static void clear_graves(struct ski_collection *all)
+{
+    struct ski_absent **grave = ski_malloc(all->graves * sizeof(struct ski_absent *));
+    size_t              count = 0;
+
+    for (uint64_t i = 0; i <= all->directory.mask; i++) {
+        struct ski_absent *place = place_of(all->directory.slot[i].value);
+
+        if (place && place->pe == SKI_PLACE_DELETED)
+            grave[count++] = place;
+    }
+    while (count > 0) {
+        ski_directory_set(&all->directory, &grave[--count]->index, 0);
+        drop_place(grave[count]);
+    }
+    free(grave);
+    all->graves = 0;
+}
+
+/* ---- homes ------------------------------------------------------------------------- */
+
+int ski_home(const struct ski_collection *all, const skua_index *index)
+{
+    switch (all->kind) {
+    case SKI_GROUP:
+    case SKI_CHARES: return index->at.x[0];
+    case SKI_PROCESS_GROUP: return skua_process_first(index->at.x[0]);
+    default: return ski_map_home(&all->def, index, all->self->pes);
+    }
+}
+
+int ski_whereabouts(const struct ski_collection *all, const skua_index *index)
+{
+    struct ski_absent *place = find_place(all, index);
+
+    return place && place->pe >= 0 ? place->pe : ski_home(all, index);
+}
+
+int skua_home(skua_ref element)
+{
+    struct ski_collection *all = ski_collection_get(SKI_SELF()->objects, __func__, element.of.id);
+
+    if (all->state == SKI_EXPECTED)
+        ski_misuse("skua_home: PE %d has not heard of that collection yet", skua_pe());
+    ski_check_index(__func__, all, &element.index);
+    return ski_home(all, &element.index);
+}
+
+/* What is told of an element: `pe`, or SKI_PLACE_DELETED. */
+struct news {
+    int32_t  pe;
+    uint32_t moves;
+};
+
+static void tell(struct ski_collection *all, int whom, const skua_index *index,
+                 const struct news *news)
+{
+    ski_post_about(all->self, whom, SKI_HANDLER_LOCATED, all->id, index, news, sizeof *news);
+}
+
+/* Takes news in; those that are older than what is known are not. */
+static void believe(struct ski_collection *all, const skua_index *index, const struct news *news)
+{
+    struct ski_absent *place;
+
+    if (ski_here(all, index)) /* it has come, or come back, since */
+        return;
+    if (news->pe == SKI_PLACE_DELETED && ++all->graves > GRAVES + all->members)
+        clear_graves(all);
+    place = make_place(all, index);
+    if ((int32_t)(news->moves - place->moves) < 0)
+        return;
+    if (place->pe == SKI_PLACE_DELETED)
+        all->graves--;
+    place->pe    = news->pe;
+    place->moves = news->moves;
+    if (news->pe >= 0)
+        release(all->self, place, news->pe);
+}
+
+/* Whether @p msg, of the runtime's own, is about an element of a collection that is known
+ * here; it is kept or dropped if not. */
+static bool about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index)
+{
+    if (!(msg->flags & SKI_MSG_OBJECT) || msg->bytes < least)
+        ski_fatal("PE %d sent something about an element that makes no sense", msg->source);
+    if (ski_collection_awaited(ski_self->objects, msg->target >> 8, msg, all))
+        return false;
+    *index = ski_msg_index(msg);
+    ski_check_index("a message of the runtime", *all, index);
+    return true;
+}
+
+void ski_on_located(skua_msg *msg)
+{
+    struct ski_collection *all;
+    skua_index             index;
+    const struct news     *news = skua_msg_data(msg);
+
+    if (!about(msg, sizeof *news, &all, &index))
+        return;
+    if (news->pe >= all->self->pes || news->pe < SKI_PLACE_DELETED)
+        ski_fatal("PE %d says that %s is on PE %d", msg->source, ski_element_text(all, &index),
+                  news->pe);
+    believe(all, &index, news);
+    skua_msg_free(msg);
+}
+
+void ski_settle_here(struct ski_collection *all, const skua_index *index, struct ski_object *object)
+{
+    uintptr_t          value = ski_directory_find(&all->directory, index);
+    struct ski_absent *place = place_of(value);
+
+    if (value && !place)
+        ski_misuse("%s exists already", ski_element_text(all, index));
+    ski_directory_set(&all->directory, index, (uintptr_t)object);
+    if (!place)
+        return;
+    all->graves -= place->pe == SKI_PLACE_DELETED;
+    object->moves = place->moves; /* of one under the same index, before: news go on */
+    release(all->self, place, all->self->pe);
+    free(place);
+}
+
+void ski_forget(struct ski_object *object)
+{
+    struct ski_collection *all   = object->of;
+    skua_index             index = ski_object_index_get(object);
+    struct news            news  = {SKI_PLACE_DELETED, object->moves};
+    int                    home  = ski_home(all, &index);
+
+    ski_directory_set(&all->directory, &index, 0);
+    if (home == all->self->pe)
+        believe(all, &index, &news);
+    else
+        tell(all, home, &index, &news);
+}
+
+/* ---- astray ---------------------------------------------------------------------------- */
+
+static void send_on(struct ski_collection *all, const skua_index *index, skua_msg *msg,
+                    const struct ski_absent *place)
+{
+    struct news news = {place->pe, place->moves};
+
+    if (msg->source != all->self->pe && msg->source < all->self->pes)
+        tell(all, msg->source, index, &news);
+    ski_pass_on(all->self, place->pe, msg);
+}
+
+static void keep(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    all->self->held++;
+    ski_list_push(&make_place(all, index)->held, msg);
+}
+
+struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    struct ski_absent *place = find_place(all, index);
+    int                home  = ski_home(all, index);
+    bool               gone  = place && place->pe == SKI_PLACE_DELETED;
+    size_t             bytes;
+    const void        *data;
+
+    if (place && place->pe >= 0) {
+        send_on(all, index, msg, place);
+    } else if (home != all->self->pe) {
+        ski_pass_on(all->self, home, msg);
+    } else if (all->def.flags & SKUA_ARRAY_ON_DEMAND) {
+        data = ski_creation_data(all, &bytes);
+        return ski_object_create(all, index, data, bytes);
+    } else if (!gone && (all->open || all->kind == SKI_CHARES)) {
+        keep(all, index, msg);
+    } else {
+        ski_misuse("a message from PE %d to %s: that object %s", msg->source,
+                   ski_element_text(all, index), gone ? "was deleted" : "does not exist");
+    }
+    return NULL;
+}
+
+/* ---- insertion, deletion ----------------------------------------------------------------- */
+
+void ski_on_insert(skua_msg *msg)
+{
+    struct ski_collection *all;
+    skua_index             index;
+    struct ski_object     *made;
+    struct news            news;
+
+    if (!about(msg, 0, &all, &index))
+        return;
+    made = ski_object_create(all, &index, skua_msg_data(msg), msg->bytes);
+    news = (struct news){all->self->pe, made->moves};
+    if (ski_home(all, &index) != all->self->pe)
+        tell(all, ski_home(all, &index), &index, &news);
+    skua_msg_free(msg);
+}
+
+void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
+{
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = ski_collection_get(self->objects, __func__, element.of.id);
+
+    if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
+        ski_misuse("skua_array_insert: PE %d does not exist; this job has PEs 0 to %d", pe,
+                   self->pes - 1);
+    if (all->state != SKI_EXPECTED) {
+        ski_check_index(__func__, all, &element.index);
+        if (all->kind != SKI_ARRAY || !all->open)
+            ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
+                       ski_element_text(all, &element.index));
+        if (pe == SKUA_ANY_PE)
+            pe = ski_home(all, &element.index);
+    } else if (pe == SKUA_ANY_PE) {
+        ski_misuse("skua_array_insert: PE %d has not heard of that array yet: name the PE",
+                   self->pe);
+    }
+    ski_post_about(self, pe, SKI_HANDLER_INSERT, element.of.id, &element.index, data, bytes);
+}
+
+void ski_on_delete(skua_msg *msg)
+{
+    struct ski_collection *all;
+    skua_index             index;
+    struct ski_object     *object;
+
+    if (!about(msg, 0, &all, &index))
+        return;
+    object = ski_here(all, &index);
+    if (!object)
+        object = ski_astray(all, &index, msg);
+    if (!object)
+        return;
+    ski_object_delete(object);
+    skua_msg_free(msg);
+}
+
+void skua_delete_ref(skua_ref ref)
+{
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
+    int                    pe   = self->pe;
+
+    if (all->state != SKI_EXPECTED) {
+        ski_check_index(__func__, all, &ref.index);
+        if (!ski_here(all, &ref.index))
+            pe = ski_whereabouts(all, &ref.index);
+    }
+    ski_post_about(self, pe, SKI_HANDLER_DELETE, ref.of.id, &ref.index, NULL, 0);
+}
+
+/* ---- journeys ------------------------------------------------------------------------------ */
+
+/* What a moving element takes along besides its own. */
+struct luggage {
+    uint32_t next, seen, moves;
+    uint32_t zero;
+};
+
+void skua_migrate(void *self, int pe)
+{
+    struct ski_object *object = ski_object_of(self);
+
+    if ((unsigned)pe >= (unsigned)object->of->self->pes)
+        ski_misuse("skua_migrate: %s cannot move to PE %d; this job has PEs 0 to %d",
+                   ski_object_text(object), pe, object->of->self->pes - 1);
+    if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
+        ski_misuse("skua_migrate: %s is a member of a group, which does not move",
+                   ski_object_text(object));
+    if (object->state != SKI_ALIVE && object->state != SKI_LEAVING)
+        return;
+    object->to = pe;
+    ski_object_change(object, pe == object->of->self->pe ? SKI_ALIVE : SKI_LEAVING);
+    if (object->state)
+        ski_object_settle(object);
+}
+
+void ski_depart(struct ski_object *object)
+{
+    struct ski_collection *all     = object->of;
+    skua_index             index   = ski_object_index_get(object);
+    struct luggage         luggage = {object->next, object->seen, object->moves + 1, 0};
+    struct news            news    = {object->to, object->moves + 1};
+    size_t                 bytes   = ski_pup_measure(all->class, object + 1);
+    skua_msg              *msg     = skua_msg_alloc(sizeof luggage + bytes);
+
+    memcpy(skua_msg_data(msg), &luggage, sizeof luggage);
+    ski_pup_pack(all->class, object + 1, (char *)skua_msg_data(msg) + sizeof luggage, bytes);
+    if (all->class->def.destroy)
+        all->class->def.destroy(object + 1);
+    ski_reducing_left(object);
+    ski_everyone_left(all);
+    ski_directory_set(&all->directory, &index, 0);
+    believe(all, &index, &news);
+    msg->handler = SKI_HANDLER_MIGRATE;
+    msg->source  = all->self->pe;
+    ski_msg_post(all->self, object->to, SKI_HANDLER_MIGRATE, ski_msg_address(msg, all->id, &index));
+    ski_object_discard(object, SKI_LEFT);
+}
+
+void ski_on_migrate(skua_msg *msg)
+{
+    struct ski_collection *all;
+    skua_index             index;
+    struct luggage         luggage;
+    struct ski_object     *object;
+
+    if (!about(msg, sizeof luggage, &all, &index))
+        return;
+    memcpy(&luggage, skua_msg_data(msg), sizeof luggage);
+    object        = ski_object_add(all, &index);
+    object->next  = luggage.next;
+    object->moves = luggage.moves;
+    ski_pup_unpack(all->class, object + 1, (char *)skua_msg_data(msg) + sizeof luggage,
+                   msg->bytes - sizeof luggage);
+    ski_reducing_came(object);
+    ski_everyone_came(object, luggage.seen, msg->source);
+    if (ski_home(all, &index) != all->self->pe)
+        tell(all, ski_home(all, &index), &index, &(struct news){all->self->pe, luggage.moves});
+    skua_msg_free(msg);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * locate.h - where an element is: homes, caches, and journeys.
+ *
+ * The *home* of an element, a PE by the collection's map, knows where it is if it is
+ * elsewhere.  Others send there, or where they last heard of it.  A PE that gets a message
+ * for an element that is not there sends it on, by what it knows or else to the home, and
+ * tells the one who sent it what it knows.  Each journey of an element has a number, so
+ * that news that arrive late are not believed.
+ *
+ * An element leaves behind where it went, on the PE it left; its arrival is told to the
+ * home.  Messages therefore always find it: along those traces, or by way of the home.
+ */
+#ifndef SKI_LOCATE_H
+#define SKI_LOCATE_H
+
+#include "objects/object.h"
+
+/** The home of an element. */
+int ski_home(const struct ski_collection *all, const skua_index *index);
+
+/** The PE to send a message to that is for an element which is not here. */
+int ski_whereabouts(const struct ski_collection *all, const skua_index *index);
+
+/** @p object is the one of that index from now on; what waited for it is queued. */
+void ski_settle_here(struct ski_collection *all, const skua_index *index,
+                     struct ski_object *object);
+
+/** It is no more: remember that at its home, nothing elsewhere. */
+void ski_forget(struct ski_object *object);
+
+/** Pack it and send it to where it leaves for. */
+void ski_depart(struct ski_object *object);
+
+/** A message has come for an element that is not here: send it on, keep it, or create the
+ *  element.  The element if it is here now and the message is to be delivered. */
+struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg);
+
+/** Free what the directory of @p all holds besides objects; messages too. */
+void ski_places_free(struct ski_collection *all);
+
+/* Handlers. */
+void ski_on_insert(skua_msg *msg);
+void ski_on_delete(skua_msg *msg);
+void ski_on_located(skua_msg *msg);
+void ski_on_migrate(skua_msg *msg);
+
+#define SKI_LOCATED_LEAST 8
+#define SKI_MIGRATE_LEAST 16
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* object.c - see object.h. */
+#include "objects/object.h"
+
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "objects/locate.h"
+
+/* ---- names --------------------------------------------------------------------- */
+
+skua_index ski_object_index_get(const struct ski_object *object)
+{
+    skua_index index = {.bytes = object->index_bytes};
+
+    memcpy(&index.at, ski_object_index(object), object->index_bytes);
+    return index;
+}
+
+const char *ski_element_text(const struct ski_collection *all, const skua_index *index)
+{
+    static _Thread_local char text[SKI_INDEX_TEXT + 64];
+    char                      number[SKI_INDEX_TEXT];
+
+    if (!all->class)
+        snprintf(text, sizeof text, "an object %s", ski_index_text(number, index, 1));
+    else
+        snprintf(text, sizeof text, "%.60s %s", all->class->def.name,
+                 ski_index_text(number, index, all->index_bytes > 0));
+    return text;
+}
+
+const char *ski_object_text(const struct ski_object *object)
+{
+    skua_index index = ski_object_index_get(object);
+
+    return ski_element_text(object->of, &index);
+}
+
+skua_collection skua_collection_of(const void *self)
+{
+    return (skua_collection){ski_object_of(self)->of->id};
+}
+
+skua_index skua_index_of(const void *self)
+{
+    return ski_object_index_get(ski_object_of(self));
+}
+
+skua_ref skua_ref_of(const void *self)
+{
+    return (skua_ref){skua_collection_of(self), skua_index_of(self)};
+}
+
+/* ---- birth --------------------------------------------------------------------- */
+
+static void set_index(struct ski_object *object, const skua_index *index)
+{
+    unsigned char *to = object->index.raw;
+
+    object->index_bytes = (uint8_t)index->bytes;
+    if (index->bytes > sizeof object->index.raw)
+        to = object->index.long_one = ski_malloc(index->bytes);
+    memcpy(to, &index->at, index->bytes);
+}
+
+struct ski_object *ski_object_add(struct ski_collection *all, const skua_index *index)
+{
+    size_t             bytes  = sizeof(struct ski_object) + all->class->def.bytes;
+    struct ski_object *object = ski_malloc(bytes);
+
+    memset(object, 0, bytes);
+    object->of   = all;
+    object->next = all->reducing.first;
+    object->seen = all->everyone.number;
+    set_index(object, index);
+    ski_member_add(all, object);
+    ski_settle_here(all, index, object);
+    return object;
+}
+
+struct ski_object *ski_object_create(struct ski_collection *all, const skua_index *index,
+                                     const void *data, size_t bytes)
+{
+    struct ski_object *object = ski_object_add(all, index);
+
+    ski_reducing_born(all, 1);
+    if (all->class->def.construct) {
+        ski_object_enter(object);
+        all->class->def.construct(object + 1, data, bytes);
+        ski_object_leave(object);
+    }
+    return object;
+}
+
+/* ---- death --------------------------------------------------------------------- */
+
+static void give_back(struct ski_object *object)
+{
+    if (object->index_bytes > sizeof object->index.raw)
+        free(object->index.long_one);
+    free(object);
+}
+
+static void destroy(struct ski_object *object)
+{
+    if (object->of->class->def.destroy)
+        object->of->class->def.destroy(object + 1);
+}
+
+void ski_object_discard(struct ski_object *object, int state)
+{
+    struct ski_collection *all = object->of;
+
+    ski_object_change(object, state);
+    ski_member_remove(all, object);
+    if (!ski_object_queued(object))
+        give_back(object);
+    if (all->state == SKI_EXISTS)
+        ski_reducing_fewer(all);
+}
+
+void ski_object_end(struct ski_object *object)
+{
+    ski_object_change(object, SKI_DEAD); /* first: the class's function may look */
+    destroy(object);
+    ski_object_discard(object, SKI_DEAD);
+}
+
+static void die(struct ski_object *object)
+{
+    if (object->of->state == SKI_EXISTS) {
+        ski_reducing_died(object);
+        ski_forget(object);
+    }
+    ski_object_end(object);
+}
+
+void ski_object_settle(struct ski_object *object)
+{
+    if (ski_object_running(object))
+        return;
+    switch (object->state) {
+    case SKI_DYING: die(object); break;
+    case SKI_LEAVING: ski_depart(object); break;
+    default:
+        if (!ski_object_queued(object))
+            give_back(object);
+    }
+}
+
+void ski_object_delete(struct ski_object *object)
+{
+    if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
+        ski_misuse("%s is a member of a group, which is deleted as a whole",
+                   ski_object_text(object));
+    if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
+        ski_object_change(object, SKI_DYING);
+    ski_object_settle(object);
+}
+
+void skua_delete(void *self)
+{
+    ski_object_delete(ski_object_of(self));
+}
+
+void ski_objects_free(struct ski_collection *all)
+{
+    for (uint32_t i = 0; i < all->members; i++) {
+        struct ski_object *object = all->member[i];
+
+        if (!object)
+            continue;
+        if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
+            destroy(object);
+        give_back(object);
+    }
+    all->members = 0;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wander.c - elements of a sparse array are inserted, deleted, moved, counted and
+ * broadcast to at random, by all PEs at once, and in the end compared with a model.
+ *
+ * usage: wander [ROUNDS] [STEPS]
+ *
+ * Every element draws its own steps: it sends to others, moves, contributes to the next
+ * reduction.  PE 0 inserts and deletes between rounds, when nothing is under way, and
+ * broadcasts in the middle of them.  What must hold in the end of each round:
+ *   - each element got exactly the messages that were sent to it, and each broadcast of
+ *     its life exactly once, in order;
+ *   - each reduction counted each element that was alive exactly once.
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define INDICES 60
+#define REDUCTIONS 4 /* in a round, of each element */
+
+struct walker {
+    uint64_t random;
+    int64_t  got, sent[INDICES]; /* messages */
+    int      shouts;             /* broadcasts of this round */
+    int      steps, contributed;
+};
+
+static skua_class      walker_class;
+static skua_entry      greet_entry, step_entry, shout_entry, report_entry;
+static skua_collection walkers;
+static skua_completion counted, reported;
+
+/* PE 0's. */
+static bool     alive[INDICES];
+static int      living, sums, sums_wanted;
+static uint64_t seed;
+
+/* What a report says. */
+struct report {
+    int32_t index, shouts;
+    int64_t got, sent[INDICES];
+};
+
+static skua_ref walker(int i)
+{
+    char name[40] = {0};
+
+    memset(name, 'a' + i % 26, 30); /* a long one, and others like it */
+    memcpy(name + 30, &i, sizeof i);
+    return skua_element(walkers, skua_index_bytes(name, 34));
+}
+
+static int number_of(const void *self)
+{
+    skua_index index = skua_index_of(self);
+    int        i;
+
+    memcpy(&i, index.at.raw + 30, sizeof i);
+    return i;
+}
+
+/* What the creator tells an element; what everybody is told of a round. */
+struct life {
+    uint64_t        random;
+    skua_collection walkers;
+};
+
+struct round {
+    uint64_t        random;
+    bool            alive[INDICES];
+    int             steps;
+    skua_completion counted;
+};
+
+static void construct(void *self, const void *data, size_t bytes)
+{
+    CHECK(bytes == sizeof(uint64_t));
+    memcpy(&((struct walker *)self)->random, data, bytes);
+}
+
+/* ---- a step ----------------------------------------------------------------------- */
+
+static void greet(struct walker *w, const struct round *round, int whom)
+{
+    char     data[200] = {0};
+    size_t   bytes     = tap_random(&w->random) % 3 ? 8 : 200;
+    skua_ref ref       = walker(whom);
+
+    if (!round->alive[whom])
+        return;
+    ref.of = skua_collection_of(w);
+    w->sent[whom]++;
+    skua_invoke_copy(ref, greet_entry, data, bytes);
+}
+
+static void on_greet(void *self, const void *data, size_t bytes)
+{
+    (void)data;
+    CHECK(bytes == 8 || bytes == 200);
+    ((struct walker *)self)->got++;
+}
+
+static void contribute(struct walker *w, const struct round *round)
+{
+    int64_t values[2] = {1, number_of(w)};
+
+    w->contributed++;
+    skua_contribute(w, SKUA_SUM, SKUA_INT64, values, 2, round->counted);
+}
+
+static void on_step(void *self, const void *data, size_t bytes)
+{
+    struct walker      *w     = self;
+    const struct round *round = data;
+    uint64_t            draw  = tap_random(&w->random);
+
+    CHECK(bytes == sizeof *round);
+    for (uint64_t n = draw % 4; n > 0; n--)
+        greet(w, round, (int)(tap_random(&w->random) % INDICES));
+    if (w->contributed < REDUCTIONS && draw >> 8 & 1)
+        contribute(w, round);
+    if (++w->steps < round->steps) {
+        skua_ref self_ref = skua_ref_of(self);
+        skua_invoke_copy(self_ref, step_entry, round, sizeof *round);
+    } else {
+        while (w->contributed < REDUCTIONS)
+            contribute(w, round);
+        w->steps = w->contributed = 0;
+    }
+    if (draw >> 16 & 1)
+        skua_migrate(self, (int)(tap_random(&w->random) % (unsigned)skua_pes()));
+}
+
+static void on_shout(void *self, const void *data, size_t bytes)
+{
+    int n;
+
+    CHECK(bytes == sizeof n);
+    memcpy(&n, data, sizeof n);
+    CHECK(n == ++((struct walker *)self)->shouts);
+}
+
+/* ---- reports ------------------------------------------------------------------------ */
+
+static void on_report(void *self, const void *data, size_t bytes)
+{
+    struct walker  *w = self;
+    struct report   report = {number_of(self), w->shouts, w->got, {0}};
+    skua_completion to;
+
+    CHECK(bytes == sizeof to);
+    memcpy(&to, data, sizeof to);
+    memcpy(report.sent, w->sent, sizeof report.sent);
+    skua_contribute(self, SKUA_SET, SKUA_BYTE, &report, sizeof report, to);
+    memset(w->sent, 0, sizeof w->sent);
+    w->got    = 0;
+    w->shouts = 0;
+}
+
+static void on_counted(void *arg, const void *data, size_t bytes)
+{
+    const int64_t *values = data;
+    int64_t        sum    = 0;
+
+    (void)arg;
+    for (int i = 0; i < INDICES; i++)
+        sum += alive[i] ? i : 0;
+    CHECK(bytes == 16 && values[0] == living && values[1] == sum);
+    sums++;
+}
+
+static bool all_counted(void *arg)
+{
+    (void)arg;
+    return sums == sums_wanted;
+}
+
+static void wait_quiet(void)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_quiescence(skua_done_count(&counter));
+    CHECK(skua_counter_wait(&counter, 1));
+}
+
+static void check_round(int shouts)
+{
+    skua_future     future = SKUA_FUTURE_INIT;
+    skua_completion done   = skua_done_future(&future);
+    const void     *data, *at = NULL;
+    size_t          bytes, length;
+    int64_t         got[INDICES] = {0}, sent[INDICES] = {0};
+    int             seen = 0;
+
+    skua_invoke_all(walkers, report_entry, &done, sizeof done);
+    data = skua_future_wait(&future, &bytes);
+    while (skua_set_next(data, bytes, &at, &length)) {
+        const struct report *report = at;
+
+        CHECK(length == sizeof *report && alive[report->index]);
+        CHECK(report->shouts == shouts);
+        got[report->index] += report->got;
+        for (int i = 0; i < INDICES; i++)
+            sent[i] += report->sent[i];
+        seen++;
+    }
+    CHECK(seen == living);
+    for (int i = 0; i < INDICES; i++)
+        CHECK(got[i] == sent[i]);
+    skua_future_clear(&future);
+}
+
+/* ---- rounds -------------------------------------------------------------------------- */
+
+static void change_population(void)
+{
+    for (int n = 0; n < 20; n++) {
+        int      i      = (int)(tap_random(&seed) % INDICES);
+        uint64_t random = tap_random(&seed) | 1;
+
+        if (alive[i] && living > 1) {
+            skua_delete_ref(walker(i));
+            living--;
+            alive[i] = false;
+        } else if (!alive[i]) {
+            int pe = (int)(tap_random(&seed) % (unsigned)(skua_pes() + 1)) - 1;
+            skua_array_insert(walker(i), pe, &random, sizeof random);
+            living++;
+            alive[i] = true;
+        }
+        wait_quiet();
+    }
+}
+
+static void play(int steps)
+{
+    struct round round = {.random = tap_random(&seed), .steps = steps};
+    int          shouts;
+
+    memcpy(round.alive, alive, sizeof alive);
+    round.counted = skua_done_call(on_counted, NULL);
+    sums_wanted += REDUCTIONS;
+    skua_invoke_all(walkers, step_entry, &round, sizeof round);
+    shouts = (int)(tap_random(&seed) % 20);
+    for (int n = 1; n <= shouts; n++) {
+        skua_invoke_all(walkers, shout_entry, &n, sizeof n);
+        skua_poll(tap_random(&seed) % 20);
+    }
+    CHECK(skua_run_until(all_counted, NULL));
+    wait_quiet();
+    check_round(shouts);
+}
+
+static void start(int argc, char **argv)
+{
+    int            rounds = argc > 1 ? atoi(argv[1]) : 30;
+    int            steps  = argc > 2 ? atoi(argv[2]) : 20;
+    skua_array_def def    = {.flags = SKUA_ARRAY_OPEN};
+
+    if (skua_pe() != 0)
+        return;
+    seed    = tap_seed();
+    walkers = skua_array_create(walker_class, &def, NULL, 0);
+    for (int i = 0; i < rounds; i++) {
+        change_population();
+        play(steps);
+    }
+    skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    skua_class_def def = {"walker", sizeof(struct walker), construct, NULL, NULL};
+
+    walker_class = skua_class_register(&def);
+    greet_entry  = skua_method_register(walker_class, "greet", on_greet, 0);
+    step_entry   = skua_method_register(walker_class, "step", on_step, 0);
+    shout_entry  = skua_method_register(walker_class, "shout", on_shout, 0);
+    report_entry = skua_method_register(walker_class, "report", on_report, 0);
+    return skua_main(argc, argv, start);
+}
