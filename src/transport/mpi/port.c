@@ -413,7 +413,7 @@ unsigned ski_mpi_progress(struct ski_port *port)
 
 static skua_status_t refuse(const char *why)
 {
-    snprintf(ski_mpi_net.net->why, sizeof ski_mpi_net.net->why, "%s", why);
+    snprintf(ski_mpi_net.net->why(), SKI_WHY_MOST, "%s", why);
     return SKUA_ERR_UNSUPPORTED;
 }
 
