@@ -7,9 +7,11 @@
  * With `for-ever' all PEs then send to all, for a minute at most: something to disturb.
  * With `ask SECONDS' it ends well after some time, if all that was sent has come back.
  * With `flood', the last PE sends to PE 0 far more than it takes, as it computes; both say
- * by how many MiB the memory of their process has grown meanwhile, without the arena.
+ * by how many MiB the memory of their process has grown meanwhile, without the arena.  With
+ * FILE, PE 0 computes until that is there, which the last PE makes when PE 1 has answered it:
+ * who computes does not keep messages from others.
  *
- * usage: hosts_probe [for-ever | ask SECONDS | flood [COUNT [BYTES]]]
+ * usage: hosts_probe [for-ever | ask SECONDS | flood [COUNT [BYTES [FILE]]]]
  */
 #include <skua/skua.h>
 #include <stdio.h>
@@ -24,12 +26,15 @@ struct ball {
     uint32_t number;
 };
 
-#define COMPUTES 1.0 /* seconds */
+#define COMPUTES 1.0  /* seconds */
+#define PATIENCE 20.0 /* likewise, for the file */
 
 static int    flood_count = 100000;
 static size_t flood_bytes = 1000;
+static char  *flood_file;
 
-static skua_handler told_handler, ball_handler, back_handler, idle_handler, flood_handler;
+static skua_handler told_handler, ball_handler, back_handler, idle_handler, flood_handler,
+    aside_handler;
 static int          told, idle; /* on PE 0 */
 static double       until;
 static skua_pe_data balls_key; /* uint32_t: how many have come back from each PE */
@@ -109,19 +114,28 @@ static void say_growth(const char *who, long before)
     printf("the %s has grown by %ld MiB\n", who, (private_memory() - before) / 1024);
 }
 
+static void compute(void)
+{
+    double end = skua_time() + (flood_file ? PATIENCE : COMPUTES);
+
+    while (skua_time() < end && !(flood_file && access(flood_file, F_OK) == 0))
+        ;
+    if (flood_file)
+        puts(skua_time() < end ? "others are reached" : "others are not reached");
+}
+
 static void on_flood(skua_msg *msg)
 {
     static int  number;
     static long before;
-    double      end = skua_time() + COMPUTES;
 
     if (skua_msg_size(msg) != flood_bytes || *(int *)skua_msg_data(msg) != number)
         skua_abort("message %d of the flood is not here", number);
     skua_msg_free(msg);
-    if (number == 0)
+    if (number == 0) {
         before = private_memory();
-    while (number == 0 && skua_time() < end)
-        ;
+        compute();
+    }
     if (++number < flood_count)
         return;
     say_growth("receiver", before);
@@ -142,14 +156,33 @@ static void flood(void)
     say_growth("sender", before);
 }
 
+/* To PE 1 and back. */
+static void on_aside(skua_msg *msg)
+{
+    FILE *file;
+
+    if (skua_pe() == 1) {
+        skua_send(skua_pes() - 1, aside_handler, msg);
+        return;
+    }
+    skua_msg_free(msg);
+    file = fopen(flood_file, "w");
+    if (file)
+        fclose(file);
+}
+
 static void begin_flood(int argc, char **argv)
 {
+    flood_file = argc > 4 ? argv[4] : NULL;
     if (argc > 2)
         flood_count = atoi(argv[2]);
     if (argc > 3)
         flood_bytes = (size_t)atol(argv[3]);
-    if (skua_pe() == skua_pes() - 1)
-        flood();
+    if (skua_pe() < skua_pes() - 1)
+        return;
+    flood();
+    if (flood_file)
+        skua_send_copy(1, aside_handler, NULL, 0);
 }
 
 static void start(int argc, char **argv)
@@ -180,6 +213,7 @@ int main(int argc, char **argv)
     back_handler  = skua_register("back", on_back);
     idle_handler  = skua_register("idle", on_idle);
     flood_handler = skua_register("flood", on_flood);
+    aside_handler = skua_register("aside", on_aside);
     balls_key     = skua_pe_data_register(4096 * sizeof(uint32_t));
     return skua_main(argc, argv, start);
 }

@@ -50,8 +50,16 @@ for driver in "$@"; do
   ok "$driver: and told of" has "$err" 'was dropped: its sender does not know the secret'
   SKUA_LOG_LEVEL=fatal apart 2 "$tests/test_forger" requests
   ok "$driver: requests that make no sense do no harm" test "$code" = 0
-  apart 2 "$program" flood
-  ok "$driver: who computes gets it all later" has "$code $out" '^0 the flood is over'
+
+  # ---- too much at once: what is not taken stays in the sender's arena, and nowhere else
+  SKUA_ARENA_SIZE=1g apart 3 "$program" flood 200000 100 "$work/flood.$driver"
+  ok "$driver: who computes gets it all later" has "$code $out" 'the flood is over'
+  ok "$driver: and does not keep messages from others" has "$out" '^others are reached'
+  ok "$driver: the sender copies nothing" has "$out" '^the sender has grown by [0-9] MiB'
+  ok "$driver: nor does the receiver" has "$out" '^the receiver has grown by [0-2]?[0-9] MiB'
+  SKUA_ARENA_SIZE=64m apart 2 "$program" flood 1000000 1000
+  ok "$driver: too much for the arena is said" has "$err" 'PE 1.*: the arena is full; raise SKUA_ARENA_SIZE'
+  ok "$driver: and ends the job" test "$code" != 0
 
   # ---- what does not go together
   apart 1 "$examples/ring" : -n 1 "$examples/hello"

@@ -406,7 +406,9 @@ static void *on_room(void *owner, size_t bytes)
     }
     room = ski_pool_alloc(&far->self->pool, bytes);
     if (!room) /* those behind it would wait for it for ever */
-        ski_fatal("no memory for a packet of %zu bytes; raise SKUA_ARENA_SIZE", bytes);
+        ski_fatal("no memory for a packet of %zu bytes that has come: the arena is full (do "
+                  "messages come faster than they are run?); raise SKUA_ARENA_SIZE",
+                  bytes);
     return room;
 }
 

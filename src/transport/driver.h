@@ -133,7 +133,9 @@ struct ski_driver {
                              struct ski_peer **peer);
 
     /** Send a packet.  SKUA_OK: its memory is free again.  SKUA_PENDING: sent() will say
-     *  so.  SKUA_ERR_AGAIN: nothing has happened for want of room; try after progress(). */
+     *  so.  SKUA_ERR_AGAIN: nothing has happened for want of room; try after progress().
+     *  What a driver holds of its own for packets under way is bounded, and a peer that does
+     *  not receive leaves room for the others. */
     skua_status_t (*send)(struct ski_peer *peer, void *packet, size_t bytes);
 
     /** Move things on: upcalls happen here.  Returns a number > 0 if there was anything. */

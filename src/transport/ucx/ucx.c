@@ -34,6 +34,7 @@
 #include "transport/interface.h"
 
 #define PACKET_ID     1
+#define SENDS_MOST    1024 /* packets to a peer that UCX holds: each costs 300 bytes beside it */
 #define CLOSE_SECONDS 5
 #define NAMES         8                           /* of a port, at most */
 #define LISTENERS     64                          /* of the process     */
@@ -62,6 +63,7 @@ struct ski_peer {
     ucp_ep_h         ep;
     int              pe;
     bool             shared; /* reached through shared memory alone */
+    unsigned         sends;  /* packets to it that UCX holds        */
     struct names     names;
     struct ski_peer *next;
 };
@@ -77,7 +79,8 @@ struct ski_key {
 /* In a request that UCX holds. */
 struct note {
     struct ski_port *port;
-    size_t           bytes;
+    struct ski_peer *peer;  /* of a send    */
+    size_t           bytes; /* of a receive */
 };
 
 static struct {
@@ -268,7 +271,7 @@ static ucs_status_t fetch(struct ski_port *port, void *data, size_t bytes)
             port->up->spoilt(port->owner, packet);
         return UCS_OK;
     }
-    *request = (struct note){port, bytes};
+    *request = (struct note){.port = port, .bytes = bytes};
     return UCS_INPROGRESS;
 }
 
@@ -553,10 +556,12 @@ static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to,
 
 static void on_sent(void *request, ucs_status_t status, void *packet)
 {
-    struct ski_port *port = ((struct note *)request)->port;
+    struct note     *note = request;
+    struct ski_port *port = note->port;
 
     (void)status; /* a failure is told by on_error() */
     port->events++;
+    note->peer->sends--;
     port->up->sent(port->owner, packet);
     ucp_request_free(request);
 }
@@ -567,13 +572,17 @@ static skua_status_t send_packet(struct ski_peer *peer, void *packet, size_t byt
                                      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                  .cb.send   = on_sent,
                                  .user_data = packet};
-    struct note *request = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, packet, bytes, &param);
+    struct note        *request;
 
+    if (peer->sends >= SENDS_MOST) /* UCX would take any number */
+        return SKUA_ERR_AGAIN;
+    request = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, packet, bytes, &param);
     if (!UCS_PTR_IS_PTR(request))
         return UCS_PTR_STATUS(request) == UCS_OK
                    ? SKUA_OK
                    : refuse("a packet cannot be sent", UCS_PTR_STATUS(request));
-    request->port = peer->port;
+    *request = (struct note){.port = peer->port, .peer = peer};
+    peer->sends++;
     return SKUA_PENDING;
 }
 
