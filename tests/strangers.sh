@@ -61,6 +61,18 @@ for driver in "$@"; do
   ok "$driver: too much for the arena is said" has "$err" 'PE 1.*: the arena is full; raise SKUA_ARENA_SIZE'
   ok "$driver: and ends the job" test "$code" != 0
 
+  # ---- memory that the driver cannot register
+  export SKUA_DRIVER_PATH="$tests/faulty" SKUA_RMA=1 SKUA_RMA_LEAST=1 SKUA_TEST_FAULT
+  for SKUA_TEST_FAULT in register some keys; do
+    apart 2 "$tests/test_onesided" 50
+    ok "$driver: all is as it should be with the fault: $SKUA_TEST_FAULT" test "$code" = 0
+    [ $SKUA_TEST_FAULT = keys ] && continue
+    ok "$driver: region and PE are named" has "$err" \
+      'of region 0x[0-9a-f]+ on PE [01].*the adapter has no more entries.*by request'
+    ok "$driver: by each process once" test "$(printf '%s\n' "$err" | grep -c 'by request')" -le 2
+  done
+  unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_LEAST SKUA_TEST_FAULT
+
   # ---- what does not go together
   apart 1 "$examples/ring" : -n 1 "$examples/hello"
   ok "$driver: two programs" has "$err" 'process [01] runs another program, or another build'

@@ -63,6 +63,11 @@ const struct ski_driver *ski_far_driver(void)
     return here.driver;
 }
 
+const char *ski_far_reason(skua_status_t status)
+{
+    return ski_driver_why()[0] ? ski_driver_why() : skua_status_str(status);
+}
+
 /* ---- contacts --------------------------------------------------------------------- */
 
 static uint32_t slot_of(const struct ski_far *far, int pe)
@@ -141,12 +146,6 @@ static void lose(struct ski_far *far, struct contact *contact, const char *why)
     ski_peer_lost(far->self, contact->pe, why);
 }
 
-/* Why the driver failed: as it says, or else what the status means. */
-static const char *reason(skua_status_t status)
-{
-    return ski_driver_why()[0] ? ski_driver_why() : skua_status_str(status);
-}
-
 static void connect_to(struct ski_far *far, struct contact *contact)
 {
     char         *address = ski_malloc(SKI_ADDRESS_MOST);
@@ -157,7 +156,7 @@ static void connect_to(struct ski_far *far, struct contact *contact)
     status = here.driver->connect(far->port, contact->pe, address, bytes, &contact->peer);
     free(address);
     if (status != SKUA_OK)
-        lose(far, contact, reason(status));
+        lose(far, contact, ski_far_reason(status));
     else
         ski_log(SKI_LOG_INFO, "PE %d is reached through %s", contact->pe, here.driver->describe());
 }
@@ -203,7 +202,7 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
     else
         ski_pool_free(&far->self->pool, msg);
     if (status < 0)
-        lose(far, contact, reason(status));
+        lose(far, contact, ski_far_reason(status));
     return true;
 }
 
@@ -482,7 +481,7 @@ static skua_status_t open_port(struct ski_far *far, int pe)
     status              = here.driver->open(pe, &upcalls, far, &far->port);
     if (status != SKUA_OK)
         return ski_refuse(status, "PE %d cannot use the network through %s: %s", pe,
-                          here.driver->name, reason(status));
+                          here.driver->name, ski_far_reason(status));
     far->wait_fd = here.driver->wait_fd(far->port);
     far->bell =
         far->wait_fd < 0 ? -1 : ski_bell_open(here.boot->job, ski_job_index(here.boot->job, pe));

@@ -156,7 +156,8 @@ struct ski_driver {
     bool (*by_hardware)(void);
 
     /** Let peers access memory of this process.  SKUA_ERR_UNSUPPORTED: not this memory, or
-     *  this network cannot. */
+     *  this network cannot.  Another failure is told, with net->why(); in either case requests
+     *  are sent instead. */
     skua_status_t (*expose)(void *base, size_t bytes, struct ski_memory **memory);
     void (*conceal)(struct ski_memory *memory);
 

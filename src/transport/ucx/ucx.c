@@ -626,11 +626,12 @@ static skua_status_t expose(void *base, size_t bytes, struct ski_memory **out)
 
     if (memory)
         status = ucp_mem_map(ucx.context, &params, &memory->handle);
-    if (status == UCS_OK)
-        *out = memory;
-    else
+    if (status != UCS_OK) {
         free(memory);
-    return status_of(status);
+        return refuse("ucp_mem_map", status);
+    }
+    *out = memory;
+    return SKUA_OK;
 }
 
 static void conceal(struct ski_memory *memory)
