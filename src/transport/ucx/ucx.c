@@ -37,7 +37,7 @@
 #define SENDS_MOST    1024 /* packets to a peer that UCX holds: each costs 300 bytes beside it */
 #define CLOSE_SECONDS 5
 #define NAMES         8                           /* of a port, at most */
-#define LISTENERS     64                          /* of the process     */
+#define LISTENERS     1024                        /* of the process     */
 #define NAME_BYTES    sizeof(struct sockaddr_in6) /* on the way */
 
 /* Where a port listens. */
