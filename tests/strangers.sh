@@ -73,6 +73,11 @@ for driver in "$@"; do
   done
   unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_LEAST SKUA_TEST_FAULT
 
+  # ---- a host with room for fewer regions
+  SKUA_LOG_LEVEL=fatal apart 1 -x SKUA_ARENA_SIZE=256m "$tests/test_uneven" 300 600000 : \
+    -n 1 -x SKUA_ARENA_SIZE=64m "$tests/test_uneven" 300 600000
+  ok "$driver: regions that not all can make" has "$code $out" '^0 nothing is left of 300 regions'
+
   # ---- what does not go together
   apart 1 "$examples/ring" : -n 1 "$examples/hello"
   ok "$driver: two programs" has "$err" 'process [01] runs another program, or another build'
