@@ -84,6 +84,7 @@ static skua_status_t lay_out(struct ski_job *job)
 /* Everything between joining the job and the first PE. */
 static skua_status_t prepare(struct ski_boot *boot)
 {
+    static char   lines[BUFSIZ]; /* of our own: MPICH takes stdout its buffer away */
     skua_status_t status = SKUA_OK;
 
     ski_crash_install(boot);
@@ -92,7 +93,7 @@ static skua_status_t prepare(struct ski_boot *boot)
         status = lay_out(boot->job);
     }
     if (boot->way != SKI_BOOT_SELF)
-        setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* whole lines, as they come */
+        setvbuf(stdout, lines, _IOLBF, sizeof lines); /* whole lines, as they come */
     if (status == SKUA_OK)
         status = ski_boot_barrier(boot);
     if (status == SKUA_OK)

@@ -63,6 +63,9 @@ for mode in "-n 2" "-n 5" "-n 4 -t 2"; do
 done
 run "$skuarun" -n 4 "$build/examples/hello"
 ok "hello" test "$(printf '%s\n' "$out" | sort -u | grep -c 'of 4 says hello')" = 4
+run "$skuarun" -n 64 -t 32 "$build/examples/hello"
+ok "more ports than one value has room for" \
+  test "$(printf '%s\n' "$out" | sort -u | grep -c 'of 64 says hello')" = 64
 run "$skuarun" -n 3 "$build/tests/test_order"
 ok "messages stay in order" test "$code" = 0
 run "$skuarun" -n 2 true

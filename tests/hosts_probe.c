@@ -6,9 +6,12 @@
  *
  * With `for-ever' all PEs then send to all, for a minute at most: something to disturb.
  * With `ask SECONDS' it ends well after some time, if all that was sent has come back.
- * With `flood', the last PE sends to PE 0 far more than it takes, as it computes.
+ * With `flood', the last PE sends to PE 0 far more than it takes, as it computes; both say
+ * by how many MiB the memory of their process has grown meanwhile, without the arena.  With
+ * FILE, PE 0 computes until that is there, which the last PE makes when PE 1 has answered it:
+ * who computes does not keep messages from others.
  *
- * usage: hosts_probe [for-ever | ask SECONDS | flood]
+ * usage: hosts_probe [for-ever | ask SECONDS | flood [COUNT [BYTES [FILE]]]]
  */
 #include <skua/skua.h>
 #include <stdio.h>
@@ -23,11 +26,15 @@ struct ball {
     uint32_t number;
 };
 
-#define FLOOD       100000
-#define FLOOD_BYTES 1000
-#define COMPUTES    2.0 /* seconds */
+#define COMPUTES 1.0  /* seconds */
+#define PATIENCE 20.0 /* likewise, for the file */
 
-static skua_handler told_handler, ball_handler, back_handler, idle_handler, flood_handler;
+static int    flood_count = 100000;
+static size_t flood_bytes = 1000;
+static char  *flood_file;
+
+static skua_handler told_handler, ball_handler, back_handler, idle_handler, flood_handler,
+    aside_handler;
 static int          told, idle; /* on PE 0 */
 static double       until;
 static skua_pe_data balls_key; /* uint32_t: how many have come back from each PE */
@@ -87,30 +94,95 @@ static void on_idle(skua_msg *msg)
 
 /* ---- a flood ------------------------------------------------------------------------ */
 
+/* Private memory of this process, in KiB: without the arena. */
+static long private_memory(void)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char  line[128];
+    long  n = 0;
+
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "RssAnon: %ld", &n) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return n;
+}
+
+static void say_growth(const char *who, long before)
+{
+    printf("the %s has grown by %ld MiB\n", who, (private_memory() - before) / 1024);
+}
+
+static void compute(void)
+{
+    double end = skua_time() + (flood_file ? PATIENCE : COMPUTES);
+
+    while (skua_time() < end && !(flood_file && access(flood_file, F_OK) == 0))
+        ;
+    if (flood_file)
+        puts(skua_time() < end ? "others are reached" : "others are not reached");
+}
+
 static void on_flood(skua_msg *msg)
 {
-    static int number;
-    double     end = skua_time() + COMPUTES;
+    static int  number;
+    static long before;
 
-    if (skua_msg_size(msg) != FLOOD_BYTES || *(int *)skua_msg_data(msg) != number)
+    if (skua_msg_size(msg) != flood_bytes || *(int *)skua_msg_data(msg) != number)
         skua_abort("message %d of the flood is not here", number);
     skua_msg_free(msg);
-    while (number == 0 && skua_time() < end)
-        ;
-    if (++number < FLOOD)
+    if (number == 0) {
+        before = private_memory();
+        compute();
+    }
+    if (++number < flood_count)
         return;
+    say_growth("receiver", before);
     puts("the flood is over");
     skua_exit(0);
 }
 
 static void flood(void)
 {
-    for (int i = 0; i < FLOOD; i++) {
-        skua_msg *msg = skua_msg_alloc(FLOOD_BYTES);
+    long before = private_memory();
+
+    for (int i = 0; i < flood_count; i++) {
+        skua_msg *msg = skua_msg_alloc(flood_bytes);
 
         *(int *)skua_msg_data(msg) = i;
         skua_send(0, flood_handler, msg);
     }
+    say_growth("sender", before);
+}
+
+/* To PE 1 and back. */
+static void on_aside(skua_msg *msg)
+{
+    FILE *file;
+
+    if (skua_pe() == 1) {
+        skua_send(skua_pes() - 1, aside_handler, msg);
+        return;
+    }
+    skua_msg_free(msg);
+    file = fopen(flood_file, "w");
+    if (file)
+        fclose(file);
+}
+
+static void begin_flood(int argc, char **argv)
+{
+    flood_file = argc > 4 ? argv[4] : NULL;
+    if (argc > 2)
+        flood_count = atoi(argv[2]);
+    if (argc > 3)
+        flood_bytes = (size_t)atol(argv[3]);
+    if (skua_pe() < skua_pes() - 1)
+        return;
+    flood();
+    if (flood_file)
+        skua_send_copy(1, aside_handler, NULL, 0);
 }
 
 static void start(int argc, char **argv)
@@ -119,8 +191,7 @@ static void start(int argc, char **argv)
     size_t n;
 
     if (argc > 1 && strcmp(argv[1], "flood") == 0) {
-        if (skua_pe() == skua_pes() - 1)
-            flood();
+        begin_flood(argc, argv);
         return;
     }
     if (argc > 1)
@@ -142,6 +213,7 @@ int main(int argc, char **argv)
     back_handler  = skua_register("back", on_back);
     idle_handler  = skua_register("idle", on_idle);
     flood_handler = skua_register("flood", on_flood);
+    aside_handler = skua_register("aside", on_aside);
     balls_key     = skua_pe_data_register(4096 * sizeof(uint32_t));
     return skua_main(argc, argv, start);
 }

@@ -64,6 +64,23 @@ for mpi in "$@"; do
   run timeout 60 "$program" "$driver" close
   ok "$mpi: a port that closes early" has "$out" '^closed'
 
+  # ---- the whole runtime in such a program, one host to each process
+  export SKUA_SHARE=0
+  for way in mpi ucx ofi; do
+    [ "$way" = mpi ] || [ -e "$drivers/skua-$way.so" ] || continue
+    export SKUA_DRIVER=$way
+    for order in mpi-first skua-first careless; do
+      under "$mpi" 2 "$tests/mpi_program_$mpi" $order
+      ok "$mpi: a program over $way, $order" test "$code $(lines '^code 0; MPI was begun')" = "0 2"
+      [ "$order" = mpi-first ] || continue
+      ok "$mpi: which began MPI" test "$(lines 'begun by the program')" = 2
+    done
+  done
+  SKUA_DRIVER=mpi under "$mpi" 2 "$tests/mpi_program_$mpi" single
+  ok "$mpi: MPI for one thread is too little" has "$err" 'MPI was initialised for one thread .*needs 3'
+  ok "$mpi: which the program outlives" test "$(lines '^code 1; MPI was begun by the program')" = 2
+  unset SKUA_SHARE SKUA_DRIVER
+
   # ---- over TCP, as between hosts
   case $mpi in
     openmpi) run env OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,tcp timeout 120 "$(launcher openmpi)" \

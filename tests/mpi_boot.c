@@ -135,7 +135,8 @@ static void test_driver(char *words, size_t size)
                                     .interfaces   = "auto",
                                     .port_range   = "any",
                                     .peer_timeout = 10,
-                                    .log          = ski_log_write};
+                                    .log          = ski_log_write,
+                                    .why          = ski_driver_why};
     const struct ski_driver *driver;
     struct ski_port         *port;
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stranger.c - a stranger at the doors of a job: finds the TCP ports that processes of a
- * name listen at, and
+ * name listen at, in its network namespace, and
  *
  *   list       says their addresses, one a line
+ *   doors      says addresses and ports, as 10.0.0.1:5000
  *   disturb    to each: connects and sends garbage, the beginning of something, huge
  *              lengths; connects and says nothing; connects many times
  *
- * It is in the same network namespace.
+ * From another namespace, `visit' disturbs the doors that it is told.  `occupy' listens at
+ * all ports of a range, says so, and waits until its input ends.
  *
- * usage: stranger list | disturb NAME SECONDS [SEED]
+ * usage: stranger list | doors | disturb NAME SECONDS [SEED]
+ *        stranger visit SECONDS SEED DOOR...
+ *        stranger occupy FIRST LAST
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -185,16 +189,75 @@ static void disturb(double seconds)
     printf("%u visits to %d doors\n", visits, door_count);
 }
 
+/* ---- what is asked for -------------------------------------------------------------------- */
+
+static void begin_random(const char *seed)
+{
+    for (unsigned long n = seed ? strtoul(seed, NULL, 0) : 1; n > 0; n--)
+        next_random();
+}
+
+static void say_doors(int with_port)
+{
+    for (int i = 0; i < door_count; i++) {
+        printf("%s", inet_ntoa(doors[i].name.sin_addr));
+        if (with_port)
+            printf(":%d", ntohs(doors[i].name.sin_port));
+        putchar('\n');
+    }
+}
+
+static void add_door(char *text)
+{
+    char *colon = strchr(text, ':');
+
+    if (!colon || door_count == DOORS)
+        return;
+    *colon = '\0';
+    doors[door_count++].name =
+        (struct sockaddr_in){.sin_family      = AF_INET,
+                             .sin_port        = htons((unsigned short)atoi(colon + 1)),
+                             .sin_addr.s_addr = inet_addr(text)};
+}
+
+/* Ports that somebody else has already are as good. */
+static void occupy(int first, int last)
+{
+    for (int port = first; port <= last; port++) {
+        struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
+        int                fd   = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        if (fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0)
+            listen(fd, 1);
+    }
+    puts("occupied");
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+}
+
 int main(int argc, char **argv)
 {
+    const char *mode = argc > 1 ? argv[1] : "";
+
     if (argc < 4)
         return 2;
-    for (unsigned long n = argc > 4 ? strtoul(argv[4], NULL, 0) : 1; n > 0; n--)
-        next_random();
+    if (strcmp(mode, "occupy") == 0) {
+        occupy(atoi(argv[2]), atoi(argv[3]));
+        return 0;
+    }
+    if (strcmp(mode, "visit") == 0) {
+        begin_random(argv[3]);
+        for (int i = 4; i < argc; i++)
+            add_door(argv[i]);
+        disturb(atof(argv[2]));
+        return door_count > 0 ? 0 : 1;
+    }
+    begin_random(argc > 4 ? argv[4] : NULL);
     find_doors(argv[2]);
-    if (strcmp(argv[1], "disturb") == 0)
+    if (strcmp(mode, "disturb") == 0)
         disturb(atof(argv[3]));
-    for (int i = 0; i < door_count && strcmp(argv[1], "list") == 0; i++)
-        puts(inet_ntoa(doors[i].name.sin_addr));
+    else
+        say_doors(strcmp(mode, "doors") == 0);
     return door_count > 0 ? 0 : 1;
 }

@@ -50,8 +50,33 @@ for driver in "$@"; do
   ok "$driver: and told of" has "$err" 'was dropped: its sender does not know the secret'
   SKUA_LOG_LEVEL=fatal apart 2 "$tests/test_forger" requests
   ok "$driver: requests that make no sense do no harm" test "$code" = 0
-  apart 2 "$program" flood
-  ok "$driver: who computes gets it all later" has "$code $out" '^0 the flood is over'
+
+  # ---- too much at once: what is not taken stays in the sender's arena, and nowhere else
+  SKUA_ARENA_SIZE=1g apart 3 "$program" flood 200000 100 "$work/flood.$driver"
+  ok "$driver: who computes gets it all later" has "$code $out" 'the flood is over'
+  ok "$driver: and does not keep messages from others" has "$out" '^others are reached'
+  ok "$driver: the sender copies nothing" has "$out" '^the sender has grown by [0-9] MiB'
+  ok "$driver: nor does the receiver" has "$out" '^the receiver has grown by [0-2]?[0-9] MiB'
+  SKUA_ARENA_SIZE=64m apart 2 "$program" flood 1000000 1000
+  ok "$driver: too much for the arena is said" has "$err" 'PE 1.*: the arena is full; raise SKUA_ARENA_SIZE'
+  ok "$driver: and ends the job" test "$code" != 0
+
+  # ---- memory that the driver cannot register
+  export SKUA_DRIVER_PATH="$tests/faulty" SKUA_RMA=1 SKUA_RMA_LEAST=1 SKUA_TEST_FAULT
+  for SKUA_TEST_FAULT in register some keys; do
+    apart 2 "$tests/test_onesided" 50
+    ok "$driver: all is as it should be with the fault: $SKUA_TEST_FAULT" test "$code" = 0
+    [ $SKUA_TEST_FAULT = keys ] && continue
+    ok "$driver: region and PE are named" has "$err" \
+      'of region 0x[0-9a-f]+ on PE [01].*the adapter has no more entries.*by request'
+    ok "$driver: by each process once" test "$(printf '%s\n' "$err" | grep -c 'by request')" -le 2
+  done
+  unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_LEAST SKUA_TEST_FAULT
+
+  # ---- a host with room for fewer regions
+  SKUA_LOG_LEVEL=fatal apart 1 -x SKUA_ARENA_SIZE=256m "$tests/test_uneven" 300 600000 : \
+    -n 1 -x SKUA_ARENA_SIZE=64m "$tests/test_uneven" 300 600000
+  ok "$driver: regions that not all can make" has "$code $out" '^0 nothing is left of 300 regions'
 
   # ---- what does not go together
   apart 1 "$examples/ring" : -n 1 "$examples/hello"

@@ -63,6 +63,11 @@ const struct ski_driver *ski_far_driver(void)
     return here.driver;
 }
 
+const char *ski_far_reason(skua_status_t status)
+{
+    return ski_driver_why()[0] ? ski_driver_why() : skua_status_str(status);
+}
+
 /* ---- contacts --------------------------------------------------------------------- */
 
 static uint32_t slot_of(const struct ski_far *far, int pe)
@@ -147,11 +152,11 @@ static void connect_to(struct ski_far *far, struct contact *contact)
     size_t        bytes   = ski_ports_find(here.boot, here.driver, contact->pe, address);
     skua_status_t status;
 
-    here.net.why[0] = '\0';
-    status          = here.driver->connect(far->port, contact->pe, address, bytes, &contact->peer);
+    ski_driver_why()[0] = '\0';
+    status = here.driver->connect(far->port, contact->pe, address, bytes, &contact->peer);
     free(address);
     if (status != SKUA_OK)
-        lose(far, contact, here.net.why[0] ? here.net.why : skua_status_str(status));
+        lose(far, contact, ski_far_reason(status));
     else
         ski_log(SKI_LOG_INFO, "PE %d is reached through %s", contact->pe, here.driver->describe());
 }
@@ -201,7 +206,7 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
     else
         ski_pool_free(&far->self->pool, msg);
     if (status < 0)
-        lose(far, contact, skua_status_str(status));
+        lose(far, contact, ski_far_reason(status));
     return true;
 }
 
@@ -404,7 +409,9 @@ static void *on_room(void *owner, size_t bytes)
     }
     room = ski_pool_alloc(&far->self->pool, bytes);
     if (!room) /* those behind it would wait for it for ever */
-        ski_fatal("no memory for a packet of %zu bytes; raise SKUA_ARENA_SIZE", bytes);
+        ski_fatal("no memory for a packet of %zu bytes that has come: the arena is full (do "
+                  "messages come faster than they are run?); raise SKUA_ARENA_SIZE",
+                  bytes);
     return room;
 }
 
@@ -474,12 +481,11 @@ static skua_status_t open_port(struct ski_far *far, int pe)
 {
     skua_status_t status;
 
-    here.net.why[0] = '\0';
-    status          = here.driver->open(pe, &upcalls, far, &far->port);
+    ski_driver_why()[0] = '\0';
+    status              = here.driver->open(pe, &upcalls, far, &far->port);
     if (status != SKUA_OK)
         return ski_refuse(status, "PE %d cannot use the network through %s: %s", pe,
-                          here.driver->name,
-                          here.net.why[0] ? here.net.why : skua_status_str(status));
+                          here.driver->name, ski_far_reason(status));
     far->wait_fd = here.driver->wait_fd(far->port);
     far->bell =
         far->wait_fd < 0 ? -1 : ski_bell_open(here.boot->job, ski_job_index(here.boot->job, pe));
@@ -507,7 +513,8 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
                                    .interfaces   = ski_config.interfaces,
                                    .port_range   = ski_config.ports,
                                    .peer_timeout = ski_config.peer_timeout,
-                                   .log          = ski_log_write};
+                                   .log          = ski_log_write,
+                                   .why          = ski_driver_why};
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)
         return SKUA_ERR_UNREACH;

@@ -48,6 +48,9 @@ void ski_far_close(void);
 /** The driver of a spread job, or NULL. */
 const struct ski_driver *ski_far_driver(void);
 
+/** Why a call of it just failed: as it says, or else what the status means. */
+const char *ski_far_reason(skua_status_t status);
+
 /** Begin and end with a PE, which then has its port, if there is one. */
 void ski_far_begin(struct ski_pe *self);
 void ski_far_end(struct ski_pe *self);

@@ -12,7 +12,8 @@
 #include "core/handler.h"
 #include "core/message.h"
 
-#define KEY "skua.ports"
+#define KEY           "skua.ports"
+#define PORTS_A_VALUE ((int)((SKI_CONTROL_MOST - sizeof(struct told)) / (SKI_ADDRESS_MOST + 4)))
 
 struct told {
     uint64_t program; /* which must be ours */
@@ -42,35 +43,61 @@ static uint64_t program(void)
     return hash ^ sizeof(struct skua_msg) << 8 ^ SKI_DRIVER_VERSION;
 }
 
+/* The name of the value that has the port of a number. */
+static void name_value(char key[SKI_CONTROL_KEY], int number)
+{
+    if (number < PORTS_A_VALUE)
+        snprintf(key, SKI_CONTROL_KEY, KEY);
+    else
+        snprintf(key, SKI_CONTROL_KEY, KEY ".%d", number / PORTS_A_VALUE);
+}
+
+static struct told introduction(const struct ski_driver *driver, int count)
+{
+    struct told told = {.program = program(), .ports = (uint32_t)count};
+
+    snprintf(told.driver, sizeof told.driver, "%s", driver->name);
+    snprintf(told.version, sizeof told.version, "%s", SKUA_VERSION);
+    return told;
+}
+
+/* One value: @p count ports, the first of which has the number @p first. */
+static skua_status_t tell_some(const struct ski_boot *boot, const struct ski_driver *driver,
+                               struct ski_port *const port[], int first, int count)
+{
+    struct told   told = introduction(driver, count);
+    char         *blob = ski_malloc(SKI_CONTROL_MOST), key[SKI_CONTROL_KEY];
+    size_t        at   = sizeof told;
+    skua_status_t status;
+
+    memcpy(blob, &told, sizeof told);
+    for (int i = 0; i < count; i++) {
+        uint32_t bytes = (uint32_t)driver->address(port[first + i], blob + at + 4);
+
+        if (bytes == 0) {
+            free(blob);
+            return ski_refuse(SKUA_ERR_RANGE,
+                              "a port of this process has too long an address for %s; use fewer "
+                              "interfaces (SKUA_INTERFACES)",
+                              driver->name);
+        }
+        memcpy(blob + at, &bytes, 4);
+        at += 4 + bytes;
+    }
+    name_value(key, first);
+    status = ski_boot_put(boot, key, blob, at);
+    free(blob);
+    return status;
+}
+
 skua_status_t ski_ports_tell(const struct ski_boot *boot, const struct ski_driver *driver,
                              struct ski_port *const port[], int count)
 {
-    char         *blob = ski_malloc(sizeof(struct told) + (size_t)count * (SKI_ADDRESS_MOST + 4));
-    struct told  *told = (struct told *)(void *)blob;
-    char         *at   = blob + sizeof *told;
-    skua_status_t status;
+    skua_status_t status = SKUA_OK;
 
-    memset(told, 0, sizeof *told);
-    told->program = program();
-    told->ports   = (uint32_t)count;
-    snprintf(told->driver, sizeof told->driver, "%s", driver->name);
-    snprintf(told->version, sizeof told->version, "%s", SKUA_VERSION);
-    for (int i = 0; i < count; i++) {
-        uint32_t bytes = (uint32_t)driver->address(port[i], at + 4);
-
-        if (bytes == 0 || at - blob + 4 + bytes > SKI_CONTROL_MOST) {
-            free(blob);
-            return ski_refuse(
-                SKUA_ERR_RANGE,
-                "the addresses of the %d ports of this process are too long; use fewer "
-                "interfaces (SKUA_INTERFACES) or more processes with fewer threads",
-                count);
-        }
-        memcpy(at, &bytes, 4);
-        at += 4 + bytes;
-    }
-    status = ski_boot_put(boot, KEY, blob, (size_t)(at - blob));
-    free(blob);
+    for (int first = 0; status == SKUA_OK && first < count; first += PORTS_A_VALUE)
+        status = tell_some(boot, driver, port, first,
+                           count - first < PORTS_A_VALUE ? count - first : PORTS_A_VALUE);
     return status;
 }
 
@@ -88,7 +115,7 @@ static void compare(const struct told *told, const struct ski_driver *driver, in
                   told->driver, driver->name);
 }
 
-/* The address of the port of @p pe in what its process has told; NULL: it makes no sense. */
+/* The address of a port, by its place in what its process has told; NULL: it makes no sense. */
 static const char *find_address(const char *blob, size_t bytes, uint32_t number, uint32_t *length)
 {
     const struct told *told = (const struct told *)(const void *)blob;
@@ -113,16 +140,19 @@ size_t ski_ports_find(const struct ski_boot *boot, const struct ski_driver *driv
                       void *to)
 {
     int         process = ski_job_process_of(boot->job, pe);
+    int         number  = ski_port_number(boot->job, pe);
     size_t      bytes   = SKI_CONTROL_MOST;
     char       *blob    = ski_malloc(bytes);
     const char *address = NULL;
     uint32_t    length  = 0;
+    char        key[SKI_CONTROL_KEY];
 
-    if (ski_boot_get(boot, process, KEY, blob, &bytes) != SKUA_OK)
+    name_value(key, number);
+    if (ski_boot_get(boot, process, key, blob, &bytes) != SKUA_OK)
         ski_fatal("cannot find out where PE %d (process %d) is", pe, process);
     if (bytes >= sizeof(struct told)) {
         compare((const struct told *)(void *)blob, driver, process);
-        address = find_address(blob, bytes, (uint32_t)ski_port_number(boot->job, pe), &length);
+        address = find_address(blob, bytes, (uint32_t)(number % PORTS_A_VALUE), &length);
     }
     if (!address)
         ski_fatal("process %d says nothing of PE %d", process, pe);

@@ -2,9 +2,10 @@
 /*
  * ports.h - what processes tell each other of their ports, before they can talk.
  *
- * Each puts one value (boot.h): who it is, then for each port the length of its address
- * and the address.  Who wants to send to a PE gets it, compares versions, programs and
- * drivers, and takes the address out.
+ * Each puts a value (boot.h): who it is, then for each port the length of its address and
+ * the address; a process with many PEs puts several, of as many ports as fit for certain.
+ * Who wants to send to a PE gets that of its port, compares versions, programs and drivers,
+ * and takes the address out.
  *
  *      | struct told | bytes, address | bytes, address | ...
  *

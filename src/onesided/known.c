@@ -14,6 +14,7 @@
 #include "onesided/request.h"
 #include "onesided/rma.h"
 #include "onesided/table.h"
+#include "transport/select.h"
 
 #define KNOWN_MOST 1024 /* descriptions that are kept */
 
@@ -108,19 +109,29 @@ static void sweep(uint32_t id, bool all)
     }
 }
 
+/* Once is enough: where one cannot be registered others cannot either. */
+static void say_not_registered(uint32_t id, int pe, uint64_t bytes, const char *why)
+{
+    static bool said;
+
+    ski_log(said ? SKI_LOG_DEBUG : SKI_LOG_WARN,
+            "%llu bytes of region %#x on PE %d cannot be registered with %s (%s): operations on "
+            "them, and on others like them, go by request",
+            (unsigned long long)bytes, id, pe, ski_far_driver()->name, why);
+    said = true;
+}
+
 static struct exposed *expose(uint32_t id, int pe, char *base, uint64_t bytes)
 {
     struct exposed *e      = ski_malloc(sizeof *e);
     skua_status_t   status = SKUA_ERR_UNSUPPORTED;
 
-    *e = (struct exposed){exposed, id, pe, NULL};
+    *e                  = (struct exposed){exposed, id, pe, NULL};
+    ski_driver_why()[0] = '\0';
     if (bytes > 0)
         status = ski_far_driver()->expose(base, bytes, &e->memory);
     if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED)
-        ski_log(
-            SKI_LOG_WARN,
-            "the driver cannot register %llu bytes at %p (%s): operations on them go by request",
-            (unsigned long long)bytes, (void *)base, skua_status_str(status));
+        say_not_registered(id, pe, bytes, ski_far_reason(status));
     return exposed = e;
 }
 

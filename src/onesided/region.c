@@ -253,28 +253,28 @@ static skua_status_t publish_round(const struct ski_round *round, uint32_t id)
     return made ? SKUA_OK : SKUA_ERR_NOMEM;
 }
 
-static void forget_memory(const struct ski_note *note)
-{
-    struct ski_region like;
-
-    memcpy(&like, note->like, sizeof like);
-    ski_span_free(ski_origin_job()->arena, like.base);
-}
-
-/* The last one here forgets the note, and the memory if nothing came of it. */
-static void close_round(struct ski_pe *self, const struct ski_round *round)
+/* The last one here forgets the note, and the memory if nothing came of it.  Where an id was
+ * given and not all could use it, @p unused, it also gives that back: what was made here goes
+ * when all others have done so (agree.h). */
+static void close_round(struct ski_pe *self, const struct ski_round *round, uint32_t unused)
 {
     struct ski_note **link, *note;
+    struct ski_region like;
+    uint32_t          members = 0;
 
     ski_lock_acquire(&ski_region_root->lock);
     note = find_round(round, &link);
     if (note && --note->waiting == 0) {
         *link = note->next;
+        memcpy(&like, note->like, sizeof like);
+        members = like.pieces;
         if (!note->id && note->status == SKUA_OK)
-            forget_memory(note);
+            ski_span_free(ski_origin_job()->arena, like.base);
         ski_pool_free(&self->pool, note);
     }
     ski_lock_release(&ski_region_root->lock);
+    if (unused && members)
+        ski_agree_left(unused, members);
 }
 
 static skua_status_t create_apart(struct ski_pe *self, const char *call, const int *pes, uint32_t n,
@@ -283,7 +283,7 @@ static skua_status_t create_apart(struct ski_pe *self, const char *call, const i
     struct ski_round  round = ski_round_next(self, pes, n, rank);
     struct ski_note **link, *note;
     skua_status_t     status;
-    uint32_t          id, none;
+    uint32_t          id, none, unused = 0;
     uint64_t          other;
 
     ski_lock_acquire(&ski_region_root->lock);
@@ -305,10 +305,11 @@ static skua_status_t create_apart(struct ski_pe *self, const char *call, const i
         confirm.confirms = true;
         status           = publish_round(&round, id);
         status           = ski_agree(self, &confirm, status, bytes, &none, &other);
+        unused           = status == SKUA_OK || status == SKUA_ERR_EXIT ? 0 : id;
     }
     if (status == SKUA_OK)
         region->id = id;
-    close_round(self, &round);
+    close_round(self, &round, unused);
     return status;
 }
 

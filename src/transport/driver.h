@@ -45,7 +45,7 @@
 
 #include "base/log.h"
 
-#define SKI_DRIVER_VERSION 1
+#define SKI_DRIVER_VERSION 2
 #define SKI_DRIVER_SYMBOL  "ski_driver"
 #define SKI_PACKET_LEAST   32
 #define SKI_ADDRESS_MOST   2048 /* bytes of an address */
@@ -67,7 +67,8 @@ struct ski_net {
     double      peer_timeout; /* seconds after which a silent network is a lost peer     */
     void (*log)(enum ski_log_level level, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-    char why[SKI_WHY_MOST]; /* the driver's: why start() or open() failed, for people   */
+    char *(*why)(void); /* of the calling thread, SKI_WHY_MOST bytes, in which the driver says
+                           to people why start(), open(), connect() or send() failed */
 };
 
 /* What a port calls; @p owner is what open() was given. */
@@ -102,7 +103,7 @@ struct ski_driver {
     /* -- the process, mandatory ------------------------------------------------ */
 
     /** Find out whether we can work here, and prepare.  @p net stays in place.
-     *  On failure net->why says why, and nothing is left to undo. */
+     *  On failure net->why() says why, and nothing is left to undo. */
     skua_status_t (*start)(struct ski_net *net);
 
     /** Undo start(); all ports are closed. */
@@ -132,7 +133,9 @@ struct ski_driver {
                              struct ski_peer **peer);
 
     /** Send a packet.  SKUA_OK: its memory is free again.  SKUA_PENDING: sent() will say
-     *  so.  SKUA_ERR_AGAIN: nothing has happened for want of room; try after progress(). */
+     *  so.  SKUA_ERR_AGAIN: nothing has happened for want of room; try after progress().
+     *  What a driver holds of its own for packets under way is bounded, and a peer that does
+     *  not receive leaves room for the others. */
     skua_status_t (*send)(struct ski_peer *peer, void *packet, size_t bytes);
 
     /** Move things on: upcalls happen here.  Returns a number > 0 if there was anything. */
@@ -153,7 +156,8 @@ struct ski_driver {
     bool (*by_hardware)(void);
 
     /** Let peers access memory of this process.  SKUA_ERR_UNSUPPORTED: not this memory, or
-     *  this network cannot. */
+     *  this network cannot.  Another failure is told, with net->why(); in either case requests
+     *  are sent instead. */
     skua_status_t (*expose)(void *base, size_t bytes, struct ski_memory **memory);
     void (*conceal)(struct ski_memory *memory);
 

@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +58,48 @@ static bool name_there(int fd, struct sockaddr_storage *name)
     return getpeername(fd, (struct sockaddr *)name, &bytes) == 0;
 }
 
+/* A name as /proc has it, in words of the machine; false: it is not one. */
+static bool read_name(const char *text, sa_family_t family, struct sockaddr_storage *name)
+{
+    struct sockaddr_in  *four = (struct sockaddr_in *)(void *)name;
+    struct sockaddr_in6 *six  = (struct sockaddr_in6 *)(void *)name;
+    unsigned             word[4], port;
+
+    memset(name, 0, sizeof *name);
+    name->ss_family = family;
+    if (family == AF_INET) {
+        if (sscanf(text, "%8x:%4x", &word[0], &port) != 2)
+            return false;
+        four->sin_addr.s_addr = word[0];
+        four->sin_port        = htons((uint16_t)port);
+        return true;
+    }
+    if (sscanf(text, "%8x%8x%8x%8x:%4x", &word[0], &word[1], &word[2], &word[3], &port) != 5)
+        return false;
+    memcpy(&six->sin6_addr, word, sizeof word);
+    six->sin6_port = htons((uint16_t)port);
+    return true;
+}
+
+/* Where the socket of the name @p here is connecting to, which getpeername() says only when
+ * it has got there. */
+static bool name_sought(const struct sockaddr_storage *here, struct sockaddr_storage *there)
+{
+    FILE *list =
+        fopen(here->ss_family == AF_INET ? "/proc/self/net/tcp" : "/proc/self/net/tcp6", "r");
+    char                    line[512], from[64], to[64];
+    struct sockaddr_storage name;
+    bool                    found = false;
+
+    while (list && !found && fgets(line, sizeof line, list))
+        found = sscanf(line, " %*d: %63s %63s", from, to) == 2 &&
+                read_name(from, here->ss_family, &name) && ski_guard_same(&name, here) &&
+                read_name(to, here->ss_family, there);
+    if (list)
+        fclose(list);
+    return found;
+}
+
 /* ---- sockets ---------------------------------------------------------------------- */
 
 /* The next descriptor in a list of them, or -1. */
@@ -79,6 +122,13 @@ static bool ask(int fd, struct tcp_info *info)
 
     memset(info, 0, sizeof *info);
     return getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &bytes) == 0;
+}
+
+static bool is_connecting(int fd)
+{
+    struct tcp_info info;
+
+    return ask(fd, &info) && info.tcpi_state == TCP_SYN_SENT;
 }
 
 static bool is_dead(int fd, double timeout)
@@ -115,8 +165,8 @@ void ski_guard_look(double timeout, ski_guard_fn *is_ours, void *arg)
 
         if (!name_here(fd, &here))
             continue;
-        if (!name_there(fd, &there))
-            there = (struct sockaddr_storage){0}; /* it is not connected, or not yet */
+        if (!name_there(fd, &there) && !(is_connecting(fd) && name_sought(&here, &there)))
+            there = (struct sockaddr_storage){0}; /* it is not connected */
         dead = is_dead(fd, timeout);
         if (!is_ours(arg, &here, &there, dead))
             continue;

@@ -13,6 +13,13 @@
 /* In the order of preference; mpi is built for the MPIs that were found. */
 const char *const ski_driver_names[SKI_CANDIDATES] = {"ucx", "ofi", "mpi-openmpi", "mpi-mpich"};
 
+char *ski_driver_why(void)
+{
+    static _Thread_local char why[SKI_WHY_MOST];
+
+    return why;
+}
+
 const struct ski_driver *ski_driver_load(const char *name, char *why, size_t size)
 {
     void                    *library;
@@ -54,12 +61,12 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
 
         if (!is_wanted(name))
             continue;
-        net->why[0] = '\0';
-        driver      = ski_driver_load(name, net->why, sizeof net->why);
+        net->why()[0] = '\0';
+        driver        = ski_driver_load(name, net->why(), SKI_WHY_MOST);
         if (driver && driver->start(net) == SKUA_OK)
             return driver;
         n += (size_t)snprintf(tried + n, sizeof tried - n, "%s%s: %s", n ? "; " : "", name,
-                              net->why);
+                              net->why());
     }
     if (n == 0)
         ski_log(SKI_LOG_ERROR, "SKUA_DRIVER=%s: there is no such driver (auto, ucx, ofi or mpi)",

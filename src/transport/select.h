@@ -14,6 +14,9 @@
 
 extern const char *const ski_driver_names[SKI_CANDIDATES];
 
+/** What drivers say to people (struct ski_net): SKI_WHY_MOST bytes of the calling thread. */
+char *ski_driver_why(void);
+
 /** Load one, by name; NULL, and why not. */
 const struct ski_driver *ski_driver_load(const char *name, char *why, size_t size);
 

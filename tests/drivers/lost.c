@@ -118,7 +118,7 @@ _Noreturn static void be_child(const char *name, int in, int out)
     alarm(CHILD_LIFE);
     read_all(in, &card, sizeof card);
     net.process = 1;
-    driver      = ski_driver_load(name, net.why, sizeof net.why);
+    driver      = ski_driver_load(name, net.why(), SKI_WHY_MOST);
     if (!driver || driver->start(&net) != SKUA_OK || driver->open(CHILD, &up, NULL, &port) ||
         driver->connect(port, 0, card.address, card.bytes, &parent) != SKUA_OK)
         _exit(2);
@@ -362,7 +362,7 @@ void bench(void)
     struct ski_peer                  *peer;
 
     if (driver->open(0, &up, NULL, &port) != SKUA_OK)
-        die("open: %s", net.why);
+        die("open: %s", net.why());
     card.bytes = driver->address(port, card.address);
     if (write(to_child, &card, sizeof card) != sizeof card)
         die("write");

@@ -23,7 +23,8 @@ struct ski_net net = {.processes    = 1,
                       .interfaces   = "auto",
                       .port_range   = "any",
                       .peer_timeout = 3,
-                      .log          = ski_log_write};
+                      .log          = ski_log_write,
+                      .why          = ski_driver_why};
 
 static char **parts;
 static int    part_count;
@@ -98,9 +99,9 @@ int main(int argc, char **argv)
         net.processes = 2;
         fork_child(argv[1]);
     }
-    driver = ski_driver_load(argv[1], net.why, sizeof net.why);
+    driver = ski_driver_load(argv[1], net.why(), SKI_WHY_MOST);
     if (!driver || driver->start(&net) != SKUA_OK) {
-        printf("1..0 # skip: %s: %s\n", argv[1], net.why);
+        printf("1..0 # skip: %s: %s\n", argv[1], net.why());
         return 77;
     }
     printf("# %s\n", driver->describe());

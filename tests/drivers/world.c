@@ -200,7 +200,7 @@ void open_end(struct end *end, int pe)
 {
     *end = (struct end){.pe = pe};
     if (driver->open(pe, &upcalls, end, &end->port) != SKUA_OK)
-        die("open: %s", net.why);
+        die("open: %s", net.why());
 }
 
 void connect_ends(struct end *from, const struct end *to)

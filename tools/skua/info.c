@@ -46,15 +46,16 @@ static void print_driver(const char *name)
                               .interfaces   = ski_config.interfaces,
                               .port_range   = ski_config.ports,
                               .peer_timeout = ski_config.peer_timeout,
-                              .log          = quietly};
-    driver = ski_driver_load(name, net.why, sizeof net.why);
+                              .log          = quietly,
+                              .why          = ski_driver_why};
+    driver = ski_driver_load(name, net.why(), SKI_WHY_MOST);
     if (driver && strncmp(name, "mpi", 3) == 0) {
         printf("            %s: under its mpiexec or mpirun\n", name);
     } else if (driver && driver->start(&net) == SKUA_OK) {
         printf("            %s: %s\n", name, driver->describe());
         driver->stop();
     } else {
-        printf("            %s: no, %s\n", name, net.why);
+        printf("            %s: no, %s\n", name, net.why());
     }
 }
 

@@ -28,7 +28,7 @@ static bool is_of_size(struct ski_net *net)
 {
     if (ski_mpi.size == net->processes)
         return true;
-    snprintf(net->why, sizeof net->why, "the job has %d processes, but MPI_COMM_WORLD has %d",
+    snprintf(net->why(), SKI_WHY_MOST, "the job has %d processes, but MPI_COMM_WORLD has %d",
              net->processes, ski_mpi.size);
     return false;
 }
@@ -36,10 +36,10 @@ static bool is_of_size(struct ski_net *net)
 static bool is_fit(struct ski_net *net)
 {
     if (ski_mpi.rank != net->process)
-        snprintf(net->why, sizeof net->why, "process %d of the job is rank %d in MPI_COMM_WORLD",
+        snprintf(net->why(), SKI_WHY_MOST, "process %d of the job is rank %d in MPI_COMM_WORLD",
                  net->process, ski_mpi.rank);
     else if (ski_mpi.level < MPI_THREAD_SERIALIZED && net->ports > 1)
-        snprintf(net->why, sizeof net->why,
+        snprintf(net->why(), SKI_WHY_MOST,
                  "MPI was initialised for one thread (%s), but a process of the job needs %d",
                  ski_mpi.level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED",
                  net->ports);
@@ -55,7 +55,7 @@ static bool agree(struct ski_net *net)
 
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (mine && !all)
-        snprintf(net->why, sizeof net->why, "another process of the job cannot use it");
+        snprintf(net->why(), SKI_WHY_MOST, "another process of the job cannot use it");
     return all;
 }
 
@@ -77,7 +77,7 @@ static void set_up(struct ski_net *net)
 
 static skua_status_t start(struct ski_net *net)
 {
-    if (!ski_mpi_session_begin(net->processes > 1, net->why))
+    if (!ski_mpi_session_begin(net->processes > 1, net->why()))
         return SKUA_ERR_UNSUPPORTED;
     if (!is_of_size(net) || !agree(net)) {
         ski_mpi_session_end();

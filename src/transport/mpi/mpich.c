@@ -43,21 +43,28 @@ static void prepare(void)
 /* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 hangs now and then: a process that has
  * closed its connections waits for the launcher, and does not answer those who are closing
  * theirs.  So where the launcher's connection is known we take leave of it ourselves, in
- * its words, when all of us have come so far. */
-static void finalize(void)
+ * its words, when all of us have come so far.  That is done at exit, since MPI is not
+ * finalised as the program sees it, and it may do so. */
+static void take_leave(void)
 {
     static const char leave[] = "cmd=finalize\n";
-    const char       *fd      = getenv("PMI_FD");
+    int               fd      = atoi(getenv("PMI_FD") ? getenv("PMI_FD") : "-1"), over;
     char              answer[256];
 
-    if (!fd) {
-        MPI_Finalize();
+    MPI_Finalized(&over);
+    if (over || fd < 0)
         return;
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (write(atoi(fd), leave, sizeof leave - 1) == (ssize_t)sizeof leave - 1 &&
-        read(atoi(fd), answer, sizeof answer) < 0)
+    if (write(fd, leave, sizeof leave - 1) == (ssize_t)sizeof leave - 1 &&
+        read(fd, answer, sizeof answer) < 0)
         fputs("skua: mpiexec does not answer\n", stderr);
+}
+
+static void finalize(void)
+{
+    if (getenv("PMI_FD") && atexit(take_leave) == 0)
+        MPI_Barrier(MPI_COMM_WORLD);
+    else
+        MPI_Finalize();
 }
 
 const struct ski_mpi_kind ski_mpi_kind = {

@@ -52,6 +52,7 @@ struct ski_peer {
     bool             told;   /* lost() has been called         */
     unsigned         small;  /* small packets, counted ...     */
     unsigned         proofs; /* ... and proofs under way      */
+    unsigned         sends;  /* transfers to it               */
     struct ski_peer *next;
 };
 
@@ -67,6 +68,7 @@ struct ski_port {
     char                     *slots; /* SLOTS times SMALL bytes */
     struct ski_peer          *peers;
     struct transfer          *free_send, *free_receive;
+    unsigned                  sends; /* transfers to all peers */
     int                       requests;
     MPI_Request               request[REQUESTS];
     struct transfer          *of[REQUESTS];
@@ -162,13 +164,20 @@ static void move(struct ski_port *port, struct transfer *t, int rank, int tag)
         move_part(port, t, t->bytes - rest, (int)rest, MPI_BYTE, rank, tag);
 }
 
+static void give_send(struct ski_port *port, struct transfer *t)
+{
+    t->peer->sends--;
+    port->sends--;
+    give(&port->free_send, t);
+}
+
 static void end_send(struct ski_port *port, struct transfer *t)
 {
     if (t->error != MPI_SUCCESS)
         lose(t->peer, t->error);
     t->peer->proofs -= t->proof;
     port->up->sent(port->owner, t->packet);
-    give(&port->free_send, t);
+    give_send(port, t);
 }
 
 static void end_receive(struct ski_port *port, struct transfer *t)
@@ -233,6 +242,8 @@ static struct transfer *begin_send(struct ski_peer *peer, void *packet, size_t b
 {
     struct transfer *t = take(&peer->port->free_send);
 
+    peer->sends++;
+    peer->port->sends++;
     t->kind   = SEND;
     t->proof  = false;
     t->peer   = peer;
@@ -298,15 +309,22 @@ static skua_status_t send_large(struct ski_peer *peer, void *packet, size_t byte
     if (t->left > 0)
         return SKUA_PENDING;
     lose(peer, t->error);
-    give(&port->free_send, t);
+    give_send(port, t);
     return SKUA_OK;
+}
+
+/* What one peer has under way must leave as much for the others, or a peer that computes
+ * would stop them all. */
+static bool is_crowded(const struct ski_peer *peer)
+{
+    return !peer->port->free_send || peer->sends > SENDS - peer->port->sends;
 }
 
 skua_status_t ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     if (peer->error != MPI_SUCCESS)
         return SKUA_OK; /* lost() says what became of it */
-    if (!peer->port->free_send)
+    if (is_crowded(peer))
         return SKUA_ERR_AGAIN;
     return bytes <= SMALL ? send_small(peer, packet, bytes) : send_large(peer, packet, bytes);
 }
@@ -413,7 +431,7 @@ unsigned ski_mpi_progress(struct ski_port *port)
 
 static skua_status_t refuse(const char *why)
 {
-    snprintf(ski_mpi_net.net->why, sizeof ski_mpi_net.net->why, "%s", why);
+    snprintf(ski_mpi_net.net->why(), SKI_WHY_MOST, "%s", why);
     return SKUA_ERR_UNSUPPORTED;
 }
 

@@ -12,7 +12,7 @@ struct ski_mpi ski_mpi = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int  uses;
 static bool ours;  /* we have initialised it, and are to finalise it */
-static bool ended; /* by us, perhaps without MPI_Finalize() (mpich.c) */
+static bool ended; /* by us, perhaps not before exit (mpich.c) */
 
 const char *ski_mpi_error(int error)
 {
@@ -36,8 +36,8 @@ static bool is_this_library(char *why)
         ski_mpi_kind.label(version, ski_mpi.label, sizeof ski_mpi.label);
         return true;
     }
-    snprintf(why, SKI_MPI_WHY, "the program uses another MPI, not %s: %.60s", ski_mpi_kind.name,
-             version);
+    snprintf(why, SKI_MPI_WHY, "the program uses another MPI, not %s: %.*s", ski_mpi_kind.name,
+             (int)strcspn(version, "\n,"), version);
     return false;
 }
 

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/interface.h"
 #include "transport/ofi/ofi.h"
 
 #define API FI_VERSION(1, 11) /* what we are written for; newer libraries keep to it */
@@ -197,16 +198,16 @@ static void say_why(struct ski_net *net, const struct fi_info *list, int error)
 
     list_devices(list, devices, sizeof devices);
     if (!list && error != -FI_ENODATA)
-        snprintf(net->why, sizeof net->why, "fi_getinfo: %s", fi_strerror(-error));
+        snprintf(net->why(), SKI_WHY_MOST, "fi_getinfo: %s", fi_strerror(-error));
     else if (!list)
-        snprintf(net->why, sizeof net->why,
-                 "libfabric has no provider of reliable datagrams here%s",
+        snprintf(net->why(), SKI_WHY_MOST, "libfabric has no provider of reliable datagrams here%s",
                  is_forced() ? " that is called as FI_PROVIDER says" : "");
-    else if (strcmp(net->interfaces, "auto") != 0)
-        snprintf(net->why, sizeof net->why, "no provider is on interface %.60s (there are %s)",
+    else if (strcmp(net->interfaces, "auto") != 0 &&
+             ski_interfaces_fit(net->interfaces, net->why(), SKI_WHY_MOST))
+        snprintf(net->why(), SKI_WHY_MOST, "no provider is on interface %.60s (there are %s)",
                  net->interfaces, devices);
-    else
-        snprintf(net->why, sizeof net->why, "no interface to reach %s with (there are %s)",
+    else if (strcmp(net->interfaces, "auto") == 0)
+        snprintf(net->why(), SKI_WHY_MOST, "no interface to reach %s with (there are %s)",
                  net->one_host ? "processes of this host" : "other hosts", devices);
 }
 
@@ -215,16 +216,12 @@ static skua_status_t set_ports(struct ski_net *net)
 {
     char     low[16], high[16];
     unsigned first, last;
-    int      end = 0;
 
     if (strcmp(net->port_range, "any") == 0)
         return SKUA_OK;
-    if (sscanf(net->port_range, "%5u-%5u%n", &first, &last, &end) != 2 || net->port_range[end] ||
-        first < 1 || last > 65535 || first > last) {
-        snprintf(net->why, sizeof net->why, "\"%.40s\" is not a range of ports such as 5000-5100",
-                 net->port_range);
+    if (!ski_ports_range(net->port_range, &first, &last, net->why(), SKI_WHY_MOST) ||
+        !ski_ports_are_free(net->port_range, net->ports, net->why(), SKI_WHY_MOST))
         return SKUA_ERR_INVAL;
-    }
     snprintf(low, sizeof low, "%u", first);
     snprintf(high, sizeof high, "%u", last);
     setenv("FI_TCP_PORT_LOW_RANGE", low, 1);
@@ -245,7 +242,7 @@ static void set_limit(void)
         setenv(SKI_OFI_LIMIT, "262144", 0);
 }
 
-/* Asks for one wish; NULL if it has no answer, and net->why. */
+/* Asks for one wish; NULL if it has no answer, and net->why(). */
 static struct fi_info *ask(struct ski_net *net, uint64_t wish)
 {
     struct fi_info *hints = hints_for(wish), *list = NULL, *found, *chosen = NULL;

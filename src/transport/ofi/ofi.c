@@ -30,7 +30,7 @@ static void stop(void)
 
 static skua_status_t failed(struct ski_net *net, const char *what, int error)
 {
-    snprintf(net->why, sizeof net->why, "%s of %s on %s: %s", what,
+    snprintf(net->why(), SKI_WHY_MOST, "%s of %s on %s: %s", what,
              ski_ofi.info->fabric_attr->prov_name, ski_ofi.info->domain_attr->name,
              fi_strerror(-error));
     stop();

@@ -94,7 +94,7 @@ struct ski_peer {
     struct ski_ofi_span    *first, *last; /* the last one is not ended */
     struct ski_peer        *next;
     struct sockaddr_storage name; /* if it has one of that kind */
-    char                    why[96];
+    char                    why[SKI_WHY_MOST];
 };
 
 struct ski_port {
@@ -126,7 +126,7 @@ struct ski_port {
 
 /* ---- choose.c ---- */
 
-/** The best that libfabric has for @p net, in *@p info; or net->why. */
+/** The best that libfabric has for @p net, in *@p info; or net->why(). */
 skua_status_t ski_ofi_choose(struct ski_net *net, struct fi_info **info);
 
 /* ---- op.c ---- */

@@ -11,6 +11,7 @@
  * A key is, in the order of its maker's bytes: the first address (8), how many
  * bytes (8), the provider's key (8).
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +33,18 @@ skua_status_t ski_ofi_expose(void *base, size_t bytes, struct ski_memory **memor
     static uint64_t    next; /* for providers that let us choose; one thread at a time */
     struct ski_memory *made;
     const uint64_t     access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+    int                error;
 
     if (!ski_ofi.one_sided)
         return SKUA_ERR_UNSUPPORTED;
     made = malloc(sizeof *made);
     if (!made)
         return SKUA_ERR_NOMEM;
-    if (fi_mr_reg(ski_ofi.domain, base, bytes, access, 0, ++next, 0, &made->region, NULL) != 0) {
+    error = fi_mr_reg(ski_ofi.domain, base, bytes, access, 0, ++next, 0, &made->region, NULL);
+    if (error) {
         free(made);
-        return SKUA_ERR_UNSUPPORTED;
+        snprintf(ski_ofi.net->why(), SKI_WHY_MOST, "fi_mr_reg: %s", fi_strerror(-error));
+        return error == -FI_ENOSYS ? SKUA_ERR_UNSUPPORTED : SKUA_ERR_SYSTEM;
     }
     made->base  = (uintptr_t)base;
     made->bytes = bytes;

@@ -25,6 +25,7 @@
 #include <time.h>
 
 #include "transport/guard.h"
+#include "transport/interface.h"
 #include "transport/ofi/ofi.h"
 
 #define RECONNECT_SECONDS 1.0
@@ -153,6 +154,15 @@ void ski_ofi_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t sta
     push_free(port, op);
 }
 
+static void say_failure(const struct ski_peer *peer, int error)
+{
+    char text[64];
+
+    snprintf(ski_ofi.net->why(), SKI_WHY_MOST, SKI_NO_WAY,
+             ski_address_text(&peer->name, text, sizeof text), ski_ofi.info->domain_attr->name,
+             fi_strerror(error));
+}
+
 skua_status_t ski_ofi_began(struct ski_port *port, struct ski_ofi_op *op, ssize_t result)
 {
     struct ski_peer *peer = op->peer;
@@ -166,7 +176,8 @@ skua_status_t ski_ofi_began(struct ski_port *port, struct ski_ofi_op *op, ssize_
         ski_ofi_refused(peer);
         return SKUA_ERR_AGAIN;
     }
-    ski_ofi_condemn(peer, fi_strerror((int)-result));
+    say_failure(peer, (int)-result);
+    ski_ofi_condemn(peer, ski_ofi.net->why());
     return SKUA_ERR_UNREACH;
 }
 

@@ -155,13 +155,22 @@ static skua_status_t send_large(struct ski_peer *peer, void *packet, size_t byte
     return SKUA_PENDING;
 }
 
+/* What one peer has under way must leave as much for the others, or a peer that computes
+ * would stop them all. */
+static bool is_crowded(const struct ski_peer *peer)
+{
+    size_t room = ski_ofi.info->tx_attr->size, taken = peer->port->in_flight;
+
+    return taken + 2 > room || peer->busy + peer->larges > room - taken;
+}
+
 skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     skua_status_t status;
 
     if (SKI_UNLIKELY(peer->lost))
         return SKUA_ERR_UNREACH;
-    if (peer->port->in_flight + 2 > ski_ofi.info->tx_attr->size)
+    if (is_crowded(peer))
         return SKUA_ERR_AGAIN;
     if (bytes > ski_ofi.info->ep_attr->max_msg_size)
         return SKUA_ERR_INVAL;

@@ -168,9 +168,9 @@ skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
     made->fd        = -1;
     made->again_end = &made->again;
     if ((error = open_endpoint(made)) || (error = open_landings(made))) {
-        snprintf(ski_ofi.net->why, sizeof ski_ofi.net->why,
-                 "an endpoint of %s on %s (ports: %.40s): %s", ski_ofi.info->fabric_attr->prov_name,
-                 ski_ofi.info->domain_attr->name, ski_ofi.net->port_range, fi_strerror(-error));
+        snprintf(ski_ofi.net->why(), SKI_WHY_MOST, "an endpoint of %s on %s (ports: %.40s): %s",
+                 ski_ofi.info->fabric_attr->prov_name, ski_ofi.info->domain_attr->name,
+                 ski_ofi.net->port_range, fi_strerror(-error));
         destroy(made);
         return SKUA_ERR_SYSTEM;
     }

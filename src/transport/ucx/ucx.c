@@ -31,11 +31,13 @@
 #include <unistd.h>
 
 #include "transport/guard.h"
+#include "transport/interface.h"
 
 #define PACKET_ID     1
+#define SENDS_MOST    1024 /* packets to a peer that UCX holds: each costs 300 bytes beside it */
 #define CLOSE_SECONDS 5
 #define NAMES         8                           /* of a port, at most */
-#define LISTENERS     64                          /* of the process     */
+#define LISTENERS     1024                        /* of the process     */
 #define NAME_BYTES    sizeof(struct sockaddr_in6) /* on the way */
 
 /* Where a port listens. */
@@ -61,6 +63,7 @@ struct ski_peer {
     ucp_ep_h         ep;
     int              pe;
     bool             shared; /* reached through shared memory alone */
+    unsigned         sends;  /* packets to it that UCX holds        */
     struct names     names;
     struct ski_peer *next;
 };
@@ -76,7 +79,8 @@ struct ski_key {
 /* In a request that UCX holds. */
 struct note {
     struct ski_port *port;
-    size_t           bytes;
+    struct ski_peer *peer;  /* of a send    */
+    size_t           bytes; /* of a receive */
 };
 
 static struct {
@@ -103,7 +107,7 @@ static skua_status_t status_of(ucs_status_t status)
 
 static skua_status_t refuse(const char *what, ucs_status_t status)
 {
-    snprintf(ucx.net->why, sizeof ucx.net->why, "%s: %s", what, ucs_status_string(status));
+    snprintf(ucx.net->why(), SKI_WHY_MOST, "%s: %s", what, ucs_status_string(status));
     return status_of(status);
 }
 
@@ -125,6 +129,15 @@ static const char *interfaces(const struct ski_net *net)
     return net->one_host ? "lo" : "all";
 }
 
+/* Whether what the settings name is there and up: UCX does without what is not, and would
+ * find later that nobody can be reached. */
+static bool check_interfaces(struct ski_net *net)
+{
+    if (getenv("UCX_NET_DEVICES") || (net->one_host && strcmp(net->interfaces, "auto") == 0))
+        return true;
+    return ski_interfaces_fit(net->interfaces, net->why(), SKI_WHY_MOST);
+}
+
 /* Where it listens, and how soon it notices that nobody is there. */
 static ucs_status_t set_network(ucp_config_t *config, const struct ski_net *net)
 {
@@ -133,6 +146,10 @@ static ucs_status_t set_network(ucp_config_t *config, const struct ski_net *net)
 
     if (strcmp(interfaces(net), "all") != 0)
         status = set(config, "NET_DEVICES", interfaces(net));
+    /* Whom we reach is on another host.  Where UCX thinks otherwise, in containers, it may
+     * take shared memory and never be woken. */
+    if (status == UCS_OK && !net->one_host)
+        status = set(config, "TLS", "^sm");
     snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
     return status == UCS_OK ? set(config, "KEEPALIVE_INTERVAL", seconds) : status;
 }
@@ -144,6 +161,8 @@ static void set_tcp(const struct ski_net *net)
 
     snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
     setenv("UCX_TCP_KEEPIDLE", seconds, 0);
+    /* Or a PE would stand still for minutes where nobody answers, deaf to all others. */
+    setenv("UCX_TCP_CONN_NB", "y", 0);
     /* The default of 8 KB costs large messages a third and more. */
     setenv("UCX_TCP_TX_SEG_SIZE", "128k", 0);
     setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
@@ -163,38 +182,10 @@ static bool has_hardware(void)
     return any && !(tls && strncmp(tls, "tcp", 3) == 0);
 }
 
-/* Whether a port can be had; UCX would try for ever. */
-static bool is_free(unsigned port)
-{
-    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    int                fd   = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool               free = fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0;
-
-    if (fd >= 0)
-        close(fd);
-    return free;
-}
-
-/* Whether the setting makes sense and @p wanted ports of the range are free; or net->why. */
+/* Whether so many ports of the range are free: UCX would try for ever. */
 static bool check_ports(struct ski_net *net, int wanted)
 {
-    unsigned first, last;
-    int      end = 0, found = 0;
-
-    if (strcmp(net->port_range, "any") == 0)
-        return true;
-    if (sscanf(net->port_range, "%5u-%5u%n", &first, &last, &end) != 2 || net->port_range[end] ||
-        first < 1 || last > 65535 || first > last) {
-        snprintf(net->why, sizeof net->why, "\"%.40s\" is not a range of ports such as 5000-5100",
-                 net->port_range);
-        return false;
-    }
-    for (unsigned port = first; port <= last && found < wanted; port++)
-        found += is_free(port);
-    if (found < wanted)
-        snprintf(net->why, sizeof net->why, "%d ports of %.40s are free, and %d are needed", found,
-                 net->port_range, wanted);
-    return found >= wanted;
+    return ski_ports_are_free(net->port_range, wanted, net->why(), SKI_WHY_MOST);
 }
 
 static skua_status_t start(struct ski_net *net)
@@ -213,7 +204,7 @@ static skua_status_t start(struct ski_net *net)
     ucs_status_t  status;
 
     ucx.net = net;
-    if (!check_ports(net, net->ports))
+    if (!check_ports(net, net->ports) || !check_interfaces(net))
         return SKUA_ERR_INVAL;
     set_tcp(net);
     status = ucp_config_read(NULL, NULL, &config);
@@ -280,7 +271,7 @@ static ucs_status_t fetch(struct ski_port *port, void *data, size_t bytes)
             port->up->spoilt(port->owner, packet);
         return UCS_OK;
     }
-    *request = (struct note){port, bytes};
+    *request = (struct note){.port = port, .bytes = bytes};
     return UCS_INPROGRESS;
 }
 
@@ -513,6 +504,20 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
     peer->port->up->lost(peer->port->owner, peer->pe, reason(status));
 }
 
+/* Which addresses could not be reached: the first few of them. */
+static void say_no_way(const struct names *names, ucs_status_t status)
+{
+    char   list[128] = "", text[INET6_ADDRSTRLEN];
+    size_t n         = 0;
+
+    for (size_t i = 0; i < names->count && n + sizeof text + 4 < sizeof list; i++)
+        if (!ski_address_is_loopback(&names->name[i]) || ucx.net->one_host)
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? " or " : "",
+                                  ski_address_text(&names->name[i], text, sizeof text));
+    snprintf(ucx.net->why(), SKI_WHY_MOST, SKI_NO_WAY, n ? list : "it", interfaces(ucx.net),
+             ucs_status_string(status));
+}
+
 static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to, size_t bytes,
                                   struct ski_peer **out)
 {
@@ -540,8 +545,9 @@ static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to,
         status          = ucp_ep_create(port->worker, &params, &peer->ep);
     }
     if (status != UCS_OK) {
+        say_no_way(&peer->names, status);
         free(peer);
-        return refuse("no connection", status);
+        return status_of(status);
     }
     port->peers = peer;
     *out        = peer;
@@ -550,10 +556,12 @@ static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to,
 
 static void on_sent(void *request, ucs_status_t status, void *packet)
 {
-    struct ski_port *port = ((struct note *)request)->port;
+    struct note     *note = request;
+    struct ski_port *port = note->port;
 
     (void)status; /* a failure is told by on_error() */
     port->events++;
+    note->peer->sends--;
     port->up->sent(port->owner, packet);
     ucp_request_free(request);
 }
@@ -564,11 +572,17 @@ static skua_status_t send_packet(struct ski_peer *peer, void *packet, size_t byt
                                      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                  .cb.send   = on_sent,
                                  .user_data = packet};
-    struct note *request = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, packet, bytes, &param);
+    struct note        *request;
 
+    if (peer->sends >= SENDS_MOST) /* UCX would take any number */
+        return SKUA_ERR_AGAIN;
+    request = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, packet, bytes, &param);
     if (!UCS_PTR_IS_PTR(request))
-        return status_of(UCS_PTR_STATUS(request));
-    request->port = peer->port;
+        return UCS_PTR_STATUS(request) == UCS_OK
+                   ? SKUA_OK
+                   : refuse("a packet cannot be sent", UCS_PTR_STATUS(request));
+    *request = (struct note){.port = peer->port, .peer = peer};
+    peer->sends++;
     return SKUA_PENDING;
 }
 
@@ -612,11 +626,12 @@ static skua_status_t expose(void *base, size_t bytes, struct ski_memory **out)
 
     if (memory)
         status = ucp_mem_map(ucx.context, &params, &memory->handle);
-    if (status == UCS_OK)
-        *out = memory;
-    else
+    if (status != UCS_OK) {
         free(memory);
-    return status_of(status);
+        return refuse("ucp_mem_map", status);
+    }
+    *out = memory;
+    return SKUA_OK;
 }
 
 static void conceal(struct ski_memory *memory)

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* interface.c - see interface.h. */
+#include "transport/interface.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEVICES "/sys/class/infiniband/"
+
+enum state { ABSENT, DOWN, BARE, FIT };
+
+/* ---- one of them ---------------------------------------------------------------------- */
+
+static enum state state_here(const struct ifaddrs *entry)
+{
+    bool ip = entry->ifa_addr &&
+              (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
+
+    if (!(entry->ifa_flags & IFF_UP) || !(entry->ifa_flags & IFF_RUNNING))
+        return DOWN;
+    return ip ? FIT : BARE;
+}
+
+/* An interface has an entry of its own and one for each address. */
+static enum state state_of(const struct ifaddrs *all, const char *name, size_t length)
+{
+    enum state best = ABSENT;
+
+    for (; all; all = all->ifa_next)
+        if (strlen(all->ifa_name) == length && strncmp(all->ifa_name, name, length) == 0 &&
+            state_here(all) > best)
+            best = state_here(all);
+    return best;
+}
+
+/* mlx5_0, or mlx5_0:1: not ours to judge. */
+static bool is_device(const char *name, size_t length)
+{
+    char path[sizeof DEVICES + 64];
+
+    snprintf(path, sizeof path, DEVICES "%.*s", (int)(length < 64 ? length : 64), name);
+    return memchr(name, ':', length) || access(path, F_OK) == 0;
+}
+
+/* ---- all ------------------------------------------------------------------------------ */
+
+static void list(const struct ifaddrs *all, char *to, size_t size)
+{
+    size_t n = 0;
+
+    to[0] = '\0';
+    for (; all && n + 1 < size; all = all->ifa_next)
+        if (all->ifa_addr && all->ifa_addr->sa_family == AF_PACKET)
+            n += (size_t)snprintf(to + n, size - n, "%s%s%s", n ? ", " : "", all->ifa_name,
+                                  state_here(all) == DOWN ? " (down)" : "");
+}
+
+static void say_why(const struct ifaddrs *all, const char *name, size_t length, char *why,
+                    size_t size)
+{
+    char there[128];
+
+    list(all, there, sizeof there);
+    switch (state_of(all, name, length)) {
+    case DOWN: snprintf(why, size, "interface %.*s is down", (int)length, name); break;
+    case BARE: snprintf(why, size, "interface %.*s has no address", (int)length, name); break;
+    default:
+        snprintf(why, size, "there is no interface %.*s (but %s)", (int)length, name, there);
+        break;
+    }
+}
+
+static bool any_leads_out(const struct ifaddrs *all, char *why, size_t size)
+{
+    char there[128];
+
+    for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
+        if (state_here(entry) == FIT && !(entry->ifa_flags & IFF_LOOPBACK))
+            return true;
+    list(all, there, sizeof there);
+    snprintf(why, size, "no interface that leads to other hosts is up (there are %s)", there);
+    return access(DEVICES ".", F_OK) == 0;
+}
+
+/* The first that cannot be used is told of, if none can. */
+static bool any_fits(const struct ifaddrs *all, const char *names, char *why, size_t size)
+{
+    const char *bad = NULL;
+
+    for (const char *name = names; *name;) {
+        size_t length = strcspn(name, ",");
+
+        if (is_device(name, length) || state_of(all, name, length) == FIT)
+            return true;
+        bad = bad ? bad : name;
+        name += length + (name[length] == ',');
+    }
+    say_why(all, bad ? bad : names, strcspn(bad ? bad : names, ","), why, size);
+    return false;
+}
+
+bool ski_interfaces_fit(const char *names, char *why, size_t size)
+{
+    struct ifaddrs *all;
+    bool            fit;
+
+    if (getifaddrs(&all) != 0)
+        return true; /* let the library below find out */
+    fit = strcmp(names, "auto") == 0 ? any_leads_out(all, why, size)
+                                     : any_fits(all, names, why, size);
+    freeifaddrs(all);
+    return fit;
+}
+
+/* ---- ports ---------------------------------------------------------------------------- */
+
+bool ski_ports_range(const char *setting, unsigned *first, unsigned *last, char *why, size_t size)
+{
+    int end = 0;
+
+    if (sscanf(setting, "%5u-%5u%n", first, last, &end) == 2 && !setting[end] && *first >= 1 &&
+        *last <= 65535 && *first <= *last)
+        return true;
+    snprintf(why, size, "\"%.40s\" is not a range of ports such as 5000-5100", setting);
+    return false;
+}
+
+static bool is_free(unsigned port)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    int                fd   = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool               free = fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return free;
+}
+
+bool ski_ports_are_free(const char *setting, int wanted, char *why, size_t size)
+{
+    unsigned first, last;
+    int      found = 0;
+
+    if (strcmp(setting, "any") == 0)
+        return true;
+    if (!ski_ports_range(setting, &first, &last, why, size))
+        return false;
+    for (unsigned port = first; port <= last && found < wanted; port++)
+        found += is_free(port);
+    if (found < wanted)
+        snprintf(why, size, "%d ports of %.40s are free, and %d are needed", found, setting,
+                 wanted);
+    return found >= wanted;
+}
+
+/* ---- addresses ------------------------------------------------------------------------ */
+
+bool ski_address_is_loopback(const struct sockaddr_storage *name)
+{
+    char text[INET6_ADDRSTRLEN];
+
+    ski_address_text(name, text, sizeof text);
+    return strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;
+}
+
+const char *ski_address_text(const struct sockaddr_storage *name, char *to, size_t size)
+{
+    const void *address =
+        name->ss_family == AF_INET6
+            ? (const void *)&((const struct sockaddr_in6 *)(const void *)name)->sin6_addr
+            : (const void *)&((const struct sockaddr_in *)(const void *)name)->sin_addr;
+
+    if ((name->ss_family != AF_INET && name->ss_family != AF_INET6) ||
+        !inet_ntop(name->ss_family, address, to, (socklen_t)size))
+        snprintf(to, size, "its address");
+    return to;
+}

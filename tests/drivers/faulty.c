@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * faulty.c - a driver that does what the one at REAL does, but for the faults that
+ * SKUA_TEST_FAULT names.  It is found by its folder, SKUA_DRIVER_PATH.
+ *
+ *   register   no memory can be registered
+ *   some       every second registration fails
+ *   keys       keys are not taken
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/driver.h"
+
+__attribute__((visibility("default"))) struct ski_driver ski_driver;
+
+static const struct ski_driver *real;
+static struct ski_net          *net;
+static _Atomic unsigned         registrations;
+
+static bool is_faulty(const char *fault)
+{
+    const char *wanted = getenv("SKUA_TEST_FAULT");
+
+    return wanted && strcmp(wanted, fault) == 0;
+}
+
+static skua_status_t start(struct ski_net *of)
+{
+    net = of;
+    return real->start(of);
+}
+
+static skua_status_t expose(void *base, size_t bytes, struct ski_memory **memory)
+{
+    unsigned n = atomic_fetch_add(&registrations, 1);
+
+    if (!is_faulty("register") && !(is_faulty("some") && n % 2 == 0))
+        return real->expose(base, bytes, memory);
+    snprintf(net->why(), SKI_WHY_MOST, "the adapter has no more entries");
+    return SKUA_ERR_NOMEM;
+}
+
+static skua_status_t take_key(struct ski_peer *peer, const void *from, size_t bytes,
+                              struct ski_key **key)
+{
+    return is_faulty("keys") ? SKUA_ERR_INVAL : real->take_key(peer, from, bytes, key);
+}
+
+__attribute__((constructor)) static void load(void)
+{
+    void *library = dlopen(REAL, RTLD_NOW | RTLD_LOCAL);
+
+    real = library ? dlsym(library, SKI_DRIVER_SYMBOL) : NULL;
+    if (!real)
+        return; /* of version 0, which is refused */
+    ski_driver          = *real;
+    ski_driver.start    = start;
+    ski_driver.expose   = expose;
+    ski_driver.take_key = take_key;
+}

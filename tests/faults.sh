@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# faults.sh - what a job over several hosts says when the network is not as it should be:
+# interfaces that are missing or down, addresses that no route leads to, strangers, ports
+# that others have.  The hosts are network namespaces:
+#
+#      sf<pid>-a  10.79.0.1  \
+#      sf<pid>-b  10.79.0.2   - bridge in sf<pid>-0;   x0 at a and b: networks of their own,
+#      sf<pid>-c  10.79.0.3  /                         d0: down
+#
+# usage: faults.sh SKUARUN TESTS-FOLDER DRIVER...
+skuarun=$1
+tests=$2
+shift 2
+. "$(dirname "$0")/tap.sh"
+code=0 out='' err=''
+
+if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null; then
+  echo "1..0 # SKIP not root, or no ip"
+  exit 0
+fi
+if ! ip netns add "sf$$-0" 2>/dev/null; then
+  echo "1..0 # SKIP no network namespaces here"
+  exit 0
+fi
+
+# ---- hosts ------------------------------------------------------------------------
+
+host()
+{
+  echo "sf$$-$1"
+}
+
+remove_hosts()
+{
+  for i in c b a 0; do
+    for pid in $(ip netns pids "$(host $i)" 2>/dev/null); do # of this test alone
+      kill -9 "$pid" 2>/dev/null
+    done
+    ip netns del "$(host $i)" 2>/dev/null
+  done
+  rm -rf "$work"
+}
+trap remove_hosts EXIT
+trap 'exit 130' INT TERM HUP
+
+# make_host NAME NUMBER
+make_host()
+{
+  ns=$(host "$1")
+  ip netns add "$ns" &&
+    ip -n "$ns" link set lo up &&
+    ip -n "$(host 0)" link add "v$1" type veth peer name e0 netns "$ns" &&
+    ip -n "$(host 0)" link set "v$1" master b0 up &&
+    ip -n "$ns" addr add "10.79.0.$2/24" dev e0 &&
+    ip -n "$ns" link set e0 up &&
+    ip -n "$ns" link add x0 type veth peer name x1 &&
+    ip -n "$ns" link set x1 up &&
+    ip -n "$ns" addr add "10.79.$2.1/24" dev x0 &&
+    ip -n "$ns" link set x0 up &&
+    ip -n "$ns" link add d0 type veth peer name d1 &&
+    ip -n "$ns" addr add "10.79.9.$2/24" dev d0
+}
+
+are_up()
+{
+  for _ in $(seq 100); do
+    [ "$(for i in a b c; do ip -n "$(host $i)" -br link | grep -E '^[ex]0@.* UP '; done | wc -l)" \
+      = 6 ] && return 0
+    sleep 0.05
+  done
+  return 1
+}
+
+ip -n "$(host 0)" link add b0 type bridge && ip -n "$(host 0)" link set b0 up
+if ! make_host a 1 || ! make_host b 2 || ! make_host c 3 || ! are_up; then
+  echo "1..0 # SKIP no virtual network here"
+  exit 0
+fi
+name_program "$tests/test_hosts_probe"
+export SKUA_PIN=none SKUA_LAUNCHER="ip netns exec %h" SKUA_PEER_TIMEOUT=2 SKUA_DRIVER=
+export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=0}"
+
+# spread PROGRAM...: a PE on each of two hosts
+spread()
+{
+  run timeout -k 5 40 "$skuarun" "--hosts=$(host a):1,$(host b):1" "$@"
+}
+
+# ends WHAT CODE PATTERN: what the job came to, and that nothing is left of it
+ends()
+{
+  ok "$SKUA_DRIVER: $1" has "$code $err" "^$2 "
+  ok "$SKUA_DRIVER: $1: the line" has "$err" "$3"
+  ok "$SKUA_DRIVER: $1: nothing is left" none_left
+}
+
+# ---- interfaces -------------------------------------------------------------------
+
+interfaces()
+{
+  SKUA_INTERFACES=e0 spread "$program"
+  ok "$SKUA_DRIVER: the right interface" test "$code" = 0
+  SKUA_INTERFACES=nosuch0 spread "$program"
+  ends "no such interface" 1 'other hosts with \(.*there is no interface nosuch0 \(but .*e0'
+  SKUA_INTERFACES=d0 spread "$program"
+  ends "an interface that is down" 1 'other hosts with \(.*interface d0 is down\)'
+  SKUA_INTERFACES=x0 spread "$program"
+  ends "an address without a route" 134 \
+    'lost PE [01] \(process [01]\): no way leads to 10.79.[12].1 from x0: .*SKUA_INTERFACES'
+}
+
+# misdirect COMMAND: what a and b send to each other goes astray (replace), or not (del)
+misdirect()
+{
+  ip -n "$(host a)" neigh "$1" 10.79.0.2 lladdr 02:00:00:00:00:99 dev e0 nud permanent
+  ip -n "$(host b)" neigh "$1" 10.79.0.1 lladdr 02:00:00:00:00:99 dev e0 nud permanent
+}
+
+silent()
+{
+  misdirect replace
+  SKUA_INTERFACES=e0 spread "$program"
+  misdirect del
+  ends "a host that does not answer" 134 'lost PE [01] \(process [01]\): '
+}
+
+# ---- strangers --------------------------------------------------------------------
+
+# Waits until the job listens at host a; its doors are in $doors.
+await_doors()
+{
+  for _ in $(seq 100); do
+    doors=$(ip netns exec "$(host a)" "$tests/test_stranger" doors "$name" 0) && return
+    sleep 0.05
+  done
+}
+
+strangers()
+{
+  (await_doors
+   echo "$doors" >"$work/doors"
+   # shellcheck disable=SC2086
+   exec ip netns exec "$(host c)" "$tests/test_stranger" visit 1 "$1" $doors >"$work/visits") &
+  stranger=$!
+  SKUA_INTERFACES=e0 spread "$program" ask 2
+  wait $stranger
+  ok "$SKUA_DRIVER: a job goes on among strangers of another host ($(cat "$work/visits"))" \
+    has "$code $out" 'all balls are back'
+  ok "$SKUA_DRIVER: who did get there" has "$(cat "$work/visits")" '^[1-9][0-9]+ visits'
+}
+
+# ---- ports ------------------------------------------------------------------------
+
+# occupied FIRST LAST COMMAND...: with all these ports of host b in other hands
+occupied()
+{
+  mkfifo "$work/hold" "$work/said"
+  ip netns exec "$(host b)" "$tests/test_stranger" occupy "$1" "$2" <"$work/hold" >"$work/said" &
+  occupier=$!
+  exec 8>"$work/hold"
+  read -r _ <"$work/said"
+  shift 2
+  "$@"
+  exec 8>&-
+  wait $occupier
+  rm "$work/hold" "$work/said"
+}
+
+ports()
+{
+  SKUA_INTERFACES=e0 SKUA_PORTS=46000-46009 spread "$program"
+  ok "$SKUA_DRIVER: ports of a range" test "$code" = 0
+  SKUA_INTERFACES=e0 SKUA_PORTS=46000-46009 occupied 46000 46009 spread "$program"
+  ends "a range that others have" 1 '0 ports of 46000-46009 are free, and 3 are needed'
+}
+
+for driver in "$@"; do
+  case $driver in ucx | ofi) ;; *) continue ;; esac
+  SKUA_DRIVER=$driver
+  interfaces
+  silent
+  strangers 7
+  ports
+done
+tap_end

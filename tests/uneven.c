@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * uneven.c - hosts of which one has room for fewer regions than the others: when a symmetric
+ * region cannot be made there, nobody keeps anything of it.
+ *
+ * PE 0 has the larger arena, and takes the numbers that PE 1 has places for.  What is asked
+ * for then, TIMES, cannot be had, and PE 0 could not keep it all.
+ *
+ * usage: uneven TIMES BYTES
+ */
+#include <skua/skua.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define OWN 1100 /* an arena of 64 MiB has fewer places */
+
+/* Regions of PE 0 alone. */
+static void make_own(skua_region own[])
+{
+    int alone = 0;
+
+    for (int i = 0; i < OWN; i++)
+        if (skua_region_create_on(&alone, 1, 8, &own[i]) != SKUA_OK)
+            skua_abort("region %d of PE 0 alone cannot be made", i);
+}
+
+static void free_own(const skua_region own[])
+{
+    for (int i = 0; i < OWN; i++)
+        if (skua_region_free(own[i]) != SKUA_OK)
+            skua_abort("region %d cannot be freed", i);
+}
+
+static void start(int argc, char **argv)
+{
+    int         times = argc > 1 ? atoi(argv[1]) : 100;
+    size_t      bytes = argc > 2 ? (size_t)atol(argv[2]) : 1000;
+    skua_region own[OWN], common;
+
+    if (skua_pe() == 0)
+        make_own(own);
+    for (int i = 0; i < times; i++)
+        if (skua_region_create(bytes, &common) != SKUA_ERR_NOMEM)
+            skua_abort("region %d has found a place", i);
+    if (skua_pe() != 0)
+        return;
+    /* Had any been kept the arena would be full. */
+    if (skua_region_alloc((size_t)times * bytes / 2, &common) != SKUA_OK)
+        skua_abort("memory has been lost");
+    free_own(own);
+    printf("nothing is left of %d regions\n", times);
+    skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    return skua_main(argc, argv, start);
+}
