@@ -3,6 +3,10 @@
 #include "core/builtin.h"
 
 #include "core/handler.h"
+#include "objects/detector.h"
+#include "objects/program.h"
+#include "objects/quiescence.h"
+#include "objects/wave.h"
 #include "onesided/agree.h"
 #include "onesided/lock_far.h"
 #include "onesided/notify.h"
@@ -10,22 +14,31 @@
 #include "onesided/rma.h"
 
 const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
-    [SKI_HANDLER_THREAD]         = {"skua.thread", ski_on_thread, SKI_NEVER_FAR},
-    [SKI_HANDLER_RESUME]         = {"skua.resume", ski_on_resume, sizeof(void *)},
-    [SKI_HANDLER_COMPLETE]       = {"skua.complete", ski_on_complete, SKI_COMPLETE_LEAST},
-    [SKI_HANDLER_BROADCAST]      = {"skua.broadcast", ski_on_broadcast, 0},
-    [SKI_HANDLER_BROADCAST_HERE] = {"skua.broadcast-here", ski_on_broadcast_here, SKI_NEVER_FAR},
-    [SKI_HANDLER_BROADCAST_DONE] = {"skua.broadcast-done", ski_on_broadcast_done, sizeof(void *)},
-    [SKI_HANDLER_REDUCE]         = {"skua.reduce", ski_on_reduce, SKI_REDUCE_LEAST},
-    [SKI_HANDLER_RESULT]         = {"skua.result", ski_on_result, SKI_REDUCE_LEAST},
-    [SKI_HANDLER_NOTIFIED]       = {"skua.notified", ski_on_notified, SKI_NEVER_FAR},
-    [SKI_HANDLER_REQUEST]        = {"skua.request", ski_on_request, 0},
-    [SKI_HANDLER_SERVED]         = {"skua.served", ski_on_served, 0},
-    [SKI_HANDLER_AGREE]          = {"skua.agree", ski_on_agree, SKI_AGREE_LEAST},
-    [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},
-    [SKI_HANDLER_LOCK]           = {"skua.lock", ski_on_lock, SKI_LOCK_LEAST},
-    [SKI_HANDLER_RMA]            = {"skua.rma", ski_on_rma, SKI_NEVER_FAR},
-    [SKI_HANDLER_EXIT]           = {"skua.exit", ski_on_exit, sizeof(int32_t)},
-    [SKI_HANDLER_GONE]           = {"skua.gone", ski_on_gone, sizeof(int32_t)},
-    [SKI_HANDLER_BYE]            = {"skua.bye", ski_on_bye, sizeof(int32_t)},
+    [SKI_HANDLER_THREAD]         = {"skua.thread", ski_on_thread, SKI_NEVER_FAR, false},
+    [SKI_HANDLER_RESUME]         = {"skua.resume", ski_on_resume, sizeof(void *), false},
+    [SKI_HANDLER_COMPLETE]       = {"skua.complete", ski_on_complete, SKI_COMPLETE_LEAST, false},
+    [SKI_HANDLER_BROADCAST]      = {"skua.broadcast", ski_on_broadcast, 0, true},
+    [SKI_HANDLER_BROADCAST_HERE] = {"skua.broadcast-here", ski_on_broadcast_here, SKI_NEVER_FAR,
+                                    true},
+    [SKI_HANDLER_BROADCAST_DONE] = {"skua.broadcast-done", ski_on_broadcast_done, sizeof(void *),
+                                    false},
+    [SKI_HANDLER_REDUCE]         = {"skua.reduce", ski_on_reduce, SKI_REDUCE_LEAST, true},
+    [SKI_HANDLER_RESULT]         = {"skua.result", ski_on_result, SKI_REDUCE_LEAST, true},
+    [SKI_HANDLER_NOTIFIED]       = {"skua.notified", ski_on_notified, SKI_NEVER_FAR, false},
+    [SKI_HANDLER_REQUEST]        = {"skua.request", ski_on_request, 0, false},
+    [SKI_HANDLER_SERVED]         = {"skua.served", ski_on_served, 0, false},
+    [SKI_HANDLER_AGREE]          = {"skua.agree", ski_on_agree, SKI_AGREE_LEAST, false},
+    [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t), false},
+    [SKI_HANDLER_LOCK]           = {"skua.lock", ski_on_lock, SKI_LOCK_LEAST, false},
+    [SKI_HANDLER_RMA]            = {"skua.rma", ski_on_rma, SKI_NEVER_FAR, false},
+    [SKI_HANDLER_QUIET_ASK]      = {"skua.quiet-ask", ski_on_quiet_ask, SKI_QUIET_ASK_LEAST, false},
+    [SKI_HANDLER_QUIET_WAVE]     = {"skua.quiet-wave", ski_on_wave, SKI_WAVE_LEAST, false},
+    [SKI_HANDLER_QUIET_REPORT]   = {"skua.quiet-report", ski_on_report, SKI_REPORT_LEAST, false},
+    [SKI_HANDLER_DETECT_START] = {"skua.detect-start", ski_on_detect_start, SKI_DETECT_START_LEAST,
+                                  false},
+    [SKI_HANDLER_DETECT_END] = {"skua.detect-end", ski_on_detect_end, SKI_DETECT_END_LEAST, false},
+    [SKI_HANDLER_READONLY]   = {"skua.readonly", ski_on_readonly, SKI_READONLY_LEAST, false},
+    [SKI_HANDLER_EXIT]       = {"skua.exit", ski_on_exit, sizeof(int32_t), false},
+    [SKI_HANDLER_GONE]       = {"skua.gone", ski_on_gone, sizeof(int32_t), false},
+    [SKI_HANDLER_BYE]        = {"skua.bye", ski_on_bye, sizeof(int32_t), false},
 };

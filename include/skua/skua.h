@@ -6,9 +6,12 @@
 #include <skua/atomic.h>
 #include <skua/collective.h>
 #include <skua/completion.h>
+#include <skua/detector.h>
 #include <skua/message.h>
 #include <skua/onesided.h>
 #include <skua/pe.h>
+#include <skua/program.h>
+#include <skua/quiescence.h>
 #include <skua/region.h>
 #include <skua/scheduler.h>
 #include <skua/status.h>

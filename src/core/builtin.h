@@ -3,6 +3,7 @@
 #ifndef SKI_BUILTIN_H
 #define SKI_BUILTIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,7 @@ struct ski_builtin {
     const char     *name;
     skua_handler_fn fn;
     size_t          least; /* bytes of a message from another host; SKI_NEVER_FAR: none comes */
+    bool program; /* it runs code of the program, so it waits for objects/program.c's gate */
 };
 
 #define SKI_NEVER_FAR      SIZE_MAX

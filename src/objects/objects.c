@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* objects.c - see objects.h. */
+#include "objects/objects.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "objects/detector.h"
+#include "objects/program.h"
+#include "objects/quiescence.h"
+#include "objects/wave.h"
+
+void ski_objects_begin(struct ski_pe *self)
+{
+    struct ski_objects *objects = ski_calloc(1, sizeof *objects);
+
+    objects->waves  = ski_waves_begin();
+    objects->quiet  = ski_quiet_begin();
+    objects->detect = ski_detect_begin();
+    self->objects   = objects;
+}
+
+void ski_objects_end(struct ski_pe *self)
+{
+    struct ski_objects *objects = self->objects;
+
+    free(objects->gate);
+    ski_detect_end(objects->detect);
+    ski_quiet_end(objects->quiet);
+    ski_waves_end(objects->waves);
+    free(objects);
+    self->objects = NULL;
+}
