@@ -45,3 +45,28 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
         queue->attention &= ~(uint32_t)SKI_ATTEND_QUEUE;
     return msg;
 }
+
+/* Moves all of @p list into the queue, where it was before: it is not counted again. */
+static void push_all(struct ski_queue *queue, struct ski_list *list)
+{
+    struct skua_msg *msg;
+
+    while ((msg = ski_list_pop(list))) {
+        ski_queue_push(queue, msg, msg->flags);
+        queue->pushed--;
+    }
+}
+
+void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list)
+{
+    struct ski_list  later;
+    struct skua_msg *msg;
+
+    ski_list_init(&later);
+    while ((msg = ski_queue_pop(queue)))
+        ski_list_push(&later, msg);
+    for (msg = list->first; msg; msg = msg->link)
+        queue->popped--;
+    push_all(queue, list);
+    push_all(queue, &later);
+}

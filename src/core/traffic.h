@@ -52,17 +52,13 @@ static inline void ski_hold(struct ski_pe *self, struct ski_list *list, struct s
     ski_list_push(list, msg);
 }
 
-/** Queue all of @p list again, in their order. */
+/** Queue the messages of @p list again, in their order and before what is queued by
+ *  now: that came later. */
 static inline void ski_unhold(struct ski_pe *self, struct ski_list *list)
 {
-    struct skua_msg *msg;
-
-    while ((msg = ski_list_pop(list))) {
+    for (const struct skua_msg *msg = list->first; msg; msg = msg->link)
         self->held--;
-        self->queue.popped--; /* it has not been delivered after all ... */
-        self->queue.pushed--; /* ... and was pushed before               */
-        ski_queue_push(&self->queue, msg, msg->flags);
-    }
+    ski_queue_put_back(&self->queue, list);
 }
 
 #endif
