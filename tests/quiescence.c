@@ -15,6 +15,7 @@
  *
  * usage: quiescence [PROGRAMS]
  */
+#include <pthread.h>
 #include <skua/skua.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -48,6 +49,10 @@ static skua_handler work_handler, echo_handler, ask_handler, fired_handler, clos
     report_handler;
 static skua_pe_data mine_key;
 static char         zeros[PIECE];
+
+/* Of a process, for its thread that is no PE. */
+static skua_region outside_region;
+static int         outside_pes;
 
 /* On PE 0. */
 static struct {
@@ -385,12 +390,41 @@ static void wait_for_quiet(void)
     CHECK(skua_counter_wait(&counter, 3));
 }
 
+/* A thread of the program's own sends requests in the name of its process: it is not visited
+ * by waves, but what it sends and gets is counted. */
+static void *put_from_outside(void *arg)
+{
+    _Atomic bool *over = arg;
+    static char   some[64];
+
+    for (int i = 0; i < 20; i++)
+        CHECK(skua_put(skua_at(outside_region, i % outside_pes, 0), some, sizeof some) == SKUA_OK);
+    atomic_store(over, true);
+    return NULL;
+}
+
+static void wait_beside_a_thread(void)
+{
+    _Atomic bool over = false;
+    pthread_t    thread;
+
+    if (skua_pe() != skua_process_first(skua_process()))
+        return;
+    outside_region = mine()->region;
+    outside_pes    = skua_pes();
+    pthread_create(&thread, NULL, put_from_outside, &over);
+    while (!atomic_load(&over))
+        skua_poll(10);
+    pthread_join(thread, NULL);
+}
+
 static void start(int argc, char **argv)
 {
     mine()->seed = strtoull(argv[1], NULL, 0) + (uint64_t)skua_pe() * 7919 + 1;
     CHECK(skua_region_create(PIECE, &mine()->region) == SKUA_OK);
     if (skua_pe() == 0)
         memset(skua_region_mine(mine()->region), 0, PIECE);
+    wait_beside_a_thread();
     wait_for_quiet();
     /* The last word of PE 0's piece, which no put touches. */
     if (tap_all_near())

@@ -202,6 +202,7 @@ void skua_detector_start(skua_detector detector, uint64_t producers, skua_comple
     struct ski_pe *self = SKI_SELF();
     struct start   what = {detector, producers, done};
 
+    known(self, __func__, detector); /* or it ends here */
     if (detector.pe == self->pe)
         start(self, __func__, &what);
     else
