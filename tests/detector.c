@@ -116,17 +116,39 @@ static void on_item(skua_msg *msg)
     skua_detector_consume(item.detector, 1);
 }
 
-static void on_produce(skua_msg *msg)
+static void produce(struct item item)
 {
-    struct item item = *(struct item *)skua_msg_data(msg);
-
-    skua_msg_free(msg);
     for (uint64_t i = any(5); i > 0; i--)
         send_item(item);
     item.told = 0; /* somebody else's business */
     if (any(8) == 0)
         send_item(item);
+    count(item.slot, -1);
     skua_detector_done(item.detector);
+}
+
+static void produce_later(void *arg, const void *data, size_t bytes)
+{
+    struct item item = *(struct item *)arg;
+
+    (void)data, (void)bytes;
+    free(arg);
+    produce(item);
+}
+
+/* Some take their time: the detector has to wait for them. */
+static void on_produce(skua_msg *msg)
+{
+    struct item item = *(struct item *)skua_msg_data(msg), *copy;
+
+    skua_msg_free(msg);
+    if (any(8) > 0) {
+        produce(item);
+        return;
+    }
+    copy  = malloc(sizeof *copy);
+    *copy = item;
+    skua_after(1e-4, skua_done_call(produce_later, copy));
 }
 
 /* ---- detectors ------------------------------------------------------------------- */
@@ -160,6 +182,7 @@ static void on_make(skua_msg *msg)
 
     skua_msg_free(msg);
     start.item = (struct item){skua_detector_create(), make.round, make.slot, (int32_t)any(7), 1};
+    count(make.slot, (int64_t)start.producers); /* as if they were items */
     if (early)
         skua_send_copy(any_pe(), start_handler, &start, sizeof start);
     for (uint64_t i = 0; i < start.producers; i++)

@@ -24,8 +24,9 @@ static bool         variables   = true;
 static skua_handler seen_handler, last_handler, done_handler;
 static skua_op      weighed_op;
 static skua_pe_data mine_key;
-static bool         begun;    /* in the process of PE 0: begin has returned */
-static int          finished; /* on PE 0 */
+static bool         begun;       /* in the process of PE 0: begin has returned */
+static skua_region  seen_region; /* of PE 0: how many saw a broadcast */
+static int          finished;    /* on PE 0 */
 
 struct mine {
     int seen, order;
@@ -53,7 +54,13 @@ static void check_values(void)
 
 static void on_seen(skua_msg *msg)
 {
+    skua_gaddr counter;
+
     check_values();
+    if (skua_msg_size(msg) == sizeof counter) {
+        memcpy(&counter, skua_msg_data(msg), sizeof counter);
+        CHECK(skua_fetch_add64(counter, 1, NULL) == SKUA_OK);
+    }
     mine()->seen++;
     skua_msg_free(msg);
 }
@@ -104,6 +111,7 @@ static skua_handler everybody_handler;
 static void on_quiet(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
+    CHECK(begun);
     CHECK(mine()->seen == 5 && mine()->order == 30);
     skua_broadcast(everybody_handler, skua_msg_alloc(0), skua_done_nothing());
 }
@@ -113,7 +121,19 @@ static void on_all_seen(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
     check_values();
-    CHECK(mine()->seen > 0);
+    CHECK(*(int64_t *)skua_region_mine(seen_region) == skua_pes());
+}
+
+static skua_msg *place_to_count(void)
+{
+    skua_msg  *msg = skua_msg_alloc(sizeof(skua_gaddr));
+    skua_gaddr counter;
+
+    CHECK(skua_region_alloc(8, &seen_region) == SKUA_OK);
+    *(int64_t *)skua_region_mine(seen_region) = 0;
+    counter                                   = skua_at(seen_region, 0, 0);
+    memcpy(skua_msg_data(msg), &counter, sizeof counter);
+    return msg;
 }
 
 static void send_all(void)
@@ -121,7 +141,7 @@ static void send_all(void)
     static char large[20000];
     skua_msg   *msg;
 
-    skua_broadcast(seen_handler, skua_msg_alloc(10), skua_done_call(on_all_seen, NULL));
+    skua_broadcast(seen_handler, place_to_count(), skua_done_call(on_all_seen, NULL));
     skua_broadcast(seen_handler, skua_msg_alloc(3000), skua_done_nothing());
     for (int pe = 0; pe < skua_pes(); pe++) {
         skua_send_copy(pe, seen_handler, NULL, 0);
@@ -150,6 +170,15 @@ static void write_values(void)
     empty_bytes = 0;
 }
 
+/* A wait that messages cannot end: waves come and go, and find what is kept at the gates. */
+static void wait_a_little(void)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_after(5e-3, skua_done_count(&counter));
+    CHECK(skua_counter_wait(&counter, 1));
+}
+
 static void begin(int argc, char **argv)
 {
     skua_region region;
@@ -165,6 +194,7 @@ static void begin(int argc, char **argv)
     CHECK(skua_get(&here, skua_at(region, 0, 0), sizeof here) == SKUA_OK && here == 7);
     for (int i = 0; i < 1000; i++)
         skua_poll(10);
+    wait_a_little();
     CHECK(mine()->seen == 0);
     write_values();
     begun = true;
