@@ -23,7 +23,8 @@
 #include "tap.h"
 
 #define REQUESTS 3
-#define PIECE    4096 /* bytes of the region on each PE */
+#define PLACE    2048         /* bytes that a PE puts to: each has a place of its own */
+#define PIECE    (17 * PLACE) /* bytes of the region on each PE: the last are counters */
 #define FLOOD    300
 
 struct work {
@@ -48,7 +49,7 @@ struct mine {
 static skua_handler work_handler, nothing_handler, echo_handler, ask_handler, fired_handler,
     close_handler, report_handler;
 static skua_pe_data mine_key;
-static char         zeros[PIECE];
+static char         zeros[PLACE];
 
 /* Of a process, for its thread that is no PE. */
 static skua_region outside_region;
@@ -209,13 +210,14 @@ static void by_thread(struct work work)
 static void by_put(struct work work)
 {
     size_t    bytes = 8 << any(9);
+    size_t    place = (size_t)skua_pe() % 15 * PLACE;
     skua_ends ends  = {.remote       = then((struct work){work.program, 0}),
                        .signal       = work_handler,
                        .signal_data  = &work,
                        .signal_bytes = sizeof work};
 
     count_created(1);
-    CHECK(skua_put_nb(skua_at(mine()->region, any_pe(), 0), zeros, bytes, &ends) >= 0);
+    CHECK(skua_put_nb(skua_at(mine()->region, any_pe(), place), zeros, bytes, &ends) >= 0);
 }
 
 /* Waits for an answer of another PE, in the scheduler or as a user thread. */
@@ -410,8 +412,8 @@ static void *put_from_outside(void *arg)
     skua_ends     ends = {.signal = nothing_handler}; /* a message that nobody answers */
 
     for (int i = 0; i < 20; i++)
-        CHECK(skua_put_nb(skua_at(outside_region, i % outside_pes, 0), some, sizeof some, &ends) >=
-              0);
+        CHECK(skua_put_nb(skua_at(outside_region, i % outside_pes, 15 * PLACE), some, sizeof some,
+                          &ends) >= 0);
     atomic_store(over, true);
     return NULL;
 }
@@ -435,8 +437,7 @@ static void start(int argc, char **argv)
 {
     mine()->seed = strtoull(argv[1], NULL, 0) + (uint64_t)skua_pe() * 7919 + 1;
     CHECK(skua_region_create(PIECE, &mine()->region) == SKUA_OK);
-    if (skua_pe() == 0)
-        memset(skua_region_mine(mine()->region), 0, PIECE);
+    memset((char *)skua_region_mine(mine()->region) + PIECE - 8, 0, 8);
     wait_beside_a_thread();
     wait_for_quiet();
     /* The last word of PE 0's piece, which no put touches. */

@@ -20,7 +20,7 @@ SKUA_BEGIN_DECLS
  * Declare a variable, of @p bytes at @p variable, that all PEs see as `begin` of
  * skua_program() left it on PE 0.  Before skua_program(), in every process, in the same
  * order.  @p name must live as long as the program, is compared between the processes,
- * and belongs to one variable alone.
+ * and belongs to one variable alone.  Under skua_main() nothing happens to it.
  */
 SKUA_API void skua_readonly(const char *name, void *variable, size_t bytes);
 

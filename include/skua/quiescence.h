@@ -20,14 +20,14 @@ SKUA_BEGIN_DECLS
  * each of which happens once.
  *
  * Activity is: messages of all kinds, also those of broadcasts, reductions, completions
- * and one-sided operations; user threads that are ready; handlers and start on any PE, also while
- * they call skua_poll(); threads of the program's own inside one-sided operations.
+ * and one-sided operations; user threads that are ready; handlers and start on any PE,
+ * also while they call skua_poll(); threads of the program's own inside of one-sided
+ * operations.
  *
  * No activity is: user threads that are blocked; handlers and start while they wait
  * (skua_counter_wait(), skua_run_until(), skua_run() and the like: these may well wait
- * for the quiescence); timers that have not fired; idle callbacks; what a driver's remote
- * PE does with memory.  Whoever needs a timer to be over asks for the quiescence
- * after it.
+ * for the quiescence); timers that have not fired; idle callbacks; detectors that have
+ * not come to their end.  Whoever needs a timer to be over asks after it.
  *
  * It costs nothing until it is asked for.  While the program works, all PEs are asked how
  * they stand at most once a millisecond, and each answers when it has nothing else to do.

@@ -13,7 +13,6 @@ struct ski_builtin {
     const char     *name;
     skua_handler_fn fn;
     size_t          least; /* bytes of a message from another host; SKI_NEVER_FAR: none comes */
-    bool program; /* it runs code of the program, so it waits for objects/program.c's gate */
 };
 
 #define SKI_NEVER_FAR      SIZE_MAX
@@ -21,6 +20,9 @@ struct ski_builtin {
 #define SKI_REDUCE_LEAST   32 /* the head (reduction.c)        */
 
 extern const struct ski_builtin ski_builtin[];
+
+/** Those that run code of the program: they wait for its begin (objects/program.h). */
+extern const bool ski_builtin_runs_program[];
 
 void ski_on_thread(skua_msg *msg);         /* thread.c     */
 void ski_on_resume(skua_msg *msg);         /* thread.c     */

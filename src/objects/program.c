@@ -152,7 +152,7 @@ static void make_closed_table(void)
     ski_handlers_init();
     closed = ski_malloc(ski_handlers.count * sizeof *closed);
     for (uint32_t i = 0; i < ski_handlers.count; i++)
-        closed[i] = i < SKI_HANDLERS && !ski_builtin[i].program ? ski_builtin[i].fn : keep;
+        closed[i] = i < SKI_HANDLERS && !ski_builtin_runs_program[i] ? ski_builtin[i].fn : keep;
 }
 
 static void close_gate(struct ski_pe *self)
