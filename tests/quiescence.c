@@ -209,7 +209,7 @@ static void by_thread(struct work work)
 /* A put, whose signal is work, and its end as well; over as many ways as there are. */
 static void by_put(struct work work)
 {
-    size_t    bytes = 8 << any(9);
+    size_t    bytes = (size_t)8 << any(9);
     size_t    place = (size_t)skua_pe() % 15 * PLACE;
     skua_ends ends  = {.remote       = then((struct work){work.program, 0}),
                        .signal       = work_handler,
