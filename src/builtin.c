@@ -4,7 +4,11 @@
 
 #include "core/handler.h"
 #include "objects/collection.h"
+#include "objects/detector.h"
 #include "objects/locate.h"
+#include "objects/program.h"
+#include "objects/quiescence.h"
+#include "objects/wave.h"
 #include "onesided/agree.h"
 #include "onesided/lock_far.h"
 #include "onesided/notify.h"
@@ -27,20 +31,37 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},
     [SKI_HANDLER_LOCK]           = {"skua.lock", ski_on_lock, SKI_LOCK_LEAST},
     [SKI_HANDLER_RMA]            = {"skua.rma", ski_on_rma, SKI_NEVER_FAR},
-    [SKI_HANDLER_EXIT]           = {"skua.exit", ski_on_exit, sizeof(int32_t)},
-    [SKI_HANDLER_GONE]           = {"skua.gone", ski_on_gone, sizeof(int32_t)},
-    [SKI_HANDLER_BYE]            = {"skua.bye", ski_on_bye, sizeof(int32_t)},
-    [SKI_HANDLER_CREATE]         = {"skua.create", ski_on_create, SKI_CREATE_LEAST},
-    [SKI_HANDLER_ADOPT]          = {"skua.adopt", ski_on_adopt, SKI_NEVER_FAR},
-    [SKI_HANDLER_INSERT]         = {"skua.insert", ski_on_insert, 0},
-    [SKI_HANDLER_DELETE]         = {"skua.delete", ski_on_delete, 0},
-    [SKI_HANDLER_LOCATED]        = {"skua.located", ski_on_located, SKI_LOCATED_LEAST},
-    [SKI_HANDLER_MIGRATE]        = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST},
-    [SKI_HANDLER_EVERYONE_ROOT]  = {"skua.everyone-root", ski_on_everyone_root, SKI_EVERYONE_LEAST},
-    [SKI_HANDLER_EVERYONE]       = {"skua.everyone", ski_on_everyone, SKI_EVERYONE_LEAST},
-    [SKI_HANDLER_EVERYONE_CAME]  = {"skua.everyone-came", ski_on_everyone_came,
-                                    SKI_EVERYONE_CAME_LEAST},
-    [SKI_HANDLER_PART]           = {"skua.part", ski_on_part, SKI_PART_LEAST},
-    [SKI_HANDLER_START]          = {"skua.start", ski_on_start, SKI_START_LEAST},
-    [SKI_HANDLER_QUIET]          = {"skua.quiet", ski_on_quiet, SKI_QUIET_LEAST},
+    [SKI_HANDLER_QUIET_ASK]      = {"skua.quiet-ask", ski_on_quiet_ask, SKI_QUIET_ASK_LEAST},
+    [SKI_HANDLER_QUIET_WAVE]     = {"skua.quiet-wave", ski_on_wave, SKI_WAVE_LEAST},
+    [SKI_HANDLER_QUIET_REPORT]   = {"skua.quiet-report", ski_on_report, SKI_REPORT_LEAST},
+    [SKI_HANDLER_DETECT_START] = {"skua.detect-start", ski_on_detect_start, SKI_DETECT_START_LEAST},
+    [SKI_HANDLER_DETECT_END]   = {"skua.detect-end", ski_on_detect_end, SKI_DETECT_END_LEAST},
+    [SKI_HANDLER_READONLY]     = {"skua.readonly", ski_on_readonly, SKI_READONLY_LEAST},
+    [SKI_HANDLER_EXIT]         = {"skua.exit", ski_on_exit, sizeof(int32_t)},
+    [SKI_HANDLER_GONE]         = {"skua.gone", ski_on_gone, sizeof(int32_t)},
+    [SKI_HANDLER_BYE]          = {"skua.bye", ski_on_bye, sizeof(int32_t)},
+    [SKI_HANDLER_CREATE]       = {"skua.create", ski_on_create, SKI_CREATE_LEAST},
+    [SKI_HANDLER_ADOPT]        = {"skua.adopt", ski_on_adopt, SKI_NEVER_FAR},
+    [SKI_HANDLER_INSERT]       = {"skua.insert", ski_on_insert, SKI_INSERT_LEAST},
+    [SKI_HANDLER_DELETE]       = {"skua.delete", ski_on_delete, 0},
+    [SKI_HANDLER_LOCATED]      = {"skua.located", ski_on_located, SKI_LOCATED_LEAST},
+    [SKI_HANDLER_MIGRATE]      = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST},
+    [SKI_HANDLER_EVERYONE_ROOT] = {"skua.everyone-root", ski_on_everyone_root, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_EVERYONE]      = {"skua.everyone", ski_on_everyone, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_EVERYONE_CAME] = {"skua.everyone-came", ski_on_everyone_came,
+                                   SKI_EVERYONE_CAME_LEAST},
+    [SKI_HANDLER_EVERYONE_LATE] = {"skua.everyone-late", ski_on_everyone_late, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_PART]          = {"skua.part", ski_on_part, SKI_PART_LEAST},
+    [SKI_HANDLER_START]         = {"skua.start", ski_on_start, SKI_START_LEAST},
+    [SKI_HANDLER_FEWER]         = {"skua.fewer", ski_on_fewer, SKI_START_LEAST},
+};
+
+const bool ski_builtin_runs_program[SKI_HANDLERS] = {
+    [SKI_HANDLER_BROADCAST] = true, [SKI_HANDLER_BROADCAST_HERE] = true,
+    [SKI_HANDLER_REDUCE] = true,                                 /* operators */
+    [SKI_HANDLER_RESULT] = true,    [SKI_HANDLER_CREATE] = true, /* constructors */
+    [SKI_HANDLER_INSERT] = true,    [SKI_HANDLER_DELETE] = true,
+    [SKI_HANDLER_MIGRATE] = true,   [SKI_HANDLER_EVERYONE_LATE] = true,
+    [SKI_HANDLER_EVERYONE] = true,  [SKI_HANDLER_PART] = true,
+    [SKI_HANDLER_START] = true,     [SKI_HANDLER_FEWER] = true,
 };

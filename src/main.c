@@ -18,19 +18,6 @@
 #include "objects/objects.h"
 #include "onesided/onesided.h"
 
-/* What the layers above the core do before a PE runs, and after. */
-static void begin(struct ski_pe *self)
-{
-    ski_onesided_begin(self);
-    ski_objects_begin(self);
-}
-
-static void end(struct ski_pe *self)
-{
-    ski_objects_end(self);
-    ski_onesided_end(self);
-}
-
 struct pe_thread {
     pthread_t              thread;
     const struct ski_boot *boot;
@@ -46,14 +33,27 @@ static void *run_pe(void *arg)
     return NULL;
 }
 
+/* The layers above core, on a PE that begins or ends; hidden ones too. */
+static void begin_layers(struct ski_pe *self)
+{
+    ski_onesided_begin(self);
+    ski_objects_begin(self);
+}
+
+static void end_layers(struct ski_pe *self)
+{
+    ski_objects_end(self);
+    ski_onesided_end(self);
+}
+
 /* Runs the PEs of this process, the first on the calling thread, and its helper,
  * if the settings ask for one. */
 static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_start_fn start)
 {
     int                   first   = ski_job_first_pe(boot->job, boot->process);
     int                   pes     = ski_job_pes_of(boot->job, boot->process);
-    const struct ski_life life    = {begin, start, end, argc, argv};
-    const struct ski_life helping = {begin, NULL, end, argc, argv};
+    const struct ski_life life    = {begin_layers, start, end_layers, argc, argv};
+    const struct ski_life helping = {begin_layers, NULL, end_layers, argc, argv};
     int                   threads = pes + ski_config.helper;
     struct pe_thread     *t       = ski_calloc((size_t)threads, sizeof *t);
 

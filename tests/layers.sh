@@ -26,8 +26,8 @@ ok "boot neither" reaches src/boot transport core onesided objects
 ok "transport neither" reaches src/transport core onesided objects
 ok "core neither" reaches src/core onesided objects
 ok "onesided neither" reaches src/onesided objects
-ok "examples see include/skua alone" reaches examples base boot transport core onesided
-ok "benchmarks too" reaches bench base boot transport core onesided
+ok "examples see include/skua alone" reaches examples base boot transport core onesided objects
+ok "benchmarks too" reaches bench base boot transport core onesided objects
 
 # Public names begin with skua_ or SKUA_, internal ones with ski_ or SKI_.
 public=$(grep -rnE '\bski_' include || true)

@@ -96,6 +96,45 @@ static void late_register(void)
     skua_register("too late", on_nothing);
 }
 
+static void late_readonly(void)
+{
+    static int variable;
+
+    skua_readonly("too late", &variable, sizeof variable);
+}
+
+static void consume_too_much(void)
+{
+    skua_detector detector = skua_detector_create();
+
+    skua_detector_produce(detector, 4);
+    skua_detector_consume(detector, 5);
+    skua_detector_done(detector);
+    skua_detector_start(detector, 1, skua_done_nothing());
+}
+
+static void done_too_often(void)
+{
+    skua_detector detector = skua_detector_create();
+
+    skua_detector_done(detector);
+    skua_detector_done(detector);
+    skua_detector_start(detector, 1, skua_done_nothing());
+}
+
+static void start_twice(void)
+{
+    skua_detector detector = skua_detector_create();
+
+    skua_detector_start(detector, 1, skua_done_nothing());
+    skua_detector_start(detector, 1, skua_done_nothing());
+}
+
+static void no_detector(void)
+{
+    skua_detector_produce((skua_detector){99, 1}, 1);
+}
+
 static void free_stranger(void)
 {
     static char memory[128];
@@ -296,6 +335,11 @@ static const struct {
     {"unknown-pe", unknown_pe, NULL},
     {"unknown-handler", unknown_handler, NULL},
     {"late-register", late_register, NULL},
+    {"late-readonly", late_readonly, NULL},
+    {"consume-too-much", consume_too_much, NULL},
+    {"done-too-often", done_too_often, NULL},
+    {"start-twice", start_twice, NULL},
+    {"no-detector", no_detector, NULL},
     {"free-stranger", free_stranger, NULL},
     {"unlock", unlock_unlocked, NULL},
     {"run-in-thread", run_in_thread, NULL},

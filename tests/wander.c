@@ -17,7 +17,7 @@
 
 #include "tap.h"
 
-#define INDICES 60
+#define INDICES    60
 #define REDUCTIONS 4 /* in a round, of each element */
 
 struct walker {
@@ -30,7 +30,6 @@ struct walker {
 static skua_class      walker_class;
 static skua_entry      greet_entry, step_entry, shout_entry, report_entry;
 static skua_collection walkers;
-static skua_completion counted, reported;
 
 /* PE 0's. */
 static bool     alive[INDICES];
@@ -61,12 +60,7 @@ static int number_of(const void *self)
     return i;
 }
 
-/* What the creator tells an element; what everybody is told of a round. */
-struct life {
-    uint64_t        random;
-    skua_collection walkers;
-};
-
+/* What everybody is told of a round. */
 struct round {
     uint64_t        random;
     bool            alive[INDICES];
@@ -146,7 +140,7 @@ static void on_shout(void *self, const void *data, size_t bytes)
 
 static void on_report(void *self, const void *data, size_t bytes)
 {
-    struct walker  *w = self;
+    struct walker  *w      = self;
     struct report   report = {number_of(self), w->shouts, w->got, {0}};
     skua_completion to;
 

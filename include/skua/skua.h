@@ -7,11 +7,14 @@
 #include <skua/collection.h>
 #include <skua/collective.h>
 #include <skua/completion.h>
+#include <skua/detector.h>
 #include <skua/message.h>
 #include <skua/object.h>
 #include <skua/onesided.h>
 #include <skua/pe.h>
 #include <skua/pup.h>
+#include <skua/program.h>
+#include <skua/quiescence.h>
 #include <skua/region.h>
 #include <skua/scheduler.h>
 #include <skua/status.h>

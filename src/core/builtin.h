@@ -3,6 +3,7 @@
 #ifndef SKI_BUILTIN_H
 #define SKI_BUILTIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,9 @@ struct ski_builtin {
 #define SKI_DONE_OBJECT 6
 
 extern const struct ski_builtin ski_builtin[];
+
+/** Those that run code of the program: they wait for its begin (objects/program.h). */
+extern const bool ski_builtin_runs_program[];
 
 void ski_on_thread(skua_msg *msg);         /* thread.c     */
 void ski_on_resume(skua_msg *msg);         /* thread.c     */

@@ -47,7 +47,8 @@ struct ski_far {
     struct contact **table;         /* by PE, open addressing */
     uint32_t         room, count;
     struct contact  *waiting;
-    uint64_t         flying; /* packets that the driver still holds  */
+    uint64_t         flying;     /* packets and operations that the driver still holds */
+    uint64_t         operations; /* the latter alone                                   */
 };
 
 static struct {
@@ -281,11 +282,18 @@ bool ski_far_progress(struct ski_pe *self)
 void ski_far_hold(struct ski_pe *self)
 {
     self->far->flying++;
+    self->far->operations++;
 }
 
 void ski_far_release(struct ski_pe *self)
 {
     self->far->flying--;
+    self->far->operations--;
+}
+
+bool ski_far_operating(const struct ski_pe *self)
+{
+    return self->far && self->far->operations > 0;
 }
 
 bool ski_far_quiet(const struct ski_pe *self)
@@ -438,6 +446,7 @@ static void on_done(void *owner, void *cookie, skua_status_t status)
     struct ski_far_done *done = cookie;
 
     far->flying--;
+    far->operations--;
     if (far->self) /* else nobody is there any more to be told */
         done->fn(done, status);
 }

@@ -65,6 +65,9 @@ bool ski_far_progress(struct ski_pe *self);
 void ski_far_hold(struct ski_pe *self);
 void ski_far_release(struct ski_pe *self); /* or it did not take it */
 
+/** Whether the driver will tell the end of something. */
+bool ski_far_operating(const struct ski_pe *self);
+
 /** Whether everything that was sent has left, and nothing is in the driver's hands. */
 bool ski_far_quiet(const struct ski_pe *self);
 

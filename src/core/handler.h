@@ -25,11 +25,17 @@ enum {
     SKI_HANDLER_NOTIFIED, /* onesided/notify.c */
     SKI_HANDLER_REQUEST,  /* onesided/request.c */
     SKI_HANDLER_SERVED,
-    SKI_HANDLER_AGREE, /* onesided/agree.c  */
-    SKI_HANDLER_ROUND, /* onesided/notify.c */
-    SKI_HANDLER_LOCK,  /* onesided/lock_far.c */
-    SKI_HANDLER_RMA,   /* onesided/rma.c */
-    SKI_HANDLER_EXIT,  /* leave.c */
+    SKI_HANDLER_AGREE,      /* onesided/agree.c  */
+    SKI_HANDLER_ROUND,      /* onesided/notify.c */
+    SKI_HANDLER_LOCK,       /* onesided/lock_far.c */
+    SKI_HANDLER_RMA,        /* onesided/rma.c */
+    SKI_HANDLER_QUIET_ASK,  /* objects/quiescence.c */
+    SKI_HANDLER_QUIET_WAVE, /* objects/wave.c */
+    SKI_HANDLER_QUIET_REPORT,
+    SKI_HANDLER_DETECT_START, /* objects/detector.c */
+    SKI_HANDLER_DETECT_END,
+    SKI_HANDLER_READONLY, /* objects/program.c */
+    SKI_HANDLER_EXIT,     /* leave.c */
     SKI_HANDLER_GONE,
     SKI_HANDLER_BYE,
     SKI_HANDLER_CREATE, /* objects/collection.c */
@@ -41,9 +47,10 @@ enum {
     SKI_HANDLER_EVERYONE_ROOT, /* objects/everyone.c */
     SKI_HANDLER_EVERYONE,
     SKI_HANDLER_EVERYONE_CAME,
+    SKI_HANDLER_EVERYONE_LATE,
     SKI_HANDLER_PART, /* objects/contribute.c */
     SKI_HANDLER_START,
-    SKI_HANDLER_QUIET,
+    SKI_HANDLER_FEWER,
     SKI_HANDLERS
 };
 

@@ -45,6 +45,7 @@ static bool flush(struct ski_pe *self, struct ski_backlog *backlog)
         if (!push(self, backlog->pe, backlog->messages.first))
             return false;
         backlog->messages.first = next;
+        self->pending.waiting--;
     }
     ski_list_init(&backlog->messages);
     return true;
@@ -59,6 +60,7 @@ void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     if (!backlog)
         backlog = add(&self->pending, pe);
     ski_list_push(&backlog->messages, msg);
+    self->pending.waiting++;
     self->stats.deferred++;
     self->queue.attention |= SKI_ATTEND_PENDING;
 }

@@ -11,6 +11,7 @@
 #define SKI_PENDING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arch.h"
 
@@ -18,7 +19,8 @@ struct ski_pe;
 struct skua_msg;
 
 struct ski_pending {
-    struct ski_backlog *first; /* pending.c */
+    struct ski_backlog *first;   /* pending.c                              */
+    uint64_t            waiting; /* messages, which no other counter counts */
 };
 
 /** Send @p msg, or keep it behind what already waits for @p pe. */

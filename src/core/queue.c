@@ -46,21 +46,42 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
     return msg;
 }
 
-size_t ski_queue_resume(struct ski_queue *queue, struct ski_list *held)
+/* Moves all of @p list into the queue, where it was before: it is not counted again. */
+static void push_all(struct ski_queue *queue, struct ski_list *list)
 {
-    struct ski_list  plain;
     struct skua_msg *msg;
-    size_t           count = 0;
 
-    ski_list_init(&plain);
-    while ((msg = ski_list_pop(held))) {
-        count++;
-        if (msg->flags & SKI_MSG_SPECIAL)
-            ski_queue_push_special(queue, msg);
-        else
-            ski_list_push(&plain, msg);
+    while ((msg = ski_list_pop(list))) {
+        ski_queue_push(queue, msg, msg->flags);
+        queue->pushed--;
     }
-    ski_list_prepend(&queue->plain, &plain);
-    queue->pushed += count;
-    return count;
+}
+
+/* The same when priorities are to be weighed: all that waits is taken out and put behind. */
+static SKI_COLD void put_back_special(struct ski_queue *queue, struct ski_list *list)
+{
+    struct ski_list  later;
+    struct skua_msg *msg;
+    uint64_t         popped = queue->popped;
+
+    ski_list_init(&later);
+    while ((msg = ski_queue_pop(queue)))
+        ski_list_push(&later, msg);
+    push_all(queue, list);
+    push_all(queue, &later);
+    queue->popped = popped;
+}
+
+void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list)
+{
+    unsigned flags = 0;
+
+    for (const struct skua_msg *msg = list->first; msg; msg = msg->link) {
+        flags |= msg->flags;
+        queue->popped--;
+    }
+    if (flags & SKI_MSG_SPECIAL)
+        put_back_special(queue, list);
+    else
+        ski_list_prepend(&queue->plain, list);
 }

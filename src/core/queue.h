@@ -50,9 +50,9 @@ static inline void ski_queue_push(struct ski_queue *queue, struct skua_msg *msg,
         ski_list_push(&queue->plain, msg);
 }
 
-/** Queue what waited for something that has happened: before what came later, which is
- *  in the queue already.  How many it were. */
-size_t ski_queue_resume(struct ski_queue *queue, struct ski_list *held);
+/** Put @p list, in its order, before all that wait, as far as priorities allow.  What it
+ *  holds counts as popped before and is that no more. */
+void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list);
 
 /** The next message, or NULL, whatever its priority. */
 static inline struct skua_msg *ski_queue_pop(struct ski_queue *queue)

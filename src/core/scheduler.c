@@ -341,8 +341,10 @@ size_t skua_poll(size_t n)
     struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
     size_t         run  = 0;
 
+    self->polling++; /* its caller goes on, whatever is found (traffic.h) */
     while (run < n && pass(self))
         run++;
+    self->polling--;
     settle(self);
     return run;
 }

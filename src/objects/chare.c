@@ -6,8 +6,8 @@
  * of one is its home, where it is created; its creator; and that PE's count of them.
  */
 #include "base/memory.h"
-#include "core/handler.h"
-#include "objects/invoke.h"
+
+#include "objects/locate.h"
 
 /* One of the PEs, at random (Steele and Vigna's splitmix). */
 static int any_pe(struct ski_objects *objects)
@@ -35,6 +35,6 @@ skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes
     ref.index.at.x[0] = pe;
     ref.index.at.x[1] = self->pe;
     memcpy(&ref.index.at.x[2], &number, sizeof number);
-    ski_post_about(self, pe, SKI_HANDLER_INSERT, ref.of.id, &ref.index, data, bytes);
+    ski_insert(self, pe, &ref, pe, data, bytes);
     return ref;
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "core/handler.h"
+#include "core/traffic.h"
 #include "objects/invoke.h"
 #include "objects/locate.h"
 #include "objects/map.h"
@@ -139,8 +140,7 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
         skua_msg_free(msg);
         return true;
     }
-    objects->self->held++;
-    ski_list_push(&all->held, msg);
+    ski_hold(objects->self, &all->held, msg);
     return true;
 }
 
@@ -220,7 +220,7 @@ static void make_element(void *arg, const skua_index *index)
     size_t                 bytes;
     const void            *data = ski_creation_data(all, &bytes);
 
-    ski_object_create(all, index, data, bytes);
+    ski_object_create(all, index, 0, data, bytes);
 }
 
 static void make_group(struct ski_collection *all)
@@ -301,7 +301,7 @@ void ski_on_create(skua_msg *msg)
         establish(all, creation);
     all->creation = msg;
     populate(all);
-    all->self->held -= ski_queue_resume(&all->self->queue, &all->held);
+    ski_unhold(all->self, &all->held);
 }
 
 static skua_collection create(const char *call, skua_class of, enum ski_kind kind,
@@ -454,9 +454,8 @@ void ski_collection_end(struct ski_collection *all)
 
 /* ---- begin and end of a PE ---------------------------------------------------------------- */
 
-void ski_collections_begin(struct ski_objects *objects, struct ski_pe *self)
+void ski_collections_begin(struct ski_objects *objects)
 {
-    objects->self = self;
     objects->last = &nobody;
     grow(objects);
 }

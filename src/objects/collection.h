@@ -20,6 +20,7 @@
 #include "objects/contribute.h"
 #include "objects/directory.h"
 #include "objects/everyone.h"
+#include "objects/objects.h"
 
 enum ski_kind { SKI_CHARES, SKI_GROUP, SKI_PROCESS_GROUP, SKI_ARRAY };
 
@@ -48,32 +49,12 @@ struct ski_collection {
     uint32_t            walking; /* loops over them that are under way     */
     uint32_t            graves;  /* places of deleted elements             */
 
-    skua_array_def       def;
-    skua_msg            *creation; /* what it was created with, for elements on demand */
-    struct ski_reducing  reducing;
-    struct ski_everyone  everyone;
-    struct ski_list      held; /* messages that came before its creation */
-    size_t               held_count;
-    struct ski_relation *sections; /* section.c */
-};
-
-struct ski_section;
-
-/* All that a PE has of objects. */
-struct ski_objects {
-    struct ski_collection  *last;    /* found; never NULL        */
-    const struct ski_entry *entries; /* class.h's                */
-    uint64_t                stamp;   /* of small messages to objects here: invoke.c */
-    struct ski_pe          *self;
-    struct ski_collection **table;
-    uint64_t                mask;
-    size_t                  count;
-    uint32_t                created; /* collections ...                       */
-    uint64_t                chares;  /* ... and single objects, by this PE    */
-    uint64_t                random;  /* for seeds                             */
-    struct ski_reply       *replies; /* of entries that run: invoke.c         */
-    struct ski_section     *sections;
-    uint32_t                section_count; /* created by this PE              */
+    skua_array_def      def;
+    skua_msg           *creation; /* what it was created with, for elements on demand */
+    struct ski_reducing reducing;
+    struct ski_everyone everyone;
+    struct ski_list     held; /* messages that came before its creation */
+    size_t              held_count;
 };
 
 #define SKI_NO_PE UINT64_C(0xffffff) /* in the place of a creator: chares of a class */
@@ -83,7 +64,7 @@ static inline uint64_t ski_collection_id(uint64_t creator, uint32_t number)
     return creator << 32 | number;
 }
 
-void ski_collections_begin(struct ski_objects *objects, struct ski_pe *self);
+void ski_collections_begin(struct ski_objects *objects);
 void ski_collections_end(struct ski_objects *objects);
 
 /** One this PE knows or has heard of, or NULL. */

@@ -337,7 +337,7 @@ void ski_reducing_fewer(struct ski_collection *all)
     all->reducing.unasked = false;
     tree                  = tree_of(all);
     if (tree.rank > 0)
-        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_QUIET}, &quiet,
+        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_FEWER}, &quiet,
                        sizeof quiet);
 }
 
@@ -424,7 +424,7 @@ void ski_on_start(skua_msg *msg)
     advance(all);
 }
 
-void ski_on_quiet(skua_msg *msg)
+void ski_on_fewer(skua_msg *msg)
 {
     struct start           order = *(struct start *)skua_msg_data(msg);
     struct ski_collection *all;

@@ -56,10 +56,9 @@ void ski_reducing_fewer(struct ski_collection *all);
 /* Handlers. */
 void ski_on_part(skua_msg *msg);
 void ski_on_start(skua_msg *msg);
-void ski_on_quiet(skua_msg *msg);
+void ski_on_fewer(skua_msg *msg);
 
 #define SKI_PART_LEAST  96
 #define SKI_START_LEAST 16
-#define SKI_QUIET_LEAST 16
 
 #endif

@@ -27,6 +27,13 @@ struct ski_debt {
     uint32_t         seen, until;
 };
 
+/* A broadcast that waits until an element here has had those before it. */
+struct ski_early {
+    struct ski_early  *next;
+    struct ski_object *object;
+    skua_msg          *msg;
+};
+
 /* What is told of an arrival: the broadcasts it had had, those its new PE had had. */
 struct came {
     uint32_t seen, number;
@@ -36,6 +43,11 @@ struct came {
 static bool after(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) > 0;
+}
+
+static struct head *head_of(skua_msg *msg)
+{
+    return skua_msg_data(msg);
 }
 
 void ski_everyone_init(struct ski_everyone *everyone)
@@ -55,6 +67,12 @@ static void drop_kept(struct ski_everyone *everyone)
 void ski_everyone_free(struct ski_everyone *everyone)
 {
     drop_kept(everyone);
+    while (everyone->early) {
+        struct ski_early *gone = everyone->early;
+        everyone->early        = gone->next;
+        skua_msg_free(gone->msg);
+        free(gone);
+    }
     while (everyone->debts) {
         struct ski_debt *paid = everyone->debts;
         everyone->debts       = paid->next;
@@ -141,24 +159,101 @@ struct call {
     size_t                  bytes;
 };
 
-static void hand_over(struct ski_object *object, void *arg)
+static void run_on(struct ski_object *object, const struct ski_entry *entry,
+                   const struct head *head, size_t bytes)
+{
+    object->seen = head->number;
+    if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
+        ski_entry_run_on(object, entry, head->entry, head + 1, bytes);
+}
+
+/* A broadcast that came before those an element still misses: it waits. */
+static SKI_COLD void put_aside(struct ski_object *object, const struct head *head, size_t bytes)
+{
+    struct ski_everyone *e     = &object->of->everyone;
+    struct ski_early    *early = ski_malloc(sizeof *early);
+
+    *early   = (struct ski_early){e->early, object, with_head(head, head + 1, bytes)};
+    e->early = early;
+}
+
+static inline void hand_over(struct ski_object *object, void *arg)
 {
     const struct call *call = arg;
 
-    if (!after(call->head->number, object->seen))
-        return;
-    object->seen = call->head->number;
-    if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
-        ski_entry_run_on(object, call->entry, call->head->entry, call->head + 1, call->bytes);
+    if (SKI_LIKELY(call->head->number == object->seen + 1))
+        run_on(object, call->entry, call->head, call->bytes);
+    else if (after(call->head->number, object->seen))
+        put_aside(object, call->head, call->bytes);
+}
+
+/* The broadcast that waits for an element and is its next, taken out; or NULL. */
+static skua_msg *next_early(struct ski_object *object, bool any)
+{
+    struct ski_early **at = &object->of->everyone.early;
+    struct ski_early  *found;
+    skua_msg          *msg;
+
+    while (*at &&
+           ((*at)->object != object || (!any && head_of((*at)->msg)->number != object->seen + 1)))
+        at = &(*at)->next;
+    if (!(found = *at))
+        return NULL;
+    *at = found->next;
+    msg = found->msg;
+    free(found);
+    return msg;
+}
+
+/* What an element got late may be what others waited for. */
+static void catch_up(struct ski_object *object)
+{
+    skua_msg *msg;
+
+    ski_object_enter(object); /* it stays until we are through */
+    while ((msg = next_early(object, false))) {
+        struct head *head = head_of(msg);
+
+        run_on(object, &ski_entries[head->entry], head, msg->bytes - sizeof *head);
+        skua_msg_free(msg);
+    }
+    ski_object_leave(object);
 }
 
 /* A broadcast to an element that was not on this PE when it came. */
 static void send_copy(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    struct head *head = skua_msg_data(msg);
+    int pe = ski_here(all, index) ? all->self->pe : ski_whereabouts(all, index);
 
-    skua_invoke_copy((skua_ref){{all->id}, *index}, (skua_entry){head->entry}, head + 1,
-                     msg->bytes - sizeof *head);
+    ski_post_about(all->self, pe, SKI_HANDLER_EVERYONE_LATE, all->id, index, skua_msg_data(msg),
+                   msg->bytes);
+}
+
+void ski_on_everyone_late(skua_msg *msg)
+{
+    struct head           *head = skua_msg_data(msg);
+    struct call            call;
+    struct ski_collection *all;
+    struct ski_object     *object;
+    skua_index             index;
+
+    if (!ski_about(msg, sizeof *head, &all, &index))
+        return;
+    object = ski_here(all, &index);
+    if (!object && !ski_is_gone(all, &index))
+        object = ski_astray(all, &index, msg);
+    else if (!object)
+        skua_msg_free(msg);
+    if (!object)
+        return;
+    call = (struct call){ski_entry_find("skua_invoke_all", (skua_entry){head->entry}), head,
+                         msg->bytes - sizeof *head};
+    ski_check_entry("skua_invoke_all", all, call.entry);
+    ski_object_enter(object);
+    hand_over(object, &call);
+    catch_up(object);
+    ski_object_leave(object);
+    skua_msg_free(msg);
 }
 
 static void pay_debts(struct ski_collection *all, skua_msg *msg, uint32_t number)
@@ -216,9 +311,23 @@ void ski_on_everyone(skua_msg *msg)
 
 /* ---- journeys ---------------------------------------------------------------------------- */
 
-void ski_everyone_left(struct ski_collection *all)
+void ski_everyone_died(struct ski_object *object)
 {
-    all->everyone.on_way++;
+    skua_msg *msg;
+
+    while ((msg = next_early(object, true)))
+        skua_msg_free(msg);
+}
+
+void ski_everyone_left(struct ski_object *object, const skua_index *index)
+{
+    skua_msg *msg;
+
+    object->of->everyone.on_way++;
+    while ((msg = next_early(object, true))) {
+        send_copy(object->of, index, msg); /* it follows the element */
+        skua_msg_free(msg);
+    }
 }
 
 void ski_everyone_came(struct ski_object *object, uint32_t seen, int from)
@@ -227,7 +336,7 @@ void ski_everyone_came(struct ski_object *object, uint32_t seen, int from)
     struct came            came  = {seen, all->everyone.number};
     skua_index             index = ski_object_index_get(object);
 
-    object->seen = after(seen, came.number) ? seen : came.number;
+    object->seen = seen;
     ski_post_about(all->self, from, SKI_HANDLER_EVERYONE_CAME, all->id, &index, &came, sizeof came);
 }
 

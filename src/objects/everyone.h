@@ -9,39 +9,44 @@
  * An element that moves has had the broadcasts up to a number.  If its new PE has had
  * fewer, it lets the element pass when they come.  If it has had more, the old PE owes the
  * element those in between: it keeps broadcasts from the departure of an element until
- * its arrival is acknowledged, and sends it what the acknowledgement says is missing.
+ * its arrival is acknowledged, and sends it, wherever it is by then, what the
+ * acknowledgement says is missing.  Until they have come, later ones wait for the element.
  */
 #ifndef SKI_EVERYONE_H
 #define SKI_EVERYONE_H
 
-#include <skua/message.h>
+#include <skua/object.h>
 
 #include "core/list.h"
 
 struct ski_collection;
 struct ski_object;
 struct ski_debt;
+struct ski_early;
 
 struct ski_everyone {
-    uint32_t         number; /* of the last broadcast this PE has had     */
-    uint32_t         sent;   /* at the root: of the last it has sent      */
-    uint32_t         on_way; /* elements that left, not known to be there */
-    struct ski_list  kept;   /* broadcasts since then; never moved        */
-    struct ski_debt *debts;  /* elements that are owed broadcasts to come */
+    uint32_t          number; /* of the last broadcast this PE has had     */
+    uint32_t          sent;   /* at the root: of the last it has sent      */
+    uint32_t          on_way; /* elements that left, not known to be there */
+    struct ski_list   kept;   /* broadcasts since then; never moved        */
+    struct ski_debt  *debts;  /* elements that are owed broadcasts to come */
+    struct ski_early *early;  /* broadcasts that elements here may not have yet */
 };
 
 void ski_everyone_init(struct ski_everyone *everyone);
 void ski_everyone_free(struct ski_everyone *everyone);
 
-/** An element has left; one has come, that has had broadcasts up to @p seen and was on
- *  PE @p from. */
-void ski_everyone_left(struct ski_collection *all);
+/** An element was deleted; has left, before which the trace of it was laid; one has come,
+ *  that has had broadcasts up to @p seen and was on PE @p from. */
+void ski_everyone_died(struct ski_object *object);
+void ski_everyone_left(struct ski_object *object, const skua_index *index);
 void ski_everyone_came(struct ski_object *object, uint32_t seen, int from);
 
 /* Handlers. */
 void ski_on_everyone_root(skua_msg *msg);
 void ski_on_everyone(skua_msg *msg);
 void ski_on_everyone_came(skua_msg *msg);
+void ski_on_everyone_late(skua_msg *msg);
 
 #define SKI_EVERYONE_LEAST      32
 #define SKI_EVERYONE_CAME_LEAST 8

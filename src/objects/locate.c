@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "core/handler.h"
+#include "core/traffic.h"
 #include "objects/invoke.h"
 #include "objects/map.h"
 #include "objects/pup.h"
@@ -44,7 +45,7 @@ static void release(struct ski_pe *self, struct ski_absent *place, int pe)
     struct skua_msg *msg;
 
     if (pe == self->pe)
-        self->held -= ski_queue_resume(&self->queue, &place->held);
+        ski_unhold(self, &place->held);
 
     while ((msg = ski_list_pop(&place->held))) {
         self->held--;
@@ -151,9 +152,7 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
         release(all->self, place, news->pe);
 }
 
-/* Whether @p msg, of the runtime's own, is about an element of a collection that is known
- * here; it is kept or dropped if not. */
-static bool about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index)
+bool ski_about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index)
 {
     if (!(msg->flags & SKI_MSG_OBJECT) || msg->bytes < least)
         ski_fatal("PE %d sent something about an element that makes no sense", msg->source);
@@ -170,7 +169,7 @@ void ski_on_located(skua_msg *msg)
     skua_index             index;
     const struct news     *news = skua_msg_data(msg);
 
-    if (!about(msg, sizeof *news, &all, &index))
+    if (!ski_about(msg, sizeof *news, &all, &index))
         return;
     if (news->pe >= all->self->pes || news->pe < SKI_PLACE_DELETED)
         ski_fatal("PE %d says that %s is on PE %d", msg->source, ski_element_text(all, &index),
@@ -190,7 +189,6 @@ void ski_settle_here(struct ski_collection *all, const skua_index *index, struct
     if (!place)
         return;
     all->graves -= place->pe == SKI_PLACE_DELETED;
-    object->moves = place->moves; /* of one under the same index, before: news go on */
     release(all->self, place, all->self->pe);
     free(place);
 }
@@ -209,6 +207,14 @@ void ski_forget(struct ski_object *object)
         tell(all, home, &index, &news);
 }
 
+bool ski_is_gone(const struct ski_collection *all, const skua_index *index)
+{
+    const struct ski_absent *place = find_place(all, index);
+
+    return place ? place->pe == SKI_PLACE_DELETED
+                 : !all->open && all->kind == SKI_ARRAY && ski_home(all, index) == all->self->pe;
+}
+
 /* ---- astray ---------------------------------------------------------------------------- */
 
 static void send_on(struct ski_collection *all, const skua_index *index, skua_msg *msg,
@@ -223,8 +229,7 @@ static void send_on(struct ski_collection *all, const skua_index *index, skua_ms
 
 static void keep(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    all->self->held++;
-    ski_list_push(&make_place(all, index)->held, msg);
+    ski_hold(all->self, &make_place(all, index)->held, msg);
 }
 
 struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg)
@@ -241,7 +246,7 @@ struct ski_object *ski_astray(struct ski_collection *all, const skua_index *inde
         ski_pass_on(all->self, home, msg);
     } else if (all->def.flags & SKUA_ARRAY_ON_DEMAND) {
         data = ski_creation_data(all, &bytes);
-        return ski_object_create(all, index, data, bytes);
+        return ski_object_create(all, index, place ? place->moves + 1 : 0, data, bytes);
     } else if (!gone && (all->open || all->kind == SKI_CHARES)) {
         keep(all, index, msg);
     } else {
@@ -253,20 +258,66 @@ struct ski_object *ski_astray(struct ski_collection *all, const skua_index *inde
 
 /* ---- insertion, deletion ----------------------------------------------------------------- */
 
+/* What an insertion begins with: the PE it is for, and the number of journeys that are
+ * behind its index, which only the home knows.  So it goes there first. */
+struct order {
+    _Alignas(16) int32_t pe;
+    uint32_t moves;
+};
+
+/* At the home, of an element that shall be elsewhere. */
+static void send_there(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    struct order      *order = skua_msg_data(msg);
+    struct ski_absent *place = make_place(all, index);
+    struct news        news  = {order->pe, place->moves + 1};
+
+    if (place->pe >= 0)
+        ski_misuse("%s exists already", ski_element_text(all, index));
+    order->moves = news.moves;
+    ski_pass_on(all->self, order->pe, msg);
+    believe(all, index, &news);
+}
+
 void ski_on_insert(skua_msg *msg)
 {
+    struct order          *order = skua_msg_data(msg);
     struct ski_collection *all;
+    struct ski_absent     *place;
     skua_index             index;
-    struct ski_object     *made;
-    struct news            news;
+    bool                   home;
 
-    if (!about(msg, 0, &all, &index))
+    if (!ski_about(msg, sizeof *order, &all, &index))
         return;
-    made = ski_object_create(all, &index, skua_msg_data(msg), msg->bytes);
-    news = (struct news){all->self->pe, made->moves};
-    if (ski_home(all, &index) != all->self->pe)
-        tell(all, ski_home(all, &index), &index, &news);
+    home = ski_home(all, &index) == all->self->pe;
+    if (order->pe >= all->self->pes || (!home && order->pe != all->self->pe))
+        ski_fatal("PE %d inserted %s on PE %d", msg->source, ski_element_text(all, &index),
+                  order->pe);
+    if (ski_here(all, &index))
+        ski_misuse("%s exists already", ski_element_text(all, &index));
+    if (home && order->pe >= 0 && order->pe != all->self->pe) {
+        send_there(all, &index, msg);
+        return;
+    }
+    place = home ? find_place(all, &index) : NULL;
+    ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
+                      msg->bytes - sizeof *order);
     skua_msg_free(msg);
+}
+
+void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
+                size_t bytes)
+{
+    skua_msg     *msg   = skua_msg_alloc(sizeof(struct order) + bytes);
+    struct order *order = skua_msg_data(msg);
+
+    memset(order, 0, sizeof *order);
+    order->pe = pe;
+    if (bytes)
+        memcpy(order + 1, data, bytes);
+    msg->handler = SKI_HANDLER_INSERT;
+    msg->source  = self->pe;
+    ski_msg_post(self, home, SKI_HANDLER_INSERT, ski_msg_address(msg, ref->of.id, &ref->index));
 }
 
 void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
@@ -277,18 +328,13 @@ void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
     if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
         ski_misuse("skua_array_insert: PE %d does not exist; this job has PEs 0 to %d", pe,
                    self->pes - 1);
-    if (all->state != SKI_EXPECTED) {
-        ski_check_index(__func__, all, &element.index);
-        if (all->kind != SKI_ARRAY || !all->open)
-            ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
-                       ski_element_text(all, &element.index));
-        if (pe == SKUA_ANY_PE)
-            pe = ski_home(all, &element.index);
-    } else if (pe == SKUA_ANY_PE) {
-        ski_misuse("skua_array_insert: PE %d has not heard of that array yet: name the PE",
-                   self->pe);
-    }
-    ski_post_about(self, pe, SKI_HANDLER_INSERT, element.of.id, &element.index, data, bytes);
+    if (all->state == SKI_EXPECTED)
+        ski_misuse("skua_array_insert: PE %d has not heard of that array yet", self->pe);
+    ski_check_index(__func__, all, &element.index);
+    if (all->kind != SKI_ARRAY || !all->open)
+        ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
+                   ski_element_text(all, &element.index));
+    ski_insert(self, ski_home(all, &element.index), &element, pe, data, bytes);
 }
 
 void ski_on_delete(skua_msg *msg)
@@ -297,7 +343,7 @@ void ski_on_delete(skua_msg *msg)
     skua_index             index;
     struct ski_object     *object;
 
-    if (!about(msg, 0, &all, &index))
+    if (!ski_about(msg, 0, &all, &index))
         return;
     object = ski_here(all, &index);
     if (!object)
@@ -362,12 +408,12 @@ void ski_depart(struct ski_object *object)
     if (all->class->def.destroy)
         all->class->def.destroy(object + 1);
     ski_reducing_left(object);
-    ski_everyone_left(all);
     ski_directory_set(&all->directory, &index, 0);
     believe(all, &index, &news);
     msg->handler = SKI_HANDLER_MIGRATE;
     msg->source  = all->self->pe;
     ski_msg_post(all->self, object->to, SKI_HANDLER_MIGRATE, ski_msg_address(msg, all->id, &index));
+    ski_everyone_left(object, &index);
     ski_object_discard(object, SKI_LEFT);
 }
 
@@ -378,7 +424,7 @@ void ski_on_migrate(skua_msg *msg)
     struct luggage         luggage;
     struct ski_object     *object;
 
-    if (!about(msg, sizeof luggage, &all, &index))
+    if (!ski_about(msg, sizeof luggage, &all, &index))
         return;
     memcpy(&luggage, skua_msg_data(msg), sizeof luggage);
     object        = ski_object_add(all, &index);

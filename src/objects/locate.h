@@ -22,6 +22,10 @@ int ski_home(const struct ski_collection *all, const skua_index *index);
 /** The PE to send a message to that is for an element which is not here. */
 int ski_whereabouts(const struct ski_collection *all, const skua_index *index);
 
+/** Ask @p home to create an object on @p pe, or there (SKUA_ANY_PE). */
+void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
+                size_t bytes);
+
 /** @p object is the one of that index from now on; what waited for it is queued. */
 void ski_settle_here(struct ski_collection *all, const skua_index *index,
                      struct ski_object *object);
@@ -36,6 +40,13 @@ void ski_depart(struct ski_object *object);
  *  element.  The element if it is here now and the message is to be delivered. */
 struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
+/** Whether it was deleted, as far as is known here. */
+bool ski_is_gone(const struct ski_collection *all, const skua_index *index);
+
+/** Whether @p msg, of the runtime's own and with at least so many bytes, is about an
+ *  element of a collection that exists here; it is kept or dropped if not. */
+bool ski_about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index);
+
 /** Free what the directory of @p all holds besides objects; messages too. */
 void ski_places_free(struct ski_collection *all);
 
@@ -45,6 +56,7 @@ void ski_on_delete(skua_msg *msg);
 void ski_on_located(skua_msg *msg);
 void ski_on_migrate(skua_msg *msg);
 
+#define SKI_INSERT_LEAST  16
 #define SKI_LOCATED_LEAST 8
 #define SKI_MIGRATE_LEAST 16
 

@@ -80,9 +80,11 @@ struct ski_object *ski_object_add(struct ski_collection *all, const skua_index *
 }
 
 struct ski_object *ski_object_create(struct ski_collection *all, const skua_index *index,
-                                     const void *data, size_t bytes)
+                                     uint32_t moves, const void *data, size_t bytes)
 {
     struct ski_object *object = ski_object_add(all, index);
+
+    object->moves = moves;
 
     ski_reducing_born(all, 1);
     if (all->class->def.construct) {
@@ -131,6 +133,7 @@ static void die(struct ski_object *object)
 {
     if (object->of->state == SKI_EXISTS) {
         ski_reducing_died(object);
+        ski_everyone_died(object);
         ski_forget(object);
     }
     ski_object_end(object);

@@ -83,9 +83,10 @@ const char *ski_element_text(const struct ski_collection *all, const skua_index 
 /** An object with zeroed memory, known here by its index; its constructor has not run. */
 struct ski_object *ski_object_add(struct ski_collection *all, const skua_index *index);
 
-/** The same, constructed: a birth, which reductions count (contribute.h). */
+/** The same, constructed: a birth, which reductions count (contribute.h).  @p moves
+ *  journeys were made under its index before. */
 struct ski_object *ski_object_create(struct ski_collection *all, const skua_index *index,
-                                     const void *data, size_t bytes);
+                                     uint32_t moves, const void *data, size_t bytes);
 
 /** Its last entry has returned, or its last message was delivered: see to what it has
  *  become. */

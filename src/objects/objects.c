@@ -2,23 +2,41 @@
 /* objects.c - see objects.h. */
 #include "objects/objects.h"
 
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "objects/collection.h"
+#include "objects/detector.h"
 #include "objects/invoke.h"
+#include "objects/program.h"
+#include "objects/quiescence.h"
+#include "objects/wave.h"
 
 void ski_objects_begin(struct ski_pe *self)
 {
-    self->objects         = ski_calloc(1, sizeof *self->objects);
-    self->objects->random = (uint64_t)self->pe << 32;
-    ski_collections_begin(self->objects, self);
+    struct ski_objects *objects = ski_calloc(1, sizeof *objects);
+
     ski_entries_init();
-    self->objects->entries = ski_entries;
-    self->objects->stamp   = ski_small_stamp(self->pe);
+    objects->self    = self;
+    objects->entries = ski_entries;
+    objects->stamp   = ski_small_stamp(self->pe);
+    objects->random  = (uint64_t)self->pe << 32;
+    objects->waves   = ski_waves_begin();
+    objects->quiet   = ski_quiet_begin();
+    objects->detect  = ski_detect_begin();
+    ski_collections_begin(objects);
+    self->objects = objects;
 }
 
 void ski_objects_end(struct ski_pe *self)
 {
-    ski_collections_end(self->objects);
-    free(self->objects);
+    struct ski_objects *objects = self->objects;
+
+    ski_collections_end(objects);
+    free(objects->gate);
+    ski_detect_end(objects->detect);
+    ski_quiet_end(objects->quiet);
+    ski_waves_end(objects->waves);
+    free(objects);
     self->objects = NULL;
 }

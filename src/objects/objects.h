@@ -1,10 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* objects.h - begin and end of the layer on a PE. */
+/* objects.h - what a PE remembers for this layer, and its beginning and end. */
 #ifndef SKI_OBJECTS_H
 #define SKI_OBJECTS_H
 
-struct ski_pe;
+#include "core/pe.h"
 
+struct ski_collection;
+struct ski_detect;
+struct ski_entry;
+struct ski_gate;
+struct ski_quiet;
+struct ski_reply;
+struct ski_waves;
+
+struct ski_objects {
+    /* What every message to an object looks at. */
+    struct ski_collection  *last;    /* found; never NULL                           */
+    const struct ski_entry *entries; /* class.h's                                   */
+    uint64_t                stamp;   /* of small messages to objects here: invoke.c */
+
+    struct ski_pe          *self;
+    struct ski_collection **table; /* collection.c */
+    uint64_t                mask;
+    size_t                  count;
+    uint32_t                created; /* collections, by this PE ... */
+    uint64_t                chares;  /* ... and single objects      */
+    uint64_t                random;  /* chare.c                     */
+    struct ski_reply       *replies; /* of entries that run: invoke.c */
+
+    struct ski_waves  *waves;  /* wave.c       */
+    struct ski_quiet  *quiet;  /* quiescence.c */
+    struct ski_detect *detect; /* detector.c   */
+    struct ski_gate   *gate;   /* program.c    */
+};
+
+/** On each PE, also the hidden helpers. */
 void ski_objects_begin(struct ski_pe *self);
 void ski_objects_end(struct ski_pe *self);
 

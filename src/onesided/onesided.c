@@ -11,6 +11,7 @@
 #include "core/far.h"
 #include "core/leave.h"
 #include "core/scheduler.h"
+#include "core/traffic.h"
 #include "onesided/agree.h"
 #include "onesided/known.h"
 #include "onesided/notify.h"
@@ -122,6 +123,17 @@ bool ski_outside_begin(void)
 void ski_outside_end(void)
 {
     atomic_fetch_sub(&outside, 1);
+}
+
+struct ski_traffic ski_guest_traffic(void)
+{
+    struct ski_traffic traffic = {1, 0};
+
+    if (pthread_mutex_trylock(&guest_lock) != 0)
+        return traffic;
+    traffic = guest ? ski_traffic_of(guest) : (struct ski_traffic){0, 0};
+    pthread_mutex_unlock(&guest_lock);
+    return traffic;
 }
 
 bool ski_act_begin(struct ski_actor *actor)

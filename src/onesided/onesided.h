@@ -23,6 +23,7 @@
 #include "boot/boot.h"
 
 struct ski_pe;
+struct ski_traffic;
 struct ski_region_root;
 struct ski_barrier;
 
@@ -54,6 +55,10 @@ void ski_onesided_open(const struct ski_boot *boot);
 void ski_onesided_close(void);
 void ski_onesided_begin(struct ski_pe *self);
 void ski_onesided_end(struct ski_pe *self);
+
+/** What the guest of this process has sent and received (core/traffic.h), if it has
+ *  one.  Any thread.  A thread in the middle of an operation is counted as a message. */
+struct ski_traffic ski_guest_traffic(void);
 
 /** End the job with a line if we have not begun. */
 void ski_onesided_check(const char *call);

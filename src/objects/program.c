@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.c - see program.h. */
+#include "objects/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/builtin.h"
+#include "core/handler.h"
+#include "core/traffic.h"
+#include "core/tree.h"
+#include "objects/objects.h"
+
+enum { VALUES, OPEN };
+
+/* A variable at `memory`; or a block, which *pointer and *length say. */
+struct variable {
+    const char *name;
+    void       *memory;
+    size_t      bytes;
+    void      **pointer;
+    size_t     *length;
+};
+
+struct ski_gate {
+    struct ski_list kept; /* messages, in the order of coming */
+};
+
+/* Of the process; written before there are PEs. */
+static struct variable *variables;
+static size_t           count;
+static skua_start_fn    begin_fn;
+static skua_handler_fn *closed; /* the table of a gate */
+static bool             entered;
+
+/* ---- registration ------------------------------------------------------------------ */
+
+static void never_sent(skua_msg *msg)
+{
+    (void)msg;
+    ski_fatal("a message was sent to a read-only variable");
+}
+
+static void check(const char *call, const char *name)
+{
+    if (entered || ski_self)
+        ski_misuse("%s(\"%s\"): variables are registered before skua_program()", call, name);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(variables[i].name, name) == 0)
+            ski_misuse("%s: there is a variable \"%s\" already", call, name);
+}
+
+/* Processes agree on variables along with the handlers: each has an entry there. */
+static void add(const char *what, struct variable variable)
+{
+    size_t room  = strlen(variable.name) + 80;
+    char  *entry = ski_malloc(room);
+
+    snprintf(entry, room, "read-only %s %s of %zu bytes", what, variable.name, variable.bytes);
+    skua_register(entry, never_sent);
+    variables          = ski_realloc(variables, (count + 1) * sizeof *variables);
+    variables[count++] = variable;
+}
+
+void skua_readonly(const char *name, void *variable, size_t bytes)
+{
+    check(__func__, name);
+    add("variable", (struct variable){.name = name, .memory = variable, .bytes = bytes});
+}
+
+void skua_readonly_block(const char *name, void **pointer, size_t *bytes)
+{
+    check(__func__, name);
+    add("block", (struct variable){
+                     .name = name, .bytes = sizeof(size_t), .pointer = pointer, .length = bytes});
+}
+
+/* ---- values ------------------------------------------------------------------------ */
+
+static size_t packed_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bytes += variables[i].bytes + (variables[i].pointer ? *variables[i].length : 0);
+    return bytes;
+}
+
+static char *put(char *to, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+static void pack(char *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct variable *v = &variables[i];
+
+        to = put(to, v->pointer ? v->length : v->memory, v->bytes);
+        if (v->pointer)
+            to = put(to, *v->pointer, *v->length);
+    }
+}
+
+/* What a packed message has left to read. */
+struct rest {
+    const char *at;
+    size_t      bytes;
+};
+
+static void get(struct rest *rest, void *to, size_t bytes)
+{
+    if (bytes > rest->bytes)
+        ski_fatal("the read-only variables of PE 0 are not as long as ours");
+    if (bytes)
+        memcpy(to, rest->at, bytes);
+    rest->at += bytes;
+    rest->bytes -= bytes;
+}
+
+static void get_block(struct rest *rest, const struct variable *v)
+{
+    get(rest, v->length, sizeof *v->length);
+    *v->pointer = *v->length && *v->length <= rest->bytes ? ski_malloc(*v->length) : NULL;
+    get(rest, *v->pointer, *v->length);
+}
+
+static void unpack(struct rest rest)
+{
+    for (size_t i = 0; i < count; i++)
+        if (variables[i].pointer)
+            get_block(&rest, &variables[i]);
+        else
+            get(&rest, variables[i].memory, variables[i].bytes);
+}
+
+/* ---- gates ------------------------------------------------------------------------- */
+
+static void keep(skua_msg *msg)
+{
+    ski_hold(ski_self, &ski_self->objects->gate->kept, msg);
+}
+
+/* Handlers are registered before, so there is one table for all PEs of the process. */
+static void make_closed_table(void)
+{
+    ski_handlers_init();
+    closed = ski_malloc(SKI_HANDLERS_MOST * sizeof *closed);
+    for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
+        closed[i] = i < SKI_HANDLERS && !ski_builtin_runs_program[i]
+                        ? ski_builtin[i].fn
+                        : keep; /* an unknown number is said later */
+}
+
+static void close_gate(struct ski_pe *self)
+{
+    struct ski_gate *gate = ski_malloc(sizeof *gate);
+
+    ski_list_init(&gate->kept);
+    self->objects->gate = gate;
+    self->handler       = closed;
+}
+
+static void say(struct ski_pe *self, int pe, struct skua_msg *msg)
+{
+    msg->handler = SKI_HANDLER_READONLY;
+    msg->source  = self->pe;
+    ski_msg_post(self, pe, SKI_HANDLER_READONLY, msg);
+}
+
+/* The values are in this process: on with the other PEs of it, and with ours. */
+static void open_gate(struct ski_pe *self)
+{
+    int             first = ski_job_first_pe(self->job, self->process);
+    uint64_t        kind  = OPEN;
+    struct ski_tree tree  = ski_tree_at(self->pe - first, ski_job_pes_of(self->job, self->process),
+                                        0, (int)ski_config.tree_arity);
+
+    for (int i = 0; i < tree.children; i++)
+        say(self, first + ski_tree_child(&tree, i),
+            ski_msg_copy(self, SKI_HANDLER_READONLY, &kind, sizeof kind));
+    self->handler = ski_handlers.fn;
+    ski_unhold(self, &self->objects->gate->kept);
+    free(self->objects->gate);
+    self->objects->gate = NULL;
+}
+
+/* On the first PE of a process: to the processes below. */
+static void pass_values_on(struct ski_pe *self, struct skua_msg *msg)
+{
+    struct ski_tree tree =
+        ski_tree_at(self->process, self->job->processes, 0, (int)ski_config.tree_arity);
+
+    for (int i = 0; i < tree.children; i++)
+        say(self, ski_job_first_pe(self->job, ski_tree_child(&tree, i)),
+            ski_msg_copy(self, SKI_HANDLER_READONLY, skua_msg_data(msg), msg->bytes));
+}
+
+void ski_on_readonly(skua_msg *msg)
+{
+    struct ski_pe *self = ski_self;
+    uint64_t       kind = *(uint64_t *)skua_msg_data(msg);
+
+    if (kind > OPEN || ski_pe_hidden(self) || !self->objects->gate)
+        ski_fatal("PE %d sent read-only variables that nobody waits for", msg->source);
+    if (kind == VALUES) {
+        pass_values_on(self, msg);
+        unpack((struct rest){(char *)skua_msg_data(msg) + sizeof kind, msg->bytes - sizeof kind});
+    }
+    skua_msg_free(msg);
+    open_gate(self);
+}
+
+/* ---- begin ------------------------------------------------------------------------- */
+
+static void send_values(struct ski_pe *self)
+{
+    uint64_t         kind = VALUES;
+    struct skua_msg *msg  = skua_msg_alloc(sizeof kind + packed_bytes());
+
+    pack(put(skua_msg_data(msg), &kind, sizeof kind));
+    pass_values_on(self, msg);
+    skua_msg_free(msg);
+}
+
+static void start(int argc, char **argv)
+{
+    struct ski_pe *self = ski_self;
+
+    close_gate(self);
+    if (self->pe != 0)
+        return;
+    begin_fn(argc, argv);
+    send_values(self);
+    open_gate(self);
+}
+
+int skua_program(int argc, char **argv, skua_start_fn begin)
+{
+    int code;
+
+    entered  = true;
+    begin_fn = begin;
+    make_closed_table();
+    code = skua_main(argc, argv, start);
+    free(closed);
+    closed = NULL;
+    return code;
+}

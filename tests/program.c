@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * program.c - a program that begins on PE 0: what it wrote to its read-only variables is
+ * there on every PE before anything that it sent, in whichever way, is delivered.
+ *
+ * usage: program [none]    without variables, if anything is said
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define NUMBERS 1000
+#define MANY    100000
+
+static int          one;
+static double       numbers[NUMBERS];
+static char         nothing[1];
+static void        *block;
+static size_t       block_bytes;
+static void        *empty       = &one;
+static size_t       empty_bytes = 1;
+static bool         variables   = true;
+static skua_handler seen_handler, last_handler, done_handler;
+static skua_op      weighed_op;
+static skua_pe_data mine_key;
+static bool         begun;       /* in the process of PE 0: begin has returned */
+static skua_region  seen_region; /* of PE 0: how many saw a broadcast */
+static int          finished;    /* on PE 0 */
+
+struct mine {
+    int seen, order;
+};
+
+static struct mine *mine(void)
+{
+    return skua_pe_data_get(mine_key);
+}
+
+static void check_values(void)
+{
+    if (skua_process() == 0)
+        CHECK(begun);
+    if (!variables)
+        return;
+    CHECK(one == 42);
+    for (int i = 0; i < NUMBERS; i++)
+        CHECK(numbers[i] == 1.0 / (i + 1));
+    CHECK(block_bytes == MANY * sizeof(unsigned));
+    for (unsigned i = 0; i < MANY; i++)
+        CHECK(((unsigned *)block)[i] == 3 * i);
+    CHECK(empty == NULL && empty_bytes == 0);
+}
+
+static void on_seen(skua_msg *msg)
+{
+    skua_gaddr counter;
+
+    check_values();
+    if (skua_msg_size(msg) == sizeof counter) {
+        memcpy(&counter, skua_msg_data(msg), sizeof counter);
+        CHECK(skua_fetch_add64(counter, 1, NULL) == SKUA_OK);
+    }
+    mine()->seen++;
+    skua_msg_free(msg);
+}
+
+/* Messages that waited at the gate come in their order. */
+static void on_last(skua_msg *msg)
+{
+    check_values();
+    CHECK(*(int *)skua_msg_data(msg) == mine()->order++);
+    skua_msg_free(msg);
+}
+
+/* An operator is code of the program, too. */
+static void weighed(void *into, const void *from, size_t count, skua_type type)
+{
+    CHECK(!variables || one == 42);
+    CHECK(count == sizeof(int64_t) && type == SKUA_BYTE);
+    *(int64_t *)into += *(const int64_t *)from;
+}
+
+static void on_sum(void *arg, const void *data, size_t bytes)
+{
+    (void)arg, (void)bytes;
+    CHECK(*(const int64_t *)data == skua_pes());
+    CHECK(mine()->seen == 5 && mine()->order == 30);
+    skua_send_copy(0, done_handler, NULL, 0);
+}
+
+static void on_everybody(skua_msg *msg)
+{
+    int64_t value = 1;
+
+    check_values();
+    skua_msg_free(msg);
+    skua_allreduce(weighed_op, SKUA_BYTE, &value, sizeof value, skua_done_call(on_sum, NULL));
+}
+
+static void on_done(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (++finished == skua_pes())
+        skua_exit(0);
+}
+
+static skua_handler everybody_handler;
+
+/* All is quiet: every PE has got all. */
+static void on_quiet(void *arg, const void *data, size_t bytes)
+{
+    (void)arg, (void)data, (void)bytes;
+    CHECK(begun);
+    CHECK(mine()->seen == 5 && mine()->order == 30);
+    skua_broadcast(everybody_handler, skua_msg_alloc(0), skua_done_nothing());
+}
+
+/* ... and the broadcast has not ended before its handlers have run. */
+static void on_all_seen(void *arg, const void *data, size_t bytes)
+{
+    (void)arg, (void)data, (void)bytes;
+    check_values();
+    CHECK(*(int64_t *)skua_region_mine(seen_region) == skua_pes());
+}
+
+static skua_msg *place_to_count(void)
+{
+    skua_msg  *msg = skua_msg_alloc(sizeof(skua_gaddr));
+    skua_gaddr counter;
+
+    CHECK(skua_region_alloc(8, &seen_region) == SKUA_OK);
+    *(int64_t *)skua_region_mine(seen_region) = 0;
+    counter                                   = skua_at(seen_region, 0, 0);
+    memcpy(skua_msg_data(msg), &counter, sizeof counter);
+    return msg;
+}
+
+static void send_all(void)
+{
+    static char large[20000];
+    skua_msg   *msg;
+
+    skua_broadcast(seen_handler, place_to_count(), skua_done_call(on_all_seen, NULL));
+    skua_broadcast(seen_handler, skua_msg_alloc(3000), skua_done_nothing());
+    for (int pe = 0; pe < skua_pes(); pe++) {
+        skua_send_copy(pe, seen_handler, NULL, 0);
+        skua_send_copy(pe, seen_handler, large, sizeof large);
+        skua_complete(skua_done_send(pe, seen_handler), large, 100);
+        for (int i = 0; i < 30; i++) {
+            msg = skua_msg_alloc(sizeof i);
+            memcpy(skua_msg_data(msg), &i, sizeof i);
+            skua_msg_set_expedited(msg, i < 10);
+            skua_msg_set_priority(msg, i < 20 ? 0 : 7);
+            skua_send(pe, last_handler, msg);
+        }
+    }
+}
+
+static void write_values(void)
+{
+    one = 42;
+    for (int i = 0; i < NUMBERS; i++)
+        numbers[i] = 1.0 / (i + 1);
+    block_bytes = MANY * sizeof(unsigned);
+    block       = malloc(block_bytes);
+    for (unsigned i = 0; i < MANY; i++)
+        ((unsigned *)block)[i] = 3 * i;
+    empty       = NULL;
+    empty_bytes = 0;
+}
+
+/* A wait that messages cannot end: waves come and go, and find what is kept at the gates. */
+static void wait_a_little(void)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_after(5e-3, skua_done_count(&counter));
+    CHECK(skua_counter_wait(&counter, 1));
+}
+
+static void begin(int argc, char **argv)
+{
+    skua_region region;
+    int         there = 7, here = 0;
+
+    (void)argc, (void)argv;
+    CHECK(skua_pe() == 0);
+    send_all();
+    skua_quiescence(skua_done_call(on_quiet, NULL));
+    /* One-sided operations and the scheduler work meanwhile; nothing else is delivered. */
+    CHECK(skua_region_alloc(sizeof there, &region) == SKUA_OK);
+    CHECK(skua_put(skua_at(region, 0, 0), &there, sizeof there) == SKUA_OK);
+    CHECK(skua_get(&here, skua_at(region, 0, 0), sizeof here) == SKUA_OK && here == 7);
+    for (int i = 0; i < 1000; i++)
+        skua_poll(10);
+    wait_a_little();
+    CHECK(mine()->seen == 0);
+    write_values();
+    begun = true;
+}
+
+int main(int argc, char **argv)
+{
+    int code;
+
+    variables         = argc < 2;
+    seen_handler      = skua_register("seen", on_seen);
+    last_handler      = skua_register("last", on_last);
+    done_handler      = skua_register("done", on_done);
+    everybody_handler = skua_register("everybody", on_everybody);
+    weighed_op        = skua_op_register("weighed", weighed);
+    mine_key          = skua_pe_data_register(sizeof(struct mine));
+    if (variables) {
+        skua_readonly("one", &one, sizeof one);
+        skua_readonly("numbers", numbers, sizeof numbers);
+        skua_readonly("nothing", nothing, 0);
+        skua_readonly_block("block", &block, &block_bytes);
+        skua_readonly_block("empty", &empty, &empty_bytes);
+    }
+    code = skua_program(argc, argv, begin);
+    free(block);
+    return code;
+}
