@@ -4,8 +4,8 @@
  *
  * One context a process, one worker a port, one endpoint a peer.  A packet is an
  * active message without header; UCX moves large ones by rendezvous, from the
- * sender's memory straight into what room() gave.  Endpoints report errors, so a
- * peer that is gone is noticed.
+ * sender's memory straight into what room() gave, or, over TCP, we cut them into
+ * pieces (pieces.h).  Endpoints report errors, so a peer that is gone is noticed.
  *
  * UCX calls back with a request, in which we keep whose it is (struct note), and a
  * pointer of ours: the packet, or the cookie.  A request that is over when the call
@@ -30,6 +30,7 @@
 #include <ucp/api/ucp.h>
 #include <unistd.h>
 
+#include "transport/ucx/pieces.h"
 #include "transport/guard.h"
 
 #define PACKET_ID     1
@@ -50,6 +51,7 @@ struct ski_port {
     void                     *owner;
     struct ski_peer          *peers;
     unsigned                  events; /* upcalls since progress() was called */
+    struct ski_pieces         pieces;
     double                    looked_at;
     struct names              names;
     pthread_t                 opener;
@@ -61,6 +63,7 @@ struct ski_peer {
     ucp_ep_h         ep;
     int              pe;
     bool             shared; /* reached through shared memory alone */
+    bool             by_tcp;
     struct names     names;
     struct ski_peer *next;
 };
@@ -145,8 +148,8 @@ static void set_tcp(const struct ski_net *net)
     snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
     setenv("UCX_TCP_KEEPIDLE", seconds, 0);
     /* The default of 8 KB costs large messages a third and more. */
-    setenv("UCX_TCP_TX_SEG_SIZE", "128k", 0);
-    setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
+    setenv("UCX_TCP_TX_SEG_SIZE", SKI_SEGMENT, 0);
+    setenv("UCX_TCP_RX_SEG_SIZE", SKI_SEGMENT, 0);
     if (strcmp(net->port_range, "any") != 0)
         setenv("UCX_TCP_PORT_RANGE", net->port_range, 0);
 }
@@ -407,7 +410,6 @@ static skua_status_t open_port(int pe, const struct ski_upcalls *up, void *owner
     int                     listeners = ski_guard_listeners(before, LISTENERS);
     ucs_status_t            status;
 
-    (void)pe;
     if (!port)
         return SKUA_ERR_NOMEM;
     if (!check_ports(ucx.net, 1)) {
@@ -423,6 +425,8 @@ static skua_status_t open_port(int pe, const struct ski_upcalls *up, void *owner
         return refuse("a worker cannot be made (is the interface up?)", status);
     }
     status = ucp_worker_set_am_recv_handler(port->worker, &handler);
+    if (status == UCS_OK)
+        status = ski_pieces_open(&port->pieces, port->worker, pe, up, owner);
     if (status != UCS_OK) {
         ucp_worker_destroy(port->worker);
         free(port);
@@ -473,6 +477,7 @@ static void close_port(struct ski_port *port)
     }
     strike_off(port);
     ucp_worker_destroy(port->worker);
+    ski_pieces_lost(&port->pieces, -1);
     free(port);
 }
 
@@ -510,6 +515,7 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 
     (void)ep;
     peer->port->events++;
+    ski_pieces_lost(&peer->port->pieces, peer->pe);
     peer->port->up->lost(peer->port->owner, peer->pe, reason(status));
 }
 
@@ -543,8 +549,9 @@ static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to,
         free(peer);
         return refuse("no connection", status);
     }
-    port->peers = peer;
-    *out        = peer;
+    peer->by_tcp = !peer->shared && !ucx.hardware;
+    port->peers  = peer;
+    *out         = peer;
     return SKUA_OK;
 }
 
@@ -560,12 +567,17 @@ static void on_sent(void *request, ucs_status_t status, void *packet)
 
 static skua_status_t send_packet(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    ucp_request_param_t param = {.op_attr_mask =
-                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                 UCP_OP_ATTR_FIELD_USER_DATA |
+                                                 UCP_OP_ATTR_FIELD_FLAGS,
+                                 .flags     = peer->by_tcp ? UCP_AM_SEND_FLAG_EAGER : 0,
                                  .cb.send   = on_sent,
                                  .user_data = packet};
-    struct note *request = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, packet, bytes, &param);
+    struct note        *request;
 
+    if (peer->by_tcp && bytes > SKI_PIECE_BYTES)
+        return status_of(ski_pieces_send(&peer->port->pieces, peer->ep, packet, bytes));
+    request = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, packet, bytes, &param);
     if (!UCS_PTR_IS_PTR(request))
         return status_of(UCS_PTR_STATUS(request));
     request->port = peer->port;
@@ -576,8 +588,8 @@ static unsigned progress(struct ski_port *port)
 {
     unsigned n;
 
-    port->events = 0;
-    n            = ucp_worker_progress(port->worker) + port->events;
+    port->events = port->pieces.events = 0;
+    n = ucp_worker_progress(port->worker) + port->events + port->pieces.events;
     if (n == 0 && ski_guard_is_time(&port->looked_at, now(), ucx.net->peer_timeout))
         ski_guard_look(ucx.net->peer_timeout, is_ours, port);
     return n;
