@@ -173,7 +173,7 @@ static void forge_packets(void)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-/* As in onesided/request.c: head, two pieces, data. */
+/* As in onesided/wire.h: head, two pieces, data. */
 struct request {
     uint32_t   verb;
     int32_t    origin, source;
