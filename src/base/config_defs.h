@@ -31,7 +31,7 @@ CONFIG(log_level,     level,   "warn",  "fatal, error, warn, info, debug or trac
 CONFIG(order,         order,   "partial", "What is promised about the order of one-sided operations that do not say: unordered, partial or strict.")
 CONFIG(pack,          bytes,   "2k",    "One-sided requests gather pieces up to this size; larger ones are sent in packets of their own.")
 CONFIG(packet,        bytes,   "64k",   "Most data in a packet of a one-sided request.")
-CONFIG(packet_far,    bytes,   "1m",    "The same between hosts.")
+CONFIG(packet_far,    bytes,   "0",     "The same between hosts; 0: what suits the driver.")
 CONFIG(peer_timeout,  seconds, "30",    "A PE on another host is given up when the network has not reached it for so long.")
 CONFIG(pin,           text,    "auto",  "Where PEs run: auto (one core each, in order), none, or a list of CPUs such as 0,2,4-7.")
 CONFIG(ports,         text,    "any",   "TCP ports that PEs may listen on, such as 5000-5100.")

@@ -48,6 +48,9 @@ void ski_far_close(void);
 /** The driver of a spread job, or NULL. */
 const struct ski_driver *ski_far_driver(void);
 
+/** The bytes of the packets that suit it, in a spread job. */
+size_t ski_far_packet(void);
+
 /** Begin and end with a PE, which then has its port, if there is one. */
 void ski_far_begin(struct ski_pe *self);
 void ski_far_end(struct ski_pe *self);

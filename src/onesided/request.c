@@ -15,6 +15,8 @@
 #include "onesided/table.h"
 #include "onesided/wire.h"
 
+#define HEADS 1024 /* room for all of a packet but its data, and that of a signal */
+
 /* A packet of ours that has not been answered.  What comes back names it, and nothing
  * else of the answer is believed: where data goes is written here. */
 struct ski_sent {
@@ -209,11 +211,13 @@ static bool send_all(struct gather *g, const skua_ends *ends)
     return go_on;
 }
 
-/* Between hosts, large packets are not copied by the network. */
+/* Between hosts there is a size that the network likes, all of it. */
 static size_t packet_limit(const struct ski_place *place)
 {
     size_t bytes = place->far ? ski_config.packet_far : ski_config.packet;
 
+    if (place->far && !bytes)
+        bytes = ski_far_packet() - HEADS;
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
 }
 
@@ -322,6 +326,42 @@ static void take_answer(struct ski_pe *self, struct ski_sent *sent, const struct
         ski_operation_end(self, operation);
     else
         ski_wake_all(self, &origin->waiters); /* for room in the pool */
+}
+
+/* The data of a get goes to its place from the network's memory, and an answer without data
+ * is left.  A get is over when that has been run: who waits for it is still there, unless
+ * the job ends. */
+static skua_msg *take_data(struct ski_pe *self, const skua_msg *head, const char *data)
+{
+    struct ski_answer answer;
+    struct ski_sent  *sent;
+    skua_msg         *left;
+
+    if (head->bytes < sizeof answer)
+        return NULL;
+    memcpy(&answer, data, sizeof answer);
+    sent = answered(ski_origin_of(self), &answer);
+    if (!sent || !sent->run || answer.status != SKUA_OK ||
+        answer.data_bytes != head->bytes - sizeof answer)
+        return NULL;
+    scatter(sent, data + sizeof answer);
+    free(sent->run);
+    sent->run         = NULL;
+    sent->runs        = 0;
+    answer.data_bytes = 0;
+    left              = ski_msg_copy(self, SKI_HANDLER_SERVED, &answer, sizeof answer);
+    left->source      = head->source;
+    return left;
+}
+
+/* Only on the thread of the PE itself, and not when operations have been given up. */
+skua_msg *ski_request_take(struct ski_pe *self, const skua_msg *head, const char *data)
+{
+    if (self != ski_self || ski_pe_exiting(self) || ski_job_exiting(self->job))
+        return NULL;
+    if (head->handler == SKI_HANDLER_SERVED)
+        return take_data(self, head, data);
+    return head->handler == SKI_HANDLER_REQUEST ? ski_serve_take(self, head, data) : NULL;
 }
 
 /* One answer or several, one behind another. */

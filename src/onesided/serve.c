@@ -285,7 +285,7 @@ static skua_msg *answer_to(skua_msg *msg)
     return reply;
 }
 
-void ski_on_request(skua_msg *msg)
+static void serve_message(skua_msg *msg)
 {
     struct ski_request *request = skua_msg_data(msg);
     skua_msg           *reply;
@@ -301,4 +301,74 @@ void ski_on_request(skua_msg *msg)
         ski_fatal("no memory to answer a one-sided request; raise SKUA_ARENA_SIZE");
     send_answer(ski_self, request, reply);
     skua_msg_free(msg);
+}
+
+void ski_on_request(skua_msg *msg)
+{
+    if (ski_job_index(ski_self->job, msg->source) < 0)
+        ski_self->unserved--;
+    serve_message(msg);
+}
+
+/* ---- data in the network's memory ------------------------------------------------- */
+
+/* A put of one piece, without its data. */
+struct head {
+    struct ski_request request;
+    struct ski_piece   piece;
+};
+
+/* Brings the data to its place; false: that is for the ordinary way to find out. */
+static bool place_data(struct head *head, ptrdiff_t lo, ptrdiff_t hi, const char *data)
+{
+    struct ski_place place;
+    bool             can;
+
+    if (ski_locate("request", head->request.remote, lo, hi, &place) != SKUA_OK)
+        return false;
+    can = ski_place_direct(&place) && can_notify(&head->request);
+    if (can)
+        memcpy(place.memory + head->piece.remote, data, head->piece.bytes);
+    ski_place_drop(&place);
+    return can;
+}
+
+/* What is left of a put whose data has been placed is a put of nothing, which is run in its
+ * turn: it brings what comes with the put, and the answer. */
+static skua_msg *rest_of(const skua_msg *msg, struct head *head, const char *signal)
+{
+    struct ski_request *request = &head->request;
+    skua_msg           *left    = skua_msg_alloc(sizeof *request + request->signal_bytes);
+
+    request->pieces = request->data_bytes = 0;
+    memcpy(skua_msg_data(left), request, sizeof *request);
+    memcpy(ski_data_of(skua_msg_data(left)), signal, request->signal_bytes);
+    left->handler = SKI_HANDLER_PLACED;
+    left->source  = msg->source;
+    return left;
+}
+
+/* Puts are placed now if none of our requests waits that may be of the same PE and came
+ * before: it would be overtaken.  Those of which only the rest waits have been placed. */
+skua_msg *ski_serve_take(struct ski_pe *self, const skua_msg *msg, const char *data)
+{
+    struct head head;
+    size_t      total;
+    ptrdiff_t   lo, hi;
+
+    if (self->unserved > 0 || msg->bytes < sizeof head)
+        return NULL;
+    memcpy(&head, data, sizeof head);
+    data += sizeof head;
+    if (head.request.verb != SKI_PUT || head.request.pieces != 1 ||
+        !can_be_answered(msg, &head.request) || !is_whole(msg, &head.request) ||
+        !measure(&head.request, &total, &lo, &hi) || !is_sound(&head.request, total) ||
+        !place_data(&head, lo, hi, data))
+        return NULL;
+    return rest_of(msg, &head, data + head.piece.bytes);
+}
+
+void ski_on_placed(skua_msg *msg)
+{
+    serve_message(msg);
 }

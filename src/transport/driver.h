@@ -91,6 +91,10 @@ struct ski_upcalls {
     /** The peer cannot be reached, or not any more.  What was sent to it and has not
      *  come back through sent() and done() does so, now or later. */
     void (*lost)(void *owner, int pe, const char *why);
+
+    /** A packet that lies in the driver's own memory, aligned or not, before room() is asked.
+     *  True: the runtime has taken it.  False: it is to be copied as usual.  May be NULL. */
+    bool (*taken)(void *owner, const void *packet, size_t bytes);
 };
 
 enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWAP, SKI_NET_CSWAP };
@@ -141,6 +145,10 @@ struct ski_driver {
     /** A descriptor that poll() finds readable when progress() should be called, perhaps for
      *  nothing; -1: there is none, and progress() must be called again and again. */
     int (*wait_fd)(struct ski_port *port);
+
+    /** How large the packets are that it moves best, of those that could as well be smaller
+     *  or larger.  After start().  May be NULL: a megabyte. */
+    size_t (*packet)(void);
 
     /** Before waiting for wait_fd(): true if it will become readable with the next
      *  event.  False: there is something to do now. */

@@ -23,8 +23,8 @@
 #include "transport/driver.h"
 
 /* Of a segment of TCP, and the most of it that is a piece: the rest is for headers. */
-#define SKI_SEGMENT     "256k"
-#define SKI_PIECE_BYTES ((size_t)255 << 10)
+#define SKI_SEGMENT     "260k"
+#define SKI_PIECE_BYTES ((size_t)257 << 10)
 
 struct ski_incoming;
 

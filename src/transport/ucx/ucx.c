@@ -247,6 +247,12 @@ static const char *describe(void)
     return ucx.text;
 }
 
+/* One segment of TCP, so that it lies in UCX's memory whole. */
+static size_t best_packet(void)
+{
+    return ucx.hardware ? (size_t)1 << 20 : SKI_PIECE_BYTES;
+}
+
 /* ---- packets that come ------------------------------------------------------------- */
 
 static void on_received(void *request, ucs_status_t status, size_t bytes, void *packet)
@@ -297,6 +303,8 @@ static ucs_status_t on_packet(void *arg, const void *header, size_t header_bytes
     port->events++;
     if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)
         return fetch(port, data, bytes);
+    if (port->up->taken && port->up->taken(port->owner, data, bytes))
+        return UCS_OK;
     packet = port->up->room(port->owner, bytes);
     if (packet) {
         memcpy(packet, data, bytes);
@@ -759,6 +767,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .send        = send_packet,
     .progress    = progress,
     .wait_fd     = wait_fd,
+    .packet      = best_packet,
     .arm         = arm,
     .by_hardware = by_hardware,
     .expose      = expose,
