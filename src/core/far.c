@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/handler.h"
+#include "core/late.h"
 #include "core/leave.h"
 #include "core/packet.h"
 #include "core/pe.h"
@@ -231,6 +232,7 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     /* On the small stack of a user thread libraries below might overrun it. */
     if (self->thread || contact->backlog.first || !try_send(far, contact, msg))
         keep(far, contact, msg);
+    ski_late_sent(self);
 }
 
 /* Sends what waits for room; true when nothing is left of it. */
