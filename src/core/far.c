@@ -182,6 +182,12 @@ struct ski_peer *ski_far_peer(struct ski_pe *self, int pe)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
+static void stamp(const struct contact *contact, struct skua_msg *msg)
+{
+    msg->stamp.token    = contact->token_out;
+    msg->stamp.sequence = contact->sent;
+}
+
 /* Hands a packet to the driver; false: there is no room. */
 static bool try_send(struct ski_far *far, struct contact *contact, struct skua_msg *msg)
 {
@@ -193,9 +199,8 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
         ski_pool_free(&far->self->pool, msg);
         return true;
     }
-    msg->stamp.token    = contact->token_out;
-    msg->stamp.sequence = contact->sent;
-    status              = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
+    stamp(contact, msg);
+    status = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
     if (status == SKUA_ERR_AGAIN)
         return false;
     contact->sent++;
@@ -233,6 +238,40 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     if (self->thread || contact->backlog.first || !try_send(far, contact, msg))
         keep(far, contact, msg);
     ski_late_sent(self);
+}
+
+/* Whether a packet for @p contact would be sent at once. */
+static bool is_open(const struct ski_far *far, const struct contact *contact)
+{
+    return contact && contact->peer && !contact->lost && !contact->backlog.first &&
+           !far->self->thread;
+}
+
+bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
+                        size_t bytes, struct ski_far_done *done)
+{
+    struct ski_far *far     = self->far;
+    struct contact *contact = find(far, pe);
+    skua_status_t   status;
+
+    if (!is_open(far, contact))
+        return false;
+    stamp(contact, msg);
+    far->flying++;
+    status =
+        here.driver->send_split(contact->peer, msg, ski_msg_extent(msg) - bytes, rest, bytes, done);
+    if (status != SKUA_PENDING)
+        far->flying--;
+    if (status == SKUA_ERR_AGAIN || status == SKUA_ERR_UNSUPPORTED)
+        return false;
+    contact->sent++;
+    self->stats.sent_far++;
+    if (status != SKUA_PENDING)
+        done->fn(done, status);
+    if (status < 0)
+        lose(far, contact, skua_status_str(status));
+    ski_late_sent(self);
+    return true;
 }
 
 /* Sends what waits for room; true when nothing is left of it. */

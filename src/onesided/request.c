@@ -14,8 +14,10 @@
 #include "onesided/origin.h"
 #include "onesided/table.h"
 #include "onesided/wire.h"
+#include "transport/driver.h"
 
-#define HEADS 1024 /* room for all of a packet but its data, and that of a signal */
+#define HEADS       1024  /* room for all of a packet but its data, and that of a signal */
+#define SPLIT_LEAST 32768 /* bytes of data that are not copied to be sent                */
 
 /* A packet of ours that has not been answered.  What comes back names it, and nothing
  * else of the answer is believed: where data goes is written here. */
@@ -37,6 +39,7 @@ struct gather {
     const struct ski_transfer *t;
     struct ski_operation      *operation;
     size_t                     runs, bytes, limit;
+    bool                       split; /* its memory stays until it is over, and is sent from */
     struct ski_run             run[SKI_RUNS];
 };
 
@@ -125,33 +128,27 @@ static void fill_ends(struct ski_request *request, const skua_ends *ends)
                request->signal_bytes);
 }
 
-static void fill_pieces(struct ski_request *request, const struct gather *g)
+/* With the data, unless that is sent from where it is. */
+static void fill_pieces(struct ski_request *request, const struct gather *g, bool split)
 {
     char *to = ski_data_of(request);
 
     for (size_t i = 0; i < g->runs; i++) {
         ski_pieces_of(request)[i] = (struct ski_piece){g->run[i].remote, g->run[i].bytes};
-        if (request->data_bytes)
+        if (request->data_bytes && !split)
             memcpy(to, g->run[i].local, g->run[i].bytes);
         to += g->run[i].bytes;
     }
 }
 
-/* Sends what was gathered; @p ends goes with the last packet. */
-static void send(struct gather *g, const skua_ends *ends)
+/* The packet that was gathered, with room for @p data bytes and @p signal ones. */
+static void fill(struct ski_request *request, struct gather *g, size_t data, size_t signal)
 {
-    size_t signal = ends && ends->signal.id ? ends->signal_bytes : 0;
-    size_t data   = ski_brings_data(g->t->verb) ? 0 : g->bytes;
-    size_t bytes  = sizeof(struct ski_request) + g->runs * sizeof(struct ski_piece) + data + signal;
-    skua_msg           *msg     = skua_msg_alloc(bytes);
-    struct ski_request *request = skua_msg_data(msg);
-
     memset(request, 0, sizeof *request);
     request->verb         = g->t->verb;
     request->origin       = g->self->pe;
     request->source       = ski_caller_pe();
     request->remote       = g->t->remote;
-    request->packet       = note_sent(g, bytes + g->bytes);
     request->pieces       = g->runs;
     request->data_bytes   = data;
     request->signal_bytes = signal;
@@ -159,15 +156,88 @@ static void send(struct gather *g, const skua_ends *ends)
         request->atomic = *g->t->atomic;
     if (g->t->verb == SKI_UPDATE)
         fill_update(request, g->t);
-    fill_pieces(request, g);
+}
+
+/* A packet whose data is sent from the caller's memory; it lies behind the rest of it. */
+struct split {
+    struct ski_far_done   done; /* with both; first */
+    struct ski_pe        *self;
+    struct ski_operation *operation;
+    skua_msg             *msg;
+};
+
+/* The network needs the data no more.  That is a part of the operation, so that its end is
+ * the end of that, too; and, as we are within the driver, it ends a little later. */
+static void split_over(struct ski_far_done *done, skua_status_t status)
+{
+    struct split         *split     = (struct split *)done;
+    struct ski_pe        *self      = split->self;
+    struct ski_operation *operation = split->operation;
+
+    (void)status; /* who is lost is told by others */
+    operation->at_driver--;
+    ski_pool_free(&self->pool, split->msg);
+    if (--operation->parts == 0 && operation->sealed)
+        ski_msg_post(self, self->pe, SKI_HANDLER_RMA,
+                     ski_msg_copy(self, SKI_HANDLER_RMA, &operation, sizeof operation));
+}
+
+/* The packet in one, where it cannot be sent in two. */
+static skua_msg *whole(skua_msg *msg, size_t head, const struct ski_run *run)
+{
+    skua_msg *made = skua_msg_alloc(head + run->bytes);
+
+    memcpy(skua_msg_data(made), skua_msg_data(msg), head);
+    memcpy((char *)skua_msg_data(made) + head, run->local, run->bytes);
+    made->handler = msg->handler;
+    made->source  = msg->source;
+    skua_msg_free(msg);
+    return made;
+}
+
+static void post_split(struct gather *g, int to, skua_msg *msg, size_t head,
+                       const struct ski_run *run)
+{
+    struct split *split = (struct split *)(void *)((char *)skua_msg_data(msg) + head);
+
+    *split = (struct split){{split_over}, g->self, g->operation, msg};
+    g->operation->parts++; /* it may be over before the call returns */
+    g->operation->at_driver++;
+    if (ski_far_send_split(g->self, to, msg, run->local, run->bytes, &split->done))
+        return;
+    g->operation->parts--;
+    g->operation->at_driver--;
+    ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, whole(msg, head, run));
+}
+
+/* Sends what was gathered; @p ends goes with the last packet. */
+static void send(struct gather *g, const skua_ends *ends)
+{
+    size_t              signal  = ends && ends->signal.id ? ends->signal_bytes : 0;
+    size_t              data    = ski_brings_data(g->t->verb) ? 0 : g->bytes;
+    size_t              head    = sizeof(struct ski_request) + g->runs * sizeof(struct ski_piece);
+    size_t              bytes   = head + data + signal;
+    bool                split   = g->split && g->runs == 1 && data >= SPLIT_LEAST && signal == 0;
+    struct ski_run      run     = g->run[0];
+    int                 to      = ski_server(g->self->job, g->t->remote.pe);
+    skua_msg           *msg     = skua_msg_alloc(split ? head + sizeof(struct split) : bytes);
+    struct ski_request *request = skua_msg_data(msg);
+
+    fill(request, g, data, signal);
+    fill_pieces(request, g, split);
     if (ends)
         fill_ends(request, ends);
+    request->packet = note_sent(g, bytes + g->bytes);
     g->operation->parts++;
     ski_origin_of(g->self)->bytes += bytes + g->bytes;
     g->runs = g->bytes = 0;
+    msg->bytes         = bytes; /* on the way */
     msg->handler       = SKI_HANDLER_REQUEST;
     msg->source        = g->self->pe;
-    ski_msg_post(g->self, ski_server(g->self->job, g->t->remote.pe), SKI_HANDLER_REQUEST, msg);
+    if (split)
+        post_split(g, to, msg, head, &run);
+    else
+        ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, msg);
 }
 
 static bool has_room(void *arg)
@@ -221,12 +291,21 @@ static size_t packet_limit(const struct ski_place *place)
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
 }
 
+/* Whether large data of a put is sent from where it is: its memory is then in use until the
+ * operation is over, which a blocking call waits for unless it hands off. */
+static bool may_split(const struct ski_transfer *t, const struct ski_place *place)
+{
+    return place->far && t->verb == SKI_PUT && t->shape.kind == SKI_CONTIGUOUS &&
+           t->shape.bytes >= SPLIT_LEAST && !ski_config.handoff && ski_far_driver()->send_split;
+}
+
 static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
                              const struct ski_place *place, const skua_ends *ends, bool wait,
                              uint64_t *result)
 {
-    struct gather g = {.self = self, .t = t};
-    bool copied     = !ski_brings_data(t->verb); /* when all is sent, the local memory is free */
+    struct gather g = {.self = self, .t = t, .split = may_split(t, place)};
+    bool          copied =
+        !ski_brings_data(t->verb) && !g.split; /* when all is sent, the local memory is free */
 
     if (!ski_operations_wait(self, has_room, ski_origin_of(self)))
         return SKUA_ERR_EXIT;
@@ -235,8 +314,11 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
     g.operation->waited = wait;
     if (copied)
         g.operation->local = skua_done_nothing();
-    if (!send_all(&g, ends))
+    if (!send_all(&g, ends)) {
+        while (g.operation->at_driver > 0) /* it uses the caller's memory */
+            ski_far_progress(self);
         return SKUA_ERR_EXIT;
+    }
     if (copied && ends)
         skua_complete(ends->local, NULL, 0);
     return wait ? ski_operation_wait(self, g.operation, result) : SKUA_PENDING;

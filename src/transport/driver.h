@@ -85,7 +85,7 @@ struct ski_upcalls {
     /** A packet for which send() was SKUA_PENDING is no longer needed. */
     void (*sent)(void *owner, void *packet);
 
-    /** A put, get, atomic or flush that was SKUA_PENDING is over. */
+    /** A put, get, atomic, flush or split packet that was SKUA_PENDING is over. */
     void (*done)(void *owner, void *cookie, skua_status_t status);
 
     /** The peer cannot be reached, or not any more.  What was sent to it and has not
@@ -138,6 +138,12 @@ struct ski_driver {
     /** Send a packet.  SKUA_OK: its memory is free again.  SKUA_PENDING: sent() will say
      *  so.  SKUA_ERR_AGAIN: nothing has happened for want of room; try after progress(). */
     skua_status_t (*send)(struct ski_peer *peer, void *packet, size_t bytes);
+
+    /** Send a packet of @p bytes at @p packet and @p rest_bytes at @p rest, which arrives as
+     *  one.  As send(), but done() says that both are free again.  SKUA_ERR_UNSUPPORTED: not
+     *  this one.  May be NULL: none. */
+    skua_status_t (*send_split)(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                                size_t rest_bytes, void *cookie);
 
     /** Move things on: upcalls happen here.  Returns a number > 0 if there was anything. */
     unsigned (*progress)(struct ski_port *port);

@@ -592,6 +592,53 @@ static skua_status_t send_packet(struct ski_peer *peer, void *packet, size_t byt
     return SKUA_PENDING;
 }
 
+/* What UCX reads, and we need, until a packet in two parts is sent. */
+struct split {
+    struct ski_port *port;
+    void            *cookie;
+    ucp_dt_iov_t     part[2];
+};
+
+static void on_split_sent(void *request, ucs_status_t status, void *arg)
+{
+    struct split *split = arg;
+
+    (void)status; /* a failure is told by on_error() */
+    split->port->events++;
+    split->port->up->done(split->port->owner, split->cookie, SKUA_OK);
+    free(split);
+    ucp_request_free(request);
+}
+
+/* Over TCP both parts go to the system from where they are; others would have to
+ * register them. */
+static skua_status_t send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                                size_t rest_bytes, void *cookie)
+{
+    ucp_request_param_t param = {.op_attr_mask =
+                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                                     UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE,
+                                 .flags    = UCP_AM_SEND_FLAG_EAGER,
+                                 .datatype = UCP_DATATYPE_IOV,
+                                 .cb.send  = on_split_sent};
+    struct split       *split;
+    void               *request;
+
+    if (!peer->by_tcp || bytes + rest_bytes > SKI_PIECE_BYTES)
+        return SKUA_ERR_UNSUPPORTED;
+    split = malloc(sizeof *split);
+    if (!split)
+        return SKUA_ERR_AGAIN;
+    *split = (struct split){
+        peer->port, cookie, {{packet, bytes}, {(void *)(uintptr_t)rest, rest_bytes}}};
+    param.user_data = split;
+    request         = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, split->part, 2, &param);
+    if (UCS_PTR_IS_PTR(request))
+        return SKUA_PENDING;
+    free(split);
+    return status_of(UCS_PTR_STATUS(request));
+}
+
 static unsigned progress(struct ski_port *port)
 {
     unsigned n;
@@ -765,6 +812,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .address     = address,
     .connect     = connect_peer,
     .send        = send_packet,
+    .send_split  = send_split,
     .progress    = progress,
     .wait_fd     = wait_fd,
     .packet      = best_packet,
