@@ -292,18 +292,21 @@ static size_t packet_limit(const struct ski_place *place)
 }
 
 /* Whether large data of a put is sent from where it is: its memory is then in use until the
- * operation is over, which a blocking call waits for unless it hands off. */
-static bool may_split(const struct ski_transfer *t, const struct ski_place *place)
+ * operation is over, which a blocking call waits for unless it hands off.  Who asks when the
+ * memory is free wants it back sooner: it is copied. */
+static bool may_split(const struct ski_transfer *t, const struct ski_place *place,
+                      const skua_ends *ends)
 {
-    return place->far && t->verb == SKI_PUT && t->shape.kind == SKI_CONTIGUOUS &&
-           t->shape.bytes >= SPLIT_LEAST && !ski_config.handoff && ski_far_driver()->send_split;
+    return !(ends && ends->local.kind) && place->far && t->verb == SKI_PUT &&
+           t->shape.kind == SKI_CONTIGUOUS && t->shape.bytes >= SPLIT_LEAST &&
+           !ski_config.handoff && ski_far_driver()->send_split;
 }
 
 static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
                              const struct ski_place *place, const skua_ends *ends, bool wait,
                              uint64_t *result)
 {
-    struct gather g = {.self = self, .t = t, .split = may_split(t, place)};
+    struct gather g = {.self = self, .t = t, .split = may_split(t, place, ends)};
     bool          copied =
         !ski_brings_data(t->verb) && !g.split; /* when all is sent, the local memory is free */
 
