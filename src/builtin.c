@@ -26,6 +26,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_RESULT]         = {"skua.result", ski_on_result, SKI_REDUCE_LEAST},
     [SKI_HANDLER_NOTIFIED]       = {"skua.notified", ski_on_notified, SKI_NEVER_FAR},
     [SKI_HANDLER_REQUEST]        = {"skua.request", ski_on_request, 0},
+    [SKI_HANDLER_PLACED]         = {"skua.placed", ski_on_placed, SKI_NEVER_FAR},
     [SKI_HANDLER_SERVED]         = {"skua.served", ski_on_served, 0},
     [SKI_HANDLER_AGREE]          = {"skua.agree", ski_on_agree, SKI_AGREE_LEAST},
     [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},

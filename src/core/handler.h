@@ -24,6 +24,7 @@ enum {
     SKI_HANDLER_RESULT,
     SKI_HANDLER_NOTIFIED, /* onesided/notify.c */
     SKI_HANDLER_REQUEST,  /* onesided/request.c */
+    SKI_HANDLER_PLACED,
     SKI_HANDLER_SERVED,
     SKI_HANDLER_AGREE,      /* onesided/agree.c  */
     SKI_HANDLER_ROUND,      /* onesided/notify.c */
