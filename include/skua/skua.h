@@ -14,6 +14,7 @@
 #include <skua/status.h>
 #include <skua/thread.h>
 #include <skua/time.h>
+#include <skua/topology.h>
 #include <skua/version.h>
 
 #endif
