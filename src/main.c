@@ -16,6 +16,7 @@
 #include "core/handler.h"
 #include "core/pe.h"
 #include "objects/hosts.h"
+#include "objects/stream.h"
 #include "onesided/onesided.h"
 
 struct pe_thread {
@@ -33,14 +34,21 @@ static void *run_pe(void *arg)
     return NULL;
 }
 
+/* A PE begins and ends with all its layers. */
+static void end_pe(struct ski_pe *self)
+{
+    ski_streams_end(self);
+    ski_onesided_end(self);
+}
+
 /* Runs the PEs of this process, the first on the calling thread, and its helper,
  * if the settings ask for one. */
 static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_start_fn start)
 {
     int                   first   = ski_job_first_pe(boot->job, boot->process);
     int                   pes     = ski_job_pes_of(boot->job, boot->process);
-    const struct ski_life life    = {ski_onesided_begin, start, ski_onesided_end, argc, argv};
-    const struct ski_life helping = {ski_onesided_begin, NULL, ski_onesided_end, argc, argv};
+    const struct ski_life life    = {ski_onesided_begin, start, end_pe, argc, argv};
+    const struct ski_life helping = {ski_onesided_begin, NULL, end_pe, argc, argv};
     int                   threads = pes + ski_config.helper;
     struct pe_thread     *t       = ski_calloc((size_t)threads, sizeof *t);
 

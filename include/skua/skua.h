@@ -12,6 +12,7 @@
 #include <skua/region.h>
 #include <skua/scheduler.h>
 #include <skua/status.h>
+#include <skua/stream.h>
 #include <skua/thread.h>
 #include <skua/time.h>
 #include <skua/topology.h>
