@@ -43,9 +43,9 @@ static skua_pe_data updater_key;
 
 /* Words are dealt out in order, as evenly as can be, to any number of PEs: word i goes to
  * PE floor(i * PEs / 2^m), so that a multiplication finds it. */
-static inline int owner(const struct updater *u, uint64_t i, uint64_t pes)
+static inline int owner(uint64_t i, uint64_t pes, int log2)
 {
-    return (int)(i * pes >> u->options.log2);
+    return (int)(i * pes >> log2);
 }
 
 /* The first word of a PE. */
@@ -106,11 +106,13 @@ static void apply(void *arg, const void *items, size_t count)
 /* Makes the next numbers of our piece; the last of them. */
 static uint64_t make_some(struct updater *u, uint64_t a, uint64_t count)
 {
-    uint64_t mask = u->mask, pes = (uint64_t)skua_pes();
+    skua_stream stream = updates; /* all known not to change in the loop */
+    uint64_t    mask = u->mask, pes = (uint64_t)skua_pes();
+    int         log2 = u->options.log2;
 
     for (uint64_t i = 0; i < count; i++) {
         a = sequence_next(a);
-        skua_stream_put(updates, owner(u, a & mask, pes), &a);
+        skua_stream_put(stream, owner(a & mask, pes, log2), &a);
     }
     u->made += count;
     return a;
@@ -121,9 +123,11 @@ static void show_progress(struct updater *u)
 {
     double now = skua_time();
 
-    if (skua_pe() != 0 || now - u->shown < 1 || !isatty(STDERR_FILENO))
+    if (skua_pe() != 0 || now - u->shown < 1)
         return;
     u->shown = now;
+    if (!isatty(STDERR_FILENO))
+        return;
     fprintf(stderr, "\r%3.0f %% of the updates", 100 * (double)u->made / (double)u->total);
     if (u->made == u->total)
         fprintf(stderr, "\r%24s\r", "");

@@ -88,28 +88,29 @@ typedef struct {
     uint32_t          item_bytes;
     const uint16_t   *route; /* of each PE: the slot of those on the way  */
     skua_stream_slot *slot;
+    skua_stream_slot  none; /* of PEs that are not there: without message */
 } skua_stream_port;
 
-/** This PE's side of a stream.  Const: it does not change while a function runs, so
- *  that a compiler may ask once for a whole loop. */
-SKUA_API skua_stream_port *skua_stream_here(skua_stream stream) __attribute__((const));
+/** This PE's side of a stream, by its offset.  Const: it does not change while a function
+ *  runs, so that a compiler may ask once for a whole loop. */
+SKUA_API skua_stream_port *skua_stream_here(uint32_t offset) __attribute__((const));
 
-SKUA_API skua_stream_slot *skua_stream_open(skua_stream stream, int pe);
-SKUA_API void              skua_stream_full(skua_stream stream, skua_stream_slot *slot);
+SKUA_API skua_stream_slot *skua_stream_open(uint32_t offset, int pe);
+SKUA_API void              skua_stream_full(uint32_t offset, skua_stream_slot *slot);
 
 /** Put a copy of @p item, which the caller may reuse at once, into the stream to PE
  *  @p pe, which may be the caller's.  Never waits. */
 static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
 {
-    skua_stream_port *port  = skua_stream_here(stream);
+    skua_stream_port *port  = skua_stream_here(stream.offset);
     size_t            bytes = port->item_bytes;
-    skua_stream_slot *slot  = NULL;
+    skua_stream_slot *slot  = &port->none;
     char             *next;
 
     if (__builtin_expect((uint32_t)pe < port->pes, 1))
         slot = &port->slot[port->route[pe]];
-    if (__builtin_expect(!slot || slot->next == slot->end, 0)) {
-        slot  = skua_stream_open(stream, pe);
+    if (__builtin_expect(slot->next == slot->end, 0)) {
+        slot  = skua_stream_open(stream.offset, pe);
         bytes = port->item_bytes;
     }
     next       = slot->next;
@@ -121,7 +122,7 @@ static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
     if (slot->to)
         *slot->to++ = pe;
     if (__builtin_expect(--port->left == 0 || next + bytes == slot->end, 0))
-        skua_stream_full(stream, slot);
+        skua_stream_full(stream.offset, slot);
 }
 
 SKUA_END_DECLS

@@ -105,21 +105,21 @@ skua_stream skua_stream_register(const char *name, const skua_stream_def *def)
 
 /* ---- beginning on a PE --------------------------------------------------------------------- */
 
-skua_stream_port *skua_stream_here(skua_stream stream)
+skua_stream_port *skua_stream_here(uint32_t offset)
 {
-    return (skua_stream_port *)(void *)((char *)SKI_SELF()->data + stream.offset);
+    return (skua_stream_port *)(void *)((char *)SKI_SELF()->data + offset);
 }
 
-static struct stream *here(const struct kind *kind)
+static struct stream *at(uint32_t offset)
 {
-    return skua_pe_data_get(kind->key);
+    return (struct stream *)(void *)skua_stream_here(offset);
 }
 
-static struct kind *find_kind(skua_stream stream)
+static struct kind *find_kind(uint32_t offset)
 {
     struct kind *kind = kinds;
 
-    while (kind && kind->key.offset != stream.offset)
+    while (kind && kind->key.offset != offset)
         kind = kind->next;
     if (!kind)
         ski_misuse("a stream that was never registered");
@@ -154,6 +154,7 @@ static uint32_t room_of_slot(const struct stream *s)
 }
 
 static void is_due(void *arg, const void *data, size_t bytes);
+static bool flush(struct stream *s);
 
 /* When it is idle a PE flushes the streams that let it: once for all of them. */
 static bool flush_idle(void *arg)
@@ -163,7 +164,7 @@ static bool flush_idle(void *arg)
     (void)arg;
     for (struct kind *kind = kinds; kind; kind = kind->next)
         if (!kind->def.patient)
-            sent |= skua_stream_flush((skua_stream){kind->key.offset});
+            sent |= flush(at(kind->key.offset));
     return sent;
 }
 
@@ -171,7 +172,7 @@ static bool flush_idle(void *arg)
 static bool any_begun(void)
 {
     for (struct kind *kind = kinds; kind; kind = kind->next)
-        if (here(kind)->port.pes)
+        if (at(kind->key.offset)->port.pes)
             return true;
     return false;
 }
@@ -208,18 +209,18 @@ static void begin(struct stream *s, const struct kind *kind)
         watch();
 }
 
-static struct stream *begun(skua_stream stream)
+static struct stream *begun(uint32_t offset)
 {
-    struct stream *s = (struct stream *)(void *)skua_stream_here(stream);
+    struct stream *s = at(offset);
 
     if (SKI_UNLIKELY(!s->port.pes))
-        begin(s, find_kind(stream));
+        begin(s, find_kind(offset));
     return s;
 }
 
 void skua_stream_bind(skua_stream stream, void *arg)
 {
-    begun(stream)->arg = arg;
+    begun(stream.offset)->arg = arg;
 }
 
 void ski_streams_end(struct ski_pe *self)
@@ -266,9 +267,9 @@ static SKI_COLD void open_slot(struct stream *s, skua_stream_slot *slot)
     slot->to   = last ? NULL : (int32_t *)(void *)(slot->next + to);
 }
 
-skua_stream_slot *skua_stream_open(skua_stream stream, int pe)
+skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
 {
-    struct stream    *s = begun(stream);
+    struct stream    *s = begun(offset);
     skua_stream_slot *slot;
 
     if ((uint32_t)pe >= s->port.pes)
@@ -323,9 +324,9 @@ static skua_stream_slot *fullest(const struct stream *s)
     return best;
 }
 
-void skua_stream_full(skua_stream stream, skua_stream_slot *slot)
+void skua_stream_full(uint32_t offset, skua_stream_slot *slot)
 {
-    struct stream *s = (struct stream *)(void *)skua_stream_here(stream);
+    struct stream *s = at(offset);
 
     send_slot(s, slot->next == slot->end ? slot : fullest(s));
 }
@@ -342,12 +343,12 @@ static bool flush(struct stream *s)
 
 bool skua_stream_flush(skua_stream stream)
 {
-    return flush((struct stream *)(void *)skua_stream_here(stream));
+    return flush(at(stream.offset));
 }
 
 size_t skua_stream_waiting(skua_stream stream)
 {
-    const struct stream *s = (struct stream *)(void *)skua_stream_here(stream);
+    const struct stream *s = at(stream.offset);
 
     return s->port.pes ? s->bound - s->port.left : 0;
 }
@@ -358,7 +359,7 @@ bool ski_streams_flush(void *arg)
 
     (void)arg;
     for (struct kind *kind = kinds; kind; kind = kind->next)
-        sent |= flush(here(kind));
+        sent |= flush(at(kind->key.offset));
     return sent;
 }
 
@@ -375,7 +376,7 @@ static struct stream *stream_of(const skua_msg *msg)
 {
     const struct kind *kind = of_handler[msg->handler];
 
-    return begun((skua_stream){kind->key.offset});
+    return begun(kind->key.offset);
 }
 
 static void deliver(struct stream *s, const char *items, size_t count)
