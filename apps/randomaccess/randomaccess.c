@@ -9,7 +9,7 @@
  * Since ^ undoes itself, all updates once more must give T[i] = i again.
  *
  * Numbers go through a stream (skua/stream.h), eight bytes each.  Every PE has an
- * updater, which makes its numbers in a user thread and applies those that arrive.
+ * updater, which takes turns in making numbers and applying those that arrive.
  */
 #include <inttypes.h>
 #include <skua/skua.h>
@@ -23,6 +23,7 @@
 
 #define LOOK_AHEAD 1024             /* numbers made whose updates are not: the rule ...      */
 #define STEP       (LOOK_AHEAD / 2) /* ... half made in a step, half waiting in the stream   */
+#define LAP        16               /* steps after which PEs wait for each other             */
 #define PREFETCH   24               /* updates that wait for memory at a time                */
 #define PER_WORD   4                /* updates for every word                                */
 
@@ -32,6 +33,7 @@ struct updater {
     uint64_t       first, end; /* ... are those, of all `mask` + 1           */
     uint64_t       mask;
     uint64_t       made, total; /* numbers of our piece of the sequence       */
+    int64_t        laps;        /* in which all PEs make theirs               */
     uint64_t       applied;     /* updates made here                          */
     double         shown;       /* when progress was shown last               */
 };
@@ -65,6 +67,7 @@ static void make_table(struct updater *u)
     u->first = first_of(u, skua_pe());
     u->end   = first_of(u, skua_pe() + 1);
     u->total = PER_WORD * (u->end - u->first);
+    u->laps  = (int64_t)(PER_WORD * ((u->mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1);
     bytes    = (u->end - u->first + 1) * sizeof *u->table; /* 1: some PE may have none */
     memory   = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
@@ -86,20 +89,22 @@ static uint64_t count_errors(const struct updater *u)
 
 /* ---- updates ------------------------------------------------------------------------- */
 
-/* Numbers for our words.  Memory is far: ask for words some updates before their turn. */
+/* Numbers for our words.  Memory is far: ask for words some updates before their turn.
+ * (The place is computed from where the table begins: a pointer to where word 0 would be
+ * spares a subtraction, but Neoverse cores ignore prefetches relative to such a one.) */
 static void apply(void *arg, const void *items, size_t count)
 {
     struct updater *u = arg;
     const uint64_t *a = items;
-    uint64_t       *t = u->table - u->first, mask = u->mask;
+    uint64_t       *t = u->table, first = u->first, mask = u->mask;
     size_t          i = 0;
 
     for (; i + PREFETCH < count; i++) {
-        __builtin_prefetch(&t[a[i + PREFETCH] & mask], 1);
-        t[a[i] & mask] ^= a[i];
+        __builtin_prefetch(&t[(a[i + PREFETCH] & mask) - first], 1);
+        t[(a[i] & mask) - first] ^= a[i];
     }
     for (; i < count; i++)
-        t[a[i] & mask] ^= a[i];
+        t[(a[i] & mask) - first] ^= a[i];
     u->applied += count;
 }
 
@@ -133,13 +138,15 @@ static void show_progress(struct updater *u)
         fprintf(stderr, "\r%24s\r", "");
 }
 
-/* The sum of a number over all PEs. */
+/* The sum of a number over all PEs; 0 if the job ends meanwhile. */
 static uint64_t sum_of_all(uint64_t value)
 {
-    skua_future future = SKUA_FUTURE_INIT;
+    skua_future     future = SKUA_FUTURE_INIT;
+    const uint64_t *sum;
 
     skua_allreduce(SKUA_SUM, SKUA_UINT64, &value, 1, skua_done_future(&future));
-    value = *(const uint64_t *)skua_future_wait(&future, NULL);
+    sum   = skua_future_wait(&future, NULL);
+    value = sum ? *sum : 0;
     skua_future_clear(&future);
     return value;
 }
@@ -152,21 +159,43 @@ static void wait_for_quiet(struct updater *u)
     while (sum_of_all(u->made - u->applied) != 0);
 }
 
-/* All updates, once: the seconds they took. */
+/* Applies what has arrived, but no more than we have made ourselves: who is behind must
+ * go on making numbers, or the others have nothing to do but to get further ahead. */
+static void keep_step(const struct updater *u)
+{
+    while (u->applied < u->made && skua_poll(1) > 0)
+        ;
+}
+
+/* Makes the numbers of a lap. */
+static uint64_t run_lap(struct updater *u, uint64_t a)
+{
+    for (int i = 0; i < LAP && u->made < u->total; i++) {
+        uint64_t left = u->total - u->made;
+        a             = make_some(u, a, left < STEP ? left : STEP);
+        keep_step(u);
+    }
+    return a;
+}
+
+/* All updates, once: the seconds they took.  Nobody gets more than a lap ahead: numbers
+ * that wait for a slower PE would leave its cache, and make it slower still. */
 static double update(struct updater *u)
 {
-    uint64_t a = sequence_at(PER_WORD * u->first);
-    double   start;
+    skua_counter laps = SKUA_COUNTER_INIT;
+    uint64_t     a    = sequence_at(PER_WORD * u->first);
+    double       start;
 
     u->made = u->applied = 0;
     sum_of_all(0); /* all are here */
     start = u->shown = skua_time();
-    while (u->made < u->total) {
-        uint64_t left = u->total - u->made;
-        a             = make_some(u, a, left < STEP ? left : STEP);
-        skua_thread_yield(); /* to what has arrived */
+    for (int64_t lap = 0; lap < u->laps; lap++) {
+        a = run_lap(u, a);
+        skua_barrier(skua_done_count(&laps));
+        skua_counter_wait(&laps, lap);
         show_progress(u);
     }
+    skua_counter_wait(&laps, u->laps);
     wait_for_quiet(u);
     return skua_time() - start;
 }
@@ -198,11 +227,10 @@ static bool verify(struct updater *u)
     return errors == 0;
 }
 
-static void run(void *arg)
+static void run(struct updater *u)
 {
-    struct updater *u = arg;
-    double          seconds;
-    bool            good = true;
+    double seconds;
+    bool   good = true;
 
     make_table(u);
     seconds = update(u);
@@ -218,10 +246,9 @@ static void start(int argc, char **argv)
 {
     struct updater *u = skua_pe_data_get(updater_key);
 
-    if (!options_read(&u->options, argc, argv))
-        return;
     skua_stream_bind(updates, u);
-    skua_thread_detach(skua_thread_create(run, u, 0));
+    if (options_read(&u->options, argc, argv))
+        run(u);
 }
 
 int main(int argc, char **argv)

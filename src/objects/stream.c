@@ -379,10 +379,19 @@ static struct stream *stream_of(const skua_msg *msg)
     return begun(kind->key.offset);
 }
 
+/* What another PE wrote is in its cache.  Callbacks that wait for memory of their own
+ * confuse the processor's prefetching: ask for all of it at once. */
+static void fetch(const char *items, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += SKI_CACHE_LINE)
+        __builtin_prefetch(items + at);
+}
+
 static void deliver(struct stream *s, const char *items, size_t count)
 {
     const skua_stream_def *def = &s->kind->def;
 
+    fetch(items, count * def->item_bytes);
     if (def->batch && count)
         def->batch(s->arg, items, count);
     for (size_t i = 0; def->item && i < count; i++)
