@@ -24,7 +24,7 @@
 #define LOOK_AHEAD 1024             /* numbers made whose updates are not: the rule ...      */
 #define STEP       (LOOK_AHEAD / 2) /* ... half made in a step, half waiting in the stream   */
 #define LAP        16               /* steps after which PEs wait for each other             */
-#define PREFETCH   24               /* updates that wait for memory at a time                */
+#define PREFETCH   64               /* updates that wait for memory at a time                */
 #define PER_WORD   4                /* updates for every word                                */
 
 struct updater {

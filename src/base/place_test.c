@@ -30,7 +30,7 @@ static void write_file(int cpu, const char *name, const char *text)
 static void make_host(void)
 {
     for (int cpu = 0; cpu < 8; cpu++) {
-        char core[16];
+        char core[32];
         snprintf(core, sizeof core, "%d-%d\n", cpu / 2 * 2, cpu / 2 * 2 + 1);
         write_file(cpu, cpu < 6 ? "topology/core_cpus_list" : "topology/thread_siblings_list",
                    core);
