@@ -43,5 +43,7 @@ CONFIG(rma_least,     bytes,   "32k",   "The driver puts and gets pieces from th
 CONFIG(share,         flag,    "1",     "Processes of a host share memory; 0 keeps them apart, as if each were on a host of its own.")
 CONFIG(stack_size,    bytes,   "64k",   "Stack of a user thread that does not ask for a size.")
 CONFIG(stats,         flag,    "0",     "Print the counters of every PE at the end of the job.")
+CONFIG(stream_buffer, count,   "1024",  "Items of a stream that wait on a PE at most, unless the stream says.")
+CONFIG(stream_period, micros,  "0",     "Items of a stream that does not say are sent after so long; 0: when a buffer is full or the PE idle.")
 CONFIG(threads,       count,   "1",     "PEs of a program that is started without a launcher, as threads of its process.")
 CONFIG(tree_arity,    count,   "4",     "Children of a PE in the spanning trees of broadcasts and reductions.")

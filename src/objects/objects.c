@@ -10,6 +10,7 @@
 #include "objects/invoke.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
+#include "objects/stream.h"
 #include "objects/wave.h"
 
 void ski_objects_begin(struct ski_pe *self)
@@ -32,6 +33,7 @@ void ski_objects_end(struct ski_pe *self)
 {
     struct ski_objects *objects = self->objects;
 
+    ski_streams_end(self);
     ski_collections_end(objects);
     free(objects->gate);
     ski_detect_end(objects->detect);
