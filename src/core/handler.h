@@ -41,6 +41,11 @@ enum {
     SKI_HANDLER_BYE,
     SKI_HANDLER_CREATE, /* objects/collection.c */
     SKI_HANDLER_ADOPT,
+    SKI_HANDLER_SEED, /* objects/seed.c */
+    SKI_HANDLER_SEED_GROW,
+    SKI_HANDLER_SEED_ASK,
+    SKI_HANDLER_SEED_NONE,
+    SKI_HANDLER_SEED_KNOWN,
     SKI_HANDLER_INSERT, /* objects/locate.c */
     SKI_HANDLER_DELETE,
     SKI_HANDLER_LOCATED,
