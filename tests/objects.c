@@ -21,8 +21,8 @@ struct cell {
 
 static skua_class cell_class;
 static skua_entry add_entry, keep_entry, report_entry, ask_entry, wait_entry, spread_entry,
-    many_entry, set_entry, stats_entry, move_entry, leave_entry, inline_entry,
-    urgent_entry, order_entry, words_entry;
+    many_entry, set_entry, stats_entry, move_entry, leave_entry, inline_entry, urgent_entry,
+    order_entry, words_entry;
 static skua_handler result_handler;
 static int64_t      result_value; /* on PE 0 */
 
@@ -406,9 +406,9 @@ static void on_stats(void *self, const void *data, size_t bytes)
 
 static void check_set(skua_collection all)
 {
-    skua_future     future = SKUA_FUTURE_INIT;
-    skua_completion done   = skua_done_future(&future);
-    const void     *at = NULL, *data;
+    skua_future     future  = SKUA_FUTURE_INIT;
+    skua_completion done    = skua_done_future(&future);
+    const void     *at      = NULL, *data;
     uint32_t        lengths = 0;
     size_t          bytes, length;
 
@@ -446,6 +446,38 @@ static void check_others(skua_collection all)
     skua_future_clear(&future);
 }
 
+/* An operator of our own: the longest of words, in 32 bytes each. */
+static skua_op    longest_op;
+static skua_entry longest_entry;
+
+static void longest(void *into, const void *from, size_t count, skua_type type)
+{
+    CHECK(type == SKUA_BYTE && count == 32);
+    if (strlen(from) > strlen(into))
+        memcpy(into, from, count);
+}
+
+static void on_longest(void *self, const void *data, size_t bytes)
+{
+    char            word[32] = {0};
+    skua_completion to;
+
+    CHECK(bytes == sizeof to);
+    memcpy(&to, data, sizeof to);
+    memset(word, 'x', (size_t)skua_index_of(self).at.x[0] % 23);
+    skua_contribute(self, longest_op, SKUA_BYTE, word, sizeof word, to);
+}
+
+static void check_own_operator(skua_collection all)
+{
+    skua_future     future = SKUA_FUTURE_INIT;
+    skua_completion done   = skua_done_future(&future);
+
+    skua_invoke_all(all, longest_entry, &done, sizeof done);
+    CHECK(strlen(skua_future_wait(&future, NULL)) == 22);
+    skua_future_clear(&future);
+}
+
 /* A result that is broadcast to the array it came from. */
 static void on_spread(void *self, const void *data, size_t bytes)
 {
@@ -465,6 +497,7 @@ static void test_reductions(void)
     CHECK(skua_run_until(have_ten, NULL));
     check_set(all);
     check_others(all);
+    check_own_operator(all);
     for (int n = 1; n <= 20; n++)
         skua_invoke_all(all, order_entry, &n, sizeof n);
     CHECK(total(all) == 0);
@@ -546,18 +579,20 @@ static void register_class(void)
     keep_entry   = skua_entry_register(cell_class, "keep", on_keep, 0);
     report_entry = skua_method_register(cell_class, "report", on_report, 0);
     ask_entry    = skua_method_register(cell_class, "ask", on_ask, SKUA_ENTRY_SYNC);
-    wait_entry   = skua_method_register(cell_class, "wait", on_wait,
-                                        SKUA_ENTRY_SYNC | SKUA_ENTRY_THREADED);
-    inline_entry = skua_method_register(cell_class, "inline", on_inline, SKUA_ENTRY_INLINE);
-    urgent_entry = skua_method_register(cell_class, "urgent", on_inline, SKUA_ENTRY_EXPEDITED);
-    order_entry  = skua_method_register(cell_class, "order", on_order, 0);
-    many_entry   = skua_method_register(cell_class, "many", on_many, 0);
-    set_entry    = skua_method_register(cell_class, "set", on_set, 0);
-    words_entry  = skua_method_register(cell_class, "words", on_words, 0);
-    stats_entry  = skua_method_register(cell_class, "stats", on_stats, 0);
-    spread_entry = skua_method_register(cell_class, "spread", on_spread, 0);
-    move_entry   = skua_method_register(cell_class, "move", on_move, 0);
-    leave_entry  = skua_method_register(cell_class, "leave", on_leave, 0);
+    wait_entry =
+        skua_method_register(cell_class, "wait", on_wait, SKUA_ENTRY_SYNC | SKUA_ENTRY_THREADED);
+    inline_entry  = skua_method_register(cell_class, "inline", on_inline, SKUA_ENTRY_INLINE);
+    urgent_entry  = skua_method_register(cell_class, "urgent", on_inline, SKUA_ENTRY_EXPEDITED);
+    order_entry   = skua_method_register(cell_class, "order", on_order, 0);
+    many_entry    = skua_method_register(cell_class, "many", on_many, 0);
+    set_entry     = skua_method_register(cell_class, "set", on_set, 0);
+    words_entry   = skua_method_register(cell_class, "words", on_words, 0);
+    stats_entry   = skua_method_register(cell_class, "stats", on_stats, 0);
+    longest_entry = skua_method_register(cell_class, "longest", on_longest, 0);
+    longest_op    = skua_op_register("longest", longest);
+    spread_entry  = skua_method_register(cell_class, "spread", on_spread, 0);
+    move_entry    = skua_method_register(cell_class, "move", on_move, 0);
+    leave_entry   = skua_method_register(cell_class, "leave", on_leave, 0);
 }
 
 int main(int argc, char **argv)

@@ -20,12 +20,31 @@ void ski_entries_init(void)
         ski_entries = ski_calloc(UINT16_MAX + 1, sizeof *ski_entries);
 }
 
+/* Libraries that do not know of each other may have classes of the same name: the second
+ * one is "name#2". */
+static const char *own_name(const char *name)
+{
+    uint32_t same = 1;
+    size_t   bytes;
+    char    *full;
+
+    for (uint32_t i = 0; i < class_count; i++)
+        same += strcmp(classes[i]->given, name) == 0;
+    if (same == 1)
+        return name;
+    bytes = strlen(name) + sizeof "#4294967295";
+    full  = ski_malloc(bytes);
+    snprintf(full, bytes, "%s#%u", name, same);
+    return full;
+}
+
 skua_class skua_class_register(const skua_class_def *def)
 {
     struct ski_class *made = ski_malloc(sizeof *made);
 
-    *made = (struct ski_class){*def, class_count};
-    ski_register_name("class", def->name);
+    *made          = (struct ski_class){*def, class_count, def->name};
+    made->def.name = own_name(def->name);
+    ski_register_name("class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
     classes[class_count++] = made;
     return (skua_class){made->id};

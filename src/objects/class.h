@@ -16,6 +16,7 @@
 struct ski_class {
     skua_class_def def;
     uint32_t       id;
+    const char    *given; /* its name, as registered */
 };
 
 struct ski_entry {
