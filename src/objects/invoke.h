@@ -11,7 +11,8 @@
 #include "objects/object.h"
 
 /* In the place of the number of index bytes: all objects of the collection. */
-#define SKI_TARGET_ALL 0xffu
+#define SKI_TARGET_ALL     0xffu
+#define SKI_TARGET_SECTION 0xfeu /* the members of a section, by its id */
 
 static inline uint64_t ski_target(uint64_t id, uint32_t index_bytes)
 {

@@ -50,6 +50,10 @@ struct ski_object *ski_astray(struct ski_collection *all, const skua_index *inde
 /** Whether it was deleted, as far as is known here. */
 bool ski_is_gone(const struct ski_collection *all, const skua_index *index);
 
+/** The same, but not of one that is not known to have existed, or that a message would
+ *  create again. */
+bool ski_was_deleted(const struct ski_collection *all, const skua_index *index);
+
 /** Whether @p msg, of the runtime's own and with at least so many bytes, is about an
  *  element of a collection that exists here; it is kept or dropped if not. */
 bool ski_about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index);

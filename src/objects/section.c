@@ -1,0 +1,750 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* section.c - see section.h. */
+#include "objects/section.h"
+
+#include <stdio.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/handler.h"
+#include "core/traffic.h"
+#include "objects/locate.h"
+#include "objects/multicast.h"
+
+#define ENDED 1024 /* sections that are remembered after their end; the root knows anyway */
+
+/* ---- the table -------------------------------------------------------------------- */
+
+const char *ski_section_text(char text[SKI_SECTION_TEXT], uint64_t id)
+{
+    snprintf(text, SKI_SECTION_TEXT, "section %u of PE %d", (uint32_t)id, ski_section_root(id));
+    return text;
+}
+
+struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t id)
+{
+    struct ski_sections *sections = objects->sections;
+    struct ski_link     *link;
+
+    if (SKI_LIKELY(sections->last && sections->last->id == id))
+        return sections->last;
+    link = ski_chain_first(&sections->table, id);
+    while (link && link->hash != id)
+        link = link->next;
+    if (link)
+        sections->last = (struct ski_section *)link;
+    return (struct ski_section *)link;
+}
+
+static bool is_possible(const struct ski_pe *self, uint64_t id)
+{
+    return id >> 32 < (uint64_t)self->pes && (uint32_t)id > 0;
+}
+
+static struct ski_section *add(struct ski_objects *objects, uint64_t id)
+{
+    struct ski_section *section = ski_calloc(1, sizeof *section);
+
+    section->id   = id;
+    section->self = objects->self;
+    ski_list_init(&section->held);
+    ski_chain_add(&objects->sections->table, &section->link, id);
+    return section;
+}
+
+struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id)
+{
+    struct ski_section *section = ski_section_find(objects, id);
+
+    if (!section && !is_possible(objects->self, id))
+        ski_fatal("%llx is no section that was ever created", (unsigned long long)id);
+    return section ? section : add(objects, id);
+}
+
+/* Whether it was deleted, as far as is known here: @p section is what is. */
+static bool is_ended(const struct ski_objects *objects, const struct ski_section *section,
+                     uint64_t id)
+{
+    const struct ski_sections *sections = objects->sections;
+
+    if (section && section->state != SKI_VISITED)
+        return false;
+    if (ski_section_root(id) == objects->self->pe)
+        return (uint32_t)id <= sections->created;
+    for (uint64_t i = 0; i < ENDED && i < sections->ends; i++)
+        if (sections->ended[i] == id)
+            return true;
+    return false;
+}
+
+/* Whether it may have been created. */
+static bool is_named(const struct ski_objects *objects, uint64_t id)
+{
+    return is_possible(objects->self, id) && (ski_section_root(id) != objects->self->pe ||
+                                              (uint32_t)id <= objects->sections->created);
+}
+
+bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id)
+{
+    if (!is_named(objects, id))
+        ski_misuse("%s: %llx is no section that was ever created", call, (unsigned long long)id);
+    return is_ended(objects, ski_section_find(objects, id), id);
+}
+
+struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, bool *ended)
+{
+    struct ski_objects *objects = ski_self->objects;
+    struct ski_section *section = ski_section_find(objects, id);
+
+    *ended = false;
+    if (SKI_LIKELY(section && section->state == SKI_JOINED))
+        return section;
+    if (!is_named(objects, id))
+        ski_fatal("PE %d sent a message for %llx, which is no section", msg->source,
+                  (unsigned long long)id);
+    *ended = is_ended(objects, section, id);
+    if (!*ended)
+        ski_hold(objects->self, &(section ? section : add(objects, id))->held, msg);
+    return NULL;
+}
+
+void ski_section_of(struct ski_section *section, struct ski_collection *all)
+{
+    char text[SKI_SECTION_TEXT];
+
+    if (section->of == all)
+        return;
+    if (section->of)
+        ski_misuse("%s is of %s and of %s", ski_section_text(text, section->id),
+                   section->of->class->def.name, all->class->def.name);
+    section->of   = all;
+    section->next = all->sections;
+    all->sections = section;
+}
+
+/* ---- members ------------------------------------------------------------------------ */
+
+struct ski_enrolled *ski_enrolled_find(const struct ski_section *section, const skua_index *index)
+{
+    uint64_t         hash = ski_index_hash(index);
+    struct ski_link *link = ski_chain_first(&section->enrolled, hash);
+
+    while (link &&
+           (link->hash != hash || !ski_index_equal(&((struct ski_enrolled *)link)->index, index)))
+        link = link->next;
+    return (struct ski_enrolled *)link;
+}
+
+struct ski_enrolled *ski_enrolled_get(struct ski_section *section, const skua_index *index)
+{
+    struct ski_enrolled *member = ski_enrolled_find(section, index);
+
+    if (member)
+        return member;
+    member          = ski_calloc(1, sizeof *member);
+    member->index   = *index;
+    member->seen    = SKI_UNSEEN;
+    member->station = ski_section_root(section->id);
+    ski_chain_add(&section->enrolled, &member->link, ski_index_hash(index));
+    return member;
+}
+
+void ski_enrolled_here(struct ski_enrolled *member, struct ski_object *object)
+{
+    if (object->enrolled == UINT16_MAX)
+        ski_misuse("%s is in more than %d sections", ski_object_text(object), UINT16_MAX);
+    object->enrolled++;
+    member->object = object;
+}
+
+static void drop_early(struct ski_enrolled *member)
+{
+    struct skua_msg *msg;
+
+    while ((msg = member->early)) {
+        member->early = msg->link;
+        skua_msg_free(msg);
+    }
+}
+
+void ski_enrolled_forget(struct ski_section *section, struct ski_enrolled *member)
+{
+    if (member->object)
+        member->object->enrolled--;
+    drop_early(member);
+    ski_chain_remove(&section->enrolled, &member->link);
+    free(member);
+}
+
+/* Its station and the root know it wherever it is. */
+static bool is_known(const struct ski_section *section, const struct ski_enrolled *member)
+{
+    return section->state == SKI_JOINED &&
+           (member->station == section->self->pe || section->parent < 0);
+}
+
+void ski_enrolled_away(struct ski_section *section, struct ski_enrolled *member)
+{
+    if (!is_known(section, member)) {
+        ski_enrolled_forget(section, member);
+        return;
+    }
+    member->object->enrolled--;
+    member->object = NULL;
+    member->seen   = SKI_UNSEEN;
+    member->next   = 0;
+    drop_early(member);
+}
+
+/* ---- the end ------------------------------------------------------------------------- */
+
+static void free_member(struct ski_link *link, void *arg)
+{
+    (void)arg;
+    drop_early((struct ski_enrolled *)link);
+    free(link);
+}
+
+static void free_tree(struct ski_section *section)
+{
+    free(section->child);
+    free(section->roster);
+    section->child    = NULL;
+    section->roster   = NULL;
+    section->children = 0;
+    section->rosters  = 0;
+    ski_gather_free(&section->gather);
+}
+
+static void free_section(struct ski_section *section)
+{
+    struct skua_msg *msg;
+
+    free_tree(section);
+    ski_chains_each(&section->enrolled, free_member, NULL);
+    ski_chains_clear(&section->enrolled);
+    while ((msg = ski_list_pop(&section->held))) {
+        section->self->held--;
+        skua_msg_free(msg);
+    }
+    if (section->end)
+        skua_msg_free(section->end);
+    free(section);
+}
+
+static void take_out(struct ski_sections *sections, struct ski_section *section)
+{
+    struct ski_section **at = section->of ? &section->of->sections : NULL;
+
+    while (at && *at != section)
+        at = &(*at)->next;
+    if (at)
+        *at = section->next;
+    if (sections->last == section)
+        sections->last = NULL;
+    ski_chain_remove(&sections->table, &section->link);
+}
+
+/* Nobody here is in it any more, and no message waits for it. */
+static void tidy(struct ski_section *section)
+{
+    if (section->walking || (!section->over && (section->state != SKI_VISITED ||
+                                                section->enrolled.count || section->held.first)))
+        return;
+    if (!section->over)
+        take_out(section->self->objects->sections, section);
+    free_section(section);
+}
+
+void ski_section_enter(struct ski_section *section)
+{
+    section->walking++;
+}
+
+void ski_section_leave(struct ski_section *section)
+{
+    if (--section->walking > 0)
+        return;
+    if (section->end && !section->over)
+        ski_multicast_end(section);
+    else
+        tidy(section);
+}
+
+/* Members that are away hear of it by what was sent after them. */
+static void forget_away(struct ski_link *link, void *arg)
+{
+    struct ski_enrolled *member = (struct ski_enrolled *)link;
+
+    if (!member->object)
+        ski_enrolled_forget(arg, member);
+}
+
+void ski_section_quit(struct ski_section *section)
+{
+    struct ski_sections *sections = section->self->objects->sections;
+
+    if (!sections->ended)
+        sections->ended = ski_calloc(ENDED, sizeof *sections->ended);
+    sections->ended[sections->ends++ % ENDED] = section->id;
+    free_tree(section);
+    ski_chains_each(&section->enrolled, forget_away, section);
+    section->state = SKI_VISITED;
+    tidy(section);
+}
+
+void ski_sections_over(struct ski_collection *all)
+{
+    while (all->sections) {
+        struct ski_section *section = all->sections;
+
+        take_out(section->self->objects->sections, section);
+        section->over = true;
+        tidy(section);
+    }
+}
+
+struct ski_sections *ski_sections_begin(void)
+{
+    return ski_calloc(1, sizeof(struct ski_sections));
+}
+
+static void drop(struct ski_link *link, void *arg)
+{
+    (void)arg;
+    free_section((struct ski_section *)link);
+}
+
+void ski_sections_end(struct ski_sections *sections)
+{
+    ski_chains_each(&sections->table, drop, NULL);
+    ski_chains_clear(&sections->table);
+    free(sections->ended);
+    free(sections);
+}
+
+/* ---- objects come and go -------------------------------------------------------------- */
+
+/* How far it is in a section, as it travels. */
+struct carried {
+    uint64_t id;
+    uint32_t seen, next;
+    int32_t  station;
+    uint32_t zero;
+};
+
+_Static_assert(sizeof(struct carried) == SKI_ENROLLED_BYTES, "see section.h");
+
+typedef void visit_fn(struct ski_section *section, struct ski_enrolled *member, void *arg);
+
+/* All sections that an object is known here to be in. */
+static void each_of(struct ski_object *object, visit_fn *fn, void *arg)
+{
+    skua_index          index = ski_object_index_get(object);
+    uint32_t            left  = object->enrolled;
+    struct ski_section *next;
+
+    for (struct ski_section *section = object->of->sections; section && left; section = next) {
+        struct ski_enrolled *member = ski_enrolled_find(section, &index);
+
+        next = section->next;
+        if (!member || member->object != object)
+            continue;
+        fn(section, member, arg);
+        left--;
+    }
+}
+
+static void pack(struct ski_section *section, struct ski_enrolled *member, void *arg)
+{
+    struct carried **at = arg;
+
+    *(*at)++ = (struct carried){section->id, member->seen, member->next, member->station, 0};
+}
+
+void ski_sections_pack(struct ski_object *object, void *to)
+{
+    struct carried *at = to;
+
+    each_of(object, pack, &at);
+}
+
+static void leave(struct ski_section *section, struct ski_enrolled *member, void *arg)
+{
+    (void)arg;
+    ski_multicast_follow(section, member);
+    ski_enrolled_away(section, member);
+    tidy(section);
+}
+
+void ski_sections_left(struct ski_object *object)
+{
+    each_of(object, leave, NULL);
+}
+
+static void die(struct ski_section *section, struct ski_enrolled *member, void *arg)
+{
+    (void)arg;
+    ski_section_enter(section);
+    ski_gather_died(section, member);
+    ski_enrolled_away(section, member);
+    ski_section_leave(section);
+}
+
+void ski_sections_died(struct ski_object *object)
+{
+    each_of(object, die, NULL);
+}
+
+void ski_sections_came(struct ski_object *object, const void *from)
+{
+    struct ski_collection *all   = object->of;
+    skua_index             index = ski_object_index_get(object);
+    struct carried         carried;
+    struct ski_section    *section;
+    struct ski_enrolled   *member;
+
+    memcpy(&carried, from, sizeof carried);
+    section = ski_section_get(all->self->objects, carried.id);
+    ski_section_of(section, all);
+    member = ski_enrolled_get(section, &index);
+    if (member->object || (unsigned)carried.station >= (unsigned)all->self->pes)
+        ski_fatal("%s came to PE %d in a section that makes no sense", ski_object_text(object),
+                  all->self->pe);
+    ski_enrolled_here(member, object);
+    member->seen = carried.seen;
+    member->next = carried.next;
+    if (!is_known(section, member))
+        member->station = carried.station;
+}
+
+/* ---- creation --------------------------------------------------------------------------- */
+
+/* What a section is created with.  Lists of members follow, of 32-bit words: PE, members,
+ * words; then for each index its bytes and itself. */
+struct creation {
+    _Alignas(16) uint64_t id;
+    uint64_t collection;
+    uint32_t stations;
+    uint32_t zero[3];
+};
+
+_Static_assert(sizeof(struct creation) == SKI_SECTION_CREATE_LEAST, "see section.h");
+
+enum { PE, MEMBERS, WORDS, HEAD };
+
+static uint32_t index_words(const skua_index *index)
+{
+    return 1 + (index->bytes + 3) / 4;
+}
+
+/* Reads an index, which was checked, and says where the next is. */
+static const uint32_t *take_index(const uint32_t *at, skua_index *index)
+{
+    *index = (skua_index){.bytes = at[0]};
+    memcpy(&index->at, at + 1, index->bytes);
+    return at + index_words(index);
+}
+
+static bool list_right(const struct ski_pe *self, const uint32_t *list, size_t words)
+{
+    const uint32_t *at = list + HEAD, *end = list + words;
+
+    if (words < HEAD || list[PE] >= (uint32_t)self->pes || list[WORDS] != words - HEAD)
+        return false;
+    for (uint32_t i = 0; i < list[MEMBERS]; i++) {
+        if (at == end || at[0] > SKUA_INDEX_MAX || (at[0] + 3) / 4 >= (size_t)(end - at))
+            return false;
+        at += 1 + (at[0] + 3) / 4;
+    }
+    return at == end;
+}
+
+/* Whether a creation that came from elsewhere makes sense. */
+static bool is_right(const struct ski_pe *self, const struct creation *creation, size_t bytes)
+{
+    const uint32_t *at    = (const uint32_t *)(creation + 1);
+    size_t          words = (bytes - sizeof *creation) / 4;
+
+    for (uint32_t i = 0; i < creation->stations; i++) {
+        size_t length = words < HEAD ? 0 : HEAD + (size_t)at[WORDS];
+
+        if (length == 0 || length > words || !list_right(self, at, length))
+            return false;
+        at += length;
+        words -= length;
+    }
+    return words == 0 && creation->stations > 0 &&
+           ((const uint32_t *)(creation + 1))[PE] == (uint32_t)self->pe;
+}
+
+static const uint32_t *list_next(const uint32_t *list)
+{
+    return list + HEAD + list[WORDS];
+}
+
+/* At the station of a member. */
+static void enrol(struct ski_section *section, struct ski_enrolled *member)
+{
+    struct ski_object *object = member->object ? NULL : ski_here(section->of, &member->index);
+
+    member->station = section->self->pe;
+    if (object)
+        ski_enrolled_here(member, object);
+    if (member->object)
+        member->seen = 0;
+    else
+        ski_multicast_enrol(section, &member->index);
+}
+
+/* The members of a list; @p roster is NULL at the root for those of others. */
+static void read_list(struct ski_section *section, const uint32_t *list,
+                      struct ski_enrolled **roster)
+{
+    const uint32_t *at = list + HEAD;
+    skua_index      index;
+
+    for (uint32_t i = 0; i < list[MEMBERS]; i++) {
+        struct ski_enrolled *member;
+
+        at = take_index(at, &index);
+        ski_check_index("skua_section_create", section->of, &index);
+        member          = ski_enrolled_get(section, &index);
+        member->station = (int32_t)list[PE];
+        if (roster)
+            roster[i] = member;
+    }
+}
+
+static void send_lists(struct ski_section *section, const struct creation *creation,
+                       uint32_t stations, const uint32_t *from, const uint32_t *to)
+{
+    size_t           bytes = (size_t)(to - from) * sizeof *from;
+    skua_msg        *msg   = skua_msg_alloc(sizeof *creation + bytes);
+    struct creation *made  = skua_msg_data(msg);
+
+    *made          = *creation;
+    made->stations = stations;
+    memcpy(made + 1, from, bytes);
+    section->child[section->children++] = (int32_t)from[PE];
+    skua_send((int)from[PE], (skua_handler){SKI_HANDLER_SECTION_CREATE}, msg);
+}
+
+/* Cuts the lists from @p at on, of the other stations, into one for each child. */
+static void pass_down(struct ski_section *section, const struct creation *creation,
+                      const uint32_t *at)
+{
+    uint32_t others = creation->stations - 1;
+    uint32_t arity  = (uint32_t)ski_config.tree_arity;
+    uint32_t count  = others < arity ? others : arity;
+
+    section->child = ski_calloc(count ? count : 1, sizeof *section->child);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t        stations = others / count + (i < others % count);
+        const uint32_t *from     = at;
+
+        for (uint32_t j = 0; j < stations; j++)
+            at = list_next(at);
+        send_lists(section, creation, stations, from, at);
+    }
+}
+
+/* At the root: the stations of all. */
+static void read_others(struct ski_section *section, const struct creation *creation,
+                        const uint32_t *list)
+{
+    for (uint32_t i = 1; i < creation->stations; i++, list = list_next(list))
+        read_list(section, list, NULL);
+}
+
+static void join(struct ski_section *section, const struct creation *creation, int parent)
+{
+    const uint32_t *own  = (const uint32_t *)(creation + 1);
+    bool            root = ski_section_root(section->id) == section->self->pe;
+
+    section->state   = SKI_JOINED;
+    section->parent  = root ? -1 : parent;
+    section->rosters = own[MEMBERS];
+    section->roster  = ski_calloc(own[MEMBERS] ? own[MEMBERS] : 1, sizeof(struct ski_enrolled *));
+    read_list(section, own, section->roster);
+    pass_down(section, creation, list_next(own));
+    if (root)
+        read_others(section, creation, list_next(own));
+    section->gather.givers = section->rosters + section->children;
+    for (size_t i = 0; i < section->rosters; i++)
+        enrol(section, section->roster[i]);
+}
+
+void ski_on_section_create(skua_msg *msg)
+{
+    const struct creation *creation = skua_msg_data(msg);
+    struct ski_collection *all;
+    struct ski_section    *section;
+
+    if (ski_collection_awaited(ski_self->objects, creation->collection, msg, &all))
+        return;
+    if (all->kind == SKI_CHARES || !is_right(all->self, creation, msg->bytes))
+        ski_fatal("PE %d created a section that makes no sense", msg->source);
+    section = ski_section_get(all->self->objects, creation->id);
+    if (section->state == SKI_JOINED)
+        ski_fatal("PE %d created a section that exists", msg->source);
+    ski_section_of(section, all);
+    join(section, creation, msg->source);
+    skua_msg_free(msg);
+    ski_unhold(section->self, &section->held);
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+/* A member and its station, as a number of PEs after the root. */
+struct chosen {
+    uint32_t          rank;
+    const skua_index *index;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct chosen *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->index->bytes != y->index->bytes)
+        return x->index->bytes < y->index->bytes ? -1 : 1;
+    return memcmp(&x->index->at, &y->index->at, x->index->bytes);
+}
+
+static struct chosen *choose(struct ski_collection *all, const skua_index *indices, size_t count)
+{
+    struct chosen *chosen = ski_malloc((count ? count : 1) * sizeof *chosen);
+    int            pes = all->self->pes, root = all->self->pe;
+
+    for (size_t i = 0; i < count; i++) {
+        int pe = root;
+
+        ski_check_index("skua_section_create", all, &indices[i]);
+        if (!ski_here(all, &indices[i]))
+            pe = ski_whereabouts(all, &indices[i]);
+        chosen[i] = (struct chosen){(uint32_t)((pe - root + pes) % pes), &indices[i]};
+    }
+    qsort(chosen, count, sizeof *chosen, compare);
+    for (size_t i = 1; i < count; i++)
+        if (compare(&chosen[i - 1], &chosen[i]) == 0)
+            ski_misuse("skua_section_create on PE %d: %s is twice in the section", root,
+                       ski_element_text(all, chosen[i].index));
+    return chosen;
+}
+
+/* Room for all lists: the root's is always there. */
+static size_t count_words(const struct chosen *chosen, size_t count)
+{
+    size_t   words = HEAD;
+    uint32_t last  = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        words += index_words(chosen[i].index) + (chosen[i].rank != last ? HEAD : 0);
+        last = chosen[i].rank;
+    }
+    return words;
+}
+
+static uint32_t *new_list(struct creation *creation, uint32_t *at, int pe)
+{
+    creation->stations++;
+    at[PE]      = (uint32_t)pe;
+    at[MEMBERS] = at[WORDS] = 0;
+    return at;
+}
+
+static void write_lists(const struct ski_pe *self, struct creation *creation,
+                        const struct chosen *chosen, size_t count)
+{
+    uint32_t *list = new_list(creation, (uint32_t *)(creation + 1), self->pe);
+    uint32_t  rank = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const skua_index *index = chosen[i].index;
+        uint32_t         *at;
+
+        if (chosen[i].rank != rank) {
+            rank = chosen[i].rank;
+            list = new_list(creation, list + HEAD + list[WORDS],
+                            (int)((rank + (uint32_t)self->pe) % (uint32_t)self->pes));
+        }
+        at                         = list + HEAD + list[WORDS];
+        at[index_words(index) - 1] = 0;
+        at[0]                      = index->bytes;
+        memcpy(at + 1, &index->at, index->bytes);
+        list[MEMBERS]++;
+        list[WORDS] += index_words(index);
+    }
+}
+
+static struct ski_collection *collection_of(struct ski_pe *self, const char *call,
+                                            skua_collection of)
+{
+    struct ski_collection *all = ski_collection_get(self->objects, call, of.id);
+
+    if (all->state == SKI_EXPECTED)
+        ski_misuse("%s: PE %d has not heard of that collection yet", call, self->pe);
+    if (all->kind == SKI_CHARES)
+        ski_misuse("%s: single objects are in no collection", call);
+    return all;
+}
+
+skua_section skua_section_create(skua_collection of, const skua_index *indices, size_t count)
+{
+    struct ski_pe         *self   = SKI_SELF();
+    struct ski_collection *all    = collection_of(self, __func__, of);
+    struct chosen         *chosen = choose(all, indices, count);
+    uint64_t               id     = (uint64_t)self->pe << 32 | ++self->objects->sections->created;
+    skua_msg              *msg;
+    struct creation       *creation;
+
+    msg       = skua_msg_alloc(sizeof *creation + 4 * count_words(chosen, count));
+    creation  = skua_msg_data(msg);
+    *creation = (struct creation){.id = id, .collection = of.id};
+    write_lists(self, creation, chosen, count);
+    free(chosen);
+    add(self->objects, id)->state = SKI_CREATED;
+    skua_enqueue((skua_handler){SKI_HANDLER_SECTION_CREATE}, msg);
+    return (skua_section){id};
+}
+
+/* How many indices there are in a dimension, every stride-th. */
+static size_t steps(const skua_range *range, const int32_t *stride, int d)
+{
+    int64_t extent   = (int64_t)range->upper[d] - range->lower[d];
+    int64_t stride_d = stride ? stride[d] : 1;
+
+    if (stride_d < 1)
+        ski_misuse("skua_section_range: a stride of %d in dimension %d", (int)stride_d, d);
+    return extent > 0 ? (size_t)((extent + stride_d - 1) / stride_d) : 0;
+}
+
+skua_section skua_section_range(skua_collection array, const skua_range *range,
+                                const int32_t *stride)
+{
+    size_t       count = 1;
+    skua_index  *indices;
+    skua_section section;
+
+    if (range->dims < 1 || range->dims > 6)
+        ski_misuse("skua_section_range: a range of %d dimensions", range->dims);
+    for (int d = 0; d < range->dims; d++)
+        count *= steps(range, stride, d);
+    indices = ski_malloc((count ? count : 1) * sizeof *indices);
+    for (size_t i = 0; i < count; i++) {
+        size_t rest = i;
+
+        indices[i] = (skua_index){.bytes = 4 * (uint32_t)range->dims};
+        for (int d = range->dims - 1; d >= 0; d--) {
+            size_t n = steps(range, stride, d);
+
+            indices[i].at.x[d] = range->lower[d] + (int32_t)(rest % n) * (stride ? stride[d] : 1);
+            rest /= n;
+        }
+    }
+    section = skua_section_create(array, indices, count);
+    free(indices);
+    return section;
+}
