@@ -140,11 +140,15 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
 
     if (ski_here(all, index)) /* it has come, or come back, since */
         return;
+    if (news->pe == all->self->pe) /* it was deleted since, or has not come yet */
+        return;
     if (news->pe == SKI_PLACE_DELETED && ++all->graves > GRAVES + all->members)
         clear_graves(all);
     place = make_place(all, index);
     if ((int32_t)(news->moves - place->moves) < 0)
         return;
+    if (place->pe == SKI_PLACE_DELETED && news->pe >= 0 && news->moves == place->moves)
+        return; /* it died there */
     if (place->pe == SKI_PLACE_DELETED)
         all->graves--;
     place->pe    = news->pe;
