@@ -206,9 +206,8 @@ void ski_forget(struct ski_object *object)
     int                    home  = ski_home(all, &index);
 
     ski_directory_set(&all->directory, &index, 0);
-    if (home == all->self->pe)
-        believe(all, &index, &news);
-    else
+    believe(all, &index, &news); /* also elsewhere: not what is told of it from before */
+    if (home != all->self->pe)
         tell(all, home, &index, &news);
 }
 
@@ -216,15 +215,15 @@ bool ski_is_gone(const struct ski_collection *all, const skua_index *index)
 {
     const struct ski_absent *place = find_place(all, index);
 
-    return place ? place->pe == SKI_PLACE_DELETED
-                 : !all->open && all->kind == SKI_ARRAY && ski_home(all, index) == all->self->pe;
+    if (ski_home(all, index) != all->self->pe) /* it may have been inserted again */
+        return false;
+    return place ? place->pe == SKI_PLACE_DELETED : !all->open && all->kind == SKI_ARRAY;
 }
 
 bool ski_was_deleted(const struct ski_collection *all, const skua_index *index)
 {
-    const struct ski_absent *place = find_place(all, index);
-
-    return place && place->pe == SKI_PLACE_DELETED && !(all->def.flags & SKUA_ARRAY_ON_DEMAND);
+    return find_place(all, index) && ski_is_gone(all, index) &&
+           !(all->def.flags & SKUA_ARRAY_ON_DEMAND);
 }
 
 /* ---- astray ---------------------------------------------------------------------------- */
