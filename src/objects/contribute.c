@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/tree.h"
+#include "objects/invoke.h"
 #include "objects/object.h"
 #include "objects/total.h"
 
@@ -143,17 +144,10 @@ static void start(struct ski_collection *all, struct ski_sum *sum)
             send_start(all, ski_tree_child(&tree, i), sum->number);
 }
 
-static void send_part(struct ski_collection *all, int pe, const struct part *part, const void *data,
-                      size_t bytes)
+static void send_part(int pe, const struct part *part, const void *data, size_t bytes)
 {
-    skua_msg    *msg = skua_msg_alloc(sizeof *part + bytes);
-    struct part *at  = skua_msg_data(msg);
-
-    *at = *part;
-    if (bytes)
-        memcpy(at + 1, data, bytes);
-    (void)all;
-    skua_send(pe, (skua_handler){SKI_HANDLER_PART}, msg);
+    skua_send(pe, (skua_handler){SKI_HANDLER_PART},
+              ski_msg_headed(part, sizeof *part, data, bytes));
 }
 
 static void finish(struct ski_sum *sum)
@@ -198,7 +192,7 @@ static void report(struct ski_collection *all, struct ski_sum *sum)
                                .expected      = sum->expected,
                                .to            = sum->total.to};
     r->sums    = sum->next; /* the first: only the root has older ones */
-    send_part(all, ski_tree_parent(&tree), &part, sum->total.data, sum->total.bytes);
+    send_part(ski_tree_parent(&tree), &part, sum->total.data, sum->total.bytes);
     free_sum(sum);
 }
 
@@ -247,7 +241,7 @@ static void send_late(struct ski_collection *all, uint32_t number, const struct 
     late.id     = all->id;
     late.number = number;
     late.late   = true;
-    send_part(all, all->root, &late, data, bytes);
+    send_part(all->root, &late, data, bytes);
 }
 
 void ski_reducing_died(struct ski_object *object)

@@ -103,17 +103,6 @@ static SKI_COLD _Noreturn void differs(const struct ski_section  *section,
 
 /* ---- up the tree ----------------------------------------------------------------------- */
 
-static skua_msg *with_head(const struct piece *piece, const void *data, size_t bytes)
-{
-    skua_msg     *msg = skua_msg_alloc(sizeof *piece + bytes);
-    struct piece *at  = skua_msg_data(msg);
-
-    *at = *piece;
-    if (bytes)
-        memcpy(at + 1, data, bytes);
-    return msg;
-}
-
 /* All have given to the first. */
 static void report(struct ski_section *section)
 {
@@ -127,7 +116,7 @@ static void report(struct ski_section *section)
         skua_complete(total->to, total->data, total->bytes);
     else
         skua_send(section->parent, (skua_handler){SKI_HANDLER_SECTION_PART},
-                  with_head(&piece, total->data, total->bytes));
+                  ski_msg_headed(&piece, sizeof piece, total->data, total->bytes));
     free(total->data);
     free(done);
 }
@@ -383,7 +372,7 @@ static void send_to(struct ski_section *section, const struct ski_enrolled *memb
     skua_msg        *msg;
 
     ski_total_contribute(&total, &piece->shape, data, bytes, &piece->to);
-    msg          = with_head(piece, total.data, total.bytes);
+    msg          = ski_msg_headed(piece, sizeof *piece, total.data, total.bytes);
     msg->handler = SKI_HANDLER_SECTION_PART;
     msg->source  = section->self->pe;
     ski_msg_post(section->self, member->station, SKI_HANDLER_SECTION_PART,

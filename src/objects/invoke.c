@@ -59,6 +59,17 @@ static inline void strip(skua_msg *msg)
     msg->flags &= (uint8_t) ~(SKI_MSG_OBJECT | SKI_MSG_HERE | SKI_MSG_TAIL);
 }
 
+skua_msg *ski_msg_headed(const void *head, size_t head_bytes, const void *data, size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(head_bytes + bytes);
+    char     *at  = skua_msg_data(msg);
+
+    memcpy(at, head, head_bytes);
+    if (bytes)
+        memcpy(at + head_bytes, data, bytes);
+    return msg;
+}
+
 void ski_pass_on(struct ski_pe *self, int pe, skua_msg *msg)
 {
     if (pe != self->pe && ski_job_index(self->job, pe) < 0)

@@ -31,14 +31,6 @@ static bool is_order(const struct head *head)
     return head->entry >= ORDER_ENROL;
 }
 
-static skua_msg *copy_of(const struct head *head, size_t bytes)
-{
-    skua_msg *msg = skua_msg_alloc(sizeof *head + bytes);
-
-    memcpy(skua_msg_data(msg), head, sizeof *head + bytes);
-    return msg;
-}
-
 /* ---- to one that is not here --------------------------------------------------------- */
 
 static void send_after(struct ski_section *section, const skua_index *index,
@@ -68,8 +60,12 @@ void ski_multicast_follow(struct ski_section *section, struct ski_enrolled *memb
 /* Keeps a copy until its turn comes: in the order of numbers. */
 static SKI_COLD void put_aside(struct ski_enrolled *member, const struct head *head, size_t bytes)
 {
-    struct skua_msg **at  = &member->early;
-    skua_msg         *msg = copy_of(head, bytes);
+    struct skua_msg **at = &member->early;
+    skua_msg         *msg;
+
+    if ((int32_t)(head->number - member->seen) <= 0)
+        ski_fatal("multicast %u came twice", head->number);
+    msg = ski_msg_headed(head, sizeof *head, head + 1, bytes);
 
     while (*at && (int32_t)(head_of(*at)->number - head->number) < 0)
         at = &(*at)->link;
@@ -176,6 +172,8 @@ void ski_on_section_late(skua_msg *msg)
     section = ski_section_get(all->self->objects, head->id);
     ski_section_of(section, all);
     member = ski_enrolled_get(section, &index);
+    if (head->entry == ORDER_END && ski_enrolled_known(section, member))
+        ski_fatal("PE %d ended a section that has not ended here", msg->source);
     if (!member->object)
         ski_enrolled_here(member, object);
     ski_section_enter(section);
@@ -288,13 +286,8 @@ void ski_on_section_root(skua_msg *msg)
 /* To the root, also if that is here: a queued one must not be overtaken. */
 static void order(const struct head *head, const void *data, size_t bytes)
 {
-    skua_msg    *msg = skua_msg_alloc(sizeof *head + bytes);
-    struct head *at  = skua_msg_data(msg);
-
-    *at = *head;
-    if (bytes)
-        memcpy(at + 1, data, bytes);
-    skua_send(ski_section_root(head->id), (skua_handler){SKI_HANDLER_SECTION_ROOT}, msg);
+    skua_send(ski_section_root(head->id), (skua_handler){SKI_HANDLER_SECTION_ROOT},
+              ski_msg_headed(head, sizeof *head, data, bytes));
 }
 
 void skua_section_invoke(skua_section target, skua_entry entry, const void *data, size_t bytes)

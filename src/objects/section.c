@@ -176,8 +176,7 @@ void ski_enrolled_forget(struct ski_section *section, struct ski_enrolled *membe
     free(member);
 }
 
-/* Its station and the root know it wherever it is. */
-static bool is_known(const struct ski_section *section, const struct ski_enrolled *member)
+bool ski_enrolled_known(const struct ski_section *section, const struct ski_enrolled *member)
 {
     return section->state == SKI_JOINED &&
            (member->station == section->self->pe || section->parent < 0);
@@ -185,7 +184,7 @@ static bool is_known(const struct ski_section *section, const struct ski_enrolle
 
 void ski_enrolled_away(struct ski_section *section, struct ski_enrolled *member)
 {
-    if (!is_known(section, member)) {
+    if (!ski_enrolled_known(section, member)) {
         ski_enrolled_forget(section, member);
         return;
     }
@@ -414,7 +413,7 @@ void ski_sections_came(struct ski_object *object, const void *from)
     ski_enrolled_here(member, object);
     member->seen = carried.seen;
     member->next = carried.next;
-    if (!is_known(section, member))
+    if (!ski_enrolled_known(section, member))
         member->station = carried.station;
 }
 
@@ -509,7 +508,10 @@ static void read_list(struct ski_section *section, const uint32_t *list,
 
         at = take_index(at, &index);
         ski_check_index("skua_section_create", section->of, &index);
-        member          = ski_enrolled_get(section, &index);
+        member = ski_enrolled_get(section, &index);
+        if (member->listed)
+            ski_fatal("%s is twice in a section", ski_element_text(section->of, &index));
+        member->listed  = true;
         member->station = (int32_t)list[PE];
         if (roster)
             roster[i] = member;
@@ -740,7 +742,8 @@ skua_section skua_section_range(skua_collection array, const skua_range *range,
         for (int d = range->dims - 1; d >= 0; d--) {
             size_t n = steps(range, stride, d);
 
-            indices[i].at.x[d] = range->lower[d] + (int32_t)(rest % n) * (stride ? stride[d] : 1);
+            indices[i].at.x[d] =
+                (int32_t)(range->lower[d] + (int64_t)(rest % n) * (stride ? stride[d] : 1));
             rest /= n;
         }
     }

@@ -31,12 +31,13 @@ struct ski_enrolled {
     skua_index         index;
     struct ski_object *object; /* NULL: it is not here                    */
     int32_t            station;
-    uint32_t           seen;  /* last multicast it had, or SKI_UNSEEN   */
-    uint32_t           next;  /* its next reduction                     */
-    bool               gone;  /* at its station: it was deleted,        */
-    uint32_t           until; /* and has no part in reductions from here */
-    bool               came;  /* at its station: a contribution has     */
-    struct skua_msg   *early; /* multicasts before their turn, in order */
+    uint32_t           seen;   /* last multicast it had, or SKI_UNSEEN   */
+    uint32_t           next;   /* its next reduction                     */
+    bool               listed; /* in the creation, as it came here        */
+    bool               gone;   /* at its station: it was deleted,        */
+    uint32_t           until;  /* and has no part in reductions from here */
+    bool               came;   /* at its station: a contribution has     */
+    struct skua_msg   *early;  /* multicasts before their turn, in order */
 };
 
 #define SKI_UNSEEN UINT32_MAX /* the order that enrols it is number 0 */
@@ -106,6 +107,9 @@ void ski_section_of(struct ski_section *section, struct ski_collection *all);
 /** Who has this index, or NULL; the same, made if there is none. */
 struct ski_enrolled *ski_enrolled_find(const struct ski_section *section, const skua_index *index);
 struct ski_enrolled *ski_enrolled_get(struct ski_section *section, const skua_index *index);
+
+/** Whether it is known here wherever it is: at its station, and at the root. */
+bool ski_enrolled_known(const struct ski_section *section, const struct ski_enrolled *member);
 
 /** Its object is here. */
 void ski_enrolled_here(struct ski_enrolled *member, struct ski_object *object);
