@@ -23,7 +23,7 @@
 
 static skua_class point_class;
 static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,
-    kinds_entry;
+    kinds_entry, brief_entry;
 static skua_handler start_handler, ask_handler, told_handler;
 static uint64_t     seed;
 
@@ -42,7 +42,7 @@ struct cast {
 
 #define SHORT offsetof(struct cast, more)
 
-/* ---- a member ------------------------------------------------------------------------- */
+/* ---- a member -------------------------------------------------------------------------------- */
 
 static int32_t number_of(const void *self)
 {
@@ -85,6 +85,8 @@ static void on_cast(void *self, const void *data, size_t bytes)
     CHECK(cast->number == p->got[cast->slot]);
     p->got[cast->slot]++;
     contribute(self, cast);
+    if (draw % 16 == 1)
+        skua_poll(3); /* others come meanwhile */
     if (cast->moves && draw % 4 == 0)
         skua_migrate(self, (int)(tap_random(&p->random) % (unsigned)skua_pes()));
 }
@@ -118,7 +120,7 @@ static void on_leave(void *self, const void *data, size_t bytes)
     skua_delete(self);
 }
 
-/* ---- PE 0 waits -------------------------------------------------------------------------- */
+/* ---- PE 0 waits ------------------------------------------------------------------------------ */
 
 static void wait_quiet(void)
 {
@@ -128,7 +130,7 @@ static void wait_quiet(void)
     CHECK(skua_counter_wait(&counter, 1));
 }
 
-/* ---- arrays of several kinds --------------------------------------------------------------- */
+/* ---- arrays of several kinds ----------------------------------------------------------------- */
 
 static skua_index index_of(int kind, int i)
 {
@@ -324,8 +326,7 @@ static void test_kinds(void)
     skua_collection_delete(all);
 }
 
-/* ---- rounds
- * -------------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* What PE 0 expects of a section. */
 struct model {
@@ -457,8 +458,7 @@ static void play(skua_collection all, int kind)
     check_members(all);
 }
 
-/* ---- deaths
- * ---------------------------------------------------------------------------------------- */
+/* ---- deaths ---------------------------------------------------------------------------------- */
 
 /* Members are deleted while they move and multicasts are under way: the others have them
  * all, and reductions end. */
@@ -495,8 +495,66 @@ static void test_deaths(int rounds)
     }
 }
 
-/* ---- messages
- * ---------------------------------------------------------------------------------------- */
+/* ---- without multicasts ---------------------------------------------------------------------- */
+
+static int64_t direct[3];
+static int     directs;
+
+static void on_direct(void *arg, const void *data, size_t bytes)
+{
+    (void)arg;
+    CHECK(bytes == sizeof *direct && directs < 3);
+    memcpy(&direct[directs++], data, sizeof *direct);
+}
+
+/* Contributes twice and is gone. */
+static void on_brief(void *self, const void *data, size_t bytes)
+{
+    on_one(self, data, bytes);
+    on_one(self, data, bytes);
+    skua_delete(self);
+}
+
+/* Invokes all, each alone, to contribute three times. */
+static void invoke_each(skua_collection all, const skua_index *index, const struct cast *cast)
+{
+    for (int i = 0; i < 3 * MEMBERS; i++) {
+        skua_ref ref = skua_element(all, index[i % MEMBERS]);
+
+        if (i < DEAD)
+            skua_invoke_copy(ref, brief_entry, cast, SHORT);
+        else if (i % MEMBERS >= DEAD)
+            skua_invoke_copy(ref, one_entry, cast, SHORT);
+    }
+}
+
+/* Members hear of a section from others, perhaps before it hears of them, contribute three
+ * times, but some only twice, which die then.  What these gave is counted, or not. */
+static void test_direct(int rounds)
+{
+    for (int round = 0; round < rounds; round++) {
+        skua_collection all  = make_array(round % 3);
+        struct cast     cast = {.done = skua_done_call(on_direct, NULL)};
+        skua_index      index[MEMBERS];
+
+        wait_quiet();
+        directs = 0;
+        skua_invoke_all(all, move_entry, NULL, 0);
+        skua_poll(tap_random(&seed) % 40);
+        for (int i = 0; i < MEMBERS; i++)
+            index[i] = index_of(round % 3, i);
+        cast.section = skua_section_create(all, index, MEMBERS);
+        invoke_each(all, index, &cast);
+        wait_quiet();
+        CHECK(directs == 3 && direct[2] == MEMBERS - DEAD);
+        CHECK(direct[0] >= MEMBERS - DEAD && direct[0] <= MEMBERS);
+        CHECK(direct[1] >= MEMBERS - DEAD && direct[1] <= MEMBERS);
+        CHECK(count_members(cast.section) == MEMBERS - DEAD);
+        skua_collection_delete(all);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
 
 #define TIMES 200
 
@@ -569,8 +627,7 @@ static void test_messages(void)
     skua_collection_delete(all);
 }
 
-/* ---- the program
- * ------------------------------------------------------------------------------------- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static void start(int argc, char **argv)
 {
@@ -592,6 +649,7 @@ static void start(int argc, char **argv)
         skua_collection_delete(all);
     }
     test_deaths(rounds);
+    test_direct(rounds);
     skua_exit(0);
 }
 
@@ -607,6 +665,7 @@ int main(int argc, char **argv)
     one_entry     = skua_method_register(point_class, "one", on_one, 0);
     leave_entry   = skua_method_register(point_class, "leave", on_leave, 0);
     kinds_entry   = skua_method_register(point_class, "kinds", on_kinds, 0);
+    brief_entry   = skua_method_register(point_class, "brief", on_brief, 0);
     start_handler = skua_register("start", on_start);
     ask_handler   = skua_register("ask", on_ask);
     told_handler  = skua_register("told", on_told);
