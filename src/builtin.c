@@ -7,6 +7,7 @@
 #include "objects/detector.h"
 #include "objects/locate.h"
 #include "objects/multicast.h"
+#include "objects/muster.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
 #include "objects/seed.h"

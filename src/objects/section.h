@@ -5,10 +5,8 @@
  * The creator sorts the members by the PEs where it believes them to be.  The PE of a
  * member's section is its *station*, for as long as the section lives: it hands the
  * member each multicast, and takes its contributions in (multicast.h, gather.h).  Stations
- * make a tree with the creator as its root.  The creation goes down that tree as a list of
- * stations with their members: whoever gets one is the first station of it and cuts the
- * rest into lists for its children.  So a PE knows its parent, its children and its own
- * members; only the root, which was given them, knows the stations of all.
+ * make a tree with the creator as its root (muster.h).  A PE knows its parent, its children
+ * and its own members; only the root, which was given them, knows the stations of all.
  *
  * An object that is elsewhere, because it moved or was never where it was believed to be,
  * is *enrolled* where it is: it takes along how far it is in its sections, and sends what
@@ -137,10 +135,5 @@ void ski_sections_died(struct ski_object *object);
 void ski_sections_pack(struct ski_object *object, void *to);
 void ski_sections_left(struct ski_object *object);
 void ski_sections_came(struct ski_object *object, const void *from);
-
-/* Handlers. */
-void ski_on_section_create(skua_msg *msg);
-
-#define SKI_SECTION_CREATE_LEAST 32
 
 #endif
