@@ -6,6 +6,8 @@
 #include "objects/collection.h"
 #include "objects/detector.h"
 #include "objects/locate.h"
+#include "objects/multicast.h"
+#include "objects/muster.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
 #include "objects/seed.h"
@@ -53,14 +55,22 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_DELETE]       = {"skua.delete", ski_on_delete, 0},
     [SKI_HANDLER_LOCATED]      = {"skua.located", ski_on_located, SKI_LOCATED_LEAST},
     [SKI_HANDLER_MIGRATE]      = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST},
-    [SKI_HANDLER_EVERYONE_ROOT] = {"skua.everyone-root", ski_on_everyone_root, SKI_EVERYONE_LEAST},
-    [SKI_HANDLER_EVERYONE]      = {"skua.everyone", ski_on_everyone, SKI_EVERYONE_LEAST},
-    [SKI_HANDLER_EVERYONE_CAME] = {"skua.everyone-came", ski_on_everyone_came,
-                                   SKI_EVERYONE_CAME_LEAST},
-    [SKI_HANDLER_EVERYONE_LATE] = {"skua.everyone-late", ski_on_everyone_late, SKI_EVERYONE_LEAST},
-    [SKI_HANDLER_PART]          = {"skua.part", ski_on_part, SKI_PART_LEAST},
-    [SKI_HANDLER_START]         = {"skua.start", ski_on_start, SKI_START_LEAST},
-    [SKI_HANDLER_FEWER]         = {"skua.fewer", ski_on_fewer, SKI_START_LEAST},
+    [SKI_HANDLER_EVERYONE_ROOT]  = {"skua.everyone-root", ski_on_everyone_root, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_EVERYONE]       = {"skua.everyone", ski_on_everyone, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_EVERYONE_CAME]  = {"skua.everyone-came", ski_on_everyone_came,
+                                    SKI_EVERYONE_CAME_LEAST},
+    [SKI_HANDLER_EVERYONE_LATE]  = {"skua.everyone-late", ski_on_everyone_late, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_PART]           = {"skua.part", ski_on_part, SKI_PART_LEAST},
+    [SKI_HANDLER_START]          = {"skua.start", ski_on_start, SKI_START_LEAST},
+    [SKI_HANDLER_FEWER]          = {"skua.fewer", ski_on_fewer, SKI_START_LEAST},
+    [SKI_HANDLER_SECTION_CREATE] = {"skua.section-create", ski_on_section_create,
+                                    SKI_SECTION_CREATE_LEAST},
+    [SKI_HANDLER_SECTION_ROOT]   = {"skua.section-root", ski_on_section_root, SKI_SECTION_LEAST},
+    [SKI_HANDLER_SECTION]        = {"skua.section", ski_on_section, SKI_SECTION_LEAST},
+    [SKI_HANDLER_SECTION_LATE]   = {"skua.section-late", ski_on_section_late, SKI_SECTION_LEAST},
+    [SKI_HANDLER_SECTION_PART] = {"skua.section-part", ski_on_section_part, SKI_SECTION_PART_LEAST},
+    [SKI_HANDLER_SECTION_FEWER] = {"skua.section-fewer", ski_on_section_fewer,
+                                   SKI_SECTION_FEWER_LEAST},
 };
 
 const bool ski_builtin_runs_program[SKI_HANDLERS] = {
@@ -71,5 +81,7 @@ const bool ski_builtin_runs_program[SKI_HANDLERS] = {
     [SKI_HANDLER_DELETE] = true,        [SKI_HANDLER_MIGRATE] = true,
     [SKI_HANDLER_EVERYONE_LATE] = true, [SKI_HANDLER_EVERYONE] = true,
     [SKI_HANDLER_PART] = true,          [SKI_HANDLER_START] = true,
-    [SKI_HANDLER_FEWER] = true,
+    [SKI_HANDLER_FEWER] = true,         [SKI_HANDLER_SECTION] = true,
+    [SKI_HANDLER_SECTION_LATE] = true,  [SKI_HANDLER_SECTION_PART] = true,
+    [SKI_HANDLER_SECTION_FEWER] = true,
 };

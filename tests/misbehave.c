@@ -215,6 +215,102 @@ static void fill_arena_fatally(void)
         memset(skua_msg_data(skua_msg_alloc(1000000)), 1, 1000);
 }
 
+/* ---- misuse of sections ------------------------------------------------------- */
+
+static skua_class cell_class;
+static skua_entry give_entry;
+
+/* What members are told. */
+struct giving {
+    skua_section section;
+    int          unequal; /* the one of index 3 gives two numbers */
+};
+
+static void on_give(void *self, const void *data, size_t bytes)
+{
+    const struct giving *giving = data;
+    int32_t              two[2] = {1, 2};
+    bool                 more   = giving->unequal && skua_index_of(self).at.x[0] == 3;
+
+    (void)bytes;
+    skua_section_contribute(giving->section, self, SKUA_SUM, SKUA_INT32, two, more ? 2 : 1,
+                            skua_done_nothing());
+}
+
+/* Elements 2 to 5 of ten. */
+static struct giving four_of_ten(skua_collection *ten)
+{
+    skua_range range = {.dims = 1, .lower = {2}, .upper = {6}};
+
+    *ten = skua_array1(cell_class, 10, NULL, 0);
+    return (struct giving){skua_section_range(*ten, &range, NULL), 0};
+}
+
+static void section_twice(void)
+{
+    skua_collection ten     = skua_array1(cell_class, 10, NULL, 0);
+    skua_index      index[] = {skua_index1(3), skua_index1(8), skua_index1(3)};
+
+    skua_section_create(ten, index, 3);
+}
+
+static void section_dims(void)
+{
+    skua_collection ten   = skua_array1(cell_class, 10, NULL, 0);
+    skua_index      index = skua_index2(3, 4);
+
+    skua_section_create(ten, &index, 1);
+}
+
+static void section_beyond(void)
+{
+    skua_collection ten   = skua_array1(cell_class, 10, NULL, 0);
+    skua_index      index = skua_index1(99);
+
+    skua_section_create(ten, &index, 1);
+}
+
+static void section_stranger(void)
+{
+    skua_collection ten;
+    struct giving   giving = four_of_ten(&ten);
+
+    skua_invoke_copy(skua_element1(ten, 0), give_entry, &giving, sizeof giving);
+}
+
+static void section_unequal(void)
+{
+    skua_collection ten;
+    struct giving   giving = four_of_ten(&ten);
+
+    giving.unequal = 1;
+    skua_section_invoke(giving.section, give_entry, &giving, sizeof giving);
+}
+
+static void section_deleted(void)
+{
+    skua_collection ten;
+    struct giving   giving = four_of_ten(&ten);
+
+    skua_section_delete(giving.section);
+    skua_section_invoke(giving.section, give_entry, &giving, sizeof giving);
+}
+
+static void section_given_late(void)
+{
+    skua_collection ten;
+    struct giving   giving = four_of_ten(&ten);
+
+    skua_section_delete(giving.section);
+    skua_poll(100);
+    skua_invoke_copy(skua_element1(ten, 5), give_entry, &giving, sizeof giving);
+}
+
+static void section_unknown(void)
+{
+    skua_section_delete((skua_section){(uint64_t)skua_pe() << 32 | 7});
+}
+
 /* ---- others ------------------------------------------------------------------ */
 
 static void exit_with_code(void)
@@ -348,6 +444,14 @@ static const struct {
     {"set-twice", set_twice, NULL},
     {"unknown-lock", unknown_lock, NULL},
     {"unlock-untaken", unlock_untaken, unlock_untaken},
+    {"section-twice", section_twice, NULL},
+    {"section-dims", section_dims, NULL},
+    {"section-beyond", section_beyond, NULL},
+    {"section-stranger", section_stranger, NULL},
+    {"section-unequal", section_unequal, NULL},
+    {"section-deleted", section_deleted, NULL},
+    {"section-given-late", section_given_late, NULL},
+    {"section-unknown", section_unknown, NULL},
     {"fill-arena", fill_arena, NULL},
     {"fill-arena-fatally", fill_arena_fatally, NULL},
     {"exit-42", exit_with_code, NULL},
@@ -415,11 +519,20 @@ static void say_nonsense(const char *which)
         send(control, &of_another, strcmp(which, "short") == 0 ? 3 : sizeof of_another, 0);
 }
 
+static void register_cell(void)
+{
+    skua_class_def def = {.name = "cell", .bytes = 8};
+
+    cell_class = skua_class_register(&def);
+    give_entry = skua_method_register(cell_class, "give", on_give, 0);
+}
+
 int main(int argc, char **argv)
 {
     if (getenv("SAY_NONSENSE"))
         say_nonsense(getenv("SAY_NONSENSE"));
     nothing = skua_register("nothing", on_large);
+    register_cell();
     if (chosen_by("ODD_ONE"))
         skua_register("odd", on_nothing);
     if (chosen_by("PLACE_TAKEN"))

@@ -17,6 +17,7 @@
 #include <skua/quiescence.h>
 #include <skua/region.h>
 #include <skua/scheduler.h>
+#include <skua/section.h>
 #include <skua/status.h>
 #include <skua/stream.h>
 #include <skua/thread.h>

@@ -57,6 +57,12 @@ enum {
     SKI_HANDLER_PART, /* objects/contribute.c */
     SKI_HANDLER_START,
     SKI_HANDLER_FEWER,
+    SKI_HANDLER_SECTION_CREATE, /* objects/muster.c */
+    SKI_HANDLER_SECTION_ROOT,   /* objects/multicast.c */
+    SKI_HANDLER_SECTION,
+    SKI_HANDLER_SECTION_LATE,
+    SKI_HANDLER_SECTION_PART, /* objects/gather.c */
+    SKI_HANDLER_SECTION_FEWER,
     SKI_HANDLERS
 };
 

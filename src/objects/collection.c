@@ -8,6 +8,7 @@
 #include "objects/invoke.h"
 #include "objects/locate.h"
 #include "objects/map.h"
+#include "objects/section.h"
 
 /* What a collection is created with; the constructors' data follows. */
 struct creation {
@@ -440,6 +441,7 @@ void ski_collection_end(struct ski_collection *all)
 {
     all->state       = SKI_ENDED;
     all->quick_bytes = NEVER;
+    ski_sections_over(all);
     ski_each(all, end_object, NULL);
     ski_places_free(all);
     ski_directory_destroy(&all->directory);

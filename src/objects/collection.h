@@ -28,6 +28,8 @@ enum ski_kind { SKI_CHARES, SKI_GROUP, SKI_PROCESS_GROUP, SKI_ARRAY };
  * it was deleted. */
 enum { SKI_EXPECTED, SKI_DEFINED, SKI_EXISTS, SKI_ENDED };
 
+struct ski_section;
+
 struct ski_collection {
     uint64_t id;
     const struct ski_class *class;
@@ -53,7 +55,8 @@ struct ski_collection {
     skua_msg           *creation; /* what it was created with, for elements on demand */
     struct ski_reducing reducing;
     struct ski_everyone everyone;
-    struct ski_list     held; /* messages that came before its creation */
+    struct ski_section *sections; /* of it, that this PE knows */
+    struct ski_list     held;     /* messages that came before its creation */
     size_t              held_count;
 };
 

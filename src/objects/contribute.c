@@ -2,51 +2,43 @@
 /* contribute.c - see contribute.h. */
 #include "objects/contribute.h"
 
+#include <stdio.h>
+
 #include <skua/collection.h>
 
 #include "base/config.h"
 #include "base/memory.h"
-#include "core/collective.h"
 #include "core/handler.h"
 #include "core/tree.h"
+#include "objects/invoke.h"
 #include "objects/object.h"
+#include "objects/total.h"
 
 #define AHEAD    10000 /* reductions that an object may be ahead of the others of its PE */
 #define CHILDREN 32    /* most in a tree: `busy` has a bit for each                      */
 
-/* What is combined: the same in all contributions, but `count` where lengths may differ. */
-struct shape {
-    uint32_t op;
-    uint32_t type;
-    uint64_t count;
-};
-
 /* A reduction under way. */
 struct ski_sum {
-    struct ski_sum *next;
-    uint32_t        number;
-    bool            started;  /* somebody has contributed, here or elsewhere */
-    bool            reported; /* at the root: only late parts are missing    */
-    bool            filled;   /* shape and data are there                    */
-    uint32_t        done;     /* objects here whose next reduction is beyond */
-    uint64_t        in;       /* children, by bit, whose parts have come     */
-    int64_t         adjust;   /* deaths, that concern it and those after it  */
-    int64_t         expected; /* by the parts that have come                 */
-    int64_t         contributions;
-    struct shape    shape;
-    skua_completion to;
-    char           *data;
-    size_t          bytes, room;
+    struct ski_sum  *next;
+    uint32_t         number;
+    bool             started;  /* somebody has contributed, here or elsewhere */
+    bool             reported; /* at the root: only late parts are missing    */
+    uint32_t         done;     /* objects here whose next reduction is beyond */
+    uint64_t         in;       /* children, by bit, whose parts have come     */
+    int64_t          adjust;   /* deaths, that concern it and those after it  */
+    int64_t          expected; /* by the parts that have come                 */
+    int64_t          contributions;
+    struct ski_total total;
 };
 
 /* What travels; the data follows. */
 struct part {
     _Alignas(32) uint64_t id;
-    uint32_t        number;
-    uint8_t         late, unasked, filled, zero;
-    struct shape    shape;
-    int64_t         contributions, expected;
-    skua_completion to;
+    uint32_t         number;
+    uint8_t          late, unasked, filled, zero;
+    struct ski_shape shape;
+    int64_t          contributions, expected;
+    skua_completion  to;
 };
 
 _Static_assert(sizeof(struct part) == SKI_PART_LEAST, "see contribute.h");
@@ -92,7 +84,7 @@ static inline struct ski_sum *find_sum(struct ski_reducing *r, uint32_t number)
 
 static void free_sum(struct ski_sum *sum)
 {
-    free(sum->data);
+    free(sum->total.data);
     free(sum);
 }
 
@@ -105,60 +97,17 @@ void ski_reducing_free(struct ski_reducing *r)
     }
 }
 
-static bool is_list(uint32_t op)
+/* Whether a contribution, of @p who or in a part, has the shape of the others. */
+static inline void check_fits(const struct ski_collection *all, const struct ski_sum *sum,
+                              const struct ski_shape *shape, const struct ski_object *who)
 {
-    return op == SKUA_CONCAT.id || op == SKUA_SET.id;
-}
+    char what[128];
 
-static const char *op_name(uint32_t op)
-{
-    if (is_list(op))
-        return op == SKUA_SET.id ? "set" : "concat";
-    return ski_op_name((skua_op){op});
-}
-
-static SKI_COLD _Noreturn void differ(const struct ski_collection *all, const struct ski_sum *sum,
-                                      const struct shape *shape, const char *who)
-{
-    ski_misuse("reduction %u of %s: %s on PE %d contributes %llu x %s for %s, others %llu x %s for "
-               "%s",
-               sum->number, all->class->def.name, who, all->self->pe,
-               (unsigned long long)shape->count, ski_type_name((skua_type)shape->type),
-               op_name(shape->op), (unsigned long long)sum->shape.count,
-               ski_type_name((skua_type)sum->shape.type), op_name(sum->shape.op));
-}
-
-static void append(struct ski_sum *sum, const void *data, size_t bytes)
-{
-    if (sum->bytes + bytes > sum->room) {
-        sum->room = 2 * (sum->bytes + bytes);
-        sum->data = ski_realloc(sum->data, sum->room);
-    }
-    if (bytes)
-        memcpy(sum->data + sum->bytes, data, bytes);
-    sum->bytes += bytes;
-}
-
-/* Combines @p bytes at @p data, of @p shape, with what is there.  @p who gave it, for
- * lines to people. */
-static inline void combine(struct ski_collection *all, struct ski_sum *sum,
-                           const struct shape *shape, const void *data, size_t bytes,
-                           const struct ski_object *who)
-{
-    if (!sum->filled) {
-        sum->filled = true;
-        sum->shape  = *shape;
-        append(sum, data, bytes);
+    if (SKI_LIKELY(ski_total_fits(&sum->total, shape)))
         return;
-    }
-    if (SKI_UNLIKELY(sum->shape.op != shape->op || sum->shape.type != shape->type ||
-                     (sum->shape.count != shape->count && !is_list(shape->op))))
-        differ(all, sum, shape, who ? ski_object_text(who) : "a part");
-    if (is_list(shape->op))
-        append(sum, data, bytes);
-    else if (shape->count)
-        ski_op_function((skua_op){shape->op}, (skua_type)shape->type)(sum->data, data, shape->count,
-                                                                      (skua_type)shape->type);
+    snprintf(what, sizeof what, "reduction %u of %.80s", sum->number, all->class->def.name);
+    ski_total_differs(&sum->total, shape, what, who ? ski_object_text(who) : "a part",
+                      all->self->pe);
 }
 
 /* ---- the tree ----------------------------------------------------------------------- */
@@ -195,22 +144,15 @@ static void start(struct ski_collection *all, struct ski_sum *sum)
             send_start(all, ski_tree_child(&tree, i), sum->number);
 }
 
-static void send_part(struct ski_collection *all, int pe, const struct part *part, const void *data,
-                      size_t bytes)
+static void send_part(int pe, const struct part *part, const void *data, size_t bytes)
 {
-    skua_msg    *msg = skua_msg_alloc(sizeof *part + bytes);
-    struct part *at  = skua_msg_data(msg);
-
-    *at = *part;
-    if (bytes)
-        memcpy(at + 1, data, bytes);
-    (void)all;
-    skua_send(pe, (skua_handler){SKI_HANDLER_PART}, msg);
+    skua_send(pe, (skua_handler){SKI_HANDLER_PART},
+              ski_msg_headed(part, sizeof *part, data, bytes));
 }
 
 static void finish(struct ski_sum *sum)
 {
-    skua_complete(sum->to, sum->data, sum->bytes);
+    skua_complete(sum->total.to, sum->total.data, sum->total.bytes);
     free_sum(sum);
 }
 
@@ -244,13 +186,13 @@ static void report(struct ski_collection *all, struct ski_sum *sum)
     part       = (struct part){.id            = all->id,
                                .number        = sum->number,
                                .unasked       = r->unasked,
-                               .filled        = sum->filled,
-                               .shape         = sum->shape,
+                               .filled        = sum->total.filled,
+                               .shape         = sum->total.shape,
                                .contributions = sum->contributions,
                                .expected      = sum->expected,
-                               .to            = sum->to};
+                               .to            = sum->total.to};
     r->sums    = sum->next; /* the first: only the root has older ones */
-    send_part(all, ski_tree_parent(&tree), &part, sum->data, sum->bytes);
+    send_part(ski_tree_parent(&tree), &part, sum->total.data, sum->total.bytes);
     free_sum(sum);
 }
 
@@ -299,7 +241,7 @@ static void send_late(struct ski_collection *all, uint32_t number, const struct 
     late.id     = all->id;
     late.number = number;
     late.late   = true;
-    send_part(all, all->root, &late, data, bytes);
+    send_part(all->root, &late, data, bytes);
 }
 
 void ski_reducing_died(struct ski_object *object)
@@ -375,11 +317,7 @@ static void set_busy(struct ski_collection *all, int child, bool busy)
 static void check_part(const struct ski_collection *all, const struct part *part, size_t bytes,
                        int source)
 {
-    const struct shape *shape = &part->shape;
-    size_t              size  = ski_type_size((skua_type)shape->type);
-    bool                wrong = part->filled && !is_list(shape->op) &&
-                 (!size || !ski_op_function((skua_op){shape->op}, (skua_type)shape->type) ||
-                  shape->count > bytes || shape->count * size != bytes);
+    bool wrong = part->filled && !ski_shape_right(&part->shape, bytes);
 
     if (wrong || (part->late && all->root != all->self->pe) ||
         (!part->late && before(part->number, all->reducing.first)))
@@ -391,10 +329,12 @@ static void take_part(struct ski_collection *all, const struct part *part, size_
 {
     struct ski_sum *sum = find_sum(&all->reducing, part->number);
 
-    if (part->filled)
-        combine(all, sum, &part->shape, part + 1, bytes, NULL);
-    if (!sum->to.kind)
-        sum->to = part->to;
+    if (part->filled) {
+        check_fits(all, sum, &part->shape, NULL);
+        ski_total_add(&sum->total, &part->shape, part + 1, bytes);
+    }
+    if (!sum->total.to.kind)
+        sum->total.to = part->to;
     sum->contributions += part->contributions;
     sum->expected += part->expected;
 }
@@ -470,81 +410,31 @@ static SKI_COLD _Noreturn void too_far_ahead(const struct ski_object *object)
         ski_object_text(object), object->of->self->pe, object->next, object->of->reducing.first);
 }
 
-/* One of a set: its length, itself, up to a multiple of 8. */
-static void append_item(struct ski_sum *sum, const void *data, size_t bytes)
-{
-    static const char nothing[8];
-    uint64_t          length = bytes;
-
-    append(sum, &length, sizeof length);
-    append(sum, data, bytes);
-    append(sum, nothing, -bytes & 7);
-}
-
-bool skua_set_next(const void *result, size_t bytes, const void **at, size_t *length)
-{
-    const char *next = result;
-    uint64_t    size;
-
-    if (*at) {
-        memcpy(&size, (const char *)*at - sizeof size, sizeof size);
-        next = (const char *)*at + ((size + 7) & ~UINT64_C(7));
-    }
-    if (next >= (const char *)result + bytes)
-        return false;
-    memcpy(&size, next, sizeof size);
-    *at     = next + sizeof size;
-    *length = size;
-    return true;
-}
-
-static void contribute_item(struct ski_collection *all, struct ski_sum *sum,
-                            const struct shape *shape, const void *data, size_t bytes,
-                            const struct ski_object *who)
-{
-    combine(all, sum, shape, NULL, 0, who);
-    append_item(sum, data, bytes);
-}
-
 /* Adds the contribution of an object to a sum that is not reported. */
 static inline void contribute_here(struct ski_object *object, struct ski_sum *sum,
-                                   const struct shape *shape, const void *data, size_t bytes,
+                                   const struct ski_shape *shape, const void *data, size_t bytes,
                                    const skua_completion *done)
 {
     struct ski_collection *all = object->of;
 
-    if (SKI_UNLIKELY(shape->op == SKUA_SET.id))
-        contribute_item(all, sum, shape, data, bytes, object);
-    else
-        combine(all, sum, shape, data, bytes, object);
-    if (!sum->to.kind)
-        sum->to = *done;
+    check_fits(all, sum, shape, object);
+    ski_total_contribute(&sum->total, shape, data, bytes, done);
     sum->contributions++;
     sum->done++;
     start(all, sum);
 }
 
 /* To one that this PE has reported: to the root, alone. */
-static SKI_COLD void contribute_late(struct ski_object *object, const struct shape *shape,
+static SKI_COLD void contribute_late(struct ski_object *object, const struct ski_shape *shape,
                                      const void *data, size_t bytes, const skua_completion *done)
 {
-    struct ski_sum sum = {.number = object->next};
-    struct part    part;
+    struct ski_total total = {0};
+    struct part      part;
 
-    if (shape->op == SKUA_SET.id)
-        contribute_item(object->of, &sum, shape, data, bytes, object);
-    else
-        combine(object->of, &sum, shape, data, bytes, object);
+    ski_total_contribute(&total, shape, data, bytes, done);
     part = (struct part){.filled = true, .shape = *shape, .contributions = 1, .to = *done};
-    send_late(object->of, object->next, &part, sum.data, sum.bytes);
-    free(sum.data);
-}
-
-static SKI_COLD _Noreturn void bad_shape(const struct ski_object *object, skua_op op,
-                                         skua_type type)
-{
-    ski_misuse("skua_contribute: %s on PE %d: there is no %s of type %s", ski_object_text(object),
-               object->of->self->pe, op_name(op.id), ski_type_name(type));
+    send_late(object->of, object->next, &part, total.data, total.bytes);
+    free(total.data);
 }
 
 void skua_contribute(void *self, skua_op op, skua_type type, const void *data, size_t count,
@@ -552,12 +442,12 @@ void skua_contribute(void *self, skua_op op, skua_type type, const void *data, s
 {
     struct ski_object   *object = ski_object_of(self);
     struct ski_reducing *r      = &object->of->reducing;
-    struct shape         shape  = {op.id, (uint32_t)type, count};
+    struct ski_shape     shape  = {op.id, (uint32_t)type, count};
     size_t               bytes  = count * ski_type_size(type);
     struct ski_sum      *sum;
 
-    if (SKI_UNLIKELY(is_list(op.id) ? type != SKUA_BYTE : !ski_op_function(op, type)))
-        bad_shape(object, op, type);
+    if (SKI_UNLIKELY(!ski_shape_known(op, type)))
+        ski_shape_check(__func__, &shape, ski_object_text(object), object->of->self->pe);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
         ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
     if (SKI_UNLIKELY(before(object->next, r->first))) {

@@ -82,17 +82,6 @@ void ski_everyone_free(struct ski_everyone *everyone)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
-static skua_msg *with_head(const struct head *head, const void *data, size_t bytes)
-{
-    skua_msg    *msg = skua_msg_alloc(sizeof *head + bytes);
-    struct head *at  = skua_msg_data(msg);
-
-    *at = *head;
-    if (bytes)
-        memcpy(at + 1, data, bytes);
-    return msg;
-}
-
 /* Numbers it and sends it down. */
 static void begin(struct ski_collection *all, skua_msg *msg)
 {
@@ -109,7 +98,7 @@ static void order(const char *call, skua_collection target, uint32_t entry, cons
     struct ski_pe         *self = SKI_SELF();
     struct ski_collection *all  = ski_collection_get(self->objects, call, target.id);
     struct head            head = {.id = target.id, .entry = entry};
-    skua_msg              *msg  = with_head(&head, data, bytes);
+    skua_msg              *msg  = ski_msg_headed(&head, sizeof head, data, bytes);
 
     if (all->kind == SKI_CHARES && all->state != SKI_EXPECTED)
         ski_misuse("%s: single objects are in no collection", call);
@@ -185,7 +174,8 @@ static SKI_COLD void put_aside(struct ski_object *object, const struct head *hea
     struct ski_everyone *e     = &object->of->everyone;
     struct ski_early    *early = ski_malloc(sizeof *early);
 
-    *early   = (struct ski_early){e->early, object, with_head(head, head + 1, bytes)};
+    *early =
+        (struct ski_early){e->early, object, ski_msg_headed(head, sizeof *head, head + 1, bytes)};
     e->early = early;
 }
 

@@ -2,6 +2,8 @@
 /* invoke.c - see invoke.h. */
 #include "objects/invoke.h"
 
+#include <skua/section.h>
+
 #include "base/memory.h"
 #include "core/builtin.h"
 #include "core/handler.h"
@@ -55,6 +57,17 @@ skua_index ski_msg_index(skua_msg *msg)
 static inline void strip(skua_msg *msg)
 {
     msg->flags &= (uint8_t) ~(SKI_MSG_OBJECT | SKI_MSG_HERE | SKI_MSG_TAIL);
+}
+
+skua_msg *ski_msg_headed(const void *head, size_t head_bytes, const void *data, size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(head_bytes + bytes);
+    char     *at  = skua_msg_data(msg);
+
+    memcpy(at, head, head_bytes);
+    if (bytes)
+        memcpy(at + head_bytes, data, bytes);
+    return msg;
 }
 
 void ski_pass_on(struct ski_pe *self, int pe, skua_msg *msg)
@@ -220,6 +233,19 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
     ski_object_settle(object);
 }
 
+/* The result of an operation, for all objects of a collection or a section. */
+static SKI_COLD void invoke_many(skua_msg *msg)
+{
+    skua_entry entry = {msg->handler};
+    uint64_t   id    = msg->target >> 8;
+
+    if (ski_target_bytes(msg->target) == SKI_TARGET_ALL)
+        skua_invoke_all((skua_collection){id}, entry, skua_msg_data(msg), msg->bytes);
+    else
+        skua_section_invoke((skua_section){id}, entry, skua_msg_data(msg), msg->bytes);
+    skua_msg_free(msg);
+}
+
 /* A message that names collection and index. */
 static __attribute__((noinline)) void arrived(skua_msg *msg)
 {
@@ -230,10 +256,8 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
 
     if (!(msg->flags & SKI_MSG_OBJECT))
         ski_fatal("a message from PE %d to %s names no object", msg->source, entry->name);
-    if (ski_target_bytes(msg->target) == SKI_TARGET_ALL) {
-        skua_invoke_all((skua_collection){msg->target >> 8}, (skua_entry){msg->handler},
-                        skua_msg_data(msg), msg->bytes);
-        skua_msg_free(msg);
+    if (ski_target_bytes(msg->target) >= SKI_TARGET_SECTION) {
+        invoke_many(msg);
         return;
     }
     if (ski_collection_awaited(ski_self->objects, msg->target >> 8, msg, &all))

@@ -11,7 +11,8 @@
 #include "objects/object.h"
 
 /* In the place of the number of index bytes: all objects of the collection. */
-#define SKI_TARGET_ALL 0xffu
+#define SKI_TARGET_ALL     0xffu
+#define SKI_TARGET_SECTION 0xfeu /* the members of a section, by its id */
 
 static inline uint64_t ski_target(uint64_t id, uint32_t index_bytes)
 {
@@ -24,6 +25,9 @@ skua_msg *ski_msg_address(skua_msg *msg, uint64_t id, const skua_index *index);
 
 /** The index in a message, whose length was checked. */
 skua_index ski_msg_index(skua_msg *msg);
+
+/** A message of @p head and, behind it, a copy of @p bytes at @p data. */
+skua_msg *ski_msg_headed(const void *head, size_t head_bytes, const void *data, size_t bytes);
 
 /** Post it, addressed as it is, to @p pe. */
 void ski_pass_on(struct ski_pe *self, int pe, skua_msg *msg);

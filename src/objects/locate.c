@@ -8,6 +8,7 @@
 #include "objects/invoke.h"
 #include "objects/map.h"
 #include "objects/pup.h"
+#include "objects/section.h"
 
 #define GRAVES 1024 /* deleted elements that are remembered, or as many as live */
 
@@ -139,11 +140,15 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
 
     if (ski_here(all, index)) /* it has come, or come back, since */
         return;
+    if (news->pe == all->self->pe) /* it was deleted since, or has not come yet */
+        return;
     if (news->pe == SKI_PLACE_DELETED && ++all->graves > GRAVES + all->members)
         clear_graves(all);
     place = make_place(all, index);
     if ((int32_t)(news->moves - place->moves) < 0)
         return;
+    if (place->pe == SKI_PLACE_DELETED && news->pe >= 0 && news->moves == place->moves)
+        return; /* it died there */
     if (place->pe == SKI_PLACE_DELETED)
         all->graves--;
     place->pe    = news->pe;
@@ -201,9 +206,8 @@ void ski_forget(struct ski_object *object)
     int                    home  = ski_home(all, &index);
 
     ski_directory_set(&all->directory, &index, 0);
-    if (home == all->self->pe)
-        believe(all, &index, &news);
-    else
+    believe(all, &index, &news); /* also elsewhere: not what is told of it from before */
+    if (home != all->self->pe)
         tell(all, home, &index, &news);
 }
 
@@ -211,8 +215,15 @@ bool ski_is_gone(const struct ski_collection *all, const skua_index *index)
 {
     const struct ski_absent *place = find_place(all, index);
 
-    return place ? place->pe == SKI_PLACE_DELETED
-                 : !all->open && all->kind == SKI_ARRAY && ski_home(all, index) == all->self->pe;
+    if (ski_home(all, index) != all->self->pe) /* it may have been inserted again */
+        return false;
+    return place ? place->pe == SKI_PLACE_DELETED : !all->open && all->kind == SKI_ARRAY;
+}
+
+bool ski_was_deleted(const struct ski_collection *all, const skua_index *index)
+{
+    return find_place(all, index) && ski_is_gone(all, index) &&
+           !(all->def.flags & SKUA_ARRAY_ON_DEMAND);
 }
 
 /* ---- astray ---------------------------------------------------------------------------- */
@@ -398,10 +409,11 @@ void skua_delete_ref(skua_ref ref)
 
 /* ---- journeys ------------------------------------------------------------------------------ */
 
-/* What a moving element takes along besides its own. */
+/* What a moving element takes along besides its own; before that, how far it is in its
+ * sections. */
 struct luggage {
     uint32_t next, seen, moves;
-    uint32_t zero;
+    uint32_t sections;
 };
 
 void skua_migrate(void *self, int pe)
@@ -424,15 +436,18 @@ void skua_migrate(void *self, int pe)
 
 void ski_depart(struct ski_object *object)
 {
-    struct ski_collection *all     = object->of;
-    skua_index             index   = ski_object_index_get(object);
-    struct luggage         luggage = {object->next, object->seen, object->moves + 1, 0};
-    struct news            news    = {object->to, object->moves + 1};
-    size_t                 bytes   = ski_pup_measure(all->class, object + 1);
-    skua_msg              *msg     = skua_msg_alloc(sizeof luggage + bytes);
+    struct ski_collection *all   = object->of;
+    skua_index             index = ski_object_index_get(object);
+    struct luggage luggage = {object->next, object->seen, object->moves + 1, object->enrolled};
+    struct news    news    = {object->to, object->moves + 1};
+    size_t         bytes   = ski_pup_measure(all->class, object + 1);
+    size_t         head    = sizeof luggage + object->enrolled * SKI_ENROLLED_BYTES;
+    skua_msg      *msg     = skua_msg_alloc(head + bytes);
+    char          *data    = skua_msg_data(msg);
 
-    memcpy(skua_msg_data(msg), &luggage, sizeof luggage);
-    ski_pup_pack(all->class, object + 1, (char *)skua_msg_data(msg) + sizeof luggage, bytes);
+    memcpy(data, &luggage, sizeof luggage);
+    ski_sections_pack(object, data + sizeof luggage);
+    ski_pup_pack(all->class, object + 1, data + head, bytes);
     if (all->class->def.destroy)
         all->class->def.destroy(object + 1);
     ski_reducing_left(object);
@@ -442,6 +457,7 @@ void ski_depart(struct ski_object *object)
     msg->source  = all->self->pe;
     ski_msg_post(all->self, object->to, SKI_HANDLER_MIGRATE, ski_msg_address(msg, all->id, &index));
     ski_everyone_left(object, &index);
+    ski_sections_left(object);
     ski_object_discard(object, SKI_LEFT);
 }
 
@@ -451,15 +467,24 @@ void ski_on_migrate(skua_msg *msg)
     skua_index             index;
     struct luggage         luggage;
     struct ski_object     *object;
+    const char            *at = skua_msg_data(msg);
+    size_t                 left;
 
     if (!ski_about(msg, sizeof luggage, &all, &index))
         return;
-    memcpy(&luggage, skua_msg_data(msg), sizeof luggage);
+    memcpy(&luggage, at, sizeof luggage);
+    at += sizeof luggage;
+    left = msg->bytes - sizeof luggage;
+    if (luggage.sections > left / SKI_ENROLLED_BYTES)
+        ski_fatal("PE %d sent %s in more sections than there are", msg->source,
+                  ski_element_text(all, &index));
     object        = ski_object_add(all, &index);
     object->next  = luggage.next;
     object->moves = luggage.moves;
-    ski_pup_unpack(all->class, object + 1, (char *)skua_msg_data(msg) + sizeof luggage,
-                   msg->bytes - sizeof luggage);
+    for (uint32_t i = 0; i < luggage.sections; i++, at += SKI_ENROLLED_BYTES)
+        ski_sections_came(object, at);
+    left -= luggage.sections * SKI_ENROLLED_BYTES;
+    ski_pup_unpack(all->class, object + 1, at, left);
     ski_reducing_came(object);
     ski_everyone_came(object, luggage.seen, msg->source);
     if (ski_home(all, &index) != all->self->pe)

@@ -37,7 +37,7 @@ void ski_grow(skua_msg *msg);
 void ski_settle_here(struct ski_collection *all, const skua_index *index,
                      struct ski_object *object);
 
-/** It is no more: remember that at its home, nothing elsewhere. */
+/** It is no more: remember that here and at its home. */
 void ski_forget(struct ski_object *object);
 
 /** Pack it and send it to where it leaves for. */
@@ -47,8 +47,12 @@ void ski_depart(struct ski_object *object);
  *  element.  The element if it is here now and the message is to be delivered. */
 struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
-/** Whether it was deleted, as far as is known here. */
+/** Whether this is its home and it was deleted, or never existed. */
 bool ski_is_gone(const struct ski_collection *all, const skua_index *index);
+
+/** The same, but not of one that is not known to have existed, or that a message would
+ *  create again. */
+bool ski_was_deleted(const struct ski_collection *all, const skua_index *index);
 
 /** Whether @p msg, of the runtime's own and with at least so many bytes, is about an
  *  element of a collection that exists here; it is kept or dropped if not. */

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "objects/locate.h"
+#include "objects/section.h"
 
 /* ---- names --------------------------------------------------------------------- */
 
@@ -134,6 +135,7 @@ static void die(struct ski_object *object)
     if (object->of->state == SKI_EXISTS) {
         ski_reducing_died(object);
         ski_everyone_died(object);
+        ski_sections_died(object);
         ski_forget(object);
     }
     ski_object_end(object);

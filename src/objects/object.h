@@ -28,6 +28,7 @@ struct ski_object {
     int32_t                to;    /* where it leaves for                         */
     uint8_t                state;
     uint8_t                index_bytes;
+    uint16_t               enrolled; /* in so many sections: section.h */
     union {
         unsigned char  raw[24];
         unsigned char *long_one; /* of more than 24 bytes */

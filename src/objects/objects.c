@@ -10,6 +10,7 @@
 #include "objects/invoke.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
+#include "objects/section.h"
 #include "objects/seed.h"
 #include "objects/stream.h"
 #include "objects/wave.h"
@@ -19,14 +20,15 @@ void ski_objects_begin(struct ski_pe *self)
     struct ski_objects *objects = ski_calloc(1, sizeof *objects);
 
     ski_entries_init();
-    objects->self    = self;
-    objects->entries = ski_entries;
-    objects->stamp   = ski_small_stamp(self->pe);
-    objects->random  = (uint64_t)self->pe << 32;
-    objects->seeds   = ski_seeds_begin();
-    objects->waves   = ski_waves_begin();
-    objects->quiet   = ski_quiet_begin();
-    objects->detect  = ski_detect_begin();
+    objects->self     = self;
+    objects->entries  = ski_entries;
+    objects->stamp    = ski_small_stamp(self->pe);
+    objects->random   = (uint64_t)self->pe << 32;
+    objects->sections = ski_sections_begin();
+    objects->seeds    = ski_seeds_begin();
+    objects->waves    = ski_waves_begin();
+    objects->quiet    = ski_quiet_begin();
+    objects->detect   = ski_detect_begin();
     ski_collections_begin(objects);
     self->objects = objects;
 }
@@ -37,6 +39,7 @@ void ski_objects_end(struct ski_pe *self)
 
     ski_streams_end(self);
     ski_seeds_end(objects->seeds);
+    ski_sections_end(objects->sections);
     ski_collections_end(objects);
     free(objects->gate);
     ski_detect_end(objects->detect);

@@ -11,6 +11,7 @@ struct ski_entry;
 struct ski_gate;
 struct ski_quiet;
 struct ski_reply;
+struct ski_sections;
 struct ski_seeds;
 struct ski_waves;
 
@@ -29,11 +30,12 @@ struct ski_objects {
     uint64_t                random;  /* chare.c                     */
     struct ski_reply       *replies; /* of entries that run: invoke.c */
 
-    struct ski_seeds  *seeds;  /* seed.c       */
-    struct ski_waves  *waves;  /* wave.c       */
-    struct ski_quiet  *quiet;  /* quiescence.c */
-    struct ski_detect *detect; /* detector.c   */
-    struct ski_gate   *gate;   /* program.c    */
+    struct ski_sections *sections; /* section.c */
+    struct ski_seeds    *seeds;    /* seed.c       */
+    struct ski_waves    *waves;    /* wave.c       */
+    struct ski_quiet    *quiet;    /* quiescence.c */
+    struct ski_detect   *detect;   /* detector.c   */
+    struct ski_gate     *gate;     /* program.c    */
 };
 
 /** One of the PEs, at random (chare.c). */

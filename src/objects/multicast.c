@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* multicast.c - see multicast.h. */
+#include "objects/multicast.h"
+
+#include "core/builtin.h"
+#include "core/handler.h"
+#include "objects/invoke.h"
+#include "objects/locate.h"
+
+/* What a multicast begins with; the data follows. */
+struct head {
+    _Alignas(32) uint64_t id;
+    uint32_t entry;
+    uint32_t number;
+    int32_t  station; /* that sends it after a member */
+};
+
+_Static_assert(sizeof(struct head) == SKI_SECTION_LEAST, "see multicast.h");
+
+/* In the place of an entry. */
+#define ORDER_ENROL (UINT32_MAX - 1)
+#define ORDER_END   UINT32_MAX
+
+static struct head *head_of(skua_msg *msg)
+{
+    return skua_msg_data(msg);
+}
+
+static bool is_order(const struct head *head)
+{
+    return head->entry >= ORDER_ENROL;
+}
+
+/* ---- to one that is not here --------------------------------------------------------- */
+
+static void send_after(struct ski_section *section, const skua_index *index,
+                       const struct head *head, size_t bytes)
+{
+    struct ski_collection *all = section->of;
+
+    ski_post_about(all->self, ski_whereabouts(all, index), SKI_HANDLER_SECTION_LATE, all->id, index,
+                   head, sizeof *head + bytes);
+}
+
+void ski_multicast_enrol(struct ski_section *section, const skua_index *index)
+{
+    struct head head = {.id = section->id, .entry = ORDER_ENROL, .station = section->self->pe};
+
+    send_after(section, index, &head, 0);
+}
+
+void ski_multicast_follow(struct ski_section *section, struct ski_enrolled *member)
+{
+    for (struct skua_msg *msg = member->early; msg; msg = msg->link)
+        send_after(section, &member->index, head_of(msg), msg->bytes - sizeof(struct head));
+}
+
+/* ---- to one that is here -------------------------------------------------------------- */
+
+/* Keeps a copy until its turn comes: in the order of numbers. */
+static SKI_COLD void put_aside(struct ski_enrolled *member, const struct head *head, size_t bytes)
+{
+    struct skua_msg **at = &member->early;
+    skua_msg         *msg;
+
+    if ((int32_t)(head->number - member->seen) <= 0)
+        ski_fatal("multicast %u came twice", head->number);
+    msg = ski_msg_headed(head, sizeof *head, head + 1, bytes);
+
+    while (*at && (int32_t)(head_of(*at)->number - head->number) < 0)
+        at = &(*at)->link;
+    msg->link = *at;
+    *at       = msg;
+}
+
+/* It is its turn.  False: the member is in the section no more. */
+static bool run(struct ski_section *section, struct ski_enrolled *member, const struct head *head,
+                size_t bytes)
+{
+    struct ski_object *object = member->object;
+
+    member->seen = head->number;
+    if (head->entry == ORDER_ENROL)
+        member->station = head->station;
+    else if (head->entry == ORDER_END)
+        ski_enrolled_forget(section, member);
+    else if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
+        ski_entry_run_on(object, &ski_entries[head->entry], head->entry, head + 1, bytes);
+    return head->entry != ORDER_END && !section->over;
+}
+
+/* What has waited for what a member just got. */
+static SKI_COLD void catch_up(struct ski_section *section, struct ski_enrolled *member)
+{
+    skua_msg *msg;
+    bool      more = true;
+
+    while (more && (msg = member->early) && head_of(msg)->number == member->seen + 1) {
+        member->early = msg->link;
+        more          = run(section, member, head_of(msg), msg->bytes - sizeof(struct head));
+        skua_msg_free(msg);
+    }
+}
+
+/* The member stays until it is through, and the section as long as its caller walks. */
+static void hand_over(struct ski_section *section, struct ski_enrolled *member,
+                      const struct head *head, size_t bytes)
+{
+    struct ski_object *object = member->object;
+
+    if (SKI_UNLIKELY(head->number != member->seen + 1)) {
+        put_aside(member, head, bytes);
+        return;
+    }
+    ski_object_enter(object);
+    if (run(section, member, head, bytes) && SKI_UNLIKELY(member->early != NULL))
+        catch_up(section, member);
+    ski_object_leave(object);
+}
+
+/* The entry, which may have come from elsewhere, is one of the members'. */
+static void check_entry(const struct ski_collection *all, const struct head *head)
+{
+    skua_entry entry = {head->entry};
+
+    if (!is_order(head))
+        ski_check_entry("skua_section_invoke", all, ski_entry_find("skua_section_invoke", entry));
+}
+
+/* It was deleted, and the order that enrols it found nobody to tell. */
+static void lost(struct ski_collection *all, const skua_index *index, const struct head *head)
+{
+    if (head->entry == ORDER_ENROL)
+        ski_gather_lost(all, index, head->id, head->station);
+}
+
+/* The object that a message was sent after, if it is here; else the message is on its way,
+ * or dropped. */
+static struct ski_object *receiver(struct ski_collection *all, const skua_index *index,
+                                   skua_msg *msg)
+{
+    struct ski_object *object = ski_here(all, index);
+    bool               gone;
+
+    if (object)
+        return object;
+    gone =
+        head_of(msg)->entry == ORDER_ENROL ? ski_was_deleted(all, index) : ski_is_gone(all, index);
+    if (!gone)
+        return ski_astray(all, index, msg);
+    lost(all, index, head_of(msg));
+    skua_msg_free(msg);
+    return NULL;
+}
+
+void ski_on_section_late(skua_msg *msg)
+{
+    struct head           *head = skua_msg_data(msg);
+    struct ski_collection *all;
+    struct ski_section    *section;
+    struct ski_enrolled   *member;
+    struct ski_object     *object;
+    skua_index             index;
+
+    if (!ski_about(msg, sizeof *head, &all, &index))
+        return;
+    if ((unsigned)head->station >= (unsigned)all->self->pes)
+        ski_fatal("PE %d sent a multicast that makes no sense", msg->source);
+    if (!(object = receiver(all, &index, msg)))
+        return;
+    check_entry(all, head);
+    section = ski_section_get(all->self->objects, head->id);
+    ski_section_of(section, all);
+    member = ski_enrolled_get(section, &index);
+    if (head->entry == ORDER_END && ski_enrolled_known(section, member))
+        ski_fatal("PE %d ended a section that has not ended here", msg->source);
+    if (!member->object)
+        ski_enrolled_here(member, object);
+    ski_section_enter(section);
+    hand_over(section, member, head, msg->bytes - sizeof *head);
+    ski_section_leave(section);
+    skua_msg_free(msg);
+}
+
+/* ---- to all ------------------------------------------------------------------------------ */
+
+static void give(struct ski_section *section, struct ski_enrolled *member, struct head *head,
+                 size_t bytes)
+{
+    struct ski_object *object;
+
+    if (member->gone)
+        return;
+    if (!member->object && (object = ski_here(section->of, &member->index)))
+        ski_enrolled_here(member, object);
+    if (SKI_LIKELY(member->object != NULL)) {
+        hand_over(section, member, head, bytes);
+        return;
+    }
+    head->station = section->self->pe;
+    send_after(section, &member->index, head, bytes);
+}
+
+static void give_all(struct ski_section *section, skua_msg *msg)
+{
+    struct head *head  = skua_msg_data(msg);
+    size_t       bytes = msg->bytes - sizeof *head;
+
+    for (size_t i = 0; i < section->rosters && !section->over; i++)
+        give(section, section->roster[i], head, bytes);
+}
+
+void ski_multicast_end(struct ski_section *section)
+{
+    skua_msg *msg = section->end;
+
+    section->end = NULL;
+    give_all(section, msg);
+    skua_msg_free(msg);
+    ski_section_quit(section);
+}
+
+/* From the parent; at the root, from whoever called. */
+static void spread(struct ski_section *section, skua_msg *msg)
+{
+    struct head *head = skua_msg_data(msg);
+
+    check_entry(section->of, head);
+    section->number = head->number;
+    for (uint32_t i = 0; i < section->children; i++)
+        skua_send_copy(section->child[i], (skua_handler){SKI_HANDLER_SECTION}, head, msg->bytes);
+    ski_section_enter(section);
+    if (head->entry == ORDER_END) {
+        section->end = msg; /* when those before it have gone to all */
+    } else {
+        give_all(section, msg);
+        skua_msg_free(msg);
+    }
+    ski_section_leave(section);
+}
+
+void ski_on_section(skua_msg *msg)
+{
+    struct head        *head = skua_msg_data(msg);
+    bool                ended;
+    struct ski_section *section = ski_section_awaited(msg, head->id, &ended);
+
+    if (!section && !ended)
+        return;
+    if (ended || msg->source != section->parent || head->number != section->number + 1 ||
+        head->entry == ORDER_ENROL)
+        ski_fatal("PE %d sent a multicast that makes no sense", msg->source);
+    spread(section, msg);
+}
+
+static SKI_COLD _Noreturn void deleted(const struct head *head, int source)
+{
+    char text[SKI_SECTION_TEXT];
+
+    ski_section_text(text, head->id);
+    if (is_order(head))
+        ski_misuse("skua_section_delete on PE %d: %s was deleted", source, text);
+    ski_misuse("skua_section_invoke of %s::%s on PE %d: %s was deleted",
+               ski_entry_find("skua_section_invoke", (skua_entry){head->entry})->of->def.name,
+               ski_entries[head->entry].name, source, text);
+}
+
+void ski_on_section_root(skua_msg *msg)
+{
+    struct head        *head = skua_msg_data(msg);
+    bool                ended;
+    struct ski_section *section = ski_section_awaited(msg, head->id, &ended);
+
+    if (ended || (section && section->end))
+        deleted(head, msg->source);
+    if (!section)
+        return;
+    if (section->parent >= 0 || head->entry == ORDER_ENROL)
+        ski_fatal("PE %d sent a multicast that makes no sense", msg->source);
+    head->number = section->number + 1;
+    spread(section, msg);
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+/* To the root, also if that is here: a queued one must not be overtaken. */
+static void order(const struct head *head, const void *data, size_t bytes)
+{
+    skua_send(ski_section_root(head->id), (skua_handler){SKI_HANDLER_SECTION_ROOT},
+              ski_msg_headed(head, sizeof *head, data, bytes));
+}
+
+void skua_section_invoke(skua_section target, skua_entry entry, const void *data, size_t bytes)
+{
+    const struct ski_entry *what = ski_entry_find(__func__, entry);
+    struct head             head = {.id = target.id, .entry = entry.id};
+
+    if (ski_section_ended(SKI_SELF()->objects, __func__, target.id))
+        deleted(&head, skua_pe());
+    if (what->flags & SKUA_ENTRY_SYNC)
+        ski_misuse("skua_section_invoke: %s::%s gives an answer, which all cannot",
+                   what->of->def.name, what->name);
+    order(&head, data, bytes);
+}
+
+void skua_section_delete(skua_section section)
+{
+    struct head head = {.id = section.id, .entry = ORDER_END};
+
+    if (ski_section_ended(SKI_SELF()->objects, __func__, section.id))
+        deleted(&head, skua_pe());
+    order(&head, NULL, 0);
+}
+
+skua_completion skua_done_invoke_section(skua_section section, skua_entry entry)
+{
+    ski_entry_find(__func__, entry);
+    return (skua_completion){.kind        = SKI_DONE_OBJECT,
+                             .entry       = (uint16_t)entry.id,
+                             .what.target = ski_target(section.id, SKI_TARGET_SECTION)};
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* total.c - see total.h. */
+#include "objects/total.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+
+static const char *op_name(uint32_t op)
+{
+    if (ski_is_list(op))
+        return op == SKUA_SET.id ? "set" : "concat";
+    return ski_op_name((skua_op){op});
+}
+
+void ski_shape_check(const char *call, const struct ski_shape *shape, const char *who, int pe)
+{
+    skua_type type = (skua_type)shape->type;
+
+    if (!ski_shape_known((skua_op){shape->op}, type))
+        ski_misuse("%s: %s on PE %d: there is no %s of type %s", call, who, pe, op_name(shape->op),
+                   ski_type_name(type));
+}
+
+bool ski_shape_right(const struct ski_shape *shape, size_t bytes)
+{
+    size_t size = ski_type_size((skua_type)shape->type);
+
+    if (!size || !ski_shape_known((skua_op){shape->op}, (skua_type)shape->type))
+        return false;
+    return ski_is_list(shape->op) || (shape->count <= bytes && shape->count * size == bytes);
+}
+
+void ski_total_differs(const struct ski_total *total, const struct ski_shape *shape,
+                       const char *what, const char *who, int pe)
+{
+    ski_misuse("%s: %s on PE %d contributes %llu x %s for %s, others %llu x %s for %s", what, who,
+               pe, (unsigned long long)shape->count, ski_type_name((skua_type)shape->type),
+               op_name(shape->op), (unsigned long long)total->shape.count,
+               ski_type_name((skua_type)total->shape.type), op_name(total->shape.op));
+}
+
+void ski_total_append(struct ski_total *total, const void *data, size_t bytes)
+{
+    if (total->bytes + bytes > total->room) {
+        total->room = 2 * (total->bytes + bytes);
+        total->data = ski_realloc(total->data, total->room);
+    }
+    if (bytes)
+        memcpy(total->data + total->bytes, data, bytes);
+    total->bytes += bytes;
+}
+
+/* One of a set: its length, itself, up to a multiple of 8. */
+static void append_item(struct ski_total *total, const void *data, size_t bytes)
+{
+    static const char nothing[8];
+    uint64_t          length = bytes;
+
+    ski_total_append(total, &length, sizeof length);
+    ski_total_append(total, data, bytes);
+    ski_total_append(total, nothing, -bytes & 7);
+}
+
+void ski_total_contribute(struct ski_total *total, const struct ski_shape *shape, const void *data,
+                          size_t bytes, const skua_completion *done)
+{
+    if (SKI_UNLIKELY(shape->op == SKUA_SET.id)) {
+        ski_total_add(total, shape, NULL, 0);
+        append_item(total, data, bytes);
+    } else {
+        ski_total_add(total, shape, data, bytes);
+    }
+    if (!total->to.kind)
+        total->to = *done;
+}
+
+bool skua_set_next(const void *result, size_t bytes, const void **at, size_t *length)
+{
+    const char *next = result;
+    uint64_t    size;
+
+    if (*at) {
+        memcpy(&size, (const char *)*at - sizeof size, sizeof size);
+        next = (const char *)*at + ((size + 7) & ~UINT64_C(7));
+    }
+    if (next >= (const char *)result + bytes)
+        return false;
+    memcpy(&size, next, sizeof size);
+    *at     = next + sizeof size;
+    *length = size;
+    return true;
+}

@@ -1,0 +1,673 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sections.c - multicasts to and reductions over sections, compared with a model.
+ *
+ * usage: sections [ROUNDS]
+ *
+ * First each call once, and how many messages it takes.  Then rounds: random, overlapping
+ * sections of an array of integers, of triples, of strings and of a group get multicasts
+ * and reduce, many at a time, started on all PEs, while their members move.  Each member
+ * writes down, per section, what it got: it must have all multicasts once and in order.
+ * PE 0 computes what each reduction must give.
+ */
+#include <math.h>
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define MEMBERS  40 /* of an array    */
+#define SECTIONS 6  /* of a round     */
+#define CASTS    12 /* in each        */
+#define DEAD     2  /* of an array, in the rounds with deaths */
+
+static skua_class point_class;
+static skua_entry cast_entry, tell_entry, pass_entry, move_entry, one_entry, leave_entry,
+    kinds_entry, brief_entry;
+static skua_handler start_handler, ask_handler, told_handler;
+static uint64_t     seed;
+
+struct point {
+    uint64_t random;
+    int32_t  got[SECTIONS]; /* multicasts of this round */
+};
+
+/* What a multicast says. */
+struct cast {
+    skua_section    section;
+    int32_t         slot, number, moves;
+    skua_completion done;
+    char            more[100]; /* some are longer */
+};
+
+#define SHORT offsetof(struct cast, more)
+
+/* ---- a member -------------------------------------------------------------------------------- */
+
+static int32_t number_of(const void *self)
+{
+    skua_index index = skua_index_of(self);
+
+    if (index.bytes == 12)
+        return index.at.x[0] * 10 + index.at.x[1] * 2 + index.at.x[2];
+    return index.at.x[0];
+}
+
+static void construct(void *self, const void *data, size_t bytes)
+{
+    struct point *p = self;
+
+    (void)data;
+    CHECK(bytes <= sizeof p->random);
+    p->random = (uint64_t)number_of(self) * 77 + 1;
+}
+
+/* Contributes twice to reductions that differ: a sum, and the numbers of all. */
+static void contribute(void *self, const struct cast *cast)
+{
+    int64_t value = number_of(self) + cast->number;
+    int32_t name  = number_of(self);
+
+    if (cast->number % 3 == 0)
+        skua_section_contribute(cast->section, self, SKUA_SET, SKUA_BYTE, &name, sizeof name,
+                                cast->done);
+    else
+        skua_section_contribute(cast->section, self, SKUA_SUM, SKUA_INT64, &value, 1, cast->done);
+}
+
+static void on_cast(void *self, const void *data, size_t bytes)
+{
+    struct point      *p    = self;
+    const struct cast *cast = data;
+    uint64_t           draw = tap_random(&p->random);
+
+    CHECK(bytes == SHORT || bytes == sizeof *cast);
+    CHECK(cast->number == p->got[cast->slot]);
+    p->got[cast->slot]++;
+    contribute(self, cast);
+    if (draw % 16 == 1)
+        skua_poll(3); /* others come meanwhile */
+    if (cast->moves && draw % 4 == 0)
+        skua_migrate(self, (int)(tap_random(&p->random) % (unsigned)skua_pes()));
+}
+
+/* How many of each section it got; at the end of a round. */
+static void on_tell(void *self, const void *data, size_t bytes)
+{
+    struct point   *p = self;
+    int32_t         got[1 + SECTIONS];
+    skua_completion done;
+
+    CHECK(bytes == sizeof done);
+    memcpy(&done, data, sizeof done);
+    got[0] = number_of(self);
+    memcpy(got + 1, p->got, sizeof p->got);
+    skua_contribute(self, SKUA_SET, SKUA_BYTE, got, sizeof got, done);
+    memset(p->got, 0, sizeof p->got);
+}
+
+static void on_move(void *self, const void *data, size_t bytes)
+{
+    struct point *p = self;
+
+    (void)data, (void)bytes;
+    skua_migrate(self, (int)(tap_random(&p->random) % (unsigned)skua_pes()));
+}
+
+static void on_leave(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_delete(self);
+}
+
+/* ---- PE 0 waits ------------------------------------------------------------------------------ */
+
+static void wait_quiet(void)
+{
+    skua_counter counter = SKUA_COUNTER_INIT;
+
+    skua_quiescence(skua_done_count(&counter));
+    CHECK(skua_counter_wait(&counter, 1));
+}
+
+/* ---- arrays of several kinds ----------------------------------------------------------------- */
+
+static skua_index index_of(int kind, int i)
+{
+    char name[SKUA_INDEX_MAX] = {0};
+
+    switch (kind) {
+    case 0: return skua_index1(i);
+    case 1: return skua_index3(i / 10, i % 10 / 2, i % 2);
+    case 2:
+        memcpy(name, &i, sizeof i);
+        memset(name + 4, 'a' + i, 36);
+        return skua_index_bytes(name, 13 + (size_t)i % 30); /* not as long as three integers */
+        ;
+    default: return skua_index1(i);
+    }
+}
+
+static int members_of(int kind)
+{
+    return kind < 3 ? MEMBERS : skua_pes();
+}
+
+static skua_collection make_array(int kind)
+{
+    skua_array_def  strings = {.flags = SKUA_ARRAY_OPEN};
+    skua_collection all;
+
+    if (kind == 0)
+        return skua_array1(point_class, MEMBERS, NULL, 0);
+    if (kind == 1)
+        return skua_array3(point_class, MEMBERS / 10, 5, 2, NULL, 0);
+    if (kind == 3)
+        return skua_group_create(point_class, NULL, 0);
+    all = skua_array_create(point_class, &strings, NULL, 0);
+    for (int i = 0; i < MEMBERS; i++)
+        skua_array_insert(skua_element(all, index_of(2, i)), i % skua_pes(), NULL, 0);
+    return all;
+}
+
+/* ---- each call once -------------------------------------------------------------------------- */
+
+static void on_one(void *self, const void *data, size_t bytes)
+{
+    struct cast cast;
+    int64_t     one = 1;
+
+    CHECK(bytes == SHORT);
+    memcpy(&cast, data, SHORT);
+    skua_section_contribute(cast.section, self, SKUA_SUM, SKUA_INT64, &one, 1, cast.done);
+}
+
+static int64_t wait_sum(skua_future *future)
+{
+    size_t         bytes;
+    const int64_t *sum = skua_future_wait(future, &bytes);
+    int64_t        value;
+
+    CHECK(sum && bytes == sizeof *sum);
+    value = *sum;
+    skua_future_clear(future);
+    return value;
+}
+
+/* How many members a section has, by its own count. */
+static int64_t count_members(skua_section section)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+    struct cast cast   = {.section = section, .done = skua_done_future(&future)};
+
+    skua_section_invoke(section, one_entry, &cast, SHORT);
+    return wait_sum(&future);
+}
+
+static void test_ranges(void)
+{
+    skua_collection all      = skua_array3(point_class, 4, 5, 2, NULL, 0);
+    skua_range      range    = {.dims = 3, .lower = {1, 0, 0}, .upper = {4, 5, 2}};
+    int32_t         stride[] = {2, 3, 1};
+    skua_section    some     = skua_section_range(all, &range, stride);
+    skua_section    more     = skua_section_range(all, &range, NULL);
+    skua_index      corner   = skua_index3(3, 4, 1);
+    skua_section    one      = skua_section_create(all, &corner, 1);
+    skua_section    nobody   = skua_section_create(all, NULL, 0);
+
+    CHECK(count_members(some) == 2 * 2 * 2);
+    CHECK(count_members(more) == 3 * 5 * 2);
+    CHECK(count_members(one) == 1);
+    skua_section_invoke(nobody, leave_entry, NULL, 0);
+    CHECK(count_members(some) == 2 * 2 * 2);
+    skua_section_delete(nobody);
+    skua_section_delete(some);
+    CHECK(count_members(more) == 3 * 5 * 2);
+    skua_collection_delete(all);
+    wait_quiet();
+}
+
+/* A result goes to a section again, whose members then count on. */
+static void on_pass(void *self, const void *data, size_t bytes)
+{
+    struct point *p = self;
+    int64_t       sum;
+
+    CHECK(bytes == sizeof sum);
+    memcpy(&sum, data, sizeof sum);
+    CHECK(sum == 10);
+    p->got[0]++;
+}
+
+static void test_completion(void)
+{
+    skua_collection all   = skua_array1(point_class, 20, NULL, 0);
+    skua_range      range = {.dims = 1, .lower = {5}, .upper = {15}};
+    skua_section    ten   = skua_section_range(all, &range, NULL);
+    skua_section    odd;
+    struct cast     cast   = {.section = ten};
+    skua_future     future = SKUA_FUTURE_INIT;
+    skua_completion done   = skua_done_future(&future);
+    const void     *data, *at = NULL;
+    size_t          bytes, length;
+    int             passed = 0;
+
+    range.upper[0] = 20;
+    odd            = skua_section_range(all, &range, (int32_t[]){2});
+    cast.done      = skua_done_invoke_section(odd, pass_entry);
+    skua_section_invoke(ten, one_entry, &cast, SHORT);
+    wait_quiet();
+    skua_invoke_all(all, tell_entry, &done, sizeof done);
+    data = skua_future_wait(&future, &bytes);
+    while (skua_set_next(data, bytes, &at, &length))
+        passed += ((const int32_t *)at)[1];
+    CHECK(passed == 8);
+    skua_future_clear(&future);
+    skua_collection_delete(all);
+}
+
+/* Every kind of value that is combined: four reductions at a time. */
+static void on_kinds(void *self, const void *data, size_t bytes)
+{
+    struct cast     cast;
+    unsigned char   letter = (unsigned char)number_of(self);
+    skua_statistics s      = skua_statistics_of(letter);
+    double          pair[] = {letter, -letter};
+
+    CHECK(bytes == SHORT);
+    memcpy(&cast, data, SHORT);
+    skua_section_contribute(cast.section, self, SKUA_CONCAT, SKUA_BYTE, &letter, 1, cast.done);
+    skua_section_contribute(cast.section, self, SKUA_STATISTICS, SKUA_DOUBLE, &s,
+                            SKUA_STATISTICS_COUNT, cast.done);
+    skua_section_contribute(cast.section, self, SKUA_MAX, SKUA_DOUBLE, pair, 2, cast.done);
+    skua_section_contribute(cast.section, self, SKUA_SUM, SKUA_INT32, NULL, 0, cast.done);
+}
+
+static int kinds;
+
+static void check_letters(const unsigned char *letters, size_t bytes)
+{
+    int sum = 0;
+
+    CHECK(bytes == 10);
+    for (size_t i = 0; i < bytes; i++)
+        sum += letters[i];
+    CHECK(sum == 135);
+}
+
+static void on_kind(void *arg, const void *data, size_t bytes)
+{
+    const skua_statistics *stats = data;
+    const double          *pair  = data;
+
+    (void)arg;
+    switch (kinds++) {
+    case 0: check_letters(data, bytes); break;
+    case 1:
+        CHECK(bytes == sizeof *stats && stats->n == 10 && stats->min == 0 && stats->max == 27);
+        CHECK(fabs(stats->mean - 13.5) < 1e-12 && fabs(stats->m2 - 742.5) < 1e-9);
+        break;
+    case 2: CHECK(bytes == 2 * sizeof *pair && pair[0] == 27 && pair[1] == 0); break;
+    case 3: CHECK(bytes == 0); break;
+    default: CHECK(kinds <= 4);
+    }
+}
+
+static void test_kinds(void)
+{
+    skua_collection all   = skua_array1(point_class, 30, NULL, 0);
+    skua_range      range = {.dims = 1, .upper = {30}};
+    skua_section    third = skua_section_range(all, &range, (int32_t[]){3});
+    struct cast     cast  = {.section = third, .done = skua_done_call(on_kind, NULL)};
+
+    skua_section_invoke(third, kinds_entry, &cast, SHORT);
+    wait_quiet();
+    CHECK(kinds == 4);
+    skua_collection_delete(all);
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* What PE 0 expects of a section. */
+struct model {
+    skua_section section;
+    int          size;
+    bool         member[MEMBERS * 2];
+    int64_t      sum;
+    int          results;
+};
+
+static struct model model[SECTIONS];
+static int          results;
+
+static void check_set(const struct model *m, const void *data, size_t bytes)
+{
+    bool        seen[MEMBERS * 2] = {false};
+    const void *at                = NULL;
+    size_t      length;
+    int         count = 0;
+
+    while (skua_set_next(data, bytes, &at, &length)) {
+        int32_t name;
+
+        memcpy(&name, at, sizeof name);
+        CHECK(length == sizeof name && m->member[name] && !seen[name]);
+        seen[name] = true;
+        count++;
+    }
+    CHECK(count == m->size);
+}
+
+static void on_result(void *arg, const void *data, size_t bytes)
+{
+    struct model *m = arg;
+    int           n = m->results++;
+
+    results++;
+    if (n % 3 == 0) {
+        check_set(m, data, bytes);
+        return;
+    }
+    CHECK(bytes == sizeof(int64_t));
+    CHECK(*(const int64_t *)data == m->sum + (int64_t)n * m->size);
+}
+
+static void choose(struct model *m, skua_collection all, int kind)
+{
+    skua_index index[MEMBERS * 2];
+    int        members = members_of(kind);
+    uint64_t   share   = 1 + tap_random(&seed) % 4;
+
+    *m = (struct model){.size = 0};
+    for (int i = 0; i < members; i++) {
+        int32_t name = kind == 1 ? i / 10 * 10 + i % 10 / 2 * 2 + i % 2 : i;
+
+        if (tap_random(&seed) % 4 >= share && i)
+            continue;
+        index[m->size++] = index_of(kind, i);
+        m->member[name]  = true;
+        m->sum += name;
+    }
+    for (int i = m->size - 1; i > 0; i--) {
+        int        other = (int)(tap_random(&seed) % (unsigned)(i + 1));
+        skua_index kept  = index[i];
+
+        index[i]     = index[other];
+        index[other] = kept;
+    }
+    m->section = skua_section_create(all, index, (size_t)m->size);
+}
+
+/* On any PE: some multicasts of one section, all of which this PE sends. */
+static void on_start(skua_msg *msg)
+{
+    struct cast *cast = skua_msg_data(msg);
+
+    for (int n = 0; n < CASTS; n++) {
+        cast->number = n;
+        skua_section_invoke(cast->section, cast_entry, cast, n % 2 ? sizeof *cast : SHORT);
+        skua_poll((size_t)n % 3);
+    }
+    skua_msg_free(msg);
+}
+
+static void check_members(skua_collection all)
+{
+    skua_future     future = SKUA_FUTURE_INIT;
+    skua_completion done   = skua_done_future(&future);
+    const void     *data, *at = NULL;
+    size_t          bytes, length;
+
+    skua_invoke_all(all, tell_entry, &done, sizeof done);
+    data = skua_future_wait(&future, &bytes);
+    while (skua_set_next(data, bytes, &at, &length)) {
+        const int32_t *got = at;
+
+        for (int s = 0; s < SECTIONS; s++)
+            CHECK(got[1 + s] == (model[s].member[got[0]] ? CASTS : 0));
+    }
+    skua_future_clear(&future);
+}
+
+static bool all_came(void *arg)
+{
+    (void)arg;
+    return results == SECTIONS * CASTS;
+}
+
+static void play(skua_collection all, int kind)
+{
+    results = 0;
+    if (kind < 3)
+        skua_invoke_all(all, move_entry, NULL, 0);
+    skua_poll(tap_random(&seed) % 10);
+    for (int s = 0; s < SECTIONS; s++) {
+        struct cast cast = {
+            .slot = s, .moves = kind < 3, .done = skua_done_call(on_result, &model[s])};
+
+        choose(&model[s], all, kind);
+        cast.section = model[s].section;
+        skua_send_copy((int)(tap_random(&seed) % (unsigned)skua_pes()), start_handler, &cast,
+                       sizeof cast);
+        skua_poll(tap_random(&seed) % 10);
+    }
+    CHECK(skua_run_until(all_came, NULL));
+    for (int s = 0; s < SECTIONS; s++)
+        skua_section_delete(model[s].section);
+    wait_quiet();
+    check_members(all);
+}
+
+/* ---- deaths ---------------------------------------------------------------------------------- */
+
+/* Members are deleted while they move and multicasts are under way: the others have them
+ * all, and reductions end. */
+static void test_deaths(int rounds)
+{
+    for (int round = 0; round < rounds; round++) {
+        skua_collection all = make_array(round % 3);
+        skua_section    section;
+        skua_index      index[MEMBERS];
+        struct cast     cast = {.slot = 0, .moves = 1};
+        int             dead = (int)(tap_random(&seed) % MEMBERS);
+
+        wait_quiet();
+        skua_invoke_all(all, move_entry, NULL, 0);
+        for (int i = 0; i < MEMBERS; i++)
+            index[i] = index_of(round % 3, i);
+        section      = skua_section_create(all, index, MEMBERS);
+        cast.section = section;
+        cast.done    = skua_done_nothing();
+        for (int n = 0; n < CASTS; n++) {
+            cast.number = n;
+            skua_section_invoke(section, cast_entry, &cast, SHORT);
+            skua_poll(tap_random(&seed) % 20);
+            if (n == CASTS / 2)
+                for (int i = 0; i < DEAD; i++)
+                    skua_invoke_copy(skua_element(all, index[(dead + i) % MEMBERS]), leave_entry,
+                                     NULL, 0);
+        }
+        wait_quiet();
+        CHECK(count_members(section) == MEMBERS - DEAD);
+        skua_section_delete(section);
+        wait_quiet();
+        skua_collection_delete(all);
+    }
+}
+
+/* ---- without multicasts ---------------------------------------------------------------------- */
+
+static int64_t direct[3];
+static int     directs;
+
+static void on_direct(void *arg, const void *data, size_t bytes)
+{
+    (void)arg;
+    CHECK(bytes == sizeof *direct && directs < 3);
+    memcpy(&direct[directs++], data, sizeof *direct);
+}
+
+/* Contributes twice and is gone. */
+static void on_brief(void *self, const void *data, size_t bytes)
+{
+    on_one(self, data, bytes);
+    on_one(self, data, bytes);
+    skua_delete(self);
+}
+
+/* Invokes all, each alone, to contribute three times. */
+static void invoke_each(skua_collection all, const skua_index *index, const struct cast *cast)
+{
+    for (int i = 0; i < 3 * MEMBERS; i++) {
+        skua_ref ref = skua_element(all, index[i % MEMBERS]);
+
+        if (i < DEAD)
+            skua_invoke_copy(ref, brief_entry, cast, SHORT);
+        else if (i % MEMBERS >= DEAD)
+            skua_invoke_copy(ref, one_entry, cast, SHORT);
+    }
+}
+
+/* Members hear of a section from others, perhaps before it hears of them, contribute three
+ * times, but some only twice, which die then.  What these gave is counted, or not. */
+static void test_direct(int rounds)
+{
+    for (int round = 0; round < rounds; round++) {
+        skua_collection all  = make_array(round % 3);
+        struct cast     cast = {.done = skua_done_call(on_direct, NULL)};
+        skua_index      index[MEMBERS];
+
+        wait_quiet();
+        directs = 0;
+        skua_invoke_all(all, move_entry, NULL, 0);
+        skua_poll(tap_random(&seed) % 40);
+        for (int i = 0; i < MEMBERS; i++)
+            index[i] = index_of(round % 3, i);
+        cast.section = skua_section_create(all, index, MEMBERS);
+        invoke_each(all, index, &cast);
+        wait_quiet();
+        CHECK(directs == 3 && direct[2] == MEMBERS - DEAD);
+        CHECK(direct[0] >= MEMBERS - DEAD && direct[0] <= MEMBERS);
+        CHECK(direct[1] >= MEMBERS - DEAD && direct[1] <= MEMBERS);
+        CHECK(count_members(cast.section) == MEMBERS - DEAD);
+        skua_collection_delete(all);
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+#define TIMES 200
+
+struct traffic {
+    int32_t  pe;
+    uint64_t sent, delivered;
+};
+
+static struct traffic *traffic; /* PE 0's, of all PEs */
+static int             told;
+
+/* On each PE: what it has sent and had so far, to PE 0. */
+static void on_ask(skua_msg *msg)
+{
+    skua_stats     stats = skua_stats_get();
+    struct traffic mine  = {skua_pe(), stats.sent_inline + stats.sent_pointer + stats.sent_far,
+                            stats.delivered};
+
+    skua_send_copy(0, told_handler, &mine, sizeof mine);
+    skua_msg_free(msg);
+}
+
+static void on_told(skua_msg *msg)
+{
+    const struct traffic *one = skua_msg_data(msg);
+
+    traffic[one->pe] = *one;
+    told++;
+    skua_msg_free(msg);
+}
+
+static bool all_told(void *arg)
+{
+    (void)arg;
+    return told == skua_pes();
+}
+
+static void ask_all(struct traffic *into)
+{
+    traffic = into;
+    told    = 0;
+    for (int pe = 0; pe < skua_pes(); pe++)
+        skua_send_copy(pe, ask_handler, NULL, 0);
+    CHECK(skua_run_until(all_told, NULL));
+}
+
+/* A multicast and a reduction over a section on half of the PEs take two messages for
+ * each of these, and the others hear nothing of it. */
+static void test_messages(void)
+{
+    int             pes = skua_pes(), half = (pes + 1) / 2;
+    struct traffic *then = calloc(2 * (size_t)pes, sizeof *then), *now = then + pes;
+    skua_collection all     = skua_array1(point_class, 10 * pes, NULL, 0); /* 10 on each */
+    skua_range      range   = {.dims = 1, .upper = {10 * half}};
+    skua_section    section = skua_section_range(all, &range, NULL);
+    uint64_t        sent    = 0;
+
+    CHECK(count_members(section) == 10 * half);
+    wait_quiet();
+    ask_all(then);
+    for (int i = 0; i < TIMES; i++)
+        CHECK(count_members(section) == 10 * half);
+    ask_all(now);
+    for (int pe = 0; pe < pes; pe++) {
+        sent += now[pe].sent - then[pe].sent;
+        CHECK(pe < half || now[pe].delivered - then[pe].delivered < TIMES / 10);
+    }
+    CHECK(sent <= (uint64_t)(TIMES * 2 * (half - 1) + 10 * pes));
+    free(then);
+    skua_collection_delete(all);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static void start(int argc, char **argv)
+{
+    int rounds = argc > 1 ? atoi(argv[1]) : 12;
+
+    if (skua_pe() != 0)
+        return;
+    seed = tap_seed();
+    test_ranges();
+    test_completion();
+    test_kinds();
+    test_messages();
+    for (int kind = 0; kind < 4; kind++) {
+        skua_collection all = make_array(kind);
+
+        wait_quiet();
+        for (int i = 0; i < rounds; i++)
+            play(all, kind);
+        skua_collection_delete(all);
+    }
+    test_deaths(rounds);
+    test_direct(rounds);
+    skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    skua_class_def def = {"point", sizeof(struct point), construct, NULL, NULL};
+
+    point_class   = skua_class_register(&def);
+    cast_entry    = skua_method_register(point_class, "cast", on_cast, 0);
+    tell_entry    = skua_method_register(point_class, "tell", on_tell, 0);
+    pass_entry    = skua_method_register(point_class, "pass", on_pass, 0);
+    move_entry    = skua_method_register(point_class, "move", on_move, 0);
+    one_entry     = skua_method_register(point_class, "one", on_one, 0);
+    leave_entry   = skua_method_register(point_class, "leave", on_leave, 0);
+    kinds_entry   = skua_method_register(point_class, "kinds", on_kinds, 0);
+    brief_entry   = skua_method_register(point_class, "brief", on_brief, 0);
+    start_handler = skua_register("start", on_start);
+    ask_handler   = skua_register("ask", on_ask);
+    told_handler  = skua_register("told", on_told);
+    return skua_main(argc, argv, start);
+}
