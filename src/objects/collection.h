@@ -34,6 +34,7 @@ struct ski_collection {
     struct ski_directory directory;   /* of an array, of chares                       */
     uint32_t             quick_bytes; /* bytes of its indices if they are keys and it exists,
                                          else what no index has                        */
+    uint32_t pair_bytes;              /* the same, if they are 12 or 16                */
     uint8_t  state;
     uint8_t  kind;
     bool     open;        /* messages wait for elements that do not exist */

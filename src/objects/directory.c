@@ -17,7 +17,7 @@ static void allocate(struct ski_directory *directory, size_t slots)
 void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes)
 {
     *directory = (struct ski_directory){.exact    = index_bytes == 4 || index_bytes == 8,
-                                        .mask_key = index_bytes == 4 ? UINT32_MAX : UINT64_MAX,
+                                        .mask_key = index_bytes % 8 ? UINT32_MAX : UINT64_MAX,
                                         .golden   = SKI_GOLDEN};
     allocate(directory, LEAST);
 }

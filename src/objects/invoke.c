@@ -318,10 +318,73 @@ static inline void post_here(struct ski_pe *self, struct ski_object *object, sku
     ski_queue_push(&self->queue, msg, msg->flags);
 }
 
+/* An element of an array of one or two integers that is here, if it lies where its key
+ * says; else NULL. */
+static inline struct ski_object *find_quick(const struct ski_collection *all, const skua_ref *ref)
+{
+    const struct ski_directory *directory = &all->directory;
+    const struct ski_slot      *slot;
+    uint64_t                    key;
+
+    memcpy(&key, &ref->index.at, sizeof key);
+    key &= directory->mask_key;
+    slot = &directory->slot[key * directory->golden >> directory->shift];
+    return SKI_LIKELY(slot->key == key && !(slot->value & SKI_IS_PLACE))
+               ? (struct ski_object *)slot->value
+               : NULL;
+}
+
+/* The same wherever it lies: beside where its key says if that place was taken. */
+static inline struct ski_object *find_key(const struct ski_collection *all, const skua_ref *ref)
+{
+    const struct ski_directory *directory = &all->directory;
+    const struct ski_slot      *slot      = directory->slot;
+    uint64_t                    key, at;
+
+    memcpy(&key, &ref->index.at, sizeof key);
+    key &= directory->mask_key;
+    for (at = key * directory->golden >> directory->shift; slot[at].value;
+         at = (at + 1) & directory->mask)
+        if (slot[at].key == key)
+            return slot[at].value & SKI_IS_PLACE ? NULL : (struct ski_object *)slot[at].value;
+    return NULL;
+}
+
+static inline bool is_pair(uintptr_t value, const uint64_t word[2])
+{
+    uint64_t have[2];
+
+    if (value & SKI_IS_PLACE)
+        return false;
+    memcpy(have, ((struct ski_object *)value)->index.raw, sizeof have);
+    return have[0] == word[0] && have[1] == word[1];
+}
+
+/* One with an index of three or four integers, a single object among them. */
+static inline struct ski_object *find_pair(const struct ski_collection *all, const skua_ref *ref)
+{
+    const struct ski_directory *directory = &all->directory;
+    const struct ski_slot      *slot      = directory->slot;
+    uint64_t                    word[2], hash, at;
+
+    memcpy(word, &ref->index.at, sizeof word);
+    word[1] &= directory->mask_key;
+    hash = ski_index_hash_pair(word, ref->index.bytes);
+    for (at = hash * directory->golden >> directory->shift; slot[at].value;
+         at = (at + 1) & directory->mask)
+        if (slot[at].key == hash && is_pair(slot[at].value, word))
+            return (struct ski_object *)slot[at].value;
+    return NULL;
+}
+
 static inline struct ski_object *find_here(struct ski_objects *objects, const skua_ref *ref,
                                            struct ski_collection **all)
 {
+    struct ski_object *object;
+
     *all = ski_collection_find(objects, ref->of.id);
+    if (*all && (*all)->pair_bytes == ref->index.bytes && (object = find_pair(*all, ref)))
+        return object;
     if (SKI_UNLIKELY(!*all || ((*all)->index_bytes != ref->index.bytes && (*all)->index_bytes)))
         return NULL;
     return ski_here(*all, &ref->index);
@@ -410,22 +473,6 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
     }
 }
 
-/* An element of an array of one or two integers that is here, if it lies where its key
- * says; else NULL. */
-static inline struct ski_object *find_quick(const struct ski_collection *all, const skua_ref *ref)
-{
-    const struct ski_directory *directory = &all->directory;
-    const struct ski_slot      *slot;
-    uint64_t                    key;
-
-    memcpy(&key, &ref->index.at, sizeof key);
-    key &= directory->mask_key;
-    slot = &directory->slot[key * directory->golden >> directory->shift];
-    return SKI_LIKELY(slot->key == key && !(slot->value & SKI_IS_PLACE))
-               ? (struct ski_object *)slot->value
-               : NULL;
-}
-
 /* By moves of fixed size that may overlap, and no call. */
 static inline void copy_small(char *to, const char *from, size_t bytes)
 {
@@ -446,9 +493,51 @@ static inline void copy_small(char *to, const char *from, size_t bytes)
     }
 }
 
+/* Queues a copy of @p bytes, at most SMALL, for a method of an object that is here: a
+ * message that has what ski_on_invoke() needs, and no more, from a magazine that has one. */
+static inline void post_small(struct ski_pe *self, struct ski_object *object,
+                              const struct ski_entry *what, skua_entry entry,
+                              struct ski_magazine *magazine, const void *data, size_t bytes)
+{
+    skua_msg *msg = ski_magazine_take(magazine, SKUA_MSG_HEADER + bytes);
+    uint64_t  stamp;
+
+    msg->bytes         = bytes;
+    msg->target        = (uintptr_t)object;
+    msg->here.method   = what->plain;
+    msg->here.magazine = magazine;
+    stamp              = (self->objects->stamp & ~UINT64_C(0xffff)) | (uint16_t)entry.id;
+    memcpy(&msg->handler, &stamp, sizeof stamp);
+    copy_small(skua_msg_data(msg), data, bytes);
+    object->life += SKI_LIFE_QUEUED;
+    ski_queue_push(&self->queue, msg, 0);
+}
+
+/* Of the collection that was found last: elements that lie elsewhere than where their
+ * keys say, or have no keys. */
+static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entry entry,
+                                                  const void *data, size_t bytes)
+{
+    struct ski_pe          *self     = ski_self;
+    struct ski_collection  *all      = self->objects->last;
+    const struct ski_entry *what     = &self->objects->entries[(uint16_t)entry.id];
+    struct ski_magazine    *magazine = &self->pool.magazine[SMALL_CLASS(bytes)];
+    struct ski_object      *object   = NULL;
+
+    if (SKI_LIKELY(all->id == ref->of.id && all->pair_bytes == ref->index.bytes))
+        object = find_pair(all, ref);
+    else if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes)
+        object = find_key(all, ref);
+    if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > SMALL ||
+                     magazine->count == 0))
+        invoke_copy(ref, entry, data, bytes);
+    else
+        post_small(self, object, what, entry, magazine, data, bytes);
+}
+
 /* The most frequent case, in few instructions: up to SMALL bytes for a method of an
- * element that is here.  The message has what ski_on_invoke() needs, and no more.  All
- * that is not so is left to a call at the end, so that no register need be saved. */
+ * element that is here.  All that is not so is left to a call at the end, so that no
+ * register need be saved. */
 void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data, size_t bytes)
 {
     struct ski_pe          *self     = SKI_SELF();
@@ -457,26 +546,15 @@ void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data
     const struct ski_entry *what     = &objects->entries[(uint16_t)entry.id];
     struct ski_magazine    *magazine = &self->pool.magazine[SMALL_CLASS(bytes)];
     struct ski_object      *object;
-    uint64_t                stamp;
-    skua_msg               *msg;
 
     if (SKI_UNLIKELY(all->id != ref->of.id || all->quick_bytes != ref->index.bytes ||
                      what->of != all->class || !what->plain || bytes > SMALL ||
                      !(object = find_quick(all, ref)) || magazine->count == 0)) {
-        invoke_copy(ref, entry, data, bytes);
+        invoke_last(ref, entry, data, bytes);
         return;
     }
     __asm__("" : "+r"(magazine)); /* one address, not two sums of the same parts */
-    msg                = ski_magazine_take(magazine, SKUA_MSG_HEADER + bytes);
-    msg->bytes         = bytes;
-    msg->target        = (uintptr_t)object;
-    msg->here.method   = what->plain;
-    msg->here.magazine = magazine;
-    stamp              = (objects->stamp & ~UINT64_C(0xffff)) | (uint16_t)entry.id;
-    memcpy(&msg->handler, &stamp, sizeof stamp);
-    copy_small(skua_msg_data(msg), data, bytes);
-    object->life += SKI_LIFE_QUEUED;
-    ski_queue_push(&self->queue, msg, 0);
+    post_small(self, object, what, entry, magazine, data, bytes);
 }
 
 void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
