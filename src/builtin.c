@@ -8,6 +8,7 @@
 #include "objects/locate.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
+#include "objects/seed.h"
 #include "objects/wave.h"
 #include "onesided/agree.h"
 #include "onesided/lock_far.h"
@@ -26,6 +27,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_RESULT]         = {"skua.result", ski_on_result, SKI_REDUCE_LEAST},
     [SKI_HANDLER_NOTIFIED]       = {"skua.notified", ski_on_notified, SKI_NEVER_FAR},
     [SKI_HANDLER_REQUEST]        = {"skua.request", ski_on_request, 0},
+    [SKI_HANDLER_PLACED]         = {"skua.placed", ski_on_placed, SKI_NEVER_FAR},
     [SKI_HANDLER_SERVED]         = {"skua.served", ski_on_served, 0},
     [SKI_HANDLER_AGREE]          = {"skua.agree", ski_on_agree, SKI_AGREE_LEAST},
     [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},
@@ -42,6 +44,11 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_BYE]          = {"skua.bye", ski_on_bye, sizeof(int32_t)},
     [SKI_HANDLER_CREATE]       = {"skua.create", ski_on_create, SKI_CREATE_LEAST},
     [SKI_HANDLER_ADOPT]        = {"skua.adopt", ski_on_adopt, SKI_NEVER_FAR},
+    [SKI_HANDLER_SEED]         = {"skua.seed", ski_on_seed, SKI_INSERT_LEAST},
+    [SKI_HANDLER_SEED_GROW]    = {"skua.seed-grow", ski_on_seed_grow, SKI_NEVER_FAR},
+    [SKI_HANDLER_SEED_ASK]     = {"skua.seed-ask", ski_on_seed_ask, SKI_SEED_ASK_LEAST},
+    [SKI_HANDLER_SEED_NONE]    = {"skua.seed-none", ski_on_seed_none, 0},
+    [SKI_HANDLER_SEED_KNOWN]   = {"skua.seed-known", ski_on_seed_known, 0},
     [SKI_HANDLER_INSERT]       = {"skua.insert", ski_on_insert, SKI_INSERT_LEAST},
     [SKI_HANDLER_DELETE]       = {"skua.delete", ski_on_delete, 0},
     [SKI_HANDLER_LOCATED]      = {"skua.located", ski_on_located, SKI_LOCATED_LEAST},
@@ -57,11 +64,12 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
 };
 
 const bool ski_builtin_runs_program[SKI_HANDLERS] = {
-    [SKI_HANDLER_BROADCAST] = true, [SKI_HANDLER_BROADCAST_HERE] = true,
-    [SKI_HANDLER_REDUCE] = true,                                 /* operators */
-    [SKI_HANDLER_RESULT] = true,    [SKI_HANDLER_CREATE] = true, /* constructors */
-    [SKI_HANDLER_INSERT] = true,    [SKI_HANDLER_DELETE] = true,
-    [SKI_HANDLER_MIGRATE] = true,   [SKI_HANDLER_EVERYONE_LATE] = true,
-    [SKI_HANDLER_EVERYONE] = true,  [SKI_HANDLER_PART] = true,
-    [SKI_HANDLER_START] = true,     [SKI_HANDLER_FEWER] = true,
+    [SKI_HANDLER_BROADCAST] = true,     [SKI_HANDLER_BROADCAST_HERE] = true,
+    [SKI_HANDLER_REDUCE] = true,                                     /* operators */
+    [SKI_HANDLER_RESULT] = true,        [SKI_HANDLER_CREATE] = true, /* constructors */
+    [SKI_HANDLER_SEED_GROW] = true,     [SKI_HANDLER_INSERT] = true,
+    [SKI_HANDLER_DELETE] = true,        [SKI_HANDLER_MIGRATE] = true,
+    [SKI_HANDLER_EVERYONE_LATE] = true, [SKI_HANDLER_EVERYONE] = true,
+    [SKI_HANDLER_PART] = true,          [SKI_HANDLER_START] = true,
+    [SKI_HANDLER_FEWER] = true,
 };

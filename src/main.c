@@ -15,6 +15,7 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "objects/hosts.h"
 #include "objects/objects.h"
 #include "onesided/onesided.h"
 
@@ -101,6 +102,8 @@ static skua_status_t prepare(struct ski_boot *boot)
     if (status == SKUA_OK)
         status = ski_far_open(boot);
     if (status == SKUA_OK)
+        status = ski_hosts_open(boot);
+    if (status == SKUA_OK)
         status = ski_boot_barrier(boot); /* the ports of all are known */
     return status;
 }
@@ -122,6 +125,7 @@ int skua_main(int argc, char **argv, skua_start_fn start)
         ski_onesided_open(&boot);
         run_pes(&boot, argc, argv, start);
         ski_onesided_close();
+        ski_hosts_close();
         ski_far_close();
         ski_data_close();
         code = ski_job_exit_code(boot.job);

@@ -69,8 +69,8 @@ static void on_lost(void *owner, int pe, const char *why)
     skua_abort("the stranger has lost PE %d: %s", pe, why);
 }
 
-static const struct ski_upcalls upcalls = {on_room, on_packet, on_memory,
-                                           on_sent, on_done,   on_lost};
+static const struct ski_upcalls upcalls = {on_room, on_packet, on_memory, on_sent,
+                                           on_done, on_lost,   NULL};
 
 /* The address of PE 0: its process tells 40 bytes, then for each port a length and an
  * address (far.c). */
@@ -173,7 +173,7 @@ static void forge_packets(void)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-/* As in onesided/request.c: head, two pieces, data. */
+/* As in onesided/wire.h: head, two pieces, data. */
 struct request {
     uint32_t   verb;
     int32_t    origin, source;

@@ -18,8 +18,10 @@
 #include <skua/region.h>
 #include <skua/scheduler.h>
 #include <skua/status.h>
+#include <skua/stream.h>
 #include <skua/thread.h>
 #include <skua/time.h>
+#include <skua/topology.h>
 #include <skua/version.h>
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/handler.h"
+#include "core/late.h"
 #include "core/leave.h"
 #include "core/packet.h"
 #include "core/pe.h"
@@ -19,6 +20,7 @@
 #define FLYING_NS  UINT64_C(1000000)    /* while it holds packets of ours */
 #define LOOK_NS    UINT64_C(1000000000) /* to see who is lost */
 #define COMPLAINTS 10                   /* about wrong packets, then silence */
+#define TAKE_LEAST 4096                 /* a smaller packet is copied as fast as it is looked at */
 
 /* A packet that came before one that was sent before it. */
 struct early {
@@ -67,6 +69,11 @@ const struct ski_driver *ski_far_driver(void)
 const char *ski_far_reason(skua_status_t status)
 {
     return ski_driver_why()[0] ? ski_driver_why() : skua_status_str(status);
+}
+
+size_t ski_far_packet(void)
+{
+    return here.driver->packet ? here.driver->packet() : (size_t)1 << 20;
 }
 
 /* ---- contacts --------------------------------------------------------------------- */
@@ -181,6 +188,16 @@ struct ski_peer *ski_far_peer(struct ski_pe *self, int pe)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
+static void stamp(const struct contact *contact, struct skua_msg *msg)
+{
+    msg->stamp.token    = contact->token_out;
+    msg->stamp.sequence = contact->sent;
+    if (!(msg->flags & SKI_MSG_OBJECT)) { /* whatever lay there is nobody else's business */
+        msg->target = 0;
+        memset(msg->index, 0, sizeof msg->index);
+    }
+}
+
 /* Hands a packet to the driver; false: there is no room. */
 static bool try_send(struct ski_far *far, struct contact *contact, struct skua_msg *msg)
 {
@@ -192,12 +209,7 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
         ski_pool_free(&far->self->pool, msg);
         return true;
     }
-    msg->stamp.token    = contact->token_out;
-    msg->stamp.sequence = contact->sent;
-    if (!(msg->flags & SKI_MSG_OBJECT)) { /* whatever lay there is nobody else's business */
-        msg->target = 0;
-        memset(msg->index, 0, sizeof msg->index);
-    }
+    stamp(contact, msg);
     status = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
     if (status == SKUA_ERR_AGAIN)
         return false;
@@ -235,6 +247,41 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     /* On the small stack of a user thread libraries below might overrun it. */
     if (self->thread || contact->backlog.first || !try_send(far, contact, msg))
         keep(far, contact, msg);
+    ski_late_sent(self);
+}
+
+/* Whether a packet for @p contact would be sent at once. */
+static bool is_open(const struct ski_far *far, const struct contact *contact)
+{
+    return contact && contact->peer && !contact->lost && !contact->backlog.first &&
+           !far->self->thread;
+}
+
+bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
+                        size_t bytes, struct ski_far_done *done)
+{
+    struct ski_far *far     = self->far;
+    struct contact *contact = find(far, pe);
+    skua_status_t   status;
+
+    if (!is_open(far, contact))
+        return false;
+    stamp(contact, msg);
+    far->flying++;
+    status =
+        here.driver->send_split(contact->peer, msg, ski_msg_extent(msg) - bytes, rest, bytes, done);
+    if (status != SKUA_PENDING)
+        far->flying--;
+    if (status == SKUA_ERR_AGAIN || status == SKUA_ERR_UNSUPPORTED)
+        return false;
+    contact->sent++;
+    self->stats.sent_far++;
+    if (status != SKUA_PENDING)
+        done->fn(done, status);
+    if (status < 0)
+        lose(far, contact, skua_status_str(status));
+    ski_late_sent(self);
+    return true;
 }
 
 /* Sends what waits for room; true when nothing is left of it. */
@@ -318,6 +365,7 @@ static void deliver(struct ski_far *far, struct skua_msg *msg)
     if (!msg)
         return;
     far->self->stats.received++;
+    far->self->unserved += msg->handler == SKI_HANDLER_REQUEST;
     ski_queue_push(&far->self->queue, msg, msg->flags);
 }
 
@@ -404,6 +452,28 @@ static void on_arrived(void *owner, void *packet, size_t bytes)
         take_turn(far, contact, msg, sequence, bytes);
 }
 
+/* A packet in the driver's memory: its data may go straight to where it belongs, and what is
+ * left of it takes its turn.  One that comes early, or is wrong, comes in as others do. */
+static bool on_taken(void *owner, const void *packet, size_t bytes)
+{
+    struct ski_far *far = owner;
+    struct skua_msg head, *left;
+    struct contact *contact;
+
+    if (bytes < TAKE_LEAST || !far->self || !far->self->take)
+        return false;
+    memcpy(&head, packet, sizeof head);
+    if (ski_packet_wrong(here.boot->job, ski_handlers.count, &head, bytes))
+        return false;
+    contact = sender_of(far, &head);
+    if (!contact || head.stamp.sequence != contact->received)
+        return false;
+    left = far->self->take(far->self, &head, (const char *)packet + sizeof head);
+    if (left)
+        take_turn(far, contact, left, head.stamp.sequence, bytes);
+    return left != NULL;
+}
+
 static void *on_room(void *owner, size_t bytes)
 {
     struct ski_far *far = owner;
@@ -460,8 +530,8 @@ static void on_lost(void *owner, int pe, const char *why)
         lose(far, contact, why);
 }
 
-static const struct ski_upcalls upcalls = {on_room, on_arrived, on_spoilt,
-                                           on_sent, on_done,    on_lost};
+static const struct ski_upcalls upcalls = {on_room, on_arrived, on_spoilt, on_sent,
+                                           on_done, on_lost,    on_taken};
 
 /* ---- sleeping ----------------------------------------------------------------------- */
 

@@ -51,12 +51,21 @@ const struct ski_driver *ski_far_driver(void);
 /** Why a call of it just failed: as it says, or else what the status means. */
 const char *ski_far_reason(skua_status_t status);
 
+/** The bytes of the packets that suit it, in a spread job. */
+size_t ski_far_packet(void);
+
 /** Begin and end with a PE, which then has its port, if there is one. */
 void ski_far_begin(struct ski_pe *self);
 void ski_far_end(struct ski_pe *self);
 
 /** Send @p msg, which becomes the network's, to a PE that is not here. */
 SKI_COLD void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
+
+/** The same for a message of which the last @p bytes of data are at @p rest and not in it.
+ *  done->fn says when both are free again, perhaps before this returns.  False: that cannot be
+ *  done now, and nothing has happened.  Only where the driver has send_split(). */
+bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
+                        size_t bytes, struct ski_far_done *done);
 
 /** Move things on; true if there was anything. */
 bool ski_far_progress(struct ski_pe *self);

@@ -24,6 +24,7 @@ enum {
     SKI_HANDLER_RESULT,
     SKI_HANDLER_NOTIFIED, /* onesided/notify.c */
     SKI_HANDLER_REQUEST,  /* onesided/request.c */
+    SKI_HANDLER_PLACED,
     SKI_HANDLER_SERVED,
     SKI_HANDLER_AGREE,      /* onesided/agree.c  */
     SKI_HANDLER_ROUND,      /* onesided/notify.c */
@@ -40,6 +41,11 @@ enum {
     SKI_HANDLER_BYE,
     SKI_HANDLER_CREATE, /* objects/collection.c */
     SKI_HANDLER_ADOPT,
+    SKI_HANDLER_SEED, /* objects/seed.c */
+    SKI_HANDLER_SEED_GROW,
+    SKI_HANDLER_SEED_ASK,
+    SKI_HANDLER_SEED_NONE,
+    SKI_HANDLER_SEED_KNOWN,
     SKI_HANDLER_INSERT, /* objects/locate.c */
     SKI_HANDLER_DELETE,
     SKI_HANDLER_LOCATED,

@@ -77,7 +77,16 @@ struct ski_pe {
     uint32_t               polling;    /* calls of skua_poll() around what runs now */
     struct ski_far        *far;        /* its port to other hosts, or NULL */
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
-    uint32_t late_passes;              /* ... for so many passes                            */
+    uint32_t late_passes;              /* ... for so many passes (late.h)                   */
+    uint32_t late_quick, late_need;    /* times that we were back soon, and must have been  */
+    uint64_t late_since;               /* ticks: out of the scheduler since then; 0: not    */
+    uint64_t late_ticks;               /* that is soon                                      */
+
+    /* The data of a packet that has arrived goes to its place; the message that is left to be
+     * run, or NULL: it is not of that kind.  @p data is not aligned. */
+    struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
+    uint32_t
+        unserved; /* SKI_HANDLER_REQUEST from other hosts in the queue, all their data with them */
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals

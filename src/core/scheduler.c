@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "core/far.h"
 #include "core/handler.h"
+#include "core/late.h"
 #include "core/pe.h"
 
 #define ARRIVALS    32    /* cells moved in a pass: later ones may be more urgent */
@@ -28,23 +29,11 @@ struct ski_idle {
 
 /* ---- a pass -------------------------------------------------------------- */
 
-/* What the layer above was asked to send, but not before something more urgent. */
-static void settle(struct ski_pe *self)
-{
-    void (*late)(struct ski_pe *) = self->late;
-
-    self->late        = NULL;
-    self->late_passes = 0;
-    if (late)
-        late(self);
-}
-
 /* Looking at the network is a system call: every so often, and when there is nothing
  * else to do. */
 static void look_far(struct ski_pe *self)
 {
-    if (self->late && (self->queue.pushed == self->queue.popped || self->late_passes++ > 0))
-        settle(self);
+    ski_late_pass(self);
     if (self->far_passes-- > 0 && self->queue.pushed != self->queue.popped)
         return;
     self->far_passes = FAR_PASSES;
@@ -276,7 +265,7 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
 
     while (!(held = condition(arg)) && (pass(self) || idle(self)))
         ;
-    settle(self);
+    ski_late_leave(self);
     return held;
 }
 
@@ -289,7 +278,7 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
     for (unsigned empty = 0; !(held = condition(arg)) && empty <= limit; empty++)
         if (pass(self))
             empty = 0;
-    settle(self);
+    ski_late_leave(self);
     return held;
 }
 
@@ -307,7 +296,7 @@ void skua_run(void)
     self->stop = false;
     while (!self->stop && (pass(self) || idle(self)))
         ;
-    settle(self);
+    ski_late_leave(self);
     self->stop = outer;
 }
 
@@ -332,7 +321,7 @@ size_t skua_run_count(size_t n)
         else if (!idle(self))
             break;
     }
-    settle(self);
+    ski_late_leave(self);
     return run;
 }
 
@@ -345,7 +334,7 @@ size_t skua_poll(size_t n)
     while (run < n && pass(self))
         run++;
     self->polling--;
-    settle(self);
+    ski_late_leave(self);
     return run;
 }
 
@@ -358,6 +347,7 @@ void ski_scheduler_init(struct ski_pe *self)
     self->look_ticks  = ski_ns_to_ticks(LOOK_NS);
     self->idle_limit  = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);
+    ski_late_init(self);
 }
 
 void ski_scheduler_destroy(struct ski_pe *self)

@@ -3,14 +3,17 @@
  * chare.c - single objects.
  *
  * They are elements of a collection of their class, which exists everywhere.  The index
- * of one is its home, where it is created; its creator; and that PE's count of them.
+ * of one is its home, where it is created unless it is a seed (seed.h); its creator; and
+ * that PE's count of them.
  */
 #include "base/memory.h"
 
 #include "objects/locate.h"
+#include "objects/objects.h"
+#include "objects/seed.h"
 
-/* One of the PEs, at random (Steele and Vigna's splitmix). */
-static int any_pe(struct ski_objects *objects)
+/* Steele and Vigna's splitmix. */
+int ski_random_pe(struct ski_objects *objects)
 {
     uint64_t x = objects->random += SKI_GOLDEN;
 
@@ -27,14 +30,15 @@ skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes
 
     if (!ski_class_find(of.id))
         ski_misuse("skua_chare_create: its class was never registered");
-    if (pe == SKUA_ANY_PE)
-        pe = any_pe(self->objects);
-    if ((unsigned)pe >= (unsigned)self->pes)
+    if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
         ski_misuse("skua_chare_create: PE %d does not exist; this job has PEs 0 to %d", pe,
                    self->pes - 1);
-    ref.index.at.x[0] = pe;
+    ref.index.at.x[0] = pe == SKUA_ANY_PE ? self->pe : pe;
     ref.index.at.x[1] = self->pe;
     memcpy(&ref.index.at.x[2], &number, sizeof number);
-    ski_insert(self, pe, &ref, pe, data, bytes);
+    if (pe == SKUA_ANY_PE)
+        ski_seed_plant(self->objects, &ref, data, bytes);
+    else
+        ski_insert(self, pe, &ref, pe, data, bytes);
     return ref;
 }

@@ -323,7 +323,12 @@ void ski_reducing_left(struct ski_object *object)
 
 void ski_reducing_came(struct ski_object *object)
 {
+    struct ski_collection *all = object->of;
+
     count_done(object, 1);
+    for (uint32_t n = all->reducing.first; before(n, object->next); n++)
+        start(all, find_sum(&all->reducing, n)); /* it has contributed: they are under way */
+    advance(all);
 }
 
 void ski_reducing_fewer(struct ski_collection *all)
@@ -350,6 +355,21 @@ static int child_index(const struct ski_tree *tree, int pe)
         if (ski_tree_child(tree, i) == pe)
             return i;
     return -1;
+}
+
+/* Whether a child reports unasked.  If it does no more, it must hear of what was begun
+ * when it did. */
+static void set_busy(struct ski_collection *all, int child, bool busy)
+{
+    struct ski_reducing *r    = &all->reducing;
+    uint64_t             bit  = UINT64_C(1) << child;
+    struct ski_tree      tree = tree_of(all);
+
+    if (!busy && r->busy & bit)
+        for (struct ski_sum *sum = r->sums; sum; sum = sum->next)
+            if (sum->started && !sum->reported && !(sum->in & bit))
+                send_start(all, ski_tree_child(&tree, child), sum->number);
+    r->busy = busy ? r->busy | bit : r->busy & ~bit;
 }
 
 static void check_part(const struct ski_collection *all, const struct part *part, size_t bytes,
@@ -402,8 +422,7 @@ void ski_on_part(skua_msg *msg)
         struct ski_sum *sum = find_sum(&all->reducing, part->number);
 
         sum->in |= UINT64_C(1) << child;
-        all->reducing.busy &= ~(UINT64_C(1) << child);
-        all->reducing.busy |= (uint64_t)(part->unasked != 0) << child;
+        set_busy(all, child, part->unasked);
         start(all, sum);
         advance(all);
     }
@@ -436,10 +455,7 @@ void ski_on_fewer(skua_msg *msg)
     tree  = tree_of(all);
     child = child_index(&tree, msg->source);
     if (child >= 0)
-        all->reducing.busy &= ~(UINT64_C(1) << child);
-    for (struct ski_sum *sum = all->reducing.sums; sum; sum = sum->next)
-        if (child >= 0 && sum->started && !sum->reported && !(sum->in >> child & 1))
-            send_start(all, msg->source, sum->number);
+        set_busy(all, child, false);
     skua_msg_free(msg);
     ski_reducing_fewer(all);
 }

@@ -154,16 +154,28 @@ void ski_on_everyone_root(skua_msg *msg)
 /* ---- receiving ------------------------------------------------------------------------ */
 
 struct call {
-    const struct ski_entry *entry;
+    const struct ski_entry *entry; /* NULL: an order, which only counts */
     const struct head      *head;
     size_t                  bytes;
 };
+
+/* The entry that a broadcast invokes, which may have come from elsewhere; NULL: none. */
+static const struct ski_entry *entry_of(const struct ski_collection *all, const struct head *head)
+{
+    const struct ski_entry *entry;
+
+    if (head->entry == ORDER_CLOSE)
+        return NULL;
+    entry = ski_entry_find("skua_invoke_all", (skua_entry){head->entry});
+    ski_check_entry("skua_invoke_all", all, entry);
+    return entry;
+}
 
 static void run_on(struct ski_object *object, const struct ski_entry *entry,
                    const struct head *head, size_t bytes)
 {
     object->seen = head->number;
-    if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
+    if (entry && (object->state == SKI_ALIVE || object->state == SKI_LEAVING))
         ski_entry_run_on(object, entry, head->entry, head + 1, bytes);
 }
 
@@ -214,7 +226,7 @@ static void catch_up(struct ski_object *object)
     while ((msg = next_early(object, false))) {
         struct head *head = head_of(msg);
 
-        run_on(object, &ski_entries[head->entry], head, msg->bytes - sizeof *head);
+        run_on(object, entry_of(object->of, head), head, msg->bytes - sizeof *head);
         skua_msg_free(msg);
     }
     ski_object_leave(object);
@@ -246,9 +258,7 @@ void ski_on_everyone_late(skua_msg *msg)
         skua_msg_free(msg);
     if (!object)
         return;
-    call = (struct call){ski_entry_find("skua_invoke_all", (skua_entry){head->entry}), head,
-                         msg->bytes - sizeof *head};
-    ski_check_entry("skua_invoke_all", all, call.entry);
+    call = (struct call){entry_of(all, head), head, msg->bytes - sizeof *head};
     ski_object_enter(object);
     hand_over(object, &call);
     catch_up(object);
@@ -279,9 +289,7 @@ static void invoke_members(struct ski_collection *all, skua_msg *msg)
     struct head *head = skua_msg_data(msg);
     struct call  call;
 
-    call = (struct call){ski_entry_find("skua_invoke_all", (skua_entry){head->entry}), head,
-                         msg->bytes - sizeof *head};
-    ski_check_entry("skua_invoke_all", all, call.entry);
+    call = (struct call){entry_of(all, head), head, msg->bytes - sizeof *head};
     pay_debts(all, msg, head->number);
     ski_each(all, hand_over, &call);
     if (all->everyone.on_way > 0)
@@ -298,15 +306,14 @@ void ski_on_everyone(skua_msg *msg)
     if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
         return;
     all->everyone.number = head->number;
-    if (head->entry < ORDER_CLOSE) {
-        invoke_members(all, msg);
+    if (head->entry == ORDER_END) {
+        ski_collection_end(all);
+        skua_msg_free(msg);
         return;
     }
     if (head->entry == ORDER_CLOSE)
         all->open = false;
-    else
-        ski_collection_end(all);
-    skua_msg_free(msg);
+    invoke_members(all, msg);
 }
 
 /* ---- journeys ---------------------------------------------------------------------------- */

@@ -305,19 +305,47 @@ void ski_on_insert(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
-                size_t bytes)
+skua_msg *ski_insertion(struct ski_pe *self, const skua_ref *ref, uint32_t handler,
+                        const void *data, size_t bytes)
 {
     skua_msg     *msg   = skua_msg_alloc(sizeof(struct order) + bytes);
     struct order *order = skua_msg_data(msg);
 
     memset(order, 0, sizeof *order);
-    order->pe = pe;
+    order->pe = SKUA_ANY_PE;
     if (bytes)
         memcpy(order + 1, data, bytes);
-    msg->handler = SKI_HANDLER_INSERT;
+    msg->handler = (uint16_t)handler;
     msg->source  = self->pe;
-    ski_msg_post(self, home, SKI_HANDLER_INSERT, ski_msg_address(msg, ref->of.id, &ref->index));
+    return ski_msg_address(msg, ref->of.id, &ref->index);
+}
+
+void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
+                size_t bytes)
+{
+    skua_msg     *msg   = ski_insertion(self, ref, SKI_HANDLER_INSERT, data, bytes);
+    struct order *order = skua_msg_data(msg);
+
+    order->pe = pe;
+    ski_msg_post(self, home, SKI_HANDLER_INSERT, msg);
+}
+
+void ski_grow(skua_msg *msg)
+{
+    struct order          *order = skua_msg_data(msg);
+    struct ski_collection *all;
+    skua_index             index;
+    int                    home;
+
+    if (!ski_about(msg, sizeof *order, &all, &index))
+        return;
+    home = ski_home(all, &index);
+    if (all->kind != SKI_CHARES || ski_here(all, &index))
+        ski_fatal("PE %d sent a seed that makes no sense", msg->source);
+    if (home != all->self->pe)
+        tell(all, home, &index, &(struct news){all->self->pe, 1});
+    ski_object_create(all, &index, home != all->self->pe, order + 1, msg->bytes - sizeof *order);
+    skua_msg_free(msg);
 }
 
 void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)

@@ -26,6 +26,13 @@ int ski_whereabouts(const struct ski_collection *all, const skua_index *index);
 void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
                 size_t bytes);
 
+/** The message for that, addressed, for a handler that will ski_grow() it. */
+skua_msg *ski_insertion(struct ski_pe *self, const skua_ref *ref, uint32_t handler,
+                        const void *data, size_t bytes);
+
+/** Create a single object from such a message, here, and tell its home. */
+void ski_grow(skua_msg *msg);
+
 /** @p object is the one of that index from now on; what waited for it is queued. */
 void ski_settle_here(struct ski_collection *all, const skua_index *index,
                      struct ski_object *object);

@@ -10,6 +10,8 @@
 #include "objects/invoke.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
+#include "objects/seed.h"
+#include "objects/stream.h"
 #include "objects/wave.h"
 
 void ski_objects_begin(struct ski_pe *self)
@@ -21,6 +23,7 @@ void ski_objects_begin(struct ski_pe *self)
     objects->entries = ski_entries;
     objects->stamp   = ski_small_stamp(self->pe);
     objects->random  = (uint64_t)self->pe << 32;
+    objects->seeds   = ski_seeds_begin();
     objects->waves   = ski_waves_begin();
     objects->quiet   = ski_quiet_begin();
     objects->detect  = ski_detect_begin();
@@ -32,6 +35,8 @@ void ski_objects_end(struct ski_pe *self)
 {
     struct ski_objects *objects = self->objects;
 
+    ski_streams_end(self);
+    ski_seeds_end(objects->seeds);
     ski_collections_end(objects);
     free(objects->gate);
     ski_detect_end(objects->detect);

@@ -11,6 +11,7 @@ struct ski_entry;
 struct ski_gate;
 struct ski_quiet;
 struct ski_reply;
+struct ski_seeds;
 struct ski_waves;
 
 struct ski_objects {
@@ -28,11 +29,15 @@ struct ski_objects {
     uint64_t                random;  /* chare.c                     */
     struct ski_reply       *replies; /* of entries that run: invoke.c */
 
+    struct ski_seeds  *seeds;  /* seed.c       */
     struct ski_waves  *waves;  /* wave.c       */
     struct ski_quiet  *quiet;  /* quiescence.c */
     struct ski_detect *detect; /* detector.c   */
     struct ski_gate   *gate;   /* program.c    */
 };
+
+/** One of the PEs, at random (chare.c). */
+int ski_random_pe(struct ski_objects *objects);
 
 /** On each PE, also the hidden helpers. */
 void ski_objects_begin(struct ski_pe *self);

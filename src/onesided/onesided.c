@@ -89,10 +89,12 @@ void ski_onesided_close(void)
 void ski_onesided_begin(struct ski_pe *self)
 {
     self->onesided = ski_calloc(1, sizeof(struct ski_origin));
+    self->take     = ski_request_take;
 }
 
 void ski_onesided_end(struct ski_pe *self)
 {
+    self->take = NULL;
     ski_requests_end(self->onesided);
     ski_agree_end(self->onesided);
     ski_known_end(self->onesided);

@@ -26,7 +26,7 @@ struct ski_origin {
     void                    *waiters;    /* for one of them to end                     */
     struct ski_sent         *sent;       /* packets that have not been answered        */
     uint32_t                 sent_room, sent_free;
-    struct ski_late         *late; /* answers of ours that have not been sent (request.c) */
+    struct ski_late         *late; /* answers of ours that have not been sent (serve.c)   */
     uint32_t                 late_count;
     struct ski_agreement    *agreements; /* on regions, that are not over              */
     struct ski_rounds       *rounds;     /* of them there have been                    */

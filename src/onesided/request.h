@@ -44,7 +44,14 @@ void ski_request_afterwards(struct ski_pe *self, struct ski_operation *operation
 struct ski_origin;
 void ski_requests_end(struct ski_origin *origin);
 
+/** A packet that lies in the memory of the network: brings its data to its place, and makes
+ *  a message of what is left to do in its turn; NULL: it is to be run as it is.  @p data,
+ *  which is behind @p head, is not aligned. */
+skua_msg *ski_request_take(struct ski_pe *self, const skua_msg *head, const char *data);
+skua_msg *ski_serve_take(struct ski_pe *self, const skua_msg *head, const char *data);
+
 void ski_on_request(skua_msg *msg);
+void ski_on_placed(skua_msg *msg);
 void ski_on_served(skua_msg *msg);
 
 #endif

@@ -86,12 +86,16 @@ struct ski_upcalls {
     /** A packet for which send() was SKUA_PENDING is no longer needed. */
     void (*sent)(void *owner, void *packet);
 
-    /** A put, get, atomic or flush that was SKUA_PENDING is over. */
+    /** A put, get, atomic, flush or split packet that was SKUA_PENDING is over. */
     void (*done)(void *owner, void *cookie, skua_status_t status);
 
     /** The peer cannot be reached, or not any more.  What was sent to it and has not
      *  come back through sent() and done() does so, now or later. */
     void (*lost)(void *owner, int pe, const char *why);
+
+    /** A packet that lies in the driver's own memory, aligned or not, before room() is asked.
+     *  True: the runtime has taken it.  False: it is to be copied as usual.  May be NULL. */
+    bool (*taken)(void *owner, const void *packet, size_t bytes);
 };
 
 enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWAP, SKI_NET_CSWAP };
@@ -138,12 +142,22 @@ struct ski_driver {
      *  not receive leaves room for the others. */
     skua_status_t (*send)(struct ski_peer *peer, void *packet, size_t bytes);
 
+    /** Send a packet of @p bytes at @p packet and @p rest_bytes at @p rest, which arrives as
+     *  one.  As send(), but done() says that both are free again.  SKUA_ERR_UNSUPPORTED: not
+     *  this one.  May be NULL: none. */
+    skua_status_t (*send_split)(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                                size_t rest_bytes, void *cookie);
+
     /** Move things on: upcalls happen here.  Returns a number > 0 if there was anything. */
     unsigned (*progress)(struct ski_port *port);
 
     /** A descriptor that poll() finds readable when progress() should be called, perhaps for
      *  nothing; -1: there is none, and progress() must be called again and again. */
     int (*wait_fd)(struct ski_port *port);
+
+    /** How large the packets are that it moves best, of those that could as well be smaller
+     *  or larger.  After start().  May be NULL: a megabyte. */
+    size_t (*packet)(void);
 
     /** Before waiting for wait_fd(): true if it will become readable with the next
      *  event.  False: there is something to do now. */

@@ -192,7 +192,7 @@ static void lost(void *owner, int pe, const char *why)
     printf("# PE %d: lost PE %d: %s\n", end->pe, pe, why ? why : "");
 }
 
-static const struct ski_upcalls upcalls = {room, arrived, spoilt, sent, done, lost};
+static const struct ski_upcalls upcalls = {room, arrived, spoilt, sent, done, lost, NULL};
 
 /* ---- ends --------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_messages, bench_network, bench_onesided;
+extern const struct bench bench_messages, bench_network, bench_onesided, bench_randomaccess;
 
 /* ---- running (bench_common.c) -------------------------------------------- */
 

@@ -25,7 +25,8 @@ static bool own_folder(char path[PROGRAM_PATH])
 
 bool program_find(const char *name, char path[PROGRAM_PATH])
 {
-    static const char *const places[] = {".", "../libexec/skua", "../bench", "../examples"};
+    static const char *const places[] = {".", "../libexec/skua", "../bench", "../examples",
+                                         "../apps"};
     char                     own[PROGRAM_PATH];
 
     if (!own_folder(own))

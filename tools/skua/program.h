@@ -3,7 +3,7 @@
  * program.h - the programs that belong to Skua, and running them.
  *
  * They lie beside the tools: in an installation in ../libexec/skua, in a build
- * tree in ../bench and ../examples.
+ * tree in ../bench, ../examples and ../apps.
  */
 #ifndef SKUA_PROGRAM_H
 #define SKUA_PROGRAM_H

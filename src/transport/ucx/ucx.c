@@ -4,8 +4,8 @@
  *
  * One context a process, one worker a port, one endpoint a peer.  A packet is an
  * active message without header; UCX moves large ones by rendezvous, from the
- * sender's memory straight into what room() gave.  Endpoints report errors, so a
- * peer that is gone is noticed.
+ * sender's memory straight into what room() gave, or, over TCP, we cut them into
+ * pieces (pieces.h).  Endpoints report errors, so a peer that is gone is noticed.
  *
  * UCX calls back with a request, in which we keep whose it is (struct note), and a
  * pointer of ours: the packet, or the cookie.  A request that is over when the call
@@ -30,6 +30,7 @@
 #include <ucp/api/ucp.h>
 #include <unistd.h>
 
+#include "transport/ucx/pieces.h"
 #include "transport/guard.h"
 #include "transport/interface.h"
 
@@ -52,6 +53,7 @@ struct ski_port {
     void                     *owner;
     struct ski_peer          *peers;
     unsigned                  events; /* upcalls since progress() was called */
+    struct ski_pieces         pieces;
     double                    looked_at;
     struct names              names;
     pthread_t                 opener;
@@ -64,6 +66,7 @@ struct ski_peer {
     int              pe;
     bool             shared; /* reached through shared memory alone */
     unsigned         sends;  /* packets to it that UCX holds        */
+    bool             by_tcp;
     struct names     names;
     struct ski_peer *next;
 };
@@ -164,8 +167,8 @@ static void set_tcp(const struct ski_net *net)
     /* Or a PE would stand still for minutes where nobody answers, deaf to all others. */
     setenv("UCX_TCP_CONN_NB", "y", 0);
     /* The default of 8 KB costs large messages a third and more. */
-    setenv("UCX_TCP_TX_SEG_SIZE", "128k", 0);
-    setenv("UCX_TCP_RX_SEG_SIZE", "128k", 0);
+    setenv("UCX_TCP_TX_SEG_SIZE", SKI_SEGMENT, 0);
+    setenv("UCX_TCP_RX_SEG_SIZE", SKI_SEGMENT, 0);
     if (strcmp(net->port_range, "any") != 0)
         setenv("UCX_TCP_PORT_RANGE", net->port_range, 0);
 }
@@ -235,6 +238,12 @@ static const char *describe(void)
     return ucx.text;
 }
 
+/* One segment of TCP, so that it lies in UCX's memory whole. */
+static size_t best_packet(void)
+{
+    return ucx.hardware ? (size_t)1 << 20 : SKI_PIECE_BYTES;
+}
+
 /* ---- packets that come ------------------------------------------------------------- */
 
 static void on_received(void *request, ucs_status_t status, size_t bytes, void *packet)
@@ -285,6 +294,8 @@ static ucs_status_t on_packet(void *arg, const void *header, size_t header_bytes
     port->events++;
     if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)
         return fetch(port, data, bytes);
+    if (port->up->taken && port->up->taken(port->owner, data, bytes))
+        return UCS_OK;
     packet = port->up->room(port->owner, bytes);
     if (packet) {
         memcpy(packet, data, bytes);
@@ -398,7 +409,6 @@ static skua_status_t open_port(int pe, const struct ski_upcalls *up, void *owner
     int                     listeners = ski_guard_listeners(before, LISTENERS);
     ucs_status_t            status;
 
-    (void)pe;
     if (!port)
         return SKUA_ERR_NOMEM;
     if (!check_ports(ucx.net, 1)) {
@@ -414,6 +424,8 @@ static skua_status_t open_port(int pe, const struct ski_upcalls *up, void *owner
         return refuse("a worker cannot be made (is the interface up?)", status);
     }
     status = ucp_worker_set_am_recv_handler(port->worker, &handler);
+    if (status == UCS_OK)
+        status = ski_pieces_open(&port->pieces, port->worker, pe, up, owner);
     if (status != UCS_OK) {
         ucp_worker_destroy(port->worker);
         free(port);
@@ -464,6 +476,7 @@ static void close_port(struct ski_port *port)
     }
     strike_off(port);
     ucp_worker_destroy(port->worker);
+    ski_pieces_lost(&port->pieces, -1);
     free(port);
 }
 
@@ -501,6 +514,7 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 
     (void)ep;
     peer->port->events++;
+    ski_pieces_lost(&peer->port->pieces, peer->pe);
     peer->port->up->lost(peer->port->owner, peer->pe, reason(status));
 }
 
@@ -549,8 +563,9 @@ static skua_status_t connect_peer(struct ski_port *port, int pe, const void *to,
         free(peer);
         return status_of(status);
     }
-    port->peers = peer;
-    *out        = peer;
+    peer->by_tcp = !peer->shared && !ucx.hardware;
+    port->peers  = peer;
+    *out         = peer;
     return SKUA_OK;
 }
 
@@ -568,12 +583,16 @@ static void on_sent(void *request, ucs_status_t status, void *packet)
 
 static skua_status_t send_packet(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    ucp_request_param_t param = {.op_attr_mask =
-                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                 UCP_OP_ATTR_FIELD_USER_DATA |
+                                                 UCP_OP_ATTR_FIELD_FLAGS,
+                                 .flags     = peer->by_tcp ? UCP_AM_SEND_FLAG_EAGER : 0,
                                  .cb.send   = on_sent,
                                  .user_data = packet};
     struct note        *request;
 
+    if (peer->by_tcp && bytes > SKI_PIECE_BYTES)
+        return status_of(ski_pieces_send(&peer->port->pieces, peer->ep, packet, bytes));
     if (peer->sends >= SENDS_MOST) /* UCX would take any number */
         return SKUA_ERR_AGAIN;
     request = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, packet, bytes, &param);
@@ -586,12 +605,59 @@ static skua_status_t send_packet(struct ski_peer *peer, void *packet, size_t byt
     return SKUA_PENDING;
 }
 
+/* What UCX reads, and we need, until a packet in two parts is sent. */
+struct split {
+    struct ski_port *port;
+    void            *cookie;
+    ucp_dt_iov_t     part[2];
+};
+
+static void on_split_sent(void *request, ucs_status_t status, void *arg)
+{
+    struct split *split = arg;
+
+    (void)status; /* a failure is told by on_error() */
+    split->port->events++;
+    split->port->up->done(split->port->owner, split->cookie, SKUA_OK);
+    free(split);
+    ucp_request_free(request);
+}
+
+/* Over TCP both parts go to the system from where they are; others would have to
+ * register them. */
+static skua_status_t send_split(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
+                                size_t rest_bytes, void *cookie)
+{
+    ucp_request_param_t param = {.op_attr_mask =
+                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                                     UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE,
+                                 .flags    = UCP_AM_SEND_FLAG_EAGER,
+                                 .datatype = UCP_DATATYPE_IOV,
+                                 .cb.send  = on_split_sent};
+    struct split       *split;
+    void               *request;
+
+    if (!peer->by_tcp || bytes + rest_bytes > SKI_PIECE_BYTES)
+        return SKUA_ERR_UNSUPPORTED;
+    split = malloc(sizeof *split);
+    if (!split)
+        return SKUA_ERR_AGAIN;
+    *split = (struct split){
+        peer->port, cookie, {{packet, bytes}, {(void *)(uintptr_t)rest, rest_bytes}}};
+    param.user_data = split;
+    request         = ucp_am_send_nbx(peer->ep, PACKET_ID, NULL, 0, split->part, 2, &param);
+    if (UCS_PTR_IS_PTR(request))
+        return SKUA_PENDING;
+    free(split);
+    return status_of(UCS_PTR_STATUS(request));
+}
+
 static unsigned progress(struct ski_port *port)
 {
     unsigned n;
 
-    port->events = 0;
-    n            = ucp_worker_progress(port->worker) + port->events;
+    port->events = port->pieces.events = 0;
+    n = ucp_worker_progress(port->worker) + port->events + port->pieces.events;
     if (n == 0 && ski_guard_is_time(&port->looked_at, now(), ucx.net->peer_timeout))
         ski_guard_look(ucx.net->peer_timeout, is_ours, port);
     return n;
@@ -760,8 +826,10 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .address     = address,
     .connect     = connect_peer,
     .send        = send_packet,
+    .send_split  = send_split,
     .progress    = progress,
     .wait_fd     = wait_fd,
+    .packet      = best_packet,
     .arm         = arm,
     .by_hardware = by_hardware,
     .expose      = expose,

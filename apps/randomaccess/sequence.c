@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sequence.c - see sequence.h. */
+#include "sequence.h"
+
+/* The product of two polynomials, reduced as it grows. */
+static uint64_t multiply(uint64_t a, uint64_t b)
+{
+    uint64_t product = 0;
+
+    for (int bit = 63; bit >= 0; bit--) {
+        product = sequence_next(product);
+        if (b >> bit & 1)
+            product ^= a;
+    }
+    return product;
+}
+
+uint64_t sequence_at(uint64_t n)
+{
+    uint64_t a = 1, power = 2; /* x^0, x^1 */
+
+    for (; n; n >>= 1) {
+        if (n & 1)
+            a = multiply(a, power);
+        power = multiply(power, power);
+    }
+    return a;
+}

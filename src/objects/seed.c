@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seed.c - see seed.h. */
+#include "objects/seed.h"
+
+#include <stdlib.h>
+
+#include <skua/collective.h>
+#include <skua/scheduler.h>
+
+#include "base/memory.h"
+#include "core/handler.h"
+#include "objects/invoke.h"
+#include "objects/locate.h"
+#include "objects/objects.h"
+
+#define REFUSALS   3  /* before an idle PE turns to its neighbours */
+#define GIVE_MOST  32 /* seeds at a time                           */
+#define NEIGHBOURS 31 /* at most: bits of a PE's number            */
+
+struct ski_seeds {
+    skua_msg **row; /* oldest at `first`, around the end */
+    uint32_t   first, count, room;
+    bool       known;    /* all PEs know that there are seeds, this one looks for them */
+    bool       asking;   /* and waits for the answer                                   */
+    bool       resting;  /* the neighbours know that we are hungry                     */
+    uint32_t   refusals; /* since the last seed                                        */
+    uint32_t   hungry;   /* neighbours, by bit                                         */
+};
+
+/* What one asks another for: some now, or the next there is. */
+enum { NOW, NEXT };
+
+struct ski_seeds *ski_seeds_begin(void)
+{
+    return ski_calloc(1, sizeof(struct ski_seeds));
+}
+
+void ski_seeds_end(struct ski_seeds *seeds)
+{
+    for (; seeds->count > 0; seeds->count--, seeds->first++)
+        skua_msg_free(seeds->row[seeds->first & (seeds->room - 1)]);
+    free(seeds->row);
+    free(seeds);
+}
+
+/* ---- the row ------------------------------------------------------------------------- */
+
+static void make_room(struct ski_seeds *s)
+{
+    uint32_t   room = s->room ? 2 * s->room : 16;
+    skua_msg **row  = ski_malloc(room * sizeof(skua_msg *));
+
+    for (uint32_t i = 0; i < s->count; i++)
+        row[i] = s->row[(s->first + i) & (s->room - 1)];
+    free(s->row);
+    s->row   = row;
+    s->first = 0;
+    s->room  = room;
+}
+
+static void push(struct ski_seeds *s, skua_msg *seed)
+{
+    if (s->count == s->room)
+        make_room(s);
+    s->row[(s->first + s->count++) & (s->room - 1)] = seed;
+}
+
+static skua_msg *pop_newest(struct ski_seeds *s)
+{
+    return s->row[(s->first + --s->count) & (s->room - 1)];
+}
+
+static skua_msg *pop_oldest(struct ski_seeds *s)
+{
+    s->count--;
+    return s->row[s->first++ & (s->room - 1)];
+}
+
+/* ---- giving ---------------------------------------------------------------------------- */
+
+static void give(struct ski_pe *self, int pe, skua_msg *seed)
+{
+    ski_pass_on(self, pe, seed);
+}
+
+/* The neighbour of a PE across a bit of its number, or -1. */
+static int neighbour(const struct ski_pe *self, unsigned bit)
+{
+    int64_t pe = self->pe ^ (INT64_C(1) << bit);
+
+    return pe < self->pes ? (int)pe : -1;
+}
+
+/* The oldest seeds to those who wait for them, one each. */
+static void feed(struct ski_pe *self, struct ski_seeds *s)
+{
+    while (s->hungry && s->count > 0) {
+        unsigned bit = (unsigned)__builtin_ctz(s->hungry);
+
+        s->hungry &= s->hungry - 1;
+        give(self, neighbour(self, bit), pop_oldest(s));
+    }
+}
+
+/* Puts a seed into the row, and a message into the queue that will let one grow. */
+static void keep(struct ski_objects *objects, skua_msg *seed)
+{
+    struct ski_seeds *s = objects->seeds;
+
+    push(s, seed);
+    s->resting  = false;
+    s->refusals = 0;
+    skua_send_copy(objects->self->pe, (skua_handler){SKI_HANDLER_SEED_GROW}, NULL, 0);
+    feed(objects->self, s);
+}
+
+/* ---- asking ----------------------------------------------------------------------------- */
+
+static void ask(struct ski_pe *self, int pe, int32_t what)
+{
+    (void)self;
+    skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_ASK}, &what, sizeof what);
+}
+
+static void ask_somebody(struct ski_objects *objects)
+{
+    int pe = ski_random_pe(objects);
+
+    if (pe == objects->self->pe)
+        pe = (pe + 1) % objects->self->pes;
+    objects->seeds->asking = true;
+    ask(objects->self, pe, NOW);
+}
+
+static void tell_neighbours(struct ski_objects *objects)
+{
+    objects->seeds->resting = true;
+    for (unsigned bit = 0; bit < NEIGHBOURS; bit++)
+        if (neighbour(objects->self, bit) >= 0)
+            ask(objects->self, neighbour(objects->self, bit), NEXT);
+}
+
+/* When there is nothing else to do. */
+static bool look_for_seeds(void *arg)
+{
+    struct ski_objects *objects = arg;
+    struct ski_seeds   *s       = objects->seeds;
+
+    if (s->count > 0 || s->asking || s->resting)
+        return false;
+    if (s->refusals < REFUSALS)
+        ask_somebody(objects);
+    else
+        tell_neighbours(objects);
+    return true;
+}
+
+/* ---- handlers ----------------------------------------------------------------------------- */
+
+void ski_on_seed_known(skua_msg *msg)
+{
+    struct ski_objects *objects = ski_self->objects;
+
+    if (!objects->seeds->known && objects->self->pes > 1)
+        skua_idle_add(look_for_seeds, objects);
+    objects->seeds->known = true;
+    if (msg)
+        skua_msg_free(msg);
+}
+
+/* A seed from elsewhere. */
+void ski_on_seed(skua_msg *msg)
+{
+    ski_self->objects->seeds->asking = false;
+    keep(ski_self->objects, msg);
+}
+
+void ski_on_seed_grow(skua_msg *msg)
+{
+    struct ski_seeds *s = ski_self->objects->seeds;
+
+    skua_msg_free(msg);
+    if (s->count > 0) /* else somebody took it */
+        ski_grow(pop_newest(s));
+}
+
+void ski_on_seed_ask(skua_msg *msg)
+{
+    struct ski_pe    *self = ski_self;
+    struct ski_seeds *s    = self->objects->seeds;
+    int               pe   = msg->source;
+    int32_t           what = *(int32_t *)skua_msg_data(msg);
+    uint32_t          some = (s->count + 1) / 2;
+
+    skua_msg_free(msg);
+    if (what == NEXT) {
+        s->hungry |= UINT32_C(1) << __builtin_ctz((unsigned)(pe ^ self->pe) | 1u << NEIGHBOURS);
+        feed(self, s);
+        return;
+    }
+    if (some == 0)
+        skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_NONE}, NULL, 0);
+    for (uint32_t i = 0; i < some && i < GIVE_MOST; i++)
+        give(self, pe, pop_oldest(s));
+}
+
+void ski_on_seed_none(skua_msg *msg)
+{
+    struct ski_seeds *s = ski_self->objects->seeds;
+
+    skua_msg_free(msg);
+    s->asking = false;
+    s->refusals++;
+}
+
+/* ---- planting -------------------------------------------------------------------------------- */
+
+void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
+                    size_t bytes)
+{
+    skua_msg *seed = ski_insertion(objects->self, ref, SKI_HANDLER_SEED, data, bytes);
+
+    if (!objects->seeds->known) {
+        ski_on_seed_known(NULL);
+        skua_broadcast((skua_handler){SKI_HANDLER_SEED_KNOWN}, skua_msg_alloc(0),
+                       skua_done_nothing());
+    }
+    keep(objects, seed);
+}

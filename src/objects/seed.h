@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * seed.h - objects that may be created on any PE: who has nothing to do takes them.
+ *
+ * A *seed* is the message that will create an object.  It waits on the PE that planted it,
+ * in a row with others; for each there is a message in the queue that creates the newest
+ * when its turn comes: depth first, so that a tree of objects does not fill memory.
+ *
+ * A PE that is idle asks another one, at random, for the older half of its row.  After a
+ * few refusals it tells its *neighbours*, those whose number differs in one bit, that it
+ * is hungry, and asks no more: a PE that plants seeds gives the oldest to a hungry
+ * neighbour.  Neighbours make the PEs one graph, so work spreads to all, and where there
+ * is none nobody asks for ever.
+ *
+ * The home of such an object is the PE that planted it; it is told where the object grew.
+ */
+#ifndef SKI_SEED_H
+#define SKI_SEED_H
+
+#include <skua/object.h>
+
+struct ski_objects;
+
+/** Begin and end with a PE. */
+struct ski_seeds *ski_seeds_begin(void);
+void              ski_seeds_end(struct ski_seeds *seeds);
+
+/** Let the object of @p ref be created somewhere. */
+void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
+                    size_t bytes);
+
+/* Handlers. */
+void ski_on_seed(skua_msg *msg);
+void ski_on_seed_grow(skua_msg *msg);
+void ski_on_seed_ask(skua_msg *msg);
+void ski_on_seed_none(skua_msg *msg);
+void ski_on_seed_known(skua_msg *msg);
+
+#define SKI_SEED_ASK_LEAST 4
+
+#endif

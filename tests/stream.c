@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream.c - streams of random items from everybody to everybody: each arrives once, whole
+ * and in order, on meshes of all dimensions, with buffers of any size, by items and by
+ * batches; they wait no longer and in no greater number than they may.
+ *
+ * usage: stream [ITEMS]
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define PES_MOST 16
+#define PERIOD   0.002
+
+/* What all items begin with; the rest is made from it. */
+struct head {
+    uint16_t source;
+    uint32_t sequence;
+} __attribute__((packed));
+
+/* The streams, all of one test. */
+struct variant {
+    const char     *name;
+    skua_stream_def def;
+    skua_stream     stream;
+};
+
+static void on_item(void *arg, const void *item);
+static void on_batch(void *arg, const void *items, size_t count);
+
+static struct variant variants[] = {
+    {.name = "chosen", .def = {.item_bytes = 8, .batch = on_batch}},
+    {.name = "line", .def = {.item_bytes = 16, .item = on_item, .dims = 1}},
+    {.name = "square", .def = {.item_bytes = 8, .batch = on_batch, .dims = 2}},
+    {.name = "cube", .def = {.item_bytes = 24, .batch = on_batch, .dims = 3}},
+    {.name = "odd", .def = {.item_bytes = 13, .item = on_item, .dims = 2, .buffer = 37}},
+    {.name = "pairs", .def = {.item_bytes = 8, .batch = on_batch, .dims = 2, .size = {0, 2}}},
+    {.name = "one", .def = {.item_bytes = 8, .batch = on_batch, .buffer = 1}},
+    {.name = "three", .def = {.item_bytes = 7, .item = on_item, .dims = 3, .buffer = 3}},
+    {.name = "large", .def = {.item_bytes = 5000, .batch = on_batch, .buffer = 20, .dims = 2}},
+    {.name = "hasty", .def = {.item_bytes = 8, .batch = on_batch, .dims = 2, .period = 1e-6}},
+};
+
+#define VARIANTS (sizeof variants / sizeof *variants)
+
+static struct variant patient = {
+    .name = "patient", .def = {.item_bytes = 8, .item = on_item, .dims = 2, .patient = true}};
+static struct variant timed = {
+    .name = "timed",
+    .def  = {.item_bytes = 8, .item = on_item, .dims = 2, .patient = true, .period = PERIOD}};
+static struct variant chain;
+
+static skua_pe_data mine_key;
+static skua_handler done_handler;
+
+struct mine {
+    size_t   item_bytes;
+    int64_t  sent[PES_MOST], received[PES_MOST];
+    uint64_t links; /* of the chain */
+    uint64_t batches;
+    int      finished; /* on PE 0 */
+};
+
+static struct mine *mine(void)
+{
+    return skua_pe_data_get(mine_key);
+}
+
+/* ---- items ------------------------------------------------------------------------- */
+
+static unsigned char filling(const struct head *head, size_t i)
+{
+    return (unsigned char)(head->source * 31u + head->sequence * 7u + i);
+}
+
+static void put(const struct variant *v, int pe)
+{
+    static _Thread_local unsigned char item[5000];
+    struct head                        head = {(uint16_t)skua_pe(), (uint32_t)mine()->sent[pe]++};
+
+    memcpy(item, &head, sizeof head);
+    for (size_t i = sizeof head; i < v->def.item_bytes; i++)
+        item[i] = filling(&head, i);
+    skua_stream_put(v->stream, pe, item);
+}
+
+static void take(struct mine *m, const unsigned char *item)
+{
+    struct head head;
+
+    memcpy(&head, item, sizeof head);
+    CHECK(head.source < skua_pes());
+    CHECK(head.sequence == m->received[head.source]++);
+    for (size_t i = sizeof head; i < m->item_bytes; i++)
+        CHECK(item[i] == filling(&head, i));
+}
+
+static void on_item(void *arg, const void *item)
+{
+    CHECK(arg == mine());
+    take(arg, item);
+}
+
+static void on_batch(void *arg, const void *items, size_t count)
+{
+    struct mine *m = arg;
+
+    CHECK(m == mine() && count > 0);
+    m->batches++;
+    for (size_t i = 0; i < count; i++)
+        take(m, (const unsigned char *)items + i * m->item_bytes);
+}
+
+/* ---- rounds ------------------------------------------------------------------------- */
+
+/* The sum of a number over all PEs. */
+static int64_t total(int64_t value)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+
+    skua_allreduce(SKUA_SUM, SKUA_INT64, &value, 1, skua_done_future(&future));
+    value = *(const int64_t *)skua_future_wait(&future, NULL);
+    skua_future_clear(&future);
+    return value;
+}
+
+static int64_t sum(const int64_t *counts)
+{
+    int64_t n = 0;
+
+    for (int pe = 0; pe < skua_pes(); pe++)
+        n += counts[pe];
+    return n;
+}
+
+static void begin(const struct variant *v)
+{
+    struct mine *m = mine();
+
+    memset(m->sent, 0, sizeof m->sent);
+    memset(m->received, 0, sizeof m->received);
+    m->item_bytes = v->def.item_bytes;
+    m->batches    = 0;
+    skua_stream_bind(v->stream, m);
+    total(0); /* all have */
+}
+
+/* Until everything has arrived; then, that it is exactly what was sent. */
+static void finish(const struct variant *v, bool flush)
+{
+    struct mine *m = mine();
+    int64_t      counts[2];
+
+    do {
+        if (flush)
+            skua_stream_flush(v->stream);
+        skua_poll(1000); /* where there is nobody to wait for */
+        counts[0] = total(sum(m->sent));
+        counts[1] = total(sum(m->received));
+    } while (counts[0] != counts[1]);
+    for (int pe = 0; pe < skua_pes(); pe++) {
+        int64_t from = total(skua_pe() == pe ? sum(m->sent) : 0);
+        CHECK(total(m->received[pe]) == from);
+        CHECK(total(m->sent[pe]) == total(skua_pe() == pe ? sum(m->received) : 0));
+    }
+    CHECK(skua_stream_waiting(v->stream) == 0);
+}
+
+static void test_random(const struct variant *v, int items, uint64_t *seed)
+{
+    size_t bound = v->def.buffer ? v->def.buffer : 1024;
+
+    begin(v);
+    for (int i = 0; i < items; i++) {
+        put(v, (int)(tap_random(seed) % (uint64_t)skua_pes()));
+        CHECK(skua_stream_waiting(v->stream) < bound);
+        if (i % 1000 == 0)
+            skua_poll(10);
+    }
+    finish(v, true);
+}
+
+/* All to one, and from one to all. */
+static void test_uneven(const struct variant *v, int items)
+{
+    begin(v);
+    for (int i = 0; i < items; i++)
+        put(v, skua_pes() / 2);
+    for (int i = 0; skua_pe() == 0 && i < items; i++)
+        put(v, i % skua_pes());
+    finish(v, true);
+}
+
+/* What is put is gathered: far fewer batches than items. */
+static void test_gathers(void)
+{
+    enum { ITEMS = 20000 };
+
+    begin(&variants[0]);
+    for (int i = 0; i < ITEMS; i++)
+        put(&variants[0], (skua_pe() + 1) % skua_pes());
+    finish(&variants[0], true);
+    CHECK(mine()->batches < ITEMS / 200);
+}
+
+/* ---- waiting -------------------------------------------------------------------------- */
+
+static bool all_are_here(void *arg)
+{
+    (void)arg;
+    return sum(mine()->received) == skua_pes();
+}
+
+static void put_one_for_all(const struct variant *v)
+{
+    begin(v);
+    for (int pe = 0; pe < skua_pes(); pe++)
+        put(v, pe);
+}
+
+/* An idle PE sends what it has. */
+static void test_idle(void)
+{
+    put_one_for_all(&variants[2]);
+    CHECK(skua_run_until(all_are_here, NULL));
+    finish(&variants[2], false);
+}
+
+/* One that is told to wait does not, until it is told to send. */
+static void test_patient(void)
+{
+    put_one_for_all(&patient);
+    for (int i = 0; i < 20; i++)
+        total(0);
+    CHECK(sum(mine()->received) == 0);
+    CHECK(skua_stream_waiting(patient.stream) == (size_t)skua_pes());
+    total(0); /* all have looked */
+    CHECK(skua_stream_flush(patient.stream) && !skua_stream_flush(patient.stream));
+    finish(&patient, true);
+}
+
+/* A period sends it, here and on the way; never before. */
+static void test_period(void)
+{
+    double before = skua_time(), far;
+
+    begin(&timed);
+    total(0);
+    far = skua_time();
+    for (int pe = 0; pe < skua_pes(); pe++)
+        put(&timed, pe);
+    CHECK(skua_run_until(all_are_here, NULL));
+    CHECK(skua_time() - before >= PERIOD && far >= before);
+    finish(&timed, false);
+    CHECK(skua_stats_get().timers > 0);
+}
+
+/* ---- a chain: items that put the next one, also to their own PE -------------------------- */
+
+static void on_link(void *arg, const void *item)
+{
+    uint64_t left;
+
+    (void)arg;
+    memcpy(&left, item, sizeof left);
+    mine()->links++;
+    left--;
+    if (left > 0)
+        skua_stream_put(chain.stream, left % 3 ? skua_pe() : (int)(left % (uint64_t)skua_pes()),
+                        &left);
+}
+
+static void test_chain(void)
+{
+    enum { LINKS = 20000 };
+    uint64_t links = LINKS;
+
+    mine()->links = 0;
+    total(0);
+    skua_stream_put(chain.stream, skua_pe(), &links);
+    while (total((int64_t)mine()->links) < (int64_t)LINKS * skua_pes()) {
+        skua_stream_flush(chain.stream); /* alone we are never idle here */
+        skua_poll(1000);
+    }
+    CHECK(total((int64_t)mine()->links) == (int64_t)LINKS * skua_pes());
+}
+
+/* ---- where PEs are ------------------------------------------------------------------------ */
+
+static void test_hosts(void)
+{
+    int hosts = skua_hosts(), pes = 0;
+
+    CHECK(total(hosts) == (int64_t)hosts * skua_pes()); /* all say the same */
+    for (int host = 0; host < hosts; host++) {
+        for (int i = 0; i < skua_host_pes(host); i++, pes++) {
+            int pe = skua_host_pe(host, i);
+            CHECK(skua_host_of(pe) == host);
+            CHECK(skua_near(pe) == (host == skua_host_of(skua_pe())));
+        }
+    }
+    CHECK(pes == skua_pes() && (hosts == 1) == tap_all_near());
+}
+
+static void test_places(void)
+{
+    skua_place here = skua_place_of(skua_pe());
+
+    CHECK(skua_distance(skua_pe()) == SKUA_SAME_PE);
+    for (int pe = 0; pe < skua_pes(); pe++) {
+        skua_place there = skua_place_of(pe);
+        if (pe == skua_pe())
+            continue;
+        CHECK(skua_near(pe) ? skua_distance(pe) <= SKUA_SAME_HOST
+                            : skua_distance(pe) == SKUA_ELSEWHERE && there.cpu == -1);
+        if (skua_near(pe) && here.cpu >= 0 && here.cpu == there.cpu)
+            CHECK(skua_distance(pe) == SKUA_SAME_CORE);
+    }
+}
+
+static void test_mesh(void)
+{
+    for (int dims = 0; dims <= SKUA_MESH_DIMS; dims++) {
+        skua_mesh mesh = skua_mesh_make(dims);
+        int       coord[SKUA_MESH_DIMS];
+
+        CHECK(mesh.pes == skua_pes() && (dims == 0 || mesh.dims == dims));
+        skua_mesh_coord(&mesh, skua_pe(), coord);
+        CHECK(skua_mesh_pe(&mesh, coord) == skua_pe());
+        CHECK(total(mesh.size[0]) == (int64_t)mesh.size[0] * skua_pes());
+    }
+}
+
+/* ---- all --------------------------------------------------------------------------------- */
+
+static void on_done(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (++mine()->finished == skua_pes())
+        skua_exit(0);
+}
+
+static void start(int argc, char **argv)
+{
+    int      items = argc > 2 ? atoi(argv[2]) : 20000;
+    uint64_t seed  = strtoull(argv[1], NULL, 0) + (uint64_t)skua_pe() * 1000003;
+
+    test_hosts();
+    test_places();
+    test_mesh();
+    for (size_t i = 0; i < VARIANTS; i++) {
+        test_random(&variants[i], variants[i].def.item_bytes > 100 ? items / 50 : items, &seed);
+        test_uneven(&variants[i], 300);
+    }
+    test_gathers();
+    test_idle();
+    test_patient();
+    test_period();
+    test_chain();
+    skua_send_copy(0, done_handler, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    char  seed[32];
+    char *args[] = {argv[0], seed, argc > 1 ? argv[1] : NULL, NULL};
+
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    for (size_t i = 0; i < VARIANTS; i++)
+        variants[i].stream = skua_stream_register(variants[i].name, &variants[i].def);
+    patient.stream = skua_stream_register(patient.name, &patient.def);
+    timed.stream   = skua_stream_register(timed.name, &timed.def);
+    chain.def      = (skua_stream_def){.item_bytes = 8, .item = on_link};
+    chain.stream   = skua_stream_register("chain", &chain.def);
+    mine_key       = skua_pe_data_register(sizeof(struct mine));
+    done_handler   = skua_register("done", on_done);
+    return skua_main(argc > 1 ? 3 : 2, args, start);
+}
