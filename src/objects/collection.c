@@ -178,7 +178,7 @@ void ski_member_remove(struct ski_collection *all, struct ski_object *object)
     }
 }
 
-static void close_holes(struct ski_collection *all)
+void ski_close_holes(struct ski_collection *all)
 {
     uint32_t to = 0;
 
@@ -190,19 +190,6 @@ static void close_holes(struct ski_collection *all)
         }
     all->members = to;
     all->holes   = 0;
-}
-
-void ski_each(struct ski_collection *all, void (*fn)(struct ski_object *object, void *arg),
-              void                  *arg)
-{
-    uint32_t count = all->members;
-
-    all->walking++;
-    for (uint32_t i = 0; i < count; i++)
-        if (all->member[i])
-            fn(all->member[i], arg);
-    if (--all->walking == 0 && all->holes)
-        close_holes(all);
 }
 
 /* ---- creation ------------------------------------------------------------------------- */

@@ -106,10 +106,26 @@ void ski_check_index(const char *call, const struct ski_collection *all, const s
 /** Bytes given at its creation for each element's constructor. */
 const void *ski_creation_data(const struct ski_collection *all, size_t *bytes);
 
+/** What is left of members that went during a loop. */
+void ski_close_holes(struct ski_collection *all);
+
 /** A loop over the members here: those there are when it begins.  Members may come and go
  *  meanwhile. */
-void ski_each(struct ski_collection *all, void (*fn)(struct ski_object *object, void *arg),
-              void                  *arg);
+static inline void ski_each(struct ski_collection *all,
+                            void (*fn)(struct ski_object *object, void *arg), void *arg)
+{
+    uint32_t count = all->members;
+
+    all->walking++;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ski_object *object = all->member[i];
+
+        if (SKI_LIKELY(object))
+            fn(object, arg);
+    }
+    if (--all->walking == 0 && all->holes)
+        ski_close_holes(all);
+}
 
 /** The list of members: add, take out. */
 void ski_member_add(struct ski_collection *all, struct ski_object *object);

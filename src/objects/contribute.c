@@ -37,6 +37,7 @@ struct ski_sum {
     skua_completion to;
     char           *data;
     size_t          bytes, room;
+    skua_op_fn      quick; /* what combines one contribution more, if that is all there is to it */
 };
 
 /* What travels; the data follows. */
@@ -118,11 +119,12 @@ static const char *op_name(uint32_t op)
 }
 
 static SKI_COLD _Noreturn void differ(const struct ski_collection *all, const struct ski_sum *sum,
-                                      const struct shape *shape, const char *who)
+                                      const struct shape *shape, const struct ski_object *who)
 {
     ski_misuse("reduction %u of %s: %s on PE %d contributes %llu x %s for %s, others %llu x %s for "
                "%s",
-               sum->number, all->class->def.name, who, all->self->pe,
+               sum->number, all->class->def.name,
+               who ? ski_object_text(who) : "what came from other PEs", all->self->pe,
                (unsigned long long)shape->count, ski_type_name((skua_type)shape->type),
                op_name(shape->op), (unsigned long long)sum->shape.count,
                ski_type_name((skua_type)sum->shape.type), op_name(sum->shape.op));
@@ -149,11 +151,13 @@ static inline void combine(struct ski_collection *all, struct ski_sum *sum,
         sum->filled = true;
         sum->shape  = *shape;
         append(sum, data, bytes);
+        if (bytes && !is_list(shape->op))
+            ski_op_prepare((skua_op){shape->op}, sum->data, shape->count, (skua_type)shape->type);
         return;
     }
     if (SKI_UNLIKELY(sum->shape.op != shape->op || sum->shape.type != shape->type ||
                      (sum->shape.count != shape->count && !is_list(shape->op))))
-        differ(all, sum, shape, who ? ski_object_text(who) : "a part");
+        differ(all, sum, shape, who);
     if (is_list(shape->op))
         append(sum, data, bytes);
     else if (shape->count)
@@ -233,6 +237,7 @@ static void report(struct ski_collection *all, struct ski_sum *sum)
     struct part          part;
 
     r->first++;
+    sum->quick = NULL; /* what comes now is late */
     r->expected += sum->adjust;
     sum->expected += r->expected;
     if (tree.rank == 0) {
@@ -522,6 +527,30 @@ static inline void contribute_here(struct ski_object *object, struct ski_sum *su
     sum->contributions++;
     sum->done++;
     start(all, sum);
+    if (!is_list(shape->op) && sum->to.kind)
+        sum->quick = ski_op_function((skua_op){shape->op}, (skua_type)shape->type);
+}
+
+/* The frequent case: others here have contributed the same, and known where it goes.  False:
+ * it is not so. */
+static inline bool contribute_quick(struct ski_object *object, struct ski_reducing *r, skua_op op,
+                                    skua_type type, const void *data, size_t count)
+{
+    struct ski_sum *sum = r->sums;
+
+    if (SKI_UNLIKELY(!sum || sum->number != object->next || !sum->quick || sum->shape.op != op.id ||
+                     sum->shape.type != (uint32_t)type || sum->shape.count != count))
+        return false;
+    object->next++;
+    sum->contributions++;
+    sum->done++;
+    if (op.id == SKUA_SUM.id && type == SKUA_DOUBLE && count == 1)
+        *(double *)(void *)sum->data += *(const double *)data;
+    else if (count)
+        sum->quick(sum->data, data, count, type);
+    if (SKI_UNLIKELY(sum->done == objects_here(object->of)))
+        advance(object->of);
+    return true;
 }
 
 /* To one that this PE has reported: to the root, alone. */
@@ -553,9 +582,12 @@ void skua_contribute(void *self, skua_op op, skua_type type, const void *data, s
     struct ski_object   *object = ski_object_of(self);
     struct ski_reducing *r      = &object->of->reducing;
     struct shape         shape  = {op.id, (uint32_t)type, count};
-    size_t               bytes  = count * ski_type_size(type);
+    size_t               bytes;
     struct ski_sum      *sum;
 
+    if (SKI_LIKELY(contribute_quick(object, r, op, type, data, count)))
+        return;
+    bytes = count * ski_type_size(type);
     if (SKI_UNLIKELY(is_list(op.id) ? type != SKUA_BYTE : !ski_op_function(op, type)))
         bad_shape(object, op, type);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))

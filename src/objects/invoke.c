@@ -141,9 +141,9 @@ static SKI_COLD void run_special(struct ski_object *object, const struct ski_ent
     skua_thread  *thread;
 
     if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct asked))
-        ski_misuse("%s::%s on PE %d was invoked without anybody waiting for its answer; "
+        ski_misuse("%s::%s of %s on PE %d was invoked without anybody waiting for its answer; "
                    "skua_invoke_reply() is for that",
-                   entry->of->def.name, entry->name, ski_self->pe);
+                   entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
     if (!(entry->flags & SKUA_ENTRY_THREADED)) {
         run_sync(object, entry, msg);
         return;
@@ -171,7 +171,7 @@ void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, sku
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes)
 {
-    if (SKI_UNLIKELY(!entry->method || entry->flags & SPECIAL)) {
+    if (SKI_UNLIKELY(!ski_entry_is_call(entry))) {
         ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
@@ -240,7 +240,7 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
         return;
     index = ski_msg_index(msg);
     ski_check_index("skua_invoke", all, &index);
-    ski_check_entry("skua_invoke", all, entry);
+    ski_check_entry("skua_invoke", all, entry, &index);
     object = ski_here(all, &index);
     if (SKI_UNLIKELY(!object))
         object = ski_astray(all, &index, msg);
@@ -288,10 +288,20 @@ void ski_on_invoke(skua_msg *msg)
 /* ---- sending ------------------------------------------------------------------------- */
 
 void ski_wrong_class(const char *call, const struct ski_collection *all,
-                     const struct ski_entry *entry)
+                     const struct ski_entry *entry, const skua_index *index)
 {
-    ski_misuse("%s: %s::%s is no entry of %s, whose objects these are", call, entry->of->def.name,
-               entry->name, all->class->def.name);
+    ski_misuse("%s: %s::%s is no entry of %s", call, entry->of->def.name, entry->name,
+               index ? ski_element_text(all, index) : all->class->def.name);
+}
+
+/* An entry for the object @p ref; ends the job if there is no such. */
+static inline const struct ski_entry *entry_for(const char *call, const skua_ref *ref,
+                                                skua_entry entry)
+{
+    if (SKI_UNLIKELY(entry.id > UINT16_MAX || !ski_entries[entry.id].of))
+        ski_misuse("%s: %s has no entry %u; skua_entry_register() makes them, before skua_main()",
+                   call, ski_ref_text(ref), entry.id);
+    return &ski_entries[entry.id];
 }
 
 /* Where a message goes that is for nobody here: to a PE, or, while the collection is not
@@ -304,7 +314,7 @@ static int target_pe(struct ski_pe *self, const char *call, struct ski_collectio
     if (all->state == SKI_EXPECTED)
         return self->pe;
     ski_check_index(call, all, &ref->index);
-    ski_check_entry(call, all, entry);
+    ski_check_entry(call, all, entry, &ref->index);
     return ski_whereabouts(all, &ref->index);
 }
 
@@ -401,7 +411,7 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
     if (entry->flags & SKUA_ENTRY_EXPEDITED)
         skua_msg_set_expedited(msg, true);
     if (object) {
-        ski_check_entry(call, all, entry);
+        ski_check_entry(call, all, entry, &ref->index);
         if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE))
             ski_entry_run(object, entry, msg);
         else
@@ -416,11 +426,11 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
 void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
 {
     struct ski_pe          *self = SKI_SELF();
-    const struct ski_entry *what = ski_entry_find(__func__, entry);
+    const struct ski_entry *what = entry_for(__func__, &ref, entry);
 
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("skua_invoke: %s::%s gives an answer; skua_invoke_reply() is for that",
-                   what->of->def.name, what->name);
+        ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
+                   what->of->def.name, what->name, ski_ref_text(&ref));
     strip(msg);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
@@ -455,7 +465,7 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
                                                   const void *data, size_t bytes)
 {
     struct ski_pe          *self = SKI_SELF();
-    const struct ski_entry *what = ski_entry_find("skua_invoke_copy", entry);
+    const struct ski_entry *what = entry_for("skua_invoke_copy", ref, entry);
     struct ski_collection  *all;
     struct ski_object      *object;
 
@@ -465,7 +475,7 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
     }
     object = find_here(self->objects, ref, &all);
     if (object) {
-        ski_check_entry("skua_invoke_copy", all, what);
+        ski_check_entry("skua_invoke_copy", all, what, &ref->index);
         post_here(self, object, ski_msg_copy(self, entry.id, data, bytes));
     } else {
         send_copy(self, ref, target_pe(self, "skua_invoke_copy", all, what, ref), entry.id, data,
@@ -587,13 +597,13 @@ void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t 
                        skua_completion reply)
 {
     struct ski_pe          *self  = SKI_SELF();
-    const struct ski_entry *what  = ski_entry_find(__func__, entry);
+    const struct ski_entry *what  = entry_for(__func__, &ref, entry);
     skua_msg               *msg   = skua_msg_alloc(sizeof(struct asked) + bytes);
     struct asked           *asked = skua_msg_data(msg);
 
     if (!(what->flags & SKUA_ENTRY_SYNC))
-        ski_misuse("skua_invoke_reply: %s::%s is not SKUA_ENTRY_SYNC, it gives no answer",
-                   what->of->def.name, what->name);
+        ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it gives no answer",
+                   what->of->def.name, what->name, ski_ref_text(&ref));
     memset(asked, 0, sizeof *asked);
     asked->reply = reply;
     if (bytes)
