@@ -28,6 +28,14 @@ enum ski_kind { SKI_CHARES, SKI_GROUP, SKI_PROCESS_GROUP, SKI_ARRAY };
  * it was deleted. */
 enum { SKI_EXPECTED, SKI_DEFINED, SKI_EXISTS, SKI_ENDED };
 
+/* Where an element was, as of a version of the directory. */
+struct ski_found {
+    uint64_t key, version;
+    int      pe;
+};
+
+#define SKI_FOUND 16 /* of them; a power of two */
+
 struct ski_collection {
     uint64_t id;
     const struct ski_class *class;
@@ -49,6 +57,8 @@ struct ski_collection {
     uint32_t            holes;
     uint32_t            walking; /* loops over them that are under way     */
     uint32_t            graves;  /* places of deleted elements             */
+
+    struct ski_found found[SKI_FOUND]; /* by the low bits of their keys */
 
     skua_array_def      def;
     skua_msg           *creation; /* what it was created with, for elements on demand */

@@ -37,7 +37,9 @@ struct ski_sum {
     skua_completion to;
     char           *data;
     size_t          bytes, room;
-    skua_op_fn      quick; /* what combines one contribution more, if that is all there is to it */
+    uint64_t        like_double; /* as the next, if it is the sum of one double */
+    uint64_t        like;        /* kind() of a contribution which need only be combined */
+    skua_op_fn      fn;          /* ... by this                                          */
 };
 
 /* What travels; the data follows. */
@@ -59,6 +61,14 @@ struct start {
 
 _Static_assert(sizeof(struct start) == SKI_START_LEAST, "see contribute.h");
 
+/* Operator and type, to be compared at once; and what is neither. */
+static inline uint64_t kind(skua_op op, skua_type type)
+{
+    return op.id | (uint64_t)type << 32;
+}
+
+#define NOT_LIKE UINT64_MAX
+
 static struct ski_tree tree_of(const struct ski_collection *all)
 {
     int arity = (int)(ski_config.tree_arity < CHILDREN ? ski_config.tree_arity : CHILDREN);
@@ -79,7 +89,8 @@ static struct ski_sum *add_sum(struct ski_sum **at, uint32_t number)
 
     sum->number = number;
     sum->next   = *at;
-    return *at  = sum;
+    sum->like = sum->like_double = NOT_LIKE;
+    return *at                   = sum;
 }
 
 static inline struct ski_sum *find_sum(struct ski_reducing *r, uint32_t number)
@@ -237,7 +248,7 @@ static void report(struct ski_collection *all, struct ski_sum *sum)
     struct part          part;
 
     r->first++;
-    sum->quick = NULL; /* what comes now is late */
+    sum->like = sum->like_double = NOT_LIKE; /* what comes now is late */
     r->expected += sum->adjust;
     sum->expected += r->expected;
     if (tree.rank == 0) {
@@ -527,30 +538,12 @@ static inline void contribute_here(struct ski_object *object, struct ski_sum *su
     sum->contributions++;
     sum->done++;
     start(all, sum);
-    if (!is_list(shape->op) && sum->to.kind)
-        sum->quick = ski_op_function((skua_op){shape->op}, (skua_type)shape->type);
-}
-
-/* The frequent case: others here have contributed the same, and known where it goes.  False:
- * it is not so. */
-static inline bool contribute_quick(struct ski_object *object, struct ski_reducing *r, skua_op op,
-                                    skua_type type, const void *data, size_t count)
-{
-    struct ski_sum *sum = r->sums;
-
-    if (SKI_UNLIKELY(!sum || sum->number != object->next || !sum->quick || sum->shape.op != op.id ||
-                     sum->shape.type != (uint32_t)type || sum->shape.count != count))
-        return false;
-    object->next++;
-    sum->contributions++;
-    sum->done++;
-    if (op.id == SKUA_SUM.id && type == SKUA_DOUBLE && count == 1)
-        *(double *)(void *)sum->data += *(const double *)data;
-    else if (count)
-        sum->quick(sum->data, data, count, type);
-    if (SKI_UNLIKELY(sum->done == objects_here(object->of)))
-        advance(object->of);
-    return true;
+    if (is_list(shape->op) || !sum->to.kind)
+        return;
+    sum->like = kind((skua_op){shape->op}, (skua_type)shape->type);
+    sum->fn   = ski_op_function((skua_op){shape->op}, (skua_type)shape->type);
+    if (sum->like == kind(SKUA_SUM, SKUA_DOUBLE) && shape->count == 1)
+        sum->like_double = sum->like;
 }
 
 /* To one that this PE has reported: to the root, alone. */
@@ -576,24 +569,22 @@ static SKI_COLD _Noreturn void bad_shape(const struct ski_object *object, skua_o
                object->of->self->pe, op_name(op.id), ski_type_name(type));
 }
 
-void skua_contribute(void *self, skua_op op, skua_type type, const void *data, size_t count,
-                     skua_completion done)
+/* All cases. */
+static __attribute__((noinline)) void contribute(struct ski_object *object, skua_op op,
+                                                 skua_type type, const void *data, size_t count,
+                                                 const skua_completion *done)
 {
-    struct ski_object   *object = ski_object_of(self);
-    struct ski_reducing *r      = &object->of->reducing;
-    struct shape         shape  = {op.id, (uint32_t)type, count};
-    size_t               bytes;
+    struct ski_reducing *r     = &object->of->reducing;
+    struct shape         shape = {op.id, (uint32_t)type, count};
+    size_t               bytes = count * ski_type_size(type);
     struct ski_sum      *sum;
 
-    if (SKI_LIKELY(contribute_quick(object, r, op, type, data, count)))
-        return;
-    bytes = count * ski_type_size(type);
     if (SKI_UNLIKELY(is_list(op.id) ? type != SKUA_BYTE : !ski_op_function(op, type)))
         bad_shape(object, op, type);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
         ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
     if (SKI_UNLIKELY(before(object->next, r->first))) {
-        contribute_late(object, &shape, data, bytes, &done);
+        contribute_late(object, &shape, data, bytes, done);
         object->next++;
         return;
     }
@@ -601,9 +592,52 @@ void skua_contribute(void *self, skua_op op, skua_type type, const void *data, s
         too_far_ahead(object);
     sum = find_sum(r, object->next);
     object->next++;
-    contribute_here(object, sum, &shape, data, bytes, &done);
+    contribute_here(object, sum, &shape, data, bytes, done);
     if (sum->done == objects_here(object->of))
         advance(object->of);
+}
+
+/* One more for a sum that has such, where that is all there is to it. */
+static inline void count_in(struct ski_object *object, struct ski_sum *sum)
+{
+    object->next++;
+    sum->contributions++;
+    if (SKI_UNLIKELY(++sum->done == objects_here(object->of)))
+        advance(object->of);
+}
+
+/* The same of others than single doubles; and all else. */
+static __attribute__((noinline)) void contribute_other(struct ski_object *object, skua_op op,
+                                                       skua_type type, const void *data,
+                                                       size_t count, const skua_completion *done)
+{
+    struct ski_sum *sum = object->of->reducing.sums;
+
+    if (!sum || sum->number != object->next || sum->like != kind(op, type) ||
+        sum->shape.count != count) {
+        contribute(object, op, type, data, count, done);
+        return;
+    }
+    if (count)
+        sum->fn(sum->data, data, count, type);
+    count_in(object, sum);
+}
+
+/* The most frequent case is in line: others have contributed a double before, and it was
+ * known where the sum goes. */
+void skua_contribute(void *self, skua_op op, skua_type type, const void *data, size_t count,
+                     skua_completion done)
+{
+    struct ski_object *object = ski_object_of(self);
+    struct ski_sum    *sum    = object->of->reducing.sums;
+
+    if (SKI_LIKELY(sum && sum->number == object->next && sum->like_double == kind(op, type) &&
+                   count == 1)) {
+        *(double *)(void *)sum->data += *(const double *)data;
+        count_in(object, sum);
+    } else {
+        contribute_other(object, op, type, data, count, &done);
+    }
 }
 
 void skua_contribute_nothing(void *self, skua_completion done)

@@ -39,6 +39,7 @@ struct ski_directory {
     uint64_t         mask_key; /* so much of the last eight bytes of an index is its own */
     uint64_t         golden;   /* SKI_GOLDEN: loaded faster than made */
     size_t           count;
+    uint64_t         version; /* grows with every change, never 0 */
 };
 
 #define SKI_IS_PLACE ((uintptr_t)1)

@@ -220,6 +220,36 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
     ski_object_settle(object);
 }
 
+/* An element of an array of one or two integers that is here, if it lies where its key
+ * says; else NULL. */
+static inline struct ski_object *find_quick(const struct ski_collection *all, const void *index)
+{
+    const struct ski_directory *directory = &all->directory;
+    const struct ski_slot      *slot;
+    uint64_t                    key;
+
+    memcpy(&key, index, sizeof key);
+    key &= directory->mask_key;
+    slot = &directory->slot[key * directory->golden >> directory->shift];
+    return SKI_LIKELY(slot->key == key && !(slot->value & SKI_IS_PLACE))
+               ? (struct ski_object *)slot->value
+               : NULL;
+}
+
+/* The one that @p msg is for, if it is in the collection that was found last, lies where its
+ * key says and is as always; else NULL. */
+static inline struct ski_object *find_addressee(const skua_msg *msg, const struct ski_entry *entry)
+{
+    const struct ski_collection *all = ski_self->objects->last;
+    struct ski_object           *object;
+
+    if (SKI_UNLIKELY(all->id != msg->target >> 8 || all->class != entry->of ||
+                     all->quick_bytes != ski_target_bytes(msg->target)))
+        return NULL;
+    object = find_quick(all, msg->index);
+    return object && object->state == SKI_ALIVE ? object : NULL;
+}
+
 /* A message that names collection and index. */
 static __attribute__((noinline)) void arrived(skua_msg *msg)
 {
@@ -230,6 +260,10 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
 
     if (!(msg->flags & SKI_MSG_OBJECT))
         ski_fatal("a message from PE %d to %s names no object", msg->source, entry->name);
+    if (SKI_LIKELY((object = find_addressee(msg, entry)))) {
+        ski_entry_run(object, entry, msg);
+        return;
+    }
     if (ski_target_bytes(msg->target) == SKI_TARGET_ALL) {
         skua_invoke_all((skua_collection){msg->target >> 8}, (skua_entry){msg->handler},
                         skua_msg_data(msg), msg->bytes);
@@ -328,23 +362,7 @@ static inline void post_here(struct ski_pe *self, struct ski_object *object, sku
     ski_queue_push(&self->queue, msg, msg->flags);
 }
 
-/* An element of an array of one or two integers that is here, if it lies where its key
- * says; else NULL. */
-static inline struct ski_object *find_quick(const struct ski_collection *all, const skua_ref *ref)
-{
-    const struct ski_directory *directory = &all->directory;
-    const struct ski_slot      *slot;
-    uint64_t                    key;
-
-    memcpy(&key, &ref->index.at, sizeof key);
-    key &= directory->mask_key;
-    slot = &directory->slot[key * directory->golden >> directory->shift];
-    return SKI_LIKELY(slot->key == key && !(slot->value & SKI_IS_PLACE))
-               ? (struct ski_object *)slot->value
-               : NULL;
-}
-
-/* The same wherever it lies: beside where its key says if that place was taken. */
+/* As find_quick(), wherever it lies: beside where its key says if that place was taken. */
 static inline struct ski_object *find_key(const struct ski_collection *all, const skua_ref *ref)
 {
     const struct ski_directory *directory = &all->directory;
@@ -523,8 +541,41 @@ static inline void post_small(struct ski_pe *self, struct ski_object *object,
     ski_queue_push(&self->queue, msg, 0);
 }
 
-/* Of the collection that was found last: elements that lie elsewhere than where their
- * keys say, or have no keys. */
+/* Sends a few bytes to an element of one or two integers that is not here, in a cell; false:
+ * that was not possible. */
+static inline bool send_quick(struct ski_pe *self, struct ski_collection *all, const skua_ref *ref,
+                              skua_entry entry, const void *data, size_t bytes)
+{
+    struct {
+        uint64_t target, index;
+        char     data[SKI_CELL_DATA - 16];
+    } cell;
+
+    if (bytes > sizeof cell.data)
+        return false;
+    cell.target = ski_target(ref->of.id, ref->index.bytes);
+    memcpy(&cell.index, &ref->index.at, sizeof cell.index);
+    cell.index &= all->directory.mask_key;
+    copy_small(cell.data, data, bytes);
+    return ski_msg_try_small(self, ski_whereabouts_quick(all, &ref->index, cell.index), entry.id,
+                             SKI_MSG_OBJECT, &cell, 16 + bytes);
+}
+
+/* Of the collection that was found last: elements that are not here. */
+static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_entry entry,
+                                                    const void *data, size_t bytes)
+{
+    struct ski_pe          *self = ski_self;
+    struct ski_collection  *all  = self->objects->last;
+    const struct ski_entry *what = &self->objects->entries[(uint16_t)entry.id];
+
+    if (all->id != ref->of.id || all->quick_bytes != ref->index.bytes || all->kind != SKI_ARRAY ||
+        what->of != all->class || !what->plain || find_key(all, ref) ||
+        !send_quick(self, all, ref, entry, data, bytes))
+        invoke_copy(ref, entry, data, bytes);
+}
+
+/* Elements that lie elsewhere than where their keys say, or have no keys. */
 static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entry entry,
                                                   const void *data, size_t bytes)
 {
@@ -540,7 +591,7 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
         object = find_key(all, ref);
     if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > SMALL ||
                      magazine->count == 0))
-        invoke_copy(ref, entry, data, bytes);
+        invoke_absent(ref, entry, data, bytes);
     else
         post_small(self, object, what, entry, magazine, data, bytes);
 }
@@ -559,7 +610,7 @@ void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data
 
     if (SKI_UNLIKELY(all->id != ref->of.id || all->quick_bytes != ref->index.bytes ||
                      what->of != all->class || !what->plain || bytes > SMALL ||
-                     !(object = find_quick(all, ref)) || magazine->count == 0)) {
+                     !(object = find_quick(all, &ref->index.at)) || magazine->count == 0)) {
         invoke_last(ref, entry, data, bytes);
         return;
     }

@@ -148,6 +148,7 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
         all->graves--;
     place->pe    = news->pe;
     place->moves = news->moves;
+    all->directory.version++;
     if (news->pe >= 0)
         release(all->self, place, news->pe);
 }
