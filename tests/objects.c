@@ -21,8 +21,8 @@ struct cell {
 
 static skua_class cell_class;
 static skua_entry add_entry, keep_entry, report_entry, ask_entry, wait_entry, spread_entry,
-    many_entry, set_entry, stats_entry, move_entry, leave_entry, inline_entry,
-    urgent_entry, order_entry, words_entry, truth_entry;
+    many_entry, set_entry, stats_entry, move_entry, leave_entry, inline_entry, urgent_entry,
+    order_entry, words_entry, truth_entry;
 static skua_handler result_handler;
 static int64_t      result_value; /* on PE 0 */
 
@@ -406,9 +406,9 @@ static void on_stats(void *self, const void *data, size_t bytes)
 
 static void check_set(skua_collection all)
 {
-    skua_future     future = SKUA_FUTURE_INIT;
-    skua_completion done   = skua_done_future(&future);
-    const void     *at = NULL, *data;
+    skua_future     future  = SKUA_FUTURE_INIT;
+    skua_completion done    = skua_done_future(&future);
+    const void     *at      = NULL, *data;
     uint32_t        lengths = 0;
     size_t          bytes, length;
 
@@ -571,8 +571,8 @@ static void register_class(void)
     keep_entry   = skua_entry_register(cell_class, "keep", on_keep, 0);
     report_entry = skua_method_register(cell_class, "report", on_report, 0);
     ask_entry    = skua_method_register(cell_class, "ask", on_ask, SKUA_ENTRY_SYNC);
-    wait_entry   = skua_method_register(cell_class, "wait", on_wait,
-                                        SKUA_ENTRY_SYNC | SKUA_ENTRY_THREADED);
+    wait_entry =
+        skua_method_register(cell_class, "wait", on_wait, SKUA_ENTRY_SYNC | SKUA_ENTRY_THREADED);
     inline_entry = skua_method_register(cell_class, "inline", on_inline, SKUA_ENTRY_INLINE);
     urgent_entry = skua_method_register(cell_class, "urgent", on_inline, SKUA_ENTRY_EXPEDITED);
     order_entry  = skua_method_register(cell_class, "order", on_order, 0);
