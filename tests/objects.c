@@ -259,6 +259,39 @@ static void test_on_demand(void)
     skua_collection_delete(all);
 }
 
+/* An element that leaves as soon as it is made: the message that made it follows. */
+static skua_class runaway_class;
+static skua_entry where_entry;
+
+static void run_away(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_migrate(self, (skua_pe() + 1) % skua_pes());
+}
+
+static void on_where(void *self, const void *data, size_t bytes)
+{
+    int64_t pe = skua_pe();
+
+    (void)self, (void)data, (void)bytes;
+    skua_reply(&pe, sizeof pe);
+}
+
+static void test_runaways(void)
+{
+    skua_array_def  def = {.dims = 1, .flags = SKUA_ARRAY_ON_DEMAND};
+    skua_collection all = skua_array_create(runaway_class, &def, NULL, 0);
+
+    for (int i = 0; i < 30; i++) {
+        skua_future future = SKUA_FUTURE_INIT;
+        skua_ref    ref    = skua_element1(all, i);
+
+        skua_invoke_reply(ref, where_entry, NULL, 0, skua_done_future(&future));
+        CHECK(wait_for(&future) == (skua_home(ref) + 1) % skua_pes());
+    }
+    skua_collection_delete(all);
+}
+
 /* ---- groups and single objects ---------------------------------------------------------- */
 
 static void test_groups(void)
@@ -553,6 +586,7 @@ static void start(int argc, char **argv)
     test_maps();
     test_bytes();
     test_on_demand();
+    test_runaways();
     test_groups();
     test_chares();
     test_entries();
@@ -573,12 +607,15 @@ static void register_class(void)
     ask_entry    = skua_method_register(cell_class, "ask", on_ask, SKUA_ENTRY_SYNC);
     wait_entry =
         skua_method_register(cell_class, "wait", on_wait, SKUA_ENTRY_SYNC | SKUA_ENTRY_THREADED);
-    inline_entry = skua_method_register(cell_class, "inline", on_inline, SKUA_ENTRY_INLINE);
-    urgent_entry = skua_method_register(cell_class, "urgent", on_inline, SKUA_ENTRY_EXPEDITED);
-    order_entry  = skua_method_register(cell_class, "order", on_order, 0);
-    many_entry   = skua_method_register(cell_class, "many", on_many, 0);
-    set_entry    = skua_method_register(cell_class, "set", on_set, 0);
-    words_entry  = skua_method_register(cell_class, "words", on_words, 0);
+    inline_entry  = skua_method_register(cell_class, "inline", on_inline, SKUA_ENTRY_INLINE);
+    urgent_entry  = skua_method_register(cell_class, "urgent", on_inline, SKUA_ENTRY_EXPEDITED);
+    order_entry   = skua_method_register(cell_class, "order", on_order, 0);
+    many_entry    = skua_method_register(cell_class, "many", on_many, 0);
+    set_entry     = skua_method_register(cell_class, "set", on_set, 0);
+    words_entry   = skua_method_register(cell_class, "words", on_words, 0);
+    runaway_class = skua_class_register(
+        &(skua_class_def){.name = "runaway", .bytes = 8, .construct = run_away});
+    where_entry  = skua_method_register(runaway_class, "where", on_where, SKUA_ENTRY_SYNC);
     truth_entry  = skua_method_register(cell_class, "truth", on_truth, 0);
     stats_entry  = skua_method_register(cell_class, "stats", on_stats, 0);
     spread_entry = skua_method_register(cell_class, "spread", on_spread, 0);
