@@ -14,7 +14,8 @@
  *   row      skua_put_strided() of one row of 8 bytes
  *   element  skua_invoke_copy() of 8 bytes to an array element of this PE, and its entry
  *   doubles  the same with 16 doubles
- *   message  skua_invoke() of a message that is passed on;  chare, group: as element
+ *   message  skua_invoke() of a message that is passed on;  chare, group, cube
+ *            (an array of three dimensions): as element
  */
 #include <skua/skua.h>
 #include <stdio.h>
@@ -165,6 +166,8 @@ static bool do_objects(const char *what)
         partner = skua_member(skua_group_create(ball_class, NULL, 0), 0);
     else if (strcmp(what, "chare") == 0)
         partner = skua_chare_create(ball_class, 0, NULL, 0);
+    else if (strcmp(what, "cube") == 0)
+        partner = skua_element3(skua_array3(ball_class, 10, 10, 10, NULL, 0), 7, 7, 7);
     else if (strcmp(what, "message") == 0)
         skua_invoke(partner, passed_entry, skua_msg_alloc(8));
     else if (strcmp(what, "element") != 0 && strcmp(what, "doubles") != 0)
@@ -201,7 +204,7 @@ static void start(int argc, char **argv)
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
     } else if (!do_onesided(what) && !do_objects(what)) {
         fprintf(stderr, "usage: instructions self|fresh|copy|pass|yield|put|get|add|acc|row|"
-                        "element|doubles|message|chare|group N\n");
+                        "element|doubles|message|chare|group|cube N\n");
         skua_exit(2);
     }
 }

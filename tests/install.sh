@@ -24,26 +24,26 @@ LD_LIBRARY_PATH=$lib
 export PKG_CONFIG_PATH LD_LIBRARY_PATH SKUA_PIN=none
 
 # shellcheck disable=SC2046
-run cc -o "$work/ring" "$source/examples/ring.c" $(pkg-config --cflags --libs skua)
+run cc -o "$work/token" "$source/examples/token.c" $(pkg-config --cflags --libs skua)
 ok "pkg-config" test "$code" = 0
-run "$prefix/bin/skuarun" -n 3 "$work/ring"
+run "$prefix/bin/skuarun" -n 3 "$work/token"
 ok "and it runs" test "$out" = "PE 0 has the token after 300 hops"
 # shellcheck disable=SC2046
-run cc -o "$work/ring-static" "$source/examples/ring.c" $(pkg-config --cflags skua) "$lib/libskua.a" \
+run cc -o "$work/token-static" "$source/examples/token.c" $(pkg-config --cflags skua) "$lib/libskua.a" \
   $(pkg-config --libs-only-l --static skua | sed 's/-lskua//')
 ok "pkg-config --static" test "$code" = 0
-run "$work/ring-static"
+run "$work/token-static"
 ok "and it runs" test "$out" = "PE 0 has the token after 100 hops"
 
 mkdir "$work/app"
-cp "$source/examples/ring.c" "$work/app"
+cp "$source/examples/token.c" "$work/app"
 cat >"$work/app/CMakeLists.txt" <<'EOF'
 cmake_minimum_required(VERSION 3.20)
 project(app C)
 find_package(skua 0.1 REQUIRED)
-add_executable(app ring.c)
+add_executable(app token.c)
 target_link_libraries(app skua::skua)
-add_executable(app_static ring.c)
+add_executable(app_static token.c)
 target_link_libraries(app_static skua::skua_static)
 EOF
 run cmake -S "$work/app" -B "$work/app/build" -DCMAKE_PREFIX_PATH="$prefix"

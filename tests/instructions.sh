@@ -38,4 +38,7 @@ at_most row 300
 at_most element 150
 at_most doubles 220
 at_most group 150
+at_most message 240
+at_most chare 220
+at_most cube 220
 tap_end

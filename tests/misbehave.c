@@ -191,6 +191,229 @@ static void unlock_untaken(void)
         skua_unlock(locks, 0, 0);
 }
 
+/* ---- misuse of objects ------------------------------------------------------- */
+
+/* On one PE, which waits for what it sent to itself. */
+struct thing {
+    int64_t value;
+    int     how; /* its pup is wrong */
+};
+
+static skua_class thing_class, other_class;
+static skua_entry poke_entry, end_entry, ask_entry, go_entry, other_entry, twice_entry, odd_entry;
+
+static void on_poke(void *self, const void *data, size_t bytes)
+{
+    (void)data;
+    ((struct thing *)self)->value += (int64_t)bytes;
+}
+
+static void on_end(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_delete(self);
+}
+
+static void on_go(void *self, const void *data, size_t bytes)
+{
+    (void)bytes;
+    ((struct thing *)self)->how = *(const int *)data;
+    skua_migrate(self, (skua_pe() + 1) % skua_pes());
+}
+
+static void on_twice(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    for (int i = 0; i < 20000; i++)
+        skua_contribute_nothing(self, skua_done_nothing());
+}
+
+/* Elements that differ: what they contribute, or how, goes by their index. */
+static void on_odd(void *self, const void *data, size_t bytes)
+{
+    double x[2] = {0, 0};
+    bool   odd  = skua_index_of(self).at.x[0] == 1;
+
+    (void)bytes;
+    if (*(const int *)data == 0)
+        skua_contribute(self, SKUA_SUM, SKUA_DOUBLE, x, odd ? 2 : 1, skua_done_nothing());
+    else
+        skua_contribute(self, odd ? SKUA_MAX : SKUA_SUM, SKUA_DOUBLE, x, 1, skua_done_nothing());
+}
+
+enum { RIGHT, PACKS_LESS, PACKS_MORE, UNPACKS_MORE };
+
+static void pup_thing(skua_pup *p, void *self)
+{
+    static int    calls; /* one measures, the next packs */
+    struct thing *t = self;
+    bool          more;
+
+    skua_pup_value(p, &t->how);
+    more = t->how == UNPACKS_MORE ? skua_pup_unpacking(p)
+                                  : t->how && ++calls % 2 == (t->how == PACKS_LESS);
+    if (more)
+        skua_pup_value(p, &t->value);
+}
+
+static skua_collection things(int n)
+{
+    return skua_array1(thing_class, n, NULL, 0);
+}
+
+static void poke(skua_ref ref)
+{
+    skua_invoke_copy(ref, poke_entry, NULL, 0);
+}
+
+static void poke_deleted(void)
+{
+    skua_ref ref = skua_element1(things(20), 19);
+
+    skua_invoke_copy(ref, end_entry, NULL, 0);
+    poke(ref);
+}
+
+static void poke_deleted_chare(void)
+{
+    skua_ref ref = skua_chare_create(thing_class, 0, NULL, 0);
+
+    skua_delete_ref(ref);
+    poke(ref);
+}
+
+static void poke_nobody(void)
+{
+    poke(skua_element1(things(20), 20));
+}
+
+static void poke_wrong_dims(void)
+{
+    poke(skua_element2(things(20), 3, 4));
+}
+
+static void poke_no_member(void)
+{
+    poke(skua_member(skua_group_create(thing_class, NULL, 0), 7));
+}
+
+static void poke_no_entry(void)
+{
+    skua_invoke_copy(skua_element1(things(20), 3), (skua_entry){4321}, NULL, 0);
+}
+
+static void poke_wrong_entry(void)
+{
+    skua_invoke_copy(skua_element1(things(20), 3), other_entry, NULL, 0);
+}
+
+static void poke_no_array(void)
+{
+    poke(skua_element1((skua_collection){UINT64_C(77) << 32}, 3));
+}
+
+static void poke_deleted_array(void)
+{
+    skua_collection all = things(20);
+
+    skua_collection_delete(all);
+    skua_poll(SIZE_MAX);
+    skua_invoke_all(all, poke_entry, NULL, 0);
+}
+
+static void contribute_twice(void)
+{
+    skua_invoke_copy(skua_element1(things(20), 19), twice_entry, NULL, 0);
+}
+
+static void contribute_sizes(void)
+{
+    skua_invoke_all(things(2), odd_entry, &(int){0}, sizeof(int));
+}
+
+static void contribute_ops(void)
+{
+    skua_invoke_all(things(2), odd_entry, &(int){1}, sizeof(int));
+}
+
+static void insert_closed(void)
+{
+    skua_array_insert(skua_element1(things(20), 20), SKUA_ANY_PE, NULL, 0);
+}
+
+static void insert_twice(void)
+{
+    skua_array_def  def = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
+    skua_collection all = skua_array_create(thing_class, &def, NULL, 0);
+
+    skua_array_insert(skua_element1(all, 5), 0, NULL, 0);
+    skua_array_insert(skua_element1(all, 5), 0, NULL, 0);
+}
+
+static void ask_nobody_waits(void)
+{
+    skua_invoke_copy(skua_element1(things(20), 19), ask_entry, NULL, 0);
+}
+
+static void wait_for_none(void)
+{
+    skua_invoke_reply(skua_element1(things(20), 19), poke_entry, NULL, 0, skua_done_nothing());
+}
+
+static void reply_to_nobody(void)
+{
+    skua_reply(NULL, 0);
+}
+
+static void migrate_member(void)
+{
+    skua_invoke_copy(skua_member(skua_group_create(thing_class, NULL, 0), skua_pe()), go_entry,
+                     &(int){0}, sizeof(int));
+}
+
+static void delete_member(void)
+{
+    skua_delete_ref(skua_member(skua_group_create(thing_class, NULL, 0), skua_pe()));
+}
+
+static void go(int how)
+{
+    skua_invoke_copy(skua_element1(things(20), 19), go_entry, &how, sizeof how);
+}
+
+static void pack_less(void)
+{
+    go(PACKS_LESS);
+}
+
+static void pack_more(void)
+{
+    go(PACKS_MORE);
+}
+
+static void unpack_more(void)
+{
+    go(UNPACKS_MORE);
+}
+
+static void register_things(void)
+{
+    static const skua_class_def thing = {"thing", sizeof(struct thing), NULL, NULL, pup_thing},
+                                other = {"other", 0, NULL, NULL, NULL};
+
+    thing_class = skua_class_register(&thing);
+    other_class = skua_class_register(&other);
+    poke_entry  = skua_method_register(thing_class, "poke", on_poke, 0);
+    end_entry   = skua_method_register(thing_class, "end", on_end, 0);
+    ask_entry   = skua_method_register(thing_class, "ask", on_poke, SKUA_ENTRY_SYNC);
+    go_entry    = skua_method_register(thing_class, "go", on_go, 0);
+    twice_entry = skua_method_register(thing_class, "twice", on_twice, 0);
+    odd_entry   = skua_method_register(thing_class, "odd", on_odd, 0);
+    other_entry = skua_method_register(other_class, "poke", on_poke, 0);
+}
+
+/* ---- memory ------------------------------------------------------------------ */
+
 static void fill_arena(void)
 {
     int n = 0;
@@ -452,6 +675,28 @@ static const struct {
     {"section-deleted", section_deleted, NULL},
     {"section-given-late", section_given_late, NULL},
     {"section-unknown", section_unknown, NULL},
+    {"poke-deleted", poke_deleted, NULL},
+    {"poke-deleted-chare", poke_deleted_chare, NULL},
+    {"poke-nobody", poke_nobody, NULL},
+    {"poke-wrong-dims", poke_wrong_dims, NULL},
+    {"poke-no-member", poke_no_member, NULL},
+    {"poke-no-entry", poke_no_entry, NULL},
+    {"poke-wrong-entry", poke_wrong_entry, NULL},
+    {"poke-no-array", poke_no_array, NULL},
+    {"poke-deleted-array", poke_deleted_array, NULL},
+    {"contribute-twice", contribute_twice, NULL},
+    {"contribute-sizes", contribute_sizes, NULL},
+    {"contribute-ops", contribute_ops, NULL},
+    {"insert-closed", insert_closed, NULL},
+    {"insert-twice", insert_twice, NULL},
+    {"ask-nobody-waits", ask_nobody_waits, NULL},
+    {"wait-for-none", wait_for_none, NULL},
+    {"reply-to-nobody", reply_to_nobody, NULL},
+    {"migrate-member", migrate_member, NULL},
+    {"delete-member", delete_member, NULL},
+    {"pack-less", pack_less, NULL},
+    {"pack-more", pack_more, NULL},
+    {"unpack-more", unpack_more, NULL},
     {"fill-arena", fill_arena, NULL},
     {"fill-arena-fatally", fill_arena_fatally, NULL},
     {"exit-42", exit_with_code, NULL},
@@ -533,6 +778,7 @@ int main(int argc, char **argv)
         say_nonsense(getenv("SAY_NONSENSE"));
     nothing = skua_register("nothing", on_large);
     register_cell();
+    register_things();
     if (chosen_by("ODD_ONE"))
         skua_register("odd", on_nothing);
     if (chosen_by("PLACE_TAKEN"))

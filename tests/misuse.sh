@@ -42,6 +42,30 @@ misuse section-deleted 'skua_section_invoke of cell::give on PE 1: section 1 of 
 misuse section-given-late 'skua_section_contribute: cell .5. on PE 1: section 1 of PE 1 was deleted'
 misuse section-unknown 'skua_section_delete: 100000007 is no section that was ever created'
 
+# Objects: class, index and PE.
+misuse poke-deleted 'a message from PE 1 to thing::poke of thing .19.: that object was deleted'
+misuse poke-deleted-chare 'a message from PE 1 to thing::poke of thing .0, 1, 0, 0.: that object was deleted'
+misuse poke-nobody 'a message from PE 1 to thing::poke of thing .20.: that object does not exist'
+misuse poke-wrong-dims 'skua_invoke_copy: .3, 4. has 2 dimensions, the indices of thing have 1'
+misuse poke-no-member 'skua_invoke_copy: there is no thing .7.; this job has 2 PEs in 2 processes'
+misuse poke-no-entry 'skua_invoke_copy: thing .3. has no entry 4321; skua_entry_register.. makes them'
+misuse poke-wrong-entry 'skua_invoke_copy: other::poke is no entry of thing .3.'
+misuse poke-no-array 'skua_invoke_copy: 4d00000000 is no collection that was ever created'
+misuse poke-deleted-array 'skua_invoke_all: a collection of thing that was deleted'
+misuse contribute-twice 'thing .19. on PE 1 contributes to reduction 10000 of its collection while'
+misuse contribute-sizes 'reduction 0 of thing: .* on PE 1 contributes [12] x double for sum, others [12] x'
+misuse contribute-ops 'reduction 0 of thing: .* on PE 1 contributes 1 x double for (sum|max), others 1 x'
+misuse insert-closed 'skua_array_insert: thing .20. is in no array that is open .SKUA_ARRAY_OPEN'
+misuse insert-twice 'skua_array_insert: thing .5. exists already, and PE 1 inserts it once more'
+misuse ask-nobody-waits 'skua_invoke: thing::ask of thing .19. gives an answer; skua_invoke_reply'
+misuse wait-for-none 'skua_invoke_reply: thing::poke of thing .19. is not SKUA_ENTRY_SYNC'
+misuse reply-to-nobody 'skua_reply: no entry that is SKUA_ENTRY_SYNC is running here'
+misuse migrate-member 'skua_migrate: thing .1. is a member of a group, which does not move'
+misuse delete-member 'thing .1. is a member of a group, which is deleted as a whole'
+misuse pack-less 'pup of thing .19. packs less than it measured'
+misuse pack-more 'pup of thing .19.: packing goes beyond what was measured'
+misuse unpack-more 'pup of thing .19.: unpacking goes beyond what was measured'
+
 run "$skuarun" -n 2 "$program" unknown-lock
 ok "unknown-lock: named" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'
 

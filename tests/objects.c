@@ -22,7 +22,7 @@ struct cell {
 static skua_class cell_class;
 static skua_entry add_entry, keep_entry, report_entry, ask_entry, wait_entry, spread_entry,
     many_entry, set_entry, stats_entry, move_entry, leave_entry, inline_entry, urgent_entry,
-    order_entry, words_entry;
+    order_entry, words_entry, truth_entry;
 static skua_handler result_handler;
 static int64_t      result_value; /* on PE 0 */
 
@@ -259,6 +259,39 @@ static void test_on_demand(void)
     skua_collection_delete(all);
 }
 
+/* An element that leaves as soon as it is made: the message that made it follows. */
+static skua_class runaway_class;
+static skua_entry where_entry;
+
+static void run_away(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_migrate(self, (skua_pe() + 1) % skua_pes());
+}
+
+static void on_where(void *self, const void *data, size_t bytes)
+{
+    int64_t pe = skua_pe();
+
+    (void)self, (void)data, (void)bytes;
+    skua_reply(&pe, sizeof pe);
+}
+
+static void test_runaways(void)
+{
+    skua_array_def  def = {.dims = 1, .flags = SKUA_ARRAY_ON_DEMAND};
+    skua_collection all = skua_array_create(runaway_class, &def, NULL, 0);
+
+    for (int i = 0; i < 30; i++) {
+        skua_future future = SKUA_FUTURE_INIT;
+        skua_ref    ref    = skua_element1(all, i);
+
+        skua_invoke_reply(ref, where_entry, NULL, 0, skua_done_future(&future));
+        CHECK(wait_for(&future) == (skua_home(ref) + 1) % skua_pes());
+    }
+    skua_collection_delete(all);
+}
+
 /* ---- groups and single objects ---------------------------------------------------------- */
 
 static void test_groups(void)
@@ -488,6 +521,30 @@ static void on_spread(void *self, const void *data, size_t bytes)
                     skua_done_invoke_all(skua_collection_of(self), add_entry));
 }
 
+/* Truth values are 0 or 1 in the result, also of a single object. */
+static void on_truth(void *self, const void *data, size_t bytes)
+{
+    int64_t         five = 5;
+    skua_completion to;
+
+    CHECK(bytes == sizeof to);
+    memcpy(&to, data, sizeof to);
+    skua_contribute(self, SKUA_LOGICAL_OR, SKUA_INT64, &five, 1, to);
+}
+
+static void test_truths(void)
+{
+    for (int n = 1; n <= 8; n += 7) {
+        skua_collection all    = skua_array1(cell_class, n, &seven, sizeof seven);
+        skua_future     future = SKUA_FUTURE_INIT;
+        skua_completion done   = skua_done_future(&future);
+
+        skua_invoke_all(all, truth_entry, &done, sizeof done);
+        CHECK(wait_for(&future) == 1);
+        skua_collection_delete(all);
+    }
+}
+
 static void test_reductions(void)
 {
     skua_collection all = skua_array1(cell_class, 30, &seven, sizeof seven);
@@ -562,10 +619,12 @@ static void start(int argc, char **argv)
     test_maps();
     test_bytes();
     test_on_demand();
+    test_runaways();
     test_groups();
     test_chares();
     test_entries();
     test_reductions();
+    test_truths();
     test_moves();
     skua_exit(0);
 }
@@ -587,9 +646,13 @@ static void register_class(void)
     many_entry    = skua_method_register(cell_class, "many", on_many, 0);
     set_entry     = skua_method_register(cell_class, "set", on_set, 0);
     words_entry   = skua_method_register(cell_class, "words", on_words, 0);
-    stats_entry   = skua_method_register(cell_class, "stats", on_stats, 0);
+    runaway_class = skua_class_register(
+        &(skua_class_def){.name = "runaway", .bytes = 8, .construct = run_away});
+    where_entry   = skua_method_register(runaway_class, "where", on_where, SKUA_ENTRY_SYNC);
+    truth_entry   = skua_method_register(cell_class, "truth", on_truth, 0);
     longest_entry = skua_method_register(cell_class, "longest", on_longest, 0);
     longest_op    = skua_op_register("longest", longest);
+    stats_entry   = skua_method_register(cell_class, "stats", on_stats, 0);
     spread_entry  = skua_method_register(cell_class, "spread", on_spread, 0);
     move_entry    = skua_method_register(cell_class, "move", on_move, 0);
     leave_entry   = skua_method_register(cell_class, "leave", on_leave, 0);

@@ -79,23 +79,23 @@ for driver in "$@"; do
   ok "$driver: regions that not all can make" has "$code $out" '^0 nothing is left of 300 regions'
 
   # ---- what does not go together
-  apart 1 "$examples/ring" : -n 1 "$examples/hello"
+  apart 1 "$examples/token" : -n 1 "$examples/hello"
   ok "$driver: two programs" has "$err" 'process [01] runs another program, or another build'
-  SKUA_INTERFACES=nosuch0 apart 2 "$examples/ring"
+  SKUA_INTERFACES=nosuch0 apart 2 "$examples/token"
   ok "$driver: no such interface" has "$code $err" 'other hosts with \(.* nosuch0'
-  SKUA_PORTS=45000-45001 apart 2 "$examples/ring"
+  SKUA_PORTS=45000-45001 apart 2 "$examples/token"
   ok "$driver: too few ports" has "$code $err" '45000-45001'
   ok "$driver: which ends the job" test "$code $((seconds < 10))" = "1 1"
-  SKUA_PORTS=many apart 2 "$examples/ring"
+  SKUA_PORTS=many apart 2 "$examples/token"
   ok "$driver: ports that are none" has "$err" '"many" is not a range of ports'
 done
 
-SKUA_DRIVER=nosuch apart 2 "$examples/ring"
+SKUA_DRIVER=nosuch apart 2 "$examples/token"
 ok "no such driver" has "$err" 'SKUA_DRIVER=nosuch: there is no such driver'
-SKUA_DRIVER=auto SKUA_DRIVER_PATH=/nonexistent apart 2 "$examples/ring"
+SKUA_DRIVER=auto SKUA_DRIVER_PATH=/nonexistent apart 2 "$examples/token"
 ok "no drivers there" has "$err" 'no driver to reach other hosts with \(ucx: .* was not found'
 if has "$*" ucx && has "$*" ofi; then
-  apart 1 -x SKUA_DRIVER=ucx "$examples/ring" : -n 1 -x SKUA_DRIVER=ofi "$examples/ring"
+  apart 1 -x SKUA_DRIVER=ucx "$examples/token" : -n 1 -x SKUA_DRIVER=ofi "$examples/token"
   ok "two drivers" has "$err" 'process [01] uses the driver (ucx|ofi), this one (ucx|ofi)'
 fi
 ok "nothing is left" none_left

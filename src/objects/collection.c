@@ -30,7 +30,7 @@ struct adoption {
 
 /* ---- the table -------------------------------------------------------------------- */
 
-static struct ski_collection nobody = {.id = UINT64_MAX, .quick_bytes = NEVER};
+static struct ski_collection nobody = {.id = UINT64_MAX, .quick_bytes = NEVER, .pair_bytes = NEVER};
 
 static uint64_t slot_of(const struct ski_objects *objects, uint64_t id)
 {
@@ -63,11 +63,22 @@ static struct ski_collection *expect(struct ski_objects *objects, uint64_t id)
         grow(objects);
     all->id          = id;
     all->quick_bytes = NEVER;
+    all->pair_bytes  = NEVER;
     all->self        = objects->self;
     all->root        = (int32_t)(id >> 32);
     ski_list_init(&all->held);
     ski_everyone_init(&all->everyone);
     return objects->table[slot_of(objects, id)] = all;
+}
+
+/* It has its objects here from now on, which may be found the quick ways. */
+static void exist(struct ski_collection *all)
+{
+    all->state = SKI_EXISTS;
+    if (all->directory.exact)
+        all->quick_bytes = all->index_bytes;
+    else if (all->index_bytes == 12 || all->index_bytes == 16)
+        all->pair_bytes = all->index_bytes;
 }
 
 /* The single objects of a class: nobody creates that collection, it is there. */
@@ -79,11 +90,11 @@ static struct ski_collection *expect_chares(struct ski_objects *objects, uint64_
     if (!class)
         return NULL;
     all              = expect(objects, id);
-    all->state       = SKI_EXISTS;
     all->kind        = SKI_CHARES;
     all->class       = class;
     all->index_bytes = 16;
     ski_directory_init(&all->directory, all->index_bytes);
+    exist(all);
     return all;
 }
 
@@ -168,7 +179,7 @@ void ski_member_remove(struct ski_collection *all, struct ski_object *object)
     }
 }
 
-static void close_holes(struct ski_collection *all)
+void ski_close_holes(struct ski_collection *all)
 {
     uint32_t to = 0;
 
@@ -180,19 +191,6 @@ static void close_holes(struct ski_collection *all)
         }
     all->members = to;
     all->holes   = 0;
-}
-
-void ski_each(struct ski_collection *all, void (*fn)(struct ski_object *object, void *arg),
-              void                  *arg)
-{
-    uint32_t count = all->members;
-
-    all->walking++;
-    for (uint32_t i = 0; i < count; i++)
-        if (all->member[i])
-            fn(all->member[i], arg);
-    if (--all->walking == 0 && all->holes)
-        close_holes(all);
 }
 
 /* ---- creation ------------------------------------------------------------------------- */
@@ -281,8 +279,7 @@ static void establish(struct ski_collection *all, const struct creation *creatio
 
 static void populate(struct ski_collection *all)
 {
-    all->state       = SKI_EXISTS;
-    all->quick_bytes = all->directory.exact ? all->index_bytes : NEVER;
+    exist(all);
     if (all->kind == SKI_ARRAY)
         ski_map_each(&all->def, all->self->pe, all->self->pes, make_room, make_element, all);
     else if (all->kind == SKI_GROUP)
@@ -442,6 +439,7 @@ void ski_collection_end(struct ski_collection *all)
     all->state       = SKI_ENDED;
     all->quick_bytes = NEVER;
     ski_sections_over(all);
+    all->pair_bytes = NEVER;
     ski_each(all, end_object, NULL);
     ski_places_free(all);
     ski_directory_destroy(&all->directory);

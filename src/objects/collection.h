@@ -30,12 +30,21 @@ enum { SKI_EXPECTED, SKI_DEFINED, SKI_EXISTS, SKI_ENDED };
 
 struct ski_section;
 
+/* Where an element was, as of a version of the directory. */
+struct ski_found {
+    uint64_t key, version;
+    int      pe;
+};
+
+#define SKI_FOUND 16 /* of them; a power of two */
+
 struct ski_collection {
     uint64_t id;
     const struct ski_class *class;
     struct ski_directory directory;   /* of an array, of chares                       */
     uint32_t             quick_bytes; /* bytes of its indices if they are keys and it exists,
                                          else what no index has                        */
+    uint32_t pair_bytes;              /* the same, if they are 12 or 16                */
     uint8_t  state;
     uint8_t  kind;
     bool     open;        /* messages wait for elements that do not exist */
@@ -50,6 +59,8 @@ struct ski_collection {
     uint32_t            holes;
     uint32_t            walking; /* loops over them that are under way     */
     uint32_t            graves;  /* places of deleted elements             */
+
+    struct ski_found found[SKI_FOUND]; /* by the low bits of their keys */
 
     skua_array_def      def;
     skua_msg           *creation; /* what it was created with, for elements on demand */
@@ -108,10 +119,26 @@ void ski_check_index(const char *call, const struct ski_collection *all, const s
 /** Bytes given at its creation for each element's constructor. */
 const void *ski_creation_data(const struct ski_collection *all, size_t *bytes);
 
+/** What is left of members that went during a loop. */
+void ski_close_holes(struct ski_collection *all);
+
 /** A loop over the members here: those there are when it begins.  Members may come and go
  *  meanwhile. */
-void ski_each(struct ski_collection *all, void (*fn)(struct ski_object *object, void *arg),
-              void                  *arg);
+static inline void ski_each(struct ski_collection *all,
+                            void (*fn)(struct ski_object *object, void *arg), void *arg)
+{
+    uint32_t count = all->members;
+
+    all->walking++;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ski_object *object = all->member[i];
+
+        if (SKI_LIKELY(object))
+            fn(object, arg);
+    }
+    if (--all->walking == 0 && all->holes)
+        ski_close_holes(all);
+}
 
 /** The list of members: add, take out. */
 void ski_member_add(struct ski_collection *all, struct ski_object *object);

@@ -29,6 +29,9 @@ struct ski_sum {
     int64_t          expected; /* by the parts that have come                 */
     int64_t          contributions;
     struct ski_total total;
+    uint64_t         like_double; /* as the next, if it is the sum of one double          */
+    uint64_t         like;        /* kind() of a contribution which need only be combined */
+    skua_op_fn       fn;          /* ... by this                                          */
 };
 
 /* What travels; the data follows. */
@@ -50,6 +53,14 @@ struct start {
 
 _Static_assert(sizeof(struct start) == SKI_START_LEAST, "see contribute.h");
 
+/* Operator and type, to be compared at once; and what is neither. */
+static inline uint64_t kind(skua_op op, skua_type type)
+{
+    return op.id | (uint64_t)type << 32;
+}
+
+#define NOT_LIKE UINT64_MAX
+
 static struct ski_tree tree_of(const struct ski_collection *all)
 {
     int arity = (int)(ski_config.tree_arity < CHILDREN ? ski_config.tree_arity : CHILDREN);
@@ -70,7 +81,8 @@ static struct ski_sum *add_sum(struct ski_sum **at, uint32_t number)
 
     sum->number = number;
     sum->next   = *at;
-    return *at  = sum;
+    sum->like = sum->like_double = NOT_LIKE;
+    return *at                   = sum;
 }
 
 static inline struct ski_sum *find_sum(struct ski_reducing *r, uint32_t number)
@@ -106,8 +118,8 @@ static inline void check_fits(const struct ski_collection *all, const struct ski
     if (SKI_LIKELY(ski_total_fits(&sum->total, shape)))
         return;
     snprintf(what, sizeof what, "reduction %u of %.80s", sum->number, all->class->def.name);
-    ski_total_differs(&sum->total, shape, what, who ? ski_object_text(who) : "a part",
-                      all->self->pe);
+    ski_total_differs(&sum->total, shape, what,
+                      who ? ski_object_text(who) : "what came from other PEs", all->self->pe);
 }
 
 /* ---- the tree ----------------------------------------------------------------------- */
@@ -175,6 +187,7 @@ static void report(struct ski_collection *all, struct ski_sum *sum)
     struct part          part;
 
     r->first++;
+    sum->like = sum->like_double = NOT_LIKE; /* what comes now is late */
     r->expected += sum->adjust;
     sum->expected += r->expected;
     if (tree.rank == 0) {
@@ -422,6 +435,12 @@ static inline void contribute_here(struct ski_object *object, struct ski_sum *su
     sum->contributions++;
     sum->done++;
     start(all, sum);
+    if (ski_is_list(shape->op) || !sum->total.to.kind)
+        return;
+    sum->like = kind((skua_op){shape->op}, (skua_type)shape->type);
+    sum->fn   = ski_op_function((skua_op){shape->op}, (skua_type)shape->type);
+    if (sum->like == kind(SKUA_SUM, SKUA_DOUBLE) && shape->count == 1)
+        sum->like_double = sum->like;
 }
 
 /* To one that this PE has reported: to the root, alone. */
@@ -437,21 +456,22 @@ static SKI_COLD void contribute_late(struct ski_object *object, const struct ski
     free(total.data);
 }
 
-void skua_contribute(void *self, skua_op op, skua_type type, const void *data, size_t count,
-                     skua_completion done)
+/* All cases. */
+static __attribute__((noinline)) void contribute(struct ski_object *object, skua_op op,
+                                                 skua_type type, const void *data, size_t count,
+                                                 const skua_completion *done)
 {
-    struct ski_object   *object = ski_object_of(self);
-    struct ski_reducing *r      = &object->of->reducing;
-    struct ski_shape     shape  = {op.id, (uint32_t)type, count};
-    size_t               bytes  = count * ski_type_size(type);
+    struct ski_reducing *r     = &object->of->reducing;
+    struct ski_shape     shape = {op.id, (uint32_t)type, count};
+    size_t               bytes = count * ski_type_size(type);
     struct ski_sum      *sum;
 
     if (SKI_UNLIKELY(!ski_shape_known(op, type)))
-        ski_shape_check(__func__, &shape, ski_object_text(object), object->of->self->pe);
+        ski_shape_check("skua_contribute", &shape, ski_object_text(object), object->of->self->pe);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
         ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
     if (SKI_UNLIKELY(before(object->next, r->first))) {
-        contribute_late(object, &shape, data, bytes, &done);
+        contribute_late(object, &shape, data, bytes, done);
         object->next++;
         return;
     }
@@ -459,9 +479,52 @@ void skua_contribute(void *self, skua_op op, skua_type type, const void *data, s
         too_far_ahead(object);
     sum = find_sum(r, object->next);
     object->next++;
-    contribute_here(object, sum, &shape, data, bytes, &done);
+    contribute_here(object, sum, &shape, data, bytes, done);
     if (sum->done == objects_here(object->of))
         advance(object->of);
+}
+
+/* One more for a sum that has such, where that is all there is to it. */
+static inline void count_in(struct ski_object *object, struct ski_sum *sum)
+{
+    object->next++;
+    sum->contributions++;
+    if (SKI_UNLIKELY(++sum->done == objects_here(object->of)))
+        advance(object->of);
+}
+
+/* The same of others than single doubles; and all else. */
+static __attribute__((noinline)) void contribute_other(struct ski_object *object, skua_op op,
+                                                       skua_type type, const void *data,
+                                                       size_t count, const skua_completion *done)
+{
+    struct ski_sum *sum = object->of->reducing.sums;
+
+    if (!sum || sum->number != object->next || sum->like != kind(op, type) ||
+        sum->total.shape.count != count) {
+        contribute(object, op, type, data, count, done);
+        return;
+    }
+    if (count)
+        sum->fn(sum->total.data, data, count, type);
+    count_in(object, sum);
+}
+
+/* The most frequent case is in line: others have contributed a double before, and it was
+ * known where the sum goes. */
+void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data, size_t count,
+                        const skua_completion *done)
+{
+    struct ski_object *object = ski_object_of(self);
+    struct ski_sum    *sum    = object->of->reducing.sums;
+
+    if (SKI_LIKELY(sum && sum->number == object->next && sum->like_double == kind(op, type) &&
+                   count == 1)) {
+        *(double *)(void *)sum->total.data += *(const double *)data;
+        count_in(object, sum);
+    } else {
+        contribute_other(object, op, type, data, count, done);
+    }
 }
 
 void skua_contribute_nothing(void *self, skua_completion done)

@@ -17,8 +17,9 @@ static void allocate(struct ski_directory *directory, size_t slots)
 void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes)
 {
     *directory = (struct ski_directory){.exact    = index_bytes == 4 || index_bytes == 8,
-                                        .mask_key = index_bytes == 4 ? UINT32_MAX : UINT64_MAX,
-                                        .golden   = SKI_GOLDEN};
+                                        .mask_key = index_bytes % 8 ? UINT32_MAX : UINT64_MAX,
+                                        .golden   = SKI_GOLDEN,
+                                        .version  = 1};
     allocate(directory, LEAST);
 }
 
@@ -90,6 +91,7 @@ void ski_directory_set(struct ski_directory *directory, const skua_index *index,
     uint64_t         at   = key * SKI_GOLDEN >> directory->shift;
     struct ski_slot *slot = directory->slot;
 
+    directory->version++;
     for (; slot[at].value; at = (at + 1) & directory->mask)
         if (slot[at].key == key && (directory->exact || ski_value_is(slot[at].value, index))) {
             if (value)

@@ -35,10 +35,11 @@ struct ski_directory {
     struct ski_slot *slot;
     uint64_t         mask;
     unsigned         shift;
-    bool             exact;    /* keys are indices ...             */
-    uint64_t         mask_key; /* ... and so much of an index is one */
+    bool             exact;    /* keys are indices                 */
+    uint64_t         mask_key; /* so much of the last eight bytes of an index is its own */
     uint64_t         golden;   /* SKI_GOLDEN: loaded faster than made */
     size_t           count;
+    uint64_t         version; /* grows with every change, never 0 */
 };
 
 #define SKI_IS_PLACE ((uintptr_t)1)

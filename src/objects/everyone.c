@@ -114,7 +114,7 @@ void skua_invoke_all(skua_collection target, skua_entry entry, const void *data,
     const struct ski_entry *what = ski_entry_find(__func__, entry);
 
     if (all->state != SKI_EXPECTED)
-        ski_check_entry(__func__, all, what);
+        ski_check_entry(__func__, all, what, NULL);
     if (what->flags & SKUA_ENTRY_SYNC)
         ski_misuse("skua_invoke_all: %s::%s gives an answer, which all cannot", what->of->def.name,
                    what->name);
@@ -156,7 +156,7 @@ static const struct ski_entry *entry_of(const struct ski_collection *all, const 
     if (head->entry == ORDER_CLOSE)
         return NULL;
     entry = ski_entry_find("skua_invoke_all", (skua_entry){head->entry});
-    ski_check_entry("skua_invoke_all", all, entry);
+    ski_check_entry("skua_invoke_all", all, entry, NULL);
     return entry;
 }
 
@@ -187,6 +187,21 @@ static inline void hand_over(struct ski_object *object, void *arg)
         run_on(object, call->entry, call->head, call->bytes);
     else if (after(call->head->number, object->seen))
         put_aside(object, call->head, call->bytes);
+}
+
+/* The same where it is a method and no more, of an element that has had all before it. */
+static inline void call_method(struct ski_object *object, void *arg)
+{
+    const struct call *call = arg;
+
+    if (SKI_UNLIKELY(call->head->number != object->seen + 1 || object->state)) {
+        hand_over(object, arg);
+        return;
+    }
+    object->seen = call->head->number;
+    ski_object_enter(object);
+    call->entry->method(object + 1, call->head + 1, call->bytes);
+    ski_object_leave(object);
 }
 
 /* The broadcast that waits for an element and is its next, taken out; or NULL. */
@@ -281,7 +296,10 @@ static void invoke_members(struct ski_collection *all, skua_msg *msg)
 
     call = (struct call){entry_of(all, head), head, msg->bytes - sizeof *head};
     pay_debts(all, msg, head->number);
-    ski_each(all, hand_over, &call);
+    if (call.entry && ski_entry_is_call(call.entry))
+        ski_each(all, call_method, &call);
+    else
+        ski_each(all, hand_over, &call);
     if (all->everyone.on_way > 0)
         ski_list_push(&all->everyone.kept, msg);
     else

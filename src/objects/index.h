@@ -23,6 +23,14 @@ const char *ski_index_text(char text[SKI_INDEX_TEXT], const skua_index *index, i
 /** The hash of an index, whatever it is. */
 uint64_t ski_index_hash(const skua_index *index);
 
+/** The same of three or four integers: 12 or 16 bytes, of which @p word are the eights. */
+static inline uint64_t ski_index_hash_pair(const uint64_t word[2], uint32_t bytes)
+{
+    uint64_t hash = ((bytes / 4 ^ word[0]) * SKI_GOLDEN ^ word[1]) * SKI_GOLDEN;
+
+    return hash ^ hash >> 32;
+}
+
 static inline bool ski_index_equal(const skua_index *a, const skua_index *b)
 {
     return a->bytes == b->bytes && memcmp(&a->at, &b->at, a->bytes) == 0;

@@ -154,9 +154,9 @@ static SKI_COLD void run_special(struct ski_object *object, const struct ski_ent
     skua_thread  *thread;
 
     if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct asked))
-        ski_misuse("%s::%s on PE %d was invoked without anybody waiting for its answer; "
+        ski_misuse("%s::%s of %s on PE %d was invoked without anybody waiting for its answer; "
                    "skua_invoke_reply() is for that",
-                   entry->of->def.name, entry->name, ski_self->pe);
+                   entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
     if (!(entry->flags & SKUA_ENTRY_THREADED)) {
         run_sync(object, entry, msg);
         return;
@@ -184,7 +184,7 @@ void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, sku
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
                       const void *data, size_t bytes)
 {
-    if (SKI_UNLIKELY(!entry->method || entry->flags & SPECIAL)) {
+    if (SKI_UNLIKELY(!ski_entry_is_call(entry))) {
         ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
@@ -246,6 +246,36 @@ static SKI_COLD void invoke_many(skua_msg *msg)
     skua_msg_free(msg);
 }
 
+/* An element of an array of one or two integers that is here, if it lies where its key
+ * says; else NULL. */
+static inline struct ski_object *find_quick(const struct ski_collection *all, const void *index)
+{
+    const struct ski_directory *directory = &all->directory;
+    const struct ski_slot      *slot;
+    uint64_t                    key;
+
+    memcpy(&key, index, sizeof key);
+    key &= directory->mask_key;
+    slot = &directory->slot[key * directory->golden >> directory->shift];
+    return SKI_LIKELY(slot->key == key && !(slot->value & SKI_IS_PLACE))
+               ? (struct ski_object *)slot->value
+               : NULL;
+}
+
+/* The one that @p msg is for, if it is in the collection that was found last, lies where its
+ * key says and is as always; else NULL. */
+static inline struct ski_object *find_addressee(const skua_msg *msg, const struct ski_entry *entry)
+{
+    const struct ski_collection *all = ski_self->objects->last;
+    struct ski_object           *object;
+
+    if (SKI_UNLIKELY(all->id != msg->target >> 8 || all->class != entry->of ||
+                     all->quick_bytes != ski_target_bytes(msg->target)))
+        return NULL;
+    object = find_quick(all, msg->index);
+    return object && object->state == SKI_ALIVE ? object : NULL;
+}
+
 /* A message that names collection and index. */
 static __attribute__((noinline)) void arrived(skua_msg *msg)
 {
@@ -256,6 +286,10 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
 
     if (!(msg->flags & SKI_MSG_OBJECT))
         ski_fatal("a message from PE %d to %s names no object", msg->source, entry->name);
+    if (SKI_LIKELY((object = find_addressee(msg, entry)))) {
+        ski_entry_run(object, entry, msg);
+        return;
+    }
     if (ski_target_bytes(msg->target) >= SKI_TARGET_SECTION) {
         invoke_many(msg);
         return;
@@ -264,7 +298,7 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
         return;
     index = ski_msg_index(msg);
     ski_check_index("skua_invoke", all, &index);
-    ski_check_entry("skua_invoke", all, entry);
+    ski_check_entry("skua_invoke", all, entry, &index);
     object = ski_here(all, &index);
     if (SKI_UNLIKELY(!object))
         object = ski_astray(all, &index, msg);
@@ -312,10 +346,20 @@ void ski_on_invoke(skua_msg *msg)
 /* ---- sending ------------------------------------------------------------------------- */
 
 void ski_wrong_class(const char *call, const struct ski_collection *all,
-                     const struct ski_entry *entry)
+                     const struct ski_entry *entry, const skua_index *index)
 {
-    ski_misuse("%s: %s::%s is no entry of %s, whose objects these are", call, entry->of->def.name,
-               entry->name, all->class->def.name);
+    ski_misuse("%s: %s::%s is no entry of %s", call, entry->of->def.name, entry->name,
+               index ? ski_element_text(all, index) : all->class->def.name);
+}
+
+/* An entry for the object @p ref; ends the job if there is no such. */
+static inline const struct ski_entry *entry_for(const char *call, const skua_ref *ref,
+                                                skua_entry entry)
+{
+    if (SKI_UNLIKELY(entry.id > UINT16_MAX || !ski_entries[entry.id].of))
+        ski_misuse("%s: %s has no entry %u; skua_entry_register() makes them, before skua_main()",
+                   call, ski_ref_text(ref), entry.id);
+    return &ski_entries[entry.id];
 }
 
 /* Where a message goes that is for nobody here: to a PE, or, while the collection is not
@@ -328,7 +372,7 @@ static int target_pe(struct ski_pe *self, const char *call, struct ski_collectio
     if (all->state == SKI_EXPECTED)
         return self->pe;
     ski_check_index(call, all, &ref->index);
-    ski_check_entry(call, all, entry);
+    ski_check_entry(call, all, entry, &ref->index);
     return ski_whereabouts(all, &ref->index);
 }
 
@@ -342,10 +386,57 @@ static inline void post_here(struct ski_pe *self, struct ski_object *object, sku
     ski_queue_push(&self->queue, msg, msg->flags);
 }
 
+/* As find_quick(), wherever it lies: beside where its key says if that place was taken. */
+static inline struct ski_object *find_key(const struct ski_collection *all, const skua_ref *ref)
+{
+    const struct ski_directory *directory = &all->directory;
+    const struct ski_slot      *slot      = directory->slot;
+    uint64_t                    key, at;
+
+    memcpy(&key, &ref->index.at, sizeof key);
+    key &= directory->mask_key;
+    for (at = key * directory->golden >> directory->shift; slot[at].value;
+         at = (at + 1) & directory->mask)
+        if (slot[at].key == key)
+            return slot[at].value & SKI_IS_PLACE ? NULL : (struct ski_object *)slot[at].value;
+    return NULL;
+}
+
+static inline bool is_pair(uintptr_t value, const uint64_t word[2])
+{
+    uint64_t have[2];
+
+    if (value & SKI_IS_PLACE)
+        return false;
+    memcpy(have, ((struct ski_object *)value)->index.raw, sizeof have);
+    return have[0] == word[0] && have[1] == word[1];
+}
+
+/* One with an index of three or four integers, a single object among them. */
+static inline struct ski_object *find_pair(const struct ski_collection *all, const skua_ref *ref)
+{
+    const struct ski_directory *directory = &all->directory;
+    const struct ski_slot      *slot      = directory->slot;
+    uint64_t                    word[2], hash, at;
+
+    memcpy(word, &ref->index.at, sizeof word);
+    word[1] &= directory->mask_key;
+    hash = ski_index_hash_pair(word, ref->index.bytes);
+    for (at = hash * directory->golden >> directory->shift; slot[at].value;
+         at = (at + 1) & directory->mask)
+        if (slot[at].key == hash && is_pair(slot[at].value, word))
+            return (struct ski_object *)slot[at].value;
+    return NULL;
+}
+
 static inline struct ski_object *find_here(struct ski_objects *objects, const skua_ref *ref,
                                            struct ski_collection **all)
 {
+    struct ski_object *object;
+
     *all = ski_collection_find(objects, ref->of.id);
+    if (*all && (*all)->pair_bytes == ref->index.bytes && (object = find_pair(*all, ref)))
+        return object;
     if (SKI_UNLIKELY(!*all || ((*all)->index_bytes != ref->index.bytes && (*all)->index_bytes)))
         return NULL;
     return ski_here(*all, &ref->index);
@@ -362,7 +453,7 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
     if (entry->flags & SKUA_ENTRY_EXPEDITED)
         skua_msg_set_expedited(msg, true);
     if (object) {
-        ski_check_entry(call, all, entry);
+        ski_check_entry(call, all, entry, &ref->index);
         if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE))
             ski_entry_run(object, entry, msg);
         else
@@ -377,11 +468,11 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
 void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
 {
     struct ski_pe          *self = SKI_SELF();
-    const struct ski_entry *what = ski_entry_find(__func__, entry);
+    const struct ski_entry *what = entry_for(__func__, &ref, entry);
 
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("skua_invoke: %s::%s gives an answer; skua_invoke_reply() is for that",
-                   what->of->def.name, what->name);
+        ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
+                   what->of->def.name, what->name, ski_ref_text(&ref));
     strip(msg);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
@@ -416,7 +507,7 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
                                                   const void *data, size_t bytes)
 {
     struct ski_pe          *self = SKI_SELF();
-    const struct ski_entry *what = ski_entry_find("skua_invoke_copy", entry);
+    const struct ski_entry *what = entry_for("skua_invoke_copy", ref, entry);
     struct ski_collection  *all;
     struct ski_object      *object;
 
@@ -426,28 +517,12 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
     }
     object = find_here(self->objects, ref, &all);
     if (object) {
-        ski_check_entry("skua_invoke_copy", all, what);
+        ski_check_entry("skua_invoke_copy", all, what, &ref->index);
         post_here(self, object, ski_msg_copy(self, entry.id, data, bytes));
     } else {
         send_copy(self, ref, target_pe(self, "skua_invoke_copy", all, what, ref), entry.id, data,
                   bytes);
     }
-}
-
-/* An element of an array of one or two integers that is here, if it lies where its key
- * says; else NULL. */
-static inline struct ski_object *find_quick(const struct ski_collection *all, const skua_ref *ref)
-{
-    const struct ski_directory *directory = &all->directory;
-    const struct ski_slot      *slot;
-    uint64_t                    key;
-
-    memcpy(&key, &ref->index.at, sizeof key);
-    key &= directory->mask_key;
-    slot = &directory->slot[key * directory->golden >> directory->shift];
-    return SKI_LIKELY(slot->key == key && !(slot->value & SKI_IS_PLACE))
-               ? (struct ski_object *)slot->value
-               : NULL;
 }
 
 /* By moves of fixed size that may overlap, and no call. */
@@ -470,9 +545,84 @@ static inline void copy_small(char *to, const char *from, size_t bytes)
     }
 }
 
+/* Queues a copy of @p bytes, at most SMALL, for a method of an object that is here: a
+ * message that has what ski_on_invoke() needs, and no more, from a magazine that has one. */
+static inline void post_small(struct ski_pe *self, struct ski_object *object,
+                              const struct ski_entry *what, skua_entry entry,
+                              struct ski_magazine *magazine, const void *data, size_t bytes)
+{
+    skua_msg *msg = ski_magazine_take(magazine, SKUA_MSG_HEADER + bytes);
+    uint64_t  stamp;
+
+    msg->bytes         = bytes;
+    msg->target        = (uintptr_t)object;
+    msg->here.method   = what->plain;
+    msg->here.magazine = magazine;
+    stamp              = (self->objects->stamp & ~UINT64_C(0xffff)) | (uint16_t)entry.id;
+    memcpy(&msg->handler, &stamp, sizeof stamp);
+    copy_small(skua_msg_data(msg), data, bytes);
+    object->life += SKI_LIFE_QUEUED;
+    ski_queue_push(&self->queue, msg, 0);
+}
+
+/* Sends a few bytes to an element of one or two integers that is not here, in a cell; false:
+ * that was not possible. */
+static inline bool send_quick(struct ski_pe *self, struct ski_collection *all, const skua_ref *ref,
+                              skua_entry entry, const void *data, size_t bytes)
+{
+    struct {
+        uint64_t target, index;
+        char     data[SKI_CELL_DATA - 16];
+    } cell;
+
+    if (bytes > sizeof cell.data)
+        return false;
+    cell.target = ski_target(ref->of.id, ref->index.bytes);
+    memcpy(&cell.index, &ref->index.at, sizeof cell.index);
+    cell.index &= all->directory.mask_key;
+    copy_small(cell.data, data, bytes);
+    return ski_msg_try_small(self, ski_whereabouts_quick(all, &ref->index, cell.index), entry.id,
+                             SKI_MSG_OBJECT, &cell, 16 + bytes);
+}
+
+/* Of the collection that was found last: elements that are not here. */
+static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_entry entry,
+                                                    const void *data, size_t bytes)
+{
+    struct ski_pe          *self = ski_self;
+    struct ski_collection  *all  = self->objects->last;
+    const struct ski_entry *what = &self->objects->entries[(uint16_t)entry.id];
+
+    if (all->id != ref->of.id || all->quick_bytes != ref->index.bytes || all->kind != SKI_ARRAY ||
+        what->of != all->class || !what->plain || find_key(all, ref) ||
+        !send_quick(self, all, ref, entry, data, bytes))
+        invoke_copy(ref, entry, data, bytes);
+}
+
+/* Elements that lie elsewhere than where their keys say, or have no keys. */
+static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entry entry,
+                                                  const void *data, size_t bytes)
+{
+    struct ski_pe          *self     = ski_self;
+    struct ski_collection  *all      = self->objects->last;
+    const struct ski_entry *what     = &self->objects->entries[(uint16_t)entry.id];
+    struct ski_magazine    *magazine = &self->pool.magazine[SMALL_CLASS(bytes)];
+    struct ski_object      *object   = NULL;
+
+    if (SKI_LIKELY(all->id == ref->of.id && all->pair_bytes == ref->index.bytes))
+        object = find_pair(all, ref);
+    else if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes)
+        object = find_key(all, ref);
+    if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > SMALL ||
+                     magazine->count == 0))
+        invoke_absent(ref, entry, data, bytes);
+    else
+        post_small(self, object, what, entry, magazine, data, bytes);
+}
+
 /* The most frequent case, in few instructions: up to SMALL bytes for a method of an
- * element that is here.  The message has what ski_on_invoke() needs, and no more.  All
- * that is not so is left to a call at the end, so that no register need be saved. */
+ * element that is here.  All that is not so is left to a call at the end, so that no
+ * register need be saved. */
 void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data, size_t bytes)
 {
     struct ski_pe          *self     = SKI_SELF();
@@ -481,26 +631,15 @@ void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data
     const struct ski_entry *what     = &objects->entries[(uint16_t)entry.id];
     struct ski_magazine    *magazine = &self->pool.magazine[SMALL_CLASS(bytes)];
     struct ski_object      *object;
-    uint64_t                stamp;
-    skua_msg               *msg;
 
     if (SKI_UNLIKELY(all->id != ref->of.id || all->quick_bytes != ref->index.bytes ||
                      what->of != all->class || !what->plain || bytes > SMALL ||
-                     !(object = find_quick(all, ref)) || magazine->count == 0)) {
-        invoke_copy(ref, entry, data, bytes);
+                     !(object = find_quick(all, &ref->index.at)) || magazine->count == 0)) {
+        invoke_last(ref, entry, data, bytes);
         return;
     }
     __asm__("" : "+r"(magazine)); /* one address, not two sums of the same parts */
-    msg                = ski_magazine_take(magazine, SKUA_MSG_HEADER + bytes);
-    msg->bytes         = bytes;
-    msg->target        = (uintptr_t)object;
-    msg->here.method   = what->plain;
-    msg->here.magazine = magazine;
-    stamp              = (objects->stamp & ~UINT64_C(0xffff)) | (uint16_t)entry.id;
-    memcpy(&msg->handler, &stamp, sizeof stamp);
-    copy_small(skua_msg_data(msg), data, bytes);
-    object->life += SKI_LIFE_QUEUED;
-    ski_queue_push(&self->queue, msg, 0);
+    post_small(self, object, what, entry, magazine, data, bytes);
 }
 
 void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
@@ -533,13 +672,13 @@ void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t 
                        skua_completion reply)
 {
     struct ski_pe          *self  = SKI_SELF();
-    const struct ski_entry *what  = ski_entry_find(__func__, entry);
+    const struct ski_entry *what  = entry_for(__func__, &ref, entry);
     skua_msg               *msg   = skua_msg_alloc(sizeof(struct asked) + bytes);
     struct asked           *asked = skua_msg_data(msg);
 
     if (!(what->flags & SKUA_ENTRY_SYNC))
-        ski_misuse("skua_invoke_reply: %s::%s is not SKUA_ENTRY_SYNC, it gives no answer",
-                   what->of->def.name, what->name);
+        ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it gives no answer",
+                   what->of->def.name, what->name, ski_ref_text(&ref));
     memset(asked, 0, sizeof *asked);
     asked->reply = reply;
     if (bytes)

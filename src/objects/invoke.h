@@ -44,18 +44,25 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
                       const void *data, size_t bytes);
 
 SKI_COLD _Noreturn void ski_wrong_class(const char *call, const struct ski_collection *all,
-                                        const struct ski_entry *entry);
+                                        const struct ski_entry *entry, const skua_index *index);
 
-/** Whether @p entry belongs to the class of @p all; ends the job if not. */
+/** Whether @p entry belongs to the class of @p all; ends the job if not.  @p index: whose it
+ *  should be, NULL: everybody's. */
 static inline void ski_check_entry(const char *call, const struct ski_collection *all,
-                                   const struct ski_entry *entry)
+                                   const struct ski_entry *entry, const skua_index *index)
 {
     if (SKI_UNLIKELY(entry->of != all->class))
-        ski_wrong_class(call, all, entry);
+        ski_wrong_class(call, all, entry, index);
 }
 
 /** What the headers of small messages on PE @p pe have in common (invoke.c). */
 uint64_t ski_small_stamp(int pe);
+
+/** Whether to run an entry is to call its method. */
+static inline bool ski_entry_is_call(const struct ski_entry *entry)
+{
+    return entry->method && !(entry->flags & (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC));
+}
 
 /** The function of all handlers that are entries. */
 void ski_on_invoke(skua_msg *msg);

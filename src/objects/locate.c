@@ -153,6 +153,7 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
         all->graves--;
     place->pe    = news->pe;
     place->moves = news->moves;
+    all->directory.version++;
     if (news->pe >= 0)
         release(all->self, place, news->pe);
 }
@@ -243,26 +244,56 @@ static void keep(struct ski_collection *all, const skua_index *index, skua_msg *
     ski_hold(all->self, &make_place(all, index)->held, msg);
 }
 
+/* Nobody to deliver it to. */
+static SKI_COLD _Noreturn void undeliverable(struct ski_collection *all, const skua_index *index,
+                                             const skua_msg *msg, const char *why)
+{
+    const struct ski_entry *entry = &ski_entries[msg->handler];
+
+    if (entry->of)
+        ski_misuse("a message from PE %d to %s::%s of %s: that object %s", msg->source,
+                   entry->of->def.name, entry->name, ski_element_text(all, index), why);
+    ski_misuse("a message from PE %d to %s: that object %s", msg->source,
+               ski_element_text(all, index), why);
+}
+
+/* Creates an element because @p msg is for it: the element, unless its constructor has sent
+ * it elsewhere, where the message follows. */
+static struct ski_object *create_for(struct ski_collection *all, const skua_index *index,
+                                     uint32_t moves, skua_msg *msg)
+{
+    size_t             bytes;
+    const void        *data = ski_creation_data(all, &bytes);
+    struct ski_object *object;
+    struct ski_absent *place;
+
+    ski_object_create(all, index, moves, data, bytes);
+    object = ski_here(all, index);
+    if (object)
+        return object;
+    place = find_place(all, index);
+    if (!place || place->pe < 0)
+        undeliverable(all, index, msg, "was deleted by its constructor");
+    send_on(all, index, msg, place);
+    return NULL;
+}
+
 struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
     struct ski_absent *place = find_place(all, index);
     int                home  = ski_home(all, index);
     bool               gone  = place && place->pe == SKI_PLACE_DELETED;
-    size_t             bytes;
-    const void        *data;
 
     if (place && place->pe >= 0) {
         send_on(all, index, msg, place);
     } else if (home != all->self->pe) {
         ski_pass_on(all->self, home, msg);
     } else if (all->def.flags & SKUA_ARRAY_ON_DEMAND) {
-        data = ski_creation_data(all, &bytes);
-        return ski_object_create(all, index, place ? place->moves + 1 : 0, data, bytes);
+        return create_for(all, index, place ? place->moves + 1 : 0, msg);
     } else if (!gone && (all->open || all->kind == SKI_CHARES)) {
         keep(all, index, msg);
     } else {
-        ski_misuse("a message from PE %d to %s: that object %s", msg->source,
-                   ski_element_text(all, index), gone ? "was deleted" : "does not exist");
+        undeliverable(all, index, msg, gone ? "was deleted" : "does not exist");
     }
     return NULL;
 }
@@ -276,6 +307,13 @@ struct order {
     uint32_t moves;
 };
 
+static SKI_COLD _Noreturn void inserted_twice(const struct ski_collection *all,
+                                              const skua_index *index, int who)
+{
+    ski_misuse("skua_array_insert: %s exists already, and PE %d inserts it once more",
+               ski_element_text(all, index), who);
+}
+
 /* At the home, of an element that shall be elsewhere. */
 static void send_there(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
@@ -284,7 +322,7 @@ static void send_there(struct ski_collection *all, const skua_index *index, skua
     struct news        news  = {order->pe, place->moves + 1};
 
     if (place->pe >= 0)
-        ski_misuse("%s exists already", ski_element_text(all, index));
+        inserted_twice(all, index, msg->source);
     order->moves = news.moves;
     ski_pass_on(all->self, order->pe, msg);
     believe(all, index, &news);
@@ -305,7 +343,7 @@ void ski_on_insert(skua_msg *msg)
         ski_fatal("PE %d inserted %s on PE %d", msg->source, ski_element_text(all, &index),
                   order->pe);
     if (ski_here(all, &index))
-        ski_misuse("%s exists already", ski_element_text(all, &index));
+        inserted_twice(all, &index, msg->source);
     if (home && order->pe >= 0 && order->pe != all->self->pe) {
         send_there(all, &index, msg);
         return;

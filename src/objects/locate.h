@@ -22,6 +22,17 @@ int ski_home(const struct ski_collection *all, const skua_index *index);
 /** The PE to send a message to that is for an element which is not here. */
 int ski_whereabouts(const struct ski_collection *all, const skua_index *index);
 
+/** The same, by what was found before: of one whose key its index is. */
+static inline int ski_whereabouts_quick(struct ski_collection *all, const skua_index *index,
+                                        uint64_t key)
+{
+    struct ski_found *found = &all->found[(key ^ key >> 32) % SKI_FOUND];
+
+    if (SKI_UNLIKELY(found->key != key || found->version != all->directory.version))
+        *found = (struct ski_found){key, all->directory.version, ski_whereabouts(all, index)};
+    return found->pe;
+}
+
 /** Ask @p home to create an object on @p pe, or there (SKUA_ANY_PE). */
 void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
                 size_t bytes);

@@ -154,15 +154,25 @@ void ski_map_prepare(const char *call, skua_array_def *def)
 
 /* ---- homes ---------------------------------------------------------------------------- */
 
+/* a * b / c.  Where the product fits, as it nearly always does, in a tenth of the time. */
+static inline uint64_t scale(uint64_t a, uint64_t b, uint64_t c)
+{
+    uint64_t product;
+
+    if (SKI_LIKELY(!__builtin_mul_overflow(a, b, &product)))
+        return product / c;
+    return (uint64_t)((__uint128_t)a * b / c);
+}
+
 /* Of n elements PE p has those from p*n/pes on, the same for all but a rounding. */
 static uint64_t block_begin(uint64_t n, int pe, int pes)
 {
-    return (uint64_t)((__uint128_t)n * (unsigned)pe / (unsigned)pes);
+    return scale(n, (unsigned)pe, (unsigned)pes);
 }
 
 static int block_home(uint64_t n, uint64_t number, int pes)
 {
-    int pe = (int)((__uint128_t)number * (unsigned)pes / n);
+    int pe = (int)scale(number, (unsigned)pes, n);
 
     while (pe + 1 < pes && block_begin(n, pe + 1, pes) <= number)
         pe++;

@@ -124,7 +124,8 @@ static void check_entry(const struct ski_collection *all, const struct head *hea
     skua_entry entry = {head->entry};
 
     if (!is_order(head))
-        ski_check_entry("skua_section_invoke", all, ski_entry_find("skua_section_invoke", entry));
+        ski_check_entry("skua_section_invoke", all, ski_entry_find("skua_section_invoke", entry),
+                        NULL);
 }
 
 /* It was deleted, and the order that enrols it found nobody to tell. */

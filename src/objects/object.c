@@ -38,6 +38,14 @@ const char *ski_object_text(const struct ski_object *object)
     return ski_element_text(object->of, &index);
 }
 
+const char *ski_ref_text(const skua_ref *ref)
+{
+    static const struct ski_collection unknown;
+    const struct ski_collection       *all = ski_collection_find(ski_self->objects, ref->of.id);
+
+    return ski_element_text(all ? all : &unknown, &ref->index);
+}
+
 skua_collection skua_collection_of(const void *self)
 {
     return (skua_collection){ski_object_of(self)->of->id};

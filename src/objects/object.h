@@ -80,6 +80,7 @@ skua_index ski_object_index_get(const struct ski_object *object);
 /** "Block (1, 2)", for lines to people; in a buffer of this thread. */
 const char *ski_object_text(const struct ski_object *object);
 const char *ski_element_text(const struct ski_collection *all, const skua_index *index);
+const char *ski_ref_text(const skua_ref *ref);
 
 /** An object with zeroed memory, known here by its index; its constructor has not run. */
 struct ski_object *ski_object_add(struct ski_collection *all, const skua_index *index);

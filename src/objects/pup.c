@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "objects/object.h"
 
 enum what { MEASURE, PACK, UNPACK };
 
@@ -18,15 +19,16 @@ struct skua_pup {
     char     *at; /* packing, unpacking */
     size_t    left;
     size_t    bytes; /* measured */
-    const char *class;
+    void     *self;  /* whose they are */
 };
 
 static void take(skua_pup *p, size_t bytes)
 {
     if (bytes > p->left)
-        ski_misuse("pup of class %s: %s goes beyond what was measured; are lengths pupped before "
+        ski_misuse("pup of %s: %s goes beyond what was measured; are lengths pupped before "
                    "what they measure?",
-                   p->class, p->what == PACK ? "packing" : "unpacking");
+                   ski_object_text(ski_object_of(p->self)),
+                   p->what == PACK ? "packing" : "unpacking");
     p->left -= bytes;
 }
 
@@ -76,7 +78,7 @@ static void run(const struct ski_class *of, skua_pup *p, void *self)
 
 size_t ski_pup_measure(const struct ski_class *of, void *self)
 {
-    skua_pup p = {.what = MEASURE, .class = of->def.name};
+    skua_pup p = {.what = MEASURE, .self = self};
 
     run(of, &p, self);
     return p.bytes;
@@ -84,18 +86,18 @@ size_t ski_pup_measure(const struct ski_class *of, void *self)
 
 void ski_pup_pack(const struct ski_class *of, void *self, void *to, size_t bytes)
 {
-    skua_pup p = {.what = PACK, .at = to, .left = bytes, .class = of->def.name};
+    skua_pup p = {.what = PACK, .at = to, .left = bytes, .self = self};
 
     run(of, &p, self);
     if (p.left > 0)
-        ski_misuse("pup of class %s packs less than it measured", of->def.name);
+        ski_misuse("pup of %s packs less than it measured", ski_object_text(ski_object_of(self)));
 }
 
 void ski_pup_unpack(const struct ski_class *of, void *self, const void *from, size_t bytes)
 {
-    skua_pup p = {.what = UNPACK, .at = (char *)from, .left = bytes, .class = of->def.name};
+    skua_pup p = {.what = UNPACK, .at = (char *)from, .left = bytes, .self = self};
 
     run(of, &p, self);
     if (p.left > 0)
-        ski_misuse("pup of class %s unpacks less than it packed", of->def.name);
+        ski_misuse("pup of %s unpacks less than it packed", ski_object_text(ski_object_of(self)));
 }

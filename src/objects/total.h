@@ -72,6 +72,8 @@ static inline void ski_total_add(struct ski_total *total, const struct ski_shape
         total->filled = true;
         total->shape  = *shape;
         ski_total_append(total, data, bytes);
+        if (bytes && !ski_is_list(op.id))
+            ski_op_prepare(op, total->data, shape->count, type);
     } else if (shape->count) {
         ski_op_function(op, type)(total->data, data, shape->count, type);
     }

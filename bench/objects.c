@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * objects.c - what objects cost beside what is below them, in the same run.
+ *
+ *   handler   the same with bare handlers            element   with elements of arrays
+ *   loop      the same by a loop over pointers       malloc    malloc() and free()
+ *
+ * On one PE: messages to oneself, life and death of elements, a tree of single objects.
+ * On two: round trips and rates, a broadcast and a reduction over many elements.  PE 0
+ * goes through all of it in its start function; batches of what is compared take turns.
+ */
+#include <skua/skua.h>
+
+#include "bench.h"
+
+#define BENCH    "objects"
+#define LOCAL    100000 /* messages to oneself in a batch    */
+#define BLOCKS   1000000
+#define ELEMENTS 100000
+#define LARGEST  16384
+#define FIB      22
+
+static const size_t sizes[] = {8, 32, 128, 1024, 4096, LARGEST};
+
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+/* An element that plays with another. */
+struct ball {
+    skua_ref partner;
+};
+
+/* One of many. */
+struct cell {
+    double sum;
+};
+
+static skua_class   ball_class, cell_class, node_class;
+static skua_entry   play_entry, window_entry, add_entry, answer_entry;
+static skua_handler play_handler, window_handler, nothing_handler, loop_handler, reduce_handler;
+static char         payload[LARGEST];
+
+/* PE 0's. */
+static struct {
+    BENCH_APART long left; /* until what is measured is over */
+} at;
+
+static bool is_over(void *arg)
+{
+    (void)arg;
+    return at.left == 0;
+}
+
+static void wait_over(void)
+{
+    skua_run_until(is_over, NULL);
+}
+
+/* Takes the smaller of what it was and the time since @p start, per piece. */
+static void keep_best(double *best, double start, double pieces)
+{
+    double time = (bench_now() - start) / pieces;
+
+    if (*best == 0 || time < *best)
+        *best = time;
+}
+
+/* Whoever gets it is behind all that was sent to it before. */
+static void on_nothing(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    at.left = 0;
+}
+
+/* ---- from one to the other ----------------------------------------------------- */
+
+static void on_play_handler(skua_msg *msg)
+{
+    size_t bytes = skua_msg_size(msg);
+    int    me    = skua_pe();
+
+    skua_msg_free(msg);
+    if (me == 0 && --at.left == 0)
+        return;
+    skua_send_copy(skua_pes() - 1 - me, play_handler, payload, bytes);
+}
+
+static void make_ball(void *self, const void *data, size_t bytes)
+{
+    struct ball *ball = self;
+
+    (void)data, (void)bytes;
+    ball->partner = skua_element1(skua_collection_of(self), 1 - skua_index_of(self).at.x[0]);
+}
+
+static void on_play(void *self, const void *data, size_t bytes)
+{
+    struct ball *ball = self;
+
+    (void)data;
+    if (skua_pe() == 0 && --at.left == 0)
+        return;
+    skua_invoke_copy_to(&ball->partner, play_entry, payload, bytes);
+}
+
+/* Times of @p trips there and back, by handlers and by elements, @p balls; the metric is
+ * in seconds times @p scale. */
+static void measure_play(const char *metric, skua_ref ball, size_t bytes, long trips, double scale)
+{
+    double handler = 0, element = 0;
+
+    for (int batch = 0; batch < BENCH_BATCHES; batch++) {
+        double start = bench_now();
+
+        at.left = trips;
+        skua_send_copy(skua_pes() - 1, play_handler, payload, bytes);
+        wait_over();
+        keep_best(&handler, start, (double)trips);
+        start   = bench_now();
+        at.left = trips;
+        skua_invoke_copy(ball, play_entry, payload, bytes);
+        wait_over();
+        keep_best(&element, start, (double)trips);
+    }
+    bench_report(BENCH, "handler", bytes, metric, handler * scale);
+    bench_report(BENCH, "element", bytes, metric, element * scale);
+}
+
+/* ---- rates ------------------------------------------------------------------------ */
+
+/* The last of a window, which says so, is answered. */
+static void on_window_handler(skua_msg *msg)
+{
+    bool last = *(const char *)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    if (last)
+        skua_send_copy(0, nothing_handler, NULL, 0);
+}
+
+static void on_window(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)bytes;
+    if (*(const char *)data)
+        skua_send_copy(0, nothing_handler, NULL, 0);
+}
+
+static double rate(bool element, skua_ref ref, int windows)
+{
+    double start = bench_now();
+
+    for (int window = 0; window < windows; window++) {
+        at.left = 1;
+        for (int i = 1; i <= BENCH_WINDOW; i++) {
+            char data[8] = {i == BENCH_WINDOW};
+
+            if (element)
+                skua_invoke_copy_to(&ref, window_entry, data, sizeof data);
+            else
+                skua_send_copy(skua_pes() - 1, window_handler, data, sizeof data);
+        }
+        wait_over();
+    }
+    return windows * (double)BENCH_WINDOW / (bench_now() - start);
+}
+
+static void measure_rate(skua_ref ref)
+{
+    double best[2] = {0, 0};
+
+    for (int batch = 0; batch < 2 * BENCH_BATCHES; batch++) {
+        double value = rate(batch % 2, ref, 40);
+
+        if (value > best[batch % 2])
+            best[batch % 2] = value;
+    }
+    bench_report(BENCH, "handler", 8, "rate-messages", best[0]);
+    bench_report(BENCH, "element", 8, "rate-messages", best[1]);
+}
+
+/* ---- life and death ------------------------------------------------------------------ */
+
+/* As large as an element of ours is: 64 bytes of the runtime's and its own. */
+static void measure_malloc(double *best)
+{
+    void **block = malloc(BLOCKS * sizeof *block);
+    double start = bench_now();
+
+    for (size_t i = 0; i < BLOCKS; i++) {
+        block[i]            = malloc(64 + sizeof(struct cell));
+        *(size_t *)block[i] = i;
+    }
+    for (size_t i = 0; i < BLOCKS; i++)
+        free(block[i]);
+    keep_best(best, start, BLOCKS);
+    free(block);
+}
+
+/* What was sent to this PE before is worked off. */
+static void come_behind(void)
+{
+    at.left = 1;
+    skua_send_copy(skua_pe(), nothing_handler, NULL, 0);
+    wait_over();
+}
+
+static void measure_life(void)
+{
+    double blocks = 0, elements = 0;
+
+    for (int batch = 0; batch < 5; batch++) {
+        skua_collection all;
+        double          start;
+
+        measure_malloc(&blocks);
+        start = bench_now();
+        all   = skua_array1(cell_class, BLOCKS, NULL, 0);
+        come_behind();
+        if (skua_collection_here(all) != BLOCKS)
+            skua_abort("there are not all elements");
+        skua_collection_delete(all);
+        come_behind();
+        keep_best(&elements, start, BLOCKS);
+    }
+    bench_report(BENCH, "malloc", 64 + sizeof(struct cell), "life_ns", blocks * 1e9);
+    bench_report(BENCH, "element", 64 + sizeof(struct cell), "life_ns", elements * 1e9);
+}
+
+/* ---- all of them --------------------------------------------------------------------- */
+
+static _Thread_local struct cell **cells; /* of this PE */
+static _Thread_local size_t        cell_count;
+
+static void note_cell(void *self, void *arg)
+{
+    (void)arg;
+    cells[cell_count++] = self;
+}
+
+/* The loop that is to be beaten: pointers, and nothing of ours. */
+static void on_loop(skua_msg *msg)
+{
+    skua_collection all = *(skua_collection *)skua_msg_data(msg);
+
+    if (!cells) {
+        cells = malloc(ELEMENTS * sizeof *cells);
+        skua_collection_each(all, note_cell, NULL);
+    }
+    for (size_t i = 0; i < cell_count; i++)
+        cells[i]->sum += 1;
+    skua_msg_free(msg);
+}
+
+static void on_add(void *self, const void *data, size_t bytes)
+{
+    (void)bytes;
+    ((struct cell *)self)->sum += *(const double *)data;
+}
+
+static void contribute(void *self, void *arg)
+{
+    skua_contribute(self, SKUA_SUM, SKUA_DOUBLE, &((struct cell *)self)->sum, 1,
+                    *(skua_completion *)arg);
+}
+
+struct reduce {
+    skua_collection all;
+    skua_completion done;
+};
+
+static void on_reduce(skua_msg *msg)
+{
+    struct reduce *reduce = skua_msg_data(msg);
+
+    skua_collection_each(reduce->all, contribute, &reduce->done);
+    skua_msg_free(msg);
+}
+
+static void on_sum(void *arg, const void *data, size_t bytes)
+{
+    if (bytes != sizeof(double) || *(const double *)data != *(double *)arg)
+        skua_abort("the sum is wrong");
+    at.left = 0;
+}
+
+static skua_msg *message(const void *data, size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(bytes);
+
+    memcpy(skua_msg_data(msg), data, bytes);
+    return msg;
+}
+
+/* A handler on all PEs, and what was sent to them before. */
+static void everywhere(skua_handler handler, const void *data, size_t bytes)
+{
+    skua_counter done = SKUA_COUNTER_INIT;
+
+    skua_broadcast(handler, message(data, bytes), skua_done_count(&done));
+    skua_counter_wait(&done, 1);
+}
+
+static void measure_all(void)
+{
+    skua_collection all  = skua_array1(cell_class, ELEMENTS, NULL, 0);
+    double          loop = 0, broadcast = 0, reduction = 0, one = 1, sum = 0;
+    struct reduce   reduce = {all, skua_done_call(on_sum, &sum)};
+
+    for (int batch = 0; batch < 2 * BENCH_BATCHES; batch++) {
+        double start = bench_now();
+
+        everywhere(loop_handler, &all, sizeof all);
+        keep_best(&loop, start, ELEMENTS);
+        start = bench_now();
+        skua_invoke_all(all, add_entry, &one, sizeof one);
+        everywhere(nothing_handler, NULL, 0);
+        keep_best(&broadcast, start, ELEMENTS);
+        sum += 2 * ELEMENTS;
+        start   = bench_now();
+        at.left = 1;
+        skua_broadcast(reduce_handler, message(&reduce, sizeof reduce), skua_done_nothing());
+        wait_over();
+        keep_best(&reduction, start, ELEMENTS);
+    }
+    bench_report(BENCH, "loop", 8, "all_ns", loop * 1e9);
+    bench_report(BENCH, "element", 8, "broadcast_ns", broadcast * 1e9);
+    bench_report(BENCH, "element", 8, "reduction_ns", reduction * 1e9);
+}
+
+/* ---- a tree of single objects ----------------------------------------------------------- */
+
+struct order {
+    int             n;
+    skua_completion done;
+};
+
+struct node {
+    skua_completion done;
+    int             missing;
+    int64_t         objects;
+};
+
+static void finish(struct node *node)
+{
+    skua_complete(node->done, &node->objects, sizeof node->objects);
+    skua_delete(node);
+}
+
+static void make_node(void *self, const void *data, size_t bytes)
+{
+    const struct order *order = data;
+    struct node        *node  = self;
+
+    (void)bytes;
+    node->done    = order->done;
+    node->objects = 1;
+    for (int i = 1; order->n >= 2 && i <= 2; i++, node->missing++) {
+        struct order child = {order->n - i, skua_done_invoke(skua_ref_of(self), answer_entry)};
+
+        skua_chare_create(node_class, SKUA_ANY_PE, &child, sizeof child);
+    }
+    if (node->missing == 0)
+        finish(node);
+}
+
+static void on_answer(void *self, const void *data, size_t bytes)
+{
+    struct node *node = self;
+
+    (void)bytes;
+    node->objects += *(const int64_t *)data;
+    if (--node->missing == 0)
+        finish(node);
+}
+
+static void on_tree(void *arg, const void *data, size_t bytes)
+{
+    (void)bytes;
+    *(int64_t *)arg = *(const int64_t *)data;
+    at.left         = 0;
+}
+
+static void measure_tree(void)
+{
+    int64_t      objects = 0;
+    double       best    = 0;
+    char         metric[32];
+    struct order root = {FIB, skua_done_call(on_tree, &objects)};
+
+    for (int batch = 0; batch < BENCH_BATCHES; batch++) {
+        double start = bench_now();
+
+        at.left = 1;
+        skua_chare_create(node_class, 0, &root, sizeof root);
+        wait_over();
+        keep_best(&best, start, (double)objects);
+    }
+    snprintf(metric, sizeof metric, "rate-objects-%dpe", skua_pes());
+    bench_report(BENCH, "chare", sizeof(struct node), metric, 1 / best);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------- */
+
+static void start(int argc, char **argv)
+{
+    skua_collection balls;
+
+    (void)argc, (void)argv;
+    if (skua_pes() > 2)
+        skua_abort("run me on one PE or two");
+    if (skua_pe() != 0)
+        return;
+    balls = skua_array1(ball_class, 2, NULL, 0);
+    if (skua_pes() == 1) {
+        measure_play("local_ns", skua_element1(balls, 1), 8, LOCAL, 1e9);
+        measure_life();
+    } else {
+        for (size_t i = 0; i < SIZES; i++)
+            measure_play("roundtrip_us", skua_element1(balls, 1), sizes[i], bench_trips(sizes[i]),
+                         1e6);
+        measure_rate(skua_element1(balls, 1));
+        measure_all();
+    }
+    measure_tree();
+    skua_exit(0);
+}
+
+static void register_classes(void)
+{
+    static const skua_class_def ball = {"ball", sizeof(struct ball), make_ball, NULL, NULL},
+                                cell = {"cell", sizeof(struct cell), NULL, NULL, NULL},
+                                node = {"node", sizeof(struct node), make_node, NULL, NULL};
+
+    ball_class   = skua_class_register(&ball);
+    cell_class   = skua_class_register(&cell);
+    node_class   = skua_class_register(&node);
+    play_entry   = skua_method_register(ball_class, "play", on_play, 0);
+    window_entry = skua_method_register(ball_class, "window", on_window, 0);
+    add_entry    = skua_method_register(cell_class, "add", on_add, 0);
+    answer_entry = skua_method_register(node_class, "answer", on_answer, 0);
+}
+
+int main(int argc, char **argv)
+{
+    register_classes();
+    play_handler    = skua_register("play", on_play_handler);
+    window_handler  = skua_register("window", on_window_handler);
+    nothing_handler = skua_register("nothing", on_nothing);
+    loop_handler    = skua_register("loop", on_loop);
+    reduce_handler  = skua_register("reduce", on_reduce);
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fib.c - a Fibonacci number by a tree of objects, each of which makes two others on PEs
+ * of the runtime's choice, adds up what they answer, and is gone.
+ *
+ * Where an answer goes is a completion, which travels with the order: of the root it calls
+ * a function, of all others it invokes an entry of their parent.
+ *
+ * usage: fib [n] [threshold]
+ */
+#include <skua/skua.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct order { /* what an object is created with */
+    int             n;
+    skua_completion done;
+};
+
+struct answer {
+    int64_t value, objects; /* fib(n), and how many worked on it */
+};
+
+struct node {
+    skua_completion done;
+    int             missing; /* answers */
+    struct answer   sum;
+};
+
+static int        number = 27, threshold = 12; /* read-only */
+static double     began;
+static skua_class node_class;
+static skua_entry answer_entry;
+
+static int64_t fib(int n)
+{
+    return n < 2 ? n : fib(n - 1) + fib(n - 2);
+}
+
+static void finish(struct node *node)
+{
+    skua_complete(node->done, &node->sum, sizeof node->sum);
+    skua_delete(node);
+}
+
+static void construct(void *self, const void *data, size_t bytes)
+{
+    const struct order *order = data;
+    struct node        *node  = self;
+
+    (void)bytes;
+    node->done        = order->done;
+    node->sum.objects = 1;
+    if (order->n < threshold) {
+        node->sum.value = fib(order->n);
+        finish(node);
+        return;
+    }
+    for (node->missing = 0; node->missing < 2; node->missing++) {
+        struct order child = {order->n - 1 - node->missing,
+                              skua_done_invoke(skua_ref_of(self), answer_entry)};
+
+        skua_chare_create(node_class, SKUA_ANY_PE, &child, sizeof child);
+    }
+}
+
+static void on_answer(void *self, const void *data, size_t bytes)
+{
+    const struct answer *answer = data;
+    struct node         *node   = self;
+
+    (void)bytes;
+    node->sum.value += answer->value;
+    node->sum.objects += answer->objects;
+    if (--node->missing == 0)
+        finish(node);
+}
+
+static void on_root_answer(void *arg, const void *data, size_t bytes)
+{
+    const struct answer *answer  = data;
+    double               seconds = skua_time() - began;
+    int64_t              a = 0, b = 1;
+
+    (void)arg, (void)bytes;
+    for (int i = 0; i < number; i++) {
+        int64_t next = a + b;
+
+        a = b;
+        b = next;
+    }
+    printf("fib(%d) = %lld by %lld objects on %d PEs in %.3f s\n", number, (long long)answer->value,
+           (long long)answer->objects, skua_pes(), seconds);
+    skua_exit(answer->value == a ? 0 : 1);
+}
+
+static void begin(int argc, char **argv) /* on PE 0 */
+{
+    struct order root;
+
+    if (argc > 1)
+        number = atoi(argv[1]);
+    if (argc > 2)
+        threshold = atoi(argv[2]);
+    if (argc > 3 || number < 1 || number > 90 || threshold < 2) {
+        fprintf(stderr, "usage: fib [n] [threshold]   (n: 1 to 90, threshold: 2 or more)\n");
+        skua_exit(2);
+        return;
+    }
+    began = skua_time();
+    root  = (struct order){number, skua_done_call(on_root_answer, NULL)};
+    skua_chare_create(node_class, 0, &root, sizeof root);
+}
+
+int main(int argc, char **argv)
+{
+    node_class = skua_class_register(
+        &(skua_class_def){.name = "node", .bytes = sizeof(struct node), .construct = construct});
+    answer_entry = skua_method_register(node_class, "answer", on_answer, 0);
+    skua_readonly("number", &number, sizeof number);
+    skua_readonly("threshold", &threshold, sizeof threshold);
+    return skua_program(argc, argv, begin);
+}
