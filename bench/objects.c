@@ -258,8 +258,7 @@ static void on_add(void *self, const void *data, size_t bytes)
 
 static void contribute(void *self, void *arg)
 {
-    skua_contribute(self, SKUA_SUM, SKUA_DOUBLE, &((struct cell *)self)->sum, 1,
-                    *(skua_completion *)arg);
+    skua_contribute_to(self, SKUA_SUM, SKUA_DOUBLE, &((struct cell *)self)->sum, 1, arg);
 }
 
 struct reduce {

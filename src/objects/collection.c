@@ -166,10 +166,12 @@ void ski_member_add(struct ski_collection *all, struct ski_object *object)
     }
     object->place               = all->members;
     all->member[all->members++] = object;
+    all->live++;
 }
 
 void ski_member_remove(struct ski_collection *all, struct ski_object *object)
 {
+    all->live--;
     if (all->walking) {
         all->member[object->place] = NULL;
         all->holes++;
@@ -399,7 +401,7 @@ size_t skua_collection_here(skua_collection target)
 {
     struct ski_collection *all = ski_collection_get(SKI_SELF()->objects, __func__, target.id);
 
-    return all->members - all->holes;
+    return all->live;
 }
 
 struct each {

@@ -57,6 +57,7 @@ struct ski_collection {
     struct ski_object **member; /* those here, with holes while `walking` */
     uint32_t            members, member_room;
     uint32_t            holes;
+    uint32_t            live;    /* members that are no holes */
     uint32_t            walking; /* loops over them that are under way     */
     uint32_t            graves;  /* places of deleted elements             */
 

@@ -19,15 +19,21 @@
 
 /* A reduction under way. */
 struct ski_sum {
-    struct ski_sum  *next;
-    uint32_t         number;
-    bool             started;  /* somebody has contributed, here or elsewhere */
-    bool             reported; /* at the root: only late parts are missing    */
-    uint32_t         done;     /* objects here whose next reduction is beyond */
-    uint64_t         in;       /* children, by bit, whose parts have come     */
-    int64_t          adjust;   /* deaths, that concern it and those after it  */
-    int64_t          expected; /* by the parts that have come                 */
-    int64_t          contributions;
+    struct ski_sum *next;
+    uint32_t        number;
+    bool            started;       /* somebody has contributed, here or elsewhere */
+    bool            reported;      /* at the root: only late parts are missing    */
+    uint64_t        in;            /* children, by bit, whose parts have come     */
+    int64_t         adjust;        /* deaths, that concern it and those after it  */
+    int64_t         expected;      /* by the parts that have come                 */
+    int64_t         contributions; /* in the parts that have come */
+    union {
+        struct {
+            uint32_t done;  /* objects here whose next reduction is beyond */
+            uint32_t given; /* contributions made here                     */
+        };
+        uint64_t both; /* one more of each, with one addition */
+    };
     struct ski_total total;
     uint64_t         like_double; /* as the next, if it is the sum of one double          */
     uint64_t         like;        /* kind() of a contribution which need only be combined */
@@ -71,6 +77,13 @@ static struct ski_tree tree_of(const struct ski_collection *all)
 static bool before(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) < 0;
+}
+
+#define ONE_OF_EACH ((UINT64_C(1) << 32) + 1)
+
+static int64_t given_in_all(const struct ski_sum *sum)
+{
+    return sum->contributions + sum->given;
 }
 
 /* ---- sums ------------------------------------------------------------------------- */
@@ -126,7 +139,7 @@ static inline void check_fits(const struct ski_collection *all, const struct ski
 
 static size_t objects_here(const struct ski_collection *all)
 {
-    return all->members - all->holes;
+    return all->live;
 }
 
 /* Whether a part will come from this PE without its being asked. */
@@ -173,7 +186,7 @@ static void finish_ready(struct ski_collection *all)
 {
     struct ski_sum *sum;
 
-    while ((sum = all->reducing.sums) && sum->reported && sum->contributions == sum->expected) {
+    while ((sum = all->reducing.sums) && sum->reported && given_in_all(sum) == sum->expected) {
         all->reducing.sums = sum->next;
         finish(sum);
     }
@@ -201,7 +214,7 @@ static void report(struct ski_collection *all, struct ski_sum *sum)
                                .unasked       = r->unasked,
                                .filled        = sum->total.filled,
                                .shape         = sum->total.shape,
-                               .contributions = sum->contributions,
+                               .contributions = given_in_all(sum),
                                .expected      = sum->expected,
                                .to            = sum->total.to};
     r->sums    = sum->next; /* the first: only the root has older ones */
@@ -432,8 +445,7 @@ static inline void contribute_here(struct ski_object *object, struct ski_sum *su
 
     check_fits(all, sum, shape, object);
     ski_total_contribute(&sum->total, shape, data, bytes, done);
-    sum->contributions++;
-    sum->done++;
+    sum->both += ONE_OF_EACH;
     start(all, sum);
     if (ski_is_list(shape->op) || !sum->total.to.kind)
         return;
@@ -488,8 +500,8 @@ static __attribute__((noinline)) void contribute(struct ski_object *object, skua
 static inline void count_in(struct ski_object *object, struct ski_sum *sum)
 {
     object->next++;
-    sum->contributions++;
-    if (SKI_UNLIKELY(++sum->done == objects_here(object->of)))
+    sum->both += ONE_OF_EACH;
+    if (SKI_UNLIKELY(sum->done == objects_here(object->of)))
         advance(object->of);
 }
 

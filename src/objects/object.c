@@ -189,4 +189,5 @@ void ski_objects_free(struct ski_collection *all)
         give_back(object);
     }
     all->members = 0;
+    all->live    = 0;
 }
