@@ -278,16 +278,19 @@ static void establish(struct ski_collection *all, const struct creation *creatio
     ski_directory_init(&all->directory, all->index_bytes);
 }
 
+/* What comes meanwhile is kept: a constructor may wait, and its object contribute, while
+ * others are still to be made. */
 static void populate(struct ski_collection *all)
 {
-    all->state       = SKI_EXISTS;
-    all->quick_bytes = all->directory.exact ? all->index_bytes : NEVER;
     if (all->kind == SKI_ARRAY)
         ski_map_each(&all->def, all->self->pe, all->self->pes, make_room, make_element, all);
     else if (all->kind == SKI_GROUP)
         make_group(all);
     else
         make_process_group(all);
+    all->state       = SKI_EXISTS;
+    all->quick_bytes = all->directory.exact ? all->index_bytes : NEVER;
+    ski_reducing_complete(all);
 }
 
 void ski_on_create(skua_msg *msg)

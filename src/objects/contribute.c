@@ -269,12 +269,17 @@ static void advance(struct ski_collection *all)
     uint64_t        children = (UINT64_C(1) << tree_of(all).children) - 1;
     struct ski_sum *sum;
 
-    while ((sum = current(&all->reducing)) && sum->started && sum->done == objects_here(all) &&
-           sum->in == children)
+    while (all->state == SKI_EXISTS && (sum = current(&all->reducing)) && sum->started &&
+           sum->done == objects_here(all) && sum->in == children)
         report(all, sum);
 }
 
 /* ---- objects come and go ------------------------------------------------------------- */
+
+void ski_reducing_complete(struct ski_collection *all)
+{
+    advance(all);
+}
 
 void ski_reducing_born(struct ski_collection *all, size_t count)
 {

@@ -118,7 +118,7 @@ void ski_object_discard(struct ski_object *object, int state)
     ski_member_remove(all, object);
     if (!ski_object_queued(object))
         give_back(object);
-    if (all->state == SKI_EXISTS)
+    if (all->state != SKI_ENDED)
         ski_reducing_fewer(all);
 }
 
@@ -131,7 +131,7 @@ void ski_object_end(struct ski_object *object)
 
 static void die(struct ski_object *object)
 {
-    if (object->of->state == SKI_EXISTS) {
+    if (object->of->state != SKI_ENDED) {
         ski_reducing_died(object);
         ski_everyone_died(object);
         ski_forget(object);
