@@ -448,8 +448,7 @@ void ski_collection_end(struct ski_collection *all)
     ski_directory_destroy(&all->directory);
     all->directory = (struct ski_directory){0};
     ski_reducing_free(&all->reducing);
-    ski_everyone_free(&all->everyone);
-    ski_everyone_init(&all->everyone);
+    ski_everyone_end(all);
     skua_msg_free(all->creation);
     all->creation = NULL;
     all->shared   = NULL;
