@@ -6,6 +6,7 @@
 #include "core/builtin.h"
 #include "core/handler.h"
 #include "core/thread.h"
+#include "objects/errand.h"
 #include "objects/everyone.h"
 #include "objects/locate.h"
 
@@ -551,31 +552,33 @@ skua_completion skua_reply_later(void)
 
 /* ---- completions ------------------------------------------------------------------------- */
 
-/* An index that does not fit into a completion waits on the PE that made it. */
-struct errand {
-    skua_ref   ref;
-    skua_entry entry;
-};
-
 static void run_errand(void *arg, const void *data, size_t bytes)
 {
-    struct errand *errand = arg;
+    const struct ski_errand *errand = arg;
 
     skua_invoke_copy(errand->ref, errand->entry, data, bytes);
-    free(errand);
+}
+
+/* An entry that a result is for. */
+static void check_done(const char *call, skua_entry entry)
+{
+    const struct ski_entry *what = ski_entry_find(call, entry);
+
+    if (what->flags & SKUA_ENTRY_SYNC)
+        ski_misuse("%s: %s::%s gives an answer, and nobody would wait for it", call,
+                   what->of->def.name, what->name);
 }
 
 skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
 {
     skua_completion done = {.kind = SKI_DONE_OBJECT, .entry = (uint16_t)entry.id};
 
-    ski_entry_find(__func__, entry);
-    if (ref.index.bytes > sizeof done.with.index) {
-        struct errand *errand = ski_malloc(sizeof *errand);
-
-        *errand = (struct errand){ref, entry};
-        return skua_done_call(run_errand, errand);
-    }
+    check_done(__func__, entry);
+    if (ref.index.bytes > SKUA_INDEX_MAX)
+        ski_misuse("%s: an index has %u bytes, at most %d are possible", __func__, ref.index.bytes,
+                   SKUA_INDEX_MAX);
+    if (ref.index.bytes > sizeof done.with.index)
+        return skua_done_call(run_errand, ski_errand(SKI_SELF()->objects, &ref, entry));
     done.what.target = ski_target(ref.of.id, ref.index.bytes);
     memcpy(done.with.index, &ref.index.at, sizeof done.with.index);
     return done;
@@ -583,7 +586,7 @@ skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
 
 skua_completion skua_done_invoke_all(skua_collection all, skua_entry entry)
 {
-    ski_entry_find(__func__, entry);
+    check_done(__func__, entry);
     return (skua_completion){.kind        = SKI_DONE_OBJECT,
                              .entry       = (uint16_t)entry.id,
                              .what.target = ski_target(all.id, SKI_TARGET_ALL)};

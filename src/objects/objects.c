@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "objects/collection.h"
 #include "objects/detector.h"
+#include "objects/errand.h"
 #include "objects/invoke.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
@@ -38,6 +39,7 @@ void ski_objects_end(struct ski_pe *self)
     ski_streams_end(self);
     ski_seeds_end(objects->seeds);
     ski_collections_end(objects);
+    ski_errands_end(objects);
     free(objects->gate);
     ski_detect_end(objects->detect);
     ski_quiet_end(objects->quiet);
