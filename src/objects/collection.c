@@ -121,6 +121,13 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
     return all;
 }
 
+void ski_dropped(const struct ski_collection *all, skua_msg *msg)
+{
+    ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
+            msg->source, all->class->def.name);
+    skua_msg_free(msg);
+}
+
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **found)
 {
@@ -135,9 +142,7 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
         ski_fatal("PE %d sent a message to %llx, which is no collection", msg->source,
                   (unsigned long long)id);
     if (all->state == SKI_ENDED) {
-        ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
-                msg->source, all->class->def.name);
-        skua_msg_free(msg);
+        ski_dropped(all, msg);
         return true;
     }
     ski_hold(objects->self, &all->held, msg);

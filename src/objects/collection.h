@@ -88,6 +88,10 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **all);
 
+/** Drop a message for a collection that was deleted, with a line: who sent it may not have
+ *  known. */
+SKI_COLD void ski_dropped(const struct ski_collection *all, skua_msg *msg);
+
 /** An element that is here, or NULL. */
 static inline struct ski_object *ski_here(const struct ski_collection *all, const skua_index *index)
 {

@@ -203,21 +203,42 @@ static SKI_COLD _Noreturn void deleted(const char *text, const struct ski_entry 
                entry->of->def.name, entry->name, text);
 }
 
+/* A message by address gets the one it would have had, had the object not been here. */
+static skua_msg *address_again(const struct ski_object *object, skua_msg *msg)
+{
+    skua_index index = ski_object_index_get(object);
+
+    msg->flags &= (uint8_t)~SKI_MSG_HERE;
+    if (msg->here.method) { /* by skua_invoke_copy_to(), which does not write these */
+        msg->priority  = 0;
+        msg->bit_words = msg->bit_room = 0;
+    }
+    return ski_msg_address(msg, object->of->id, &index);
+}
+
+/* Whether messages to an object that was deleted create another. */
+static bool comes_again(const struct ski_object *object)
+{
+    return object->state == SKI_DEAD && object->of->def.flags & SKUA_ARRAY_ON_DEMAND;
+}
+
 /* A message to an object that is not what it was when the message was queued. */
 static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *entry,
                              skua_msg *msg)
 {
-    skua_index index = ski_object_index_get(object);
-    uint64_t   id    = object->of->id;
+    struct ski_collection *all   = object->of;
+    skua_index             index = ski_object_index_get(object);
 
-    if (object->state == SKI_DYING || object->state == SKI_DEAD)
-        deleted(ski_object_text(object), entry, msg->source);
-    if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
+    if (all->state == SKI_ENDED) {
+        ski_dropped(all, msg);
+    } else if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
         ski_entry_run(object, entry, msg);
         return;
+    } else if (object->state == SKI_LEFT || comes_again(object)) {
+        ski_pass_on(ski_self, ski_whereabouts(all, &index), address_again(object, msg));
+    } else {
+        deleted(ski_object_text(object), entry, msg->source);
     }
-    msg->flags &= (uint8_t)~SKI_MSG_HERE;
-    ski_pass_on(ski_self, ski_whereabouts(object->of, &index), ski_msg_address(msg, id, &index));
     ski_object_settle(object);
 }
 
