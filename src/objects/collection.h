@@ -48,6 +48,7 @@ struct ski_collection {
     uint32_t            holes;
     uint32_t            walking; /* loops over them that are under way     */
     uint32_t            graves;  /* places of deleted elements             */
+    uint32_t            hints;   /* places made since hints were forgotten */
 
     skua_array_def      def;
     skua_msg           *creation; /* what it was created with, for elements on demand */

@@ -9,7 +9,8 @@
 #include "objects/map.h"
 #include "objects/pup.h"
 
-#define GRAVES 1024 /* deleted elements that are remembered, or as many as live */
+#define GRAVES 1024  /* deleted elements that are remembered, or as many as live        */
+#define HINTS  65536 /* and elements whose home is elsewhere, or a few times as many    */
 
 /* ---- places --------------------------------------------------------------------- */
 
@@ -53,12 +54,15 @@ static void release(struct ski_pe *self, struct ski_absent *place, int pe)
     }
 }
 
-static void drop_place(struct ski_absent *place)
+/* Messages that wait there go too: they count as received. */
+static void drop_place(struct ski_pe *self, struct ski_absent *place)
 {
     struct skua_msg *msg;
 
-    while ((msg = ski_list_pop(&place->held)))
+    while ((msg = ski_list_pop(&place->held))) {
+        self->held--;
         skua_msg_free(msg);
+    }
     free(place);
 }
 
@@ -68,27 +72,52 @@ void ski_places_free(struct ski_collection *all)
         return;
     for (uint64_t i = 0; i <= all->directory.mask; i++)
         if (all->directory.slot[i].value & SKI_IS_PLACE)
-            drop_place(place_of(all->directory.slot[i].value));
+            drop_place(all->self, place_of(all->directory.slot[i].value));
 }
 
-/* Forget who was deleted long ago, before it is more than who lives. */
-static void clear_graves(struct ski_collection *all)
+static bool is_grave(const struct ski_collection *all, const struct ski_absent *place)
 {
-    struct ski_absent **grave = ski_malloc(all->graves * sizeof(struct ski_absent *));
+    (void)all;
+    return place->pe == SKI_PLACE_DELETED;
+}
+
+/* What makes a way shorter, but need not be known: the home knows it. */
+static bool is_hint(const struct ski_collection *all, const struct ski_absent *place)
+{
+    return place->pe >= 0 && !place->held.first && ski_home(all, &place->index) != all->self->pe;
+}
+
+static void clear(struct ski_collection *all,
+                  bool (*which)(const struct ski_collection *all, const struct ski_absent *place))
+{
+    struct ski_absent **found = ski_malloc(all->directory.count * sizeof(struct ski_absent *));
     size_t              count = 0;
 
     for (uint64_t i = 0; i <= all->directory.mask; i++) {
         struct ski_absent *place = place_of(all->directory.slot[i].value);
 
-        if (place && place->pe == SKI_PLACE_DELETED)
-            grave[count++] = place;
+        if (place && which(all, place))
+            found[count++] = place;
     }
     while (count > 0) {
-        ski_directory_set(&all->directory, &grave[--count]->index, 0);
-        drop_place(grave[count]);
+        ski_directory_set(&all->directory, &found[--count]->index, 0);
+        drop_place(all->self, found[count]);
     }
-    free(grave);
-    all->graves = 0;
+    free(found);
+}
+
+/* Forget who was deleted long ago, before it is more than who lives; and who is elsewhere,
+ * which may be nowhere by now, and nobody would tell us. */
+static void forget_some(struct ski_collection *all)
+{
+    if (all->graves > GRAVES + all->members) {
+        clear(all, is_grave);
+        all->graves = 0;
+    }
+    if (all->hints > HINTS + 4 * (uint64_t)all->members) {
+        clear(all, is_hint);
+        all->hints = 0;
+    }
 }
 
 /* ---- homes ------------------------------------------------------------------------- */
@@ -139,13 +168,13 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
 
     if (ski_here(all, index)) /* it has come, or come back, since */
         return;
-    if (news->pe == SKI_PLACE_DELETED && ++all->graves > GRAVES + all->members)
-        clear_graves(all);
+    forget_some(all);
+    all->hints += !find_place(all, index);
     place = make_place(all, index);
     if ((int32_t)(news->moves - place->moves) < 0)
         return;
-    if (place->pe == SKI_PLACE_DELETED)
-        all->graves--;
+    all->graves += (uint32_t)(news->pe == SKI_PLACE_DELETED);
+    all->graves -= (uint32_t)(place->pe == SKI_PLACE_DELETED);
     place->pe    = news->pe;
     place->moves = news->moves;
     if (news->pe >= 0)
@@ -232,21 +261,38 @@ static void keep(struct ski_collection *all, const skua_index *index, skua_msg *
     ski_hold(all->self, &make_place(all, index)->held, msg);
 }
 
+/* An element on demand; NULL if its constructor let it go at once, and the message with it. */
+static struct ski_object *create_for(struct ski_collection *all, const skua_index *index,
+                                     uint32_t moves, skua_msg *msg)
+{
+    size_t             bytes;
+    const void        *data = ski_creation_data(all, &bytes);
+    struct ski_object *object;
+    struct ski_absent *place;
+
+    ski_object_create(all, index, moves, data, bytes);
+    object = ski_here(all, index);
+    place  = find_place(all, index);
+    if (place && place->pe >= 0)
+        send_on(all, index, msg, place);
+    else if (!object)
+        ski_misuse("a message from PE %d created %s, which deleted itself before it had it",
+                   msg->source, ski_element_text(all, index));
+    return object;
+}
+
 struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
     struct ski_absent *place = find_place(all, index);
     int                home  = ski_home(all, index);
     bool               gone  = place && place->pe == SKI_PLACE_DELETED;
-    size_t             bytes;
-    const void        *data;
 
     if (place && place->pe >= 0) {
         send_on(all, index, msg, place);
     } else if (home != all->self->pe) {
         ski_pass_on(all->self, home, msg);
     } else if (all->def.flags & SKUA_ARRAY_ON_DEMAND) {
-        data = ski_creation_data(all, &bytes);
-        return ski_object_create(all, index, place ? place->moves + 1 : 0, data, bytes);
+        return create_for(all, index, place ? place->moves + 1 : 0, msg);
     } else if (!gone && (all->open || all->kind == SKI_CHARES)) {
         keep(all, index, msg);
     } else {
@@ -272,11 +318,16 @@ static void send_there(struct ski_collection *all, const skua_index *index, skua
     struct ski_absent *place = make_place(all, index);
     struct news        news  = {order->pe, place->moves + 1};
 
-    if (place->pe >= 0)
-        ski_misuse("%s exists already", ski_element_text(all, index));
     order->moves = news.moves;
     ski_pass_on(all->self, order->pe, msg);
     believe(all, index, &news);
+}
+
+static void check_open(const struct ski_collection *all, const skua_index *index)
+{
+    if (all->kind != SKI_ARRAY || !all->open)
+        ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
+                   ski_element_text(all, index));
 }
 
 void ski_on_insert(skua_msg *msg)
@@ -290,16 +341,21 @@ void ski_on_insert(skua_msg *msg)
     if (!ski_about(msg, sizeof *order, &all, &index))
         return;
     home = ski_home(all, &index) == all->self->pe;
+    if (!home && !order->moves) { /* on its way, from a PE that did not know the array yet */
+        check_open(all, &index);
+        ski_pass_on(all->self, ski_home(all, &index), msg);
+        return;
+    }
     if (order->pe >= all->self->pes || (!home && order->pe != all->self->pe))
         ski_fatal("PE %d inserted %s on PE %d", msg->source, ski_element_text(all, &index),
                   order->pe);
-    if (ski_here(all, &index))
+    place = home ? find_place(all, &index) : NULL;
+    if (ski_here(all, &index) || (place && place->pe >= 0))
         ski_misuse("%s exists already", ski_element_text(all, &index));
     if (home && order->pe >= 0 && order->pe != all->self->pe) {
         send_there(all, &index, msg);
         return;
     }
-    place = home ? find_place(all, &index) : NULL;
     ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
                       msg->bytes - sizeof *order);
     skua_msg_free(msg);
@@ -356,12 +412,12 @@ void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
     if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
         ski_misuse("skua_array_insert: PE %d does not exist; this job has PEs 0 to %d", pe,
                    self->pes - 1);
-    if (all->state == SKI_EXPECTED)
-        ski_misuse("skua_array_insert: PE %d has not heard of that array yet", self->pe);
+    if (all->state == SKI_EXPECTED) { /* our own queue keeps it until we hear of the array */
+        ski_insert(self, self->pe, &element, pe, data, bytes);
+        return;
+    }
     ski_check_index(__func__, all, &element.index);
-    if (all->kind != SKI_ARRAY || !all->open)
-        ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
-                   ski_element_text(all, &element.index));
+    check_open(all, &element.index);
     ski_insert(self, ski_home(all, &element.index), &element, pe, data, bytes);
 }
 
@@ -433,6 +489,7 @@ void ski_depart(struct ski_object *object)
 
     memcpy(skua_msg_data(msg), &luggage, sizeof luggage);
     ski_pup_pack(all->class, object + 1, (char *)skua_msg_data(msg) + sizeof luggage, bytes);
+    ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
     if (all->class->def.destroy)
         all->class->def.destroy(object + 1);
     ski_reducing_left(object);
@@ -458,11 +515,13 @@ void ski_on_migrate(skua_msg *msg)
     object        = ski_object_add(all, &index);
     object->next  = luggage.next;
     object->moves = luggage.moves;
+    ski_object_enter(object); /* it stays until we are through, whatever a reduction sets off */
     ski_pup_unpack(all->class, object + 1, (char *)skua_msg_data(msg) + sizeof luggage,
                    msg->bytes - sizeof luggage);
     ski_reducing_came(object);
     ski_everyone_came(object, luggage.seen, msg->source);
     if (ski_home(all, &index) != all->self->pe)
         tell(all, ski_home(all, &index), &index, &(struct news){all->self->pe, luggage.moves});
+    ski_object_leave(object);
     skua_msg_free(msg);
 }
