@@ -457,6 +457,18 @@ void ski_collection_end(struct ski_collection *all)
     skua_msg_free(all->creation);
     all->creation = NULL;
     all->shared   = NULL;
+    if (all->members == 0) { /* else some are running, and leave the list later */
+        free(all->member);
+        all->member      = NULL;
+        all->member_room = 0;
+    }
+}
+
+void ski_collections_leave(struct ski_objects *objects)
+{
+    for (uint64_t i = 0; i <= objects->mask; i++)
+        if (objects->table[i])
+            ski_objects_destroy(objects->table[i]);
 }
 
 /* ---- begin and end of a PE ---------------------------------------------------------------- */

@@ -66,6 +66,9 @@ static inline uint64_t ski_collection_id(uint64_t creator, uint32_t number)
 }
 
 void ski_collections_begin(struct ski_objects *objects);
+
+/** The job ends: first all objects are destroyed, then all that is known is given back. */
+void ski_collections_leave(struct ski_objects *objects);
 void ski_collections_end(struct ski_objects *objects);
 
 /** One this PE knows or has heard of, or NULL. */

@@ -565,6 +565,9 @@ void skua_contribute(void *self, skua_op op, skua_type type, const void *data, s
         bad_shape(object, op, type);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
         ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
+    if (SKI_UNLIKELY(object->state >= SKI_DEAD))
+        ski_misuse("skua_contribute: %s on PE %d contributes while it is destroyed",
+                   ski_object_text(object), object->of->self->pe);
     if (SKI_UNLIKELY(before(object->next, r->first))) {
         contribute_late(object, &shape, data, bytes, &done);
         object->next++;

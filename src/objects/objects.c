@@ -36,6 +36,7 @@ void ski_objects_end(struct ski_pe *self)
 {
     struct ski_objects *objects = self->objects;
 
+    ski_collections_leave(objects);
     ski_streams_end(self);
     ski_seeds_end(objects->seeds);
     ski_collections_end(objects);
