@@ -320,6 +320,83 @@ static void on_large(skua_msg *msg)
     skua_exit(0);
 }
 
+/* ---- objects ---------------------------------------------------------------------- */
+
+static skua_class box_class, bag_class;
+static skua_entry box_put, box_ask, box_delete, bag_put;
+
+static void on_put(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+}
+
+static void on_delete(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_delete(self);
+}
+
+static void contribute_last(void *self)
+{
+    skua_contribute_nothing(self, skua_done_nothing());
+}
+
+static void register_classes(void)
+{
+    skua_class_def box = {"box", 8, NULL, NULL, NULL};
+    skua_class_def bag = {"bag", 8, NULL, contribute_last, NULL};
+
+    box_class  = skua_class_register(&box);
+    bag_class  = skua_class_register(&bag);
+    box_put    = skua_method_register(box_class, "put", on_put, 0);
+    box_ask    = skua_method_register(box_class, "ask", on_put, SKUA_ENTRY_SYNC);
+    box_delete = skua_method_register(box_class, "delete", on_delete, 0);
+    bag_put    = skua_method_register(bag_class, "put", on_delete, 0);
+}
+
+static void no_element(void)
+{
+    skua_invoke_copy(skua_element1(skua_array1(box_class, 10, NULL, 0), 12), box_put, NULL, 0);
+}
+
+static void deleted_element(void)
+{
+    skua_collection boxes = skua_array1(box_class, 10, NULL, 0);
+
+    skua_invoke_copy(skua_element1(boxes, 3), box_delete, NULL, 0);
+    skua_invoke_copy(skua_element1(boxes, 3), box_put, NULL, 0);
+}
+
+static void wrong_dimensions(void)
+{
+    skua_invoke_copy(skua_element2(skua_array1(box_class, 10, NULL, 0), 1, 2), box_put, NULL, 0);
+}
+
+static void wrong_class(void)
+{
+    skua_invoke_copy(skua_element1(skua_array1(box_class, 10, NULL, 0), 1), bag_put, NULL, 0);
+}
+
+/* First elsewhere, then at its home. */
+static void insert_twice(void)
+{
+    skua_array_def def = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
+    skua_ref       ref = skua_element1(skua_array_create(box_class, &def, NULL, 0), 5);
+
+    skua_array_insert(ref, 1 - skua_home(ref), NULL, 0);
+    skua_array_insert(ref, SKUA_ANY_PE, NULL, 0);
+}
+
+static void answer_to_nobody(void)
+{
+    skua_done_invoke(skua_element1(skua_array1(box_class, 10, NULL, 0), 1), box_ask);
+}
+
+static void contribute_at_end(void)
+{
+    skua_invoke_copy(skua_element1(skua_array1(bag_class, 10, NULL, 0), 7), bag_put, NULL, 0);
+}
+
 static const struct {
     const char *name;
     void (*last)(void);   /* on the last PE          */
@@ -346,6 +423,13 @@ static const struct {
     {"bad-reduction", bad_reduction, NULL},
     {"different-reduction", different_reduction, bad_reduction},
     {"set-twice", set_twice, NULL},
+    {"no-element", no_element, NULL},
+    {"deleted-element", deleted_element, NULL},
+    {"wrong-dimensions", wrong_dimensions, NULL},
+    {"wrong-class", wrong_class, NULL},
+    {"insert-twice", insert_twice, NULL},
+    {"answer-to-nobody", answer_to_nobody, NULL},
+    {"contribute-at-end", contribute_at_end, NULL},
     {"unknown-lock", unknown_lock, NULL},
     {"unlock-untaken", unlock_untaken, unlock_untaken},
     {"fill-arena", fill_arena, NULL},
@@ -420,6 +504,7 @@ int main(int argc, char **argv)
     if (getenv("SAY_NONSENSE"))
         say_nonsense(getenv("SAY_NONSENSE"));
     nothing = skua_register("nothing", on_large);
+    register_classes();
     if (chosen_by("ODD_ONE"))
         skua_register("odd", on_nothing);
     if (chosen_by("PLACE_TAKEN"))

@@ -33,6 +33,13 @@ misuse bad-reduction 'skua_reduce: there is no bitwise and of type double'
 misuse different-reduction 'collective call 1 differs between PEs'
 misuse unlock-untaken 'skua_unlock: lock 0 of PE 0 is not taken'
 misuse set-twice 'a future was set twice'
+misuse no-element 'a message from PE 1 to box .12.: that object does not exist'
+misuse deleted-element 'a message from PE 1 to .*box .3.: that object was deleted'
+misuse wrong-dimensions 'skua_invoke_copy: .1, 2. has 2 dimensions, the indices of box have 1'
+misuse wrong-class 'skua_invoke_copy: bag::put is no entry of box'
+misuse insert-twice 'box .5. exists already'
+misuse answer-to-nobody 'skua_done_invoke: box::ask gives an answer'
+misuse contribute-at-end 'skua_contribute: bag .7. on PE 1 contributes while it is destroyed'
 
 run "$skuarun" -n 2 "$program" unknown-lock
 ok "unknown-lock: named" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'
