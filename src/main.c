@@ -15,6 +15,7 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "objects/class.h"
 #include "objects/hosts.h"
 #include "objects/objects.h"
 #include "onesided/onesided.h"
@@ -41,8 +42,14 @@ static void begin_layers(struct ski_pe *self)
     ski_objects_begin(self);
 }
 
+/* Of this process: all that run in it. */
+static pthread_barrier_t stopped;
+
+/* Objects may look at those of other PEs of the process (skua_object_here()), so they stay
+ * until all have stopped running. */
 static void end_layers(struct ski_pe *self)
 {
+    pthread_barrier_wait(&stopped);
     ski_objects_end(self);
     ski_onesided_end(self);
 }
@@ -63,6 +70,7 @@ static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_sta
     if (ski_config.helper)
         t[pes] = (struct pe_thread){
             .boot = boot, .pe = ski_job_helper(boot->job, boot->process), .life = &helping};
+    pthread_barrier_init(&stopped, NULL, (unsigned)threads);
     for (int i = 1; i < threads; i++) {
         int error = pthread_create(&t[i].thread, NULL, run_pe, &t[i]);
         if (error)
@@ -71,6 +79,7 @@ static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_sta
     run_pe(&t[0]);
     for (int i = 1; i < threads; i++)
         pthread_join(t[i].thread, NULL);
+    pthread_barrier_destroy(&stopped);
     free(t);
 }
 
@@ -118,6 +127,7 @@ int skua_main(int argc, char **argv, skua_start_fn start)
         ski_misuse("skua_main: called twice");
     entered = true;
     ski_handlers_init();
+    ski_entries_init(); /* before there are threads that would all do it */
     if (ski_config_load() != SKUA_OK || ski_boot_start(&boot) != SKUA_OK)
         return EXIT_FAILURE;
     if (prepare(&boot) == SKUA_OK) {

@@ -639,6 +639,58 @@ static void on_large(skua_msg *msg)
     skua_exit(0);
 }
 
+/* ---- objects ---------------------------------------------------------------------- */
+
+static skua_class box_class, bag_class;
+static skua_entry box_ask, bag_put;
+
+static void on_put(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+}
+
+static void on_delete(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_delete(self);
+}
+
+static void contribute_last(void *self)
+{
+    skua_contribute_nothing(self, skua_done_nothing());
+}
+
+static void register_classes(void)
+{
+    skua_class_def box = {"box", 8, NULL, NULL, NULL};
+    skua_class_def bag = {"bag", 8, NULL, contribute_last, NULL};
+
+    box_class = skua_class_register(&box);
+    bag_class = skua_class_register(&bag);
+    box_ask   = skua_method_register(box_class, "ask", on_put, SKUA_ENTRY_SYNC);
+    bag_put   = skua_method_register(bag_class, "put", on_delete, 0);
+}
+
+/* First elsewhere, then at its home. */
+static void insert_elsewhere(void)
+{
+    skua_array_def def = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
+    skua_ref       ref = skua_element1(skua_array_create(box_class, &def, NULL, 0), 5);
+
+    skua_array_insert(ref, 1 - skua_home(ref), NULL, 0);
+    skua_array_insert(ref, SKUA_ANY_PE, NULL, 0);
+}
+
+static void answer_to_nobody(void)
+{
+    skua_done_invoke(skua_element1(skua_array1(box_class, 10, NULL, 0), 1), box_ask);
+}
+
+static void contribute_at_end(void)
+{
+    skua_invoke_copy(skua_element1(skua_array1(bag_class, 10, NULL, 0), 7), bag_put, NULL, 0);
+}
+
 static const struct {
     const char *name;
     void (*last)(void);   /* on the last PE          */
@@ -665,6 +717,9 @@ static const struct {
     {"bad-reduction", bad_reduction, NULL},
     {"different-reduction", different_reduction, bad_reduction},
     {"set-twice", set_twice, NULL},
+    {"insert-elsewhere", insert_elsewhere, NULL},
+    {"answer-to-nobody", answer_to_nobody, NULL},
+    {"contribute-at-end", contribute_at_end, NULL},
     {"unknown-lock", unknown_lock, NULL},
     {"unlock-untaken", unlock_untaken, unlock_untaken},
     {"section-twice", section_twice, NULL},
@@ -779,6 +834,7 @@ int main(int argc, char **argv)
     nothing = skua_register("nothing", on_large);
     register_cell();
     register_things();
+    register_classes();
     if (chosen_by("ODD_ONE"))
         skua_register("odd", on_nothing);
     if (chosen_by("PLACE_TAKEN"))

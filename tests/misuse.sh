@@ -65,6 +65,9 @@ misuse delete-member 'thing .1. is a member of a group, which is deleted as a wh
 misuse pack-less 'pup of thing .19. packs less than it measured'
 misuse pack-more 'pup of thing .19.: packing goes beyond what was measured'
 misuse unpack-more 'pup of thing .19.: unpacking goes beyond what was measured'
+misuse insert-elsewhere 'box .5. exists already'
+misuse answer-to-nobody 'skua_done_invoke: box::ask gives an answer'
+misuse contribute-at-end 'skua_contribute: bag .7. on PE 1 contributes while it is destroyed'
 
 run "$skuarun" -n 2 "$program" unknown-lock
 ok "unknown-lock: named" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'

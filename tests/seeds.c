@@ -92,8 +92,7 @@ static void on_result(skua_msg *msg)
 
 static void start(int argc, char **argv)
 {
-    if (argc > 1)
-        depth = atoi(argv[1]);
+    (void)argc, (void)argv;
     if (skua_pe() == 0)
         plant();
 }
@@ -102,6 +101,8 @@ int main(int argc, char **argv)
 {
     skua_class_def def = {"node", sizeof(struct node), construct, NULL, NULL};
 
+    if (argc > 1)
+        depth = atoi(argv[1]); /* here, before there are PEs that would all write it */
     node_class     = skua_class_register(&def);
     answer_entry   = skua_method_register(node_class, "answer", on_answer, 0);
     result_handler = skua_register("result", on_result);

@@ -6,7 +6,7 @@
  * usage: wander [ROUNDS] [STEPS]
  *
  * Every element draws its own steps: it sends to others, moves, contributes to the next
- * reduction.  PE 0 inserts and deletes between rounds, when nothing is under way, and
+ * reduction, and now and then waits in the middle of an entry.  PE 0 inserts and deletes between rounds, when nothing is under way, and
  * broadcasts in the middle of them.  What must hold in the end of each round:
  *   - each element got exactly the messages that were sent to it, and each broadcast of
  *     its life exactly once, in order;
@@ -125,6 +125,8 @@ static void on_step(void *self, const void *data, size_t bytes)
     }
     if (draw >> 16 & 1)
         skua_migrate(self, (int)(tap_random(&w->random) % (unsigned)skua_pes()));
+    if ((draw >> 24) % 8 == 0)
+        skua_poll(2); /* others run while we are in the middle of it */
 }
 
 static void on_shout(void *self, const void *data, size_t bytes)
@@ -134,6 +136,8 @@ static void on_shout(void *self, const void *data, size_t bytes)
     CHECK(bytes == sizeof n);
     memcpy(&n, data, sizeof n);
     CHECK(n == ++((struct walker *)self)->shouts);
+    if (tap_random(&((struct walker *)self)->random) % 8 == 0)
+        skua_poll(2); /* the next one may begin before all have had this */
 }
 
 /* ---- reports ------------------------------------------------------------------------ */

@@ -133,6 +133,13 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
     return all;
 }
 
+void ski_dropped(const struct ski_collection *all, skua_msg *msg)
+{
+    ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
+            msg->source, all->class->def.name);
+    skua_msg_free(msg);
+}
+
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **found)
 {
@@ -147,9 +154,7 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
         ski_fatal("PE %d sent a message to %llx, which is no collection", msg->source,
                   (unsigned long long)id);
     if (all->state == SKI_ENDED) {
-        ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
-                msg->source, all->class->def.name);
-        skua_msg_free(msg);
+        ski_dropped(all, msg);
         return true;
     }
     ski_hold(objects->self, &all->held, msg);
@@ -279,15 +284,18 @@ static void establish(struct ski_collection *all, const struct creation *creatio
     ski_directory_init(&all->directory, all->index_bytes);
 }
 
+/* What comes meanwhile is kept: a constructor may wait, and its object contribute, while
+ * others are still to be made. */
 static void populate(struct ski_collection *all)
 {
-    exist(all);
     if (all->kind == SKI_ARRAY)
         ski_map_each(&all->def, all->self->pe, all->self->pes, make_room, make_element, all);
     else if (all->kind == SKI_GROUP)
         make_group(all);
     else
         make_process_group(all);
+    exist(all);
+    ski_reducing_complete(all);
 }
 
 void ski_on_create(skua_msg *msg)
@@ -447,11 +455,22 @@ void ski_collection_end(struct ski_collection *all)
     ski_directory_destroy(&all->directory);
     all->directory = (struct ski_directory){0};
     ski_reducing_free(&all->reducing);
-    ski_everyone_free(&all->everyone);
-    ski_everyone_init(&all->everyone);
+    ski_everyone_end(all);
     skua_msg_free(all->creation);
     all->creation = NULL;
     all->shared   = NULL;
+    if (all->members == 0) { /* else some are running, and leave the list later */
+        free(all->member);
+        all->member      = NULL;
+        all->member_room = 0;
+    }
+}
+
+void ski_collections_leave(struct ski_objects *objects)
+{
+    for (uint64_t i = 0; i <= objects->mask; i++)
+        if (objects->table[i])
+            ski_objects_destroy(objects->table[i]);
 }
 
 /* ---- begin and end of a PE ---------------------------------------------------------------- */

@@ -60,6 +60,7 @@ struct ski_collection {
     uint32_t            live;    /* members that are no holes */
     uint32_t            walking; /* loops over them that are under way     */
     uint32_t            graves;  /* places of deleted elements             */
+    uint32_t            hints;   /* places made since hints were forgotten */
 
     struct ski_found found[SKI_FOUND]; /* by the low bits of their keys */
 
@@ -80,6 +81,9 @@ static inline uint64_t ski_collection_id(uint64_t creator, uint32_t number)
 }
 
 void ski_collections_begin(struct ski_objects *objects);
+
+/** The job ends: first all objects are destroyed, then all that is known is given back. */
+void ski_collections_leave(struct ski_objects *objects);
 void ski_collections_end(struct ski_objects *objects);
 
 /** One this PE knows or has heard of, or NULL. */
@@ -102,6 +106,10 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
  *  line; true. */
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **all);
+
+/** Drop a message for a collection that was deleted, with a line: who sent it may not have
+ *  known. */
+SKI_COLD void ski_dropped(const struct ski_collection *all, skua_msg *msg);
 
 /** An element that is here, or NULL. */
 static inline struct ski_object *ski_here(const struct ski_collection *all, const skua_index *index)

@@ -237,12 +237,17 @@ static void advance(struct ski_collection *all)
     uint64_t        children = (UINT64_C(1) << tree_of(all).children) - 1;
     struct ski_sum *sum;
 
-    while ((sum = current(&all->reducing)) && sum->started && sum->done == objects_here(all) &&
-           sum->in == children)
+    while (all->state == SKI_EXISTS && (sum = current(&all->reducing)) && sum->started &&
+           sum->done == objects_here(all) && sum->in == children)
         report(all, sum);
 }
 
 /* ---- objects come and go ------------------------------------------------------------- */
+
+void ski_reducing_complete(struct ski_collection *all)
+{
+    advance(all);
+}
 
 void ski_reducing_born(struct ski_collection *all, size_t count)
 {
@@ -482,6 +487,9 @@ static __attribute__((noinline)) void contribute(struct ski_object *object, skua
         ski_shape_check("skua_contribute", &shape, ski_object_text(object), object->of->self->pe);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
         ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
+    if (SKI_UNLIKELY(object->state >= SKI_DEAD))
+        ski_misuse("skua_contribute: %s on PE %d contributes while it is destroyed",
+                   ski_object_text(object), object->of->self->pe);
     if (SKI_UNLIKELY(before(object->next, r->first))) {
         contribute_late(object, &shape, data, bytes, done);
         object->next++;

@@ -50,6 +50,9 @@ void ski_reducing_died(struct ski_object *object);
 void ski_reducing_left(struct ski_object *object);
 void ski_reducing_came(struct ski_object *object);
 
+/** All objects are there that are created with the collection: none is reported before. */
+void ski_reducing_complete(struct ski_collection *all);
+
 /** There are fewer objects here than there were: that may be all a reduction waits for. */
 void ski_reducing_fewer(struct ski_collection *all);
 

@@ -64,9 +64,8 @@ static void drop_kept(struct ski_everyone *everyone)
         skua_msg_free(msg);
 }
 
-void ski_everyone_free(struct ski_everyone *everyone)
+static void drop_rest(struct ski_everyone *everyone)
 {
-    drop_kept(everyone);
     while (everyone->early) {
         struct ski_early *gone = everyone->early;
         everyone->early        = gone->next;
@@ -78,6 +77,26 @@ void ski_everyone_free(struct ski_everyone *everyone)
         everyone->debts       = paid->next;
         free(paid);
     }
+}
+
+void ski_everyone_free(struct ski_everyone *everyone)
+{
+    drop_kept(everyone);
+    drop_rest(everyone);
+}
+
+/* Broadcasts are of no more use if nobody is on the way and no loop is reading one. */
+static void tidy(struct ski_collection *all)
+{
+    if (all->everyone.on_way == 0 && all->walking == 0)
+        drop_kept(&all->everyone);
+}
+
+void ski_everyone_end(struct ski_collection *all)
+{
+    drop_rest(&all->everyone);
+    all->everyone.on_way = 0;
+    tidy(all);
 }
 
 /* ---- sending ----------------------------------------------------------------------- */
@@ -204,15 +223,20 @@ static inline void call_method(struct ski_object *object, void *arg)
     ski_object_leave(object);
 }
 
-/* The broadcast that waits for an element and is its next, taken out; or NULL. */
+/* Whether a broadcast that waits for an element is its next, or one that it has had. */
+static bool is_due(const struct ski_early *early)
+{
+    return !after(head_of(early->msg)->number, early->object->seen + 1);
+}
+
+/* A broadcast that waits for an element and is due, or any, taken out; or NULL. */
 static skua_msg *next_early(struct ski_object *object, bool any)
 {
     struct ski_early **at = &object->of->everyone.early;
     struct ski_early  *found;
     skua_msg          *msg;
 
-    while (*at &&
-           ((*at)->object != object || (!any && head_of((*at)->msg)->number != object->seen + 1)))
+    while (*at && ((*at)->object != object || (!any && !is_due(*at))))
         at = &(*at)->next;
     if (!(found = *at))
         return NULL;
@@ -231,10 +255,27 @@ static void catch_up(struct ski_object *object)
     while ((msg = next_early(object, false))) {
         struct head *head = head_of(msg);
 
-        run_on(object, entry_of(object->of, head), head, msg->bytes - sizeof *head);
+        if (head->number == object->seen + 1) /* not one that came twice */
+            run_on(object, entry_of(object->of, head), head, msg->bytes - sizeof *head);
         skua_msg_free(msg);
     }
     ski_object_leave(object);
+}
+
+/* Entries that wait let the next broadcast begin before this one is through: for those who
+ * had to have this one first. */
+static SKI_COLD void catch_up_all(struct ski_collection *all)
+{
+    struct ski_early *early = all->everyone.early;
+
+    while (early) {
+        if (is_due(early)) {
+            catch_up(early->object);
+            early = all->everyone.early; /* which may be another list now */
+        } else {
+            early = early->next;
+        }
+    }
 }
 
 /* A broadcast to an element that was not on this PE when it came. */
@@ -295,15 +336,15 @@ static void invoke_members(struct ski_collection *all, skua_msg *msg)
     struct call  call;
 
     call = (struct call){entry_of(all, head), head, msg->bytes - sizeof *head};
+    ski_list_push(&all->everyone.kept, msg); /* from now on: who leaves in the loop may need it */
     pay_debts(all, msg, head->number);
     if (call.entry && ski_entry_is_call(call.entry))
         ski_each(all, call_method, &call);
     else
         ski_each(all, hand_over, &call);
-    if (all->everyone.on_way > 0)
-        ski_list_push(&all->everyone.kept, msg);
-    else
-        skua_msg_free(msg);
+    if (SKI_UNLIKELY(all->everyone.early != NULL))
+        catch_up_all(all);
+    tidy(all);
 }
 
 void ski_on_everyone(skua_msg *msg)
@@ -357,15 +398,18 @@ void ski_everyone_came(struct ski_object *object, uint32_t seen, int from)
 
 void ski_on_everyone_came(skua_msg *msg)
 {
-    struct came            came = *(struct came *)skua_msg_data(msg);
+    struct came            came;
     struct ski_collection *all;
     struct ski_everyone   *e;
     skua_index             index;
 
-    if (ski_collection_awaited(ski_self->objects, msg->target >> 8, msg, &all))
+    if (!ski_about(msg, sizeof came, &all, &index))
         return;
-    e     = &all->everyone;
-    index = ski_msg_index(msg);
+    memcpy(&came, skua_msg_data(msg), sizeof came);
+    e = &all->everyone;
+    if (e->on_way == 0)
+        ski_fatal("PE %d says that %s has come, which had not left", msg->source,
+                  ski_element_text(all, &index));
     for (struct skua_msg *kept = e->kept.first; kept; kept = kept->link) {
         uint32_t number = ((struct head *)skua_msg_data(kept))->number;
 
@@ -378,7 +422,7 @@ void ski_on_everyone_came(skua_msg *msg)
         *debt    = (struct ski_debt){e->debts, index, came.seen, came.number};
         e->debts = debt;
     }
-    if (--e->on_way == 0)
-        drop_kept(e);
+    e->on_way--;
+    tidy(all);
     skua_msg_free(msg);
 }

@@ -25,16 +25,20 @@ struct ski_debt;
 struct ski_early;
 
 struct ski_everyone {
-    uint32_t          number; /* of the last broadcast this PE has had     */
-    uint32_t          sent;   /* at the root: of the last it has sent      */
-    uint32_t          on_way; /* elements that left, not known to be there */
-    struct ski_list   kept;   /* broadcasts since then; never moved        */
-    struct ski_debt  *debts;  /* elements that are owed broadcasts to come */
-    struct ski_early *early;  /* broadcasts that elements here may not have yet */
+    uint32_t        number;  /* of the last broadcast this PE has had     */
+    uint32_t        sent;    /* at the root: of the last it has sent      */
+    uint32_t        on_way;  /* elements that left, not known to be there */
+    struct ski_list kept;    /* broadcasts since then, and those in a loop over the members;
+                                never moved                               */
+    struct ski_debt  *debts; /* elements that are owed broadcasts to come */
+    struct ski_early *early; /* broadcasts that elements here may not have yet */
 };
 
 void ski_everyone_init(struct ski_everyone *everyone);
 void ski_everyone_free(struct ski_everyone *everyone);
+
+/** The collection ends. */
+void ski_everyone_end(struct ski_collection *all);
 
 /** An element was deleted; has left, before which the trace of it was laid; one has come,
  *  that has had broadcasts up to @p seen and was on PE @p from. */

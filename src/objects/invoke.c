@@ -8,6 +8,7 @@
 #include "core/builtin.h"
 #include "core/handler.h"
 #include "core/thread.h"
+#include "objects/errand.h"
 #include "objects/everyone.h"
 #include "objects/locate.h"
 
@@ -215,21 +216,42 @@ static SKI_COLD _Noreturn void deleted(const char *text, const struct ski_entry 
                entry->of->def.name, entry->name, text);
 }
 
+/* A message by address gets the one it would have had, had the object not been here. */
+static skua_msg *address_again(const struct ski_object *object, skua_msg *msg)
+{
+    skua_index index = ski_object_index_get(object);
+
+    msg->flags &= (uint8_t)~SKI_MSG_HERE;
+    if (msg->here.method) { /* by skua_invoke_copy_to(), which does not write these */
+        msg->priority  = 0;
+        msg->bit_words = msg->bit_room = 0;
+    }
+    return ski_msg_address(msg, object->of->id, &index);
+}
+
+/* Whether messages to an object that was deleted create another. */
+static bool comes_again(const struct ski_object *object)
+{
+    return object->state == SKI_DEAD && object->of->def.flags & SKUA_ARRAY_ON_DEMAND;
+}
+
 /* A message to an object that is not what it was when the message was queued. */
 static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *entry,
                              skua_msg *msg)
 {
-    skua_index index = ski_object_index_get(object);
-    uint64_t   id    = object->of->id;
+    struct ski_collection *all   = object->of;
+    skua_index             index = ski_object_index_get(object);
 
-    if (object->state == SKI_DYING || object->state == SKI_DEAD)
-        deleted(ski_object_text(object), entry, msg->source);
-    if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
+    if (all->state == SKI_ENDED) {
+        ski_dropped(all, msg);
+    } else if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
         ski_entry_run(object, entry, msg);
         return;
+    } else if (object->state == SKI_LEFT || comes_again(object)) {
+        ski_pass_on(ski_self, ski_whereabouts(all, &index), address_again(object, msg));
+    } else {
+        deleted(ski_object_text(object), entry, msg->source);
     }
-    msg->flags &= (uint8_t)~SKI_MSG_HERE;
-    ski_pass_on(ski_self, ski_whereabouts(object->of, &index), ski_msg_address(msg, id, &index));
     ski_object_settle(object);
 }
 
@@ -714,31 +736,33 @@ skua_completion skua_reply_later(void)
 
 /* ---- completions ------------------------------------------------------------------------- */
 
-/* An index that does not fit into a completion waits on the PE that made it. */
-struct errand {
-    skua_ref   ref;
-    skua_entry entry;
-};
-
 static void run_errand(void *arg, const void *data, size_t bytes)
 {
-    struct errand *errand = arg;
+    const struct ski_errand *errand = arg;
 
     skua_invoke_copy(errand->ref, errand->entry, data, bytes);
-    free(errand);
+}
+
+/* An entry that a result is for. */
+static void check_done(const char *call, skua_entry entry)
+{
+    const struct ski_entry *what = ski_entry_find(call, entry);
+
+    if (what->flags & SKUA_ENTRY_SYNC)
+        ski_misuse("%s: %s::%s gives an answer, and nobody would wait for it", call,
+                   what->of->def.name, what->name);
 }
 
 skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
 {
     skua_completion done = {.kind = SKI_DONE_OBJECT, .entry = (uint16_t)entry.id};
 
-    ski_entry_find(__func__, entry);
-    if (ref.index.bytes > sizeof done.with.index) {
-        struct errand *errand = ski_malloc(sizeof *errand);
-
-        *errand = (struct errand){ref, entry};
-        return skua_done_call(run_errand, errand);
-    }
+    check_done(__func__, entry);
+    if (ref.index.bytes > SKUA_INDEX_MAX)
+        ski_misuse("%s: an index has %u bytes, at most %d are possible", __func__, ref.index.bytes,
+                   SKUA_INDEX_MAX);
+    if (ref.index.bytes > sizeof done.with.index)
+        return skua_done_call(run_errand, ski_errand(SKI_SELF()->objects, &ref, entry));
     done.what.target = ski_target(ref.of.id, ref.index.bytes);
     memcpy(done.with.index, &ref.index.at, sizeof done.with.index);
     return done;
@@ -746,7 +770,7 @@ skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
 
 skua_completion skua_done_invoke_all(skua_collection all, skua_entry entry)
 {
-    ski_entry_find(__func__, entry);
+    check_done(__func__, entry);
     return (skua_completion){.kind        = SKI_DONE_OBJECT,
                              .entry       = (uint16_t)entry.id,
                              .what.target = ski_target(all.id, SKI_TARGET_ALL)};

@@ -10,7 +10,8 @@
 #include "objects/pup.h"
 #include "objects/section.h"
 
-#define GRAVES 1024 /* deleted elements that are remembered, or as many as live */
+#define GRAVES 1024  /* deleted elements that are remembered, or as many as live        */
+#define HINTS  65536 /* and elements whose home is elsewhere, or a few times as many    */
 
 /* ---- places --------------------------------------------------------------------- */
 
@@ -54,12 +55,15 @@ static void release(struct ski_pe *self, struct ski_absent *place, int pe)
     }
 }
 
-static void drop_place(struct ski_absent *place)
+/* Messages that wait there go too: they count as received. */
+static void drop_place(struct ski_pe *self, struct ski_absent *place)
 {
     struct skua_msg *msg;
 
-    while ((msg = ski_list_pop(&place->held)))
+    while ((msg = ski_list_pop(&place->held))) {
+        self->held--;
         skua_msg_free(msg);
+    }
     free(place);
 }
 
@@ -69,27 +73,52 @@ void ski_places_free(struct ski_collection *all)
         return;
     for (uint64_t i = 0; i <= all->directory.mask; i++)
         if (all->directory.slot[i].value & SKI_IS_PLACE)
-            drop_place(place_of(all->directory.slot[i].value));
+            drop_place(all->self, place_of(all->directory.slot[i].value));
 }
 
-/* Forget who was deleted long ago, before it is more than who lives. */
-static void clear_graves(struct ski_collection *all)
+static bool is_grave(const struct ski_collection *all, const struct ski_absent *place)
 {
-    struct ski_absent **grave = ski_malloc(all->graves * sizeof(struct ski_absent *));
+    (void)all;
+    return place->pe == SKI_PLACE_DELETED;
+}
+
+/* What makes a way shorter, but need not be known: the home knows it. */
+static bool is_hint(const struct ski_collection *all, const struct ski_absent *place)
+{
+    return place->pe >= 0 && !place->held.first && ski_home(all, &place->index) != all->self->pe;
+}
+
+static void clear(struct ski_collection *all,
+                  bool (*which)(const struct ski_collection *all, const struct ski_absent *place))
+{
+    struct ski_absent **found = ski_malloc(all->directory.count * sizeof(struct ski_absent *));
     size_t              count = 0;
 
     for (uint64_t i = 0; i <= all->directory.mask; i++) {
         struct ski_absent *place = place_of(all->directory.slot[i].value);
 
-        if (place && place->pe == SKI_PLACE_DELETED)
-            grave[count++] = place;
+        if (place && which(all, place))
+            found[count++] = place;
     }
     while (count > 0) {
-        ski_directory_set(&all->directory, &grave[--count]->index, 0);
-        drop_place(grave[count]);
+        ski_directory_set(&all->directory, &found[--count]->index, 0);
+        drop_place(all->self, found[count]);
     }
-    free(grave);
-    all->graves = 0;
+    free(found);
+}
+
+/* Forget who was deleted long ago, before it is more than who lives; and who is elsewhere,
+ * which may be nowhere by now, and nobody would tell us. */
+static void forget_some(struct ski_collection *all)
+{
+    if (all->graves > GRAVES + all->members) {
+        clear(all, is_grave);
+        all->graves = 0;
+    }
+    if (all->hints > HINTS + 4 * (uint64_t)all->members) {
+        clear(all, is_hint);
+        all->hints = 0;
+    }
 }
 
 /* ---- homes ------------------------------------------------------------------------- */
@@ -142,15 +171,15 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
         return;
     if (news->pe == all->self->pe) /* it was deleted since, or has not come yet */
         return;
-    if (news->pe == SKI_PLACE_DELETED && ++all->graves > GRAVES + all->members)
-        clear_graves(all);
+    forget_some(all);
+    all->hints += !find_place(all, index);
     place = make_place(all, index);
     if ((int32_t)(news->moves - place->moves) < 0)
         return;
     if (place->pe == SKI_PLACE_DELETED && news->pe >= 0 && news->moves == place->moves)
         return; /* it died there */
-    if (place->pe == SKI_PLACE_DELETED)
-        all->graves--;
+    all->graves += (uint32_t)(news->pe == SKI_PLACE_DELETED);
+    all->graves -= (uint32_t)(place->pe == SKI_PLACE_DELETED);
     place->pe    = news->pe;
     place->moves = news->moves;
     all->directory.version++;
@@ -269,13 +298,12 @@ static struct ski_object *create_for(struct ski_collection *all, const skua_inde
 
     ski_object_create(all, index, moves, data, bytes);
     object = ski_here(all, index);
-    if (object)
-        return object;
-    place = find_place(all, index);
-    if (!place || place->pe < 0)
+    place  = find_place(all, index);
+    if (place && place->pe >= 0)
+        send_on(all, index, msg, place);
+    else if (!object)
         undeliverable(all, index, msg, "was deleted by its constructor");
-    send_on(all, index, msg, place);
-    return NULL;
+    return object;
 }
 
 struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg)
@@ -321,11 +349,16 @@ static void send_there(struct ski_collection *all, const skua_index *index, skua
     struct ski_absent *place = make_place(all, index);
     struct news        news  = {order->pe, place->moves + 1};
 
-    if (place->pe >= 0)
-        inserted_twice(all, index, msg->source);
     order->moves = news.moves;
     ski_pass_on(all->self, order->pe, msg);
     believe(all, index, &news);
+}
+
+static void check_open(const struct ski_collection *all, const skua_index *index)
+{
+    if (all->kind != SKI_ARRAY || !all->open)
+        ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
+                   ski_element_text(all, index));
 }
 
 void ski_on_insert(skua_msg *msg)
@@ -339,16 +372,21 @@ void ski_on_insert(skua_msg *msg)
     if (!ski_about(msg, sizeof *order, &all, &index))
         return;
     home = ski_home(all, &index) == all->self->pe;
+    if (!home && !order->moves) { /* on its way, from a PE that did not know the array yet */
+        check_open(all, &index);
+        ski_pass_on(all->self, ski_home(all, &index), msg);
+        return;
+    }
     if (order->pe >= all->self->pes || (!home && order->pe != all->self->pe))
         ski_fatal("PE %d inserted %s on PE %d", msg->source, ski_element_text(all, &index),
                   order->pe);
-    if (ski_here(all, &index))
+    place = home ? find_place(all, &index) : NULL;
+    if (ski_here(all, &index) || (place && place->pe >= 0))
         inserted_twice(all, &index, msg->source);
     if (home && order->pe >= 0 && order->pe != all->self->pe) {
         send_there(all, &index, msg);
         return;
     }
-    place = home ? find_place(all, &index) : NULL;
     ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
                       msg->bytes - sizeof *order);
     skua_msg_free(msg);
@@ -405,12 +443,12 @@ void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
     if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
         ski_misuse("skua_array_insert: PE %d does not exist; this job has PEs 0 to %d", pe,
                    self->pes - 1);
-    if (all->state == SKI_EXPECTED)
-        ski_misuse("skua_array_insert: PE %d has not heard of that array yet", self->pe);
+    if (all->state == SKI_EXPECTED) { /* our own queue keeps it until we hear of the array */
+        ski_insert(self, self->pe, &element, pe, data, bytes);
+        return;
+    }
     ski_check_index(__func__, all, &element.index);
-    if (all->kind != SKI_ARRAY || !all->open)
-        ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
-                   ski_element_text(all, &element.index));
+    check_open(all, &element.index);
     ski_insert(self, ski_home(all, &element.index), &element, pe, data, bytes);
 }
 
@@ -486,6 +524,7 @@ void ski_depart(struct ski_object *object)
     memcpy(data, &luggage, sizeof luggage);
     ski_sections_pack(object, data + sizeof luggage);
     ski_pup_pack(all->class, object + 1, data + head, bytes);
+    ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
     if (all->class->def.destroy)
         all->class->def.destroy(object + 1);
     ski_reducing_left(object);
@@ -519,6 +558,7 @@ void ski_on_migrate(skua_msg *msg)
     object        = ski_object_add(all, &index);
     object->next  = luggage.next;
     object->moves = luggage.moves;
+    ski_object_enter(object); /* it stays until we are through, whatever a reduction sets off */
     for (uint32_t i = 0; i < luggage.sections; i++, at += SKI_ENROLLED_BYTES)
         ski_sections_came(object, at);
     left -= luggage.sections * SKI_ENROLLED_BYTES;
@@ -527,5 +567,6 @@ void ski_on_migrate(skua_msg *msg)
     ski_everyone_came(object, luggage.seen, msg->source);
     if (ski_home(all, &index) != all->self->pe)
         tell(all, ski_home(all, &index), &index, &(struct news){all->self->pe, luggage.moves});
+    ski_object_leave(object);
     skua_msg_free(msg);
 }

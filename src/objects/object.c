@@ -127,7 +127,7 @@ void ski_object_discard(struct ski_object *object, int state)
     ski_member_remove(all, object);
     if (!ski_object_queued(object))
         give_back(object);
-    if (all->state == SKI_EXISTS)
+    if (all->state != SKI_ENDED)
         ski_reducing_fewer(all);
 }
 
@@ -140,7 +140,7 @@ void ski_object_end(struct ski_object *object)
 
 static void die(struct ski_object *object)
 {
-    if (object->of->state == SKI_EXISTS) {
+    if (object->of->state != SKI_ENDED) {
         ski_reducing_died(object);
         ski_everyone_died(object);
         ski_sections_died(object);
@@ -164,11 +164,12 @@ void ski_object_settle(struct ski_object *object)
 
 void ski_object_delete(struct ski_object *object)
 {
+    if (object->state >= SKI_DEAD) /* by its class's destroy: it is under way */
+        return;
     if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
         ski_misuse("%s is a member of a group, which is deleted as a whole",
                    ski_object_text(object));
-    if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
-        ski_object_change(object, SKI_DYING);
+    ski_object_change(object, SKI_DYING);
     ski_object_settle(object);
 }
 
@@ -177,17 +178,25 @@ void skua_delete(void *self)
     ski_object_delete(ski_object_of(self));
 }
 
+/* Also one with user threads inside: they will not be resumed. */
+static void destroy_last(struct ski_object *object, void *arg)
+{
+    (void)arg;
+    if (object->state >= SKI_DEAD)
+        return;
+    ski_object_change(object, SKI_DEAD);
+    destroy(object);
+}
+
+void ski_objects_destroy(struct ski_collection *all)
+{
+    ski_each(all, destroy_last, NULL);
+}
+
 void ski_objects_free(struct ski_collection *all)
 {
-    for (uint32_t i = 0; i < all->members; i++) {
-        struct ski_object *object = all->member[i];
-
-        if (!object)
-            continue;
-        if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
-            destroy(object);
-        give_back(object);
-    }
+    for (uint32_t i = 0; i < all->members; i++)
+        give_back(all->member[i]);
     all->members = 0;
     all->live    = 0;
 }

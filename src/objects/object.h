@@ -117,7 +117,9 @@ void ski_object_discard(struct ski_object *object, int state);
 /** Delete one whose collection ends. */
 void ski_object_end(struct ski_object *object);
 
-/** Give back all objects of a collection, as they are. */
+/** When the job ends: let the class see to each object, which may still look for others;
+ *  and give back their memory. */
+void ski_objects_destroy(struct ski_collection *all);
 void ski_objects_free(struct ski_collection *all);
 
 #endif

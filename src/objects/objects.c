@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "objects/collection.h"
 #include "objects/detector.h"
+#include "objects/errand.h"
 #include "objects/invoke.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
@@ -37,10 +38,12 @@ void ski_objects_end(struct ski_pe *self)
 {
     struct ski_objects *objects = self->objects;
 
+    ski_collections_leave(objects);
     ski_streams_end(self);
     ski_seeds_end(objects->seeds);
     ski_sections_end(objects->sections);
     ski_collections_end(objects);
+    ski_errands_end(objects);
     free(objects->gate);
     ski_detect_end(objects->detect);
     ski_quiet_end(objects->quiet);

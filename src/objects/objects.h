@@ -8,6 +8,7 @@
 struct ski_collection;
 struct ski_detect;
 struct ski_entry;
+struct ski_errands;
 struct ski_gate;
 struct ski_quiet;
 struct ski_reply;
@@ -29,6 +30,8 @@ struct ski_objects {
     uint64_t                chares;  /* ... and single objects      */
     uint64_t                random;  /* chare.c                     */
     struct ski_reply       *replies; /* of entries that run: invoke.c */
+
+    struct ski_errands *errands; /* errand.c, or NULL */
 
     struct ski_sections *sections; /* section.c */
     struct ski_seeds    *seeds;    /* seed.c       */

@@ -91,10 +91,10 @@ static int neighbour(const struct ski_pe *self, unsigned bit)
     return pe < self->pes ? (int)pe : -1;
 }
 
-/* The oldest seeds to those who wait for them, one each. */
-static void feed(struct ski_pe *self, struct ski_seeds *s)
+/* The oldest seeds to those who wait for them, one each; @p stay of them are kept. */
+static void feed(struct ski_pe *self, struct ski_seeds *s, uint32_t stay)
 {
-    while (s->hungry && s->count > 0) {
+    while (s->hungry && s->count > stay) {
         unsigned bit = (unsigned)__builtin_ctz(s->hungry);
 
         s->hungry &= s->hungry - 1;
@@ -103,7 +103,7 @@ static void feed(struct ski_pe *self, struct ski_seeds *s)
 }
 
 /* Puts a seed into the row, and a message into the queue that will let one grow. */
-static void keep(struct ski_objects *objects, skua_msg *seed)
+static void keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 {
     struct ski_seeds *s = objects->seeds;
 
@@ -111,7 +111,7 @@ static void keep(struct ski_objects *objects, skua_msg *seed)
     s->resting  = false;
     s->refusals = 0;
     skua_send_copy(objects->self->pe, (skua_handler){SKI_HANDLER_SEED_GROW}, NULL, 0);
-    feed(objects->self, s);
+    feed(objects->self, s, stay);
 }
 
 /* ---- asking ----------------------------------------------------------------------------- */
@@ -168,11 +168,12 @@ void ski_on_seed_known(skua_msg *msg)
         skua_msg_free(msg);
 }
 
-/* A seed from elsewhere. */
+/* A seed from elsewhere, because we were hungry.  One stays, or the only seed there is
+ * would go from one hungry PE to the next and grow nowhere. */
 void ski_on_seed(skua_msg *msg)
 {
     ski_self->objects->seeds->asking = false;
-    keep(ski_self->objects, msg);
+    keep(ski_self->objects, msg, 1);
 }
 
 void ski_on_seed_grow(skua_msg *msg)
@@ -194,8 +195,12 @@ void ski_on_seed_ask(skua_msg *msg)
 
     skua_msg_free(msg);
     if (what == NEXT) {
-        s->hungry |= UINT32_C(1) << __builtin_ctz((unsigned)(pe ^ self->pe) | 1u << NEIGHBOURS);
-        feed(self, s);
+        unsigned bit = (unsigned)__builtin_ctz((unsigned)(pe ^ self->pe) | 1u << NEIGHBOURS);
+
+        if (neighbour(self, bit) != pe)
+            ski_fatal("PE %d is no neighbour, and asked for seeds as one", pe);
+        s->hungry |= UINT32_C(1) << bit;
+        feed(self, s, 0);
         return;
     }
     if (some == 0)
@@ -225,5 +230,5 @@ void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void
         skua_broadcast((skua_handler){SKI_HANDLER_SEED_KNOWN}, skua_msg_alloc(0),
                        skua_done_nothing());
     }
-    keep(objects, seed);
+    keep(objects, seed, 0);
 }

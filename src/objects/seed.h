@@ -9,8 +9,8 @@
  * A PE that is idle asks another one, at random, for the older half of its row.  After a
  * few refusals it tells its *neighbours*, those whose number differs in one bit, that it
  * is hungry, and asks no more: a PE that plants seeds gives the oldest to a hungry
- * neighbour.  Neighbours make the PEs one graph, so work spreads to all, and where there
- * is none nobody asks for ever.
+ * neighbour, and one that was given some does so with all but one.  Neighbours make the PEs one
+ * graph, so work spreads to all, and where there is none nobody asks for ever.
  *
  * The home of such an object is the PE that planted it; it is told where the object grew.
  */

@@ -183,6 +183,7 @@ static skua_status_t find_way(struct ski_pe *self, skua_gaddr at,
 {
     skua_status_t status = SKUA_OK;
 
+    *peer  = NULL;
     *known = ski_known(self, at, &status);
     if (!*known)
         return status;
