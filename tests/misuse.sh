@@ -65,7 +65,7 @@ misuse delete-member 'thing .1. is a member of a group, which is deleted as a wh
 misuse pack-less 'pup of thing .19. packs less than it measured'
 misuse pack-more 'pup of thing .19.: packing goes beyond what was measured'
 misuse unpack-more 'pup of thing .19.: unpacking goes beyond what was measured'
-misuse insert-elsewhere 'box .5. exists already'
+misuse insert-elsewhere 'skua_array_insert: box .5. exists already'
 misuse answer-to-nobody 'skua_done_invoke: box::ask gives an answer'
 misuse contribute-at-end 'skua_contribute: bag .7. on PE 1 contributes while it is destroyed'
 
