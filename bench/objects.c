@@ -203,9 +203,23 @@ static void come_behind(void)
     wait_over();
 }
 
+/* A message to each of the elements, all over the place. */
+static void measure_many(skua_collection all, double *best)
+{
+    double start = bench_now(), one = 1;
+
+    for (uint64_t i = 0; i < BLOCKS; i += 1000) {
+        for (uint64_t j = i; j < i + 1000; j++)
+            skua_invoke_copy(skua_element1(all, (int)(j * 618033 % BLOCKS)), add_entry, &one,
+                             sizeof one);
+        come_behind();
+    }
+    keep_best(best, start, BLOCKS);
+}
+
 static void measure_life(void)
 {
-    double blocks = 0, elements = 0;
+    double blocks = 0, elements = 0, messages = 0;
 
     for (int batch = 0; batch < 5; batch++) {
         skua_collection all;
@@ -220,7 +234,13 @@ static void measure_life(void)
         skua_collection_delete(all);
         come_behind();
         keep_best(&elements, start, BLOCKS);
+        all = skua_array1(cell_class, BLOCKS, NULL, 0);
+        come_behind();
+        measure_many(all, &messages);
+        skua_collection_delete(all);
+        come_behind();
     }
+    bench_report(BENCH, "element", 8, "many_ns", messages * 1e9);
     bench_report(BENCH, "malloc", 64 + sizeof(struct cell), "life_ns", blocks * 1e9);
     bench_report(BENCH, "element", 64 + sizeof(struct cell), "life_ns", elements * 1e9);
 }

@@ -93,6 +93,8 @@ static void print(const struct results *r)
     print_head("On one PE, ns", "handler");
     print_line("message of 8 bytes", get(r, "handler", 8, "local_ns"),
                get(r, "element", 8, "local_ns"));
+    print_line("the same, to 10^6 elements in turn", get(r, "handler", 8, "local_ns"),
+               get(r, "element", 8, "many_ns"));
     print_head("", "malloc");
     print_line("life of a block of 72 bytes, of 10^6", get(r, "malloc", BLOCK, "life_ns"),
                get(r, "element", BLOCK, "life_ns"));
