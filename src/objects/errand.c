@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* errand.c - see errand.h. */
+/* errand.c - see errand.h; and the completions that invoke objects. */
 #include "objects/errand.h"
 
+#include <string.h>
+
 #include "base/memory.h"
+#include "core/builtin.h"
+#include "core/pe.h"
+#include "objects/address.h"
+#include "objects/class.h"
 #include "objects/index.h"
 #include "objects/objects.h"
 
@@ -83,4 +89,46 @@ void ski_errands_end(struct ski_objects *objects)
     if (errands)
         free(errands->row);
     free(errands);
+}
+
+/* ---- completions ------------------------------------------------------------------------- */
+
+static void run_errand(void *arg, const void *data, size_t bytes)
+{
+    const struct ski_errand *errand = arg;
+
+    skua_invoke_copy(errand->ref, errand->entry, data, bytes);
+}
+
+/* An entry that a result is for. */
+static void check_done(const char *call, skua_entry entry)
+{
+    const struct ski_entry *what = ski_entry_find(call, entry);
+
+    if (what->flags & SKUA_ENTRY_SYNC)
+        ski_misuse("%s: %s::%s gives an answer, and nobody would wait for it", call,
+                   what->of->def.name, what->name);
+}
+
+skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
+{
+    skua_completion done = {.kind = SKI_DONE_OBJECT, .entry = (uint16_t)entry.id};
+
+    check_done(__func__, entry);
+    if (ref.index.bytes > SKUA_INDEX_MAX)
+        ski_misuse("%s: an index has %u bytes, at most %d are possible", __func__, ref.index.bytes,
+                   SKUA_INDEX_MAX);
+    if (ref.index.bytes > sizeof done.with.index)
+        return skua_done_call(run_errand, ski_errand(SKI_SELF()->objects, &ref, entry));
+    done.what.target = ski_target(ref.of.id, ref.index.bytes);
+    memcpy(done.with.index, &ref.index.at, sizeof done.with.index);
+    return done;
+}
+
+skua_completion skua_done_invoke_all(skua_collection all, skua_entry entry)
+{
+    check_done(__func__, entry);
+    return (skua_completion){.kind        = SKI_DONE_OBJECT,
+                             .entry       = (uint16_t)entry.id,
+                             .what.target = ski_target(all.id, SKI_TARGET_ALL)};
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * errand.h - references that do not fit into a completion (invoke.c).
+ * errand.h - references that do not fit into a completion .
  *
  * A completion may happen never, once or often, so nobody can tell when its reference is
  * of no more use.  Therefore there is one errand for each object and entry, however often

@@ -5,194 +5,9 @@
 #include <skua/section.h>
 
 #include "base/memory.h"
-#include "core/builtin.h"
 #include "core/handler.h"
-#include "core/thread.h"
-#include "objects/errand.h"
 #include "objects/everyone.h"
 #include "objects/locate.h"
-
-/* ---- addresses ------------------------------------------------------------------- */
-
-static unsigned char *tail_of(struct skua_msg *msg)
-{
-    return (unsigned char *)skua_msg_data(msg) + ski_msg_tail_offset(msg);
-}
-
-/* A copy of @p msg with room behind it for the rest of the index; @p msg goes. */
-static SKI_COLD skua_msg *with_tail(skua_msg *msg)
-{
-    skua_msg *copy = skua_msg_alloc(ski_msg_tail_offset(msg) + SKI_MSG_TAIL_BYTES);
-
-    memcpy(copy, msg, ski_msg_extent(msg));
-    skua_msg_free(msg);
-    copy->flags |= SKI_MSG_TAIL;
-    memset(tail_of(copy), 0, SKI_MSG_TAIL_BYTES);
-    return copy;
-}
-
-skua_msg *ski_msg_address(skua_msg *msg, uint64_t id, const skua_index *index)
-{
-    if (SKI_UNLIKELY(index->bytes > SKI_MSG_INDEX_BYTES)) {
-        msg = with_tail(msg);
-        memcpy(tail_of(msg), index->at.raw + SKI_MSG_INDEX_BYTES,
-               index->bytes - SKI_MSG_INDEX_BYTES);
-    }
-    msg->flags |= SKI_MSG_OBJECT;
-    msg->target = ski_target(id, index->bytes);
-    memcpy(msg->index, &index->at, SKI_MSG_INDEX_BYTES);
-    return msg;
-}
-
-skua_index ski_msg_index(skua_msg *msg)
-{
-    skua_index index = {.bytes = (uint32_t)ski_target_bytes(msg->target)};
-
-    memcpy(&index.at, msg->index, SKI_MSG_INDEX_BYTES);
-    if (SKI_UNLIKELY(index.bytes > SKI_MSG_INDEX_BYTES))
-        memcpy(index.at.raw + SKI_MSG_INDEX_BYTES, tail_of(msg), index.bytes - SKI_MSG_INDEX_BYTES);
-    return index;
-}
-
-/* It is the entry's, or the program's, from now on: a message as any other. */
-static inline void strip(skua_msg *msg)
-{
-    msg->flags &= (uint8_t) ~(SKI_MSG_OBJECT | SKI_MSG_HERE | SKI_MSG_TAIL);
-}
-
-skua_msg *ski_msg_headed(const void *head, size_t head_bytes, const void *data, size_t bytes)
-{
-    skua_msg *msg = skua_msg_alloc(head_bytes + bytes);
-    char     *at  = skua_msg_data(msg);
-
-    memcpy(at, head, head_bytes);
-    if (bytes)
-        memcpy(at + head_bytes, data, bytes);
-    return msg;
-}
-
-void ski_pass_on(struct ski_pe *self, int pe, skua_msg *msg)
-{
-    if (pe != self->pe && ski_job_index(self->job, pe) < 0)
-        msg->source = self->pe; /* a packet proves who sent it (core/packet.h) */
-    ski_msg_post(self, pe, msg->handler, msg);
-}
-
-void ski_post_about(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
-                    const skua_index *index, const void *data, size_t bytes)
-{
-    skua_msg *msg = ski_msg_address(ski_msg_copy(self, handler, data, bytes), id, index);
-
-    ski_msg_post(self, pe, handler, msg);
-}
-
-/* ---- running entries --------------------------------------------------------------- */
-
-/* An answer that is owed.  The entry that owes it is the newest in its thread. */
-struct ski_reply {
-    skua_completion   done;
-    bool              given;
-    skua_thread      *thread; /* NULL: the scheduler's stack */
-    struct ski_reply *next;
-};
-
-/* What a message to a SKUA_ENTRY_SYNC begins with. */
-struct asked {
-    _Alignas(16) skua_completion reply;
-};
-
-static void run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
-{
-    struct ski_objects *objects = ski_self->objects;
-    struct asked       *asked   = skua_msg_data(msg);
-    struct ski_reply    reply   = {asked->reply, false, skua_thread_self(), objects->replies};
-    struct ski_reply  **at      = &objects->replies;
-
-    objects->replies = &reply;
-    entry->method(object + 1, asked + 1, msg->bytes - sizeof *asked);
-    while (*at != &reply)
-        at = &(*at)->next;
-    *at = reply.next;
-    if (!reply.given)
-        skua_complete(reply.done, NULL, 0);
-    skua_msg_free(msg);
-}
-
-static inline void run_plain(struct ski_object *object, const struct ski_entry *entry,
-                             skua_msg *msg)
-{
-    if (entry->method) {
-        entry->method(object + 1, skua_msg_data(msg), msg->bytes);
-        ski_pool_free(&ski_self->pool, msg);
-    } else {
-        strip(msg);
-        entry->entry(object + 1, msg);
-    }
-}
-
-struct visit {
-    struct ski_object      *object;
-    const struct ski_entry *entry;
-    skua_msg               *msg;
-};
-
-static void in_thread(void *arg)
-{
-    struct visit visit = *(struct visit *)arg;
-
-    free(arg);
-    if (visit.entry->flags & SKUA_ENTRY_SYNC)
-        run_sync(visit.object, visit.entry, visit.msg);
-    else
-        run_plain(visit.object, visit.entry, visit.msg);
-    ski_object_leave(visit.object);
-}
-
-static SKI_COLD void run_special(struct ski_object *object, const struct ski_entry *entry,
-                                 skua_msg *msg)
-{
-    struct visit *visit;
-    skua_thread  *thread;
-
-    if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct asked))
-        ski_misuse("%s::%s of %s on PE %d was invoked without anybody waiting for its answer; "
-                   "skua_invoke_reply() is for that",
-                   entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
-    if (!(entry->flags & SKUA_ENTRY_THREADED)) {
-        run_sync(object, entry, msg);
-        return;
-    }
-    ski_object_enter(object); /* until the thread ends */
-    visit  = ski_malloc(sizeof *visit);
-    *visit = (struct visit){object, entry, msg};
-    thread = skua_thread_create(in_thread, visit, 0);
-    skua_thread_set_name(thread, entry->name);
-    skua_thread_detach(thread);
-}
-
-#define SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC)
-
-void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
-{
-    ski_object_enter(object);
-    if (SKI_UNLIKELY(entry->flags & SPECIAL))
-        run_special(object, entry, msg);
-    else
-        run_plain(object, entry, msg);
-    ski_object_leave(object);
-}
-
-void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
-                      const void *data, size_t bytes)
-{
-    if (SKI_UNLIKELY(!ski_entry_is_call(entry))) {
-        ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
-        return;
-    }
-    ski_object_enter(object);
-    entry->method(object + 1, data, bytes);
-    ski_object_leave(object);
-}
 
 /* Messages to objects that are here, of up to SMALL bytes, are allocated from a magazine
  * (base/pool.h) of their size, and remember it. */
@@ -495,7 +310,7 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     if (what->flags & SKUA_ENTRY_SYNC)
         ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
                    what->of->def.name, what->name, ski_ref_text(&ref));
-    strip(msg);
+    ski_msg_strip(msg);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
     dispatch(self, __func__, &ref, what, msg);
@@ -695,8 +510,8 @@ void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t 
 {
     struct ski_pe          *self  = SKI_SELF();
     const struct ski_entry *what  = entry_for(__func__, &ref, entry);
-    skua_msg               *msg   = skua_msg_alloc(sizeof(struct asked) + bytes);
-    struct asked           *asked = skua_msg_data(msg);
+    skua_msg               *msg   = skua_msg_alloc(sizeof(struct ski_asked) + bytes);
+    struct ski_asked       *asked = skua_msg_data(msg);
 
     if (!(what->flags & SKUA_ENTRY_SYNC))
         ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it gives no answer",
@@ -708,70 +523,4 @@ void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t 
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
     dispatch(self, __func__, &ref, what, msg);
-}
-
-static struct ski_reply *owed(const char *call)
-{
-    struct ski_reply *reply = SKI_SELF()->objects->replies;
-
-    while (reply && reply->thread != skua_thread_self())
-        reply = reply->next;
-    if (!reply)
-        ski_misuse("%s: no entry that is SKUA_ENTRY_SYNC is running here", call);
-    if (reply->given)
-        ski_misuse("%s: the answer was given already", call);
-    reply->given = true;
-    return reply;
-}
-
-void skua_reply(const void *data, size_t bytes)
-{
-    skua_complete(owed(__func__)->done, data, bytes);
-}
-
-skua_completion skua_reply_later(void)
-{
-    return owed(__func__)->done;
-}
-
-/* ---- completions ------------------------------------------------------------------------- */
-
-static void run_errand(void *arg, const void *data, size_t bytes)
-{
-    const struct ski_errand *errand = arg;
-
-    skua_invoke_copy(errand->ref, errand->entry, data, bytes);
-}
-
-/* An entry that a result is for. */
-static void check_done(const char *call, skua_entry entry)
-{
-    const struct ski_entry *what = ski_entry_find(call, entry);
-
-    if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("%s: %s::%s gives an answer, and nobody would wait for it", call,
-                   what->of->def.name, what->name);
-}
-
-skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
-{
-    skua_completion done = {.kind = SKI_DONE_OBJECT, .entry = (uint16_t)entry.id};
-
-    check_done(__func__, entry);
-    if (ref.index.bytes > SKUA_INDEX_MAX)
-        ski_misuse("%s: an index has %u bytes, at most %d are possible", __func__, ref.index.bytes,
-                   SKUA_INDEX_MAX);
-    if (ref.index.bytes > sizeof done.with.index)
-        return skua_done_call(run_errand, ski_errand(SKI_SELF()->objects, &ref, entry));
-    done.what.target = ski_target(ref.of.id, ref.index.bytes);
-    memcpy(done.with.index, &ref.index.at, sizeof done.with.index);
-    return done;
-}
-
-skua_completion skua_done_invoke_all(skua_collection all, skua_entry entry)
-{
-    check_done(__func__, entry);
-    return (skua_completion){.kind        = SKI_DONE_OBJECT,
-                             .entry       = (uint16_t)entry.id,
-                             .what.target = ski_target(all.id, SKI_TARGET_ALL)};
 }
