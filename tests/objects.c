@@ -198,7 +198,8 @@ static int map_last(const skua_index *index, const skua_range *range, const int3
 static void test_maps(void)
 {
     for (uint32_t kind = 0; kind <= last_first; kind++) {
-        skua_array_def  def = {.dims = 2, .range = {.dims = 2, .upper = {13, 9}}, .map = {kind}};
+        skua_array_def def = {
+            .dims = 2, .range = {.dims = 2, .upper = {13, 9}}, .map = {.kind = kind}};
         skua_collection all;
         int64_t         expected = 0;
 
