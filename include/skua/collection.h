@@ -120,8 +120,8 @@ SKUA_API void   skua_collection_each(skua_collection all, void (*fn)(void *self,
  * Objects that are created meanwhile take part from the reduction that is current on
  * their PE; those that move or are deleted meanwhile are counted once or not at all.
  */
-SKUA_API void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data,
-                                 size_t count, const skua_completion *done);
+SKUA_HOT_API void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data,
+                                     size_t count, const skua_completion *done);
 
 static inline void skua_contribute(void *self, skua_op op, skua_type type, const void *data,
                                    size_t count, skua_completion done)

@@ -195,8 +195,8 @@ SKUA_API void *skua_object_here(skua_ref ref);
 SKUA_API void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg);
 
 /** The same with a copy of @p bytes at @p data. */
-SKUA_API void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data,
-                                  size_t bytes);
+SKUA_HOT_API void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data,
+                                      size_t bytes);
 
 static inline void skua_invoke_copy(skua_ref ref, skua_entry entry, const void *data, size_t bytes)
 {
