@@ -5,8 +5,13 @@
 
 #define SKUA_API __attribute__((visibility("default")))
 
-/* Called without the detour through the linker's table: a few instructions less. */
+/* Called without the detour through the linker's table, where the compiler can: a few
+ * instructions less. */
+#if __has_attribute(noplt)
 #define SKUA_HOT_API SKUA_API __attribute__((noplt))
+#else
+#define SKUA_HOT_API SKUA_API
+#endif
 
 #ifdef __cplusplus
 #define SKUA_BEGIN_DECLS extern "C" {
