@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/copy.h"
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
@@ -217,23 +218,6 @@ bool ski_msg_try_push(struct ski_pe *self, int pe, uint32_t handler, struct skua
     return true;
 }
 
-/* Up to SKI_CELL_DATA bytes, by moves of fixed size that may overlap. */
-static inline void copy_small(unsigned char *to, const unsigned char *from, size_t bytes)
-{
-    if (bytes >= 16) {
-        memcpy(to, from, 16);
-        if (bytes > 32)
-            memcpy(to + 16, from + 16, 16);
-        memcpy(to + bytes - 16, from + bytes - 16, 16);
-    } else if (bytes >= 8) {
-        memcpy(to, from, 8);
-        memcpy(to + bytes - 8, from + bytes - 8, 8);
-    } else {
-        for (size_t i = 0; i < bytes; i++)
-            to[i] = from[i];
-    }
-}
-
 static inline bool push_inline(struct ski_pe *self, int pe, uint32_t handler, unsigned flags,
                                const void *data, size_t bytes, int32_t priority)
 {
@@ -247,7 +231,7 @@ static inline bool push_inline(struct ski_pe *self, int pe, uint32_t handler, un
     cell->bytes    = (uint8_t)bytes;
     cell->source   = self->pe;
     cell->priority = priority;
-    copy_small(cell->data, data, bytes);
+    ski_copy_small(cell->data, data, bytes);
     self->stats.sent_inline++;
     publish(self, pe, cell, tail);
     return true;

@@ -26,7 +26,7 @@ skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes
 {
     struct ski_pe *self   = SKI_SELF();
     uint64_t       number = self->objects->chares++;
-    skua_ref       ref    = {.of = {ski_collection_id(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
+    skua_ref       ref    = {.of = {ski_name(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
 
     if (!ski_class_find(of.id))
         ski_misuse("skua_chare_create: its class was never registered");

@@ -109,16 +109,11 @@ struct ski_collection *ski_collection_search(struct ski_objects *objects, uint64
     return all;
 }
 
-static bool is_possible(const struct ski_objects *objects, uint64_t id)
-{
-    return id >> 32 < (uint64_t)objects->self->pes && (uint32_t)id > 0;
-}
-
 static struct ski_collection *search_or_expect(struct ski_objects *objects, uint64_t id)
 {
     struct ski_collection *all = ski_collection_search(objects, id);
 
-    return all || !is_possible(objects, id) ? all : expect(objects, id);
+    return all || !ski_name_possible(objects->self, id) ? all : expect(objects, id);
 }
 
 struct ski_collection *ski_collection_get(struct ski_objects *objects, const char *call,
@@ -178,8 +173,7 @@ void ski_member_remove(struct ski_collection *all, struct ski_object *object)
 {
     all->live--;
     if (all->walking) {
-        all->member[object->place] = NULL;
-        all->holes++;
+        all->member[object->place] = NULL; /* a hole, until nobody walks */
     } else {
         all->member[object->place]        = all->member[--all->members];
         all->member[object->place]->place = object->place;
@@ -197,7 +191,6 @@ void ski_close_holes(struct ski_collection *all)
             to++;
         }
     all->members = to;
-    all->holes   = 0;
 }
 
 /* ---- creation ------------------------------------------------------------------------- */
@@ -323,7 +316,7 @@ static skua_collection create(const char *call, skua_class of, enum ski_kind kin
     if (!ski_class_find(of.id))
         ski_misuse("%s: its class was never registered", call);
     memset(made, 0, sizeof *made);
-    made->id    = ski_collection_id((uint64_t)self->pe, ++self->objects->created);
+    made->id    = ski_name((uint64_t)self->pe, ++self->objects->created);
     made->class = of.id;
     made->kind  = kind;
     if (def)
@@ -448,8 +441,8 @@ void ski_collection_end(struct ski_collection *all)
 {
     all->state       = SKI_ENDED;
     all->quick_bytes = NEVER;
+    all->pair_bytes  = NEVER;
     ski_sections_over(all);
-    all->pair_bytes = NEVER;
     ski_each(all, end_object, NULL);
     ski_places_free(all);
     ski_directory_destroy(&all->directory);

@@ -56,8 +56,7 @@ struct ski_collection {
 
     struct ski_object **member; /* those here, with holes while `walking` */
     uint32_t            members, member_room;
-    uint32_t            holes;
-    uint32_t            live;    /* members that are no holes */
+    uint32_t            live;    /* of them, without the holes              */
     uint32_t            walking; /* loops over them that are under way     */
     uint32_t            graves;  /* places of deleted elements             */
     uint32_t            hints;   /* places made since hints were forgotten */
@@ -70,15 +69,9 @@ struct ski_collection {
     struct ski_everyone everyone;
     struct ski_section *sections; /* of it, that this PE knows */
     struct ski_list     held;     /* messages that came before its creation */
-    size_t              held_count;
 };
 
 #define SKI_NO_PE UINT64_C(0xffffff) /* in the place of a creator: chares of a class */
-
-static inline uint64_t ski_collection_id(uint64_t creator, uint32_t number)
-{
-    return creator << 32 | number;
-}
 
 void ski_collections_begin(struct ski_objects *objects);
 
@@ -111,15 +104,18 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
  *  known. */
 SKI_COLD void ski_dropped(const struct ski_collection *all, skua_msg *msg);
 
+/** The object that a value of a directory is, or NULL. */
+static inline struct ski_object *ski_value_object(uintptr_t value)
+{
+    return SKI_LIKELY(!(value & SKI_IS_PLACE)) ? (struct ski_object *)value : NULL;
+}
+
 /** An element that is here, or NULL. */
 static inline struct ski_object *ski_here(const struct ski_collection *all, const skua_index *index)
 {
-    uintptr_t value;
-
     if (SKI_UNLIKELY(!all->directory.slot))
         return NULL;
-    value = ski_directory_find(&all->directory, index);
-    return SKI_LIKELY(!(value & SKI_IS_PLACE)) ? (struct ski_object *)value : NULL;
+    return ski_value_object(ski_directory_find(&all->directory, index));
 }
 
 /** Whether an index can be one of its elements'; ends the job if not. */
@@ -145,7 +141,7 @@ static inline void ski_each(struct ski_collection *all,
         if (SKI_LIKELY(object))
             fn(object, arg);
     }
-    if (--all->walking == 0 && all->holes)
+    if (--all->walking == 0 && all->live < all->members)
         ski_close_holes(all);
 }
 

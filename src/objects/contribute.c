@@ -11,11 +11,11 @@
 #include "core/handler.h"
 #include "core/tree.h"
 #include "objects/invoke.h"
+#include "objects/number.h"
 #include "objects/object.h"
 #include "objects/total.h"
 
-#define AHEAD    10000 /* reductions that an object may be ahead of the others of its PE */
-#define CHILDREN 32    /* most in a tree: `busy` has a bit for each                      */
+#define CHILDREN 32 /* most in a tree: `busy` has a bit for each */
 
 /* A reduction under way. */
 struct ski_sum {
@@ -74,11 +74,6 @@ static struct ski_tree tree_of(const struct ski_collection *all)
     return ski_tree_at(all->self->pe, all->self->pes, all->root, arity);
 }
 
-static bool before(uint32_t a, uint32_t b)
-{
-    return (int32_t)(a - b) < 0;
-}
-
 #define ONE_OF_EACH ((UINT64_C(1) << 32) + 1)
 
 static int64_t given_in_all(const struct ski_sum *sum)
@@ -102,7 +97,7 @@ static inline struct ski_sum *find_sum(struct ski_reducing *r, uint32_t number)
 {
     struct ski_sum **at = &r->sums;
 
-    while (*at && before((*at)->number, number))
+    while (*at && ski_before((*at)->number, number))
         at = &(*at)->next;
     return *at && (*at)->number == number ? *at : add_sum(at, number);
 }
@@ -137,15 +132,10 @@ static inline void check_fits(const struct ski_collection *all, const struct ski
 
 /* ---- the tree ----------------------------------------------------------------------- */
 
-static size_t objects_here(const struct ski_collection *all)
-{
-    return all->live;
-}
-
 /* Whether a part will come from this PE without its being asked. */
 static bool reports_unasked(const struct ski_collection *all)
 {
-    return objects_here(all) > 0 || all->reducing.busy != 0;
+    return all->live > 0 || all->reducing.busy != 0;
 }
 
 static void send_start(struct ski_collection *all, int pe, uint32_t number)
@@ -227,7 +217,7 @@ static struct ski_sum *current(struct ski_reducing *r)
 {
     struct ski_sum *sum = r->sums;
 
-    while (sum && before(sum->number, r->first))
+    while (sum && ski_before(sum->number, r->first))
         sum = sum->next;
     return sum && sum->number == r->first ? sum : NULL;
 }
@@ -238,7 +228,7 @@ static void advance(struct ski_collection *all)
     struct ski_sum *sum;
 
     while (all->state == SKI_EXISTS && (sum = current(&all->reducing)) && sum->started &&
-           sum->done == objects_here(all) && sum->in == children)
+           sum->done == all->live && sum->in == children)
         report(all, sum);
 }
 
@@ -259,7 +249,7 @@ static void count_done(struct ski_object *object, uint32_t by)
 {
     struct ski_reducing *r = &object->of->reducing;
 
-    for (uint32_t n = r->first; before(n, object->next); n++)
+    for (uint32_t n = r->first; ski_before(n, object->next); n++)
         find_sum(r, n)->done += by;
 }
 
@@ -281,11 +271,11 @@ void ski_reducing_died(struct ski_object *object)
     struct ski_reducing   *r   = &all->reducing;
 
     count_done(object, UINT32_MAX); /* less one */
-    if (before(r->first, object->next))
+    if (ski_before(r->first, object->next))
         find_sum(r, object->next)->adjust--;
     else
         r->expected--;
-    for (uint32_t n = object->next; before(n, r->first); n++)
+    for (uint32_t n = object->next; ski_before(n, r->first); n++)
         send_late(all, n, &(struct part){.expected = -1}, NULL, 0);
 }
 
@@ -299,7 +289,7 @@ void ski_reducing_came(struct ski_object *object)
     struct ski_collection *all = object->of;
 
     count_done(object, 1);
-    for (uint32_t n = all->reducing.first; before(n, object->next); n++)
+    for (uint32_t n = all->reducing.first; ski_before(n, object->next); n++)
         start(all, find_sum(&all->reducing, n)); /* it has contributed: they are under way */
     advance(all);
 }
@@ -351,7 +341,7 @@ static void check_part(const struct ski_collection *all, const struct part *part
     bool wrong = part->filled && !ski_shape_right(&part->shape, bytes);
 
     if (wrong || (part->late && all->root != all->self->pe) ||
-        (!part->late && before(part->number, all->reducing.first)))
+        (!part->late && ski_before(part->number, all->reducing.first)))
         ski_fatal("PE %d sent a part of reduction %u of %s that makes no sense", source,
                   part->number, all->class->def.name);
 }
@@ -408,7 +398,7 @@ void ski_on_start(skua_msg *msg)
     if (ski_collection_awaited(ski_self->objects, order.id, msg, &all))
         return;
     skua_msg_free(msg);
-    if (before((uint32_t)order.number, all->reducing.first))
+    if (ski_before((uint32_t)order.number, all->reducing.first))
         return;
     start(all, find_sum(&all->reducing, (uint32_t)order.number));
     advance(all);
@@ -490,17 +480,17 @@ static __attribute__((noinline)) void contribute(struct ski_object *object, skua
     if (SKI_UNLIKELY(object->state >= SKI_DEAD))
         ski_misuse("skua_contribute: %s on PE %d contributes while it is destroyed",
                    ski_object_text(object), object->of->self->pe);
-    if (SKI_UNLIKELY(before(object->next, r->first))) {
+    if (SKI_UNLIKELY(ski_before(object->next, r->first))) {
         contribute_late(object, &shape, data, bytes, done);
         object->next++;
         return;
     }
-    if (SKI_UNLIKELY(object->next - r->first >= AHEAD))
+    if (SKI_UNLIKELY(object->next - r->first >= SKI_AHEAD))
         too_far_ahead(object);
     sum = find_sum(r, object->next);
     object->next++;
     contribute_here(object, sum, &shape, data, bytes, done);
-    if (sum->done == objects_here(object->of))
+    if (sum->done == object->of->live)
         advance(object->of);
 }
 
@@ -509,7 +499,7 @@ static inline void count_in(struct ski_object *object, struct ski_sum *sum)
 {
     object->next++;
     sum->both += ONE_OF_EACH;
-    if (SKI_UNLIKELY(sum->done == objects_here(object->of)))
+    if (SKI_UNLIKELY(sum->done == object->of->live))
         advance(object->of);
 }
 

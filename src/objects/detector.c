@@ -12,8 +12,6 @@
 #include "objects/objects.h"
 #include "objects/wave.h"
 
-#define BUCKETS 64
-
 /* On the wire. */
 struct start {
     skua_detector   name;
@@ -32,53 +30,51 @@ struct search {
 
 /* What this PE knows of one. */
 struct detector {
-    struct detector *next;
-    skua_detector    name;
+    struct ski_link  link;  /* first; its hash is the name                      */
     struct ski_tally count; /* produced, consumed, producers that have finished */
     struct search   *search;
 };
 
 struct ski_detect {
-    uint32_t         created;
-    struct detector *bucket[BUCKETS];
+    uint32_t          created;
+    struct ski_chains table;
 };
 
 /* ---- the table --------------------------------------------------------------------- */
 
-static bool same(skua_detector a, skua_detector b)
+static uint64_t key_of(skua_detector name)
 {
-    return a.pe == b.pe && a.number == b.number;
+    return ski_name((uint32_t)name.pe, name.number);
 }
 
-/* Where it is, or would be. */
-static struct detector **place_of(struct ski_pe *self, skua_detector name)
+static struct detector *find(struct ski_pe *self, skua_detector name)
 {
-    uint32_t          hash = ((uint32_t)name.pe * 31 + name.number) % BUCKETS;
-    struct detector **at   = &self->objects->detect->bucket[hash];
+    uint64_t         key  = key_of(name);
+    struct ski_link *link = ski_chain_first(&self->objects->detect->table, key);
 
-    while (*at && !same((*at)->name, name))
-        at = &(*at)->next;
-    return at;
+    while (link && link->hash != key)
+        link = link->next;
+    return (struct detector *)link;
 }
 
 static struct detector *known(struct ski_pe *self, const char *call, skua_detector name)
 {
-    struct detector **at = place_of(self, name);
+    struct detector *detector = find(self, name);
 
-    if (SKI_LIKELY(*at != NULL))
-        return *at;
-    if ((uint32_t)name.pe >= (uint32_t)self->pes || name.number == 0)
+    if (SKI_LIKELY(detector != NULL))
+        return detector;
+    if (!ski_name_possible(self, key_of(name)))
         ski_misuse("%s: {%d, %u} is no detector", call, (int)name.pe, name.number);
-    *at         = ski_calloc(1, sizeof **at);
-    (*at)->name = name;
-    return *at;
+    detector = ski_calloc(1, sizeof *detector);
+    ski_chain_add(&self->objects->detect->table, &detector->link, key_of(name));
+    return detector;
 }
 
-static void forget(struct detector **at)
+static void drop(struct ski_link *link, void *arg)
 {
-    struct detector *gone = *at;
+    struct detector *gone = (struct detector *)link;
 
-    *at = gone->next;
+    (void)arg;
     free(gone->search);
     free(gone);
 }
@@ -111,14 +107,16 @@ void skua_detector_done(skua_detector detector)
 
 static void end(struct ski_pe *self, skua_detector name)
 {
-    struct ski_tree   tree = ski_tree_at(self->pe, self->pes, name.pe, (int)ski_config.tree_arity);
-    struct detector **at   = place_of(self, name);
+    struct ski_tree  tree = ski_tree_at(self->pe, self->pes, name.pe, (int)ski_config.tree_arity);
+    struct detector *detector = find(self, name);
 
     for (int i = 0; i < tree.children; i++)
         skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_DETECT_END}, &name,
                        sizeof name);
-    if (*at)
-        forget(at);
+    if (!detector)
+        return;
+    ski_chain_remove(&self->objects->detect->table, &detector->link);
+    drop(&detector->link, NULL);
 }
 
 void ski_on_detect_end(skua_msg *msg)
@@ -140,7 +138,7 @@ static skua_detector name_of(struct ski_topic topic)
 
 static struct ski_tally visit(struct ski_pe *self, struct ski_topic topic)
 {
-    const struct detector *detector = *place_of(self, name_of(topic));
+    const struct detector *detector = find(self, name_of(topic));
 
     return detector ? detector->count : (struct ski_tally){0, 0, 0};
 }
@@ -165,7 +163,7 @@ static bool all_finished(const struct search *search)
 
 static void result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
 {
-    struct search  *search = (*place_of(self, name_of(topic)))->search;
+    struct search  *search = find(self, name_of(topic))->search;
     bool            even   = ski_wave_note(&search->detection, sum);
     skua_completion done   = search->done;
 
@@ -228,8 +226,7 @@ struct ski_detect *ski_detect_begin(void)
 
 void ski_detect_end(struct ski_detect *detect)
 {
-    for (int i = 0; i < BUCKETS; i++)
-        while (detect->bucket[i])
-            forget(&detect->bucket[i]);
+    ski_chains_each(&detect->table, drop, NULL);
+    ski_chains_clear(&detect->table);
     free(detect);
 }

@@ -87,7 +87,7 @@ static void take_out(struct ski_directory *directory, uint64_t hole)
 
 void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value)
 {
-    uint64_t         key  = ski_index_key(index, directory->exact);
+    uint64_t         key  = ski_directory_key(directory, index);
     uint64_t         at   = key * SKI_GOLDEN >> directory->shift;
     struct ski_slot *slot = directory->slot;
 

@@ -54,16 +54,46 @@ void ski_directory_reserve(struct ski_directory *directory, size_t more);
 /** Whether a value is the one of an index: where keys are not. */
 bool ski_value_is(uintptr_t value, const skua_index *index);
 
+/** The key of an index of one or two integers, which lie @p at. */
+static inline uint64_t ski_key_of(const struct ski_directory *directory, const void *at)
+{
+    uint64_t key;
+
+    memcpy(&key, at, sizeof key);
+    return key & directory->mask_key;
+}
+
+/** The key of any index: itself, or its hash. */
+static inline uint64_t ski_directory_key(const struct ski_directory *directory,
+                                         const skua_index           *index)
+{
+    return directory->exact ? ski_key_of(directory, &index->at) : ski_index_hash(index);
+}
+
+/** Its value, or 0; where keys are indices. */
+static inline uintptr_t ski_directory_find_key(const struct ski_directory *directory, uint64_t key)
+{
+    const struct ski_slot *slot = directory->slot;
+
+    for (uint64_t at = key * directory->golden >> directory->shift; slot[at].value;
+         at          = (at + 1) & directory->mask)
+        if (slot[at].key == key)
+            return slot[at].value;
+    return 0;
+}
+
 /** Its value, or 0. */
 static inline uintptr_t ski_directory_find(const struct ski_directory *directory,
                                            const skua_index           *index)
 {
-    uint64_t               key  = ski_index_key(index, directory->exact);
-    uint64_t               at   = key * SKI_GOLDEN >> directory->shift;
+    uint64_t               key  = ski_directory_key(directory, index);
+    uint64_t               at   = key * directory->golden >> directory->shift;
     const struct ski_slot *slot = directory->slot;
 
+    if (directory->exact)
+        return ski_directory_find_key(directory, key);
     for (; slot[at].value; at = (at + 1) & directory->mask)
-        if (slot[at].key == key && (directory->exact || ski_value_is(slot[at].value, index)))
+        if (slot[at].key == key && ski_value_is(slot[at].value, index))
             return slot[at].value;
     return 0;
 }

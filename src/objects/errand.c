@@ -2,7 +2,10 @@
 /* errand.c - see errand.h; and the completions that invoke objects. */
 #include "objects/errand.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include <skua/section.h>
 
 #include "base/memory.h"
 #include "core/builtin.h"
@@ -12,83 +15,43 @@
 #include "objects/index.h"
 #include "objects/objects.h"
 
-#define LEAST 16
-
-struct ski_errands {
-    struct ski_errand **row; /* by hash */
-    uint64_t            mask;
-    size_t              count;
-};
-
-static struct ski_errand **row_of(const struct ski_errands *errands, const struct ski_errand *like)
+static uint64_t hash_of(const skua_ref *ref, skua_entry entry)
 {
-    uint64_t hash = ski_index_hash(&like->ref.index) ^ (like->ref.of.id + like->entry.id);
-
-    return &errands->row[(hash * SKI_GOLDEN >> 32) & errands->mask];
+    return ski_index_hash(&ref->index) ^ (ref->of.id + entry.id);
 }
 
-static void put(struct ski_errands *errands, struct ski_errand *errand)
+static bool is_for(const struct ski_errand *errand, const skua_ref *ref, skua_entry entry)
 {
-    struct ski_errand **row = row_of(errands, errand);
-
-    errand->next = *row;
-    *row         = errand;
-}
-
-static void resize(struct ski_errands *errands, uint64_t rows)
-{
-    struct ski_errands old = *errands;
-
-    errands->row  = ski_calloc(rows, sizeof(struct ski_errand *));
-    errands->mask = rows - 1;
-    for (uint64_t i = 0; old.row && i <= old.mask; i++)
-        while (old.row[i]) {
-            struct ski_errand *errand = old.row[i];
-            old.row[i]                = errand->next;
-            put(errands, errand);
-        }
-    free(old.row);
-}
-
-static bool is_equal(const struct ski_errand *a, const struct ski_errand *b)
-{
-    return a->ref.of.id == b->ref.of.id && a->entry.id == b->entry.id &&
-           ski_index_equal(&a->ref.index, &b->ref.index);
+    return errand->ref.of.id == ref->of.id && errand->entry.id == entry.id &&
+           ski_index_equal(&errand->ref.index, &ref->index);
 }
 
 struct ski_errand *ski_errand(struct ski_objects *objects, const skua_ref *ref, skua_entry entry)
 {
-    struct ski_errand  like = {NULL, *ref, entry};
-    struct ski_errand *found;
+    uint64_t           hash = hash_of(ref, entry);
+    struct ski_link   *link = ski_chain_first(&objects->errands, hash);
+    struct ski_errand *made;
 
-    if (!objects->errands) {
-        objects->errands = ski_calloc(1, sizeof *objects->errands);
-        resize(objects->errands, LEAST);
-    }
-    for (found = *row_of(objects->errands, &like); found; found = found->next)
-        if (is_equal(found, &like))
-            return found;
-    if (++objects->errands->count > objects->errands->mask)
-        resize(objects->errands, 2 * (objects->errands->mask + 1));
-    found  = ski_malloc(sizeof *found);
-    *found = like;
-    put(objects->errands, found);
-    return found;
+    while (link && !is_for((struct ski_errand *)link, ref, entry))
+        link = link->next;
+    if (link)
+        return (struct ski_errand *)link;
+    made  = ski_malloc(sizeof *made);
+    *made = (struct ski_errand){.ref = *ref, .entry = entry};
+    ski_chain_add(&objects->errands, &made->link, hash);
+    return made;
+}
+
+static void drop(struct ski_link *link, void *arg)
+{
+    (void)arg;
+    free(link);
 }
 
 void ski_errands_end(struct ski_objects *objects)
 {
-    struct ski_errands *errands = objects->errands;
-
-    for (uint64_t i = 0; errands && i <= errands->mask; i++)
-        while (errands->row[i]) {
-            struct ski_errand *gone = errands->row[i];
-            errands->row[i]         = gone->next;
-            free(gone);
-        }
-    if (errands)
-        free(errands->row);
-    free(errands);
+    ski_chains_each(&objects->errands, drop, NULL);
+    ski_chains_clear(&objects->errands);
 }
 
 /* ---- completions ------------------------------------------------------------------------- */
@@ -125,10 +88,20 @@ skua_completion skua_done_invoke(skua_ref ref, skua_entry entry)
     return done;
 }
 
+/* All of a collection, or of a section. */
+static skua_completion done_many(const char *call, uint64_t id, uint32_t who, skua_entry entry)
+{
+    check_done(call, entry);
+    return (skua_completion){
+        .kind = SKI_DONE_OBJECT, .entry = (uint16_t)entry.id, .what.target = ski_target(id, who)};
+}
+
 skua_completion skua_done_invoke_all(skua_collection all, skua_entry entry)
 {
-    check_done(__func__, entry);
-    return (skua_completion){.kind        = SKI_DONE_OBJECT,
-                             .entry       = (uint16_t)entry.id,
-                             .what.target = ski_target(all.id, SKI_TARGET_ALL)};
+    return done_many(__func__, all.id, SKI_TARGET_ALL, entry);
+}
+
+skua_completion skua_done_invoke_section(skua_section section, skua_entry entry)
+{
+    return done_many(__func__, section.id, SKI_TARGET_SECTION, entry);
 }

@@ -11,12 +11,14 @@
 
 #include <skua/object.h>
 
+#include "objects/chain.h"
+
 struct ski_objects;
 
 struct ski_errand {
-    struct ski_errand *next; /* of those with a similar hash */
-    skua_ref           ref;
-    skua_entry         entry;
+    struct ski_link link; /* first */
+    skua_ref        ref;
+    skua_entry      entry;
 };
 
 /** The errand to invoke @p entry of @p ref, which this PE keeps. */

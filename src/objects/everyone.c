@@ -6,6 +6,7 @@
 #include "core/handler.h"
 #include "objects/invoke.h"
 #include "objects/locate.h"
+#include "objects/number.h"
 
 /* What a broadcast begins with; the data follows. */
 struct head {
@@ -38,12 +39,6 @@ struct ski_early {
 struct came {
     uint32_t seen, number;
 };
-
-/* Whether number a comes after b; they may wrap around. */
-static bool after(uint32_t a, uint32_t b)
-{
-    return (int32_t)(a - b) > 0;
-}
 
 static struct head *head_of(skua_msg *msg)
 {
@@ -204,7 +199,7 @@ static inline void hand_over(struct ski_object *object, void *arg)
 
     if (SKI_LIKELY(call->head->number == object->seen + 1))
         run_on(object, call->entry, call->head, call->bytes);
-    else if (after(call->head->number, object->seen))
+    else if (ski_before(object->seen, call->head->number))
         put_aside(object, call->head, call->bytes);
 }
 
@@ -226,7 +221,7 @@ static inline void call_method(struct ski_object *object, void *arg)
 /* Whether a broadcast that waits for an element is its next, or one that it has had. */
 static bool is_due(const struct ski_early *early)
 {
-    return !after(head_of(early->msg)->number, early->object->seen + 1);
+    return !ski_before(early->object->seen + 1, head_of(early->msg)->number);
 }
 
 /* A broadcast that waits for an element and is due, or any, taken out; or NULL. */
@@ -319,9 +314,9 @@ static void pay_debts(struct ski_collection *all, skua_msg *msg, uint32_t number
     while (*at) {
         struct ski_debt *debt = *at;
 
-        if (after(number, debt->seen))
+        if (ski_before(debt->seen, number))
             send_copy(all, &debt->index, msg);
-        if (after(debt->until, number)) {
+        if (ski_before(number, debt->until)) {
             at = &debt->next;
         } else {
             *at = debt->next;
@@ -413,10 +408,10 @@ void ski_on_everyone_came(skua_msg *msg)
     for (struct skua_msg *kept = e->kept.first; kept; kept = kept->link) {
         uint32_t number = ((struct head *)skua_msg_data(kept))->number;
 
-        if (after(number, came.seen) && !after(number, came.number))
+        if (ski_before(came.seen, number) && !ski_before(came.number, number))
             send_copy(all, &index, kept);
     }
-    if (after(came.number, e->number)) {
+    if (ski_before(e->number, came.number)) {
         struct ski_debt *debt = ski_malloc(sizeof *debt);
 
         *debt    = (struct ski_debt){e->debts, index, came.seen, came.number};

@@ -7,10 +7,9 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "objects/invoke.h"
+#include "objects/number.h"
 #include "objects/section.h"
 #include "objects/total.h"
-
-#define AHEAD 10000 /* reductions that a member may be ahead of the others */
 
 /* A reduction under way. */
 struct ski_subtotal {
@@ -41,18 +40,13 @@ struct fewer {
 
 _Static_assert(sizeof(struct fewer) == SKI_SECTION_FEWER_LEAST, "see gather.h");
 
-static bool before(uint32_t a, uint32_t b)
-{
-    return (int32_t)(a - b) < 0;
-}
-
 /* ---- subtotals ------------------------------------------------------------------------ */
 
 static struct ski_subtotal *find(struct ski_gather *gather, uint32_t number)
 {
     struct ski_subtotal **at = &gather->subtotals, *made;
 
-    while (*at && before((*at)->number, number))
+    while (*at && ski_before((*at)->number, number))
         at = &(*at)->next;
     if (*at && (*at)->number == number)
         return *at;
@@ -85,7 +79,7 @@ static size_t expected(const struct ski_gather *gather, uint32_t number)
     size_t count = gather->givers;
 
     for (size_t i = 0; i < gather->quitters; i++)
-        count -= !before(number, gather->quits[i]);
+        count -= !ski_before(number, gather->quits[i]);
     return count;
 }
 
@@ -143,7 +137,7 @@ static void give_no_more(struct ski_section *section, uint32_t number)
     gather->quits = ski_realloc(gather->quits, (gather->quitters + 1) * sizeof *gather->quits);
     gather->quits[gather->quitters++] = number;
     for (size_t i = 0; i < gather->quitters; i++)
-        if (before(all.number, gather->quits[i]))
+        if (ski_before(all.number, gather->quits[i]))
             all.number = gather->quits[i];
     if (gather->quitters == gather->givers && section->parent >= 0)
         skua_send_copy(section->parent, (skua_handler){SKI_HANDLER_SECTION_FEWER}, &all,
@@ -205,7 +199,7 @@ static void check_number(const struct ski_section *section, uint32_t number, con
 {
     char text[SKI_SECTION_TEXT];
 
-    if (SKI_UNLIKELY(number - section->gather.first >= AHEAD))
+    if (SKI_UNLIKELY(number - section->gather.first >= SKI_AHEAD))
         ski_misuse("%s on PE %d contributes to reduction %u of %s while reduction %u is not "
                    "finished: does it contribute twice, or others not at all?",
                    who, pe, number, ski_section_text(text, section->id), section->gather.first);
@@ -279,7 +273,7 @@ static void came_too_late(skua_msg *msg, const struct piece *piece)
 /* Whether one that was lost, so nobody waits for it, gave after all. */
 static bool is_in_vain(const struct ski_enrolled *member, uint32_t number)
 {
-    return member->gone && !before(number, member->until);
+    return member->gone && !ski_before(number, member->until);
 }
 
 void ski_on_section_part(skua_msg *msg)
@@ -385,7 +379,7 @@ static inline void add_here(struct ski_section *section, const struct ski_enroll
 {
     struct ski_subtotal *subtotal;
 
-    if (SKI_UNLIKELY(piece->number - section->gather.first >= AHEAD))
+    if (SKI_UNLIKELY(piece->number - section->gather.first >= SKI_AHEAD))
         check_number(section, piece->number, ski_object_text(member->object), section->self->pe);
     subtotal = find(&section->gather, piece->number);
     if (SKI_UNLIKELY(!ski_total_fits(&subtotal->total, &piece->shape)))

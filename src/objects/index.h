@@ -36,14 +36,4 @@ static inline bool ski_index_equal(const skua_index *a, const skua_index *b)
     return a->bytes == b->bytes && memcmp(&a->at, &b->at, a->bytes) == 0;
 }
 
-/** The key; @p exact: in an array of one or two integers. */
-static inline uint64_t ski_index_key(const skua_index *index, bool exact)
-{
-    if (!exact)
-        return ski_index_hash(index);
-    if (index->bytes == 4)
-        return (uint32_t)index->at.x[0];
-    return (uint32_t)index->at.x[0] | (uint64_t)(uint32_t)index->at.x[1] << 32;
-}
-
 #endif

@@ -4,7 +4,7 @@
 
 #include <skua/section.h>
 
-#include "base/memory.h"
+#include "base/copy.h"
 #include "core/handler.h"
 #include "objects/everyone.h"
 #include "objects/locate.h"
@@ -88,15 +88,10 @@ static SKI_COLD void invoke_many(skua_msg *msg)
 static inline struct ski_object *find_quick(const struct ski_collection *all, const void *index)
 {
     const struct ski_directory *directory = &all->directory;
-    const struct ski_slot      *slot;
-    uint64_t                    key;
+    uint64_t                    key       = ski_key_of(directory, index);
+    const struct ski_slot *slot = &directory->slot[key * directory->golden >> directory->shift];
 
-    memcpy(&key, index, sizeof key);
-    key &= directory->mask_key;
-    slot = &directory->slot[key * directory->golden >> directory->shift];
-    return SKI_LIKELY(slot->key == key && !(slot->value & SKI_IS_PLACE))
-               ? (struct ski_object *)slot->value
-               : NULL;
+    return SKI_LIKELY(slot->key == key) ? ski_value_object(slot->value) : NULL;
 }
 
 /* The one that @p msg is for, if it is in the collection that was found last, lies where its
@@ -226,17 +221,9 @@ static inline void post_here(struct ski_pe *self, struct ski_object *object, sku
 /* As find_quick(), wherever it lies: beside where its key says if that place was taken. */
 static inline struct ski_object *find_key(const struct ski_collection *all, const skua_ref *ref)
 {
-    const struct ski_directory *directory = &all->directory;
-    const struct ski_slot      *slot      = directory->slot;
-    uint64_t                    key, at;
+    uint64_t key = ski_key_of(&all->directory, &ref->index.at);
 
-    memcpy(&key, &ref->index.at, sizeof key);
-    key &= directory->mask_key;
-    for (at = key * directory->golden >> directory->shift; slot[at].value;
-         at = (at + 1) & directory->mask)
-        if (slot[at].key == key)
-            return slot[at].value & SKI_IS_PLACE ? NULL : (struct ski_object *)slot[at].value;
-    return NULL;
+    return ski_value_object(ski_directory_find_key(&all->directory, key));
 }
 
 static inline bool is_pair(uintptr_t value, const uint64_t word[2])
@@ -269,14 +256,18 @@ static inline struct ski_object *find_pair(const struct ski_collection *all, con
 static inline struct ski_object *find_here(struct ski_objects *objects, const skua_ref *ref,
                                            struct ski_collection **all)
 {
-    struct ski_object *object;
+    struct ski_collection *found = *all = ski_collection_find(objects, ref->of.id);
+    struct ski_object     *object;
 
-    *all = ski_collection_find(objects, ref->of.id);
-    if (*all && (*all)->pair_bytes == ref->index.bytes && (object = find_pair(*all, ref)))
-        return object;
-    if (SKI_UNLIKELY(!*all || ((*all)->index_bytes != ref->index.bytes && (*all)->index_bytes)))
+    if (SKI_UNLIKELY(!found))
         return NULL;
-    return ski_here(*all, &ref->index);
+    if (found->quick_bytes == ref->index.bytes)
+        return find_key(found, ref);
+    if (found->pair_bytes == ref->index.bytes && (object = find_pair(found, ref)))
+        return object;
+    if (SKI_UNLIKELY(found->index_bytes != ref->index.bytes && found->index_bytes))
+        return NULL;
+    return ski_here(found, &ref->index);
 }
 
 /* Sends @p msg, whose handler and source are set, by reference. */
@@ -362,26 +353,6 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
     }
 }
 
-/* By moves of fixed size that may overlap, and no call. */
-static inline void copy_small(char *to, const char *from, size_t bytes)
-{
-    size_t i = 0;
-
-    if (SKI_LIKELY(bytes == 8)) {
-        memcpy(to, from, 8);
-    } else if (bytes >= 32) {
-        for (; i + 32 < bytes; i += 32)
-            memcpy(to + i, from + i, 32);
-        memcpy(to + bytes - 32, from + bytes - 32, 32);
-    } else if (bytes >= 16) {
-        memcpy(to, from, 16);
-        memcpy(to + bytes - 16, from + bytes - 16, 16);
-    } else {
-        for (; i < bytes; i++)
-            to[i] = from[i];
-    }
-}
-
 /* Queues a copy of @p bytes, at most SMALL, for a method of an object that is here: a
  * message that has what ski_on_invoke() needs, and no more, from a magazine that has one. */
 static inline void post_small(struct ski_pe *self, struct ski_object *object,
@@ -397,7 +368,7 @@ static inline void post_small(struct ski_pe *self, struct ski_object *object,
     msg->here.magazine = magazine;
     stamp              = (self->objects->stamp & ~UINT64_C(0xffff)) | (uint16_t)entry.id;
     memcpy(&msg->handler, &stamp, sizeof stamp);
-    copy_small(skua_msg_data(msg), data, bytes);
+    ski_copy_small(skua_msg_data(msg), data, bytes);
     object->life += SKI_LIFE_QUEUED;
     ski_queue_push(&self->queue, msg, 0);
 }
@@ -415,9 +386,8 @@ static inline bool send_quick(struct ski_pe *self, struct ski_collection *all, c
     if (bytes > sizeof cell.data)
         return false;
     cell.target = ski_target(ref->of.id, ref->index.bytes);
-    memcpy(&cell.index, &ref->index.at, sizeof cell.index);
-    cell.index &= all->directory.mask_key;
-    copy_small(cell.data, data, bytes);
+    cell.index  = ski_key_of(&all->directory, &ref->index.at);
+    ski_copy_small(cell.data, data, bytes);
     return ski_msg_try_small(self, ski_whereabouts_quick(all, &ref->index, cell.index), entry.id,
                              SKI_MSG_OBJECT, &cell, 16 + bytes);
 }

@@ -7,6 +7,7 @@
 #include "core/traffic.h"
 #include "objects/invoke.h"
 #include "objects/map.h"
+#include "objects/number.h"
 #include "objects/pup.h"
 #include "objects/section.h"
 
@@ -48,7 +49,6 @@ static void release(struct ski_pe *self, struct ski_absent *place, int pe)
 
     if (pe == self->pe)
         ski_unhold(self, &place->held);
-
     while ((msg = ski_list_pop(&place->held))) {
         self->held--;
         ski_pass_on(self, pe, msg);
@@ -174,7 +174,7 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
     forget_some(all);
     all->hints += !find_place(all, index);
     place = make_place(all, index);
-    if ((int32_t)(news->moves - place->moves) < 0)
+    if (ski_before(news->moves, place->moves))
         return;
     if (place->pe == SKI_PLACE_DELETED && news->pe >= 0 && news->moves == place->moves)
         return; /* it died there */
@@ -525,8 +525,7 @@ void ski_depart(struct ski_object *object)
     ski_sections_pack(object, data + sizeof luggage);
     ski_pup_pack(all->class, object + 1, data + head, bytes);
     ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
-    if (all->class->def.destroy)
-        all->class->def.destroy(object + 1);
+    ski_object_destroy(object);
     ski_reducing_left(object);
     ski_directory_set(&all->directory, &index, 0);
     believe(all, &index, &news);

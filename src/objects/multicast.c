@@ -2,10 +2,10 @@
 /* multicast.c - see multicast.h. */
 #include "objects/multicast.h"
 
-#include "core/builtin.h"
 #include "core/handler.h"
 #include "objects/invoke.h"
 #include "objects/locate.h"
+#include "objects/number.h"
 
 /* What a multicast begins with; the data follows. */
 struct head {
@@ -63,11 +63,11 @@ static SKI_COLD void put_aside(struct ski_enrolled *member, const struct head *h
     struct skua_msg **at = &member->early;
     skua_msg         *msg;
 
-    if ((int32_t)(head->number - member->seen) <= 0)
+    if (!ski_before(member->seen, head->number))
         ski_fatal("multicast %u came twice", head->number);
     msg = ski_msg_headed(head, sizeof *head, head + 1, bytes);
 
-    while (*at && (int32_t)(head_of(*at)->number - head->number) < 0)
+    while (*at && ski_before(head_of(*at)->number, head->number))
         at = &(*at)->link;
     msg->link = *at;
     *at       = msg;
@@ -311,12 +311,4 @@ void skua_section_delete(skua_section section)
     if (ski_section_ended(SKI_SELF()->objects, __func__, section.id))
         deleted(&head, skua_pe());
     order(&head, NULL, 0);
-}
-
-skua_completion skua_done_invoke_section(skua_section section, skua_entry entry)
-{
-    ski_entry_find(__func__, entry);
-    return (skua_completion){.kind        = SKI_DONE_OBJECT,
-                             .entry       = (uint16_t)entry.id,
-                             .what.target = ski_target(section.id, SKI_TARGET_SECTION)};
 }

@@ -290,7 +290,7 @@ skua_section skua_section_create(skua_collection of, const skua_index *indices, 
     struct ski_pe         *self   = SKI_SELF();
     struct ski_collection *all    = collection_of(self, __func__, of);
     struct chosen         *chosen = choose(all, indices, count);
-    uint64_t               id     = (uint64_t)self->pe << 32 | ++self->objects->sections->created;
+    uint64_t               id = ski_name((uint64_t)self->pe, ++self->objects->sections->created);
     skua_msg              *msg;
     struct creation       *creation;
 

@@ -94,7 +94,6 @@ struct ski_object *ski_object_create(struct ski_collection *all, const skua_inde
     struct ski_object *object = ski_object_add(all, index);
 
     object->moves = moves;
-
     ski_reducing_born(all, 1);
     if (all->class->def.construct) {
         ski_object_enter(object);
@@ -113,7 +112,7 @@ static void give_back(struct ski_object *object)
     free(object);
 }
 
-static void destroy(struct ski_object *object)
+void ski_object_destroy(struct ski_object *object)
 {
     if (object->of->class->def.destroy)
         object->of->class->def.destroy(object + 1);
@@ -134,7 +133,7 @@ void ski_object_discard(struct ski_object *object, int state)
 void ski_object_end(struct ski_object *object)
 {
     ski_object_change(object, SKI_DEAD); /* first: the class's function may look */
-    destroy(object);
+    ski_object_destroy(object);
     ski_object_discard(object, SKI_DEAD);
 }
 
@@ -185,7 +184,7 @@ static void destroy_last(struct ski_object *object, void *arg)
     if (object->state >= SKI_DEAD)
         return;
     ski_object_change(object, SKI_DEAD);
-    destroy(object);
+    ski_object_destroy(object);
 }
 
 void ski_objects_destroy(struct ski_collection *all)

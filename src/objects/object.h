@@ -110,6 +110,9 @@ static inline void ski_object_leave(struct ski_object *object)
 /** Delete it as soon as it is not running. */
 void ski_object_delete(struct ski_object *object);
 
+/** Let the class give back what the object holds. */
+void ski_object_destroy(struct ski_object *object);
+
 /** Take it off the lists of its collection, and give it back when its messages have been
  *  delivered; @p state is what they will see. */
 void ski_object_discard(struct ski_object *object, int state);

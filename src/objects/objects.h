@@ -4,11 +4,11 @@
 #define SKI_OBJECTS_H
 
 #include "core/pe.h"
+#include "objects/chain.h"
 
 struct ski_collection;
 struct ski_detect;
 struct ski_entry;
-struct ski_errands;
 struct ski_gate;
 struct ski_quiet;
 struct ski_reply;
@@ -31,7 +31,7 @@ struct ski_objects {
     uint64_t                random;  /* chare.c                     */
     struct ski_reply       *replies; /* of entries that run: invoke.c */
 
-    struct ski_errands *errands; /* errand.c, or NULL */
+    struct ski_chains errands; /* errand.c */
 
     struct ski_sections *sections; /* section.c */
     struct ski_seeds    *seeds;    /* seed.c       */
@@ -40,6 +40,17 @@ struct ski_objects {
     struct ski_detect   *detect;   /* detector.c   */
     struct ski_gate     *gate;     /* program.c    */
 };
+
+/** The name of a collection or a section: the PE that creates it, and its count of them. */
+static inline uint64_t ski_name(uint64_t creator, uint32_t number)
+{
+    return creator << 32 | number;
+}
+
+static inline bool ski_name_possible(const struct ski_pe *self, uint64_t name)
+{
+    return name >> 32 < (uint64_t)self->pes && (uint32_t)name > 0;
+}
 
 /** One of the PEs, at random (chare.c). */
 int ski_random_pe(struct ski_objects *objects);

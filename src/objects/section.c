@@ -34,11 +34,6 @@ struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t
     return (struct ski_section *)link;
 }
 
-static bool is_possible(const struct ski_pe *self, uint64_t id)
-{
-    return id >> 32 < (uint64_t)self->pes && (uint32_t)id > 0;
-}
-
 static struct ski_section *add(struct ski_objects *objects, uint64_t id)
 {
     struct ski_section *section = ski_calloc(1, sizeof *section);
@@ -54,7 +49,7 @@ struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id)
 {
     struct ski_section *section = ski_section_find(objects, id);
 
-    if (!section && !is_possible(objects->self, id))
+    if (!section && !ski_name_possible(objects->self, id))
         ski_fatal("%llx is no section that was ever created", (unsigned long long)id);
     return section ? section : add(objects, id);
 }
@@ -78,8 +73,8 @@ static bool is_ended(const struct ski_objects *objects, const struct ski_section
 /* Whether it may have been created. */
 static bool is_named(const struct ski_objects *objects, uint64_t id)
 {
-    return is_possible(objects->self, id) && (ski_section_root(id) != objects->self->pe ||
-                                              (uint32_t)id <= objects->sections->created);
+    return ski_name_possible(objects->self, id) && (ski_section_root(id) != objects->self->pe ||
+                                                    (uint32_t)id <= objects->sections->created);
 }
 
 bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id)

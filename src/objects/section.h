@@ -20,8 +20,8 @@
 #include <skua/section.h>
 
 #include "objects/chain.h"
-#include "objects/object.h"
 #include "objects/gather.h"
+#include "objects/object.h"
 
 /* How far a member is, where it is; at its station and at the root also if it is not. */
 struct ski_enrolled {

@@ -78,11 +78,6 @@ static skua_msg *pop_oldest(struct ski_seeds *s)
 
 /* ---- giving ---------------------------------------------------------------------------- */
 
-static void give(struct ski_pe *self, int pe, skua_msg *seed)
-{
-    ski_pass_on(self, pe, seed);
-}
-
 /* The neighbour of a PE across a bit of its number, or -1. */
 static int neighbour(const struct ski_pe *self, unsigned bit)
 {
@@ -98,7 +93,7 @@ static void feed(struct ski_pe *self, struct ski_seeds *s, uint32_t stay)
         unsigned bit = (unsigned)__builtin_ctz(s->hungry);
 
         s->hungry &= s->hungry - 1;
-        give(self, neighbour(self, bit), pop_oldest(s));
+        ski_pass_on(self, neighbour(self, bit), pop_oldest(s));
     }
 }
 
@@ -116,9 +111,8 @@ static void keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 
 /* ---- asking ----------------------------------------------------------------------------- */
 
-static void ask(struct ski_pe *self, int pe, int32_t what)
+static void ask(int pe, int32_t what)
 {
-    (void)self;
     skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_ASK}, &what, sizeof what);
 }
 
@@ -129,7 +123,7 @@ static void ask_somebody(struct ski_objects *objects)
     if (pe == objects->self->pe)
         pe = (pe + 1) % objects->self->pes;
     objects->seeds->asking = true;
-    ask(objects->self, pe, NOW);
+    ask(pe, NOW);
 }
 
 static void tell_neighbours(struct ski_objects *objects)
@@ -137,7 +131,7 @@ static void tell_neighbours(struct ski_objects *objects)
     objects->seeds->resting = true;
     for (unsigned bit = 0; bit < NEIGHBOURS; bit++)
         if (neighbour(objects->self, bit) >= 0)
-            ask(objects->self, neighbour(objects->self, bit), NEXT);
+            ask(neighbour(objects->self, bit), NEXT);
 }
 
 /* When there is nothing else to do. */
@@ -206,7 +200,7 @@ void ski_on_seed_ask(skua_msg *msg)
     if (some == 0)
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_NONE}, NULL, 0);
     for (uint32_t i = 0; i < some && i < GIVE_MOST; i++)
-        give(self, pe, pop_oldest(s));
+        ski_pass_on(self, pe, pop_oldest(s));
 }
 
 void ski_on_seed_none(skua_msg *msg)

@@ -17,6 +17,9 @@
 #include "base/arch.h"
 #include "core/collective.h"
 
+/* Reductions that an object may be ahead of the others: more is a mistake of the program. */
+#define SKI_AHEAD 10000
+
 /* What is combined: the same in all contributions, but `count` where lengths may differ. */
 struct ski_shape {
     uint32_t op;
