@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* port.c - ports and peers: see ucx.h. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "transport/guard.h"
+#include "transport/interface.h"
+#include "transport/ucx/ucx.h"
+
+#define CLOSE_SECONDS 5
+
+static bool is_ours(void *arg, const struct sockaddr_storage *here,
+                    const struct sockaddr_storage *there, bool dead)
+{
+    const struct ski_port *port = arg;
+
+    (void)dead; /* UCX sees it */
+    if (ski_names_have(&port->names, here))
+        return true;
+    for (const struct ski_peer *peer = port->peers; peer; peer = peer->next)
+        if (ski_names_have(&peer->names, there))
+            return true;
+    return false;
+}
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void enlist(struct ski_port *port)
+{
+    port->opener = pthread_self();
+    pthread_mutex_lock(&ski_ucx.lock);
+    port->next    = ski_ucx.ports;
+    ski_ucx.ports = port;
+    pthread_mutex_unlock(&ski_ucx.lock);
+}
+
+static void strike_off(struct ski_port *port)
+{
+    struct ski_port **at = &ski_ucx.ports;
+
+    pthread_mutex_lock(&ski_ucx.lock);
+    while (*at != port)
+        at = &(*at)->next;
+    *at = port->next;
+    pthread_mutex_unlock(&ski_ucx.lock);
+}
+
+skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
+{
+    ucp_worker_params_t     params  = {.field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                       .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    ucp_am_handler_param_t  handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                     UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                     UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                       .id = SKI_UCX_PACKET,
+                                       .cb = ski_ucx_on_packet};
+    struct ski_port        *port    = calloc(1, sizeof *port);
+    struct sockaddr_storage before[SKI_LISTENERS];
+    int                     listeners = ski_guard_listeners(before, SKI_LISTENERS);
+    ucs_status_t            status;
+
+    if (!port)
+        return SKUA_ERR_NOMEM;
+    if (!ski_ucx_check_ports(ski_ucx.net, 1)) {
+        free(port);
+        return SKUA_ERR_SYSTEM;
+    }
+    port->up    = up;
+    port->owner = owner;
+    handler.arg = port;
+    status      = ucp_worker_create(ski_ucx.context, &params, &port->worker);
+    if (status != UCS_OK) {
+        free(port);
+        return ski_ucx_refuse("a worker cannot be made (is the interface up?)", status);
+    }
+    status = ucp_worker_set_am_recv_handler(port->worker, &handler);
+    if (status == UCS_OK)
+        status = ski_pieces_open(&port->pieces, port->worker, pe, up, owner);
+    if (status != UCS_OK) {
+        ucp_worker_destroy(port->worker);
+        free(port);
+        return ski_ucx_refuse("a worker takes no active messages", status);
+    }
+    ski_names_find(&port->names, before, listeners);
+    enlist(port);
+    *out = port;
+    return SKUA_OK;
+}
+
+/* Moves on all ports that this thread has opened: nobody uses them when it closes one. */
+static void progress_all(void)
+{
+    pthread_mutex_lock(&ski_ucx.lock);
+    for (struct ski_port *port = ski_ucx.ports; port; port = port->next)
+        if (pthread_equal(port->opener, pthread_self()))
+            ucp_worker_progress(port->worker);
+    pthread_mutex_unlock(&ski_ucx.lock);
+}
+
+/* Progress until UCX is done with @p request, or it takes too long. */
+static void finish(void *request, double until)
+{
+    if (!UCS_PTR_IS_PTR(request))
+        return;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS && now() < until) {
+        progress_all();
+        sched_yield();
+    }
+    ucp_request_free(request);
+}
+
+/* What an endpoint waits for may have to come from a port of another process whose thread
+ * closes a port before, and waits for one of ours: hence progress_all(). */
+void ski_ucx_close(struct ski_port *port)
+{
+    ucp_request_param_t gently = {0};
+    ucp_request_param_t force  = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                  .flags        = UCP_EP_CLOSE_FLAG_FORCE};
+    double              until  = now() + CLOSE_SECONDS;
+
+    finish(ucp_worker_flush_nbx(port->worker, &gently), until);
+    for (struct ski_peer *peer = port->peers, *next; peer; peer = next) {
+        next = peer->next;
+        finish(ucp_ep_close_nbx(peer->ep, now() < until ? &gently : &force), until + 1);
+        free(peer);
+    }
+    strike_off(port);
+    ucp_worker_destroy(port->worker);
+    ski_pieces_lost(&port->pieces, -1);
+    free(port);
+}
+
+size_t ski_ucx_address(struct ski_port *port, void *to)
+{
+    size_t         names = ski_names_pack(&port->names, to);
+    ucp_address_t *mine;
+    size_t         bytes;
+
+    if (ucp_worker_get_address(port->worker, &mine, &bytes) != UCS_OK)
+        return 0;
+    if (names + bytes <= SKI_ADDRESS_MOST)
+        memcpy((char *)to + names, mine, bytes);
+    else
+        names = bytes = 0;
+    ucp_worker_release_address(port->worker, mine);
+    return names + bytes;
+}
+
+/* Why a peer is lost, for people. */
+static const char *reason(ucs_status_t status)
+{
+    switch (status) {
+    case UCS_ERR_ENDPOINT_TIMEOUT:
+    case UCS_ERR_TIMED_OUT: return "it does not answer any more";
+    case UCS_ERR_CONNECTION_RESET: return "the connection broke";
+    case UCS_ERR_UNREACHABLE: return "no way leads there";
+    default: return ucs_status_string(status);
+    }
+}
+
+static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    struct ski_peer *peer = arg;
+
+    (void)ep;
+    peer->port->events++;
+    ski_pieces_lost(&peer->port->pieces, peer->pe);
+    peer->port->up->lost(peer->port->owner, peer->pe, reason(status));
+}
+
+/* Which addresses could not be reached: the first few of them. */
+static void say_no_way(const struct ski_names *names, ucs_status_t status)
+{
+    char   list[128] = "", text[INET6_ADDRSTRLEN];
+    size_t n         = 0;
+
+    for (size_t i = 0; i < names->count && n + sizeof text + 4 < sizeof list; i++)
+        if (!ski_address_is_loopback(&names->name[i]) || ski_ucx.net->one_host)
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? " or " : "",
+                                  ski_address_text(&names->name[i], text, sizeof text));
+    snprintf(ski_ucx.net->why(), SKI_WHY_MOST, SKI_NO_WAY, n ? list : "it",
+             ski_ucx_interfaces(ski_ucx.net), ucs_status_string(status));
+}
+
+skua_status_t ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                              struct ski_peer **out)
+{
+    struct ski_peer *peer   = calloc(1, sizeof *peer);
+    ucp_ep_params_t  params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                               .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
+                               .err_handler = {on_error, peer}};
+    ucs_status_t     status;
+    size_t           names = peer ? ski_names_unpack(&peer->names, to, bytes) : 0;
+
+    if (names == 0 || names == bytes) {
+        free(peer);
+        return SKUA_ERR_INVAL;
+    }
+    peer->port     = port;
+    peer->pe       = pe;
+    peer->next     = port->peers;
+    params.address = (const ucp_address_t *)((const char *)to + names);
+    status         = ucp_ep_create(port->worker, &params, &peer->ep);
+    if (status == UCS_ERR_UNREACHABLE) { /* shared memory alone, which tells of no errors */
+        params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+        peer->shared    = true;
+        status          = ucp_ep_create(port->worker, &params, &peer->ep);
+    }
+    if (status != UCS_OK) {
+        say_no_way(&peer->names, status);
+        free(peer);
+        return ski_ucx_status(status);
+    }
+    peer->by_tcp = !peer->shared && !ski_ucx.hardware;
+    port->peers  = peer;
+    *out         = peer;
+    return SKUA_OK;
+}
+
+unsigned ski_ucx_progress(struct ski_port *port)
+{
+    unsigned n;
+
+    port->events = port->pieces.events = 0;
+    n = ucp_worker_progress(port->worker) + port->events + port->pieces.events;
+    if (n == 0 && ski_guard_is_time(&port->looked_at, now(), ski_ucx.net->peer_timeout))
+        ski_guard_look(ski_ucx.net->peer_timeout, is_ours, port);
+    return n;
+}
+
+int ski_ucx_wait_fd(struct ski_port *port)
+{
+    int fd;
+    return ucp_worker_get_efd(port->worker, &fd) == UCS_OK ? fd : -1;
+}
+
+bool ski_ucx_arm(struct ski_port *port)
+{
+    return ucp_worker_arm(port->worker) == UCS_OK;
+}

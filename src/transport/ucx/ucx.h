@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ucx.h - packets through UCX (transport/driver.h): what the files of the driver share.
+ *
+ * One context a process (ucx.c), one worker a port, one endpoint a peer (port.c).  A packet
+ * is an active message without header (packet.c); UCX moves large ones by rendezvous, from
+ * the sender's memory straight into what room() gave, or, over TCP, we cut them into pieces
+ * (pieces.h).  Endpoints report errors, so a peer that is gone is noticed.
+ *
+ * UCX calls back with a request, in which we keep whose it is (struct ski_note), and a
+ * pointer of ours: the packet, or the cookie.  A request that is over when the call returns
+ * has neither.
+ *
+ * Over TCP, UCX relies on the system to find out that a host has gone, which may take it a
+ * quarter of an hour: so we look at UCX's sockets ourselves (transport/guard.h).  They are
+ * known by the names that a port listens at (names.c), which go before UCX's own address:
+ *
+ *      | count (8) | names: sockaddr_in6 ... | UCX's |
+ */
+#ifndef SKI_UCX_H
+#define SKI_UCX_H
+
+#include <netinet/in.h>
+#include <pthread.h>
+#include <ucp/api/ucp.h>
+
+#include "transport/driver.h"
+#include "transport/ucx/pieces.h"
+
+#define SKI_UCX_PACKET 1    /* the number of their active message */
+#define SKI_NAMES      8    /* of a port, at most  */
+#define SKI_LISTENERS  1024 /* of the process */
+
+/* Where a port listens. */
+struct ski_names {
+    uint64_t                count;
+    struct sockaddr_storage name[SKI_NAMES];
+};
+
+struct ski_port {
+    ucp_worker_h              worker;
+    const struct ski_upcalls *up;
+    void                     *owner;
+    struct ski_peer          *peers;
+    unsigned                  events; /* upcalls since progress() was called */
+    struct ski_pieces         pieces;
+    double                    looked_at;
+    struct ski_names          names;
+    pthread_t                 opener;
+    struct ski_port          *next; /* of the process */
+};
+
+struct ski_peer {
+    struct ski_port *port;
+    ucp_ep_h         ep;
+    int              pe;
+    bool             shared; /* reached through shared memory alone */
+    unsigned         sends;  /* packets to it that UCX holds        */
+    bool             by_tcp;
+    struct ski_names names;
+    struct ski_peer *next;
+};
+
+/* In a request that UCX holds. */
+struct ski_note {
+    struct ski_port *port;
+    struct ski_peer *peer;  /* of a send    */
+    size_t           bytes; /* of a receive */
+};
+
+struct ski_ucx {
+    ucp_context_h    context;
+    struct ski_net  *net;
+    char             text[128];
+    bool             hardware;
+    pthread_mutex_t  lock; /* of the list */
+    struct ski_port *ports;
+};
+
+extern struct ski_ucx ski_ucx;
+
+/** What a status of UCX is here; the same, with a reason for people. */
+skua_status_t ski_ucx_status(ucs_status_t status);
+skua_status_t ski_ucx_refuse(const char *what, ucs_status_t status);
+
+/** The interfaces to be used, and whether so many ports of the range are free. */
+const char *ski_ucx_interfaces(const struct ski_net *net);
+bool        ski_ucx_check_ports(struct ski_net *net, int wanted);
+
+/** The names that the process listens at now and has not before. */
+void ski_names_find(struct ski_names *names, const struct sockaddr_storage *before, int count);
+
+/** Write them; take them from an address: the bytes that they were, 0 if that makes no sense. */
+size_t ski_names_pack(const struct ski_names *names, char *to);
+size_t ski_names_unpack(struct ski_names *names, const char *from, size_t bytes);
+bool   ski_names_have(const struct ski_names *names, const struct sockaddr_storage *name);
+
+/** A packet has come. */
+ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_bytes, void *data,
+                               size_t bytes, const ucp_am_recv_param_t *param);
+
+/* The calls of the driver. */
+skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner,
+                           struct ski_port **out);
+void          ski_ucx_close(struct ski_port *port);
+size_t        ski_ucx_address(struct ski_port *port, void *to);
+skua_status_t ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                              struct ski_peer **out);
+unsigned      ski_ucx_progress(struct ski_port *port);
+int           ski_ucx_wait_fd(struct ski_port *port);
+bool          ski_ucx_arm(struct ski_port *port);
+skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes);
+skua_status_t ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes,
+                                 const void *rest, size_t rest_bytes, void *cookie);
+bool          ski_ucx_by_hardware(void);
+skua_status_t ski_ucx_expose(void *base, size_t bytes, struct ski_memory **out);
+void          ski_ucx_conceal(struct ski_memory *memory);
+size_t        ski_ucx_key(struct ski_memory *memory, void *to);
+skua_status_t ski_ucx_take_key(struct ski_peer *peer, const void *from, size_t bytes,
+                               struct ski_key **out);
+void          ski_ucx_drop_key(struct ski_key *key);
+skua_status_t ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
+                          struct ski_key *key, void *cookie);
+skua_status_t ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
+                          struct ski_key *key, void *cookie);
+skua_status_t ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
+                             uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
+                             void *cookie);
+skua_status_t ski_ucx_flush(struct ski_peer *peer, void *cookie);
+bool          ski_ucx_fence(struct ski_peer *peer);
+
+#endif
