@@ -77,7 +77,8 @@ typedef struct {
 
 struct skua_strand {
     const skua_strand_type *type;
-    void                   *self; /* the object */
+    void                   *self; /* the object            */
+    skua_wait              *wait; /* the first of its waits */
     skua_flow              *flow;
     skua_strand            *parent;          /* which waits for us, or NULL           */
     skua_strand            *next, *previous; /* of the object, by age                 */
@@ -121,10 +122,10 @@ SKUA_API void skua_flow_begin(const skua_flow_class *of, void *self, const skua_
                               skua_arrival arrival);
 
 /** A message to @p trigger has come.  With data that stay the caller's; or given away. */
-SKUA_API void skua_flow_arrive(const skua_flow_class *of, void *self, unsigned trigger,
-                               int64_t reference, const void *data, size_t bytes);
-SKUA_API void skua_flow_arrive_msg(const skua_flow_class *of, void *self, unsigned trigger,
-                                   int64_t reference, skua_msg *msg);
+SKUA_HOT_API void skua_flow_arrive(const skua_flow_class *of, void *self, unsigned trigger,
+                                   int64_t reference, const void *data, size_t bytes);
+SKUA_HOT_API void skua_flow_arrive_msg(const skua_flow_class *of, void *self, unsigned trigger,
+                                       int64_t reference, skua_msg *msg);
 
 /** Pack, unpack: strands that wait, messages that are kept.  After the object's own. */
 SKUA_API void skua_flow_pup(const skua_flow_class *of, skua_pup *p, void *self);
@@ -134,15 +135,10 @@ SKUA_API void skua_flow_destroy(const skua_flow_class *of, void *self);
 
 /* ---- in strands ---------------------------------------------------------------------------- */
 
-/* The triggers of a flow, the waits of a frame. */
+/* The triggers of a flow. */
 static inline skua_trigger *skua_flow_triggers(skua_flow *flow)
 {
     return (skua_trigger *)(void *)(flow + 1);
-}
-
-static inline skua_wait *skua_flow_waits(skua_strand *strand)
-{
-    return (skua_wait *)(void *)((skua_arrival *)(void *)(strand + 1) + strand->type->arrivals);
 }
 
 /** Wish for a message, as the frame's @p wait: from 0 on without a gap, and by alternatives,
@@ -150,7 +146,7 @@ static inline skua_wait *skua_flow_waits(skua_strand *strand)
 static inline void skua_flow_want(skua_strand *strand, unsigned wait, unsigned trigger,
                                   unsigned alternative)
 {
-    skua_wait *wish = skua_flow_waits(strand) + wait;
+    skua_wait *wish = strand->wait + wait;
 
     wish->strand      = strand;
     wish->trigger     = (uint16_t)trigger;
@@ -161,7 +157,7 @@ static inline void skua_flow_want(skua_strand *strand, unsigned wait, unsigned t
 static inline void skua_flow_want_reference(skua_strand *strand, unsigned wait, unsigned trigger,
                                             unsigned alternative, int64_t reference)
 {
-    skua_wait *wish = skua_flow_waits(strand) + wait;
+    skua_wait *wish = strand->wait + wait;
 
     wish->strand      = strand;
     wish->trigger     = (uint16_t)trigger;
@@ -184,14 +180,14 @@ static inline void skua_flow_wait(skua_trigger *trigger, skua_wait *wait)
 }
 
 /* All cases of the next one. */
-SKUA_API bool skua_flow_match_slow(skua_strand *strand, unsigned waits, uint32_t at);
+SKUA_HOT_API bool skua_flow_match_slow(skua_strand *strand, unsigned waits, uint32_t at);
 
 /** Look whether all is there that some alternative wishes for; the first such is `chosen`.
  *  True: go on, with skua_flow_got().  False: return; the strand runs again, from @p at,
  *  when it is. */
 static inline bool skua_flow_match(skua_strand *strand, unsigned waits, uint32_t at)
 {
-    skua_wait    *wait    = skua_flow_waits(strand);
+    skua_wait    *wait    = strand->wait;
     skua_trigger *trigger = skua_flow_triggers(strand->flow) + wait->trigger;
 
     if (waits != 1 || trigger->first || trigger->index)
@@ -207,7 +203,7 @@ static inline bool skua_flow_match(skua_strand *strand, unsigned waits, uint32_t
  *  is made of what is not ours. */
 static inline skua_arrival skua_flow_got(skua_strand *strand, unsigned wait)
 {
-    return skua_flow_waits(strand)[wait].got;
+    return strand->wait[wait].got;
 }
 
 /* Copies it. */
@@ -221,11 +217,10 @@ static inline void skua_flow_keep(skua_arrival *arrival)
 
 static inline void skua_flow_drop(skua_arrival *arrival)
 {
-    if (arrival->msg)
+    if (arrival->msg) {
         skua_msg_free(arrival->msg);
-    arrival->data  = NULL;
-    arrival->bytes = 0;
-    arrival->msg   = NULL;
+        arrival->msg = NULL;
+    }
 }
 
 /** Start a child; it runs when we wait.  @p arrival as with skua_flow_begin(); data NULL:

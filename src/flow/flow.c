@@ -38,6 +38,7 @@ skua_strand *ski_strand_new(skua_flow *flow, void *self, const skua_strand_type 
     memset(strand, 0, type->bytes);
     strand->type     = type;
     strand->self     = self;
+    strand->wait     = (skua_wait *)(void *)(ski_strand_arrivals(strand) + type->arrivals);
     strand->flow     = flow;
     strand->previous = flow->last;
     if (flow->first)
@@ -201,7 +202,7 @@ static void take(skua_wait *wait, const struct news *news)
 static void take_all(skua_strand *strand, unsigned waits, unsigned alternative,
                      const struct news *news)
 {
-    skua_wait *all = skua_flow_waits(strand);
+    skua_wait *all = strand->wait;
 
     for (skua_wait *wait = all; wait < all + waits; wait++)
         if (wait->alternative == alternative && !wait->any)
@@ -214,7 +215,7 @@ static void take_all(skua_strand *strand, unsigned waits, unsigned alternative,
 
 bool skua_flow_match_slow(skua_strand *strand, unsigned waits, uint32_t at)
 {
-    skua_wait *all  = skua_flow_waits(strand);
+    skua_wait *all  = strand->wait;
     int        seen = -1; /* alternatives come one after the other */
 
     for (unsigned i = 0; i < waits; i++) {
@@ -244,7 +245,7 @@ static skua_strand *deliver(skua_flow *flow, const struct news *news)
     ski_search_begin(&search, skua_flow_triggers(flow) + news->trigger, news->reference);
     while ((wait = ski_search_next(&search))) {
         skua_strand *strand = wait->strand;
-        skua_wait   *all    = skua_flow_waits(strand);
+        skua_wait   *all    = strand->wait;
         unsigned     waits  = strand->waiting;
 
         if (!is_complete(all, waits, wait->alternative, news))

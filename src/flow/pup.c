@@ -118,7 +118,7 @@ static void unpack_kept(const struct journey *trip, unsigned number)
 
 static void pup_variables(skua_pup *p, skua_strand *strand)
 {
-    char *from = (char *)(skua_flow_waits(strand) + strand->type->waits);
+    char *from = (char *)(strand->wait + strand->type->waits);
     char *end  = (char *)strand + strand->type->bytes;
 
     skua_pup_bytes(p, from, (size_t)(end - from));
@@ -134,8 +134,7 @@ static uint32_t type_number(const struct journey *trip, const skua_strand_type *
 
 static void pack_waits(skua_pup *p, skua_strand *strand)
 {
-    for (const skua_wait *wait = skua_flow_waits(strand), *end = wait + strand->waiting; wait < end;
-         wait++) {
+    for (const skua_wait *wait = strand->wait, *end = wait + strand->waiting; wait < end; wait++) {
         struct wait_record record = {wait->age,         wait->any ? 0 : wait->reference,
                                      wait->trigger,     wait->any,
                                      wait->alternative, 0};
@@ -161,8 +160,7 @@ static void pack_strand(const struct journey *trip, skua_strand *strand)
 
 static void unpack_waits(const struct journey *trip, skua_strand *strand)
 {
-    for (skua_wait *wait = skua_flow_waits(strand), *end = wait + strand->waiting; wait < end;
-         wait++) {
+    for (skua_wait *wait = strand->wait, *end = wait + strand->waiting; wait < end; wait++) {
         struct wait_record record;
 
         skua_pup_value(trip->p, &record);
@@ -226,7 +224,7 @@ static void link_waits(skua_flow *flow)
     wait = ski_malloc((count + 1) * sizeof(skua_wait *));
     for (skua_strand *strand = flow->first; strand; strand = strand->next)
         for (unsigned k = 0; k < strand->waiting; k++)
-            wait[i++] = skua_flow_waits(strand) + k;
+            wait[i++] = strand->wait + k;
     qsort(wait, count, sizeof *wait, by_age);
     flow->age = 0;
     for (i = 0; i < count; i++)
