@@ -10,6 +10,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "flow_random.h"
 #include "tap.h"
 
 /* ---- a class ------------------------------------------------------------------------------ */
@@ -436,7 +437,7 @@ static void any_among_many(int n)
     expect(n == 100 ? "x1 y2 crowd100 " : "");
 }
 
-static int programs = 20;
+static int programs = 200;
 static int large    = 100000;
 
 static void start(int argc, char **argv)
@@ -452,7 +453,7 @@ static void start(int argc, char **argv)
     any_among_many(100);
     crowd(large, false);
     crowd(large, true);
-    skua_exit(0);
+    flow_random_start(programs, tap_seed());
 }
 
 int main(int argc, char **argv)
@@ -461,5 +462,6 @@ int main(int argc, char **argv)
         programs = atoi(argv[1]);
     if (argc > 2)
         large = atoi(argv[2]);
+    flow_random_register();
     return skua_main(argc, argv, start);
 }
