@@ -290,9 +290,7 @@ static void put_constructor_names(struct writer *to, const struct class *class,
     for (const struct parameter *p = constructor->parameters; p; p = p->next)
         if (p->passing != PASS_MESSAGE && default_mentions(class, p)) {
             put(to, "    ");
-            if (p->passing == PASS_VALUE)
-                put(to, "const ");
-            put_parameter(to, p);
+            put_constant(to, p);
             put(to, " = skua_args%s%.*s;\n", reach_of(constructor), NAME(p));
         }
 }

@@ -149,6 +149,16 @@ void put_parameter(struct writer *to, const struct parameter *p)
     put(to, "%.*s", NAME(p));
 }
 
+void put_constant(struct writer *to, const struct parameter *p)
+{
+    if (p->passing == PASS_VALUE) {
+        put_type(to, p->type, p->stars);
+        put(to, "const %.*s", NAME(p));
+    } else {
+        put_parameter(to, p);
+    }
+}
+
 void put_parameters(struct writer *to, const struct entry *entry, bool first)
 {
     for (const struct parameter *p = entry->parameters; p; p = p->next) {

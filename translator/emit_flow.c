@@ -251,8 +251,8 @@ static void put_parameter_binding(const struct fragment *fragment, const struct 
         put_open(to, class, entry, args, arena_print("%s.data", held),
                  arena_print("%s.bytes", held));
     }
-    put(to, b->parameter->passing == PASS_VALUE ? "    const " : "    ");
-    put_parameter(to, &named);
+    put(to, "    ");
+    put_constant(to, &named);
     put(to, " = %s%s%.*s;\n", args, reach_of(entry), NAME(b->parameter));
 }
 

@@ -56,6 +56,7 @@ void put_open(struct writer *to, const struct class *class, const struct entry *
 /** `int`, `struct point *`, without comments; and one with the name it declares. */
 void put_type(struct writer *to, struct code type, unsigned stars);
 void put_parameter(struct writer *to, const struct parameter *parameter);
+void put_constant(struct writer *to, const struct parameter *parameter); /* one that stays */
 
 bool          is_collection(const struct class *class);
 const char   *element_type(const struct class *class); /* "Block_element" */
