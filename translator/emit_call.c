@@ -128,7 +128,7 @@ static void put_member_items(struct writer *to, const struct class *class,
         stem);
     if (is_batch(entry)) {
         put(to, "    %.*s_on_%.*s(skua_object, (", NAME(class), NAME(entry));
-        put_type(to, entry->parameters->type, 0);
+        put_bare_type(to, entry->parameters->type, 0);
         put(to, ")skua_count, skua_items);\n}\n\n");
         return;
     }
@@ -218,7 +218,7 @@ static void put_stream_registration(struct writer *to, const struct class *class
         title_of(class, entry));
     if (batch) {
         put(to, "sizeof(");
-        put_type(to, entry->parameters->next->type, entry->parameters->next->stars);
+        put_bare_type(to, entry->parameters->next->type, entry->parameters->next->stars);
         put(to, ")");
     } else {
         put(to, "sizeof(struct %s%s)", stem, class->kind == CLASS_ARRAY ? "_item" : "");

@@ -114,8 +114,16 @@ const char *title_of(const struct class *class, const struct entry *entry)
 
 void put_type(struct writer *to, struct code type, unsigned stars)
 {
+    put_bare_type(to, type, stars);
+    if (stars == 0)
+        put(to, " ");
+}
+
+void put_bare_type(struct writer *to, struct code type, unsigned stars)
+{
     put_flat(to, type.text);
-    put(to, " ");
+    if (stars > 0)
+        put(to, " ");
     for (; stars > 0; stars--)
         put(to, "*");
 }
@@ -278,7 +286,7 @@ static void put_bytes_function(struct writer *to, const char *stem, const char *
             put(to, "    skua_at[%u] = skua_room(&skua_end, ", piece++);
             put_length(to, stem, entry, p, "");
             put(to, ", sizeof *%.*s,\n                           _Alignof(", NAME(p));
-            put_type(to, without_const(p->type), p->stars);
+            put_bare_type(to, without_const(p->type), p->stars);
             put(to, "), \"%s\", \"%.*s\");\n", title, NAME(p));
         }
     }
@@ -358,7 +366,7 @@ static void put_open_raw(struct writer *to, const char *title,
     put(to, "    if (skua_bytes %% sizeof *skua_view.%.*s)\n", NAME(array));
     put(to, "        skua_malformed(\"%s\", skua_bytes);\n", title);
     put(to, "    skua_view.%.*s = (", NAME(count));
-    put_type(to, count->type, count->stars);
+    put_bare_type(to, count->type, count->stars);
     put(to, ")(skua_bytes / sizeof *skua_view.%.*s);\n", NAME(array));
     put(to, "    skua_view.%.*s = skua_data;\n", NAME(array));
 }
@@ -382,7 +390,7 @@ static void put_open_pieces(struct writer *to, const char *stem, const char *tit
             put(to, "    skua_view.%.*s = skua_found(skua_data, skua_bytes, &skua_end, ", NAME(p));
             put_length(to, stem, entry, p, "skua_view.");
             put(to, ",\n        sizeof *skua_view.%.*s, _Alignof(", NAME(p));
-            put_type(to, without_const(p->type), p->stars);
+            put_bare_type(to, without_const(p->type), p->stars);
             put(to, "), \"%s\");\n", title);
         }
     }

@@ -53,8 +53,10 @@ void put_arguments(struct writer *to, const struct entry *entry, bool first);
 void put_open(struct writer *to, const struct class *class, const struct entry *entry,
               const char *word, const char *data, const char *bytes);
 
-/** `int`, `struct point *`, without comments; and one with the name it declares. */
+/** `int `, `struct point *`, without comments, for a name to follow; one alone; and one with the
+ *  name it declares. */
 void put_type(struct writer *to, struct code type, unsigned stars);
+void put_bare_type(struct writer *to, struct code type, unsigned stars);
 void put_parameter(struct writer *to, const struct parameter *parameter);
 void put_constant(struct writer *to, const struct parameter *parameter); /* one that stays */
 

@@ -119,8 +119,26 @@ static void put_path(struct writer *to, const char *path)
     }
 }
 
+/* Code without the empty lines before it and the white space behind it. */
+static struct code trimmed(struct code code)
+{
+    const char *at = code.text.at, *end = at + code.text.length;
+
+    while (end > at && is_blank(end[-1]))
+        end--;
+    for (const char *c = at; c < end && is_blank(*c); c++)
+        if (*c == '\n') {
+            at = c + 1;
+            code.place.line++;
+            code.place.column = 1;
+        }
+    code.text = (struct text){at, (size_t)(end - at)};
+    return code;
+}
+
 void put_code(struct writer *to, struct code code)
 {
+    code = trimmed(code);
     put(to, "#line %u \"", code.place.line);
     put_path(to, code.place.source->path);
     put(to, "\"\n%*s", (int)code.place.column - 1, "");
