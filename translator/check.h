@@ -41,12 +41,13 @@ struct symbol {
 };
 
 struct checker {
-    struct tree   *tree;
-    struct symbol *first, *last;
-    struct map     symbols;   /* name -> struct symbol            */
-    struct map     modules;   /* name -> struct module            */
-    struct map     readonlys; /* name -> struct field, so far     */
-    struct map     written;   /* name -> struct origin: all names of the C that will be written */
+    struct tree         *tree;
+    const struct module *main;
+    struct symbol       *first, *last;
+    struct map           symbols;   /* name -> struct symbol            */
+    struct map           modules;   /* name -> struct module            */
+    struct map           readonlys; /* name -> struct field, so far     */
+    struct map written; /* name -> struct origin: all names of the C that will be written */
 };
 
 struct symbol *find_symbol(const struct checker *checker, struct text name, enum symbol_kind kind);
