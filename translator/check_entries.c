@@ -59,7 +59,7 @@ static void check_array(const struct checker *checker, const struct parameter *l
         hint("take it as well: `int n, %s %.*s[n]'", type_spelling(parameter->type),
              TEXT(parameter->name.text));
     } else {
-        refuse_deep(record_of(checker, parameter->type), parameter->name, "an argument");
+        refuse_deep(checker, record_of(checker, parameter->type), parameter->name, "an argument");
         for_each_word(parameter->length, check_length_word, &check);
     }
 }
@@ -81,7 +81,7 @@ static void check_value(const struct checker *checker, struct parameter *paramet
     else if (type_is(parameter->type, "void"))
         error_name(parameter->name, "a parameter cannot be void");
     else
-        refuse_deep(record_of(checker, parameter->type), parameter->name, "an argument");
+        refuse_deep(checker, record_of(checker, parameter->type), parameter->name, "an argument");
 }
 
 static void check_parameter(const struct checker *checker, const struct parameter *list,
@@ -298,7 +298,7 @@ static void check_result(const struct checker *checker, struct entry *entry)
                (entry->result_stars || type_is(entry->result, "string"))) {
         error_name(entry->name, "pointers and strings cannot travel as a result");
     } else if (answers & ATTRIBUTE_SYNC) {
-        refuse_deep(record_of(checker, entry->result), entry->name, "a result");
+        refuse_deep(checker, record_of(checker, entry->result), entry->name, "a result");
     }
 }
 

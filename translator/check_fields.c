@@ -153,7 +153,8 @@ static void check_inner(const struct view *view)
     }
     field->record = symbol->is.record;
     if (!view->rules->deep)
-        refuse_deep(field->record, field->name, arena_print("part of %s", view->rules->in));
+        refuse_deep(view->checker, field->record, field->name,
+                    arena_print("part of %s", view->rules->in));
 }
 
 static void check_type(const struct view *view)
@@ -220,6 +221,7 @@ static void check_fields(struct checker *checker, const struct rules *rules, str
 void check_record(struct checker *checker, struct record *record)
 {
     check_fields(checker, &of_record, record->fields);
+    note_deep_field(checker, record);
 }
 
 /* `x[]` brings a field x_count with it. */
@@ -291,6 +293,6 @@ void check_local(struct checker *checker, struct field *local)
     } else if (message_of(checker, local->type)) {
         error_name(local->name, "a variable of a body cannot be a message");
     } else {
-        refuse_deep(local->record, local->name, "a variable of a body");
+        refuse_deep(checker, local->record, local->name, "a variable of a body");
     }
 }

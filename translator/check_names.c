@@ -13,7 +13,6 @@
  */
 #include "check.h"
 
-#include <string.h>
 
 #include "arena.h"
 #include "diagnostic.h"
