@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fftw_mpi.c - one-dimensional transforms by FFTW, over MPI and in one piece.
+ * fftw_mpi.c - one-dimensional transforms by FFTW: over MPI, and on one rank in one piece.
  *
  * The same problem as apps/fft1d: n = 2^LOG2 complex numbers in natural order, dealt out in
- * blocks, and the result so, too (not FFTW_MPI_SCRAMBLED_OUT).  Planned with FFTW_MEASURE,
- * in place and out of place, of which the faster counts; with "patient" FFTW_PATIENT.  On
- * one rank FFTW in one piece is measured as well, as series "fftw".
+ * blocks, and the result so, too (not FFTW_MPI_SCRAMBLED_OUT).  Planned with FFTW_MEASURE
+ * and with FFTW_PATIENT, in place and out of place: the fastest of all counts.
  *
- * usage: mpirun -n N fftw_mpi SERIES LOG2[,LOG2...][,patient]
+ * usage: mpirun -n N fftw_mpi SERIES LOG2[,LOG2...]
  */
 #include <fftw3-mpi.h>
 #include <math.h>
@@ -17,11 +16,10 @@
 #include "bench.h"
 
 #define HUGE  ((size_t)2 << 20) /* a huge page */
-#define LEAST 5                 /* transforms, and so many seconds: the best counts */
-#define WHILE 0.5
+#define LEAST 3                 /* transforms, and so many seconds: the best counts */
+#define WHILE 0.2
 
-static int      rank, ranks;
-static unsigned effort = FFTW_MEASURE;
+static int rank, ranks;
 
 /* As ours has it: huge pages. */
 static fftw_complex *allocate(ptrdiff_t count)
@@ -82,48 +80,46 @@ static void report(const char *series, int log2, double seconds)
                      5 * n * log2 / seconds);
 }
 
-static void measure_mpi(const char *series, int log2)
+static fftw_plan plan(ptrdiff_t n, fftw_complex *x, fftw_complex *y, unsigned effort)
 {
-    ptrdiff_t n = (ptrdiff_t)1 << log2, in, in_at, out, out_at;
-    ptrdiff_t room =
-        fftw_mpi_local_size_1d(n, MPI_COMM_WORLD, FFTW_FORWARD, effort, &in, &in_at, &out, &out_at);
-    fftw_complex *x = allocate(room), *y = allocate(room);
-
-    report(series, log2,
-           measure(fftw_mpi_plan_dft_1d(n, x, x, MPI_COMM_WORLD, FFTW_FORWARD, effort), x, in));
-    report(series, log2,
-           measure(fftw_mpi_plan_dft_1d(n, x, y, MPI_COMM_WORLD, FFTW_FORWARD, effort), x, in));
-    free(x);
-    free(y);
+    if (ranks == 1)
+        return fftw_plan_dft_1d((int)n, x, y, FFTW_FORWARD, effort);
+    return fftw_mpi_plan_dft_1d(n, x, y, MPI_COMM_WORLD, FFTW_FORWARD, effort);
 }
 
-static void measure_one_piece(int log2)
+/* Numbers on this rank; and how many there must be room for. */
+static ptrdiff_t share(ptrdiff_t n, unsigned effort, ptrdiff_t *room)
 {
-    ptrdiff_t     n = (ptrdiff_t)1 << log2;
-    fftw_complex *x = allocate(n), *y = allocate(n);
+    ptrdiff_t in, in_first, out, out_first;
 
-    report("fftw", log2, measure(fftw_plan_dft_1d((int)n, x, x, FFTW_FORWARD, effort), x, n));
-    report("fftw", log2, measure(fftw_plan_dft_1d((int)n, x, y, FFTW_FORWARD, effort), x, n));
+    *room = fftw_mpi_local_size_1d(n, MPI_COMM_WORLD, FFTW_FORWARD, effort, &in, &in_first, &out,
+                                   &out_first);
+    return in;
+}
+
+static void measure_size(const char *series, int log2, unsigned effort)
+{
+    ptrdiff_t     n = (ptrdiff_t)1 << log2, room, count = share(n, effort, &room);
+    fftw_complex *x = allocate(room), *y = allocate(room);
+
+    report(series, log2, measure(plan(n, x, x, effort), x, count));
+    report(series, log2, measure(plan(n, x, y, effort), x, count));
     free(x);
     free(y);
 }
 
 int main(int argc, char **argv)
 {
-    const char *series = argc > 1 ? argv[1] : "fftw-mpi";
+    const char *series  = argc > 1 ? argv[1] : "fftw-mpi";
+    char        sizes[] = "20";
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     fftw_mpi_init();
-    if (argc > 2 && strstr(argv[2], "patient"))
-        effort = FFTW_PATIENT;
-    for (char *size = strtok(argc > 2 ? argv[2] : NULL, ","); size; size = strtok(NULL, ",")) {
-        if (atoi(size) == 0)
-            continue; /* "patient" */
-        measure_mpi(series, atoi(size));
-        if (ranks == 1)
-            measure_one_piece(atoi(size));
+    for (char *size = strtok(argc > 2 ? argv[2] : sizes, ","); size; size = strtok(NULL, ",")) {
+        measure_size(series, atoi(size), FFTW_MEASURE);
+        measure_size(series, atoi(size), FFTW_PATIENT);
     }
     fftw_mpi_cleanup();
     MPI_Finalize();
