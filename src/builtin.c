@@ -52,6 +52,8 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_SEED_NONE]    = {"skua.seed-none", ski_on_seed_none, 0},
     [SKI_HANDLER_SEED_KNOWN]   = {"skua.seed-known", ski_on_seed_known, 0},
     [SKI_HANDLER_INSERT]       = {"skua.insert", ski_on_insert, SKI_INSERT_LEAST},
+    [SKI_HANDLER_CLAIM]        = {"skua.claim", ski_on_claim, SKI_CLAIM_LEAST},
+    [SKI_HANDLER_CLAIMED]      = {"skua.claimed", ski_on_claimed, SKI_LOCATED_LEAST},
     [SKI_HANDLER_DELETE]       = {"skua.delete", ski_on_delete, 0},
     [SKI_HANDLER_LOCATED]      = {"skua.located", ski_on_located, SKI_LOCATED_LEAST},
     [SKI_HANDLER_MIGRATE]      = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST},
@@ -83,5 +85,5 @@ const bool ski_builtin_runs_program[SKI_HANDLERS] = {
     [SKI_HANDLER_PART] = true,          [SKI_HANDLER_START] = true,
     [SKI_HANDLER_FEWER] = true,         [SKI_HANDLER_SECTION] = true,
     [SKI_HANDLER_SECTION_LATE] = true,  [SKI_HANDLER_SECTION_PART] = true,
-    [SKI_HANDLER_SECTION_FEWER] = true,
+    [SKI_HANDLER_SECTION_FEWER] = true, [SKI_HANDLER_CLAIM] = true,
 };
