@@ -260,9 +260,41 @@ void check_message(struct checker *checker, struct message *message)
     }
 }
 
+/* False if C would not let one be assigned to the other, as far as that is known. */
+static bool takes(const struct checker *checker, const struct field *field,
+                  const struct parameter *parameter)
+{
+    if (field->dimensions)
+        return !field->variable || parameter->passing == PASS_ARRAY;
+    if (type_is(field->type, "string"))
+        return parameter->passing == PASS_STRING;
+    return parameter->passing == PASS_VALUE && field->stars == parameter->stars &&
+           field->record == record_of(checker, parameter->type);
+}
+
+/* A field without a value gets that of the constructor's parameter that has its name. */
+static void check_namesakes(const struct checker *checker, const struct class *class,
+                            const struct entry   *constructor)
+{
+    for (const struct parameter *p = constructor->parameters; p; p = p->next)
+        for (const struct field *f = class->state; f; f = f->next) {
+            if (f->value.text.at || !p->name.text.length ||
+                !text_equal(p->name.text, f->name.text) || takes(checker, f, p))
+                continue;
+            error_name(p->name,
+                       "`%.*s' is the value of the field of that name, which has another "
+                       "type",
+                       TEXT(p->name.text));
+            hint_at(f->name.place, "declared here; one of them needs another name");
+        }
+}
+
 void check_state(struct checker *checker, struct class *class)
 {
     check_fields(checker, &of_state, class->state);
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        if (entry->kind == ENTRY_CONSTRUCTOR)
+            check_namesakes(checker, class, entry);
 }
 
 /* All readonly variables of a program are one list: lengths may be those of another module. */
