@@ -28,11 +28,11 @@ SKUA_BEGIN_DECLS
 #define SKUA_SMALL_ARGUMENTS 256
 
 /** What arrived cannot be arguments of @p entry, "Block.ghost": ends the job. */
-SKUA_API _Noreturn void skua_malformed(const char *entry, size_t bytes);
+SKUA_API void skua_malformed(const char *entry, size_t bytes) __attribute__((noreturn));
 
 /** A length that cannot be: ends the job. */
-SKUA_API _Noreturn void skua_bad_length(const char *entry, const char *parameter,
-                                        long long length);
+SKUA_API void skua_bad_length(const char *entry, const char *parameter,
+                              long long length) __attribute__((noreturn));
 
 /** Room for @p count items of @p each bytes behind *end, which grows: where they begin. */
 static inline size_t skua_room(size_t *end, long long count, size_t each, size_t align,
