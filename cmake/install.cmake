@@ -28,3 +28,6 @@ if(SKUA_TOPOLOGY STREQUAL hwloc)
 endif()
 configure_file(cmake/skua.pc.in ${PROJECT_BINARY_DIR}/skua.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/skua.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Syntax of interface files, for editors.
+install(DIRECTORY editors/ DESTINATION ${CMAKE_INSTALL_DATADIR}/skua/editors)
