@@ -184,15 +184,15 @@ int main(int argc, char **argv)
 {
     skua_class_def def = {.name = "tally", .bytes = sizeof(struct tally), .pup = pup};
 
-    tally_class    = skua_class_register(&def);
-    add_entry      = skua_method_register(tally_class, "add", on_add, 0);
-    create_entry   = skua_method_register(tally_class, "create", on_add, SKUA_ENTRY_CREATE_HERE);
-    move_entry     = skua_method_register(tally_class, "move", on_move, 0);
-    report_entry   = skua_method_register(tally_class, "report", on_report, 0);
-    work_handler   = skua_register("work", on_work);
-    member_stream  = skua_stream_register("tally.add", &(skua_stream_def){
-                                                           .item_bytes = sizeof(struct member_item),
-                                                           .batch      = on_members});
+    tally_class   = skua_class_register(&def);
+    add_entry     = skua_method_register(tally_class, "add", on_add, 0);
+    create_entry  = skua_method_register(tally_class, "create", on_add, SKUA_ENTRY_CREATE_HERE);
+    move_entry    = skua_method_register(tally_class, "move", on_move, 0);
+    report_entry  = skua_method_register(tally_class, "report", on_report, 0);
+    work_handler  = skua_register("work", on_work);
+    member_stream = skua_stream_register(
+        "tally.add",
+        &(skua_stream_def){.item_bytes = sizeof(struct member_item), .batch = on_members});
     element_stream = skua_stream_register(
         "tally.create",
         &(skua_stream_def){.item_bytes = sizeof(struct element_item), .batch = on_elements});

@@ -420,8 +420,7 @@ static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_en
 
     if (all->id != ref->of.id || all->quick_bytes != ref->index.bytes || all->kind != SKI_ARRAY ||
         what->of != all->class || !what->plain || what->flags & SKUA_ENTRY_CREATE_HERE ||
-        find_key(all, ref) ||
-        !send_quick(self, all, ref, entry, data, bytes))
+        find_key(all, ref) || !send_quick(self, all, ref, entry, data, bytes))
         invoke_copy(ref, entry, data, bytes);
 }
 
