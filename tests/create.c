@@ -402,10 +402,10 @@ static void test_section(void)
 static const struct {
     const char *name;
     void (*fn)(void);
-} tests[] = {{"home", test_home},   {"here", test_here},         {"urgent", test_urgent},
-             {"mixed", test_mixed}, {"own", test_own},           {"again", test_again},
+} tests[] = {{"home", test_home},     {"here", test_here},         {"urgent", test_urgent},
+             {"mixed", test_mixed},   {"own", test_own},           {"again", test_again},
              {"queued", test_queued}, {"journeys", test_journeys}, {"early", test_early},
-             {"ways", test_ways},   {"section", test_section}};
+             {"ways", test_ways},     {"section", test_section}};
 
 static void start(int argc, char **argv)
 {
@@ -422,14 +422,14 @@ int main(int argc, char **argv)
 {
     item_class =
         skua_class_register(&(skua_class_def){"item", sizeof(struct item), construct, NULL, pup});
-    worker_class  = skua_class_register(&(skua_class_def){.name = "worker"});
-    home_entry    = skua_method_register(item_class, "home", on_mail, SKUA_ENTRY_CREATE_HOME);
-    here_entry    = skua_method_register(item_class, "here", on_mail, SKUA_ENTRY_CREATE_HERE);
-    urgent_entry  = skua_method_register(item_class, "urgent", on_mail,
-                                         SKUA_ENTRY_CREATE_HERE | SKUA_ENTRY_IMMEDIATE);
-    plain_entry   = skua_method_register(item_class, "plain", on_mail, 0);
-    ask_entry     = skua_method_register(item_class, "ask", on_ask,
-                                         SKUA_ENTRY_SYNC | SKUA_ENTRY_CREATE_HERE);
+    worker_class = skua_class_register(&(skua_class_def){.name = "worker"});
+    home_entry   = skua_method_register(item_class, "home", on_mail, SKUA_ENTRY_CREATE_HOME);
+    here_entry   = skua_method_register(item_class, "here", on_mail, SKUA_ENTRY_CREATE_HERE);
+    urgent_entry = skua_method_register(item_class, "urgent", on_mail,
+                                        SKUA_ENTRY_CREATE_HERE | SKUA_ENTRY_IMMEDIATE);
+    plain_entry  = skua_method_register(item_class, "plain", on_mail, 0);
+    ask_entry =
+        skua_method_register(item_class, "ask", on_ask, SKUA_ENTRY_SYNC | SKUA_ENTRY_CREATE_HERE);
     where_entry   = skua_method_register(item_class, "where", on_where, SKUA_ENTRY_SYNC);
     move_entry    = skua_method_register(item_class, "move", on_move, 0);
     report_entry  = skua_method_register(item_class, "report", on_report, 0);

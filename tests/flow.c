@@ -10,6 +10,7 @@
 #include <skua/skua.h>
 #include <string.h>
 
+#include "flow_random.h"
 #include "tap.h"
 
 /* ---- a class ------------------------------------------------------------------------------ */
@@ -148,7 +149,7 @@ at_1:
         skua_flow_drop(&frame->x);
         skua_flow_drop(&frame->z);
         break;
-    default: CHECK(!"an alternative");
+    default: CHECK(strand->chosen <= 1);
     }
     skua_flow_end(strand);
 }
@@ -220,12 +221,6 @@ static const skua_strand_type Thing_both_type   = {"Thing.both", sizeof(struct T
                                                    Thing_both_go};
 static const skua_strand_type Thing_either_type = {"Thing.either", sizeof(struct Thing_either), 3,
                                                    3, Thing_either_go};
-
-static const skua_strand_type *const Thing_types[] = {
-    &Thing_one_type, &Thing_all_type, &Thing_loop_type, &Thing_both_type, &Thing_either_type};
-static const char *const     Thing_triggers[] = {"a", "b", "c"};
-static const skua_flow_class Thing_flow       = {
-          "Thing", SKUA_FLOW_AT(sizeof(Thing)), 5, TRIGGERS, Thing_types, Thing_triggers};
 
 /* ---- one of them, in memory of our own ------------------------------------------------------ */
 
@@ -400,6 +395,13 @@ static void Thing_crowd_go(skua_strand *strand)
 static const skua_strand_type Thing_crowd_type = {"Thing.crowd", sizeof(struct Thing_crowd), 0, 0,
                                                   Thing_crowd_go};
 
+static const skua_strand_type *const Thing_types[] = {
+    &Thing_one_type,    &Thing_all_type,  &Thing_loop_type, &Thing_both_type,
+    &Thing_either_type, &Thing_many_type, &Thing_crowd_type};
+static const char *const     Thing_triggers[] = {"a", "b", "c"};
+static const skua_flow_class Thing_flow       = {
+          "Thing", SKUA_FLOW_AT(sizeof(Thing)), 7, TRIGGERS, Thing_types, Thing_triggers};
+
 /* @p early: the messages first, and then those who want them, the last first. */
 static void crowd(int n, bool early)
 {
@@ -436,8 +438,71 @@ static void any_among_many(int n)
     expect(n == 100 ? "x1 y2 crowd100 " : "");
 }
 
-static int programs = 20;
+static int programs = 200;
 static int large    = 100000;
+
+/* ---- many that move ----------------------------------------------------------------------------
+ */
+
+static skua_class   thing_class;
+static skua_entry   feed_entry;
+static skua_handler moved_handler;
+
+static void construct(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    crowd_size      = large / 4;
+    crowd_backwards = false;
+    for (int i = 0; i < crowd_size; i++)
+        skua_flow_arrive(&Thing_flow, self, A, i, &i, sizeof i);
+    skua_flow_begin(&Thing_flow, self, &Thing_crowd_type, nothing);
+    skua_migrate(self, skua_pes() - 1);
+    skua_invoke_copy(skua_ref_of(self), feed_entry, NULL, 0);
+}
+
+static void on_feed(void *self, const void *data, size_t bytes)
+{
+    char text[64];
+
+    (void)data, (void)bytes;
+    CHECK(skua_pe() == skua_pes() - 1);
+    crowd_size = large / 4;
+    many_sum   = 0;
+    for (int i = crowd_size - 1; i >= 0; i--)
+        skua_flow_arrive(&Thing_flow, self, B, i, &i, sizeof i);
+    CHECK(many_sum == (long)crowd_size * (crowd_size - 1) / 2);
+    skua_flow_begin(&Thing_flow, self, &Thing_loop_type, nothing);
+    snprintf(text, sizeof text, "crowd%d a0 a1 a2 end0 ", crowd_size);
+    CHECK(strcmp(((Thing *)self)->text, text) == 0);
+    skua_delete(self); /* with messages that are kept */
+    skua_send_copy(0, moved_handler, NULL, 0);
+}
+
+static void destroy(void *self)
+{
+    skua_flow_destroy(&Thing_flow, self);
+}
+
+static void pup(skua_pup *p, void *self)
+{
+    skua_pup_bytes(p, self, sizeof(Thing));
+    skua_flow_pup(&Thing_flow, p, self);
+}
+
+static void on_moved(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    flow_random_start(programs, tap_seed());
+}
+
+static void register_thing(void)
+{
+    static const skua_class_def def = {"Thing", sizeof memory, construct, destroy, pup};
+
+    thing_class   = skua_class_register(&def);
+    feed_entry    = skua_method_register(thing_class, "feed", on_feed, 0);
+    moved_handler = skua_register("moved", on_moved);
+}
 
 static void start(int argc, char **argv)
 {
@@ -452,7 +517,7 @@ static void start(int argc, char **argv)
     any_among_many(100);
     crowd(large, false);
     crowd(large, true);
-    skua_exit(0);
+    skua_chare_create(thing_class, 0, NULL, 0);
 }
 
 int main(int argc, char **argv)
@@ -461,5 +526,7 @@ int main(int argc, char **argv)
         programs = atoi(argv[1]);
     if (argc > 2)
         large = atoi(argv[2]);
+    register_thing();
+    flow_random_register();
     return skua_main(argc, argv, start);
 }

@@ -31,7 +31,7 @@ struct symbol {
     enum symbol_kind kind;
     struct name      name;
     union {
-        struct class *class;
+        struct class   *class;
         struct message *message;
         struct record  *record;
         struct field   *readonly;
@@ -41,12 +41,14 @@ struct symbol {
 };
 
 struct checker {
-    struct tree   *tree;
-    struct symbol *first, *last;
-    struct map     symbols;   /* name -> struct symbol            */
-    struct map     modules;   /* name -> struct module            */
-    struct map     readonlys; /* name -> struct field, so far     */
-    struct map     written;   /* name -> struct origin: all names of the C that will be written */
+    struct tree         *tree;
+    const struct module *main;
+    struct symbol       *first, *last;
+    struct map           symbols;   /* name -> struct symbol            */
+    struct map           modules;   /* name -> struct module            */
+    struct map           deep;      /* name of a struct -> struct field: see note_deep_field() */
+    struct map           readonlys; /* name -> struct field, so far     */
+    struct map           written; /* name -> struct origin: all names that will be written */
 };
 
 struct symbol *find_symbol(const struct checker *checker, struct text name, enum symbol_kind kind);
@@ -87,12 +89,13 @@ bool may_be_integer(const struct checker *checker, struct code type, unsigned st
 const struct record  *record_of(const struct checker *checker, struct code type);
 const struct message *message_of(const struct checker *checker, struct code type);
 
-/** The first field, at any depth, that lies outside of the struct: a string, an array of
- *  variable length, a pointer.  NULL: a copy of its bytes is a copy of it. */
-const struct field *deep_field(const struct record *record);
+/** Note in checker->deep the first field, at any depth, that lies outside of the struct: a
+ *  string, an array of variable length, a pointer.  None: a copy of its bytes is a copy of it. */
+void note_deep_field(struct checker *checker, const struct record *record);
 
-/** Refuse a struct, as the type of @p name, that is more than its bytes. */
-void refuse_deep(const struct record *record, struct name name, const char *where);
+/** Refuse a struct, as the type of @p name, that is more than its bytes; @p record may be NULL. */
+void refuse_deep(const struct checker *checker, const struct record *record, struct name name,
+                 const char *where);
 
 /* ---- the others ---------------------------------------------------------------------------- */
 

@@ -122,7 +122,7 @@ static void check_override(const struct class *class, struct entry *own,
         hint_at(inherited->name.place, "declared here");
         return;
     }
-    if (!own->attributes) {
+    if (own->of == class && !own->attributes) {
         own->attributes = inherited->attributes;
         own->aggregate  = inherited->aggregate;
     } else if (own->attributes != inherited->attributes) {

@@ -59,7 +59,7 @@ static void check_array(const struct checker *checker, const struct parameter *l
         hint("take it as well: `int n, %s %.*s[n]'", type_spelling(parameter->type),
              TEXT(parameter->name.text));
     } else {
-        refuse_deep(record_of(checker, parameter->type), parameter->name, "an argument");
+        refuse_deep(checker, record_of(checker, parameter->type), parameter->name, "an argument");
         for_each_word(parameter->length, check_length_word, &check);
     }
 }
@@ -67,6 +67,10 @@ static void check_array(const struct checker *checker, const struct parameter *l
 static void check_value(const struct checker *checker, struct parameter *parameter)
 {
     parameter->message = message_of(checker, parameter->type);
+    if (type_is(parameter->type, "string") && !parameter->stars) {
+        parameter->passing = PASS_STRING; /* `const string` */
+        return;
+    }
     if (parameter->message && parameter->stars == 1)
         parameter->passing = PASS_MESSAGE;
     else if (parameter->message && !parameter->stars)
@@ -77,7 +81,7 @@ static void check_value(const struct checker *checker, struct parameter *paramet
     else if (type_is(parameter->type, "void"))
         error_name(parameter->name, "a parameter cannot be void");
     else
-        refuse_deep(record_of(checker, parameter->type), parameter->name, "an argument");
+        refuse_deep(checker, record_of(checker, parameter->type), parameter->name, "an argument");
 }
 
 static void check_parameter(const struct checker *checker, const struct parameter *list,
@@ -146,8 +150,11 @@ static void check_main_parameters(struct class *class, struct entry *entry)
     if (argv && !argv->next && type_is(argc->type, "int") && !argc->stars &&
         argc->passing == PASS_VALUE && type_is(argv->type, "char") &&
         argv->stars + (argv->passing == PASS_ARRAY) == 2 && argc->name.text.length &&
-        argv->name.text.length)
+        argv->name.text.length) {
+        argv->passing = PASS_VALUE;
+        argv->stars   = 2;
         return;
+    }
     error_name(entry->name, "mainchare `%.*s' is made with nothing, or the arguments of `main'",
                TEXT(class->name.text));
     hint("`entry %.*s();' or `entry %.*s(int argc, char **argv);'", TEXT(class->name.text),
@@ -162,7 +169,13 @@ static bool is_counted_array(const struct checker *checker, const struct paramet
 {
     return p && p->next && !p->next->next && p->passing == PASS_VALUE &&
            may_be_integer(checker, p->type, p->stars) && p->next->passing == PASS_ARRAY &&
-           mentions(p->next->length, p->name.text);
+           text_equal(p->next->length.text, p->name.text);
+}
+
+/* Of those that can be gathered. */
+static bool is_batch(const struct parameter *p)
+{
+    return p && p->next && p->next->passing == PASS_ARRAY;
 }
 
 static bool all_values(const struct parameter *p)
@@ -285,7 +298,7 @@ static void check_result(const struct checker *checker, struct entry *entry)
                (entry->result_stars || type_is(entry->result, "string"))) {
         error_name(entry->name, "pointers and strings cannot travel as a result");
     } else if (answers & ATTRIBUTE_SYNC) {
-        refuse_deep(record_of(checker, entry->result), entry->name, "a result");
+        refuse_deep(checker, record_of(checker, entry->result), entry->name, "a result");
     }
 }
 
@@ -324,17 +337,33 @@ void check_entry(struct checker *checker, struct class *class, struct entry *ent
         check_parameters(checker, entry->parameters);
 }
 
+/* A reference to an interface does not say where the object is, or what it is. */
+static void check_in_interface(const struct entry *entry)
+{
+    const unsigned direct = ATTRIBUTE_LOCAL | ATTRIBUTE_AGGREGATE;
+
+    for (unsigned left = entry->attributes & direct; left; left &= left - 1)
+        error_name(entry->name, "an entry of an interface cannot be `%s'", attribute_name(left));
+}
+
+static void check_gathering(const struct class *class, const struct entry *entry)
+{
+    if (class->kind != CLASS_GROUP && class->kind != CLASS_ARRAY)
+        error_name(entry->name, "`aggregate' is for groups and arrays, and `%.*s' is none",
+                   TEXT(class->name.text));
+    else if (class->kind == CLASS_ARRAY && is_batch(entry->parameters))
+        error_name(entry->name, "`aggregate': only groups can be given batches");
+}
+
 void check_entry_kind(const struct class *class, const struct entry *entry)
 {
-    const unsigned demand    = ATTRIBUTE_CREATEHERE | ATTRIBUTE_CREATEHOME;
-    bool           aggregate = entry->attributes & ATTRIBUTE_AGGREGATE;
+    unsigned demand = entry->attributes & (ATTRIBUTE_CREATEHERE | ATTRIBUTE_CREATEHOME);
 
-    if (class->kind == CLASS_ARRAY || class->kind == CLASS_INTERFACE)
-        return;
-    if (entry->attributes & demand)
-        error_name(entry->name, "`%s' is for arrays, and `%.*s' is none",
-                   attribute_name(entry->attributes & demand), TEXT(class->name.text));
-    if (aggregate && class->kind != CLASS_GROUP)
-        error_name(entry->name, "`aggregate' is for groups and arrays, and `%.*s' is none",
+    if (class->kind == CLASS_INTERFACE)
+        check_in_interface(entry);
+    else if (entry->attributes & ATTRIBUTE_AGGREGATE)
+        check_gathering(class, entry);
+    if (demand && class->kind != CLASS_ARRAY && class->kind != CLASS_INTERFACE)
+        error_name(entry->name, "`%s' is for arrays, and `%.*s' is none", attribute_name(demand),
                    TEXT(class->name.text));
 }

@@ -8,6 +8,7 @@
  */
 #include "check.h"
 
+#include "arena.h"
 #include "diagnostic.h"
 #include "source.h"
 #include "words.h"
@@ -34,7 +35,8 @@ struct view {
     const struct rules *rules;
     const struct map   *before; /* fields that are declared before it */
     struct field       *field;
-    struct code         length; /* that is looked at                  */
+    struct code         length;   /* that is looked at                  */
+    bool                variable; /* it is made of other fields       */
 };
 
 /* ---- lengths -------------------------------------------------------------------------------- */
@@ -62,7 +64,7 @@ static void check_length_word(struct text word, void *arg)
         error_name(name_in(view->length, word), "the length of `%.*s' must be declared before it",
                    TEXT(view->field->name.text));
     } else if (length) {
-        view->field->variable = true;
+        view->variable = true;
         if (!length->dimensions && may_be_integer(view->checker, length->type, length->stars))
             return;
         error_name(name_in(view->length, word), "`%.*s' is not an integer: it cannot be a length",
@@ -73,7 +75,7 @@ static void check_length_word(struct text word, void *arg)
 
 static void check_open(struct view *view, const struct dimension *dimension)
 {
-    view->field->variable = true;
+    view->variable = true;
     if (view->rules->open)
         return;
     error_at(dimension->place, 1, "array `%.*s' needs a length", TEXT(view->field->name.text));
@@ -81,21 +83,23 @@ static void check_open(struct view *view, const struct dimension *dimension)
         hint("declare a field for it, before it: `int n; double x[n];'");
 }
 
+/* The first may be variable; C must know the others to find an element. */
 static void check_dimensions(struct view *view)
 {
     struct field *field = view->field;
 
     for (const struct dimension *d = field->dimensions; d; d = d->next) {
-        view->length = d->length;
+        view->length   = d->length;
+        view->variable = false;
         if (d->length.text.length)
             for_each_word(d->length, check_length_word, view);
         else
             check_open(view, d);
-    }
-    if (field->variable && field->dimensions->next) {
-        error_name(field->name, "`%.*s': an array of variable length has one dimension",
-                   TEXT(field->name.text));
-        hint("compute the place of an element: `x[i * n + j]'");
+        if (d == field->dimensions)
+            field->variable = view->variable;
+        else if (view->variable)
+            error_at(d->place, 1, "only the first dimension of `%.*s' may be variable",
+                     TEXT(field->name.text));
     }
 }
 
@@ -118,8 +122,8 @@ static void refuse_pointer(const struct view *view)
 {
     const struct field *field = view->field;
 
-    error_name(field->name, "%s cannot have a pointer: what `%.*s' points to would not be packed",
-               view->rules->in, TEXT(field->name.text));
+    error_name(field->name, "%s cannot %s a pointer: what `%.*s' points to would not be packed",
+               view->rules->in, view->rules->globals ? "be" : "have", TEXT(field->name.text));
     if (type_is(field->type, "char") && view->rules->strings)
         hint("text is a `string': `string %.*s;'", TEXT(field->name.text));
     else if (view->rules == &of_state)
@@ -149,16 +153,18 @@ static void check_inner(const struct view *view)
     }
     field->record = symbol->is.record;
     if (!view->rules->deep)
-        refuse_deep(field->record, field->name, "part of a message");
+        refuse_deep(view->checker, field->record, field->name,
+                    arena_print("part of %s", view->rules->in));
 }
 
 static void check_type(const struct view *view)
 {
-    const struct field *field = view->field;
+    struct field *field = view->field;
 
-    if (type_is(field->type, "string"))
+    if (type_is(field->type, "string")) {
+        field->type.text = text_of("string"); /* whatever `const` was with it */
         check_string(view);
-    else if (field->stars && !field->transient)
+    } else if (field->stars && !field->transient)
         refuse_pointer(view);
     else if (type_is(field->type, "void") && !field->stars)
         error_name(field->name, "`%.*s' cannot be void", TEXT(field->name.text));
@@ -177,10 +183,10 @@ static void check_default(const struct view *view)
     if (!view->rules->defaults) {
         error_name(field->name, "the fields of %s have no values at first", view->rules->in);
         hint("only those of a `state' have, and readonly variables");
-    } else if (field->variable || (field->dimensions && !view->rules->globals)) {
-        error_name(field->name, "array `%.*s' cannot be given a value here",
+    } else if (field->variable) {
+        error_name(field->name, "array `%.*s' has a variable length, and no value at first",
                    TEXT(field->name.text));
-        hint("it is zero at first; the constructor can fill it");
+        hint("%s can fill it", view->rules->globals ? "the mainchare" : "the constructor");
     }
 }
 
@@ -215,6 +221,7 @@ static void check_fields(struct checker *checker, const struct rules *rules, str
 void check_record(struct checker *checker, struct record *record)
 {
     check_fields(checker, &of_record, record->fields);
+    note_deep_field(checker, record);
 }
 
 /* `x[]` brings a field x_count with it. */
@@ -253,9 +260,41 @@ void check_message(struct checker *checker, struct message *message)
     }
 }
 
+/* False if C would not let one be assigned to the other, as far as that is known. */
+static bool takes(const struct checker *checker, const struct field *field,
+                  const struct parameter *parameter)
+{
+    if (field->dimensions)
+        return !field->variable || parameter->passing == PASS_ARRAY;
+    if (type_is(field->type, "string"))
+        return parameter->passing == PASS_STRING;
+    return parameter->passing == PASS_VALUE && field->stars == parameter->stars &&
+           field->record == record_of(checker, parameter->type);
+}
+
+/* A field without a value gets that of the constructor's parameter that has its name. */
+static void check_namesakes(const struct checker *checker, const struct class *class,
+                            const struct entry   *constructor)
+{
+    for (const struct parameter *p = constructor->parameters; p; p = p->next)
+        for (const struct field *f = class->state; f; f = f->next) {
+            if (f->value.text.at || !p->name.text.length ||
+                !text_equal(p->name.text, f->name.text) || takes(checker, f, p))
+                continue;
+            error_name(p->name,
+                       "`%.*s' is the value of the field of that name, which has another "
+                       "type",
+                       TEXT(p->name.text));
+            hint_at(f->name.place, "declared here; one of them needs another name");
+        }
+}
+
 void check_state(struct checker *checker, struct class *class)
 {
     check_fields(checker, &of_state, class->state);
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        if (entry->kind == ENTRY_CONSTRUCTOR)
+            check_namesakes(checker, class, entry);
 }
 
 /* All readonly variables of a program are one list: lengths may be those of another module. */
@@ -286,6 +325,6 @@ void check_local(struct checker *checker, struct field *local)
     } else if (message_of(checker, local->type)) {
         error_name(local->name, "a variable of a body cannot be a message");
     } else {
-        refuse_deep(local->record, local->name, "a variable of a body");
+        refuse_deep(checker, local->record, local->name, "a variable of a body");
     }
 }

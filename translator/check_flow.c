@@ -165,6 +165,8 @@ static void bind_parameters(struct flow *flow, struct trigger *trigger)
 
     if (trigger->bare) {
         trigger->parameters = copy_parameters(declared);
+        for (own = trigger->parameters; own; own = own->next)
+            own->name.place = trigger->name.place; /* where errors about it belong */
         return;
     }
     for (; own && declared; own = own->next, declared = declared->next)

@@ -13,7 +13,6 @@
  */
 #include "check.h"
 
-#include <string.h>
 
 #include "arena.h"
 #include "diagnostic.h"
@@ -194,6 +193,9 @@ struct suffix {
 static const struct suffix message_names[] = {
     {"", NULL}, {"_new", "what makes one"}, {"_free", "what frees one"}, {NULL, NULL}};
 
+static const struct suffix record_names[] = {
+    {"", NULL}, {"_pup", "what packs one"}, {"_free", "what frees one"}, {NULL, NULL}};
+
 static const struct suffix class_names[] = {{"", NULL},
                                             {"_proxy", "the proxy"},
                                             {"_element", "the reference of an element"},
@@ -207,6 +209,7 @@ static const struct suffix class_names[] = {{"", NULL},
                                             {"_self", "what gives the reference of an object"},
                                             {"_of", "what gives the collection of an object"},
                                             {"_index", "the index"},
+                                            {"_position", "the type of the index"},
                                             {"_here", "what finds a local object"},
                                             {"_on_create", "the constructor"},
                                             {"_on_destroy", "the destructor"},
@@ -242,14 +245,14 @@ static void write_entry(struct checker     *checker, const struct class *class,
 {
     struct origin origin = {"entry", entry->name.text, NULL, class->name.text, entry->name.place};
     const char   *stem   = arena_print("%.*s_%.*s", TEXT(class->name.text), TEXT(entry->name.text));
-    bool          answers = entry->attributes & (ATTRIBUTE_SYNC | ATTRIBUTE_LOCAL);
-    bool          target  = entry->attributes & ATTRIBUTE_REDUCTIONTARGET || !entry->parameters;
+    bool single = entry->attributes & (ATTRIBUTE_SYNC | ATTRIBUTE_LOCAL | ATTRIBUTE_AGGREGATE);
+    bool target = entry->attributes & ATTRIBUTE_REDUCTIONTARGET || !entry->parameters;
 
     if (!write_all(checker, stem, entry_names, origin))
         return;
-    if (!answers && !write_all(checker, stem, send_names, origin))
+    if (!single && !write_all(checker, stem, send_names, origin))
         return;
-    if (!answers && target && !write_all(checker, stem, target_names, origin))
+    if (!single && target && !write_all(checker, stem, target_names, origin))
         return;
     if (entry->attributes & ATTRIBUTE_SYNC && !write_all(checker, stem, sync_names, origin))
         return;
@@ -262,6 +265,13 @@ static void write_class(struct checker *checker, const struct class *class, stru
 {
     if (!write_all(checker, arena_string(class->name.text), class_names, origin))
         return;
+    for (const struct base *base = class->bases; base; base = base->next)
+        if (base->class) {
+            origin.use = "the reference as an interface";
+            write_name(checker,
+                       arena_print("%.*s_as_%.*s", TEXT(class->name.text), TEXT(base->name.text)),
+                       origin);
+        }
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         if (entry->kind == ENTRY_METHOD && entry->name.text.length)
             write_entry(checker, class, entry);
@@ -276,6 +286,8 @@ void write_symbol(struct checker *checker, const struct symbol *symbol)
         write_class(checker, symbol->is.class, origin);
     else if (symbol->kind == SYMBOL_MESSAGE)
         write_all(checker, name, message_names, origin);
+    else if (symbol->kind == SYMBOL_RECORD)
+        write_all(checker, name, record_names, origin);
     else
         write_name(checker, name, origin);
 }
@@ -286,7 +298,7 @@ void write_module(struct checker *checker, const struct module *module)
         "module", module->name.text, "the registration", {0}, module->name.place};
 
     write_name(checker, arena_print("%.*s_register", TEXT(module->name.text)), origin);
-    if (!module->main)
+    if (module != checker->main)
         return;
     origin.use = "the beginning";
     write_name(checker, "main", origin);

@@ -7,7 +7,6 @@
  */
 #include "check.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "arena.h"
@@ -124,23 +123,27 @@ const struct message *message_of(const struct checker *checker, struct code type
     return symbol ? symbol->is.message : NULL;
 }
 
-/* Structs do not contain themselves: check_record() leaves ->record NULL where they would. */
-const struct field *deep_field(const struct record *record)
+/* Those of its inner structs are known by then: they are declared before it. */
+void note_deep_field(struct checker *checker, const struct record *record)
 {
-    for (const struct field *field = record->fields; field; field = field->next) {
-        const struct field *inner = field->record ? deep_field(field->record) : NULL;
+    for (struct field *field = record->fields; field; field = field->next) {
+        struct field *deep = NULL;
 
         if (field->variable || field->stars || type_is(field->type, "string"))
-            return field;
-        if (inner)
-            return inner;
+            deep = field;
+        else if (field->record)
+            deep = map_find(&checker->deep, field->record->name.text);
+        if (deep) {
+            map_put(&checker->deep, record->name.text, deep);
+            return;
+        }
     }
-    return NULL;
 }
 
-void refuse_deep(const struct record *record, struct name name, const char *where)
+void refuse_deep(const struct checker *checker, const struct record *record, struct name name,
+                 const char *where)
 {
-    const struct field *deep = record ? deep_field(record) : NULL;
+    const struct field *deep = record ? map_find(&checker->deep, record->name.text) : NULL;
 
     if (!deep)
         return;

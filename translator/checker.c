@@ -117,6 +117,18 @@ static void check_externs(const struct module *module)
                        TEXT(module->name.text));
 }
 
+static void check_one_main(struct checker *checker, const struct module *module)
+{
+    if (!module->main)
+        return;
+    if (checker->main) {
+        error_name(module->name, "there is a mainmodule already");
+        hint_at(checker->main->name.place, "it is `%.*s'", TEXT(checker->main->name.text));
+    } else {
+        checker->main = module;
+    }
+}
+
 /* A module is a name of its own: a class may be called the same. */
 static void check_module(struct checker *checker, struct module *module)
 {
@@ -125,6 +137,7 @@ static void check_module(struct checker *checker, struct module *module)
     if (!module->name.text.length)
         return;
     check_name(module->name);
+    check_one_main(checker, module);
     check_main(module);
     check_externs(module);
     earlier = map_put(&checker->modules, module->name.text, module);

@@ -9,22 +9,16 @@
  */
 #include "words.h"
 
-#include <string.h>
-
 struct scan {
     const char *at, *end;
     bool        line_begins;
     bool        member; /* a `.` or `->` came last */
 };
 
-static bool is_digit(char c)
+/* Letters of other alphabets too: as bytes, whatever they mean. */
+static bool begins_word(char c)
 {
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 128;
+    return is_letter(c) || (unsigned char)c >= 128;
 }
 
 static char peek(const struct scan *scan, size_t ahead)
@@ -62,7 +56,7 @@ static void skip_quoted(struct scan *scan)
 /* As the preprocessor sees numbers: 1e+3 and 0x1.8p-2L are one. */
 static void skip_number(struct scan *scan)
 {
-    while (is_digit(peek(scan, 0)) || is_letter(peek(scan, 0)) || peek(scan, 0) == '.') {
+    while (is_digit(peek(scan, 0)) || begins_word(peek(scan, 0)) || peek(scan, 0) == '.') {
         bool exponent = memchr("eEpP", *scan->at, 4);
 
         scan->at++;
@@ -75,7 +69,7 @@ static struct text take_word(struct scan *scan)
 {
     struct text word = {scan->at, 0};
 
-    while (is_letter(peek(scan, 0)) || is_digit(peek(scan, 0)))
+    while (begins_word(peek(scan, 0)) || is_digit(peek(scan, 0)))
         scan->at++;
     word.length = (size_t)(scan->at - word.at);
     return word;
@@ -129,7 +123,7 @@ static struct text next_word(struct scan *scan)
             continue;
         char c            = *scan->at;
         scan->line_begins = false;
-        if (is_letter(c)) {
+        if (begins_word(c)) {
             bool        member = scan->member;
             struct text word   = take_word(scan);
 
@@ -172,26 +166,4 @@ bool mentions(struct code code, struct text name)
         if (text_equal(word, name))
             return true;
     return false;
-}
-
-bool text_equal(struct text a, struct text b)
-{
-    return a.length == b.length && (a.length == 0 || memcmp(a.at, b.at, a.length) == 0);
-}
-
-bool text_is(struct text text, const char *string)
-{
-    return text_equal(text, text_of(string));
-}
-
-bool text_begins(struct text text, const char *string)
-{
-    size_t length = strlen(string);
-
-    return text.length >= length && memcmp(text.at, string, length) == 0;
-}
-
-struct text text_of(const char *string)
-{
-    return (struct text){string, strlen(string)};
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* words.h - the identifiers in a piece of C, and texts compared. */
+/* words.h - the identifiers in a piece of C. */
 #ifndef WORDS_H
 #define WORDS_H
 
+#include "text.h"
 #include "tree.h"
 
 /**
@@ -14,12 +15,5 @@ void for_each_word(struct code code, void (*fn)(struct text word, void *arg), vo
 
 /** Whether @p name is one of these words. */
 bool mentions(struct code code, struct text name);
-
-bool text_equal(struct text a, struct text b);
-bool text_is(struct text text, const char *string);
-bool text_begins(struct text text, const char *string);
-
-/** A string as a text, which points to it. */
-struct text text_of(const char *string);
 
 #endif

@@ -28,11 +28,11 @@ SKUA_BEGIN_DECLS
 #define SKUA_SMALL_ARGUMENTS 256
 
 /** What arrived cannot be arguments of @p entry, "Block.ghost": ends the job. */
-SKUA_API _Noreturn void skua_malformed(const char *entry, size_t bytes);
+SKUA_API void skua_malformed(const char *entry, size_t bytes) __attribute__((noreturn));
 
 /** A length that cannot be: ends the job. */
-SKUA_API _Noreturn void skua_bad_length(const char *entry, const char *parameter,
-                                        long long length);
+SKUA_API void skua_bad_length(const char *entry, const char *parameter,
+                              long long length) __attribute__((noreturn));
 
 /** Room for @p count items of @p each bytes behind *end, which grows: where they begin. */
 static inline size_t skua_room(size_t *end, long long count, size_t each, size_t align,
@@ -64,7 +64,7 @@ static inline const void *skua_found(const void *data, size_t bytes, size_t *end
 static inline const char *skua_found_string(const void *data, size_t bytes, size_t *end,
                                             uint32_t length, const char *entry)
 {
-    const char *string = skua_found(data, bytes, end, length, 1, 1, entry);
+    const char *string = (const char *)skua_found(data, bytes, end, length, 1, 1, entry);
 
     if (__builtin_expect(length == 0 || string[length - 1] != 0, 0))
         skua_malformed(entry, bytes);

@@ -293,6 +293,7 @@ static SKI_COLD _Noreturn void undeliverable(struct ski_collection *all, const s
 struct order {
     _Alignas(16) int32_t pe;
     uint32_t moves;
+    uint32_t claimed; /* because that PE wanted it; it may want it no more */
 };
 
 /* At the home, of an element that shall be elsewhere. */
@@ -319,7 +320,7 @@ static void create(struct ski_collection *all, const skua_index *index,
 }
 
 /* The same on another PE. */
-static void create_there(struct ski_collection *all, const skua_index *index, int pe)
+static void create_there(struct ski_collection *all, const skua_index *index, int pe, bool claimed)
 {
     skua_ref      ref = {{all->id}, *index};
     size_t        bytes;
@@ -327,7 +328,8 @@ static void create_there(struct ski_collection *all, const skua_index *index, in
     skua_msg     *msg   = ski_insertion(all->self, &ref, SKI_HANDLER_INSERT, data, bytes);
     struct order *order = skua_msg_data(msg);
 
-    order->pe = pe;
+    order->pe      = pe;
+    order->claimed = claimed;
     send_there(all, index, msg);
 }
 
@@ -364,7 +366,7 @@ static struct ski_object *create_home_or_there(struct ski_collection *all, const
     if (!(flags & SKUA_ENTRY_CREATE_HERE) || waiting || msg->source == all->self->pe ||
         msg->source >= all->self->pes)
         return create_for(all, index, place, msg);
-    create_there(all, index, msg->source);
+    create_there(all, index, msg->source, false);
     ski_pass_on(all->self, msg->source, msg);
     return NULL;
 }
@@ -409,8 +411,28 @@ static struct ski_object *grant(struct ski_collection *all, const skua_index *in
 {
     if (who == all->self->pe || (place && place->held.first))
         return create_for(all, index, place, msg);
-    create_there(all, index, who);
+    create_there(all, index, who, true);
     skua_msg_free(msg);
+    return NULL;
+}
+
+/* A claim of an element that is not here.  Old traces may lead it in circles, back to its
+ * sender too, until the element is where its home believes it to be.  So it never waits for
+ * another claim, which might wait for this one. */
+static struct ski_object *claim_astray(struct ski_collection *all, const skua_index *index,
+                                       skua_msg *msg, int who)
+{
+    struct ski_absent *place = find_place(all, index);
+    int                home  = ski_home(all, index);
+
+    if (place && place->pe >= 0)
+        ski_pass_on(all->self, place->pe, msg);
+    else if (home == all->self->pe)
+        return grant(all, index, place, msg, who);
+    else if (who != all->self->pe || (place && place->pe == SKI_PLACE_CLAIMED))
+        ski_pass_on(all->self, home, msg);
+    else
+        skua_msg_free(msg); /* the element was here, and has gone: nobody waits for the answer */
     return NULL;
 }
 
@@ -419,7 +441,6 @@ static struct ski_object *grant(struct ski_collection *all, const skua_index *in
 void ski_on_claim(skua_msg *msg)
 {
     struct ski_collection *all;
-    struct ski_absent     *place;
     struct ski_object     *object;
     skua_index             index;
     int                    who;
@@ -430,11 +451,8 @@ void ski_on_claim(skua_msg *msg)
     if (all->kind != SKI_ARRAY || (unsigned)who >= (unsigned)all->self->pes)
         ski_fatal("PE %d claims %s, which makes no sense", who, ski_element_text(all, &index));
     object = ski_here(all, &index);
-    place  = find_place(all, &index);
-    if (!object && ski_home(all, &index) == all->self->pe && !(place && place->pe >= 0))
-        object = grant(all, &index, place, msg, who);
-    else if (!object)
-        object = ski_astray_for(all, &index, msg, 0);
+    if (!object)
+        object = claim_astray(all, &index, msg, who);
     if (!object)
         return;
     if (who != all->self->pe)
@@ -524,6 +542,21 @@ static void check_open(const struct ski_collection *all, const skua_index *index
                    ski_element_text(all, index));
 }
 
+/* Whether an order comes too late: the element that was claimed has come here meanwhile, and
+ * gone.  A message made it necessary that was delivered long ago. */
+static bool is_unwanted(const struct ski_collection *all, const skua_index *index,
+                        const struct order *order)
+{
+    const struct ski_absent *place = find_place(all, index);
+
+    return order->claimed && !(place && place->pe == SKI_PLACE_CLAIMED);
+}
+
+static void refuse(struct ski_collection *all, const skua_index *index, const struct order *order)
+{
+    tell(all, ski_home(all, index), index, &(struct news){SKI_PLACE_DELETED, order->moves});
+}
+
 void ski_on_insert(skua_msg *msg)
 {
     struct order          *order = skua_msg_data(msg);
@@ -550,8 +583,11 @@ void ski_on_insert(skua_msg *msg)
         send_there(all, &index, msg);
         return;
     }
-    ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
-                      msg->bytes - sizeof *order);
+    if (is_unwanted(all, &index, order))
+        refuse(all, &index, order);
+    else
+        ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
+                          msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
 
