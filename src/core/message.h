@@ -47,6 +47,10 @@ struct skua_msg {
             void (*method)(void *self, const void *data, size_t bytes);
             struct ski_magazine *magazine;
         } here; /* SKI_MSG_HERE: what to call, or NULL; where the message is given back, or NULL */
+        struct {
+            struct skua_msg *previous, *same;
+            uint32_t         trigger;
+        } kept; /* by an object, until a strand asks for it: flow/trigger.h */
     };
 };
 
