@@ -258,7 +258,7 @@ static void go_on_at(struct parser *parser, const char *at)
     parser->looked = parser->broken = false;
 }
 
-static void add_piece(struct parser *parser, struct text text, bool block)
+void add_piece(struct parser *parser, struct text text, bool block)
 {
     struct piece *piece = ARENA_NEW(struct piece);
 

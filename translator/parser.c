@@ -64,7 +64,8 @@ static bool parse_path(struct parser *parser, struct code *code)
         at++;
     if (at == end || *at != '>')
         return complain_at(parser, from, 1, "this `<' is not closed"), false;
-    *code            = (struct code){text_between(from, at + 1), place_of(parser, from)};
+    *code = (struct code){text_between(from, at + 1), place_of(parser, from)};
+    add_piece(parser, code->text, false);
     parser->lexer.at = parser->behind = at + 1;
     parser->looked                    = false;
     return true;
