@@ -128,7 +128,7 @@ static void not_found(const struct loading *loading, const struct file *file, st
 static bool has_module(const struct tree *tree, struct text name)
 {
     for (const struct module *module = tree->modules; module; module = module->next)
-        if (module->name.text.at && text_same(module->name.text, name))
+        if (module->name.text.at && text_equal(module->name.text, name))
             return true;
     return false;
 }

@@ -82,7 +82,7 @@ static bool parse_attributes(struct parser *parser, struct entry *entry)
 
 static bool is_class_name(const struct parser *parser, struct text name)
 {
-    return parser->class.text.at && text_same(name, parser->class.text);
+    return parser->class.text.at && text_equal(name, parser->class.text);
 }
 
 static bool parse_destructor(struct parser *parser, struct entry *entry)

@@ -12,9 +12,22 @@ static inline bool text_is(struct text text, const char *string)
     return text.length == strlen(string) && !memcmp(text.at, string, text.length);
 }
 
-static inline bool text_same(struct text a, struct text b)
+static inline bool text_equal(struct text a, struct text b)
 {
     return a.length == b.length && (!a.length || !memcmp(a.at, b.at, a.length));
+}
+
+static inline bool text_begins(struct text text, const char *string)
+{
+    size_t length = strlen(string);
+
+    return text.length >= length && !memcmp(text.at, string, length);
+}
+
+/** A string as a text, which points to it. */
+static inline struct text text_of(const char *string)
+{
+    return (struct text){string, strlen(string)};
 }
 
 static inline const char *text_end(struct text text)
