@@ -32,7 +32,7 @@ ok "benchmarks too" reaches bench base boot transport core onesided objects flow
 ok "applications too" reaches apps base boot transport core onesided objects flow
 
 ok "the translator uses nothing of the runtime" reaches translator base boot transport core onesided objects flow
-public=$(grep -rn '#include <skua/' translator || true)
+public=$(grep -rn '^#include <skua/' translator || true)
 out=$public
 ok "not even its headers" test -z "$public"
 

@@ -45,6 +45,18 @@ for file in *.ci; do
   fi
 done
 
+# What the checker refuses: nothing is written then.
+mkdir "$work/written"
+cd errors || exit 1
+for file in *.ci; do
+  name=${file%.ci}
+  run "$skuac" -o "$work/written" "$file"
+  ok "$name: the errors" same "$work/err" "$name.err"
+  ok "$name: exit code 1" test "$code" = 1
+done
+cd ..
+ok "nothing is written" test -z "$(ls "$work/written")"
+
 # Modules of other files.
 run "$skuac" --tree -I modules/folder modules/main.ci
 ok "modules are found" test "$code" = 0
