@@ -269,7 +269,7 @@ static const char *put_comments(struct formatting *f, const char *end)
 /* Write the next thing; false: there is none. */
 static bool step(struct formatting *f)
 {
-    const char  *end = text_end(f->lexer.source->text), *at;
+    const char  *end = text_end(f->lexer.source->text), *at, *from = f->behind;
     struct token token;
     unsigned     lines;
 
@@ -285,7 +285,7 @@ static bool step(struct formatting *f)
         put_code(f, lines);
         return true;
     }
-    f->lexer.at = f->behind; /* where it knows whether a line begins */
+    f->lexer.at = from; /* before the comments: it wants to know whether a line begins */
     token       = lexer_next(&f->lexer);
     put(f, &token, lines);
     return true;
