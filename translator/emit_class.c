@@ -472,7 +472,7 @@ static void put_ids(struct files to, const struct class *class)
         if (entry->kind != ENTRY_METHOD || entry->attributes & ATTRIBUTE_LOCAL)
             continue;
         if (stream)
-            put(to.source, "skua_stream %s_stream;\n", stem_of(class, entry));
+            put(to.source, "static skua_stream %s_stream;\n", stem_of(class, entry));
         if (stream && class->kind != CLASS_ARRAY)
             continue;
         put(to.header, "extern skua_entry %s_entry;\n", stem_of(class, entry));

@@ -236,9 +236,11 @@ static void put_parameter_binding(const struct fragment *fragment, const struct 
     const struct entry  *entry = b->slot->entry;
     struct parameter     named = *b->parameter;
     const char          *held  = arena_print("%s->%s", frame_of(fragment, b), b->slot->name);
-    const char          *args  = arena_print("skua_%s_%u", b->slot->name,
-                                             depth_of(fragment, b->slot->strand));
+    unsigned             depth = depth_of(fragment, b->slot->strand);
+    const char          *args  = arena_print("skua_%s", b->slot->name);
 
+    if (depth > 0) /* frames number their messages each for itself */
+        args = arena_print("%s_%u", args, depth);
     named.name.text = b->name;
     if (b->parameter->passing == PASS_MESSAGE) {
         put(to, "    ");
