@@ -611,7 +611,7 @@ void check_walker(const Walker *self)
 {
     CHECK(self->start == 2 && self->twice == 4 && self->n == 3 && self->x[1] == 2);
     CHECK(strcmp(self->label, "walker") == 0 && strcmp(self->copy, "walker") == 0 && !self->empty);
-    CHECK(self->origin.y == 2 && self->running == 0);
+    CHECK(self->origin.y == 2 && self->running == 0 && self->marks[1] == 8);
     for (int i = 0; i < self->twice; i++) {
         CHECK(self->fixed[i] == i);
         check_bag(&self->bags[i], i);
