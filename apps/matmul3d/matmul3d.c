@@ -543,6 +543,14 @@ void judge(Main *m, const double *both)
     m->error = difference <= m->error ? m->error : difference;
 }
 
+/* How much less time channels take than messages. */
+static void print_gain(const Main *m)
+{
+    double gain = 100 * (1 - m->best[CHANNELS] / m->best[MESSAGES]);
+
+    printf("   %.1f %% %s", fabs(gain), gain < 0 ? "more" : "less");
+}
+
 static void report_way(const Main *m, int way)
 {
     double n = (double)options.size, seconds = m->best[way] / (double)options.steps;
@@ -550,7 +558,7 @@ static void report_way(const Main *m, int way)
     printf("%s  %10.1f us a product, %.2f GF/s", way_name[way], 1e6 * seconds,
            2e-9 * n * n * n / seconds);
     if (way == CHANNELS && m->best[MESSAGES] > 0)
-        printf("   %.1f %% less", 100 * (1 - m->best[CHANNELS] / m->best[MESSAGES]));
+        print_gain(m);
     printf("\n");
     if (options.series[0])
         printf("{\"bench\":\"matmul3d\",\"series\":\"%s-%s\",\"bytes\":%lld,"
