@@ -35,8 +35,7 @@ bool options_read(struct options *o, int argc, char **argv)
         {"planes", ARGUMENT_NUMBER, &o->planes, 1, 1 << 15, "N", "planes (default: 16)"},
         {"points", ARGUMENT_NUMBER, &o->points, 1, 1 << 24, "N",
          "points of a state on a plane (default: 1000)"},
-        {"grain", ARGUMENT_NUMBER, &o->grain, 1, 1 << 15, "N",
-         "states of a block (default: 32)"},
+        {"grain", ARGUMENT_NUMBER, &o->grain, 1, 1 << 15, "N", "states of a block (default: 32)"},
         {"chunks", ARGUMENT_NUMBER, &o->chunks, 1, 1 << 15, "N",
          "parts of the points of a plane (default: 1)"},
         {"forward-only", ARGUMENT_FLAG, &o->forward, 0, 0, NULL,
@@ -55,8 +54,12 @@ bool options_read(struct options *o, int argc, char **argv)
         "orthonormal; blocks of them meet in pairs, and travel in messages, and through channels.",
         list};
 
-    *o = (struct options){
-        .states = 128, .planes = 16, .points = 1000, .grain = 32, .chunks = 1, .steps = 10,
-        .repeat = 3};
+    *o = (struct options){.states = 128,
+                          .planes = 16,
+                          .points = 1000,
+                          .grain  = 32,
+                          .chunks = 1,
+                          .steps  = 10,
+                          .repeat = 3};
     return arguments_read(&arguments, argc, argv) && complete(o);
 }

@@ -9,11 +9,12 @@
 
 #include "pairs.ci.h"
 
-#define LIMIT      1e-10 /* of the largest element of |S - 1| and |S - S^T| */
-#define ROUNDS_MOST 100  /* of the iteration */
-#define NEAR       1e-8  /* of |Y Z - 1|: the next round makes it less than can be seen */
+#define LIMIT       1e-10 /* of the largest element of |S - 1| and |S - S^T| */
+#define ROUNDS_MOST 100   /* of the iteration */
+#define NEAR        1e-8  /* of |Y Z - 1|: the next round makes it less than can be seen */
 
-/* ---- shapes ----------------------------------------------------------------------------------- */
+/* ---- shapes -----------------------------------------------------------------------------------
+ */
 
 static int64_t states_in(int64_t block)
 {
@@ -104,7 +105,8 @@ static double bits_of(const double *at, int64_t count)
     return (double)(sum >> 32);
 }
 
-/* ---- State ------------------------------------------------------------------------------------ */
+/* ---- State ------------------------------------------------------------------------------------
+ */
 
 void State_on_create(State *t)
 {
@@ -187,9 +189,9 @@ void create_result_channels(State *t)
 
 void open_pair(State *t, int slot, skua_channel channel)
 {
-    int64_t     z    = slot % options.chunks;
-    skua_layout from = skua_layout_of(t->at + chunk_begin(z),
-                                      (size_t)chunk_numbers(z) * sizeof *t->at);
+    int64_t     z = slot % options.chunks;
+    skua_layout from =
+        skua_layout_of(t->at + chunk_begin(z), (size_t)chunk_numbers(z) * sizeof *t->at);
 
     t->out[slot] = skua_channel_open(channel, &from);
     if (!t->out[slot])
@@ -263,7 +265,8 @@ void contribute_bits(State *t)
     skua_contribute(t, SKUA_SUM, SKUA_DOUBLE, &bits, 1, Main_finished_done(boss));
 }
 
-/* ---- Pair ------------------------------------------------------------------------------------- */
+/* ---- Pair -------------------------------------------------------------------------------------
+ */
 
 int rows_in(const Pair *p)
 {
@@ -372,9 +375,9 @@ static Tile *transposed(const Pair *p, const Tile *tile)
 
 void multiply_forward(Pair *p, struct task task)
 {
-    struct gemm shape = {(int)states_in(p->x), (int)states_in(p->y), (int)p->numbers, false, true,
-                         1, 0};
-    Tile       *tile  = tile_for(p, p->y);
+    struct gemm shape = {
+        (int)states_in(p->x), (int)states_in(p->y), (int)p->numbers, false, true, 1, 0};
+    Tile *tile = tile_for(p, p->y);
 
     gemm_double(&shape, p->at, second(p, p->at), tile->at);
     if (!task.backward)
@@ -410,7 +413,8 @@ void multiply_backward(Pair *p, struct task task, const double *factor)
             skua_channel_put(p->out[row]);
 }
 
-/* ---- Ortho ------------------------------------------------------------------------------------ */
+/* ---- Ortho ------------------------------------------------------------------------------------
+ */
 
 void Ortho_on_create(Ortho *o)
 {
@@ -594,8 +598,7 @@ static double asymmetry(const Ortho *o)
 
     for (int64_t i = 0; i < o->count; i++)
         for (int64_t j = 0; j < i; j++)
-            most = larger(most,
-                          fabs(tile[i * options.states + j] - tile[j * options.states + i]));
+            most = larger(most, fabs(tile[i * options.states + j] - tile[j * options.states + i]));
     return most;
 }
 
@@ -627,7 +630,8 @@ void contribute_outcome(Ortho *o)
     skua_contribute(o, outcome_op, SKUA_DOUBLE, &outcome, 3, Main_checked_done(boss));
 }
 
-/* ---- Main ------------------------------------------------------------------------------------- */
+/* ---- Main -------------------------------------------------------------------------------------
+ */
 
 static const char *const way_name[] = {"messages", "channels"};
 
@@ -730,11 +734,12 @@ void report(const Main *m)
 {
     int64_t rows = options.states * options.planes * slots();
 
-    printf("%lld states, %lld planes, %lld points; %lld pairs of blocks of %lld states, %lld chunks;"
-           " %lld channels on %d PEs, %lld steps by %s\n",
-           (long long)options.states, (long long)options.planes, (long long)options.points,
-           (long long)pairs_in_all(), (long long)options.grain, (long long)options.chunks,
-           (long long)(2 * rows), skua_pes(), (long long)options.steps, gemm_name());
+    printf(
+        "%lld states, %lld planes, %lld points; %lld pairs of blocks of %lld states, %lld chunks;"
+        " %lld channels on %d PEs, %lld steps by %s\n",
+        (long long)options.states, (long long)options.planes, (long long)options.points,
+        (long long)pairs_in_all(), (long long)options.grain, (long long)options.chunks,
+        (long long)(2 * rows), skua_pes(), (long long)options.steps, gemm_name());
     for (int way = 0; way < WAYS; way++)
         if (options.ways[way])
             report_way(m, way);

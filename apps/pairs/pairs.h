@@ -37,8 +37,8 @@ struct State {
 
 struct Pair {
     int           w, x, y, z;
-    int64_t       count[2]; /* states of x, and of y unless it is the same: else 0 */
-    int64_t       numbers;  /* in a row                                            */
+    int64_t       count[2];    /* states of x, and of y unless it is the same: else 0 */
+    int64_t       numbers;     /* in a row                                            */
     double       *at, *result; /* rows                                             */
     skua_channel *in;
     skua_sender **out;
