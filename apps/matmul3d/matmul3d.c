@@ -530,17 +530,21 @@ void stop(Main *m, int way)
         m->best[way] = seconds;
 }
 
+/* The larger one; and what is not a number is larger than all. */
+static double larger(double a, double b)
+{
+    return a >= b || isnan(a) ? a : b;
+}
+
 void judge(Main *m, const double *both)
 {
     double difference = 0, largest = 0;
 
     for (int64_t i = 0; i < options.size; i++) {
-        double d   = fabs(both[i] - both[options.size + i]);
-        difference = d >= 0 && d <= difference ? difference : d; /* also what is not a number */
-        largest    = fmax(largest, fabs(both[options.size + i]));
+        difference = larger(difference, fabs(both[i] - both[options.size + i]));
+        largest    = larger(largest, fabs(both[options.size + i]));
     }
-    difference /= largest > 0 ? largest : 1;
-    m->error = difference <= m->error ? m->error : difference;
+    m->error = larger(m->error, largest > 0 ? difference / largest : difference);
 }
 
 /* How much less time channels take than messages. */
