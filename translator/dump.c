@@ -334,6 +334,10 @@ static void item(struct dumping *out, const struct item *here)
         break;
     case ITEM_RECORD: record(out, "struct", here->is.record->name, here->is.record->fields); break;
     case ITEM_CLASS: class(out, here->is.class); break;
+    case ITEM_INIT:
+        line(out, here->place, "initnode %.*s", (int)here->is.function.text.length,
+             here->is.function.text.at);
+        break;
     case ITEM_CODE:
         line(out, here->place, "code");
         lines(out, here->is.code.text, "    |", false);
