@@ -70,6 +70,11 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 /** Move things on; true if there was anything. */
 bool ski_far_progress(struct ski_pe *self);
 
+/** In a pass; and the scheduler returns to its caller.  What waits to be sent with others may
+ *  have waited enough. */
+void ski_far_pass(struct ski_pe *self);
+void ski_far_leave(struct ski_pe *self);
+
 /** The driver was given something that it will tell the end of by done(). */
 void ski_far_hold(struct ski_pe *self);
 void ski_far_release(struct ski_pe *self); /* or it did not take it */
