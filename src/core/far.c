@@ -336,27 +336,27 @@ static void flush_all(struct ski_far *far)
 /* Whether a packet waits a little for others: one that follows closely on another, of somebody
  * who will send it soon. */
 static bool may_wait(const struct ski_far *far, const struct contact *contact,
-                     const struct skua_msg *msg)
+                     const struct skua_msg *msg, uint64_t now)
 {
-    return ski_trusted(&far->trust) && ski_ticks() - contact->sent_at < here.burst &&
+    return ski_trusted(&far->trust) && now - contact->sent_at < here.burst &&
            ski_may_be_bundled(msg);
 }
 
-/* Whether what waits for others, and room is there for, has waited enough when @p next comes. */
+/* Whether what waits has waited enough for others when @p next comes. */
 static bool is_time(const struct ski_far *far, const struct contact *contact,
-                    const struct skua_msg *next)
+                    const struct skua_msg *next, uint64_t now)
 {
-    return contact->backlog.first && !contact->full &&
-           (contact->backlog_bytes + ski_bundled_bytes(ski_msg_extent(next)) > here.bundle ||
-            ski_ticks() - far->waiting_since > here.hold);
+    return contact->backlog_bytes + ski_bundled_bytes(ski_msg_extent(next)) > here.bundle ||
+           now - far->waiting_since > here.hold;
 }
 
 /* Not on the small stack of a user thread, which libraries below might overrun. */
-static void send_or_keep(struct ski_far *far, struct contact *contact, struct skua_msg *msg)
+static void send_or_keep(struct ski_far *far, struct contact *contact, struct skua_msg *msg,
+                         uint64_t now)
 {
-    bool wait = may_wait(far, contact, msg);
+    bool wait = may_wait(far, contact, msg, now);
 
-    if (is_time(far, contact, msg) || (!wait && contact->backlog.first && !contact->full))
+    if (contact->backlog.first && !contact->full && (!wait || is_time(far, contact, msg, now)))
         flush(far, contact);
     if (wait || contact->backlog.first || !try_send(far, contact, msg))
         keep(far, contact, msg);
@@ -366,6 +366,7 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_far *far     = self->far;
     struct contact *contact = contact_with(far, pe);
+    uint64_t        now     = ski_ticks();
 
     if (contact->lost) {
         ski_pool_free(&self->pool, msg);
@@ -373,13 +374,14 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     }
     msg->source = self->pe;
     self->stats.sent_far++;
-    ski_trust_back(&far->trust);
+    if (far->trust.since)
+        ski_trust_back(&far->trust, now);
     if (self->thread)
         keep(far, contact, msg);
     else
-        send_or_keep(far, contact, msg);
+        send_or_keep(far, contact, msg, now);
     contact->sent_at = ski_ticks();
-    ski_trust_out(&far->trust);
+    ski_trust_out(&far->trust, contact->sent_at);
     ski_late_sent(self);
 }
 
@@ -432,7 +434,8 @@ void ski_far_pass(struct ski_pe *self)
 {
     struct ski_far *far = self->far;
 
-    ski_trust_back(&far->trust);
+    if (far->trust.since)
+        ski_trust_back(&far->trust, ski_ticks());
     if (SKI_UNLIKELY(far->waiting && ski_ticks() - far->waiting_since > here.hold)) {
         flush_all(far);
         far->waiting_since = ski_ticks(); /* what is left waits for room */

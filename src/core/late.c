@@ -22,7 +22,7 @@ void ski_late_settle(struct ski_pe *self)
 /* What is sent here comes here again: since when we were out is forgotten before. */
 void ski_late_back(struct ski_pe *self)
 {
-    ski_trust_back(&self->late_trust);
+    ski_trust_back(&self->late_trust, ski_ticks());
     ski_late_settle(self);
 }
 
@@ -38,5 +38,5 @@ void ski_late_out(struct ski_pe *self)
 {
     if (!ski_trusted(&self->late_trust))
         ski_late_settle(self);
-    ski_trust_out(&self->late_trust);
+    ski_trust_out(&self->late_trust, ski_ticks());
 }

@@ -13,8 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arch.h"
-
 #define SKI_TRUST_FIRST 8
 #define SKI_TRUST_MOST  4096
 
@@ -29,17 +27,16 @@ static inline struct ski_trust ski_trust(uint64_t soon)
     return (struct ski_trust){.need = SKI_TRUST_FIRST, .soon = soon};
 }
 
-static inline void ski_trust_out(struct ski_trust *trust)
+/** It goes out at @p now, in ticks. */
+static inline void ski_trust_out(struct ski_trust *trust, uint64_t now)
 {
-    trust->since = ski_ticks() | 1;
+    trust->since = now | 1;
 }
 
-/** It is back, if it was out. */
-static inline void ski_trust_back(struct ski_trust *trust)
+/** It was out, and is back. */
+static inline void ski_trust_back(struct ski_trust *trust, uint64_t now)
 {
-    if (!trust->since)
-        return;
-    if (ski_ticks() - trust->since <= trust->soon) {
+    if ((int64_t)(now - trust->since) <= (int64_t)trust->soon) {
         trust->quick++;
     } else {
         trust->quick = 0;
