@@ -16,7 +16,10 @@
  *   doubles  the same with 16 doubles
  *   message  skua_invoke() of a message that is passed on;  chare, group, cube
  *            (an array of three dimensions): as element
+ *   flow     element, with a strand of structured control flow (skua/flow.h) that waits for
+ *            the message by its reference, and then for the next
  */
+#include <skua/flow.h>
 #include <skua/skua.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,6 +189,89 @@ static void register_objects(void)
     passed_entry = skua_entry_register(ball_class, "passed", on_passed, 0);
 }
 
+/* ---- structured control flow, as skuac writes it ------------------------------------ */
+
+struct juggler {
+    long caught;
+};
+
+struct juggler_run {
+    skua_strand  strand;
+    skua_arrival ball;
+    skua_wait    wait[1];
+};
+
+static skua_class juggler_class;
+static skua_entry run_entry, thrown_entry;
+
+static void juggler_run_go(skua_strand *strand)
+{
+    struct juggler_run *frame = (void *)strand;
+    struct juggler     *self  = strand->self;
+
+    switch (strand->at) {
+    case 1: goto at_1;
+    default: break;
+    }
+    while (left > 0) {
+        skua_invoke_copy_to(&partner, thrown_entry, &self->caught, sizeof self->caught);
+        skua_flow_want_reference(strand, 0, 0, 0, self->caught);
+        if (!skua_flow_match(strand, 1, 1))
+            return;
+    at_1:
+        frame->ball = skua_flow_got(strand, 0);
+        self->caught++;
+        left--;
+        skua_flow_drop(&frame->ball);
+    }
+    skua_exit(0);
+    skua_flow_end(strand);
+}
+
+static const skua_strand_type juggler_run_type = {"juggler.run", sizeof(struct juggler_run), 1, 1,
+                                                  juggler_run_go};
+static const skua_strand_type *const juggler_types[]    = {&juggler_run_type};
+static const char *const             juggler_triggers[] = {"thrown"};
+static const skua_flow_class         juggler_flow       = {
+                  "juggler", SKUA_FLOW_AT(sizeof(struct juggler)), 1, 1, juggler_types, juggler_triggers};
+
+static void on_run(void *self, const void *data, size_t bytes)
+{
+    static const skua_arrival nothing;
+
+    (void)data, (void)bytes;
+    skua_flow_begin(&juggler_flow, self, &juggler_run_type, nothing);
+}
+
+static void on_thrown(void *self, const void *data, size_t bytes)
+{
+    skua_flow_arrive(&juggler_flow, self, 0, *(const long *)data, data, bytes);
+}
+
+static void destroy_juggler(void *self)
+{
+    skua_flow_destroy(&juggler_flow, self);
+}
+
+static bool do_flow(const char *what)
+{
+    if (strcmp(what, "flow") != 0)
+        return false;
+    partner = skua_element1(skua_array1(juggler_class, 1000, NULL, 0), 777);
+    skua_invoke_copy(partner, run_entry, NULL, 0);
+    return true;
+}
+
+static void register_flow(void)
+{
+    static const skua_class_def def = {"juggler", SKUA_FLOW_BYTES(sizeof(struct juggler), 1), NULL,
+                                       destroy_juggler, NULL};
+
+    juggler_class = skua_class_register(&def);
+    run_entry     = skua_method_register(juggler_class, "run", on_run, 0);
+    thrown_entry  = skua_method_register(juggler_class, "thrown", on_thrown, 0);
+}
+
 static void start(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -202,9 +288,9 @@ static void start(int argc, char **argv)
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
-    } else if (!do_onesided(what) && !do_objects(what)) {
+    } else if (!do_onesided(what) && !do_objects(what) && !do_flow(what)) {
         fprintf(stderr, "usage: instructions self|fresh|copy|pass|yield|put|get|add|acc|row|"
-                        "element|doubles|message|chare|group|cube N\n");
+                        "element|doubles|message|chare|group|cube|flow N\n");
         skua_exit(2);
     }
 }
@@ -215,5 +301,6 @@ int main(int argc, char **argv)
     fresh_handler = skua_register("fresh", on_fresh);
     copy_handler  = skua_register("copy", on_copy);
     register_objects();
+    register_flow();
     return skua_main(argc, argv, start);
 }

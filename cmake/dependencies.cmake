@@ -16,6 +16,15 @@ if(NOT SKUA_HWLOC STREQUAL OFF)
   endif()
 endif()
 
+# FFTW, for apps/fft1d; FFTW-MPI, for the program that it is compared with.
+find_library(FFTW_LIBRARY fftw3)
+find_library(FFTW_MPI_LIBRARY fftw3_mpi)
+find_path(FFTW_INCLUDE fftw3.h)
+if(NOT FFTW_LIBRARY OR NOT FFTW_INCLUDE)
+  set(FFTW_LIBRARY "")
+  message(STATUS "FFTW was not found: fft1d will not be built; on Debian: apt-get install libfftw3-dev")
+endif()
+
 # PMIx: its headers now, its library when a program runs.
 find_path(PMIX_INCLUDE pmix.h PATH_SUFFIXES pmix pmix2/include lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include
           HINTS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pmix2/include)

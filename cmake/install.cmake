@@ -17,7 +17,7 @@ configure_package_config_file(cmake/skuaConfig.cmake.in ${PROJECT_BINARY_DIR}/sk
                               INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/skuaConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/skuaConfig.cmake ${PROJECT_BINARY_DIR}/skuaConfigVersion.cmake
+install(FILES cmake/skuaInterface.cmake ${PROJECT_BINARY_DIR}/skuaConfig.cmake ${PROJECT_BINARY_DIR}/skuaConfigVersion.cmake
         DESTINATION ${package})
 
 # pkg-config skua.  The folder it lies in tells where the rest is, so that an
@@ -28,3 +28,6 @@ if(SKUA_TOPOLOGY STREQUAL hwloc)
 endif()
 configure_file(cmake/skua.pc.in ${PROJECT_BINARY_DIR}/skua.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/skua.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Syntax of interface files, for editors.
+install(DIRECTORY editors/ DESTINATION ${CMAKE_INSTALL_DATADIR}/skua/editors)

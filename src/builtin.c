@@ -13,6 +13,7 @@
 #include "objects/seed.h"
 #include "objects/wave.h"
 #include "onesided/agree.h"
+#include "onesided/channel.h"
 #include "onesided/lock_far.h"
 #include "onesided/notify.h"
 #include "onesided/request.h"
@@ -36,6 +37,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},
     [SKI_HANDLER_LOCK]           = {"skua.lock", ski_on_lock, SKI_LOCK_LEAST},
     [SKI_HANDLER_RMA]            = {"skua.rma", ski_on_rma, SKI_NEVER_FAR},
+    [SKI_HANDLER_CHANNEL]        = {"skua.channel", ski_on_channel, SKI_CHANNEL_LEAST},
     [SKI_HANDLER_QUIET_ASK]      = {"skua.quiet-ask", ski_on_quiet_ask, SKI_QUIET_ASK_LEAST},
     [SKI_HANDLER_QUIET_WAVE]     = {"skua.quiet-wave", ski_on_wave, SKI_WAVE_LEAST},
     [SKI_HANDLER_QUIET_REPORT]   = {"skua.quiet-report", ski_on_report, SKI_REPORT_LEAST},
@@ -53,6 +55,8 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_SEED_NONE]    = {"skua.seed-none", ski_on_seed_none, 0},
     [SKI_HANDLER_SEED_KNOWN]   = {"skua.seed-known", ski_on_seed_known, 0},
     [SKI_HANDLER_INSERT]       = {"skua.insert", ski_on_insert, SKI_INSERT_LEAST},
+    [SKI_HANDLER_CLAIM]        = {"skua.claim", ski_on_claim, SKI_CLAIM_LEAST},
+    [SKI_HANDLER_CLAIMED]      = {"skua.claimed", ski_on_claimed, SKI_LOCATED_LEAST},
     [SKI_HANDLER_DELETE]       = {"skua.delete", ski_on_delete, 0},
     [SKI_HANDLER_LOCATED]      = {"skua.located", ski_on_located, SKI_LOCATED_LEAST},
     [SKI_HANDLER_MIGRATE]      = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST},
@@ -84,5 +88,5 @@ const bool ski_builtin_runs_program[SKI_HANDLERS] = {
     [SKI_HANDLER_PART] = true,          [SKI_HANDLER_START] = true,
     [SKI_HANDLER_FEWER] = true,         [SKI_HANDLER_SECTION] = true,
     [SKI_HANDLER_SECTION_LATE] = true,  [SKI_HANDLER_SECTION_PART] = true,
-    [SKI_HANDLER_SECTION_FEWER] = true,
+    [SKI_HANDLER_SECTION_FEWER] = true, [SKI_HANDLER_CLAIM] = true,
 };

@@ -19,17 +19,33 @@ programs()
     inside              { text = text $0 "\n" }' "$1"
 }
 
+# Likewise the interface files: those with a mainmodule, by its name.
+interfaces()
+{
+  awk -v base="$work" '
+    /^```ci$/           { inside = 1; text = ""; next }
+    /^```$/ && inside   { inside = 0; if (name) { print text > (base "/" name ".ci"); close(base "/" name ".ci") }
+                          name = ""; next }
+    inside && /^mainmodule / { name = $2 }
+    inside              { text = text $0 "\n" }' "$1"
+}
+
 for page in "$source"/README.md "$source"/docs/guide/*.md; do
   name=$(basename "$page" .md)
   [ "$page" = "$source/README.md" ] && name=front
   programs "$page" "$name"
+  interfaces "$page"
+done
+for interface in "$work"/*.ci; do
+  run "$build/translator/skuac" -o "$work" "$interface"
+  ok "$(basename "$interface"): is translated" test "$code" = 0
 done
 
 count_programs=0
 for program in "$work"/*.c; do
   name=$(basename "$program" .c)
   count_programs=$((count_programs + 1))
-  run "$cc" -std=gnu17 -Wall -Werror -I"$source/include" -I"$build/include" "$program" \
+  run "$cc" -std=gnu17 -Wall -Werror -I"$source/include" -I"$build/include" -I"$work" "$program" \
     -L"$build/src" -lskua -Wl,-rpath,"$build/src" -o "$work/$name"
   ok "$name: builds" test "$code" = 0
   run "$build/tools/skuarun" -n 3 --pin=none "$work/$name"
@@ -40,7 +56,7 @@ ok "there are some" test "$count_programs" -ge 3
 
 # Links to files, relative to the page.
 for page in "$source"/*.md "$source"/docs/*/*.md; do
-  for link in $(grep -oE '\]\([^)#:]+\)' "$page" | sed 's/](\(.*\))/\1/'); do
+  for link in $(sed '/^```/,/^```/d; s/`[^`]*`//g' "$page" | grep -oE '\]\([^)#:]+\)' | sed 's/](\(.*\))/\1/'); do
     ok "$(basename "$page") -> $link" test -e "$(dirname "$page")/$link"
   done
 done

@@ -12,8 +12,8 @@ prefix=$work/prefix
 
 run cmake --install "$build" --prefix "$prefix"
 ok "cmake --install" test "$code" = 0
-for file in bin/skua bin/skuarun include/skua/skua.h include/skua/version.h \
-  share/man/man1/skua.1 share/man/man1/skuarun.1 share/man/man7/skua-environment.7 \
+for file in bin/skua bin/skuac bin/skuarun include/skua/skua.h include/skua/version.h \
+  share/man/man1/skua.1 share/man/man1/skuac.1 share/man/man1/skuarun.1 share/man/man7/skua-environment.7 \
   share/doc/skua/LICENSE; do
   ok "$file is there" test -f "$prefix/$file"
 done

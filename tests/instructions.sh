@@ -41,4 +41,5 @@ at_most group 150
 at_most message 240
 at_most chare 220
 at_most cube 220
+at_most flow 265
 tap_end

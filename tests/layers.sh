@@ -21,14 +21,15 @@ reaches()
   out=$found
   [ -z "$found" ]
 }
-ok "base includes nothing above it" reaches src/base boot transport core onesided objects
-ok "boot neither" reaches src/boot transport core onesided objects
-ok "transport neither" reaches src/transport core onesided objects
-ok "core neither" reaches src/core onesided objects
-ok "onesided neither" reaches src/onesided objects
-ok "examples see include/skua alone" reaches examples base boot transport core onesided objects
-ok "benchmarks too" reaches bench base boot transport core onesided objects
-ok "applications too" reaches apps base boot transport core onesided objects
+ok "base includes nothing above it" reaches src/base boot transport core onesided objects flow
+ok "boot neither" reaches src/boot transport core onesided objects flow
+ok "transport neither" reaches src/transport core onesided objects flow
+ok "core neither" reaches src/core onesided objects flow
+ok "onesided neither" reaches src/onesided objects flow
+ok "objects neither" reaches src/objects flow
+ok "examples see include/skua alone" reaches examples base boot transport core onesided objects flow
+ok "benchmarks too" reaches bench base boot transport core onesided objects flow
+ok "applications too" reaches apps base boot transport core onesided objects flow
 
 # Public names begin with skua_ or SKUA_, internal ones with ski_ or SKI_.
 public=$(grep -rnE '\bski_' include || true)

@@ -4,6 +4,7 @@
  * tests/skuarun.sh and tests/misuse.sh, which look at what becomes of the job.
  */
 #include <signal.h>
+#include <skua/flow.h>
 #include <skua/skua.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -412,6 +413,93 @@ static void register_things(void)
     other_entry = skua_method_register(other_class, "poke", on_poke, 0);
 }
 
+/* Their flow is packed as something else: the words of one of these. */
+static skua_class flowing_class;
+static skua_entry flow_entry;
+
+static void never_go(skua_strand *strand)
+{
+    skua_flow_end(strand);
+}
+
+static const skua_strand_type never_type = {"flowing.never", sizeof(skua_strand), 0, 0, never_go};
+static const skua_strand_type *const flowing_types[] = {&never_type};
+static const char *const             flowing_names[] = {"a"};
+static const skua_flow_class flowing_flow = {"flowing", 16, 1, 1, flowing_types, flowing_names};
+
+enum { FORGED_WORDS = 16 };
+
+static uint64_t forged[][FORGED_WORDS] = {
+    {0, UINT64_C(1) << 40},                        /* so many strands                    */
+    {0, 1, 7},                                     /* one, of the seventh type           */
+    {0, 1, 0, UINT64_C(1) << 32},                  /* one that waits, which has no waits */
+    {0, 1, 0, 3},                                  /* one whose parent is the third      */
+    {0, 0, 1, UINT64_C(1) << 40, 0, ~UINT64_C(0)}, /* a message that long      */
+    {0, 0, 1},                                     /* none, though counted               */
+};
+
+static void pup_flowing(skua_pup *p, void *self)
+{
+    int *which = self;
+
+    skua_pup_value(p, which);
+    if (skua_pup_unpacking(p))
+        skua_flow_pup(&flowing_flow, p, self);
+    else
+        skua_pup_bytes(p, forged[*which], sizeof forged[*which]);
+}
+
+static void on_flow(void *self, const void *data, size_t bytes)
+{
+    (void)bytes;
+    *(int *)self = *(const int *)data;
+    skua_migrate(self, (skua_pe() + 1) % skua_pes());
+}
+
+static void forge(int which)
+{
+    skua_invoke_copy(skua_element1(skua_array1(flowing_class, 20, NULL, 0), 19), flow_entry, &which,
+                     sizeof which);
+}
+
+static void many_strands(void)
+{
+    forge(0);
+}
+
+static void strange_strand(void)
+{
+    forge(1);
+}
+
+static void strange_waits(void)
+{
+    forge(2);
+}
+
+static void strange_parent(void)
+{
+    forge(3);
+}
+
+static void long_message(void)
+{
+    forge(4);
+}
+
+static void no_message(void)
+{
+    forge(5);
+}
+
+static void register_flowing(void)
+{
+    static const skua_class_def def = {"flowing", SKUA_FLOW_BYTES(16, 1), NULL, NULL, pup_flowing};
+
+    flowing_class = skua_class_register(&def);
+    flow_entry    = skua_method_register(flowing_class, "flow", on_flow, 0);
+}
+
 /* ---- memory ------------------------------------------------------------------ */
 
 static void fill_arena(void)
@@ -641,8 +729,8 @@ static void on_large(skua_msg *msg)
 
 /* ---- objects ---------------------------------------------------------------------- */
 
-static skua_class box_class, bag_class;
-static skua_entry box_ask, bag_put;
+static skua_class box_class, bag_class, mayfly_class;
+static skua_entry box_ask, box_put, bag_put, mayfly_here, mayfly_plain;
 
 static void on_put(void *self, const void *data, size_t bytes)
 {
@@ -660,15 +748,56 @@ static void contribute_last(void *self)
     skua_contribute_nothing(self, skua_done_nothing());
 }
 
+static void die_at_once(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_delete(self);
+}
+
 static void register_classes(void)
 {
-    skua_class_def box = {"box", 8, NULL, NULL, NULL};
-    skua_class_def bag = {"bag", 8, NULL, contribute_last, NULL};
+    skua_class_def box    = {"box", 8, NULL, NULL, NULL};
+    skua_class_def bag    = {"bag", 8, NULL, contribute_last, NULL};
+    skua_class_def mayfly = {"mayfly", 8, die_at_once, NULL, NULL};
 
     box_class = skua_class_register(&box);
     bag_class = skua_class_register(&bag);
     box_ask   = skua_method_register(box_class, "ask", on_put, SKUA_ENTRY_SYNC);
+    box_put   = skua_method_register(box_class, "put", on_put, 0);
     bag_put   = skua_method_register(bag_class, "put", on_delete, 0);
+
+    mayfly_class = skua_class_register(&mayfly);
+    mayfly_here  = skua_method_register(mayfly_class, "here", on_put, SKUA_ENTRY_CREATE_HERE);
+    mayfly_plain = skua_method_register(mayfly_class, "plain", on_put, 0);
+    if (getenv("CREATE_TWICE"))
+        skua_method_register(mayfly_class, "both", on_put,
+                             SKUA_ENTRY_CREATE_HERE | SKUA_ENTRY_CREATE_HOME);
+}
+
+/* An element of an array that nothing is in. */
+static skua_ref mayfly(int i)
+{
+    return skua_element1(skua_array_create(mayfly_class, &(skua_array_def){.dims = 1}, NULL, 0), i);
+}
+
+static void create_mayfly(void)
+{
+    skua_invoke_copy(mayfly(7), mayfly_here, NULL, 0);
+}
+
+/* Another entry than the one that would have created it. */
+static void create_nothing(void)
+{
+    skua_invoke_copy(mayfly(7), mayfly_plain, NULL, 0);
+}
+
+static void done_too_long(void)
+{
+    static const char name[SKUA_INDEX_MAX + 1];
+    skua_array_def    def = {.dims = 0};
+    skua_collection   all = skua_array_create(box_class, &def, NULL, 0);
+
+    skua_done_invoke(skua_element(all, skua_index_bytes(name, sizeof name)), box_put);
 }
 
 /* First elsewhere, then at its home. */
@@ -737,6 +866,9 @@ static const struct {
     {"poke-no-member", poke_no_member, NULL},
     {"poke-no-entry", poke_no_entry, NULL},
     {"poke-wrong-entry", poke_wrong_entry, NULL},
+    {"create-mayfly", create_mayfly, NULL},
+    {"create-nothing", create_nothing, NULL},
+    {"done-too-long", done_too_long, NULL},
     {"poke-no-array", poke_no_array, NULL},
     {"poke-deleted-array", poke_deleted_array, NULL},
     {"contribute-twice", contribute_twice, NULL},
@@ -752,6 +884,12 @@ static const struct {
     {"pack-less", pack_less, NULL},
     {"pack-more", pack_more, NULL},
     {"unpack-more", unpack_more, NULL},
+    {"flow-strands", many_strands, NULL},
+    {"flow-strand", strange_strand, NULL},
+    {"flow-waits", strange_waits, NULL},
+    {"flow-parent", strange_parent, NULL},
+    {"flow-message", long_message, NULL},
+    {"flow-none", no_message, NULL},
     {"fill-arena", fill_arena, NULL},
     {"fill-arena-fatally", fill_arena_fatally, NULL},
     {"exit-42", exit_with_code, NULL},
@@ -834,6 +972,7 @@ int main(int argc, char **argv)
     nothing = skua_register("nothing", on_large);
     register_cell();
     register_things();
+    register_flowing();
     register_classes();
     if (chosen_by("ODD_ONE"))
         skua_register("odd", on_nothing);

@@ -10,7 +10,12 @@
 #ifndef DIAGNOSTIC_H
 #define DIAGNOSTIC_H
 
+#include <stdio.h>
+
 #include "tree.h"
+
+/** Messages go to @p to, NULL: nowhere, and are counted anew.  Without it: to stderr. */
+void diagnostic_begin(FILE *to);
 
 /** An error at a place; @p length: how many bytes to underline, at least 1.  Counted; after
  *  20 the rest is not shown. */

@@ -246,10 +246,18 @@ struct module {
     struct item   *items;
 };
 
+/* A stretch of C, wherever it stands: who lays a file out leaves it as it is. */
+struct piece {
+    struct piece *next;
+    struct text   text;
+    bool          block; /* between braces, not an expression */
+};
+
 /* A file: modules, with # lines and includes between them in modules without a name. */
 struct tree {
     struct source *source;
     struct module *modules; /* those of other files first */
+    struct piece  *pieces;  /* all C of this file, in its order */
 };
 
 #endif

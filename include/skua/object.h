@@ -65,6 +65,16 @@ enum {
     SKUA_ENTRY_EXPEDITED = 2, /* its messages pass the queue                              */
     SKUA_ENTRY_INLINE    = 4, /* called at once, like a function, where the object is here */
     SKUA_ENTRY_SYNC      = 8, /* gives an answer: see skua_invoke_reply(); methods only   */
+
+    /* Nobody but the PE's own scheduler takes messages in, so there is nothing that could be
+     * more immediate: the same under another name. */
+    SKUA_ENTRY_IMMEDIATE = SKUA_ENTRY_EXPEDITED,
+
+    /* A message to an element of an array that does not exist creates it, as all messages
+     * do in an array that is SKUA_ARRAY_ON_DEMAND: at its home; or on the PE that sent the
+     * message, unless other messages wait for the element at its home. */
+    SKUA_ENTRY_CREATE_HOME = 16,
+    SKUA_ENTRY_CREATE_HERE = 32,
 };
 
 SKUA_API skua_entry skua_entry_register(skua_class of, const char *name, skua_entry_fn fn,
@@ -185,6 +195,10 @@ SKUA_API skua_ref        skua_ref_of(const void *self);
  *  the caller returns to the scheduler. */
 SKUA_API void *skua_object_here(skua_ref ref);
 
+/** The PE that a message to an object would be sent to: where this PE believes it to be.  Its
+ *  own number while the object's collection is not known here. */
+SKUA_API int skua_where(skua_ref ref);
+
 /* ---- invocation -------------------------------------------------------------- */
 
 /**
@@ -205,6 +219,10 @@ static inline void skua_invoke_copy(skua_ref ref, skua_entry entry, const void *
 
 SKUA_API void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
                                     int32_t priority);
+
+/** Call a method at once, like a function, with data that stay the caller's, if the object is
+ *  here: it passes what is queued for the object.  Else as skua_invoke_copy(). */
+SKUA_API void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t bytes);
 
 /** Every object of a collection, each with a message of its own that holds the data.
  *  Objects see the broadcasts of an array in one order, the same for all. */
@@ -240,6 +258,10 @@ SKUA_API skua_completion skua_done_invoke_all(skua_collection all, skua_entry en
 /** Create an object of its own on @p pe, or on a PE that has little to do.  It may be
  *  invoked at once, also by others. */
 SKUA_API skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes);
+
+/** The same on this PE and at once: its constructor runs inside of the call, also in `begin`
+ *  of skua_program().  What that sends is delivered as always. */
+SKUA_API skua_ref skua_chare_create_here(skua_class of, const void *data, size_t bytes);
 
 /** Delete an object: oneself, at the end of the running entry; or any, when a message
  *  reaches it.  A member of a group is deleted with its group only. */

@@ -31,6 +31,7 @@ enum {
     SKI_HANDLER_ROUND,      /* onesided/notify.c */
     SKI_HANDLER_LOCK,       /* onesided/lock_far.c */
     SKI_HANDLER_RMA,        /* onesided/rma.c */
+    SKI_HANDLER_CHANNEL,    /* onesided/channel.c */
     SKI_HANDLER_QUIET_ASK,  /* objects/quiescence.c */
     SKI_HANDLER_QUIET_WAVE, /* objects/wave.c */
     SKI_HANDLER_QUIET_REPORT,
@@ -48,6 +49,8 @@ enum {
     SKI_HANDLER_SEED_NONE,
     SKI_HANDLER_SEED_KNOWN,
     SKI_HANDLER_INSERT, /* objects/locate.c */
+    SKI_HANDLER_CLAIM,
+    SKI_HANDLER_CLAIMED,
     SKI_HANDLER_DELETE,
     SKI_HANDLER_LOCATED,
     SKI_HANDLER_MIGRATE,

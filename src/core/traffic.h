@@ -52,6 +52,14 @@ static inline void ski_hold(struct ski_pe *self, struct ski_list *list, struct s
     ski_list_push(list, msg);
 }
 
+/** The same with a message that was never in the queue: as if it had been sent to oneself. */
+static inline void ski_hold_new(struct ski_pe *self, struct ski_list *list, struct skua_msg *msg)
+{
+    self->queue.pushed++;
+    self->queue.popped++;
+    ski_hold(self, list, msg);
+}
+
 /** Queue the messages of @p list again, in their order and before what is queued by
  *  now: that came later. */
 static inline void ski_unhold(struct ski_pe *self, struct ski_list *list)

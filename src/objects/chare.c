@@ -22,20 +22,39 @@ int ski_random_pe(struct ski_objects *objects)
     return (int)((x >> 32) * (unsigned)objects->self->pes >> 32);
 }
 
-skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes)
+/* The name of a new object. */
+static skua_ref name(struct ski_pe *self, const char *call, skua_class of, int home)
 {
-    struct ski_pe *self   = SKI_SELF();
-    uint64_t       number = self->objects->chares++;
-    skua_ref       ref    = {.of = {ski_name(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
+    uint64_t number = self->objects->chares++;
+    skua_ref ref    = {.of = {ski_name(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
 
     if (!ski_class_find(of.id))
-        ski_misuse("skua_chare_create: its class was never registered");
+        ski_misuse("%s: its class was never registered", call);
+    ref.index.at.x[0] = home;
+    ref.index.at.x[1] = self->pe;
+    memcpy(&ref.index.at.x[2], &number, sizeof number);
+    return ref;
+}
+
+skua_ref skua_chare_create_here(skua_class of, const void *data, size_t bytes)
+{
+    struct ski_pe         *self = SKI_SELF();
+    skua_ref               ref  = name(self, __func__, of, self->pe);
+    struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
+
+    ski_object_create(all, &ref.index, 0, data, bytes);
+    return ref;
+}
+
+skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes)
+{
+    struct ski_pe *self = SKI_SELF();
+    skua_ref       ref;
+
     if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
         ski_misuse("skua_chare_create: PE %d does not exist; this job has PEs 0 to %d", pe,
                    self->pes - 1);
-    ref.index.at.x[0] = pe == SKUA_ANY_PE ? self->pe : pe;
-    ref.index.at.x[1] = self->pe;
-    memcpy(&ref.index.at.x[2], &number, sizeof number);
+    ref = name(self, __func__, of, pe == SKUA_ANY_PE ? self->pe : pe);
     if (pe == SKUA_ANY_PE)
         ski_seed_plant(self->objects, &ref, data, bytes);
     else

@@ -77,11 +77,15 @@ static skua_entry add(const char *call, skua_class of, const struct ski_entry *e
     if (entry->flags & SKUA_ENTRY_INLINE && entry->flags & SKUA_ENTRY_THREADED)
         ski_misuse("%s(\"%s\"): an entry that runs in a thread cannot be called inline", call,
                    entry->name);
+    if ((entry->flags & SKI_ENTRY_CREATES) == SKI_ENTRY_CREATES)
+        ski_misuse("%s(\"%s\"): an element is created at its home or where the message comes "
+                   "from, not at both",
+                   call, entry->name);
     handler = skua_register(full_name(class, entry->name), ski_on_invoke);
     ski_entries_init();
     ski_entries[handler.id]       = *entry;
     ski_entries[handler.id].of    = class;
-    ski_entries[handler.id].plain = entry->flags ? NULL : entry->method;
+    ski_entries[handler.id].plain = entry->flags & ~SKI_ENTRY_CREATES ? NULL : entry->method;
     return (skua_entry){handler.id};
 }
 

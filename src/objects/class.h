@@ -19,6 +19,9 @@ struct ski_class {
     const char    *given; /* its name, as registered */
 };
 
+/* Flags of entries whose messages create elements: they matter where there is none. */
+#define SKI_ENTRY_CREATES ((unsigned)(SKUA_ENTRY_CREATE_HOME | SKUA_ENTRY_CREATE_HERE))
+
 struct ski_entry {
     const struct ski_class *of;     /* NULL: the number is that of a handler   */
     skua_method_fn          plain;  /* its method, if that is all there is to it */

@@ -24,7 +24,8 @@ struct ski_absent {
     struct ski_list held;  /* messages that wait for it    */
 };
 
-enum { SKI_PLACE_UNKNOWN = -1, SKI_PLACE_DELETED = -2 };
+/* Claimed: its home was asked to let it be created here, and will say where it is. */
+enum { SKI_PLACE_UNKNOWN = -1, SKI_PLACE_DELETED = -2, SKI_PLACE_CLAIMED = -3 };
 
 struct ski_slot {
     uint64_t  key;

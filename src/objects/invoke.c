@@ -45,9 +45,12 @@ static skua_msg *address_again(const struct ski_object *object, skua_msg *msg)
 }
 
 /* Whether messages to an object that was deleted create another. */
-static bool comes_again(const struct ski_object *object)
+static bool comes_again(const struct ski_object *object, const struct ski_entry *entry)
 {
-    return object->state == SKI_DEAD && object->of->def.flags & SKUA_ARRAY_ON_DEMAND;
+    const struct ski_collection *all = object->of;
+
+    return object->state == SKI_DEAD && all->kind == SKI_ARRAY &&
+           (all->def.flags & SKUA_ARRAY_ON_DEMAND || entry->flags & SKI_ENTRY_CREATES);
 }
 
 /* A message to an object that is not what it was when the message was queued. */
@@ -62,7 +65,7 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
     } else if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
         ski_entry_run(object, entry, msg);
         return;
-    } else if (object->state == SKI_LEFT || comes_again(object)) {
+    } else if (object->state == SKI_LEFT || comes_again(object, entry)) {
         ski_pass_on(ski_self, ski_whereabouts(all, &index), address_again(object, msg));
     } else {
         deleted(ski_object_text(object), entry, msg->source);
@@ -205,7 +208,22 @@ static int target_pe(struct ski_pe *self, const char *call, struct ski_collectio
         return self->pe;
     ski_check_index(call, all, &ref->index);
     ski_check_entry(call, all, entry, &ref->index);
+    if (SKI_UNLIKELY(entry->flags & SKI_ENTRY_CREATES))
+        ski_claim(all, &ref->index, entry->flags);
     return ski_whereabouts(all, &ref->index);
+}
+
+/* Sends @p msg, which is addressed, to where target_pe() said. */
+static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg *msg)
+{
+    struct ski_collection *all;
+
+    if (SKI_UNLIKELY(pe == self->pe)) {
+        all = ski_collection_find(self->objects, ref->of.id);
+        if (all->state != SKI_EXPECTED && ski_wait_here(all, &ref->index, msg))
+            return;
+    }
+    ski_msg_post(self, pe, msg->handler, msg);
 }
 
 /* Queues a message for an object that is here. */
@@ -290,7 +308,7 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
     }
     pe  = target_pe(self, call, all, entry, ref);
     msg = ski_msg_address(msg, ref->of.id, &ref->index);
-    ski_msg_post(self, pe, msg->handler, msg);
+    post_away(self, pe, ref, msg);
 }
 
 void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
@@ -327,7 +345,7 @@ static void send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t
             return;
     }
     msg = ski_msg_address(ski_msg_copy(self, handler, data, bytes), ref->of.id, &ref->index);
-    ski_msg_post(self, pe, handler, msg);
+    post_away(self, pe, ref, msg);
 }
 
 /* All cases. */
@@ -401,8 +419,8 @@ static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_en
     const struct ski_entry *what = &self->objects->entries[(uint16_t)entry.id];
 
     if (all->id != ref->of.id || all->quick_bytes != ref->index.bytes || all->kind != SKI_ARRAY ||
-        what->of != all->class || !what->plain || find_key(all, ref) ||
-        !send_quick(self, all, ref, entry, data, bytes))
+        what->of != all->class || !what->plain || what->flags & SKUA_ENTRY_CREATE_HERE ||
+        find_key(all, ref) || !send_quick(self, all, ref, entry, data, bytes))
         invoke_copy(ref, entry, data, bytes);
 }
 
@@ -456,6 +474,32 @@ void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, siz
 
     skua_msg_set_priority(msg, priority);
     skua_invoke(ref, entry, msg);
+}
+
+void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t bytes)
+{
+    struct ski_pe          *self = SKI_SELF();
+    const struct ski_entry *what = entry_for(__func__, &ref, entry);
+    struct ski_collection  *all;
+    struct ski_object      *object = find_here(self->objects, &ref, &all);
+
+    if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what)) {
+        skua_invoke_copy_to(&ref, entry, data, bytes);
+        return;
+    }
+    ski_check_entry(__func__, all, what, &ref.index);
+    ski_entry_run_on(object, what, entry.id, data, bytes);
+}
+
+int skua_where(skua_ref ref)
+{
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
+
+    if (all->state == SKI_EXPECTED)
+        return self->pe;
+    ski_check_index(__func__, all, &ref.index);
+    return ski_here(all, &ref.index) ? self->pe : ski_whereabouts(all, &ref.index);
 }
 
 void *skua_object_here(skua_ref ref)

@@ -137,6 +137,8 @@ int ski_whereabouts(const struct ski_collection *all, const skua_index *index)
 {
     struct ski_absent *place = find_place(all, index);
 
+    if (place && place->pe == SKI_PLACE_CLAIMED)
+        return all->self->pe;
     return place && place->pe >= 0 ? place->pe : ski_home(all, index);
 }
 
@@ -174,7 +176,7 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
     forget_some(all);
     all->hints += !find_place(all, index);
     place = make_place(all, index);
-    if (ski_before(news->moves, place->moves))
+    if (ski_before(news->moves, place->moves) || place->pe == SKI_PLACE_CLAIMED)
         return;
     if (place->pe == SKI_PLACE_DELETED && news->pe >= 0 && news->moves == place->moves)
         return; /* it died there */
@@ -256,7 +258,7 @@ bool ski_was_deleted(const struct ski_collection *all, const skua_index *index)
            !(all->def.flags & SKUA_ARRAY_ON_DEMAND);
 }
 
-/* ---- astray ---------------------------------------------------------------------------- */
+/* ---- sending on ------------------------------------------------------------------------ */
 
 static void send_on(struct ski_collection *all, const skua_index *index, skua_msg *msg,
                     const struct ski_absent *place)
@@ -286,61 +288,13 @@ static SKI_COLD _Noreturn void undeliverable(struct ski_collection *all, const s
                ski_element_text(all, index), why);
 }
 
-/* Creates an element because @p msg is for it: the element, unless its constructor has sent
- * it elsewhere, where the message follows. */
-static struct ski_object *create_for(struct ski_collection *all, const skua_index *index,
-                                     uint32_t moves, skua_msg *msg)
-{
-    size_t             bytes;
-    const void        *data = ski_creation_data(all, &bytes);
-    struct ski_object *object;
-    struct ski_absent *place;
-
-    ski_object_create(all, index, moves, data, bytes);
-    object = ski_here(all, index);
-    place  = find_place(all, index);
-    if (place && place->pe >= 0)
-        send_on(all, index, msg, place);
-    else if (!object)
-        undeliverable(all, index, msg, "was deleted by its constructor");
-    return object;
-}
-
-struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg)
-{
-    struct ski_absent *place = find_place(all, index);
-    int                home  = ski_home(all, index);
-    bool               gone  = place && place->pe == SKI_PLACE_DELETED;
-
-    if (place && place->pe >= 0) {
-        send_on(all, index, msg, place);
-    } else if (home != all->self->pe) {
-        ski_pass_on(all->self, home, msg);
-    } else if (all->def.flags & SKUA_ARRAY_ON_DEMAND) {
-        return create_for(all, index, place ? place->moves + 1 : 0, msg);
-    } else if (!gone && (all->open || all->kind == SKI_CHARES)) {
-        keep(all, index, msg);
-    } else {
-        undeliverable(all, index, msg, gone ? "was deleted" : "does not exist");
-    }
-    return NULL;
-}
-
-/* ---- insertion, deletion ----------------------------------------------------------------- */
-
 /* What an insertion begins with: the PE it is for, and the number of journeys that are
  * behind its index, which only the home knows.  So it goes there first. */
 struct order {
     _Alignas(16) int32_t pe;
     uint32_t moves;
+    uint32_t claimed; /* because that PE wanted it; it may want it no more */
 };
-
-static SKI_COLD _Noreturn void inserted_twice(const struct ski_collection *all,
-                                              const skua_index *index, int who)
-{
-    ski_misuse("skua_array_insert: %s exists already, and PE %d inserts it once more",
-               ski_element_text(all, index), who);
-}
 
 /* At the home, of an element that shall be elsewhere. */
 static void send_there(struct ski_collection *all, const skua_index *index, skua_msg *msg)
@@ -354,11 +308,253 @@ static void send_there(struct ski_collection *all, const skua_index *index, skua
     believe(all, index, &news);
 }
 
+/* ---- creation by messages ------------------------------------------------------------------ */
+
+static void create(struct ski_collection *all, const skua_index *index,
+                   const struct ski_absent *place)
+{
+    size_t      bytes;
+    const void *data = ski_creation_data(all, &bytes);
+
+    ski_object_create(all, index, place ? place->moves + 1 : 0, data, bytes);
+}
+
+/* The same on another PE. */
+static void create_there(struct ski_collection *all, const skua_index *index, int pe, bool claimed)
+{
+    skua_ref      ref = {{all->id}, *index};
+    size_t        bytes;
+    const void   *data  = ski_creation_data(all, &bytes);
+    skua_msg     *msg   = ski_insertion(all->self, &ref, SKI_HANDLER_INSERT, data, bytes);
+    struct order *order = skua_msg_data(msg);
+
+    order->pe      = pe;
+    order->claimed = claimed;
+    send_there(all, index, msg);
+}
+
+/* Creates an element because @p msg is for it: the element, unless its constructor has sent
+ * it elsewhere, where the message follows. */
+static struct ski_object *create_for(struct ski_collection *all, const skua_index *index,
+                                     struct ski_absent *place, skua_msg *msg)
+{
+    struct ski_object *object;
+
+    if (place && place->held.first) { /* it is the last of several */
+        keep(all, index, msg);
+        create(all, index, place);
+        return NULL;
+    }
+    create(all, index, place);
+    object = ski_here(all, index);
+    place  = find_place(all, index);
+    if (place && place->pe >= 0)
+        send_on(all, index, msg, place);
+    else if (!object)
+        undeliverable(all, index, msg, "was deleted by its constructor");
+    return object;
+}
+
+/* At the home: a message for an element that it creates there, or where it came from.  The
+ * sender did not claim it only because it believed it to be somewhere. */
+static struct ski_object *create_home_or_there(struct ski_collection *all, const skua_index *index,
+                                               struct ski_absent *place, skua_msg *msg,
+                                               unsigned flags)
+{
+    bool waiting = place && place->held.first;
+
+    if (!(flags & SKUA_ENTRY_CREATE_HERE) || waiting || msg->source == all->self->pe ||
+        msg->source >= all->self->pes)
+        return create_for(all, index, place, msg);
+    create_there(all, index, msg->source, false);
+    ski_pass_on(all->self, msg->source, msg);
+    return NULL;
+}
+
+void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags)
+{
+    struct ski_absent *place = find_place(all, index);
+    int                home = ski_home(all, index), who = all->self->pe;
+
+    if (all->kind != SKI_ARRAY || (home != who && !(flags & SKUA_ENTRY_CREATE_HERE)) ||
+        who >= all->self->pes || (place && (place->pe >= 0 || place->pe == SKI_PLACE_CLAIMED)))
+        return;
+    place = make_place(all, index);
+    all->graves -= place->pe == SKI_PLACE_DELETED;
+    place->pe = SKI_PLACE_CLAIMED;
+    all->directory.version++;
+    ski_post_about(all->self, home, SKI_HANDLER_CLAIM, all->id, index, &who, sizeof who);
+}
+
+/* Whether messages wait at home for an element that somebody will insert. */
+static bool is_awaited(const struct ski_collection *all, const skua_index *index,
+                       const struct ski_absent *place)
+{
+    return all->kind == SKI_ARRAY && all->state == SKI_EXISTS && all->open &&
+           !(all->def.flags & SKUA_ARRAY_ON_DEMAND) && (!place || place->pe == SKI_PLACE_UNKNOWN) &&
+           ski_home(all, index) == all->self->pe;
+}
+
+bool ski_wait_here(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    struct ski_absent *place = find_place(all, index);
+
+    if (!(place && place->pe == SKI_PLACE_CLAIMED) && !is_awaited(all, index, place))
+        return false;
+    ski_hold_new(all->self, &make_place(all, index)->held, msg);
+    return true;
+}
+
+/* At the home, which does not know the element. */
+static struct ski_object *grant(struct ski_collection *all, const skua_index *index,
+                                struct ski_absent *place, skua_msg *msg, int who)
+{
+    if (who == all->self->pe || (place && place->held.first))
+        return create_for(all, index, place, msg);
+    create_there(all, index, who, true);
+    skua_msg_free(msg);
+    return NULL;
+}
+
+/* A claim of an element that is not here.  Old traces may lead it in circles, back to its
+ * sender too, until the element is where its home believes it to be.  So it never waits for
+ * another claim, which might wait for this one. */
+static struct ski_object *claim_astray(struct ski_collection *all, const skua_index *index,
+                                       skua_msg *msg, int who)
+{
+    struct ski_absent *place = find_place(all, index);
+    int                home  = ski_home(all, index);
+
+    if (place && place->pe >= 0)
+        ski_pass_on(all->self, place->pe, msg);
+    else if (home == all->self->pe)
+        return grant(all, index, place, msg, who);
+    else if (who != all->self->pe || (place && place->pe == SKI_PLACE_CLAIMED))
+        ski_pass_on(all->self, home, msg);
+    else
+        skua_msg_free(msg); /* the element was here, and has gone: nobody waits for the answer */
+    return NULL;
+}
+
+/* It goes to the element as any other message does, so it comes behind all that its sender
+ * sent before; then he may send there himself. */
+void ski_on_claim(skua_msg *msg)
+{
+    struct ski_collection *all;
+    struct ski_object     *object;
+    skua_index             index;
+    int                    who;
+
+    if (!ski_about(msg, sizeof who, &all, &index))
+        return;
+    memcpy(&who, skua_msg_data(msg), sizeof who);
+    if (all->kind != SKI_ARRAY || (unsigned)who >= (unsigned)all->self->pes)
+        ski_fatal("PE %d claims %s, which makes no sense", who, ski_element_text(all, &index));
+    object = ski_here(all, &index);
+    if (!object)
+        object = claim_astray(all, &index, msg, who);
+    if (!object)
+        return;
+    if (who != all->self->pe)
+        ski_post_about(all->self, who, SKI_HANDLER_CLAIMED, all->id, &index,
+                       &(struct news){all->self->pe, object->moves}, sizeof(struct news));
+    skua_msg_free(msg);
+}
+
+/* Somebody else has it. */
+void ski_on_claimed(skua_msg *msg)
+{
+    const struct news     *news = skua_msg_data(msg);
+    struct ski_collection *all;
+    struct ski_absent     *place;
+    skua_index             index;
+
+    if (!ski_about(msg, sizeof *news, &all, &index))
+        return;
+    if ((unsigned)news->pe >= (unsigned)all->self->pes)
+        ski_fatal("PE %d says that %s is on PE %d", msg->source, ski_element_text(all, &index),
+                  news->pe);
+    place = find_place(all, &index);
+    if (place && place->pe == SKI_PLACE_CLAIMED) {
+        place->pe    = SKI_PLACE_UNKNOWN;
+        place->moves = news->moves; /* whatever we knew: the home may have forgotten more */
+    }
+    believe(all, &index, news);
+    skua_msg_free(msg);
+}
+
+/* ---- astray ----------------------------------------------------------------------------- */
+
+/* At its home, which does not know it. */
+static struct ski_object *astray_at_home(struct ski_collection *all, const skua_index *index,
+                                         struct ski_absent *place, skua_msg *msg, unsigned flags)
+{
+    bool gone = place && place->pe == SKI_PLACE_DELETED;
+
+    if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND)
+        return create_home_or_there(all, index, place, msg, flags);
+    if (gone || (!all->open && all->kind != SKI_CHARES))
+        undeliverable(all, index, msg, gone ? "was deleted" : "does not exist");
+    keep(all, index, msg);
+    return NULL;
+}
+
+struct ski_object *ski_astray_for(struct ski_collection *all, const skua_index *index,
+                                  skua_msg *msg, unsigned flags)
+{
+    struct ski_absent *place;
+    int                home = ski_home(all, index);
+
+    if (all->kind != SKI_ARRAY)
+        flags = 0;
+    if (flags & SKUA_ENTRY_CREATE_HERE && msg->source == all->self->pe && home != msg->source)
+        ski_claim(all, index, flags); /* a result; or the array was not known before */
+    place = find_place(all, index);
+    if (place && place->pe >= 0)
+        send_on(all, index, msg, place);
+    else if (place && place->pe == SKI_PLACE_CLAIMED)
+        keep(all, index, msg);
+    else if (home != all->self->pe)
+        ski_pass_on(all->self, home, msg);
+    else
+        return astray_at_home(all, index, place, msg, flags);
+    return NULL;
+}
+
+struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg)
+{
+    return ski_astray_for(all, index, msg, ski_entries[msg->handler].flags);
+}
+
+/* ---- insertion, deletion ----------------------------------------------------------------- */
+
+static SKI_COLD _Noreturn void inserted_twice(const struct ski_collection *all,
+                                              const skua_index *index, int who)
+{
+    ski_misuse("skua_array_insert: %s exists already, and PE %d inserts it once more",
+               ski_element_text(all, index), who);
+}
+
 static void check_open(const struct ski_collection *all, const skua_index *index)
 {
     if (all->kind != SKI_ARRAY || !all->open)
         ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
                    ski_element_text(all, index));
+}
+
+/* Whether an order comes too late: the element that was claimed has come here meanwhile, and
+ * gone.  A message made it necessary that was delivered long ago. */
+static bool is_unwanted(const struct ski_collection *all, const skua_index *index,
+                        const struct order *order)
+{
+    const struct ski_absent *place = find_place(all, index);
+
+    return order->claimed && !(place && place->pe == SKI_PLACE_CLAIMED);
+}
+
+static void refuse(struct ski_collection *all, const skua_index *index, const struct order *order)
+{
+    tell(all, ski_home(all, index), index, &(struct news){SKI_PLACE_DELETED, order->moves});
 }
 
 void ski_on_insert(skua_msg *msg)
@@ -387,8 +583,11 @@ void ski_on_insert(skua_msg *msg)
         send_there(all, &index, msg);
         return;
     }
-    ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
-                      msg->bytes - sizeof *order);
+    if (is_unwanted(all, &index, order))
+        refuse(all, &index, order);
+    else
+        ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
+                          msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
 

@@ -10,6 +10,15 @@
  *
  * An element leaves behind where it went, on the PE it left; its arrival is told to the
  * home.  Messages therefore always find it: along those traces, or by way of the home.
+ *
+ * An element that a message creates is created at its home, or by order of its home, so
+ * there is never a second one.  With SKUA_ENTRY_CREATE_HERE the sender *claims* it first:
+ * it keeps this message and all that it sends to the element afterwards, and sends a claim,
+ * which goes to the element as a message would.  The answer is an order of the home to
+ * create it; or comes from the PE where it is, behind all that the sender sent before.
+ * Either lets the messages go, in their order.  Had they gone to the home and come back,
+ * those sent after the creation would have overtaken others that were still on that way.
+ * For the same reason the home creates an element itself if messages wait for it there.
  */
 #ifndef SKI_LOCATE_H
 #define SKI_LOCATE_H
@@ -58,6 +67,19 @@ void ski_depart(struct ski_object *object);
  *  element.  The element if it is here now and the message is to be delivered. */
 struct ski_object *ski_astray(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
+/** The same with the flags of the entry that will be run; ski_astray() takes those of the
+ *  message's handler. */
+struct ski_object *ski_astray_for(struct ski_collection *all, const skua_index *index,
+                                  skua_msg *msg, unsigned flags);
+
+/** Before a message is sent, by an entry with these flags, to an element which that is to
+ *  create here (see above): claim it, unless it is known where it is. */
+void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags);
+
+/** Keep @p msg, of this PE and not sent yet, if it would have to wait here: not in the queue,
+ *  where later ones would overtake it if the element turns out to be elsewhere. */
+bool ski_wait_here(struct ski_collection *all, const skua_index *index, skua_msg *msg);
+
 /** Whether this is its home and it was deleted, or never existed. */
 bool ski_is_gone(const struct ski_collection *all, const skua_index *index);
 
@@ -74,11 +96,14 @@ void ski_places_free(struct ski_collection *all);
 
 /* Handlers. */
 void ski_on_insert(skua_msg *msg);
+void ski_on_claim(skua_msg *msg);
+void ski_on_claimed(skua_msg *msg);
 void ski_on_delete(skua_msg *msg);
 void ski_on_located(skua_msg *msg);
 void ski_on_migrate(skua_msg *msg);
 
 #define SKI_INSERT_LEAST  16
+#define SKI_CLAIM_LEAST   4
 #define SKI_LOCATED_LEAST 8
 #define SKI_MIGRATE_LEAST 16
 

@@ -135,6 +135,14 @@ static void lost(struct ski_collection *all, const skua_index *index, const stru
         ski_gather_lost(all, index, head->id, head->station);
 }
 
+/* Whether it creates members that do not exist: at their homes, there is no one sender. */
+static unsigned creates(const struct head *head)
+{
+    if (is_order(head) || !(ski_entries[(uint16_t)head->entry].flags & SKI_ENTRY_CREATES))
+        return 0;
+    return SKUA_ENTRY_CREATE_HOME;
+}
+
 /* The object that a message was sent after, if it is here; else the message is on its way,
  * or dropped. */
 static struct ski_object *receiver(struct ski_collection *all, const skua_index *index,
@@ -148,7 +156,7 @@ static struct ski_object *receiver(struct ski_collection *all, const skua_index 
     gone =
         head_of(msg)->entry == ORDER_ENROL ? ski_was_deleted(all, index) : ski_is_gone(all, index);
     if (!gone)
-        return ski_astray(all, index, msg);
+        return ski_astray_for(all, index, msg, creates(head_of(msg)));
     lost(all, index, head_of(msg));
     skua_msg_free(msg);
     return NULL;

@@ -67,6 +67,11 @@ bool skua_pup_unpacking(const skua_pup *p)
     return p->what == UNPACK;
 }
 
+size_t ski_pup_left(const skua_pup *p)
+{
+    return p->left;
+}
+
 /* A class without a function is copied as it lies in memory. */
 static void run(const struct ski_class *of, skua_pup *p, void *self)
 {

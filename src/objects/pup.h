@@ -11,4 +11,7 @@ void   ski_pup_pack(const struct ski_class *of, void *self, void *to, size_t byt
 /** @p bytes came from elsewhere: ends the job if they are not what the class unpacks. */
 void ski_pup_unpack(const struct ski_class *of, void *self, const void *from, size_t bytes);
 
+/** Bytes that there still are to unpack. */
+size_t ski_pup_left(const skua_pup *p);
+
 #endif

@@ -9,6 +9,7 @@
 #include "onesided/onesided.h"
 #include "base/config.h"
 #include "core/pe.h"
+#include "onesided/channel.h"
 
 struct ski_operation; /* request.c */
 struct ski_sent;      /* request.c */
@@ -34,6 +35,7 @@ struct ski_origin {
     uint32_t                 known_count;
     struct ski_expected     *expected; /* notifications that are waited for          */
     uint64_t                 barriers; /* we have been in                            */
+    struct ski_channels      channels;
 };
 
 static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)

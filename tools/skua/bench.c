@@ -15,7 +15,7 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench [messages|onesided|network|randomaccess|objects] [options]\n"
+    "usage: skua bench [messages|onesided|network|randomaccess|fft1d|objects] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
     "  -f, --format=F      table (default), json or csv, on stdout\n"
@@ -35,11 +35,13 @@ static const char help[] =
     "             and how long 64 processes take to start\n"
     "  randomaccess  random updates of a large table, beside the same over both MPIs,\n"
     "             where installed; and items of a stream beside small messages\n"
+    "  fft1d      the Fourier transform of one long row of numbers, beside FFTW-MPI, where\n"
+    "             installed, and FFTW in one piece\n"
     "  objects    messages between elements beside bare handlers, creation beside malloc,\n"
     "             broadcasts and reductions beside a loop over pointers\n";
 
 static const struct bench *const benches[] = {&bench_messages, &bench_onesided, &bench_network,
-                                              &bench_randomaccess, &bench_objects};
+                                              &bench_randomaccess, &bench_fft1d, &bench_objects};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# skua_add_interface(TARGET file.ci... [INCLUDE folder...])
+#
+# Translates interface files and adds what comes out to a target: file.ci.c is compiled with it,
+# file.ci.h is found by #include "file.ci.h".  Other interface files that these name with
+# `extern module` are looked for beside them and in the folders given, and watched.
+function(skua_add_interface target)
+  cmake_parse_arguments(arg "" "" "INCLUDE" ${ARGN})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.skuac)
+  file(MAKE_DIRECTORY ${folder})
+  set(options -o ${folder})
+  foreach(include ${arg_INCLUDE})
+    get_filename_component(include ${include} ABSOLUTE)
+    list(APPEND options -I ${include})
+  endforeach()
+  foreach(interface ${arg_UNPARSED_ARGUMENTS})
+    get_filename_component(path ${interface} ABSOLUTE)
+    get_filename_component(name ${interface} NAME)
+    get_filename_component(beside ${path} DIRECTORY)
+    add_custom_command(OUTPUT ${folder}/${name}.c ${folder}/${name}.h
+      COMMAND skua::skuac ${options} --deps ${path} > ${folder}/${name}.d
+      COMMAND skua::skuac ${options} ${path}
+      DEPENDS ${path} skua::skuac
+      DEPFILE ${folder}/${name}.d
+      COMMENT "Translating ${name}" VERBATIM)
+    target_sources(${target} PRIVATE ${folder}/${name}.c)
+    target_include_directories(${target} PRIVATE ${folder} ${beside})
+  endforeach()
+endfunction()

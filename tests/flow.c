@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flow.c - structured control flow, as generated code uses it (skua/flow.h): each construct by
+ * hand, in memory of our own, on PE 0; large numbers of strands and messages; and then
+ * random programs in objects that move (flow_random.c).
+ *
+ * usage: flow [RANDOM-PROGRAMS [LARGE]]
+ */
+#include <skua/flow.h>
+#include <skua/skua.h>
+#include <string.h>
+
+#include "flow_random.h"
+#include "tap.h"
+
+/* ---- a class ------------------------------------------------------------------------------ */
+
+enum { A, B, C, TRIGGERS };
+
+typedef struct {
+    char text[256]; /* what happened */
+} Thing;
+
+static void note(Thing *self, const char *what, int value)
+{
+    size_t used = strlen(self->text);
+
+    snprintf(self->text + used, sizeof self->text - used, "%s%d ", what, value);
+}
+
+static int value_of(const skua_arrival *arrival)
+{
+    int value;
+
+    CHECK(arrival->bytes >= sizeof value);
+    memcpy(&value, arrival->data, sizeof value);
+    return value;
+}
+
+static const skua_arrival nothing;
+
+/* for (i = 0; i < 3; i++) when a[i](v) serial { note } */
+struct Thing_loop {
+    skua_strand  strand;
+    skua_arrival a;
+    skua_wait    wait[1];
+    int          i;
+};
+
+static void Thing_loop_go(skua_strand *strand)
+{
+    struct Thing_loop *frame = (void *)strand;
+
+    switch (strand->at) {
+    case 1: goto at_1;
+    default: break;
+    }
+    for (frame->i = 0; frame->i < 3; frame->i++) {
+        skua_flow_want_reference(strand, 0, A, 0, frame->i);
+        if (!skua_flow_match(strand, 1, 1))
+            return;
+    at_1:
+        frame->a = skua_flow_got(strand, 0);
+        note(strand->self, "a", value_of(&frame->a));
+        skua_flow_drop(&frame->a);
+    }
+    note(strand->self, "end", 0);
+    skua_flow_end(strand);
+}
+
+/* when a(x), a(y), b[7](z) serial { note } */
+struct Thing_both {
+    skua_strand  strand;
+    skua_arrival invoked, x, y, z;
+    skua_wait    wait[3];
+};
+
+static void Thing_both_go(skua_strand *strand)
+{
+    struct Thing_both *frame = (void *)strand;
+
+    if (strand->at == 0) {
+        skua_flow_want(strand, 0, A, 0);
+        skua_flow_want(strand, 1, A, 0);
+        skua_flow_want_reference(strand, 2, B, 0, 7);
+        if (!skua_flow_match(strand, 3, 1))
+            return;
+    }
+    frame->x = skua_flow_got(strand, 0);
+    frame->y = skua_flow_got(strand, 1);
+    frame->z = skua_flow_got(strand, 2);
+    if (frame->invoked.msg)
+        note(strand->self, "i", value_of(&frame->invoked));
+    note(strand->self, "x", value_of(&frame->x));
+    note(strand->self, "y", value_of(&frame->y));
+    note(strand->self, "z", value_of(&frame->z));
+    skua_flow_drop(&frame->x);
+    skua_flow_drop(&frame->y);
+    skua_flow_drop(&frame->z);
+    skua_flow_end(strand); /* and what it was invoked with */
+}
+
+/* case { when a(x), b(y) serial { note }  when c[1](z) { serial { inline a(9) } when a(x) } } */
+struct Thing_either {
+    skua_strand  strand;
+    skua_arrival x, y, z;
+    skua_wait    wait[3];
+};
+
+static const skua_flow_class Thing_flow;
+
+static void Thing_either_go(skua_strand *strand)
+{
+    static const int     nine  = 9;
+    struct Thing_either *frame = (void *)strand;
+
+    switch (strand->at) {
+    case 1: goto at_1;
+    case 2: goto at_2;
+    default: break;
+    }
+    skua_flow_want(strand, 0, A, 0);
+    skua_flow_want(strand, 1, B, 0);
+    skua_flow_want_reference(strand, 2, C, 1, 1);
+    if (!skua_flow_match(strand, 3, 1))
+        return;
+at_1:
+    switch (strand->chosen) {
+    case 0:
+        frame->x = skua_flow_got(strand, 0);
+        frame->y = skua_flow_got(strand, 1);
+        note(strand->self, "x", value_of(&frame->x));
+        note(strand->self, "y", value_of(&frame->y));
+        skua_flow_drop(&frame->x);
+        skua_flow_drop(&frame->y);
+        break;
+    case 1:
+        frame->z = skua_flow_got(strand, 2);
+        skua_flow_keep(&frame->z);
+        note(strand->self, "z", value_of(&frame->z));
+        skua_flow_arrive(&Thing_flow, strand->self, A, 3, &nine, sizeof nine);
+        skua_flow_want(strand, 0, A, 0);
+        if (!skua_flow_match(strand, 1, 2))
+            return;
+    at_2:
+        frame->x = skua_flow_got(strand, 0);
+        note(strand->self, "x", value_of(&frame->x));
+        note(strand->self, "z", value_of(&frame->z));
+        skua_flow_drop(&frame->x);
+        skua_flow_drop(&frame->z);
+        break;
+    default: CHECK(strand->chosen <= 1);
+    }
+    skua_flow_end(strand);
+}
+
+/* forall [i] (0 : n - 1) when b[i](x) serial { note }; its calls nest: n / 2 of its own */
+struct Thing_one {
+    skua_strand  strand;
+    skua_arrival x;
+    skua_wait    wait[1];
+    int          i;
+};
+
+static void Thing_one_go(skua_strand *strand)
+{
+    struct Thing_one *frame = (void *)strand;
+
+    if (strand->at == 0) {
+        skua_flow_want_reference(strand, 0, B, 0, frame->i);
+        if (!skua_flow_match(strand, 1, 1))
+            return;
+    }
+    frame->x = skua_flow_got(strand, 0);
+    note(strand->self, "b", value_of(&frame->x));
+    skua_flow_drop(&frame->x);
+    skua_flow_end(strand);
+}
+
+static const skua_strand_type Thing_one_type = {"Thing.one", sizeof(struct Thing_one), 1, 1,
+                                                Thing_one_go};
+
+struct Thing_all {
+    skua_strand strand;
+    int         n;
+};
+
+static const skua_strand_type Thing_all_type;
+
+static void Thing_all_go(skua_strand *strand)
+{
+    struct Thing_all *frame = (void *)strand;
+
+    switch (strand->at) {
+    case 1: goto at_1;
+    case 2: goto at_2;
+    default: break;
+    }
+    if (frame->n == 0)
+        frame->n = 4;
+    for (int i = 0; i < frame->n; i++)
+        ((struct Thing_one *)skua_flow_start(strand, &Thing_one_type, nothing))->i = i;
+    if (!skua_flow_join(strand, 1))
+        return;
+at_1:
+    note(strand->self, "all", frame->n);
+    if (frame->n > 1) {
+        ((struct Thing_all *)skua_flow_start(strand, &Thing_all_type, nothing))->n = frame->n / 2;
+        if (!skua_flow_join(strand, 2))
+            return;
+    }
+at_2:
+    skua_flow_end(strand);
+}
+
+static const skua_strand_type Thing_all_type    = {"Thing.all", sizeof(struct Thing_all), 0, 0,
+                                                   Thing_all_go};
+static const skua_strand_type Thing_loop_type   = {"Thing.loop", sizeof(struct Thing_loop), 1, 1,
+                                                   Thing_loop_go};
+static const skua_strand_type Thing_both_type   = {"Thing.both", sizeof(struct Thing_both), 4, 3,
+                                                   Thing_both_go};
+static const skua_strand_type Thing_either_type = {"Thing.either", sizeof(struct Thing_either), 3,
+                                                   3, Thing_either_go};
+
+/* ---- one of them, in memory of our own ------------------------------------------------------ */
+
+static _Alignas(16) char memory[SKUA_FLOW_BYTES(sizeof(Thing), TRIGGERS)];
+static Thing *const thing = (Thing *)(void *)memory;
+
+static void begin(const skua_strand_type *type)
+{
+    skua_flow_begin(&Thing_flow, thing, type, nothing);
+}
+
+static void arrive(int trigger, int64_t reference, int value)
+{
+    skua_flow_arrive(&Thing_flow, thing, (unsigned)trigger, reference, &value, sizeof value);
+}
+
+static void arrive_msg(int trigger, int64_t reference, int value)
+{
+    skua_msg *msg = skua_msg_alloc(sizeof value);
+
+    memcpy(skua_msg_data(msg), &value, sizeof value);
+    skua_flow_arrive_msg(&Thing_flow, thing, (unsigned)trigger, reference, msg);
+}
+
+/* What happened since, and an end of it. */
+static void expect(const char *text)
+{
+    if (strcmp(thing->text, text) != 0)
+        skua_abort("expected \"%s\", not \"%s\"", text, thing->text);
+    skua_flow_destroy(&Thing_flow, thing);
+    for (size_t i = sizeof *thing; i < sizeof memory; i++)
+        CHECK(memory[i] == 0);
+    memset(memory, 0, sizeof memory);
+}
+
+static void one_when(void)
+{
+    begin(&Thing_loop_type);
+    arrive(A, 0, 10);
+    arrive(A, 1, 11);
+    arrive(A, 2, 12);
+    expect("a10 a11 a12 end0 ");
+    arrive(A, 2, 12); /* all early, in the other order */
+    arrive_msg(A, 1, 11);
+    arrive_msg(A, 0, 10);
+    arrive(A, 0, 20);
+    begin(&Thing_loop_type);
+    begin(&Thing_loop_type); /* finds the second, and waits for the next: given up */
+    expect("a10 a11 a12 end0 a20 ");
+    begin(&Thing_loop_type); /* two that wait for the same: the older goes first */
+    begin(&Thing_loop_type);
+    arrive(A, 1, 1);
+    arrive(A, 0, 2);
+    arrive(A, 0, 3);
+    arrive(A, 2, 4);
+    expect("a2 a1 a3 a4 end0 ");
+}
+
+static void several_at_once(void)
+{
+    const int    five    = 5;
+    skua_arrival invoked = {&five, sizeof five, NULL};
+
+    skua_flow_begin(&Thing_flow, thing, &Thing_both_type, invoked);
+    arrive(A, 1, 1);
+    arrive(B, 6, 2);
+    arrive(B, 7, 3);
+    arrive(A, 2, 4);
+    expect("i5 x1 y4 z3 ");
+    arrive(A, 1, 1);
+    arrive(B, 7, 3);
+    begin(&Thing_both_type); /* one is not enough for two */
+    begin(&Thing_both_type);
+    arrive(B, 7, 4);
+    arrive(A, 2, 5);
+    arrive(A, 2, 6);
+    arrive(A, 2, 7);
+    expect("x1 y5 z3 x6 y7 z4 ");
+}
+
+static void alternatives(void)
+{
+    begin(&Thing_either_type);
+    arrive(A, 0, 1);
+    arrive(C, 2, 2);
+    arrive_msg(C, 1, 3); /* takes the early a, not the one that it sends itself: that is kept */
+    begin(&Thing_either_type);
+    arrive(B, 0, 4);
+    expect("z3 x1 z3 x9 y4 ");
+    begin(&Thing_either_type);
+    arrive(C, 1, 5); /* its own a comes after it has begun to wait */
+    expect("z5 x9 z5 ");
+    arrive(C, 1, 6);
+    arrive(A, 1, 7);
+    arrive(B, 1, 8); /* both are there: the first */
+    begin(&Thing_either_type);
+    expect("x7 y8 ");
+}
+
+static void children(void)
+{
+    begin(&Thing_all_type);
+    arrive(B, 3, 3);
+    arrive(B, 0, 0);
+    arrive(B, 0, 4); /* early, for the next call */
+    arrive(B, 2, 2);
+    arrive(B, 1, 1);
+    arrive(B, 1, 5);
+    arrive(B, 0, 6);
+    expect("b3 b0 b2 b1 all4 b4 b5 all2 b6 all1 ");
+}
+
+/* Begun by a strand that runs: after it. */
+static void Thing_nest_go(skua_strand *strand)
+{
+    skua_flow_begin(&Thing_flow, strand->self, &Thing_one_type, nothing);
+    note(strand->self, "nest", 1);
+    skua_flow_end(strand);
+}
+
+static void nested(void)
+{
+    static const skua_strand_type type = {"Thing.nest", sizeof(skua_strand), 0, 0, Thing_nest_go};
+
+    arrive(B, 0, 1);
+    skua_flow_begin(&Thing_flow, thing, &type, nothing);
+    expect("nest1 b1 ");
+}
+
+/* ---- many ------------------------------------------------------------------------------------ */
+
+static long many_sum;
+
+static void Thing_many_go(skua_strand *strand)
+{
+    struct Thing_one *frame = (void *)strand;
+
+    if (strand->at == 0) {
+        skua_flow_want_reference(strand, 0, B, 0, frame->i);
+        if (!skua_flow_match(strand, 1, 1))
+            return;
+    }
+    frame->x = skua_flow_got(strand, 0);
+    CHECK(value_of(&frame->x) == frame->i);
+    many_sum += frame->i;
+    skua_flow_drop(&frame->x);
+    skua_flow_end(strand);
+}
+
+static const skua_strand_type Thing_many_type = {"Thing.many", sizeof(struct Thing_one), 1, 1,
+                                                 Thing_many_go};
+
+struct Thing_crowd {
+    skua_strand strand;
+    int         n, backwards;
+};
+
+static int crowd_size, crowd_backwards;
+
+static void Thing_crowd_go(skua_strand *strand)
+{
+    if (strand->at == 0)
+        for (int i = 0; i < crowd_size; i++)
+            ((struct Thing_one *)skua_flow_start(strand, &Thing_many_type, nothing))->i =
+                crowd_backwards ? crowd_size - 1 - i : i;
+    if (!skua_flow_join(strand, 1))
+        return;
+    note(strand->self, "crowd", crowd_size);
+    skua_flow_end(strand);
+}
+
+static const skua_strand_type Thing_crowd_type = {"Thing.crowd", sizeof(struct Thing_crowd), 0, 0,
+                                                  Thing_crowd_go};
+
+static const skua_strand_type *const Thing_types[] = {
+    &Thing_one_type,    &Thing_all_type,  &Thing_loop_type, &Thing_both_type,
+    &Thing_either_type, &Thing_many_type, &Thing_crowd_type};
+static const char *const     Thing_triggers[] = {"a", "b", "c"};
+static const skua_flow_class Thing_flow       = {
+          "Thing", SKUA_FLOW_AT(sizeof(Thing)), 7, TRIGGERS, Thing_types, Thing_triggers};
+
+/* @p early: the messages first, and then those who want them, the last first. */
+static void crowd(int n, bool early)
+{
+    char   text[32];
+    double began = skua_time();
+
+    crowd_size      = n;
+    crowd_backwards = early;
+    many_sum        = 0;
+    if (!early)
+        skua_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
+    for (int i = 0; i < n; i++)
+        arrive(B, i * 7919L % n, (int)(i * 7919L % n));
+    if (early)
+        skua_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
+    CHECK(many_sum == (long)n * (n - 1) / 2);
+    snprintf(text, sizeof text, "crowd%d ", n);
+    expect(text);
+    printf("# %d %s: %.3f s\n", n, early ? "messages" : "strands", skua_time() - began);
+}
+
+/* Those who may have any, between many who may not. */
+static void any_among_many(int n)
+{
+    crowd_size = n;
+    skua_flow_begin(&Thing_flow, thing, &Thing_crowd_type, nothing);
+    begin(&Thing_either_type); /* b, and a */
+    arrive(A, 0, 1);
+    arrive(B, n / 2, n / 2); /* an older one wants it */
+    arrive(B, n, 2);
+    for (int i = 0; i < n; i++)
+        if (i != n / 2)
+            arrive(B, i, i);
+    expect(n == 100 ? "x1 y2 crowd100 " : "");
+}
+
+static int programs = 200;
+static int large    = 100000;
+
+/* ---- many that move ----------------------------------------------------------------------------
+ */
+
+static skua_class   thing_class;
+static skua_entry   feed_entry;
+static skua_handler moved_handler;
+
+static void construct(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    crowd_size      = large / 4;
+    crowd_backwards = false;
+    for (int i = 0; i < crowd_size; i++)
+        skua_flow_arrive(&Thing_flow, self, A, i, &i, sizeof i);
+    skua_flow_begin(&Thing_flow, self, &Thing_crowd_type, nothing);
+    skua_migrate(self, skua_pes() - 1);
+    skua_invoke_copy(skua_ref_of(self), feed_entry, NULL, 0);
+}
+
+static void on_feed(void *self, const void *data, size_t bytes)
+{
+    char text[64];
+
+    (void)data, (void)bytes;
+    CHECK(skua_pe() == skua_pes() - 1);
+    crowd_size = large / 4;
+    many_sum   = 0;
+    for (int i = crowd_size - 1; i >= 0; i--)
+        skua_flow_arrive(&Thing_flow, self, B, i, &i, sizeof i);
+    CHECK(many_sum == (long)crowd_size * (crowd_size - 1) / 2);
+    skua_flow_begin(&Thing_flow, self, &Thing_loop_type, nothing);
+    snprintf(text, sizeof text, "crowd%d a0 a1 a2 end0 ", crowd_size);
+    CHECK(strcmp(((Thing *)self)->text, text) == 0);
+    skua_delete(self); /* with messages that are kept */
+    skua_send_copy(0, moved_handler, NULL, 0);
+}
+
+static void destroy(void *self)
+{
+    skua_flow_destroy(&Thing_flow, self);
+}
+
+static void pup(skua_pup *p, void *self)
+{
+    skua_pup_bytes(p, self, sizeof(Thing));
+    skua_flow_pup(&Thing_flow, p, self);
+}
+
+static void on_moved(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    flow_random_start(programs, tap_seed());
+}
+
+static void register_thing(void)
+{
+    static const skua_class_def def = {"Thing", sizeof memory, construct, destroy, pup};
+
+    thing_class   = skua_class_register(&def);
+    feed_entry    = skua_method_register(thing_class, "feed", on_feed, 0);
+    moved_handler = skua_register("moved", on_moved);
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    if (skua_pe() != 0)
+        return;
+    one_when();
+    several_at_once();
+    alternatives();
+    children();
+    nested();
+    any_among_many(100);
+    crowd(large, false);
+    crowd(large, true);
+    skua_chare_create(thing_class, 0, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        programs = atoi(argv[1]);
+    if (argc > 2)
+        large = atoi(argv[2]);
+    register_thing();
+    flow_random_register();
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emit_class.c - classes: their types, how objects are made and found, what the runtime calls
+ * when they begin, end and move.
+ */
+#include "emit_parts.h"
+
+#include "arena.h"
+
+static bool is_single(const struct class *class)
+{
+    return class->kind == CLASS_CHARE || class->kind == CLASS_MAINCHARE;
+}
+
+static struct entry *destructor_of(const struct class *class)
+{
+    for (struct entry *entry = class->entries; entry; entry = entry->next)
+        if (entry->kind == ENTRY_DESTRUCTOR)
+            return entry;
+    return NULL;
+}
+
+/* Whether its objects can be packed. */
+static bool has_pup(const struct class *class)
+{
+    return (class->has_state || class->migratable) && class->kind != CLASS_MAINCHARE;
+}
+
+/* ---- types ----------------------------------------------------------------------------------- */
+
+/* An interface: a reference to an object, and which class it has. */
+static void put_interface_types(struct writer *to, const struct class *class)
+{
+    put(to,
+        "typedef struct {\n    skua_ref ref;\n    uint32_t of; /* which of its classes */\n"
+        "} %.*s_element;\n\n",
+        NAME(class));
+    put(to, "struct %.*s__table {\n", NAME(class));
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        put(to, "    skua_entry %.*s;\n", NAME(entry));
+    if (!class->entries)
+        put(to, "    char skua_nothing;\n");
+    put(to,
+        "};\n\n"
+        "const struct %.*s__table *%.*s__table_of(%.*s_element skua_to);\n"
+        "uint32_t %.*s__add(const struct %.*s__table *skua_table);\n\n",
+        NAME(class), NAME(class), NAME(class), NAME(class), NAME(class));
+}
+
+void emit_class_types(struct files to, const struct class *class)
+{
+    if (class->kind == CLASS_INTERFACE) {
+        put_interface_types(to.header, class);
+        return;
+    }
+    put(to.header, "typedef struct %.*s %.*s;\n\n", NAME(class), NAME(class));
+    if (is_single(class)) {
+        put(to.header, "typedef struct {\n    skua_ref ref;\n} %.*s_proxy;\n\n", NAME(class));
+        return;
+    }
+    put(to.header, "typedef struct {\n    skua_collection all;\n} %.*s_proxy;\n\n", NAME(class));
+    put(to.header, "typedef struct {\n    skua_ref ref;\n} %.*s_element;\n\n", NAME(class));
+    put(to.header, "typedef struct {\n    skua_section section;\n} %.*s_section;\n\n", NAME(class));
+}
+
+/* ---- references ------------------------------------------------------------------------------- */
+
+static const char *const axis[] = {"i", "j", "k", "l", "m", "n"};
+
+/* `int i, int j`, each with @p before. */
+static void put_axes(struct writer *to, unsigned dims, const char *before, const char *prefix)
+{
+    for (unsigned d = 0; d < dims; d++)
+        put(to, "%s%s%s%s", d > 0 ? ", " : "", before, prefix, axis[d]);
+}
+
+static void put_at(struct writer *to, const struct class *class)
+{
+    put(to, "static inline %.*s_element %.*s_at(%.*s_proxy skua_in, ", NAME(class), NAME(class),
+        NAME(class));
+    if (class->kind != CLASS_ARRAY) {
+        put(to, "int skua_number)\n{\n    return (%.*s_element){skua_member(skua_in.all, "
+                "skua_number)};\n}\n\n",
+            NAME(class));
+    } else if (class->dims > 0) {
+        put_axes(to, class->dims, "int ", "skua_");
+        put(to, ")\n{\n    return (%.*s_element){skua_element(skua_in.all, skua_index%u(",
+            NAME(class), class->dims);
+        put_axes(to, class->dims, "", "skua_");
+        put(to, "))};\n}\n\n");
+    } else {
+        put(to, "%.*s skua_which)\n{\n    _Static_assert(sizeof skua_which <= SKUA_INDEX_MAX, "
+                "\"an index has at most SKUA_INDEX_MAX bytes\");\n\n"
+                "    return (%.*s_element){skua_element(skua_in.all, "
+                "skua_index_bytes(&skua_which, sizeof skua_which))};\n}\n\n",
+            TEXT(class->index.text), NAME(class));
+    }
+}
+
+/* The index of an object: a number, a few, or what the array is indexed by. */
+static void put_index(struct writer *to, const struct class *class)
+{
+    if (class->kind != CLASS_ARRAY || class->dims == 1) {
+        put(to,
+            "static inline int %.*s_index(const %.*s *self)\n{\n"
+            "    return skua_index_of(self).at.x[0];\n}\n\n",
+            NAME(class), NAME(class));
+    } else if (class->dims > 0) {
+        put(to, "typedef struct {\n    int ");
+        put_axes(to, class->dims, "", "");
+        put(to, ";\n} %.*s_position;\n\n", NAME(class));
+        put(to,
+            "static inline %.*s_position %.*s_index(const %.*s *self)\n{\n"
+            "    skua_index skua_at = skua_index_of(self);\n\n"
+            "    return (%.*s_position){",
+            NAME(class), NAME(class), NAME(class), NAME(class));
+        for (unsigned d = 0; d < class->dims; d++)
+            put(to, "%sskua_at.at.x[%u]", d > 0 ? ", " : "", d);
+        put(to, "};\n}\n\n");
+    } else {
+        put(to,
+            "static inline %.*s %.*s_index(const %.*s *self)\n{\n"
+            "    skua_index skua_at = skua_index_of(self);\n    %.*s skua_which;\n\n"
+            "    memcpy(&skua_which, skua_at.at.raw, sizeof skua_which);\n"
+            "    return skua_which;\n}\n\n",
+            TEXT(class->index.text), NAME(class), NAME(class), TEXT(class->index.text));
+    }
+}
+
+static void put_references(struct writer *to, const struct class *class)
+{
+    const char *element = element_type(class);
+
+    put(to,
+        "static inline %s %.*s_self(const %.*s *self)\n{\n    return (%s){skua_ref_of(self)};\n}\n\n",
+        element, NAME(class), NAME(class), element);
+    put(to,
+        "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return skua_object_here(skua_to.ref);\n}\n\n",
+        NAME(class), NAME(class), element);
+    if (is_single(class))
+        return;
+    put(to,
+        "static inline %.*s_proxy %.*s_of(const %.*s *self)\n{\n"
+        "    return (%.*s_proxy){skua_collection_of(self)};\n}\n\n",
+        NAME(class), NAME(class), NAME(class), NAME(class));
+    put_at(to, class);
+    put_index(to, class);
+    put(to,
+        "static inline %.*s_section %.*s_section_of(%.*s_proxy skua_in, const skua_index *skua_indices, "
+        "size_t skua_count)\n{\n"
+        "    return (%.*s_section){skua_section_create(skua_in.all, skua_indices, skua_count)};\n}\n\n",
+        NAME(class), NAME(class), NAME(class), NAME(class));
+}
+
+/* ---- creation ---------------------------------------------------------------------------------- */
+
+/* A function that creates: what it returns, what it is called, what it takes before the
+ * arguments of the constructor, and the call to which data and bytes are given. */
+struct creation {
+    const char *result, *name, *before, *call, *after;
+};
+
+static void put_creation_head(struct writer *to, const struct class *class,
+                              const struct entry *constructor, const struct creation *creation)
+{
+    bool none = !constructor || !constructor->parameters;
+
+    put(to, "%s%.*s_%s(%s", creation->result, NAME(class), creation->name, creation->before);
+    if (!none)
+        put_parameters(to, constructor, !*creation->before);
+    put(to, none && !*creation->before ? "void)" : ")");
+}
+
+static void put_creation_body(struct writer *to, const struct class *class,
+                              const struct entry *constructor, const struct creation *creation)
+{
+    enum wire   wire = constructor ? wire_of(constructor) : WIRE_NONE;
+    bool        value = *creation->result != 'v';
+    const char *type  = value ? arena_print("%.*s_proxy", NAME(class)) : "";
+    const char *give  = value ? arena_print("return (%s){", type) : "";
+    const char *end   = value ? "}" : "";
+
+    if (wire == WIRE_NONE) {
+        put(to, "    %s%sNULL, 0%s%s;\n", give, creation->call, creation->after, end);
+    } else if (wire == WIRE_FIXED) {
+        put(to, "    const struct %s skua_args = ", stem_of(class, constructor));
+        put_initializer(to, constructor);
+        put(to, ";\n\n    %s%s&skua_args, sizeof skua_args%s%s;\n", give, creation->call,
+            creation->after, end);
+    } else {
+        put(to, "    skua_msg *skua_packed = ");
+        if (wire == WIRE_MESSAGE) {
+            put(to, "%.*s__message(%.*s);\n", NAME(constructor->parameters->message),
+                NAME(constructor->parameters));
+        } else {
+            put(to, "%s_pack(", stem_of(class, constructor));
+            put_arguments(to, constructor, true);
+            put(to, ");\n");
+        }
+        if (value)
+            put(to, "    %s skua_made = {", type);
+        else
+            put(to, "\n    ");
+        put(to, "%sskua_msg_data(skua_packed), skua_msg_size(skua_packed)%s%s;\n", creation->call,
+            creation->after, end);
+        put(to, "%s    skua_msg_free(skua_packed);\n%s", value ? "\n" : "",
+            value ? "    return skua_made;\n" : "");
+    }
+}
+
+static void put_creation(struct files to, const struct class *class, const struct creation *creation)
+{
+    const struct entry *constructor = constructor_of(class);
+
+    put_creation_head(to.header, class, constructor, creation);
+    put(to.header, ";\n");
+    put_creation_head(to.source, class, constructor, creation);
+    put(to.source, "\n{\n");
+    put_creation_body(to.source, class, constructor, creation);
+    put(to.source, "}\n\n");
+}
+
+static void emit_array_creation(struct files to, const struct class *class)
+{
+    const char     *proxy = arena_print("%.*s_proxy ", NAME(class));
+    struct writer   sizes = {NULL, 0, 0}, range = {NULL, 0, 0};
+    struct creation with  = {proxy, "new_with", "const skua_array_def *skua_def",
+                             arena_print("skua_array_create(%.*s__class, skua_def, ", NAME(class)),
+                             ")"};
+    struct creation insert = {
+        "void ", "insert", arena_print("%.*s_element skua_to, int skua_on", NAME(class)),
+        "skua_array_insert(skua_to.ref, skua_on, ", ")"};
+    struct creation plain = {proxy, "new", "", "", ")"};
+
+    put_axes(&sizes, class->dims, "int ", "skua_");
+    put(&sizes, "%c", 0);
+    put(&range,
+        "skua_array_create(%.*s__class, &(skua_array_def){.dims = %u, %s", NAME(class), class->dims,
+        class->dims > 0 ? ".range = {.dims = " : ".flags = SKUA_ARRAY_OPEN");
+    if (class->dims > 0) {
+        put(&range, "%u, .upper = {", class->dims);
+        put_axes(&range, class->dims, "", "skua_");
+        put(&range, "}}");
+    }
+    put(&range, "}, %c", 0);
+    plain.before = sizes.at;
+    plain.call   = range.at;
+    put_creation(to, class, &plain);
+    put_creation(to, class, &with);
+    put_creation(to, class, &insert);
+    writer_free(&sizes);
+    writer_free(&range);
+}
+
+static void emit_creation(struct files to, const struct class *class)
+{
+    const char *proxy = arena_print("%.*s_proxy ", NAME(class));
+
+    if (class->kind == CLASS_ARRAY) {
+        emit_array_creation(to, class);
+    } else if (class->kind == CLASS_CHARE) {
+        struct creation any = {proxy, "new", "",
+                               arena_print("skua_chare_create(%.*s__class, SKUA_ANY_PE, ",
+                                           NAME(class)),
+                               ")"};
+        struct creation on  = {proxy, "new_on", "int skua_on",
+                               arena_print("skua_chare_create(%.*s__class, skua_on, ", NAME(class)),
+                               ")"};
+
+        put_creation(to, class, &any);
+        put_creation(to, class, &on);
+    } else if (class->kind != CLASS_MAINCHARE) {
+        struct creation group = {proxy, "new", "",
+                                 arena_print("skua_%sgroup_create(%.*s__class, ",
+                                             class->kind == CLASS_NODEGROUP ? "process_" : "",
+                                             NAME(class)),
+                                 ")"};
+
+        put_creation(to, class, &group);
+    }
+    put(to.header, "\n");
+}
+
+/* ---- what the runtime calls --------------------------------------------------------------------- */
+
+/* The parameters of the constructor that the defaults of the state are made of. */
+static void put_constructor_names(struct writer *to, const struct class *class,
+                                  const struct entry *constructor)
+{
+    for (const struct parameter *p = constructor->parameters; p; p = p->next)
+        if (p->passing != PASS_MESSAGE && default_mentions(class, p)) {
+            put(to, "    ");
+            put_constant(to, p);
+            put(to, " = skua_args%s%.*s;\n", reach_of(constructor), NAME(p));
+        }
+}
+
+static void put_constructor_call(struct writer *to, const struct class *class,
+                                 const struct entry *constructor)
+{
+    if (constructor->body) {
+        if (constructor->body->kind == STATEMENT_BLOCK && !constructor->body->body)
+            return; /* nothing but the defaults */
+        put(to, "    skua_flow_begin(&%.*s__flow, self, &%s_strand, "
+                "(skua_arrival){skua_data, skua_bytes, NULL});\n",
+            NAME(class), stem_of(class, constructor));
+        return;
+    }
+    put(to, "    %.*s_on_create(self", NAME(class));
+    if (wire_of(constructor) == WIRE_MESSAGE)
+        put(to, ", skua_args");
+    else
+        for (const struct parameter *p = constructor->parameters; p; p = p->next)
+            put(to, ", skua_args%s%.*s", reach_of(constructor), NAME(p));
+    put(to, ");\n");
+}
+
+/* Streams give their items to the member that was made last. */
+static void put_binding(struct writer *to, const struct class *class)
+{
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        if (entry->attributes & ATTRIBUTE_AGGREGATE && class->kind != CLASS_ARRAY)
+            put(to, "    skua_stream_bind(%s_stream, self);\n", stem_of(class, entry));
+}
+
+static void put_construct(struct writer *to, const struct class *class)
+{
+    const struct entry *constructor = constructor_of(class);
+    bool                args        = constructor && constructor->parameters;
+
+    put(to, "static void %.*s__construct(void *skua_object, const void *skua_data, size_t skua_bytes)\n{\n",
+        NAME(class));
+    put(to, "    %.*s *self = skua_object;\n", NAME(class));
+    if (args && wire_of(constructor) == WIRE_MESSAGE)
+        put(to, "    %.*s *skua_args = %.*s__open(skua_data, skua_bytes, \"%s\");\n",
+            NAME(constructor->parameters->message), NAME(constructor->parameters->message),
+            title_of(class, constructor));
+    else if (args)
+        put_open(to, class, constructor, "skua_args", "skua_data", "skua_bytes");
+    if (args)
+        put_constructor_names(to, class, constructor);
+    put(to, "\n");
+    put_binding(to, class);
+    put_state_defaults(to, class);
+    if (constructor)
+        put_constructor_call(to, class, constructor);
+    put(to, "    (void)self, (void)skua_data, (void)skua_bytes%s;\n}\n\n",
+        args ? ", (void)skua_args" : "");
+}
+
+static void put_destroy(struct writer *to, const struct class *class)
+{
+    put(to, "static void %.*s__destroy(void *skua_object)\n{\n    %.*s *self = skua_object;\n\n",
+        NAME(class), NAME(class));
+    if (destructor_of(class))
+        put(to, "    %.*s_on_destroy(self);\n", NAME(class));
+    put_state_free(to, class);
+    if (has_flow(class))
+        put(to, "    skua_flow_destroy(&%.*s__flow, self);\n", NAME(class));
+    put(to, "    (void)self;\n}\n\n");
+}
+
+static void put_pup(struct writer *to, const struct class *class)
+{
+    if (!has_pup(class))
+        return;
+    put(to,
+        "static void %.*s__pup(skua_pup *skua_p, void *skua_object)\n{\n"
+        "    %.*s *self = skua_object;\n\n",
+        NAME(class), NAME(class));
+    if (class->has_state)
+        put_state_pup(to, class);
+    else
+        put(to, "    %.*s_on_pup(skua_p, self);\n", NAME(class));
+    if (has_flow(class))
+        put(to, "    skua_flow_pup(&%.*s__flow, skua_p, self);\n", NAME(class));
+    put(to, "    (void)skua_p, (void)self;\n}\n\n");
+}
+
+/* ---- what the user writes ------------------------------------------------------------------------- */
+
+static bool is_users(const struct entry *entry)
+{
+    return !entry->body && !entry->trigger;
+}
+
+static void put_user_functions(struct writer *to, const struct class *class)
+{
+    for (const struct entry *entry = class->entries; entry; entry = entry->next) {
+        if (!is_users(entry))
+            continue;
+        if (entry->kind == ENTRY_CONSTRUCTOR) {
+            put(to, "void %.*s_on_create(%.*s *self", NAME(class), NAME(class));
+        } else if (entry->kind == ENTRY_DESTRUCTOR) {
+            put(to, "void %.*s_on_destroy(%.*s *self", NAME(class), NAME(class));
+        } else {
+            put_result(to, entry);
+            put(to, "%.*s_on_%.*s(%.*s *self", NAME(class), NAME(entry), NAME(class));
+        }
+        put_parameters(to, entry, false);
+        put(to, ");\n");
+    }
+    if (class->migratable && !class->has_state)
+        put(to, "void %.*s_on_pup(skua_pup *p, %.*s *self);\n", NAME(class), NAME(class));
+    put(to, "\n");
+}
+
+/* ---- interfaces ------------------------------------------------------------------------------------ */
+
+static void put_interface(struct writer *to, const struct class *class)
+{
+    put(to,
+        "#define %.*s__CLASSES 64\n\n"
+        "static struct %.*s__table %.*s__tables[%.*s__CLASSES];\n"
+        "static uint32_t %.*s__count;\n\n",
+        NAME(class), NAME(class), NAME(class), NAME(class), NAME(class));
+    put(to,
+        "uint32_t %.*s__add(const struct %.*s__table *skua_table)\n{\n"
+        "    if (%.*s__count == %.*s__CLASSES)\n"
+        "        skua_abort(\"more than %%d classes have the interface %.*s\", %.*s__CLASSES);\n"
+        "    %.*s__tables[%.*s__count] = *skua_table;\n"
+        "    return %.*s__count++;\n}\n\n",
+        NAME(class), NAME(class), NAME(class), NAME(class), NAME(class), NAME(class), NAME(class),
+        NAME(class), NAME(class));
+    put(to,
+        "const struct %.*s__table *%.*s__table_of(%.*s_element skua_to)\n{\n"
+        "    if (skua_to.of >= %.*s__count)\n"
+        "        skua_abort(\"no object of the interface %.*s: was its reference made by "
+        "..._as_%.*s()?\");\n"
+        "    return &%.*s__tables[skua_to.of];\n}\n\n",
+        NAME(class), NAME(class), NAME(class), NAME(class), NAME(class), NAME(class), NAME(class));
+}
+
+/* Circle_as_Shape() */
+static void emit_bases(struct files to, const struct class *class)
+{
+    const char *element = element_type(class);
+
+    for (const struct base *base = class->bases; base; base = base->next) {
+        put(to.header, "extern uint32_t %.*s__as_%.*s;\n\n", NAME(class), NAME(base));
+        put(to.source, "uint32_t %.*s__as_%.*s;\n", NAME(class), NAME(base));
+        put(to.header,
+            "static inline %.*s_element %.*s_as_%.*s(%s skua_it)\n{\n"
+            "    return (%.*s_element){skua_it.ref, %.*s__as_%.*s};\n}\n\n",
+            NAME(base), NAME(class), NAME(base), element, NAME(base), NAME(class), NAME(base));
+    }
+}
+
+static void put_base_registration(struct writer *to, const struct class *class,
+                                  const struct base *base)
+{
+    put(to, "    %.*s__as_%.*s = %.*s__add(&(struct %.*s__table){", NAME(class), NAME(base),
+        NAME(base), NAME(base));
+    for (const struct entry *entry = base->class->entries; entry; entry = entry->next)
+        put(to, "%s.%.*s = %.*s__%.*s_entry", entry == base->class->entries ? "" : ", ",
+            NAME(entry), NAME(class), NAME(entry));
+    if (!base->class->entries)
+        put(to, "0");
+    put(to, "});\n");
+}
+
+/* ---- all --------------------------------------------------------------------------------------------- */
+
+/* The numbers under which the runtime knows class and entries. */
+static void put_ids(struct files to, const struct class *class)
+{
+    put(to.header, "extern skua_class %.*s__class;\n", NAME(class));
+    put(to.source, "skua_class %.*s__class;\n", NAME(class));
+    for (const struct entry *entry = class->entries; entry; entry = entry->next) {
+        bool stream = entry->attributes & ATTRIBUTE_AGGREGATE;
+
+        if (entry->kind != ENTRY_METHOD || entry->attributes & ATTRIBUTE_LOCAL)
+            continue;
+        if (stream)
+            put(to.source, "static skua_stream %s_stream;\n", stem_of(class, entry));
+        if (stream && class->kind != CLASS_ARRAY)
+            continue;
+        put(to.header, "extern skua_entry %s_entry;\n", stem_of(class, entry));
+        put(to.source, "skua_entry %s_entry;\n", stem_of(class, entry));
+    }
+    put(to.header, "\n");
+    put(to.source, "\n");
+}
+
+static void put_headline(struct files to, const struct class *class)
+{
+    put(to.header, "/* ---- %.*s ---- */\n\n", NAME(class));
+    put(to.source, "/* ---- %.*s ---- */\n\n", NAME(class));
+}
+
+void emit_class(struct files to, const struct class *class)
+{
+    put_headline(to, class);
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        emit_wire(to, class, entry);
+    if (class->kind == CLASS_INTERFACE) {
+        put_interface(to.source, class);
+    } else {
+        put_ids(to, class);
+        put_references(to.header, class);
+        emit_creation(to, class);
+        emit_bases(to, class);
+    }
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        emit_sends(to, class, entry);
+    if (class->kind == CLASS_INTERFACE)
+        return;
+    put_user_functions(to.header, class);
+    emit_flow(to, class);
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        emit_call(to, class, entry);
+    put_construct(to.source, class);
+    put_destroy(to.source, class);
+    put_pup(to.source, class);
+}
+
+void put_class_registration(struct writer *to, const struct class *class)
+{
+    if (class->kind == CLASS_INTERFACE)
+        return;
+    put(to, "    %.*s__class = skua_class_register(&(skua_class_def){\n        .name = \"%.*s\", .bytes = ",
+        NAME(class), NAME(class));
+    if (has_flow(class))
+        put(to, "SKUA_FLOW_BYTES(sizeof(%.*s), %u)", NAME(class), class->triggers);
+    else
+        put(to, "sizeof(%.*s)", NAME(class));
+    put(to, ", .construct = %.*s__construct, .destroy = %.*s__destroy", NAME(class), NAME(class));
+    if (has_pup(class))
+        put(to, ", .pup = %.*s__pup", NAME(class));
+    put(to, "});\n");
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        put_entry_registration(to, class, entry);
+    for (const struct base *base = class->bases; base; base = base->next)
+        put_base_registration(to, class, base);
+}

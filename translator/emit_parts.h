@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit_parts.h - what the files of the emitter share. */
+#ifndef EMIT_PARTS_H
+#define EMIT_PARTS_H
+
+#include "tree.h"
+#include "words.h"
+#include "writer.h"
+
+/* For "%.*s". */
+#define TEXT(text) (int)(text).length, (text).at
+#define NAME(it)   TEXT((it)->name.text)
+
+/* Where text goes. */
+struct files {
+    struct writer *header, *source;
+};
+
+/* ---- entries: how arguments travel (emit_entry.c) ---------------------------------------- */
+
+enum wire {
+    WIRE_NONE,     /* nothing                                             */
+    WIRE_FIXED,    /* a struct                                            */
+    WIRE_VARIABLE, /* a struct, if there is anything in it, then arrays   */
+    WIRE_RAW,      /* an array alone: what a reduction gives              */
+    WIRE_MESSAGE   /* a message of the user's                             */
+};
+
+enum wire wire_of(const struct entry *entry);
+
+/** Whether the entry gets its message, not only the data of it. */
+bool takes_message(const struct entry *entry);
+
+/** What stands between the result of an entry's open function and a parameter. */
+const char *reach_of(const struct entry *entry);
+
+/** The struct, the functions that pack and check: of an entry of a class. */
+void emit_wire(struct files to, const struct class *class, const struct entry *entry);
+
+/** What others call: sends, broadcasts, completions (emit_send.c). */
+void emit_sends(struct files to, const struct class *class, const struct entry *entry);
+
+/** What the runtime calls when a message has come; its registration (emit_call.c). */
+void emit_call(struct files to, const struct class *class, const struct entry *entry);
+void put_entry_registration(struct writer *to, const struct class *class,
+                            const struct entry *entry);
+
+/** `, int n, const double *x`, and `, n, x`; @p first: without the comma in front. */
+void put_parameters(struct writer *to, const struct entry *entry, bool first);
+void put_arguments(struct writer *to, const struct entry *entry, bool first);
+
+/** `const struct Block__ghost *WORD = Block__ghost_open(DATA, BYTES);` */
+void put_open(struct writer *to, const struct class *class, const struct entry *entry,
+              const char *word, const char *data, const char *bytes);
+
+/** `int `, `struct point *`, without comments, for a name to follow; one alone; and one with the
+ *  name it declares. */
+void put_type(struct writer *to, struct code type, unsigned stars);
+void put_bare_type(struct writer *to, struct code type, unsigned stars);
+void put_parameter(struct writer *to, const struct parameter *parameter);
+void put_constant(struct writer *to, const struct parameter *parameter); /* one that stays */
+
+bool          is_collection(const struct class *class);
+const char   *element_type(const struct class *class); /* "Block_element" */
+struct entry *constructor_of(const struct class *class);
+
+/** "Block__ghost", what private names begin with; "Block.ghost", as errors name it. */
+const char *stem_of(const struct class *class, const struct entry *entry);
+const char *title_of(const struct class *class, const struct entry *entry);
+
+/** The entry as the runtime knows it: an expression, in a function with a `skua_to`. */
+const char *entry_id(const struct class *class, const struct entry *entry);
+
+/** Of [aggregate] entries: whether items come several at a time, as an array. */
+bool is_batch(const struct entry *entry);
+
+/** Pieces of variable length among the arguments. */
+unsigned count_pieces(const struct entry *entry);
+
+/** `{iter, face, (uint32_t)strlen(name) + 1}`, the struct of arguments. */
+void put_initializer(struct writer *to, const struct entry *entry);
+
+/** The type of an answer, or void. */
+void put_result(struct writer *to, const struct entry *entry);
+
+/* ---- data: structs, messages, states (emit_data.c) ---------------------------------------- */
+
+void emit_record(struct files to, const struct record *record);
+void emit_message(struct files to, const struct message *message);
+void emit_readonly(struct files to, const struct field *field);
+void put_readonly_registration(struct writer *to, const struct module *module,
+                               const struct field *field);
+void put_readonly_lengths(struct writer *to, const struct field *field);
+
+/** The struct of a class that has a state; and what makes, frees and packs it. */
+void emit_state(struct files to, const struct class *class);
+void put_state_defaults(struct writer *to, const struct class *class);
+
+/** `(point)`, where the value of @p field is `{1, 2}`: in front of it. */
+void put_cast(struct writer *to, const struct field *field);
+bool default_mentions(const struct class *class, const struct parameter *parameter);
+void put_state_free(struct writer *to, const struct class *class);
+void put_state_pup(struct writer *to, const struct class *class);
+
+/* ---- classes (emit_class.c) ---------------------------------------------------------------- */
+
+void emit_class_types(struct files to, const struct class *class);
+void emit_class(struct files to, const struct class *class);
+void put_class_registration(struct writer *to, const struct class *class);
+
+/* ---- structured control flow (emit_flow.c) ------------------------------------------------- */
+
+/** Whether objects of a class have a flow. */
+bool has_flow(const struct class *class);
+
+/** Whether some `when` of the class asks for a reference number of @p entry. */
+bool is_referenced(const struct class *class, const struct entry *entry);
+
+/** The strands of all entries with a body, and the table of them. */
+void emit_flow(struct files to, const struct class *class);
+
+#endif
