@@ -9,7 +9,7 @@
  *      | bytes (8) | packet ... | bytes (8) | packet ... |
  *
  * Each has its own stamp and is checked as if it had come alone; a bundle's own has a token
- * and no sequence.  There is no bundle in a bundle.  far.h says what is bundled, and when.
+ * and no sequence.  There is no bundle in a bundle.  docs/decisions/0021-bundles.md says when.
  */
 #ifndef SKI_BUNDLE_H
 #define SKI_BUNDLE_H

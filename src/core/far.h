@@ -12,6 +12,9 @@
  * they are put back into that of sending, so that messages between two PEs are
  * FIFO as they are inside a host.
  *
+ * Small packets that follow each other closely wait a little, to go as one (bundle.h), if the
+ * PE is trusted to come back soon (docs/decisions/0021-bundles.md).
+ *
  * What arrives is checked before it is believed (packet.h): what is wrong is
  * counted, logged, at first, and dropped.
  */
