@@ -85,8 +85,7 @@ static const char *copy_name(struct ski_pe *self, const char *name)
     return copy ? strcpy(copy, name) : NULL;
 }
 
-static void set_pattern(struct ski_pe *self, struct ski_channel *channel,
-                        const skua_layout *layout)
+static void set_pattern(struct ski_pe *self, struct ski_channel *channel, const skua_layout *layout)
 {
     if (layout->levels == 0)
         return;
@@ -159,8 +158,8 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
                                             int senders, skua_channel_fn fn, void *arg,
                                             const char *name, skua_channel *channel)
 {
-    struct ski_pe      *self   = SKI_SELF();
-    const skua_update   update = {op, type, NULL};
+    struct ski_pe      *self    = SKI_SELF();
+    const skua_update   update  = {op, type, NULL};
     struct ski_combine  combine = {.op = op, .type = type};
     skua_layout         layout;
     struct ski_channel *made;
@@ -195,7 +194,7 @@ void skua_channel_delete(skua_channel value)
         ski_pool_free(&self->pool, channel->pattern);
     if (channel->name)
         ski_pool_free(&self->pool, (void *)(uintptr_t)channel->name);
-    channel->next            = channels_of(self)->free;
+    channel->next           = channels_of(self)->free;
     channels_of(self)->free = channel;
 }
 
@@ -218,9 +217,14 @@ static inline void report(struct ski_channel *channel)
     channel->fn(channel->arg);
 }
 
+static uint64_t arrived(const struct ski_channel *channel)
+{
+    return atomic_load_explicit(&channel->arrived, memory_order_relaxed);
+}
+
 void ski_channel_arrived(struct ski_pe *self, struct ski_channel *channel)
 {
-    channel->arrived++;
+    atomic_store_explicit(&channel->arrived, arrived(channel) + 1, memory_order_relaxed);
     if (SKI_LIKELY(channel->polled) && SKI_LIKELY(!ski_pe_exiting(self)))
         report(channel);
 }
@@ -281,7 +285,8 @@ static void wrong_size(const struct ski_channel *channel, int source,
                (unsigned long long)head->put, (unsigned long long)head->bytes, channel->bytes);
 }
 
-void ski_on_channel(skua_msg *msg)
+/* A message for a channel of ours. */
+static void on_one(skua_msg *msg)
 {
     struct ski_pe                 *self    = ski_self;
     const struct ski_channel_head *head    = skua_msg_data(msg);
@@ -294,7 +299,7 @@ void ski_on_channel(skua_msg *msg)
     }
     if (head->kind == SKI_CHANNEL_POLLED) {
         skua_msg_free(msg);
-        if (channel->polled && channel->arrived != channel->reported)
+        if (channel->polled && arrived(channel) != channel->reported)
             report(channel);
         return;
     }
@@ -308,6 +313,14 @@ void ski_on_channel(skua_msg *msg)
         ski_channel_arrived(self, channel);
 }
 
+void ski_on_channel(skua_msg *msg)
+{
+    if (((struct ski_channel_head *)skua_msg_data(msg))->kind == SKI_CHANNEL_MANY)
+        ski_on_channel_many(msg);
+    else
+        on_one(msg);
+}
+
 /* As ski_request_take(): the data of a put go to their place, and what is left takes its turn. */
 skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
@@ -319,8 +332,8 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
         return NULL;
     memcpy(&head, data, sizeof head);
     channel = ski_channel_find(self->pool.arena, head.key);
-    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA ||
-        channel->combines || !is_sound(msg, &head, channel))
+    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->combines ||
+        !is_sound(msg, &head, channel))
         return NULL;
     unpack(channel, data + sizeof head);
     head.kind    = SKI_CHANNEL_PLACED;
@@ -344,7 +357,7 @@ static void poll(struct ski_pe *self, struct ski_channel *channel)
     struct ski_channel_head head = {.key = channel->key, .kind = SKI_CHANNEL_POLLED};
 
     channel->polled = true;
-    if (SKI_UNLIKELY(channel->arrived != channel->reported))
+    if (SKI_UNLIKELY(arrived(channel) != channel->reported))
         ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
                      ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
 }

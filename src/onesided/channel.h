@@ -56,14 +56,15 @@ struct ski_combine {
 struct ski_channel {
     /* What an arrival touches. */
     _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: none */
-    char           *to;
-    size_t          bytes; /* in all */
-    skua_channel_fn fn;
-    void           *arg;
-    uint64_t        arrived, reported; /* puts */
-    bool            polled;            /* we want to hear of the next */
-    bool            combines;
-    uint32_t        senders;
+    char            *to;
+    size_t           bytes; /* in all */
+    skua_channel_fn  fn;
+    void            *arg;
+    _Atomic uint64_t arrived; /* puts; written by the receiver alone */
+    uint64_t         reported;
+    bool             polled; /* we want to hear of the next */
+    bool             combines;
+    uint32_t         senders;
 
     /* What is looked at when it is opened. */
     struct ski_pattern *pattern; /* NULL: one block */
@@ -119,15 +120,19 @@ struct skua_sender {
 
     /* The rest. */
     int32_t             pid;
-    bool                staging;
+    bool                staging; /* `to` is memory of ours             */
+    bool                once;    /* it is used once, and then forgotten */
     struct ski_channel *channel; /* of this host, or NULL */
     struct ski_path     path;    /* to its place, or to one block */
     skua_layout         layout;  /* simple, of our buffer */
     ski_put_fn          unchecked;
-    uint64_t            puts; /* in checked mode, of this sender */
-    bool                freed;
-    skua_sender        *next; /* in checked mode: of this PE */
     struct ski_many    *many;
+
+    /* In checked mode. */
+    uint64_t     puts; /* of this sender */
+    int32_t      owner;
+    bool         freed; /* our buffer is gone */
+    skua_sender *next;  /* of this PE */
 };
 
 /** Ring, when the data are in their place or, if @p staged, in sender->to. */
@@ -151,6 +156,7 @@ enum ski_channel_kind {
     SKI_CHANNEL_PLACED, /* they are in their place                              */
     SKI_CHANNEL_STAGED, /* they are at the address behind the head, on this host */
     SKI_CHANNEL_POLLED, /* to oneself: report what has come                     */
+    SKI_CHANNEL_MANY,   /* for several channels (channel_many.c)                */
 };
 
 struct ski_channel_head {
@@ -174,6 +180,7 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *head, const char
 /* ---- one to many ------------------------------------------------------------------ */
 
 void ski_many_close(struct ski_pe *self, skua_sender *sender);
+void ski_on_channel_many(skua_msg *msg);
 
 /* ---- many to one ------------------------------------------------------------------ */
 
@@ -190,14 +197,18 @@ void ski_channel_clear(struct ski_channel *channel);
 
 /** Check each put of @p sender from now on. */
 void ski_check_sender(struct ski_pe *self, skua_sender *sender);
+
+/** Check one, which PE @p source has begun. */
+void ski_check_put(const skua_sender *sender, int source);
 void ski_check_no_more(struct ski_pe *self, skua_sender *sender);
 
 /** Say that a sender has another size than its channel: SKUA_ERR_INVAL, or the end of the job. */
 skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
-                    const struct ski_channel *channel);
+                             const struct ski_channel *channel);
 
 /** A put has come by message, which may be the first to be looked at. */
-void ski_check_arrival(struct ski_channel *channel, int source, const struct ski_channel_head *head);
+void ski_check_arrival(struct ski_channel *channel, int source,
+                       const struct ski_channel_head *head);
 
 /** Memory has been given back. */
 void ski_check_freed(struct ski_pe *self, const char *memory, size_t bytes);

@@ -60,7 +60,7 @@ static skua_msg *new_message(struct ski_pe *self, const skua_sender *sender,
     skua_msg                *msg  = skua_msg_alloc(sizeof(struct ski_channel_head) + more);
     struct ski_channel_head *head = skua_msg_data(msg);
 
-    *head = (struct ski_channel_head){sender->key, kind, 0, sender->bytes, sender->puts};
+    *head        = (struct ski_channel_head){sender->key, kind, 0, sender->bytes, sender->puts};
     msg->handler = SKI_HANDLER_CHANNEL;
     msg->source  = self->pe;
     return msg;
@@ -158,29 +158,32 @@ void ski_put_message(skua_sender *sender, const char *from)
 
 /* ---- through the system ----------------------------------------------------------------- */
 
-static bool stage(struct ski_pe *self, skua_sender *sender)
+/* The way through the receiver; in messages, where there is no memory to be had, or where
+ * nobody would know when to give it back. */
+static ski_put_fn through_receiver(struct ski_pe *self, skua_sender *sender)
 {
-    sender->to      = ski_pool_alloc(&self->pool, sender->bytes);
-    sender->staging = sender->to != NULL;
     ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->put = sender->staging ? put_staged : ski_put_message;
-    return sender->staging;
+    sender->to      = sender->once ? NULL : ski_pool_alloc(&self->pool, sender->bytes);
+    sender->staging = sender->to != NULL;
+    return sender->staging ? put_staged : ski_put_message;
 }
 
 static void put_attached(skua_sender *sender, const char *from)
 {
-    struct ski_pe   *self  = SKI_SELF();
-    struct ski_place place = {.memory = sender->to, .pid = sender->pid};
-    struct ski_shape shape = sender->path.kind == SKI_PATH_BLOCK
-                                 ? ski_shape_contiguous(from, sender->bytes)
-                                 : ski_shape_strided(from, &sender->path.strided);
+    struct ski_pe   *self   = SKI_SELF();
+    struct ski_place place  = {.memory = sender->to, .pid = sender->pid};
+    struct ski_shape shape  = sender->path.kind == SKI_PATH_BLOCK
+                                  ? ski_shape_contiguous(from, sender->bytes)
+                                  : ski_shape_strided(from, &sender->path.strided);
     skua_status_t    status = ski_attach_put("skua_channel_put", &place, &shape);
 
     if (status == SKUA_OK) {
         ski_channel_ring(self, sender, false);
     } else if (status == SKUA_ERR_UNSUPPORTED) { /* from now on without the system */
-        stage(self, sender);
-        sender->put(sender, from);
+        ski_put_fn *way = sender->unchecked ? &sender->unchecked : &sender->put;
+
+        *way = through_receiver(self, sender);
+        (*way)(sender, from);
     } else {
         ski_misuse("channel %s from PE %d to PE %d: the buffer of the receiver is not there",
                    sender->channel->name ? sender->channel->name : "(no name)", self->pe,
@@ -264,9 +267,8 @@ static void aim_across(struct ski_pe *self, skua_sender *sender, const struct sk
     aim_directly(sender, channel);
     sender->put = put_attached;
     sender->pid = channel->pid;
-    if (!ski_config.attach || sender->bytes < ATTACH_LEAST ||
-        sender->path.kind == SKI_PATH_PIECES)
-        stage(self, sender);
+    if (!ski_config.attach || sender->bytes < ATTACH_LEAST || sender->path.kind == SKI_PATH_PIECES)
+        sender->put = through_receiver(self, sender);
 }
 
 static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
@@ -276,9 +278,10 @@ static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
         aim_by_message(sender);
         return;
     }
-    if (sender->layout.levels > 0)
-        stage(self, sender); /* sums are of blocks */
     sender->put = ski_put_combined;
+    if (sender->layout.levels > 0 && /* sums are of blocks */
+        through_receiver(self, sender) == ski_put_message)
+        aim_by_message(sender);
 }
 
 static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channel *channel)
@@ -329,7 +332,8 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
     sender->staging = false;
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------- */
+/* ---- the calls ----------------------------------------------------------------------------------
+ */
 
 skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 {
