@@ -37,15 +37,21 @@ struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key
     return channel;
 }
 
-static struct ski_channel *mine(struct ski_pe *self, const char *call, skua_channel channel)
+static SKI_COLD _Noreturn void not_mine(const struct ski_pe *self, const char *call)
 {
-    struct ski_channel *found =
-        channel.pe == self->pe ? ski_channel_find(self->pool.arena, channel.key) : NULL;
+    ski_misuse("%s: this is no channel of PE %d's own, or one that was deleted", call, self->pe);
+}
 
-    if (SKI_UNLIKELY(!found))
-        ski_misuse("%s: this is no channel of PE %d's own, or one that was deleted", call,
-                   self->pe);
-    return found;
+static inline struct ski_channel *mine(const struct ski_pe *self, const char *call,
+                                       skua_channel value)
+{
+    const struct ski_arena *arena   = self->pool.arena;
+    struct ski_channel     *channel = ski_channel_at(arena, value.key);
+
+    if (SKI_UNLIKELY(value.pe != self->pe || !value.key || !ski_arena_contains(arena, channel) ||
+                     channel->key != value.key))
+        not_mine(self, call);
+    return channel;
 }
 
 /* Memory for a record: all zero, but for its generation. */
@@ -222,7 +228,9 @@ static uint64_t arrived(const struct ski_channel *channel)
     return atomic_load_explicit(&channel->arrived, memory_order_relaxed);
 }
 
-void ski_channel_arrived(struct ski_pe *self, struct ski_channel *channel)
+/* Data have come that are in their place: counts them, and tells the program if it wants to
+ * know. */
+static inline void has_arrived(struct ski_pe *self, struct ski_channel *channel)
 {
     atomic_store_explicit(&channel->arrived, arrived(channel) + 1, memory_order_relaxed);
     if (SKI_LIKELY(channel->polled) && SKI_LIKELY(!ski_pe_exiting(self)))
@@ -249,7 +257,7 @@ static void ring(struct ski_pe *self)
     else
         ski_copy_small(channel->to, cell->data, cell->bytes);
     ski_pe_rung(self);
-    ski_channel_arrived(self, channel);
+    has_arrived(self, channel);
 }
 
 /* Whether the message is as it should be. */
@@ -310,7 +318,7 @@ static void on_one(skua_msg *msg)
     all = bring(channel, head);
     skua_msg_free(msg);
     if (all)
-        ski_channel_arrived(self, channel);
+        has_arrived(self, channel);
 }
 
 void ski_on_channel(skua_msg *msg)
@@ -344,22 +352,28 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
 
 /* ---- ready ------------------------------------------------------------------------- */
 
-static void mark(struct ski_channel *channel)
+static inline void mark(struct ski_channel *channel)
 {
-    if (channel->combines)
+    if (SKI_UNLIKELY(channel->combines))
         ski_channel_clear(channel);
-    if (ski_config.checked_channels)
+    if (SKI_UNLIKELY(ski_config.checked_channels))
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
 }
 
-static void poll(struct ski_pe *self, struct ski_channel *channel)
+/* Not from within the caller: it may be in the middle of something. */
+static SKI_COLD void report_soon(struct ski_pe *self, const struct ski_channel *channel)
 {
     struct ski_channel_head head = {.key = channel->key, .kind = SKI_CHANNEL_POLLED};
 
+    ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
+                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+}
+
+static inline void poll(struct ski_pe *self, struct ski_channel *channel)
+{
     channel->polled = true;
     if (SKI_UNLIKELY(arrived(channel) != channel->reported))
-        ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
-                     ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+        report_soon(self, channel);
 }
 
 void skua_channel_ready(skua_channel value)

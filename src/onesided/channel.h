@@ -98,10 +98,6 @@ static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, 
 /** The record of a channel of this host, or NULL: there is none any more. */
 struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key);
 
-/** Data have come that are in their place: count them, and tell the program if it wants to
- *  know. */
-void ski_channel_arrived(struct ski_pe *self, struct ski_channel *channel);
-
 /* ---- senders ------------------------------------------------------------------- */
 
 typedef void (*ski_put_fn)(skua_sender *sender, const char *from);
