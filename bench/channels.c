@@ -4,8 +4,7 @@
  * messages whose data are copied in and out.
  *
  *   channel        buffers in memory that both reach (skua_channel_alloc)
- *   channel-heap   from malloc(): of another process, it is reached through the system, or the
- *                  receiver copies
+ *   channel-heap   from malloc(): what comes from another process the receiver copies there
  *   message        skua_send_copy(), and the handler copies the data to its place
  *
  * PE 0 walks through series, sizes and batches; PE 1 answers in kind.  The buffers of both are
@@ -182,6 +181,7 @@ static void start(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         memset(side->buffer[i], 1, BENCH_BYTES);
     memset(side->source, 2, BENCH_BYTES);
+    side->size = 1; /* the other's value may come before our begin */
     skua_sync();
     skua_send_copy(skua_pe(), begin_handler, first, sizeof first);
 }

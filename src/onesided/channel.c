@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/config.h"
 #include "base/copy.h"
@@ -129,7 +128,6 @@ static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, si
     channel->senders = 1;
     channel->pe      = self->pe;
     channel->process = ski_arena_contains(self->pool.arena, to->at) ? -1 : self->process;
-    channel->pid     = (int32_t)getpid();
     channel->name    = copy_name(self, name);
     set_pattern(self, channel, to);
     enlist(self, channel);

@@ -18,7 +18,6 @@
  *
  *   cell       in the doorbell itself, if they are few: one cache line moves
  *   direct     the sender copies them to where they belong, then rings
- *   attach     the system does that (attach.h)
  *   staged     the sender copies them to memory of its own in the arena, and rings; the
  *              receiver copies them from there
  *   message    in a message, which carries all that the receiver must know: between hosts, and
@@ -70,7 +69,7 @@ struct ski_channel {
     struct ski_pattern *pattern; /* NULL: one block */
     const char         *name;    /* in the arena, or NULL */
     int32_t             pe;
-    int32_t             process, pid; /* of the buffer; -1: it is in the arena */
+    int32_t             process; /* that has the buffer; -1: it is in the arena */
     struct ski_combine  combine;
     uint32_t            generation;
     struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
@@ -115,8 +114,8 @@ struct skua_sender {
     int32_t           index, pe; /* the receiver's: on this host, or -1, and in the job */
 
     /* The rest. */
-    int32_t             pid;
-    bool                staging; /* `to` is memory of ours             */
+    char               *staging; /* memory of ours, of so many places, or NULL */
+    uint32_t            places, place;
     bool                once;    /* it is used once, and then forgotten */
     struct ski_channel *channel; /* of this host, or NULL */
     struct ski_path     path;    /* to its place, or to one block */
@@ -130,6 +129,8 @@ struct skua_sender {
     bool         freed; /* our buffer is gone */
     skua_sender *next;  /* of this PE */
 };
+
+#define SKI_STAGE_BYTES(bytes) (((bytes) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1))
 
 /** Ring, when the data are in their place or, if @p staged, in sender->to. */
 void ski_channel_ring(struct ski_pe *self, skua_sender *sender, bool staged);
