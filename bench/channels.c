@@ -30,7 +30,7 @@ struct side {
 };
 
 static skua_pe_data side_key;
-static skua_handler data_handler, value_handler, begin_handler;
+static skua_handler data_handler, setting_handler;
 
 static struct side *self(void)
 {
@@ -95,13 +95,32 @@ static void on_data(skua_msg *msg)
 
 /* ---- settings --------------------------------------------------------------------- */
 
-/* A channel into our buffer; the other opens it, and if that is PE 0, begins. */
-static void make_channel(struct side *side)
-{
-    skua_layout to = skua_layout_of(side->buffer[side->series == HEAP], bytes_of(side));
+/* What is measured next, and the channel into our buffer for it. */
+struct setting {
+    int          series;
+    size_t       size;
+    skua_channel in;
+};
 
-    skua_channel_create(&to, on_channel, side, "bench", &side->in);
-    skua_send_copy(1 - skua_pe(), value_handler, &side->in, sizeof side->in);
+/* A channel into our buffer, for the other, unless the series has none. */
+static void tell(struct side *side)
+{
+    skua_layout    to      = skua_layout_of(side->buffer[side->series == HEAP], bytes_of(side));
+    struct setting setting = {.series = side->series, .size = side->size};
+
+    if (side->series < MESSAGE)
+        skua_channel_create(&to, on_channel, side, "bench", &side->in);
+    setting.in = side->in;
+    skua_send_copy(1 - skua_pe(), setting_handler, &setting, sizeof setting);
+}
+
+static void drop_channels(struct side *side)
+{
+    if (side->out) {
+        skua_channel_close(side->out);
+        skua_channel_delete(side->in);
+    }
+    side->out = NULL;
 }
 
 static void begin(struct side *side)
@@ -112,65 +131,50 @@ static void begin(struct side *side)
     put(side);
 }
 
-static void on_value(skua_msg *msg)
+/* PE 1 follows, and tells PE 0, which then begins: nothing is put before both are open. */
+static void on_setting(skua_msg *msg)
 {
-    struct side *side = self();
-    skua_layout  from = skua_layout_of(side->source, bytes_of(side));
+    struct side   *side    = self();
+    struct setting setting = *(struct setting *)skua_msg_data(msg);
+    skua_layout    from;
 
-    side->out = skua_channel_open(*(skua_channel *)skua_msg_data(msg), &from);
     skua_msg_free(msg);
-    if (!side->out)
-        skua_abort("a channel cannot be opened");
-    if (skua_pe() == 0)
-        begin(side);
-}
-
-static void on_begin(skua_msg *msg)
-{
-    struct side *side = self();
-    int         *at   = skua_msg_data(msg);
-
-    if (side->out) {
-        skua_channel_close(side->out);
-        skua_channel_delete(side->in);
-        side->out = NULL;
+    if (skua_pe() == 1) {
+        drop_channels(side);
+        side->series = setting.series;
+        side->size   = setting.size;
     }
-    side->series = at[0];
-    side->size   = (size_t)at[1];
-    skua_msg_free(msg);
+    from = skua_layout_of(side->source, bytes_of(side));
     if (side->series < MESSAGE)
-        make_channel(side);
-    else if (skua_pe() == 0)
+        side->out = skua_channel_open(setting.in, &from);
+    if (skua_pe() == 1)
+        tell(side);
+    else
         begin(side);
 }
 
-/* On PE 0: reports, and tells both what is next. */
+/* On PE 0: reports, and goes on. */
 static void next_setting(struct side *side)
 {
     char name[64];
-    int  next[2];
 
     snprintf(name, sizeof name, "%s%s", series_name[side->series],
              skua_processes() == 1 ? "-threads" : "");
     bench_report("channels", name, bytes_of(side), "roundtrip_us", side->best * 1e6);
-    next[0] = side->series;
-    next[1] = (int)side->size + 1;
-    if (next[1] == BENCH_SIZES) {
-        next[0]++;
-        next[1] = 1;
+    drop_channels(side);
+    if (++side->size == BENCH_SIZES) {
+        side->series++;
+        side->size = 1; /* without 0 */
     }
-    if (next[0] == SERIES) {
+    if (side->series == SERIES)
         skua_exit(0);
-        return;
-    }
-    skua_send_copy(1, begin_handler, next, sizeof next);
-    skua_send_copy(0, begin_handler, next, sizeof next);
+    else
+        tell(side);
 }
 
 static void start(int argc, char **argv)
 {
-    struct side *side     = self();
-    int          first[2] = {SHARED, 1};
+    struct side *side = self();
 
     (void)argc, (void)argv;
     if (skua_pes() != 2)
@@ -181,16 +185,16 @@ static void start(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         memset(side->buffer[i], 1, BENCH_BYTES);
     memset(side->source, 2, BENCH_BYTES);
-    side->size = 1; /* the other's value may come before our begin */
+    side->size = 1;
     skua_sync();
-    skua_send_copy(skua_pe(), begin_handler, first, sizeof first);
+    if (skua_pe() == 0)
+        tell(side);
 }
 
 int main(int argc, char **argv)
 {
-    data_handler  = skua_register("data", on_data);
-    value_handler = skua_register("value", on_value);
-    begin_handler = skua_register("begin", on_begin);
-    side_key      = skua_pe_data_register(sizeof(struct side));
+    data_handler    = skua_register("data", on_data);
+    setting_handler = skua_register("setting", on_setting);
+    side_key        = skua_pe_data_register(sizeof(struct side));
     return skua_main(argc, argv, start);
 }
