@@ -84,15 +84,21 @@ static inline bool run_queued(struct ski_pe *self)
     return true;
 }
 
-/* A doorbell, which does not wait for what is in the queue; but then it is the queue's turn,
- * for who answers a doorbell may ring another, and so on. */
+/* A doorbell does not wait for what is in the queue; but then it is the queue's turn, for who
+ * answers a doorbell may ring another, and so on. */
 static bool run_poke(struct ski_pe *self)
 {
-    bool bell = self->reader.next->handler != 0, stop = self->stop;
+    bool stop = self->stop;
 
+    if (!self->reader.next->handler) {
+        ski_msg_poked(self);
+        return run_queued(self);
+    }
     self->idle_passes = 0;
-    ski_msg_poked(self);
-    return (self->stop == stop && run_queued(self)) || bell;
+    self->ring(self);
+    if (self->stop == stop)
+        run_queued(self);
+    return true;
 }
 
 /* Something has arrived: runs it, or the most urgent of it and what waits. */
