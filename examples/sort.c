@@ -1,56 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * sort.c - keys that are spread over all PEs are sorted: histogram sort, by a group.
- *
- * Every member makes keys and sorts them.  Member 0 looks for *splitters*, keys that cut
- * all of them into equal shares: it broadcasts guesses, a reduction adds up how many keys
- * lie below each, and so on by halving until every share is within a percent.  Then each
- * member sends every other the keys of its share, all sort what they got, and what they
- * have is compared with what there was.
- *
- * usage: sort [keys on each PE] [seed]
- */
-#include <skua/skua.h>
+/* sort.c - what the members of sort.ci do with keys, and Main with splitters. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct splitter {
-    uint64_t low, high; /* it lies in between */
-    uint64_t key;       /* the guess          */
-};
-
-/* What keys are, in any order. */
-struct census {
-    uint64_t count, sum, product;
-};
-
-/* What a member has in the end. */
-struct share {
-    int32_t       pe, sorted;
-    uint64_t      first, last;
-    struct census before, now;
-};
-
-struct sorter {
-    uint64_t     *keys;
-    size_t        count;
-    struct census before;
-    skua_msg    **parts; /* keys of our share, by sender */
-    int           have;  /* so many have come            */
-
-    /* Member 0's. */
-    struct splitter *splitter;
-    int              rounds;
-    double           began;
-};
-
-static skua_collection sorters; /* read-only */
-static size_t          keys_each = 100000;
-static uint64_t        seed      = 1;
-
-static skua_class sorter_class;
-static skua_entry histogram_entry, probe_entry, exchange_entry, part_entry, finish_entry;
+#include "sort.ci.h"
 
 /* ---- keys ------------------------------------------------------------------------ */
 
@@ -62,15 +16,6 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Of two random numbers the bits that both have: small keys are frequent. */
-static void make_keys(uint64_t *keys, size_t count)
-{
-    uint64_t x = mix(seed + (uint64_t)skua_pe());
-
-    for (size_t i = 0; i < count; i++, x += UINT64_C(0x9e3779b97f4a7c15))
-        keys[i] = mix(x) & mix(~x);
-}
-
 static int compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -78,19 +23,30 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct census census_of(const uint64_t *keys, size_t count)
+static census census_of(const uint64_t *keys, size_t count)
 {
-    struct census census = {count, 0, 1};
+    census c = {count, 0, 1};
 
     for (size_t i = 0; i < count; i++) {
-        census.sum += keys[i];
-        census.product *= 2 * mix(keys[i]) + 1;
+        c.sum += keys[i];
+        c.product *= 2 * mix(keys[i]) + 1;
     }
-    return census;
+    return c;
+}
+
+/* Of two random numbers the bits that both have: small keys are frequent. */
+void make_keys(Sorter *s)
+{
+    uint64_t x = mix(seed + (uint64_t)skua_pe());
+
+    for (size_t i = 0; i < s->count; i++, x += UINT64_C(0x9e3779b97f4a7c15))
+        s->keys[i] = mix(x) & mix(~x);
+    s->before = census_of(s->keys, s->count);
+    qsort(s->keys, s->count, sizeof *s->keys, compare);
 }
 
 /* How many of sorted keys are less than @p key. */
-static size_t below(const struct sorter *s, uint64_t key)
+static size_t below(const Sorter *s, uint64_t key)
 {
     size_t low = 0, high = s->count;
 
@@ -107,135 +63,99 @@ static size_t below(const struct sorter *s, uint64_t key)
 
 /* ---- splitters --------------------------------------------------------------------- */
 
-/* Broadcasts the guesses, or, when all are good enough, the splitters. */
-static void send_guesses(struct sorter *s, bool found)
+void first_guesses(Main *m)
 {
-    size_t    count = (size_t)skua_pes() - 1;
-    uint64_t *keys  = malloc((count + 1) * sizeof *keys);
-
-    for (size_t i = 0; i < count; i++)
-        keys[i] = s->splitter[i].key;
-    skua_invoke_all(sorters, found ? exchange_entry : probe_entry, keys, count * sizeof *keys);
-    free(keys);
+    for (int i = 0; i < m->cuts; i++) {
+        m->cut[i]   = (splitter){0, UINT64_MAX};
+        m->guess[i] = UINT64_MAX / 2;
+    }
 }
 
-/* On all members: how many of our keys lie below each guess? */
-static void on_probe(void *self, const void *data, size_t bytes)
+void Sorter_on_probe(Sorter *s, int n, const uint64_t *guess)
 {
-    const uint64_t *guess  = data;
-    size_t          count  = bytes / sizeof *guess;
-    int64_t        *counts = calloc(count + 1, sizeof *counts);
+    int64_t *counts = calloc((size_t)n + 1, sizeof *counts);
 
-    for (size_t i = 0; i < count; i++)
-        counts[i] = (int64_t)below(self, guess[i]);
-    skua_contribute(self, SKUA_SUM, SKUA_INT64, counts, count,
-                    skua_done_invoke(skua_member(sorters, 0), histogram_entry));
+    for (int i = 0; i < n; i++)
+        counts[i] = (int64_t)below(s, guess[i]);
+    skua_contribute(s, SKUA_SUM, SKUA_INT64, counts, (size_t)n, Main_histogram_done(main_proxy));
     free(counts);
 }
 
 /* Whether a guess is good, below which there are @p error keys too many; a better one if
  * not. */
-static bool refine(struct splitter *splitter, int64_t error)
+static bool refine(splitter *cut, uint64_t *guess, int64_t error)
 {
     int64_t allowed = (int64_t)(keys_each / 100);
 
-    if (llabs(error) <= allowed || splitter->high - splitter->low <= 1)
+    if (llabs(error) <= allowed || cut->high - cut->low <= 1)
         return true;
     if (error > 0)
-        splitter->high = splitter->key;
+        cut->high = *guess;
     else
-        splitter->low = splitter->key;
-    splitter->key = splitter->low + (splitter->high - splitter->low) / 2;
+        cut->low = *guess;
+    *guess = cut->low + (cut->high - cut->low) / 2;
     return false;
 }
 
-/* On member 0: how many keys of all lie below each guess. */
-static void on_histogram(void *self, const void *data, size_t bytes)
+bool better_guesses(Main *m, const int64_t *counts)
 {
-    struct sorter *s      = self;
-    const int64_t *counts = data;
-    bool           found  = true;
+    bool found = true;
 
-    s->rounds++;
-    for (size_t i = 0; i < bytes / sizeof *counts; i++)
-        found &= refine(&s->splitter[i], counts[i] - (int64_t)((i + 1) * keys_each));
-    send_guesses(s, found);
+    for (int i = 0; i < m->cuts; i++)
+        found &= refine(&m->cut[i], &m->guess[i], counts[i] - (i + 1) * (int64_t)keys_each);
+    return found;
 }
 
 /* ---- exchange ------------------------------------------------------------------------ */
 
 /* To every member the keys between two splitters: one message, even if there are none. */
-static void on_exchange(void *self, const void *data, size_t bytes)
+void send_parts(Sorter *s, int n, const uint64_t *splitters)
 {
-    struct sorter  *s        = self;
-    const uint64_t *splitter = data;
-    int             pes      = skua_pes();
-    size_t          from     = 0, to;
+    size_t from = 0, to;
 
-    (void)bytes;
-    for (int pe = 0; pe < pes; pe++, from = to) {
-        skua_msg *msg;
-
-        to  = pe + 1 < pes ? below(s, splitter[pe]) : s->count;
-        msg = skua_msg_alloc((to - from) * sizeof *s->keys);
-        memcpy(skua_msg_data(msg), s->keys + from, (to - from) * sizeof *s->keys);
-        skua_invoke(skua_member(sorters, pe), part_entry, msg);
+    for (int pe = 0; pe <= n; pe++, from = to) {
+        to = pe < n ? below(s, splitters[pe]) : s->count;
+        Sorter_part(Sorter_at(Sorter_of(s), pe), (int)(to - from), s->keys + from);
     }
 }
 
-/* What came from all, in place of what we had. */
-static void take_parts(struct sorter *s)
+void take_part(Sorter *s, int count, const uint64_t *keys)
 {
-    size_t bytes = 0, at = 0;
-
-    for (int pe = 0; pe < skua_pes(); pe++)
-        bytes += skua_msg_size(s->parts[pe]);
-    s->count = bytes / sizeof *s->keys;
-    s->keys  = realloc(s->keys, bytes + 1);
-    for (int pe = 0; pe < skua_pes(); pe++) {
-        memcpy((char *)s->keys + at, skua_msg_data(s->parts[pe]), skua_msg_size(s->parts[pe]));
-        at += skua_msg_size(s->parts[pe]);
-        skua_msg_free(s->parts[pe]);
-    }
-    qsort(s->keys, s->count, sizeof *s->keys, compare);
+    s->parts = realloc(s->parts, (s->got + (size_t)count + 1) * sizeof *keys);
+    memcpy(s->parts + s->got, keys, (size_t)count * sizeof *keys);
+    s->got += (size_t)count;
 }
 
-static bool is_sorted(const struct sorter *s)
+static bool is_sorted(const uint64_t *keys, size_t count)
 {
-    for (size_t i = 1; i < s->count; i++)
-        if (s->keys[i - 1] > s->keys[i])
+    for (size_t i = 1; i < count; i++)
+        if (keys[i - 1] > keys[i])
             return false;
     return true;
 }
 
-/* Our own keys may still have to be sent: a part from ourselves says that they were. */
-static void on_part(void *self, skua_msg *msg)
+void hand_in(Sorter *s)
 {
-    struct sorter *s     = self;
-    struct share   share = {.pe = skua_pe(), .before = s->before};
+    share mine = {.pe = skua_pe(), .before = s->before};
 
-    s->parts[s->have++] = msg;
-    if (s->have < skua_pes())
-        return;
-    take_parts(s);
-    share.sorted = is_sorted(s);
-    share.now    = census_of(s->keys, s->count);
-    if (s->count > 0) {
-        share.first = s->keys[0];
-        share.last  = s->keys[s->count - 1];
+    qsort(s->parts, s->got, sizeof *s->parts, compare);
+    mine.sorted = is_sorted(s->parts, s->got);
+    mine.now    = census_of(s->parts, s->got);
+    if (s->got > 0) {
+        mine.first = s->parts[0];
+        mine.last  = s->parts[s->got - 1];
     }
-    skua_contribute(self, SKUA_CONCAT, SKUA_BYTE, &share, sizeof share,
-                    skua_done_invoke(skua_member(sorters, 0), finish_entry));
+    skua_contribute(s, SKUA_CONCAT, SKUA_BYTE, &mine, sizeof mine, Main_finished_done(main_proxy));
 }
 
 /* ---- the end --------------------------------------------------------------------------- */
 
 static int compare_shares(const void *a, const void *b)
 {
-    return ((const struct share *)a)->pe - ((const struct share *)b)->pe;
+    return ((const share *)a)->pe - ((const share *)b)->pe;
 }
 
-static void add_census(struct census *to, const struct census *from)
+static void add_census(census *to, const census *from)
 {
     to->count += from->count;
     to->sum += from->sum;
@@ -243,101 +163,50 @@ static void add_census(struct census *to, const struct census *from)
 }
 
 /* Whether the shares, by PE, are one sorted sequence of the keys there were. */
-static bool is_right(const struct share *share, size_t count, uint64_t *largest)
+static bool is_right(const share *shares, int n, uint64_t *largest)
 {
-    struct census before = {0, 0, 1}, now = {0, 0, 1};
-    uint64_t      last  = 0;
-    bool          right = count == (size_t)skua_pes();
+    census   before = {0, 0, 1}, now = {0, 0, 1};
+    uint64_t last  = 0;
+    bool     right = n == skua_pes();
 
-    for (size_t i = 0; i < count; i++) {
-        right &= share[i].sorted && (share[i].now.count == 0 || share[i].first >= last);
-        last     = share[i].now.count ? share[i].last : last;
-        *largest = share[i].now.count > *largest ? share[i].now.count : *largest;
-        add_census(&before, &share[i].before);
-        add_census(&now, &share[i].now);
+    for (const share *s = shares; s < shares + n; s++) {
+        right &= s->sorted && (s->now.count == 0 || s->first >= last);
+        last     = s->now.count ? s->last : last;
+        *largest = s->now.count > *largest ? s->now.count : *largest;
+        add_census(&before, &s->before);
+        add_census(&now, &s->now);
     }
     return right && before.count == now.count && before.sum == now.sum &&
            before.product == now.product;
 }
 
-/* On member 0, with the shares of all in any order. */
-static void on_finish(void *self, const void *data, size_t bytes)
+/* The shares come in any order. */
+void report(const Main *m, int n, const share *shares)
 {
-    struct sorter *s       = self;
-    double         seconds = skua_time() - s->began;
-    struct share  *share   = malloc(bytes);
-    uint64_t       largest = 0;
-    bool           right;
+    double   seconds = skua_time() - m->began;
+    share   *by_pe   = malloc((size_t)n * sizeof *by_pe);
+    uint64_t largest = 0;
+    bool     right;
 
-    memcpy(share, data, bytes);
-    qsort(share, bytes / sizeof *share, sizeof *share, compare_shares);
-    right = is_right(share, bytes / sizeof *share, &largest);
+    memcpy(by_pe, shares, (size_t)n * sizeof *by_pe);
+    qsort(by_pe, (size_t)n, sizeof *by_pe, compare_shares);
+    right = is_right(by_pe, n, &largest);
     printf("%zu keys on %d PEs in %.3f s: %d histograms, largest share %.3f of the mean, %s\n",
-           keys_each * (size_t)skua_pes(), skua_pes(), seconds, s->rounds,
+           keys_each * (size_t)skua_pes(), skua_pes(), seconds, m->rounds,
            (double)largest / (double)keys_each, right ? "sorted" : "WRONG");
-    free(share);
+    free(by_pe);
     skua_exit(right ? 0 : 1);
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
-
-static void construct(void *self, const void *data, size_t bytes)
-{
-    struct sorter *s   = self;
-    int            pes = skua_pes();
-
-    (void)data, (void)bytes;
-    s->began = skua_time();
-    s->count = keys_each;
-    s->keys  = malloc(keys_each * sizeof *s->keys);
-    s->parts = malloc((size_t)pes * sizeof *s->parts);
-    make_keys(s->keys, keys_each);
-    s->before = census_of(s->keys, keys_each);
-    qsort(s->keys, s->count, sizeof *s->keys, compare);
-    if (skua_pe() != 0)
-        return;
-    s->splitter = calloc((size_t)pes, sizeof *s->splitter);
-    for (int i = 0; i < pes; i++)
-        s->splitter[i] = (struct splitter){0, UINT64_MAX, UINT64_MAX / 2};
-    send_guesses(s, false);
-}
-
-static void destroy(void *self)
-{
-    struct sorter *s = self;
-
-    free(s->keys);
-    free(s->parts);
-    free(s->splitter);
-}
-
-static void begin(int argc, char **argv) /* on PE 0 */
+bool read_options(int argc, char **argv)
 {
     if (argc > 1)
         keys_each = strtoul(argv[1], NULL, 10);
     if (argc > 2)
         seed = strtoul(argv[2], NULL, 10);
-    if (argc > 3 || keys_each < 1 || keys_each > 1000000000) {
-        fprintf(stderr, "usage: sort [keys on each PE] [seed]\n");
-        skua_exit(2);
-        return;
-    }
-    sorters = skua_group_create(sorter_class, NULL, 0);
-}
-
-int main(int argc, char **argv)
-{
-    sorter_class    = skua_class_register(&(skua_class_def){.name      = "sorter",
-                                                            .bytes     = sizeof(struct sorter),
-                                                            .construct = construct,
-                                                            .destroy   = destroy});
-    probe_entry     = skua_method_register(sorter_class, "probe", on_probe, 0);
-    histogram_entry = skua_method_register(sorter_class, "histogram", on_histogram, 0);
-    exchange_entry  = skua_method_register(sorter_class, "exchange", on_exchange, 0);
-    part_entry      = skua_entry_register(sorter_class, "part", on_part, 0);
-    finish_entry    = skua_method_register(sorter_class, "finish", on_finish, 0);
-    skua_readonly("sorters", &sorters, sizeof sorters);
-    skua_readonly("keys_each", &keys_each, sizeof keys_each);
-    skua_readonly("seed", &seed, sizeof seed);
-    return skua_program(argc, argv, begin);
+    if (argc <= 3 && keys_each >= 1 && keys_each <= 1000000000)
+        return true;
+    fprintf(stderr, "usage: sort [keys on each PE] [seed]\n");
+    skua_exit(2);
+    return false;
 }

@@ -258,12 +258,14 @@ static void test_own(void)
 
 /* ---- deletion, journeys ------------------------------------------------------------------ */
 
+/* Others still believe an element to be where it was deleted: their messages take detours, and
+ * overtake each other as those to elements that move do. */
 static void test_again(void)
 {
     skua_collection group = workers(), all = make(0, 1, STAY);
 
     for (int round = 0; round < 20; round++) {
-        let_work(group, all, round % 2 ? LOOSE : OWN, 0);
+        let_work(group, all, LOOSE, 0);
         wait_quiet();
         for (int i = 0; i < ELEMENTS; i++)
             skua_delete_ref(skua_element1(all, i));
@@ -275,7 +277,7 @@ static void test_again(void)
             skua_delete_ref(skua_element1(all, i));
         wait_quiet();
     }
-    let_work(group, all, HERE, 0);
+    let_work(group, all, LOOSE, 0);
     check_sums(all, (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
     skua_collection_delete(all);
     skua_collection_delete(group);
@@ -402,10 +404,10 @@ static void test_section(void)
 static const struct {
     const char *name;
     void (*fn)(void);
-} tests[] = {{"home", test_home},   {"here", test_here},         {"urgent", test_urgent},
-             {"mixed", test_mixed}, {"own", test_own},           {"again", test_again},
+} tests[] = {{"home", test_home},     {"here", test_here},         {"urgent", test_urgent},
+             {"mixed", test_mixed},   {"own", test_own},           {"again", test_again},
              {"queued", test_queued}, {"journeys", test_journeys}, {"early", test_early},
-             {"ways", test_ways},   {"section", test_section}};
+             {"ways", test_ways},     {"section", test_section}};
 
 static void start(int argc, char **argv)
 {
@@ -422,14 +424,14 @@ int main(int argc, char **argv)
 {
     item_class =
         skua_class_register(&(skua_class_def){"item", sizeof(struct item), construct, NULL, pup});
-    worker_class  = skua_class_register(&(skua_class_def){.name = "worker"});
-    home_entry    = skua_method_register(item_class, "home", on_mail, SKUA_ENTRY_CREATE_HOME);
-    here_entry    = skua_method_register(item_class, "here", on_mail, SKUA_ENTRY_CREATE_HERE);
-    urgent_entry  = skua_method_register(item_class, "urgent", on_mail,
-                                         SKUA_ENTRY_CREATE_HERE | SKUA_ENTRY_IMMEDIATE);
-    plain_entry   = skua_method_register(item_class, "plain", on_mail, 0);
-    ask_entry     = skua_method_register(item_class, "ask", on_ask,
-                                         SKUA_ENTRY_SYNC | SKUA_ENTRY_CREATE_HERE);
+    worker_class = skua_class_register(&(skua_class_def){.name = "worker"});
+    home_entry   = skua_method_register(item_class, "home", on_mail, SKUA_ENTRY_CREATE_HOME);
+    here_entry   = skua_method_register(item_class, "here", on_mail, SKUA_ENTRY_CREATE_HERE);
+    urgent_entry = skua_method_register(item_class, "urgent", on_mail,
+                                        SKUA_ENTRY_CREATE_HERE | SKUA_ENTRY_IMMEDIATE);
+    plain_entry  = skua_method_register(item_class, "plain", on_mail, 0);
+    ask_entry =
+        skua_method_register(item_class, "ask", on_ask, SKUA_ENTRY_SYNC | SKUA_ENTRY_CREATE_HERE);
     where_entry   = skua_method_register(item_class, "where", on_where, SKUA_ENTRY_SYNC);
     move_entry    = skua_method_register(item_class, "move", on_move, 0);
     report_entry  = skua_method_register(item_class, "report", on_report, 0);

@@ -149,7 +149,7 @@ at_1:
         skua_flow_drop(&frame->x);
         skua_flow_drop(&frame->z);
         break;
-    default: CHECK(!"an alternative");
+    default: CHECK(strand->chosen <= 1);
     }
     skua_flow_end(strand);
 }

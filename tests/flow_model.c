@@ -92,7 +92,7 @@ struct message {
     int trigger, reference, number;
 };
 
-#define MOST 1000
+#define MOST 2000
 
 struct model {
     uint64_t       seed;

@@ -163,13 +163,20 @@ static void player_run_go(skua_strand *strand)
     }
 }
 
-static const skua_strand_type        player_run_type   = {"player.run", sizeof(struct player_run),
-                                                          2 + RANDOM_WAITS, RANDOM_WAITS, player_run_go};
+static const skua_strand_type player_run_type = {"player.run", sizeof(struct player_run),
+                                                 2 + RANDOM_WAITS, RANDOM_WAITS, player_run_go};
+
 static const skua_strand_type *const player_types[]    = {&player_run_type};
 static const char *const             player_triggers[] = {"a", "b", "c"};
-static const skua_flow_class         player_flow       = {
-                  "player",       SKUA_FLOW_AT(sizeof(struct player)), 1, RANDOM_TRIGGERS, player_types,
-                  player_triggers};
+
+static const skua_flow_class player_flow = {
+    .name     = "player",
+    .at       = SKUA_FLOW_AT(sizeof(struct player)),
+    .types    = 1,
+    .triggers = RANDOM_TRIGGERS,
+    .type     = player_types,
+    .trigger  = player_triggers,
+};
 
 /* ---- the object ----------------------------------------------------------------------------- */
 

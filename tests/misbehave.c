@@ -729,8 +729,8 @@ static void on_large(skua_msg *msg)
 
 /* ---- objects ---------------------------------------------------------------------- */
 
-static skua_class box_class, bag_class;
-static skua_entry box_ask, bag_put;
+static skua_class box_class, bag_class, mayfly_class;
+static skua_entry box_ask, box_put, bag_put, mayfly_here, mayfly_plain;
 
 static void on_put(void *self, const void *data, size_t bytes)
 {
@@ -748,15 +748,56 @@ static void contribute_last(void *self)
     skua_contribute_nothing(self, skua_done_nothing());
 }
 
+static void die_at_once(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_delete(self);
+}
+
 static void register_classes(void)
 {
-    skua_class_def box = {"box", 8, NULL, NULL, NULL};
-    skua_class_def bag = {"bag", 8, NULL, contribute_last, NULL};
+    skua_class_def box    = {"box", 8, NULL, NULL, NULL};
+    skua_class_def bag    = {"bag", 8, NULL, contribute_last, NULL};
+    skua_class_def mayfly = {"mayfly", 8, die_at_once, NULL, NULL};
 
     box_class = skua_class_register(&box);
     bag_class = skua_class_register(&bag);
     box_ask   = skua_method_register(box_class, "ask", on_put, SKUA_ENTRY_SYNC);
+    box_put   = skua_method_register(box_class, "put", on_put, 0);
     bag_put   = skua_method_register(bag_class, "put", on_delete, 0);
+
+    mayfly_class = skua_class_register(&mayfly);
+    mayfly_here  = skua_method_register(mayfly_class, "here", on_put, SKUA_ENTRY_CREATE_HERE);
+    mayfly_plain = skua_method_register(mayfly_class, "plain", on_put, 0);
+    if (getenv("CREATE_TWICE"))
+        skua_method_register(mayfly_class, "both", on_put,
+                             SKUA_ENTRY_CREATE_HERE | SKUA_ENTRY_CREATE_HOME);
+}
+
+/* An element of an array that nothing is in. */
+static skua_ref mayfly(int i)
+{
+    return skua_element1(skua_array_create(mayfly_class, &(skua_array_def){.dims = 1}, NULL, 0), i);
+}
+
+static void create_mayfly(void)
+{
+    skua_invoke_copy(mayfly(7), mayfly_here, NULL, 0);
+}
+
+/* Another entry than the one that would have created it. */
+static void create_nothing(void)
+{
+    skua_invoke_copy(mayfly(7), mayfly_plain, NULL, 0);
+}
+
+static void done_too_long(void)
+{
+    static const char name[SKUA_INDEX_MAX + 1];
+    skua_array_def    def = {.dims = 0};
+    skua_collection   all = skua_array_create(box_class, &def, NULL, 0);
+
+    skua_done_invoke(skua_element(all, skua_index_bytes(name, sizeof name)), box_put);
 }
 
 /* First elsewhere, then at its home. */
@@ -988,6 +1029,9 @@ static const struct {
     {"poke-no-member", poke_no_member, NULL},
     {"poke-no-entry", poke_no_entry, NULL},
     {"poke-wrong-entry", poke_wrong_entry, NULL},
+    {"create-mayfly", create_mayfly, NULL},
+    {"create-nothing", create_nothing, NULL},
+    {"done-too-long", done_too_long, NULL},
     {"poke-no-array", poke_no_array, NULL},
     {"poke-deleted-array", poke_deleted_array, NULL},
     {"contribute-twice", contribute_twice, NULL},

@@ -84,7 +84,13 @@ misuse flow-message 'pup of flowing .19.: the length of a message makes no sense
 misuse flow-none 'pup of flowing .19.: a message that is not there makes no sense'
 misuse insert-elsewhere 'skua_array_insert: box .5. exists already'
 misuse answer-to-nobody 'skua_done_invoke: box::ask gives an answer'
+misuse create-mayfly 'a message from PE [01] to mayfly::here of mayfly .7.: that object was deleted'
+misuse create-nothing 'a message from PE 1 to mayfly::plain of mayfly .7.: that object does not exist'
+misuse done-too-long 'skua_done_invoke: an index has 49 bytes, at most 48 are possible'
 misuse contribute-at-end 'skua_contribute: bag .7. on PE 1 contributes while it is destroyed'
+
+run env CREATE_TWICE=1 "$program" exit-42
+ok "an entry that creates at home and here" has "$err" 'skua_method_register."both".: .* not at both'
 
 run "$skuarun" -n 2 "$program" unknown-lock
 ok "unknown-lock: named" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'

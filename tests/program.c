@@ -24,6 +24,9 @@ static bool         variables   = true;
 static skua_handler seen_handler, last_handler, done_handler;
 static skua_op      weighed_op;
 static skua_pe_data mine_key;
+static skua_class   main_class;
+static skua_entry   greet_entry, call_entry;
+static bool         called;      /* in the process of PE 0: an entry was, in begin */
 static bool         begun;       /* in the process of PE 0: begin has returned */
 static skua_region  seen_region; /* of PE 0: how many saw a broadcast */
 static int          finished;    /* on PE 0 */
@@ -85,7 +88,7 @@ static void on_sum(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)bytes;
     CHECK(*(const int64_t *)data == skua_pes());
-    CHECK(mine()->seen == 5 && mine()->order == 30);
+    CHECK(mine()->seen == 5 + 2 * (skua_pe() == 0) && mine()->order == 30);
     skua_send_copy(0, done_handler, NULL, 0);
 }
 
@@ -112,7 +115,7 @@ static void on_quiet(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
     CHECK(begun);
-    CHECK(mine()->seen == 5 && mine()->order == 30);
+    CHECK(mine()->seen == 5 + 2 * (skua_pe() == 0) && mine()->order == 30);
     skua_broadcast(everybody_handler, skua_msg_alloc(0), skua_done_nothing());
 }
 
@@ -179,6 +182,41 @@ static void wait_a_little(void)
     CHECK(skua_counter_wait(&counter, 1));
 }
 
+/* ---- the first object ----------------------------------------------------------------- */
+
+/* Constructed inside of begin: what it writes is there when anything is delivered. */
+static void construct(void *self, const void *data, size_t bytes)
+{
+    CHECK(bytes == 4 && memcmp(data, "main", 4) == 0);
+    CHECK(skua_object_here(skua_ref_of(self)) == self);
+    write_values();
+    skua_invoke_copy(skua_ref_of(self), greet_entry, &one, sizeof one);
+}
+
+static void on_greet(void *self, const void *data, size_t bytes)
+{
+    (void)self;
+    check_values();
+    CHECK(bytes == sizeof one && *(const int *)data == one);
+    mine()->seen++;
+}
+
+static void on_call(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+    called = true;
+}
+
+static void create_main(void)
+{
+    skua_ref ref = skua_chare_create_here(main_class, "main", 4);
+
+    CHECK(one == 42);
+    skua_invoke_now(ref, call_entry, NULL, 0); /* a call, not a message */
+    CHECK(called && skua_where(ref) == 0);
+    skua_invoke_copy(ref, greet_entry, &one, sizeof one);
+}
+
 static void begin(int argc, char **argv)
 {
     skua_region region;
@@ -196,8 +234,23 @@ static void begin(int argc, char **argv)
         skua_poll(10);
     wait_a_little();
     CHECK(mine()->seen == 0);
-    write_values();
+    create_main();
+    CHECK(mine()->seen == 0);
     begun = true;
+}
+
+/* Modules that do not know of each other: each has its names. */
+static void register_numbers(void)
+{
+    skua_readonly("numbers.one", &one, sizeof one);
+    skua_readonly("numbers.all", numbers, sizeof numbers);
+    skua_readonly("numbers.nothing", nothing, 0);
+}
+
+static void register_blocks(void)
+{
+    skua_readonly_block("blocks.all", &block, &block_bytes);
+    skua_readonly_block("blocks.nothing", &empty, &empty_bytes);
 }
 
 int main(int argc, char **argv)
@@ -211,12 +264,12 @@ int main(int argc, char **argv)
     everybody_handler = skua_register("everybody", on_everybody);
     weighed_op        = skua_op_register("weighed", weighed);
     mine_key          = skua_pe_data_register(sizeof(struct mine));
+    main_class        = skua_class_register(&(skua_class_def){"main", 8, construct, NULL, NULL});
+    greet_entry       = skua_method_register(main_class, "greet", on_greet, 0);
+    call_entry        = skua_method_register(main_class, "call", on_call, 0);
     if (variables) {
-        skua_readonly("one", &one, sizeof one);
-        skua_readonly("numbers", numbers, sizeof numbers);
-        skua_readonly("nothing", nothing, 0);
-        skua_readonly_block("block", &block, &block_bytes);
-        skua_readonly_block("empty", &empty, &empty_bytes);
+        register_numbers();
+        register_blocks();
     }
     code = skua_program(argc, argv, begin);
     free(block);

@@ -89,10 +89,10 @@ static void put_at(struct writer *to, const struct class *class)
         put_axes(to, class->dims, "", "skua_");
         put(to, "))};\n}\n\n");
     } else {
-        put(to, "%.*s skua_index)\n{\n    _Static_assert(sizeof skua_index <= SKUA_INDEX_MAX, "
+        put(to, "%.*s skua_which)\n{\n    _Static_assert(sizeof skua_which <= SKUA_INDEX_MAX, "
                 "\"an index has at most SKUA_INDEX_MAX bytes\");\n\n"
                 "    return (%.*s_element){skua_element(skua_in.all, "
-                "skua_index_bytes(&skua_index, sizeof skua_index))};\n}\n\n",
+                "skua_index_bytes(&skua_which, sizeof skua_which))};\n}\n\n",
             TEXT(class->index.text), NAME(class));
     }
 }
@@ -120,9 +120,9 @@ static void put_index(struct writer *to, const struct class *class)
     } else {
         put(to,
             "static inline %.*s %.*s_index(const %.*s *self)\n{\n"
-            "    skua_index skua_at = skua_index_of(self);\n    %.*s skua_index_;\n\n"
-            "    memcpy(&skua_index_, skua_at.at.raw, sizeof skua_index_);\n"
-            "    return skua_index_;\n}\n\n",
+            "    skua_index skua_at = skua_index_of(self);\n    %.*s skua_which;\n\n"
+            "    memcpy(&skua_which, skua_at.at.raw, sizeof skua_which);\n"
+            "    return skua_which;\n}\n\n",
             TEXT(class->index.text), NAME(class), NAME(class), TEXT(class->index.text));
     }
 }
@@ -472,7 +472,7 @@ static void put_ids(struct files to, const struct class *class)
         if (entry->kind != ENTRY_METHOD || entry->attributes & ATTRIBUTE_LOCAL)
             continue;
         if (stream)
-            put(to.source, "skua_stream %s_stream;\n", stem_of(class, entry));
+            put(to.source, "static skua_stream %s_stream;\n", stem_of(class, entry));
         if (stream && class->kind != CLASS_ARRAY)
             continue;
         put(to.header, "extern skua_entry %s_entry;\n", stem_of(class, entry));

@@ -109,9 +109,7 @@ static void put_each(struct writer *to, struct text of, const char *it, const st
 static void put_free(struct writer *to, struct text of, const char *it, const struct field *fields)
 {
     for (const struct field *field = fields; field; field = field->next) {
-        if (field->transient)
-            continue;
-        if (field->record && !field->stars)
+        if (field->record && !field->stars && !field->transient)
             put_each(to, of, it, field, "free", "");
         if (field->variable || is_string(field))
             put(to, "    free(%s->%.*s);\n", it, NAME(field));
@@ -216,20 +214,20 @@ static void put_new_function(struct writer *to, const struct message *message)
 static void put_open_function(struct writer *to, const struct message *message)
 {
     put(to,
-        "%.*s *%.*s__open(const void *skua_data, size_t skua_bytes, const char *skua_entry)\n{\n"
+        "%.*s *%.*s__open(const void *skua_data, size_t skua_bytes, const char *skua_title)\n{\n"
         "    %.*s *skua_it = (%.*s *)skua_data; /* ours alone, or the same for all who get it */\n"
         "    size_t skua_end = sizeof *skua_it;\n\n"
         "    if (skua_bytes < sizeof *skua_it)\n"
-        "        skua_malformed(skua_entry, skua_bytes);\n",
+        "        skua_malformed(skua_title, skua_bytes);\n",
         NAME(message), NAME(message), NAME(message), NAME(message));
     for (const struct field *field = message->fields; field; field = field->next)
         if (field->variable)
             put(to,
                 "    skua_it->%.*s = (void *)skua_found(skua_data, skua_bytes, &skua_end,\n"
-                "        %.*s__%.*s_length(skua_it), sizeof *skua_it->%.*s, 16, skua_entry);\n",
+                "        %.*s__%.*s_length(skua_it), sizeof *skua_it->%.*s, 16, skua_title);\n",
                 NAME(field), NAME(message), NAME(field), NAME(field));
     put(to,
-        "    if (skua_end != skua_bytes)\n        skua_malformed(skua_entry, skua_bytes);\n"
+        "    if (skua_end != skua_bytes)\n        skua_malformed(skua_title, skua_bytes);\n"
         "    return skua_it;\n}\n\n");
 }
 
@@ -250,7 +248,7 @@ void emit_message(struct files to, const struct message *message)
     put(to.header, "};\n\n");
     put_new_head(to.header, message);
     put(to.header,
-        ";\n%.*s *%.*s__open(const void *skua_data, size_t skua_bytes, const char *skua_entry);\n\n"
+        ";\n%.*s *%.*s__open(const void *skua_data, size_t skua_bytes, const char *skua_title);\n\n"
         "static inline skua_msg *%.*s__message(%.*s *skua_it)\n{\n"
         "    return (skua_msg *)(void *)((char *)skua_it - SKUA_MSG_HEADER);\n}\n\n"
         "static inline void %.*s_free(%.*s *skua_it)\n{\n"
@@ -348,13 +346,24 @@ static void put_array_default(struct writer *to, const struct class *class,
             NAME(field), NAME(field), NAME(class), NAME(field), NAME(field));
 }
 
+void put_cast(struct writer *to, const struct field *field)
+{
+    if (!text_begins(field->value.text, "{"))
+        return;
+    put(to, "(");
+    put_bare_type(to, field->type, field->stars);
+    put(to, ")");
+}
+
 static void put_value_default(struct writer *to, const struct field *field,
                               const struct parameter *from)
 {
     const char *open = is_string(field) ? "skua_state_string(" : "", *close = *open ? ")" : "";
 
     if (field->value.text.at) {
-        put(to, "    self->%.*s = %s\n", NAME(field), open);
+        put(to, "    self->%.*s = %s", NAME(field), open);
+        put_cast(to, field);
+        put(to, "\n");
         put_code(to, field->value);
         put(to, "    %s;\n", close);
     } else if (from && from->passing != PASS_ARRAY) {

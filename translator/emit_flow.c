@@ -171,7 +171,7 @@ static struct slot *add_slot(struct strand *strand, const struct entry *entry)
 
     slot->strand = strand;
     slot->entry  = entry;
-    slot->name   = arena_print("%.*s__%u", NAME(entry), strand->arrival_count++);
+    slot->name   = arena_print("%.*s__m%u", NAME(entry), strand->arrival_count++);
     put(&strand->arrivals, "    skua_arrival %s;\n", slot->name);
     return slot;
 }
@@ -236,8 +236,11 @@ static void put_parameter_binding(const struct fragment *fragment, const struct 
     const struct entry  *entry = b->slot->entry;
     struct parameter     named = *b->parameter;
     const char          *held  = arena_print("%s->%s", frame_of(fragment, b), b->slot->name);
+    unsigned             depth = depth_of(fragment, b->slot->strand);
     const char          *args  = arena_print("skua_%s", b->slot->name);
 
+    if (depth > 0) /* frames number their messages each for itself */
+        args = arena_print("%s_%u", args, depth);
     named.name.text = b->name;
     if (b->parameter->passing == PASS_MESSAGE) {
         put(to, "    ");
@@ -524,11 +527,17 @@ static void put_if(struct flow *flow, struct strand *strand, struct binding *sco
 
 /* A variable gets the value that its declaration says. */
 static const char *put_first_value(struct flow *flow, struct strand *strand, struct binding *scope,
-                                   struct code value)
+                                   const struct field *local)
 {
-    return put_statements_fragment(flow, strand, scope->next, "first", value,
-                                   arena_print("    skua_frame->%s = (\n", scope->variable),
-                                   "    );\n");
+    struct fragment fragment =
+        begin_fragment(flow, strand, scope->next, "first", "void ", &local->value, 1);
+
+    put(&flow->fragments, "    skua_frame->%s =", scope->variable);
+    put_cast(&flow->fragments, local);
+    put(&flow->fragments, "\n");
+    put_code(&flow->fragments, local->value);
+    put(&flow->fragments, "    ;\n");
+    return end_fragment(&fragment, "");
 }
 
 static void put_for(struct flow *flow, struct strand *strand, struct binding *scope,
@@ -539,7 +548,7 @@ static void put_for(struct flow *flow, struct strand *strand, struct binding *sc
 
     if (statement->local) {
         scope = bind_variable(scope, strand, statement->local, statement->local->name.text);
-        first = put_first_value(flow, strand, scope, statement->local->value);
+        first = put_first_value(flow, strand, scope, statement->local);
     } else if (statement->first.text.at) {
         first = put_statements_fragment(flow, strand, scope, "for", statement->first, "    (void)(\n",
                                         "    );\n");
@@ -697,7 +706,7 @@ static struct binding *put_local(struct flow *flow, struct strand *strand, struc
         scope = bind_variable(scope, strand, local, local->name.text);
         if (local->value.text.at)
             put(&strand->go, "%*s%s(self, skua_frame);\n", indent, "",
-                put_first_value(flow, strand, scope, local->value));
+                put_first_value(flow, strand, scope, local));
         else
             put(&strand->go, "%*smemset(&skua_frame->%s, 0, sizeof skua_frame->%s);\n", indent, "",
                 scope->variable, scope->variable);

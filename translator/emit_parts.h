@@ -95,6 +95,9 @@ void put_readonly_lengths(struct writer *to, const struct field *field);
 /** The struct of a class that has a state; and what makes, frees and packs it. */
 void emit_state(struct files to, const struct class *class);
 void put_state_defaults(struct writer *to, const struct class *class);
+
+/** `(point)`, where the value of @p field is `{1, 2}`: in front of it. */
+void put_cast(struct writer *to, const struct field *field);
 bool default_mentions(const struct class *class, const struct parameter *parameter);
 void put_state_free(struct writer *to, const struct class *class);
 void put_state_pup(struct writer *to, const struct class *class);

@@ -320,7 +320,7 @@ static void put_member_item(struct writer *to, const struct class *class, const 
         put_initializer(to, entry);
         put(to, ";\n\n");
     }
-    put(to, "    skua_stream_put(%s_stream, skua_to.ref.index.at.x[0], &", stem);
+    put(to, "    skua_stream_put((skua_stream){%s_offset()}, skua_to.ref.index.at.x[0], &", stem);
     if (is_batch(entry))
         put(to, "%.*s", NAME(entry->parameters->next));
     else
@@ -362,15 +362,22 @@ static void put_item_struct(struct writer *to, const struct class *class, const 
     put(to, "};\n\n");
 }
 
+/* Which stream it is, asked for once in a loop: it does not change after registration. */
+static void put_offset(struct files to, const char *stem)
+{
+    put(to.header, "uint32_t %s_offset(void) __attribute__((const));\n\n", stem);
+    put(to.source, "uint32_t %s_offset(void)\n{\n    return %s_stream.offset;\n}\n\n", stem, stem);
+}
+
 static void emit_item_send(struct files to, const struct class *class, const struct entry *entry)
 {
-    put(to.header, "extern skua_stream %s_stream;\n", stem_of(class, entry));
     if (class->kind == CLASS_ARRAY) {
         put_item_head(to.header, class, entry);
         put(to.header, ";\n");
         put_item_struct(to.source, class, entry);
         put_element_item(to.source, class, entry);
     } else {
+        put_offset(to, stem_of(class, entry));
         put_member_item(to.header, class, entry);
     }
 }

@@ -36,10 +36,10 @@ static double distance(number x, number y)
     return hypot(x.re - y.re, x.im - y.im);
 }
 
-/* The larger; of something that is not a number, that. */
+/* The larger of two; what is no number is infinitely far from all others. */
 static double larger(double x, double y)
 {
-    return x > y || isnan(x) ? x : y;
+    return x > y ? x : isnan(y) ? INFINITY : y;
 }
 
 double check_distance(const number *numbers, int64_t first, int64_t count, double scale)

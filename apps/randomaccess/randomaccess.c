@@ -1,53 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * randomaccess.c - how many random updates a second a machine makes in its memory.
- *
- * The rules are those of HPC Challenge.  A table T of 2^m words, T[i] = i, lies across
- * all PEs.  Of a sequence of 4 * 2^m pseudo-random numbers (sequence.h) each PE makes a
- * piece, starting in the middle of it; a number `a` means T[a mod 2^m] ^= a, and goes to
- * the PE that has that word.  A PE makes at most 1024 numbers ahead of their updates.
- * Since ^ undoes itself, all updates once more must give T[i] = i again.
- *
- * The updaters are a group, one on each PE.  Numbers go through a stream (skua/stream.h),
- * eight bytes each.  An updater makes some, then sends itself a message to make more, so
- * that what arrives has its turn.  When nothing is on its way any more, all is done: that
- * is quiescence, and PE 0 is told.
- */
+/* randomaccess.c - what the updaters of randomaccess.ci do with their words. */
 #include <inttypes.h>
-#include <skua/skua.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "options.h"
+#include "randomaccess.ci.h"
 #include "sequence.h"
 
-#define LOOK_AHEAD 1024             /* numbers made whose updates are not: the rule ...      */
-#define STEP       (LOOK_AHEAD / 2) /* ... half made in a step, half waiting in the stream   */
-#define LAP        16               /* steps after which PEs wait for each other             */
-#define PREFETCH   64               /* updates that wait for memory at a time                */
-#define PER_WORD   4                /* updates for every word                                */
-
-struct updater {
-    uint64_t *table;      /* our words ...                              */
-    uint64_t  first, end; /* ... are those, of all `mask` + 1           */
-    uint64_t  mask;
-    uint64_t  a;           /* the number made last                       */
-    uint64_t  made, total; /* numbers of our piece of the sequence       */
-    uint64_t  steps, most; /* in which they are made, as many everywhere */
-    uint64_t  laps;        /* that all have ended                        */
-    bool      waiting;     /* for the others, before the next lap        */
-    double    shown;       /* when progress was shown last               */
-};
-
-static struct options  options; /* read-only: PE 0 reads them, all have them */
-static skua_stream     updates;
-static skua_class      updater_class;
-static skua_entry      update_entry, step_entry, lap_entry, count_entry;
-static skua_collection updaters; /* PE 0's, as are these: */
-static double          started, seconds;
+#define PREFETCH 64 /* updates that wait for memory at a time */
 
 /* ---- the table ---------------------------------------------------------------------- */
 
@@ -66,31 +27,25 @@ static uint64_t first_of(int pe)
     return (((uint64_t)pe << options.log2) + pes - 1) / pes;
 }
 
-/* The updater of a PE is made. */
-static void construct(void *self, const void *data, size_t none)
+void make_table(Updater *u)
 {
-    struct updater *u = self;
-    size_t          bytes;
-    void           *memory;
+    size_t bytes;
 
-    (void)data, (void)none;
-    skua_stream_bind(updates, u);
     u->mask  = (UINT64_C(1) << options.log2) - 1;
     u->first = first_of(skua_pe());
     u->end   = first_of(skua_pe() + 1);
     u->total = PER_WORD * (u->end - u->first);
-    u->most  = (PER_WORD * ((u->mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1) * LAP;
+    u->laps  = PER_WORD * ((u->mask + 1) / (uint64_t)skua_pes() + 1) / (STEP * LAP) + 1;
     bytes    = (u->end - u->first + 1) * sizeof *u->table; /* 1: some PE may have none */
-    memory   = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
+    u->table = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (u->table == MAP_FAILED)
         skua_abort("no memory for %zu bytes of the table; see --log2", bytes);
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    u->table = memory;
+    madvise(u->table, bytes, MADV_HUGEPAGE);
     for (uint64_t i = u->first; i < u->end; i++)
         u->table[i - u->first] = i;
 }
 
-static uint64_t count_errors(const struct updater *u)
+uint64_t count_errors(const Updater *u)
 {
     uint64_t errors = 0;
 
@@ -104,38 +59,44 @@ static uint64_t count_errors(const struct updater *u)
 /* Numbers for our words.  Memory is far: ask for words some updates before their turn.
  * (The place is computed from where the table begins: a pointer to where word 0 would be
  * spares a subtraction, but Neoverse cores ignore prefetches relative to such a one.) */
-static void apply(void *arg, const void *items, size_t count)
+void Updater_on_update(Updater *u, int n, const uint64_t *a)
 {
-    struct updater *u = arg;
-    const uint64_t *a = items;
-    uint64_t       *t = u->table, first = u->first, mask = u->mask;
-    size_t          i = 0;
+    uint64_t *t = u->table, first = u->first, mask = u->mask;
+    int       i = 0;
 
-    for (; i + PREFETCH < count; i++) {
+    for (; i + PREFETCH < n; i++) {
         __builtin_prefetch(&t[(a[i + PREFETCH] & mask) - first], 1);
         t[(a[i] & mask) - first] ^= a[i];
     }
-    for (; i < count; i++)
+    for (; i < n; i++)
         t[(a[i] & mask) - first] ^= a[i];
 }
 
-/* Makes the next numbers of our piece. */
-static void make_some(struct updater *u, uint64_t count)
+void begin_sequence(Updater *u)
 {
-    skua_stream stream = updates; /* all known not to change in the loop */
-    uint64_t    mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
-    int         log2 = options.log2;
+    u->a     = sequence_at(PER_WORD * u->first);
+    u->made  = 0;
+    u->shown = skua_time();
+}
+
+/* Makes the next numbers of our piece. */
+void make_some(Updater *u)
+{
+    Updater_proxy all  = Updater_of(u); /* all known not to change in the loop */
+    uint64_t      mask = u->mask, pes = (uint64_t)skua_pes(), a = u->a;
+    uint64_t      left = u->total - u->made, count = left < STEP ? left : STEP;
+    int           log2 = options.log2;
 
     for (uint64_t i = 0; i < count; i++) {
         a = sequence_next(a);
-        skua_stream_put(stream, owner(a & mask, pes, log2), &a);
+        Updater_update(Updater_at(all, owner(a & mask, pes, log2)), a);
     }
     u->a = a;
     u->made += count;
 }
 
 /* On a terminal, every second. */
-static void show_progress(struct updater *u)
+void show_progress(Updater *u)
 {
     double now = skua_time();
 
@@ -149,79 +110,9 @@ static void show_progress(struct updater *u)
         fprintf(stderr, "\r%24s\r", "");
 }
 
-/* ---- entries -------------------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------------------- */
 
-static void go_on(struct updater *u)
-{
-    skua_invoke_copy(skua_ref_of(u), step_entry, NULL, 0);
-}
-
-/* All updates, once. */
-static void on_update(void *self, const void *data, size_t bytes)
-{
-    struct updater *u = self;
-
-    (void)data, (void)bytes;
-    u->a     = sequence_at(PER_WORD * u->first);
-    u->made  = 0;
-    u->steps = 0;
-    u->laps  = 0;
-    u->shown = skua_time();
-    go_on(u);
-}
-
-/* Some numbers more.  Nobody gets more than a lap ahead of the others: numbers that wait for
- * a slower PE would leave its cache, and make it slower still. */
-static void on_step(void *self, const void *data, size_t bytes)
-{
-    struct updater *u    = self;
-    uint64_t        left = u->total - u->made;
-
-    (void)data, (void)bytes;
-    make_some(u, left < STEP ? left : STEP);
-    if (++u->steps % LAP == 0) {
-        show_progress(u);
-        skua_contribute_nothing(u, skua_done_invoke_all(skua_collection_of(u), lap_entry));
-        u->waiting = u->steps / LAP > u->laps + 1;
-    }
-    if (!u->waiting && u->steps < u->most)
-        go_on(u);
-}
-
-/* All have ended a lap. */
-static void on_lap(void *self, const void *data, size_t bytes)
-{
-    struct updater *u = self;
-
-    (void)data, (void)bytes;
-    u->laps++;
-    if (u->waiting && u->steps < u->most)
-        go_on(u);
-    u->waiting = false;
-}
-
-static void on_count(void *self, const void *data, size_t bytes)
-{
-    uint64_t        errors = count_errors(self);
-    skua_completion to;
-
-    if (bytes == sizeof to) {
-        memcpy(&to, data, sizeof to);
-        skua_contribute(self, SKUA_SUM, SKUA_UINT64, &errors, 1, to);
-    }
-}
-
-/* ---- the program, on PE 0 --------------------------------------------------------------- */
-
-/* All updates; @p then is called when the last has been made. */
-static void update(skua_done_fn then)
-{
-    started = skua_time();
-    skua_invoke_all(updaters, update_entry, NULL, 0);
-    skua_quiescence(skua_done_call(then, NULL));
-}
-
-static void report(void)
+void report(double seconds)
 {
     double words = (double)(UINT64_C(1) << options.log2), rate = PER_WORD * words / seconds;
 
@@ -235,63 +126,8 @@ static void report(void)
 }
 
 /* At most one word in a hundred may be wrong, says the benchmark, and none, say we. */
-static void counted(void *arg, const void *data, size_t bytes)
+void verdict(uint64_t errors, double seconds)
 {
-    uint64_t errors = 1;
-
-    (void)arg;
-    if (bytes == sizeof errors)
-        memcpy(&errors, data, sizeof errors);
     printf("%" PRIu64 " errors; verified in %.3f s\n", errors, seconds);
     skua_exit(errors ? 1 : 0);
-}
-
-static void undone(void *arg, const void *data, size_t bytes)
-{
-    skua_completion to = skua_done_call(counted, NULL);
-
-    (void)arg, (void)data, (void)bytes;
-    seconds = skua_time() - started;
-    skua_invoke_all(updaters, count_entry, &to, sizeof to);
-}
-
-static void done(void *arg, const void *data, size_t bytes)
-{
-    (void)arg, (void)data, (void)bytes;
-    seconds = skua_time() - started;
-    report();
-    if (options.verify)
-        update(undone);
-    else
-        skua_exit(0);
-}
-
-static void ready(void *arg, const void *data, size_t bytes)
-{
-    (void)arg, (void)data, (void)bytes;
-    update(done);
-}
-
-static void begin(int argc, char **argv)
-{
-    if (!options_read(&options, argc, argv))
-        return;
-    updaters = skua_group_create(updater_class, NULL, 0);
-    skua_quiescence(skua_done_call(ready, NULL));
-}
-
-int main(int argc, char **argv)
-{
-    static const skua_class_def class = {"updater", sizeof(struct updater), construct, NULL, NULL};
-    static const skua_stream_def stream = {
-        .item_bytes = sizeof(uint64_t), .batch = apply, .buffer = STEP};
-
-    updater_class = skua_class_register(&class);
-    update_entry  = skua_method_register(updater_class, "update", on_update, 0);
-    step_entry    = skua_method_register(updater_class, "step", on_step, 0);
-    lap_entry     = skua_method_register(updater_class, "lap", on_lap, 0);
-    count_entry   = skua_method_register(updater_class, "count", on_count, 0);
-    updates       = skua_stream_register("updates", &stream);
-    skua_readonly("options", &options, sizeof options);
-    return skua_program(argc, argv, begin);
 }

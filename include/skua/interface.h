@@ -64,7 +64,7 @@ static inline const void *skua_found(const void *data, size_t bytes, size_t *end
 static inline const char *skua_found_string(const void *data, size_t bytes, size_t *end,
                                             uint32_t length, const char *entry)
 {
-    const char *string = skua_found(data, bytes, end, length, 1, 1, entry);
+    const char *string = (const char *)skua_found(data, bytes, end, length, 1, 1, entry);
 
     if (__builtin_expect(length == 0 || string[length - 1] != 0, 0))
         skua_malformed(entry, bytes);

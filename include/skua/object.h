@@ -195,6 +195,10 @@ SKUA_API skua_ref        skua_ref_of(const void *self);
  *  the caller returns to the scheduler. */
 SKUA_API void *skua_object_here(skua_ref ref);
 
+/** The PE that a message to an object would be sent to: where this PE believes it to be.  Its
+ *  own number while the object's collection is not known here. */
+SKUA_API int skua_where(skua_ref ref);
+
 /* ---- invocation -------------------------------------------------------------- */
 
 /**
@@ -215,6 +219,10 @@ static inline void skua_invoke_copy(skua_ref ref, skua_entry entry, const void *
 
 SKUA_API void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
                                     int32_t priority);
+
+/** Call a method at once, like a function, with data that stay the caller's, if the object is
+ *  here: it passes what is queued for the object.  Else as skua_invoke_copy(). */
+SKUA_API void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t bytes);
 
 /** Every object of a collection, each with a message of its own that holds the data.
  *  Objects see the broadcasts of an array in one order, the same for all. */

@@ -12,8 +12,9 @@
  * message of its own per multicast and reduction: after many moves, create a new section
  * and delete the old one.
  *
- * Members that do not exist yet, of an array that is open, are waited for; those of an
- * array that is SKUA_ARRAY_ON_DEMAND are created.  A member that is deleted leaves its
+ * Members that do not exist yet, of an array that is open, are waited for, until a multicast
+ * to an entry that creates them, say; those of an array that is SKUA_ARRAY_ON_DEMAND are
+ * created.  A member that is deleted leaves its
  * sections: multicasts go to the others, and reductions count what it had contributed to
  * and go on without it.  An element inserted later under its index is no member.
  *

@@ -420,8 +420,7 @@ static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_en
 
     if (all->id != ref->of.id || all->quick_bytes != ref->index.bytes || all->kind != SKI_ARRAY ||
         what->of != all->class || !what->plain || what->flags & SKUA_ENTRY_CREATE_HERE ||
-        find_key(all, ref) ||
-        !send_quick(self, all, ref, entry, data, bytes))
+        find_key(all, ref) || !send_quick(self, all, ref, entry, data, bytes))
         invoke_copy(ref, entry, data, bytes);
 }
 
@@ -475,6 +474,32 @@ void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, siz
 
     skua_msg_set_priority(msg, priority);
     skua_invoke(ref, entry, msg);
+}
+
+void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t bytes)
+{
+    struct ski_pe          *self = SKI_SELF();
+    const struct ski_entry *what = entry_for(__func__, &ref, entry);
+    struct ski_collection  *all;
+    struct ski_object      *object = find_here(self->objects, &ref, &all);
+
+    if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what)) {
+        skua_invoke_copy_to(&ref, entry, data, bytes);
+        return;
+    }
+    ski_check_entry(__func__, all, what, &ref.index);
+    ski_entry_run_on(object, what, entry.id, data, bytes);
+}
+
+int skua_where(skua_ref ref)
+{
+    struct ski_pe         *self = SKI_SELF();
+    struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
+
+    if (all->state == SKI_EXPECTED)
+        return self->pe;
+    ski_check_index(__func__, all, &ref.index);
+    return ski_here(all, &ref.index) ? self->pe : ski_whereabouts(all, &ref.index);
 }
 
 void *skua_object_here(skua_ref ref)

@@ -320,8 +320,7 @@ static void create(struct ski_collection *all, const skua_index *index,
 }
 
 /* The same on another PE. */
-static void create_there(struct ski_collection *all, const skua_index *index, int pe,
-                         bool claimed)
+static void create_there(struct ski_collection *all, const skua_index *index, int pe, bool claimed)
 {
     skua_ref      ref = {{all->id}, *index};
     size_t        bytes;
