@@ -13,6 +13,7 @@
 #include "objects/seed.h"
 #include "objects/wave.h"
 #include "onesided/agree.h"
+#include "onesided/buffer.h"
 #include "onesided/lock_far.h"
 #include "onesided/notify.h"
 #include "onesided/request.h"
@@ -35,6 +36,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},
     [SKI_HANDLER_LOCK]           = {"skua.lock", ski_on_lock, SKI_LOCK_LEAST},
     [SKI_HANDLER_RMA]            = {"skua.rma", ski_on_rma, SKI_NEVER_FAR},
+    [SKI_HANDLER_BUFFER]         = {"skua.buffer", ski_on_buffer, SKI_BUFFER_LEAST},
     [SKI_HANDLER_QUIET_ASK]      = {"skua.quiet-ask", ski_on_quiet_ask, SKI_QUIET_ASK_LEAST},
     [SKI_HANDLER_QUIET_WAVE]     = {"skua.quiet-wave", ski_on_wave, SKI_WAVE_LEAST},
     [SKI_HANDLER_QUIET_REPORT]   = {"skua.quiet-report", ski_on_report, SKI_REPORT_LEAST},

@@ -4,6 +4,7 @@
 #define SKUA_H
 
 #include <skua/atomic.h>
+#include <skua/buffer.h>
 #include <skua/collection.h>
 #include <skua/collective.h>
 #include <skua/completion.h>

@@ -30,6 +30,7 @@ enum {
     SKI_HANDLER_ROUND,      /* onesided/notify.c */
     SKI_HANDLER_LOCK,       /* onesided/lock_far.c */
     SKI_HANDLER_RMA,        /* onesided/rma.c */
+    SKI_HANDLER_BUFFER,     /* onesided/buffer.c */
     SKI_HANDLER_QUIET_ASK,  /* objects/quiescence.c */
     SKI_HANDLER_QUIET_WAVE, /* objects/wave.c */
     SKI_HANDLER_QUIET_REPORT,

@@ -17,6 +17,9 @@ struct ski_expected;  /* notify.c  */
 struct ski_agreement; /* agree.c   */
 struct ski_known_region;
 struct ski_rounds;
+struct ski_registrations; /* registration.c */
+struct ski_buffer_pool;   /* buffer_pool.c  */
+struct ski_put;           /* buffer.c       */
 
 #define SKI_KNOWN_BUCKETS 64
 
@@ -34,6 +37,10 @@ struct ski_origin {
     uint32_t                 known_count;
     struct ski_expected     *expected; /* notifications that are waited for          */
     uint64_t                 barriers; /* we have been in                            */
+    struct ski_registrations *registrations; /* of buffers                            */
+    struct ski_buffer_pool   *pool;          /* of memory for them                    */
+    struct ski_put           *put_first;     /* of buffers, that wait for room        */
+    uint32_t                  puts;          /* and that are under way                */
 };
 
 static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)
