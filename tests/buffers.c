@@ -249,7 +249,8 @@ static void finish(skua_msg *msg)
     skua_msg_free(msg);
     CHECK(s->heard == s->started + s->served);
     CHECK(s->over.value == s->heard);
-    CHECK(skua_registrations().used == 0);
+    /* Where drivers pin memory, that of the pool stays registered. */
+    CHECK(skua_registrations().used == 0 || getenv("SKUA_RMA"));
     skua_barrier(skua_done_call(quiet, NULL));
 }
 

@@ -19,7 +19,8 @@ struct scan {
     unsigned       stops;
     char           closer; /* of a block; 0: of an expression any */
     bool           quiet, wrong;
-    bool           line_begins, hash;
+    bool           line_begins;
+    bool           odd; /* quotes on this line may be alone: #error don't */
 };
 
 static void scan_complain(struct scan *scan, const char *at, const char *what)
@@ -70,6 +71,21 @@ static bool is_open(const struct scan *scan, char closer)
     return false;
 }
 
+/* The code ends here, whatever is open. */
+static bool leave(struct scan *scan)
+{
+    if (scan->depth)
+        not_closed(scan, scan->open[scan->depth - 1], scan->at);
+    return true;
+}
+
+/* In an expression a brace never follows a word: the bracket before it was forgotten. */
+static bool opens_block(const struct scan *scan)
+{
+    return !scan->closer && !scan->braces && *scan->at == '{' && scan->last &&
+           (is_letter(scan->last[-1]) || is_digit(scan->last[-1]));
+}
+
 /* A bracket that closes.  True: it does not close one of those in here. */
 static bool closed(struct scan *scan)
 {
@@ -87,9 +103,7 @@ static bool closed(struct scan *scan)
         scan_complain(scan, scan->at++, "this closes nothing");
         return false;
     }
-    if (scan->depth)
-        not_closed(scan, scan->open[scan->depth - 1], scan->at);
-    return true;
+    return leave(scan);
 }
 
 /* A semicolon ends an expression even in brackets: they were forgotten. */
@@ -97,9 +111,7 @@ static bool semicolon(struct scan *scan)
 {
     if (scan->closer || scan->braces || (scan->depth == 0 && !(scan->stops & STOP_SEMICOLON)))
         return !scan->closer && !scan->braces;
-    if (scan->depth)
-        not_closed(scan, scan->open[scan->depth - 1], scan->at);
-    return true;
+    return leave(scan);
 }
 
 static bool colon(struct scan *scan)
@@ -121,7 +133,11 @@ static bool scan_mark(struct scan *scan)
     switch (*scan->at) {
     case '(':
     case '[':
-    case '{': opened(scan); return false;
+    case '{':
+        if (opens_block(scan))
+            return leave(scan);
+        opened(scan);
+        return false;
     case ')':
     case ']':
     case '}': return closed(scan);
@@ -135,38 +151,43 @@ static bool scan_mark(struct scan *scan)
     return over;
 }
 
+/* A quote that stands alone is passed over, and so are others on its line. */
 static void scan_quoted(struct scan *scan)
 {
     const char *after = quoted_end(scan->at, scan->end);
 
-    if (!after && !scan->hash) /* a # line may say: #error don't */
+    if (!after && !scan->odd)
         scan_complain(scan, scan->at,
                       *scan->at == '"' ? "this string does not end on its line"
                                        : "this character does not end on its line");
-    scan->at = after ? after : scan->at + 1;
-    if (!after)
-        while (scan->at < scan->end && *scan->at != '\n')
-            scan->at++;
+    scan->odd = scan->odd || !after;
+    scan->at  = after ? after : scan->at + 1;
 }
 
-static bool is_next_word(struct text word)
+/* Whether a word that begins a line begins a statement, too: a keyword does, and whatever
+ * follows a name, a number or a bracket without anything between them. */
+static bool begins_next(const struct scan *scan, struct text word)
 {
-    return text_is(word, "entry") || text_among(word, statement_words) >= 0;
+    char before = scan->last ? scan->last[-1] : '=';
+
+    if (text_is(word, "entry") || text_among(word, statement_words) >= 0)
+        return true;
+    return !scan->depth && (scan->stops & STOP_SEMICOLON) &&
+           (is_letter(before) || is_digit(before) || strchr(")]}", before));
 }
 
 /* A word or a number.  True: it begins the next statement. */
 static bool scan_word(struct scan *scan)
 {
-    const char *from   = scan->at;
-    bool        begins = scan->line_begins;
+    const char *from = scan->at;
 
     while (scan->at < scan->end && (is_letter(*scan->at) || is_digit(*scan->at)))
         scan->at++;
-    if (!begins || scan->depth || !(scan->stops & STOP_SEMICOLON) ||
-        !is_next_word(text_between(from, scan->at)))
+    if (scan->closer || scan->braces || !scan->line_begins || is_digit(*from) ||
+        !begins_next(scan, text_between(from, scan->at)))
         return false;
     scan->at = from;
-    return true;
+    return leave(scan);
 }
 
 /* Space and comments.  True: there were some. */
@@ -177,16 +198,20 @@ static bool scan_between(struct scan *scan)
     if (is_space(*scan->at)) {
         if (*scan->at++ == '\n') {
             scan->line_begins = true;
-            scan->hash        = false;
+            scan->odd         = false;
         }
         return true;
     }
     after = comment_end(scan->at, scan->end);
     if (after == scan->at)
         return false;
-    if (!after)
-        scan_complain(scan, scan->at, "this comment does not end");
-    scan->at = after ? after : scan->end;
+    if (after) {
+        scan->at = after;
+        return true;
+    }
+    scan_complain(scan, scan->at, "this comment does not end");
+    scan->at = scan->end;
+    give_up(scan->parser);
     return true;
 }
 
@@ -198,7 +223,7 @@ static bool scan_one(struct scan *scan)
 
     if (scan_between(scan))
         return false;
-    scan->hash = scan->hash || (*from == '#' && scan->line_begins);
+    scan->odd = scan->odd || (*from == '#' && scan->line_begins);
     if (*from == '"' || *from == '\'')
         scan_quoted(scan);
     else if (is_letter(*from) || is_digit(*from))
@@ -230,10 +255,10 @@ static bool scan_code(struct scan *scan)
 static void go_on_at(struct parser *parser, const char *at)
 {
     parser->lexer.at = parser->behind = at;
-    parser->looked                    = false;
+    parser->looked = parser->broken = false;
 }
 
-static void add_piece(struct parser *parser, struct text text, bool block)
+void add_piece(struct parser *parser, struct text text, bool block)
 {
     struct piece *piece = ARENA_NEW(struct piece);
 
@@ -255,10 +280,8 @@ bool take_code(struct parser *parser, unsigned stops, struct code *code)
         code->place = place_of(parser, scan.first);
         add_piece(parser, code->text, false);
     }
-    parser->lexer.at = scan.at;
-    parser->looked   = false;
-    if (scan.last)
-        parser->behind = scan.last;
+    if (!parser->lost) /* what lies between is read again, with the token */
+        go_on_at(parser, scan.last ? scan.last : parser->behind);
     return !scan.wrong;
 }
 
@@ -271,8 +294,10 @@ bool take_block(struct parser *parser, struct code *code)
         if (!scan.wrong)
             not_closed(&scan, open, scan.end);
         go_on_at(parser, scan.end);
+        give_up(parser); /* nothing is left for the brackets around it */
         return false;
     }
+    note_closed(parser, open, scan.at);
     code->text  = text_between(open + 1, scan.at);
     code->place = place_of(parser, open + 1);
     add_piece(parser, code->text, true);
@@ -280,11 +305,15 @@ bool take_block(struct parser *parser, struct code *code)
     return true;
 }
 
-void skip_brackets(struct parser *parser)
+void skip_closed(struct parser *parser, char closer)
 {
-    char        closer = closer_of(parser->behind[-1]);
-    struct scan scan   = {.parser = parser, .closer = closer, .quiet = true};
-    bool        ended  = scan_code(&scan);
+    struct scan scan  = {.parser = parser, .closer = closer, .quiet = true};
+    bool        ended = scan_code(&scan);
 
     go_on_at(parser, ended && *scan.at == closer ? scan.at + 1 : scan.at);
+}
+
+void skip_brackets(struct parser *parser)
+{
+    skip_closed(parser, closer_of(parser->behind[-1]));
 }

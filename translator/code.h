@@ -24,7 +24,13 @@ bool take_code(struct parser *parser, unsigned stops, struct code *code);
 /** Take C to the brace that closes, and that brace; the opening one was the last token. */
 bool take_block(struct parser *parser, struct code *code);
 
-/** Skip to behind the bracket that closes the one that was the last token; reports nothing. */
+/** Remember a stretch of C, for who lays the file out. */
+void add_piece(struct parser *parser, struct text text, bool block);
+
+/** Skip to behind the bracket that closes, reporting nothing; not beyond a `}' that does. */
+void skip_closed(struct parser *parser, char closer);
+
+/** The same for the bracket that was the last token. */
 void skip_brackets(struct parser *parser);
 
 #endif

@@ -3,8 +3,8 @@
  * emit.c - see emit.h.
  *
  * The header declares in an order in which each thing finds what it needs: the types of all
- * proxies, which need nothing; what the file includes and declares, in its own order; then the
- * functions.
+ * proxies, which need nothing; what the file includes and declares, in its own order; the
+ * objects, which may have any of it as parts; then the functions.
  */
 #include "emit.h"
 
@@ -76,13 +76,17 @@ static void emit_declaration(struct files to, const struct item *item)
     case ITEM_RECORD:
         emit_record(to, item->is.record);
         break;
-    case ITEM_CLASS:
-        emit_state(to, item->is.class);
-        break;
+    case ITEM_CLASS: /* later */
     case ITEM_EXTERN:
     case ITEM_CODE:
         break;
     }
+}
+
+static void emit_states(struct files to, const struct item *item)
+{
+    if (item->kind == ITEM_CLASS)
+        emit_state(to, item->is.class);
 }
 
 static void emit_functions(struct files to, const struct item *item)
@@ -109,18 +113,24 @@ static void for_each_item(struct files to, const struct tree *tree,
 
 /* ---- registration and main() ----------------------------------------------------------------- */
 
+/* The beginning of a function that is called once for each module, those it names first. */
+static void put_once(struct files to, const struct module *module, const char *what)
+{
+    put(to.header, "void %.*s_%s(void);\n", NAME(module), what);
+    put(to.source,
+        "void %.*s_%s(void)\n{\n    static bool skua_done;\n\n"
+        "    if (skua_done)\n        return;\n    skua_done = true;\n",
+        NAME(module), what);
+    for (const struct item *item = module->items; item; item = item->next)
+        if (item->kind == ITEM_EXTERN)
+            put(to.source, "    %.*s_%s();\n", TEXT(item->is.module.text), what);
+}
+
 static void put_registration(struct files to, const struct module *module)
 {
     struct writer *source = to.source;
 
-    put(to.header, "void %.*s_register(void);\n", NAME(module));
-    put(source,
-        "void %.*s_register(void)\n{\n    static bool skua_registered;\n\n"
-        "    if (skua_registered)\n        return;\n    skua_registered = true;\n",
-        NAME(module));
-    for (const struct item *item = module->items; item; item = item->next)
-        if (item->kind == ITEM_EXTERN)
-            put(source, "    %.*s_register();\n", TEXT(item->is.module.text));
+    put_once(to, module, "register");
     for (const struct item *item = module->items; item; item = item->next) {
         if (item->kind == ITEM_CLASS)
             put_class_registration(source, item->is.class);
@@ -129,6 +139,17 @@ static void put_registration(struct files to, const struct module *module)
                 put_readonly_registration(source, module, field);
     }
     put(source, "}\n\n");
+}
+
+/* When the main chare has been made: how long read-only variables are. */
+static void put_measuring(struct files to, const struct module *module)
+{
+    put_once(to, module, "_measure");
+    for (const struct item *item = module->items; item; item = item->next)
+        if (item->kind == ITEM_READONLY)
+            for (const struct field *field = item->is.readonly; field; field = field->next)
+                put_readonly_lengths(to.source, field);
+    put(to.source, "}\n\n");
 }
 
 static void put_main_chare(struct writer *to, const struct class *class)
@@ -151,15 +172,11 @@ static void put_main(struct writer *to, const struct module *module)
     for (const struct item *item = module->items; item; item = item->next)
         if (item->kind == ITEM_CLASS)
             put_main_chare(to, item->is.class);
-    for (const struct item *item = module->items; item; item = item->next)
-        if (item->kind == ITEM_READONLY)
-            for (const struct field *field = item->is.readonly; field; field = field->next)
-                put_readonly_lengths(to, field);
     put(to,
-        "    (void)argc, (void)argv;\n}\n\n"
+        "    %.*s__measure();\n    (void)argc, (void)argv;\n}\n\n"
         "int main(int argc, char **argv)\n{\n"
         "    %.*s_register();\n    return skua_program(argc, argv, %.*s__begin);\n}\n",
-        NAME(module), NAME(module));
+        NAME(module), NAME(module), NAME(module));
 }
 
 static void put_modules(struct files to, const struct tree *tree)
@@ -168,6 +185,7 @@ static void put_modules(struct files to, const struct tree *tree)
         if (module->foreign || !module->name.text.at)
             continue;
         put_registration(to, module);
+        put_measuring(to, module);
         if (module->main)
             put_main(to.source, module);
     }
@@ -184,8 +202,8 @@ static void put_beginning(struct files to, const struct tree *tree, const char *
     put(to.header, "#ifndef %s\n#define %s\n\n#include <skua/skua.h>\n", guard, guard);
     put(to.source, made, name);
     put(to.source,
-        "#include \"%s.h\"\n\n#include <skua/flow.h>\n#include <skua/interface.h>\n"
-        "#include <stdlib.h>\n#include <string.h>\n\n",
+        "#include <skua/flow.h>\n#include <skua/interface.h>\n#include <stdlib.h>\n"
+        "#include <string.h>\n\n#include \"%s.h\"\n\n",
         name);
     for (const struct module *module = tree->modules; module; module = module->next)
         if (!module->foreign)
@@ -214,6 +232,7 @@ bool emit(const struct tree *tree, const char *directory)
     put_beginning(to, tree, name);
     for_each_item(to, tree, emit_types);
     for_each_item(to, tree, emit_declaration);
+    for_each_item(to, tree, emit_states);
     for_each_item(to, tree, emit_code);
     for_each_item(to, tree, emit_functions);
     put_modules(to, tree);

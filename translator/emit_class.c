@@ -400,6 +400,11 @@ static void put_user_functions(struct writer *to, const struct class *class)
         put_parameters(to, entry, false);
         put(to, ");\n");
     }
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        if (has_post(entry)) {
+            put_post_head(to, class, entry);
+            put(to, ";\n");
+        }
     if (class->migratable && !class->has_state)
         put(to, "void %.*s_on_pup(skua_pup *p, %.*s *self);\n", NAME(class), NAME(class));
     put(to, "\n");
@@ -472,7 +477,7 @@ static void put_ids(struct files to, const struct class *class)
         if (entry->kind != ENTRY_METHOD || entry->attributes & ATTRIBUTE_LOCAL)
             continue;
         if (stream)
-            put(to.source, "skua_stream %s_stream;\n", stem_of(class, entry));
+            put(to.source, "static skua_stream %s_stream;\n", stem_of(class, entry));
         if (stream && class->kind != CLASS_ARRAY)
             continue;
         put(to.header, "extern skua_entry %s_entry;\n", stem_of(class, entry));

@@ -103,6 +103,7 @@ static struct between skip_between(struct lexer *lexer)
             break;
         if (!after)
             complain(lexer, lexer->at, 2, "this comment does not end");
+        lexer->cut = lexer->cut || !after;
         add_comment(lexer, &between, after ? after : end);
     }
     if (between.lines > 1)
@@ -147,12 +148,13 @@ static bool is_mark(char c)
     return c && strchr("!%&()*+,-./:;<=>?[]^{|}~'", c);
 }
 
-static const char *string_end(struct lexer *lexer, const char *end)
+static const char *string_end(struct lexer *lexer, struct token *token, const char *end)
 {
     const char *after = quoted_end(lexer->at, end);
 
     if (after)
         return after;
+    token->broken = true;
     complain(lexer, lexer->at, 1, "this string does not end on its line");
     after = memchr(lexer->at, '\n', (size_t)(end - lexer->at));
     return after ? after : end;
@@ -168,7 +170,7 @@ static void skip_wrong(struct lexer *lexer, const char *end, bool first)
            (*lexer->at != '#' || !first || lexer->at == at))
         lexer->at++;
     complain(lexer, at, (size_t)(lexer->at - at),
-             *at == '#' ? "a # line begins with the `#'" : "this cannot stand here");
+             *at == '#' ? "a # line begins with the `#'" : "this character cannot stand here");
 }
 
 /* The kind of the token at lexer->at, and where it ends; false: there is none. */
@@ -185,7 +187,7 @@ static bool find_end(struct lexer *lexer, struct token *token, const char **afte
         *after      = number_end(lexer->at, end);
     } else if (c == '"') {
         token->kind = TOKEN_STRING;
-        *after      = string_end(lexer, end);
+        *after      = string_end(lexer, token, end);
     } else if (c == '#' && token->first) {
         token->kind = TOKEN_HASH;
         *after      = hash_end(lexer->at, end);

@@ -28,6 +28,7 @@ struct token {
     struct text     text;
     struct text     comment; /* directly before it, with all that it consists of */
     bool            first;   /* of its line */
+    bool            broken;  /* a string that does not end: nobody knows what follows it */
 };
 
 struct lexer {
@@ -35,6 +36,7 @@ struct lexer {
     const char          *at;
     const char          *complained; /* where, last: never twice about the same */
     bool                 quiet;
+    bool                 cut; /* a comment does not end: what is missing is in it */
 };
 
 /** From the beginning of a source. */

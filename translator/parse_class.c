@@ -174,7 +174,7 @@ static bool parse_body(struct parser *parser, struct entry *entry)
             hint("a body of structured code follows the parameters, without a `='");
         return false;
     }
-    return expect_mark(parser, ';', "the entry");
+    return expect_semicolon(parser, "the entry");
 }
 
 struct entry *parse_entry(struct parser *parser)

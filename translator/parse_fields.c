@@ -156,7 +156,7 @@ static bool parse_more_declarators(struct parser *parser, struct field *first, b
         if (!expect_name(parser, &field->name, "a name") || !parse_declarator(parser, field, local))
             return false;
     }
-    return expect_mark(parser, ';', "the declaration");
+    return expect_semicolon(parser, "the declaration");
 }
 
 /* The type and the first name. */

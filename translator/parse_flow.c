@@ -29,8 +29,9 @@ static struct statement *new_statement(const struct parser *parser, enum stateme
 /* Only `when' may stand in a `case'; what else does is read, and dropped. */
 static struct statement *parse_alternative(struct parser *parser)
 {
-    const char *from = look(parser)->text.at;
-    bool        when = at_word(parser, "when");
+    static const char *const words[] = {"when", NULL};
+    const char              *from    = look(parser)->text.at;
+    bool                     when    = meant(parser, words); /* misspelt, perhaps */
 
     if (!when && complain(parser, "only `when' can stand in a `case', not %s", seen(parser)))
         hint("the statements of an alternative follow its `when a(int n) { ... }'");
@@ -150,8 +151,8 @@ static bool parse_condition(struct parser *parser, struct statement *statement)
 {
     const char *open = look(parser)->text.at;
 
-    if (!expect_mark(parser, '(', "this") || !take_code(parser, 0, &statement->condition) ||
-        !expect_closed(parser, open))
+    if (!expect_mark(parser, '(', statement->kind == STATEMENT_IF ? "`if'" : "`while'") ||
+        !take_code(parser, 0, &statement->condition) || !expect_closed(parser, open))
         return false;
     if (!statement->condition.text.at)
         complain_at(parser, open, 1, "expected a condition in `( )'");
@@ -222,12 +223,16 @@ static bool parse_for_variable(struct parser *parser, struct statement *statemen
         if (!expect_name(parser, &statement->local->name, "a name"))
             return false;
     }
-    if (!expect_mark(parser, '=', "the variable") ||
-        !take_code(parser, STOP_COMMA | STOP_SEMICOLON, &statement->local->value))
+    if (!expect_mark(parser, '=', "the variable")) {
+        skip_closed(parser, ')');
+        return false;
+    }
+    if (!take_code(parser, STOP_COMMA | STOP_SEMICOLON, &statement->local->value))
         return false;
     if (at_mark(parser, ',')) {
         if (complain(parser, "a `for' declares one variable"))
             hint("declare others before it");
+        skip_closed(parser, ')');
         return false;
     }
     return true;
@@ -304,11 +309,11 @@ static bool parse_several(struct parser *parser, struct statement *statement)
 
 static bool refuse_else(struct parser *parser, struct statement *statement)
 {
-    (void)statement;
     if (complain_at(parser, parser->behind - 4, 4, "this `else' has no `if'"))
         hint("between an `if' with its statement and `else' there is nothing, and no `;'");
-    parse_inner(parser);
-    return false;
+    statement->kind = STATEMENT_BLOCK;
+    statement->body = parse_inner(parser);
+    return true;
 }
 
 static const struct rule {
@@ -368,23 +373,25 @@ static bool is_c_mark(const struct token *token)
 static const char in_serial[] = "C belongs into `serial { }'";
 
 /* `name(...)' was no call: a statement misspelt, or C. */
-static struct statement *refuse_call(struct parser *parser, struct name name)
+static struct statement *refuse_call(struct parser *parser, struct statement *call)
 {
     static const char *const words[] = {"if", "for", "while", NULL};
+    struct name              name    = call->name;
     const char              *near    = nearest(name.text, words);
 
     if (near && (at_mark(parser, '{') || look(parser)->kind == TOKEN_WORD)) {
         if (complain_at(parser, name.text.at, name.text.length, "`%.*s' is not a statement",
                         (int)name.text.length, name.text.at))
             hint("did you mean `%s'?", near);
-        parse_inner(parser);
-    } else if (is_c_mark(look(parser))) {
+        call->body = parse_inner(parser);
+        return call;
+    }
+    if (is_c_mark(look(parser))) {
         if (complain(parser, "expected `;' behind the call, not %s", seen(parser)))
             hint(in_serial);
-    } else {
-        expect_mark(parser, ';', "the call");
+        return NULL;
     }
-    return NULL;
+    return expect_semicolon(parser, "the call") ? call : NULL;
 }
 
 static struct statement *parse_call(struct parser *parser)
@@ -395,7 +402,7 @@ static struct statement *parse_call(struct parser *parser)
     call->name = name_of(parser, &word);
     if (!parse_arguments(parser, &call->arguments))
         return NULL;
-    return take_mark(parser, ';') ? call : refuse_call(parser, call->name);
+    return take_mark(parser, ';') ? call : refuse_call(parser, call);
 }
 
 static struct statement *parse_local(struct parser *parser)

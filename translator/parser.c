@@ -52,8 +52,7 @@ static struct item *parse_extern(struct parser *parser)
     }
     if (!expect_name(parser, &item->is.module, "the name of a module"))
         return NULL;
-    expect_mark(parser, ';', "the name of the module");
-    return item;
+    return expect_semicolon(parser, "the name of the module") ? item : NULL;
 }
 
 /* "<" path ">", of which the first was taken. */
@@ -65,7 +64,8 @@ static bool parse_path(struct parser *parser, struct code *code)
         at++;
     if (at == end || *at != '>')
         return complain_at(parser, from, 1, "this `<' is not closed"), false;
-    *code            = (struct code){text_between(from, at + 1), place_of(parser, from)};
+    *code = (struct code){text_between(from, at + 1), place_of(parser, from)};
+    add_piece(parser, code->text, false);
     parser->lexer.at = parser->behind = at + 1;
     parser->looked                    = false;
     return true;
@@ -88,8 +88,7 @@ static struct item *parse_include(struct parser *parser)
     } else if (!parse_path(parser, &item->is.code)) {
         return NULL;
     }
-    expect_mark(parser, ';', "the name of the file");
-    return item;
+    return expect_semicolon(parser, "the name of the file") ? item : NULL;
 }
 
 static struct item *parse_readonly(struct parser *parser)
@@ -341,7 +340,8 @@ static struct module *parse_unknown_module(struct parser *parser)
     if (look(parser)->kind == TOKEN_WORD && text_among(look(parser)->text, item_words) >= 0) {
         if (complain(parser, "%s belongs into a module", seen(parser)))
             hint("write `module NAME { ... }' around it");
-        parse_item(parser);
+        if (parse_item(parser))
+            return NULL;
     } else if (at_word(parser, "entry")) {
         refuse_entry(parser);
         return NULL;

@@ -18,6 +18,7 @@ const struct token *look(struct parser *parser)
     if (!parser->looked) {
         parser->token  = lexer_next(&parser->lexer);
         parser->looked = true;
+        parser->lost   = parser->lost || parser->lexer.cut;
     }
     return &parser->token;
 }
@@ -38,6 +39,7 @@ struct token take(struct parser *parser)
     struct token token = *look(parser);
 
     parser->looked = false;
+    parser->broken = token.broken;
     parser->behind = text_end(token.text);
     return token;
 }
@@ -100,7 +102,7 @@ static bool complain_args(struct parser *parser, const char *at, size_t length, 
 {
     char what[512];
 
-    if (parser->lost || parser->lexer.complained == at)
+    if (parser->lost || parser->broken || parser->lexer.complained == at)
         return false;
     parser->lexer.complained = at;
     vsnprintf(what, sizeof what, format, args);
@@ -160,7 +162,7 @@ static bool complain_missing(struct parser *parser, char mark, const char *after
 
     if (!after)
         behind = after = "";
-    if (look(parser)->first || at_end(parser))
+    if (look(parser)->first || at_end(parser) || at_mark(parser, '}'))
         return complain_at(parser, parser->behind, 1, "expected `%c'%s%s", mark, behind, after);
     return complain(parser, "expected `%c'%s%s, not %s", mark, behind, after, seen(parser));
 }
@@ -175,20 +177,57 @@ bool expect_mark(struct parser *parser, char mark, const char *after)
     return false;
 }
 
+bool expect_semicolon(struct parser *parser, const char *after)
+{
+    return expect_mark(parser, ';', after) || look(parser)->first || at_mark(parser, '}');
+}
+
 static char closer_of(char open)
 {
     return open == '(' ? ')' : open == '[' ? ']' : '}';
 }
 
+/* How far to the right the line of a byte begins. */
+static unsigned margin(const struct parser *parser, const char *at)
+{
+    struct text line   = source_line(parser->source, place_of(parser, at).line);
+    unsigned    margin = 0;
+
+    while (margin < line.length && is_space(line.at[margin]))
+        margin++;
+    return margin;
+}
+
+void note_closed(struct parser *parser, const char *open, const char *close)
+{
+    if (!parser->suspect && *close == '}' &&
+        place_of(parser, open).line != place_of(parser, close).line &&
+        margin(parser, close) < margin(parser, open))
+        parser->suspect = open;
+}
+
+/* At the end of the file the brace that is not closed is the outermost: which is meant? */
+static void hint_suspect(struct parser *parser)
+{
+    if (parser->suspect)
+        hint_at(place_of(parser, parser->suspect), "was this one meant to be closed before?");
+}
+
 bool expect_closed(struct parser *parser, const char *open)
 {
-    if (take_mark(parser, closer_of(*open)))
+    if (take_mark(parser, closer_of(*open))) {
+        note_closed(parser, open, parser->behind - 1);
         return true;
-    if (parse_reference(parser))
+    }
+    if (parse_reference(parser) || !complain_at(parser, open, 1, "this `%c' is not closed", *open))
         return false;
-    if (complain_at(parser, open, 1, "this `%c' is not closed", *open) && !at_end(parser))
+    if (!at_end(parser)) {
         hint_at(place_of(parser, look(parser)->text.at), "expected `%c' before this",
                 closer_of(*open));
+        return false;
+    }
+    hint_suspect(parser);
+    give_up(parser); /* the brackets around it are not closed either */
     return false;
 }
 
@@ -220,7 +259,8 @@ static bool skip_one(struct parser *parser)
 
     if (token_is_mark(&token, '(') || token_is_mark(&token, '[') || token_is_mark(&token, '{'))
         skip_brackets(parser);
-    return token_is_mark(&token, ';') || (token_is_mark(&token, '{') && !at_word(parser, "else"));
+    return token.kind == TOKEN_HASH || token_is_mark(&token, ';') ||
+           (token_is_mark(&token, '{') && !at_word(parser, "else"));
 }
 
 static bool begins_next(const struct token *token, const char *const *words)

@@ -23,6 +23,8 @@ struct parser {
     struct token   token; /* the next, if it has been looked at */
     bool           looked;
     const char    *behind; /* the last that was taken */
+    bool           broken;  /* what was taken last: it has what is missing behind it */
+    const char    *suspect; /* a brace that was closed, but further to the left */
     bool           lost;   /* nothing can be understood any more: it looks like the end */
     unsigned       depth;  /* of statements */
     struct piece **pieces; /* where the next goes */
@@ -48,8 +50,14 @@ bool take_word(struct parser *parser, const char *word);
 /** Take it, or complain: "expected `;' behind WHAT".  @p after may be NULL. */
 bool expect_mark(struct parser *parser, char mark, const char *after);
 
+/** Take a semicolon, or complain.  True also where it seems to be the only thing missing. */
+bool expect_semicolon(struct parser *parser, const char *after);
+
 /** Take the bracket that closes @p open, or complain about that. */
 bool expect_closed(struct parser *parser, const char *open);
+
+/** A brace was closed: if it does not look so, its loss may show later. */
+void note_closed(struct parser *parser, const char *open, const char *close);
 
 /** Take a name: "expected the name of a class". */
 bool expect_name(struct parser *parser, struct name *name, const char *what);

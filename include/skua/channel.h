@@ -48,9 +48,9 @@ SKUA_BEGIN_DECLS
 
 /** A channel: a value that may be sent, and means the same on every PE.  Zero is none. */
 typedef struct {
-    int32_t  pe; /* the receiver's */
-    uint32_t number;
-    uint64_t key; /* tells it from others that had the number before */
+    int32_t  pe;   /* the receiver's                 */
+    int32_t  host; /* the first process of its host  */
+    uint64_t key;  /* the host's name for it         */
 } skua_channel;
 
 /** A channel as its sender knows it. */

@@ -46,6 +46,16 @@ static inline size_t skua_room(size_t *end, long long count, size_t each, size_t
     return at;
 }
 
+/** Bytes of @p count items of @p each. */
+static inline size_t skua_span(long long count, size_t each, const char *entry,
+                               const char *parameter)
+{
+    size_t end = 0;
+
+    skua_room(&end, count, each, 1, entry, parameter);
+    return end;
+}
+
 /** The same in what arrived, of @p bytes. */
 static inline const void *skua_found(const void *data, size_t bytes, size_t *end, long long count,
                                      size_t each, size_t align, const char *entry)

@@ -91,6 +91,18 @@ static bool parse_address(const char *text, void *field)
     return true;
 }
 
+static bool parse_channels(const char *text, void *field)
+{
+    static const char *const words[] = {"auto", "message"};
+
+    for (int i = 0; i < 2; i++)
+        if (strcasecmp(text, words[i]) == 0) {
+            *(int *)field = i; /* as in config.h */
+            return true;
+        }
+    return false;
+}
+
 static bool parse_count(const char *text, void *field)
 {
     char              *end;
@@ -184,6 +196,7 @@ static const char expects_address[] =
 static const char expects_autobytes[] = "auto or a size such as 65536, 64k, 16m, 2g or 1t";
 static const char expects_autoflag[]  = "auto, 0 or 1";
 static const char expects_bytes[]     = "a size such as 65536, 64k, 16m, 2g or 1t";
+static const char expects_channels[]  = "auto or message";
 static const char expects_count[]     = "a whole number from 1 on";
 static const char expects_flag[]      = "0 or 1";
 static const char expects_level[]     = "fatal, error, warn, info, debug or trace";

@@ -16,6 +16,8 @@ CONFIG(arena_size,    autobytes, "auto",  "Address range of the arena, which bou
 CONFIG(attach,        flag,    "1",     "Reach the memory of other processes that lies outside of the arena through the system (cross-memory attach); 0 sends requests instead.")
 CONFIG(backtrace,     flag,    "0",     "Say where a PE that died was executing.")
 CONFIG(boot,          text,    "auto",  "Who says which processes are the job: auto looks at what started the program; mpi asks MPI, under any mpiexec.")
+CONFIG(channels,      channels, "auto", "How puts on channels go: auto, the best way that there is; message, in messages, as between hosts.")
+CONFIG(checked_channels, flag, "0",     "Check each put on a channel: whether the receiver is ready, nothing else is on the way, and the memory is still there.")
 CONFIG(direct,        flag,    "1",     "Do one-sided operations by load and store where memory is shared; 0 sends requests for all, as between hosts.")
 CONFIG(driver,        text,    "auto",  "What carries packets between hosts: ucx, ofi or mpi; auto takes the first that works.")
 CONFIG(driver_path,   text,    "auto",  "Folder of the drivers; auto looks beside the library, then where it was installed.")

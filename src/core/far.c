@@ -267,11 +267,11 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     if (!is_open(far, contact))
         return false;
     stamp(contact, msg);
-    far->flying++;
+    ski_far_hold(self); /* until on_done() */
     status =
         here.driver->send_split(contact->peer, msg, ski_msg_extent(msg) - bytes, rest, bytes, done);
     if (status != SKUA_PENDING)
-        far->flying--;
+        ski_far_release(self);
     if (status == SKUA_ERR_AGAIN || status == SKUA_ERR_UNSUPPORTED)
         return false;
     contact->sent++;

@@ -251,7 +251,8 @@ void ski_msg_poke(struct ski_pe *self, int pe)
 
     if (!cell)
         return;
-    cell->flags = SKI_MSG_POKE;
+    cell->flags   = SKI_MSG_POKE;
+    cell->handler = 0;
     publish(self, pe, cell, tail);
 }
 
@@ -361,14 +362,25 @@ static inline struct skua_msg *unpack(struct ski_pe *self, const struct ski_cell
     return msg;
 }
 
-/* What a cell brings, or NULL. */
+/* What a cell brings. */
 static inline struct skua_msg *take(struct ski_pe *self, const struct ski_cell *cell)
 {
     if (cell->flags & SKI_MSG_POINTER) {
         __builtin_prefetch(cell->message, 1); /* for writing: it will be sent on or freed */
         return cell->message;
     }
-    return SKI_UNLIKELY(cell->flags & SKI_MSG_POKE) ? NULL : unpack(self, cell);
+    return unpack(self, cell);
+}
+
+void ski_msg_poked(struct ski_pe *self)
+{
+    if (self->reader.next->handler) {
+        self->ring(self);
+        return;
+    }
+    ski_reader_advance_sc(&self->reader);
+    ski_reader_tell_sc(&self->reader);
+    ski_pe_look_for_exit(self);
 }
 
 void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
@@ -378,11 +390,14 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
 
     while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
         unsigned         flags = cell->flags;
-        struct skua_msg *msg   = take(self, cell);
+        struct skua_msg *msg;
 
-        ski_reader_advance_sc(&self->reader);
-        if (SKI_UNLIKELY(!msg))
+        if (SKI_UNLIKELY(flags & SKI_MSG_POKE)) {
+            ski_msg_poked(self);
             continue;
+        }
+        msg = take(self, cell);
+        ski_reader_advance_sc(&self->reader);
         self->stats.received++;
         ski_queue_push(&self->queue, msg, flags);
     }
@@ -399,8 +414,8 @@ struct skua_msg *ski_msg_arrival(struct ski_pe *self)
 
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
-    self->stats.received += msg != NULL;
-    self->queue.pushed += msg != NULL;
+    self->stats.received++;
+    self->queue.pushed++;
     ski_pe_look_for_exit(self);
     return msg;
 }

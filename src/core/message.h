@@ -65,7 +65,8 @@ enum {
     SKI_MSG_EXPEDITED = 4,
     SKI_MSG_SPECIAL   = SKI_MSG_INT | SKI_MSG_BITS | SKI_MSG_EXPEDITED,
     SKI_MSG_POINTER   = 8,   /* a cell that carries an address                      */
-    SKI_MSG_POKE      = 16,  /* a cell that carries nothing: look at the exit flag  */
+    SKI_MSG_POKE      = 16,  /* a cell that is no message: look at the exit flag; with a
+                                handler, a doorbell that self->ring() answers       */
     SKI_MSG_TAIL      = 32,  /* SKI_MSG_TAIL_BYTES behind data and priority words   */
     SKI_MSG_OBJECT    = 64,  /* it goes to an object: `target` and `index` are set  */
     SKI_MSG_HERE      = 128, /* ... of this PE: `target` is its address             */
@@ -123,11 +124,15 @@ bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned f
 /** Make @p pe look up, if its inbox has room; if not, it is about to anyway. */
 void ski_msg_poke(struct ski_pe *self, int pe);
 
-/** Move what has arrived, at most @p limit cells, into the queue of @p self. */
+/** Move what has arrived, at most @p limit cells, into the queue of @p self; doorbells are
+ *  answered at once. */
 void ski_msg_arrivals(struct ski_pe *self, unsigned limit);
 
 /** The one message that has arrived, past the queue, without looking at its
- *  memory; NULL if it was a poke. */
+ *  memory; it is no poke. */
 struct skua_msg *ski_msg_arrival(struct ski_pe *self);
+
+/** Answer the poke that has arrived. */
+void ski_msg_poked(struct ski_pe *self);
 
 #endif

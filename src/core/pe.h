@@ -45,7 +45,8 @@ struct ski_pe {
     size_t                 stride;
     const skua_handler_fn *handler;
     uint32_t               handlers;
-    skua_stats             stats;
+    void (*ring)(struct ski_pe *self); /* answers the doorbell that is next in the inbox */
+    skua_stats       stats;
     struct ski_known       known[SKI_KNOWN];
     struct ski_pool        pool;
 
@@ -101,6 +102,18 @@ static inline void ski_pe_look_for_exit(struct ski_pe *self)
 static inline bool ski_pe_exiting(const struct ski_pe *self)
 {
     return self->queue.attention & SKI_ATTEND_EXIT;
+}
+
+/** The doorbell that is next in the inbox has been looked at: it counts as a message that has
+ *  been delivered (traffic.h). */
+static inline void ski_pe_rung(struct ski_pe *self)
+{
+    ski_reader_advance_sc(&self->reader);
+    ski_reader_tell_sc(&self->reader);
+    self->stats.received++;
+    self->queue.pushed++;
+    self->queue.popped++;
+    ski_pe_look_for_exit(self);
 }
 
 /** The PE of the calling thread, or NULL.  Initial-exec: one load, also in the

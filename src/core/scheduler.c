@@ -83,21 +83,30 @@ static inline bool run_queued(struct ski_pe *self)
     return true;
 }
 
+/* A doorbell, which does not wait for what is in the queue; but then it is the queue's turn,
+ * for who answers a doorbell may ring another, and so on. */
+static bool run_poke(struct ski_pe *self)
+{
+    bool bell = self->reader.next->handler != 0, stop = self->stop;
+
+    self->idle_passes = 0;
+    ski_msg_poked(self);
+    return (self->stop == stop && run_queued(self)) || bell;
+}
+
 /* Something has arrived: runs it, or the most urgent of it and what waits. */
 static __attribute__((noinline)) bool run_arrived(struct ski_pe *self)
 {
     const struct ski_cell *cell    = self->reader.next;
     uint32_t               handler = cell->handler;
-    struct skua_msg       *msg;
 
+    if (cell->flags & SKI_MSG_POKE)
+        return run_poke(self);
     if (!is_alone(self, cell)) {
         ski_msg_arrivals(self, ARRIVALS);
         return run_queued(self);
     }
-    msg = ski_msg_arrival(self);
-    if (!msg)
-        return false;
-    deliver(self, msg, handler);
+    deliver(self, ski_msg_arrival(self), handler);
     return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "core/far.h"
+#include "core/handler.h"
 #include "core/leave.h"
 #include "core/scheduler.h"
 #include "core/traffic.h"
@@ -88,15 +89,25 @@ void ski_onesided_close(void)
     /* The table stays: a thread of the program's own may be at it (boot.c). */
 }
 
+/* Data in the network's memory: to its place. */
+static skua_msg *take(struct ski_pe *self, const skua_msg *head, const char *data)
+{
+    if (head->handler == SKI_HANDLER_CHANNEL)
+        return ski_channel_take(self, head, data);
+    return ski_request_take(self, head, data);
+}
+
 void ski_onesided_begin(struct ski_pe *self)
 {
     self->onesided = ski_calloc(1, sizeof(struct ski_origin));
-    self->take     = ski_request_take;
+    self->take     = take;
+    ski_channels_begin(self);
 }
 
 void ski_onesided_end(struct ski_pe *self)
 {
     self->take = NULL;
+    ski_channels_end(self);
     ski_requests_end(self->onesided);
     ski_agree_end(self->onesided);
     ski_known_end(self->onesided);

@@ -9,6 +9,7 @@
 #include "onesided/onesided.h"
 #include "base/config.h"
 #include "core/pe.h"
+#include "onesided/channel.h"
 
 struct ski_operation; /* request.c */
 struct ski_sent;      /* request.c */
@@ -41,6 +42,7 @@ struct ski_origin {
     struct ski_buffer_pool   *pool;          /* of memory for them                    */
     struct ski_put           *put_first;     /* of buffers, that wait for room        */
     uint32_t                  puts;          /* and that are under way                */
+    struct ski_channels      channels;
 };
 
 static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arguments.h - command lines of applications: options by name, each declared once, from which
+ * the help is printed and what is wrong is refused.
+ */
+#ifndef ARGUMENTS_H
+#define ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum argument_kind {
+    ARGUMENT_FLAG,   /* --name              bool                       */
+    ARGUMENT_NUMBER, /* --name=12           int64_t, within bounds     */
+    ARGUMENT_SIZES,  /* --name=64,64,32     three int64_t, within bounds */
+    ARGUMENT_REAL,   /* --name=0.5          double, within bounds      */
+    ARGUMENT_WORD    /* --name=word         char[ARGUMENT_WORD_BYTES]  */
+};
+
+#define ARGUMENT_WORD_BYTES 32
+
+struct argument {
+    const char        *name;
+    enum argument_kind kind;
+    void              *to;
+    int64_t            least, most;
+    const char        *value, *help; /* `K`, `blocks on each PE`; lines end with \n */
+};
+
+struct arguments {
+    const char            *program, *summary;
+    const struct argument *argument; /* ended by one without a name */
+};
+
+/** Read the options; false: help was asked for or something is wrong, which was said, and the
+ *  job ends. */
+bool arguments_read(const struct arguments *arguments, int argc, char **argv);
+
+#endif

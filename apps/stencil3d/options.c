@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - see options.h. */
+#include "options.h"
+
+#include <skua/skua.h>
+#include <stdio.h>
+
+/* Cells of all faces of a block. */
+static int64_t surface(const int64_t *size, const int64_t *blocks)
+{
+    int64_t x = size[0] / blocks[0], y = size[1] / blocks[1], z = size[2] / blocks[2];
+
+    return x * y + y * z + z * x;
+}
+
+/* So many blocks, with the least surface; false: they do not come out even. */
+static bool choose_blocks(struct options *o, int64_t count)
+{
+    int64_t best = INT64_MAX;
+
+    for (int64_t x = 1; x <= count; x++)
+        for (int64_t y = 1; y <= count / x && count % x == 0; y++) {
+            int64_t blocks[3] = {x, y, count / x / y};
+
+            if (count / x % y || o->size[0] % x || o->size[1] % y || o->size[2] % blocks[2] ||
+                surface(o->size, blocks) >= best)
+                continue;
+            best = surface(o->size, blocks);
+            for (int d = 0; d < 3; d++)
+                o->blocks[d] = blocks[d];
+        }
+    return best < INT64_MAX;
+}
+
+static bool refuse(const char *why)
+{
+    fprintf(stderr, "stencil3d: %s\n", why);
+    skua_exit(2);
+    return false;
+}
+
+static bool complete(struct options *o)
+{
+    int64_t paper[3] = {1024, 1024, 512};
+    bool    one      = o->only[MESSAGES] || o->only[CHANNELS];
+
+    for (int d = 0; d < 3; d++) {
+        o->size[d] = o->paper ? paper[d] : o->size[d];
+        if (o->blocks[d] && o->size[d] % o->blocks[d])
+            return refuse("--blocks must divide --size");
+    }
+    if (!o->blocks[0] && !choose_blocks(o, o->per_pe * skua_pes()))
+        return refuse("as many blocks do not divide --size; try --blocks or another --per-pe");
+    for (int way = 0; way < WAYS; way++)
+        o->ways[way] = !one || o->only[way];
+    return true;
+}
+
+bool options_read(struct options *o, int argc, char **argv)
+{
+    const struct argument list[] = {
+        {"size", ARGUMENT_SIZES, o->size, 1, 1 << 16, "X,Y,Z", "cells (default: 128,128,128)"},
+        {"paper", ARGUMENT_FLAG, &o->paper, 0, 0, NULL, "1024 x 1024 x 512 cells, as in the paper"},
+        {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "blocks on each PE (default: 8)"},
+        {"blocks", ARGUMENT_SIZES, o->blocks, 1, 4096, "X,Y,Z", "blocks in each direction"},
+        {"steps", ARGUMENT_NUMBER, &o->steps, 1, 1000000000, "N", "steps (default: 100)"},
+        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
+         "runs, of which the fastest counts (default: 3)"},
+        {"messages", ARGUMENT_FLAG, &o->only[MESSAGES], 0, 0, NULL, "only with messages"},
+        {"channels", ARGUMENT_FLAG, &o->only[CHANNELS], 0, 0, NULL, "only with channels"},
+        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "print times as lines of JSON, too"},
+        {0},
+    };
+    const struct arguments arguments = {
+        "stencil3d",
+        "Jacobi's method with seven points on a periodic grid of float, cut into blocks whose\n"
+        "faces travel in messages, and through channels.",
+        list};
+
+    *o = (struct options){.size = {128, 128, 128}, .per_pe = 8, .steps = 100, .repeat = 3};
+    return arguments_read(&arguments, argc, argv) && complete(o);
+}

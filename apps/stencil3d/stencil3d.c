@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stencil3d.c - what the blocks of stencil3d.ci do; see stencil3d.h. */
+#include <math.h>
+#include <skua/skua.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stencil3d.ci.h"
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+static size_t row(const Block *b, int y, int z)
+{
+    return ((size_t)z * (size_t)(b->n[1] + 2) + (size_t)y) * (size_t)b->n[0];
+}
+
+static size_t cells_of(const Block *b)
+{
+    return row(b, 0, b->n[2] + 2);
+}
+
+static size_t ends_of(const Block *b)
+{
+    return (size_t)b->n[1] * (size_t)b->n[2];
+}
+
+void Block_on_create(Block *b)
+{
+    for (int d = 0; d < 3; d++)
+        b->n[d] = (int)(options.size[d] / options.blocks[d]);
+    for (struct set *set = b->set; set < b->set + 2; set++) {
+        set->of = b;
+        set->u  = skua_channel_alloc((cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
+        memset(set->u, 0, (cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
+        set->end[WEST] = set->u + cells_of(b);
+        set->end[EAST] = set->end[WEST] + ends_of(b);
+    }
+}
+
+void Block_on_destroy(Block *b)
+{
+    for (struct set *set = b->set; set < b->set + 2; set++) {
+        for (int side = 0; side < SIDES; side++) {
+            skua_channel_close(set->out[side]);
+            skua_channel_delete(set->in[side]);
+        }
+        skua_channel_free(set->u);
+    }
+}
+
+/* ---- the beginning, and the end -------------------------------------------------------------- */
+
+/* The cosine of a direction at a cell. */
+static double wave(const Block *b, int d, int i)
+{
+    Block_position at    = Block_index(b);
+    int            which = d == 0 ? at.i : d == 1 ? at.j : at.k;
+
+    return cos(2 * M_PI * (double)(which * b->n[d] + i) / (double)options.size[d]);
+}
+
+/* A mean of seven points makes the cosine of one direction smaller by this factor. */
+static double factor(const Block *b, int d)
+{
+    double each = (5 + 2 * cos(2 * M_PI / (double)options.size[d])) / 7;
+
+    return pow(each, (double)b->steps);
+}
+
+/* The exact result, of a direction, for each i: the sum of three is that of a cell. */
+static double *exact(const Block *b, int d)
+{
+    double *at = malloc((size_t)b->n[d] * sizeof *at), f = factor(b, d);
+
+    for (int i = 0; i < b->n[d]; i++)
+        at[i] = (1 + f * wave(b, d, i)) / 3;
+    return at;
+}
+
+/* Calls @p fn for each row with what its cells should be, but for the part of x. */
+static void for_each_row(Block *b, void (*fn)(Block *b, float *u, const double *x, double yz,
+                                              void *arg),
+                         void *arg)
+{
+    double *x = exact(b, 0), *y = exact(b, 1), *z = exact(b, 2);
+    float  *u = b->set[b->sweep % 2].u;
+
+    for (int k = 0; k < b->n[2]; k++)
+        for (int j = 0; j < b->n[1]; j++)
+            fn(b, u + row(b, j + 1, k + 1), x, y[j] + z[k], arg);
+    free(x);
+    free(y);
+    free(z);
+}
+
+static void fill_row(Block *b, float *u, const double *x, double yz, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < b->n[0]; i++)
+        u[i] = (float)(x[i] + yz);
+}
+
+void Block_on_fill(Block *b)
+{
+    b->steps = 0;
+    for_each_row(b, fill_row, NULL);
+    skua_contribute_nothing(b, Main_ready_done(boss));
+}
+
+static void compare_row(Block *b, float *u, const double *x, double yz, void *arg)
+{
+    struct outcome *o = arg;
+
+    for (int i = 0; i < b->n[0]; i++) {
+        o->error = fmax(o->error, fabs(u[i] - x[i] - yz));
+        o->sum += u[i];
+    }
+}
+
+/* Largest errors and residuals, and the sum of all cells. */
+static void combine(void *to, const void *from, size_t count)
+{
+    struct outcome       *a = to;
+    const struct outcome *b = from;
+
+    (void)count;
+    a->error    = fmax(a->error, b->error);
+    a->residual = fmax(a->residual, b->residual);
+    a->sum += b->sum;
+}
+
+void hand_in(Block *b)
+{
+    struct outcome o = {.residual = b->residual};
+
+    for_each_row(b, compare_row, &o);
+    (void)combine;
+    skua_contribute(b, SKUA_MAX, SKUA_DOUBLE, &o, 3, Main_finished_done(boss));
+}
+
+/* ---- faces ------------------------------------------------------------------------------------- */
+
+/* Rows of cells that lie in a plane, at @p at. */
+static skua_layout face_at(const Block *b, int side, float *at)
+{
+    size_t      x = (size_t)b->n[0] * sizeof *at, y = (size_t)b->n[1], z = (size_t)b->n[2];
+    ptrdiff_t   plane = (ptrdiff_t)(row(b, 0, 1) * sizeof *at);
+    skua_layout l     = {.at = at};
+
+    if (side <= EAST)
+        l = (skua_layout){at, sizeof *at, 2, {y, z}, {(ptrdiff_t)x, plane}};
+    else if (side <= NORTH)
+        l = (skua_layout){at, x, 1, {z}, {plane}};
+    else
+        l.bytes = x * y;
+    return l;
+}
+
+/* The cells next to a side, which the neighbour needs. */
+static skua_layout inner(const Block *b, const struct set *set, int side)
+{
+    int far = side & 1, x = 0, y = 1, z = 1;
+
+    if (side <= EAST)
+        x = far ? b->n[0] - 1 : 0;
+    else if (side <= NORTH)
+        y = far ? b->n[1] : 1;
+    else
+        z = far ? b->n[2] : 1;
+    return face_at(b, side, set->u + row(b, y, z) + x);
+}
+
+/* The ghost layer beyond a side. */
+static skua_layout ghost(const Block *b, const struct set *set, int side)
+{
+    int far = side & 1;
+
+    if (side <= EAST)
+        return skua_layout_of(set->end[side], ends_of(b) * sizeof(float));
+    if (side <= NORTH)
+        return face_at(b, side, set->u + row(b, far ? b->n[1] + 1 : 0, 1));
+    return face_at(b, side, set->u + row(b, 1, far ? b->n[2] + 1 : 0));
+}
+
+static int wrap(int i, int64_t n)
+{
+    return (int)((i + n) % n);
+}
+
+static Block_element neighbour(const Block *b, int side)
+{
+    Block_position at   = Block_index(b);
+    int            step = side & 1 ? 1 : -1;
+
+    if (side <= EAST)
+        at.i = wrap(at.i + step, options.blocks[0]);
+    else if (side <= NORTH)
+        at.j = wrap(at.j + step, options.blocks[1]);
+    else
+        at.k = wrap(at.k + step, options.blocks[2]);
+    return Block_at(Block_of(b), at.i, at.j, at.k);
+}
+
+/* ---- messages ------------------------------------------------------------------------------------ */
+
+static size_t cells_in(const skua_layout *l)
+{
+    size_t cells = l->bytes / sizeof(float);
+
+    for (int level = 0; level < l->levels; level++)
+        cells *= l->count[level];
+    return cells;
+}
+
+/* Copies all blocks of a layout to @p packed, or from there. */
+static void copy(const skua_layout *l, float *packed, bool out)
+{
+    size_t inner_count = l->levels > 0 ? l->count[0] : 1, outer = l->levels > 1 ? l->count[1] : 1;
+
+    for (size_t k = 0; k < outer; k++)
+        for (size_t j = 0; j < inner_count; j++) {
+            char *at = (char *)l->at + (ptrdiff_t)k * l->stride[1] + (ptrdiff_t)j * l->stride[0];
+
+            if (l->bytes == sizeof *packed && out)
+                *packed = *(float *)(void *)at;
+            else
+                memcpy(out ? (void *)packed : at, out ? at : (void *)packed, l->bytes);
+            packed += l->bytes / sizeof *packed;
+        }
+}
+
+void send_faces(Block *b)
+{
+    for (int side = 0; side < SIDES; side++) {
+        skua_layout from = inner(b, &b->set[b->sweep % 2], side);
+        Face       *face = Face_new(cells_in(&from));
+
+        face->sweep = b->sweep;
+        face->side  = side ^ 1;
+        copy(&from, face->at, true);
+        Block_face(neighbour(b, side), face);
+    }
+}
+
+void take_face(Block *b, const Face *face)
+{
+    skua_layout to = ghost(b, &b->set[b->sweep % 2], (int)face->side);
+
+    copy(&to, face->at, false);
+}
+
+/* ---- channels ---------------------------------------------------------------------------------- */
+
+/* A ghost layer has come; with the last of a set the block goes on. */
+static void arrived(void *arg)
+{
+    struct set *set = arg;
+
+    if (++set->filled < SIDES)
+        return;
+    set->filled = 0;
+    Block_filled(Block_self(set->of), set->of->filled++);
+}
+
+void create_channels(Block *b)
+{
+    for (int s = 0; s < 2; s++)
+        for (int side = 0; side < SIDES; side++) {
+            skua_layout to = ghost(b, &b->set[s], side);
+
+            if (skua_channel_create(&to, arrived, &b->set[s], "face", &b->set[s].in[side]))
+                skua_abort("no channel for a face");
+            Block_open(neighbour(b, side), s, side ^ 1, b->set[s].in[side]);
+        }
+}
+
+void open_channel(Block *b, int s, int side, skua_channel channel)
+{
+    skua_layout from = inner(b, &b->set[s], side);
+
+    b->set[s].out[side] = skua_channel_open(channel, &from);
+    if (!b->set[s].out[side])
+        skua_abort("no way to a neighbour");
+}
+
+void put_faces(Block *b)
+{
+    b->filled = b->filled < b->sweep ? b->sweep : b->filled; /* those before came in messages */
+    for (int side = 0; side < SIDES; side++)
+        skua_channel_put(b->set[b->sweep % 2].out[side]);
+}
+
+/* ---- the mean of seven points ------------------------------------------------------------------- */
+
+/* One row; @p w and @p e are the cells beyond its ends. */
+static float sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
+                       const float *restrict s, const float *restrict a, const float *restrict d,
+                       float w, float e, int count)
+{
+    const float seventh = 1.0f / 7;
+    float       most    = 0;
+
+    if (count == 1) {
+        to[0] = (u[0] + w + e + n[0] + s[0] + a[0] + d[0]) * seventh;
+        return fabsf(to[0] - u[0]);
+    }
+    for (int i = 1; i < count - 1; i++) {
+        to[i] = (u[i] + u[i - 1] + u[i + 1] + n[i] + s[i] + a[i] + d[i]) * seventh;
+        most  = fmaxf(most, fabsf(to[i] - u[i]));
+    }
+    to[0] = (u[0] + w + u[1] + n[0] + s[0] + a[0] + d[0]) * seventh;
+    to[count - 1] = (u[count - 1] + u[count - 2] + e + n[count - 1] + s[count - 1] + a[count - 1] +
+                     d[count - 1]) *
+                    seventh;
+    return fmaxf(most, fmaxf(fabsf(to[0] - u[0]), fabsf(to[count - 1] - u[count - 1])));
+}
+
+/* On a terminal, every second. */
+static void show_progress(Block *b)
+{
+    Block_position at = Block_index(b);
+    double         now;
+
+    if (at.i || at.j || at.k || b->steps % 16)
+        return;
+    now = skua_time();
+    if (now - b->shown < 1)
+        return;
+    b->shown = now;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%lld of %lld steps ", (long long)b->steps, (long long)options.steps);
+}
+
+void compute(Block *b)
+{
+    const struct set *from = &b->set[b->sweep % 2];
+    struct set       *to   = &b->set[(b->sweep + 1) % 2];
+    size_t            up   = row(b, 0, 1), north = (size_t)b->n[0];
+
+    b->residual = 0;
+    for (int k = 1; k <= b->n[2]; k++)
+        for (int j = 1; j <= b->n[1]; j++) {
+            const float *u   = from->u + row(b, j, k);
+            size_t       end = (size_t)(k - 1) * (size_t)b->n[1] + (size_t)(j - 1);
+
+            b->residual = fmaxf(b->residual,
+                                sweep_row(to->u + row(b, j, k), u, u + north, u - north, u + up,
+                                          u - up, from->end[WEST][end], from->end[EAST][end],
+                                          b->n[0]));
+        }
+    b->sweep++;
+    b->steps++;
+    show_progress(b);
+}
+
+/* ---- Main ------------------------------------------------------------------------------------------ */
+
+static const char *const way_name[] = {"messages", "channels"};
+
+void start(Main *m, int way)
+{
+    m->started = skua_time();
+    if (way == MESSAGES)
+        Block_by_messages_all(m->blocks);
+    else
+        Block_by_channels_all(m->blocks);
+}
+
+void stop(Main *m, int way, struct outcome o)
+{
+    double seconds = skua_time() - m->started;
+
+    if (m->best[way] == 0 || seconds < m->best[way])
+        m->best[way] = seconds;
+    m->outcome.error    = fmax(m->outcome.error, o.error);
+    m->outcome.residual = o.residual;
+    m->outcome.sum      = o.sum;
+}
+
+static void report_way(const Main *m, int way)
+{
+    double us = 1e6 * m->best[way] / (double)options.steps;
+
+    printf("%s  %10.1f us a step", way_name[way], us);
+    if (way == CHANNELS && m->best[MESSAGES] > 0)
+        printf("   %.1f %% less", 100 * (1 - m->best[CHANNELS] / m->best[MESSAGES]));
+    printf("\n");
+    if (options.series[0])
+        printf("{\"bench\":\"stencil3d\",\"series\":\"%s-%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","
+               "\"value\":%.6g}\n",
+               options.series, way_name[way],
+               (long long)(options.blocks[0] * options.blocks[1] * options.blocks[2] / skua_pes()),
+               skua_pes(), us * 1e-6);
+}
+
+void report(const Main *m)
+{
+    double cells = (double)options.size[0] * (double)options.size[1] * (double)options.size[2];
+
+    printf("%lld x %lld x %lld cells in %lld x %lld x %lld blocks on %d PEs, %lld steps\n",
+           (long long)options.size[0], (long long)options.size[1], (long long)options.size[2],
+           (long long)options.blocks[0], (long long)options.blocks[1],
+           (long long)options.blocks[2], skua_pes(), (long long)options.steps);
+    for (int way = 0; way < WAYS; way++)
+        if (options.ways[way])
+            report_way(m, way);
+    printf("largest error %.2g, residual %.2g, mean %.7f\n", m->outcome.error, m->outcome.residual,
+           m->outcome.sum / cells);
+    skua_exit(m->outcome.error < 1e-4 ? 0 : 1);
+}

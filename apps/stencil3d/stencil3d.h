@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stencil3d.h - blocks of stencil3d.ci.
+ *
+ * A block has n[0] x n[1] x n[2] cells, x fastest.  In y and z there is a ghost layer on either
+ * side, where cells of the neighbours land as rows and planes.  In x their cells would lie far
+ * apart; there the ghost layers are arrays of their own, one cell for each row.
+ *
+ * There are two sets of all of this: a sweep reads one and writes the other.
+ */
+#ifndef STENCIL3D_H
+#define STENCIL3D_H
+
+#include <stdint.h>
+
+#include "options.h"
+
+enum { WEST, EAST, SOUTH, NORTH, BELOW, ABOVE, SIDES }; /* side ^ 1 is the opposite one */
+
+struct outcome { /* largest of all blocks, but for the sum */
+    double error, residual, sum;
+};
+
+struct set {
+    float       *u;         /* (n[2] + 2) x (n[1] + 2) rows of n[0] cells    */
+    float       *end[2];    /* WEST, EAST: n[2] x n[1] cells of neighbours   */
+    skua_channel in[SIDES]; /* into our ghost layers                         */
+    skua_sender *out[SIDES]; /* into those of our neighbours                 */
+    int          filled;    /* ghost layers that have come by channels       */
+    struct Block *of;
+};
+
+struct Block {
+    int        n[3];
+    int64_t    sweep; /* set sweep % 2 is read next                      */
+    int64_t    steps; /* since the beginning was known                   */
+    int64_t    filled; /* sweeps whose ghost layers have come by channels */
+    float      residual;
+    double     shown; /* when progress was                               */
+    struct set set[2];
+};
+
+void create_channels(Block *block);
+void open_channel(Block *block, int set, int side, skua_channel channel);
+void send_faces(Block *block);
+void take_face(Block *block, const Face *face);
+void put_faces(Block *block);
+void compute(Block *block);
+void hand_in(Block *block);
+
+void start(Main *main, int way);
+void stop(Main *main, int way, struct outcome outcome);
+void report(const Main *main);
+
+#endif

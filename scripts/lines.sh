@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# lines.sh - how long the programs are, with interface files and without: docs/guide/lines.md.
+#
+# Counted by SLOCCount, or by cloc where there is none: lines that are neither empty nor comment.
+# Neither knows interface files, so they are counted as C, under another name.
+cd "$(dirname "$0")/.." || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+if command -v sloccount >/dev/null; then
+  counter="sloccount"
+elif command -v cloc >/dev/null; then
+  counter="cloc"
+else
+  echo "lines.sh: neither sloccount nor cloc is installed" >&2
+  exit 1
+fi
+
+# Lines of code in files.
+lines()
+{
+  rm -rf "$work/count"
+  mkdir -p "$work/count/data"
+  for file in "$@"; do
+    cp "$file" "$work/count/$(echo "$file" | tr '/.' '__').c"
+  done
+  if [ $# = 0 ]; then
+    echo 0
+  elif [ $counter = cloc ]; then
+    cloc --quiet --csv "$work/count" | awk -F, '$2 == "C" { print $5 }'
+  else
+    sloccount --datadir "$work/count/data" "$work/count" 2>/dev/null |
+      awk '/^Total Physical Source Lines of Code/ { gsub(",", "", $NF); print $NF }'
+  fi
+}
+
+# Lines with a word in them, without comments, spaces and order.
+words()
+{
+  for file in "$@"; do
+    cc -x c -fpreprocessed -dD -E -P "$file"
+  done 2>/dev/null | tr -d ' \t' | grep '[a-z]' | sort
+}
+
+# NAME, the interface files, what is in C beside them, and all of it without the translator; the
+# last two columns: lines that only one of both has.
+row()
+{
+  ci=$(lines $2)
+  c=$(lines $3)
+  plain=-
+  ours=-
+  theirs=-
+  if [ -n "$4" ]; then
+    plain=$(lines $4)
+    words $2 $3 >"$work/ours"
+    words $4 >"$work/theirs"
+    ours=$(comm -23 "$work/ours" "$work/theirs" | wc -l)
+    theirs=$(comm -13 "$work/ours" "$work/theirs" | wc -l)
+  fi
+  printf '| %-14s | %5s | %5s | %5s | %5s | %5s | %7s |\n' "$1" "$ci" "$c" $((ci + c)) "$plain" \
+    "$ours" "$theirs"
+}
+
+echo "Counted by $counter."
+echo
+echo "| program        |    CI |     C | total | plain |  ours | plain's |"
+echo "|----------------|------:|------:|------:|------:|------:|--------:|"
+row ring examples/ring.ci "" examples/plain/ring.c
+row fib examples/fib.ci "" examples/plain/fib.c
+row sort examples/sort.ci "examples/sort.c examples/sort.h" examples/plain/sort.c
+row jacobi examples/jacobi.ci "examples/jacobi.c examples/jacobi.h"
+ra=apps/randomaccess
+row randomaccess $ra/randomaccess.ci \
+  "$ra/randomaccess.c $ra/randomaccess.h $ra/options.c $ra/options.h $ra/sequence.c $ra/sequence.h" \
+  "$ra/plain.c $ra/options.c $ra/options.h $ra/sequence.c $ra/sequence.h"
+fft=apps/fft1d
+if [ -f $fft/fft1d.ci ]; then
+  row fft1d $fft/fft1d.ci "$(ls $fft/*.c $fft/*.h | tr '\n' ' ')"
+fi

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * channel.c - the receiver: creating channels, answering doorbells, saying that it is ready.
+ *
+ * A channel counts what has arrived and what has been reported, and knows whether its PE wants
+ * to hear of the next put.  An arrival that is not wanted yet is reported in its time by a
+ * message of the PE to itself, which skua_channel_poll() sends.
+ *
+ * Ready asks for nothing more than that: no value has to be put back in the buffer, and no list
+ * is kept of channels that expect something.
+ */
+#include "onesided/channel.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/copy.h"
+#include "base/memory.h"
+#include "core/handler.h"
+#include "onesided/origin.h"
+
+static struct ski_channels *channels_of(struct ski_pe *self)
+{
+    return &ski_origin_of(self)->channels;
+}
+
+/* ---- records -------------------------------------------------------------------- */
+
+struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key)
+{
+    struct ski_channel *channel = ski_channel_at(arena, key);
+
+    if (!key || !ski_arena_contains(arena, channel + 1) || channel->key != key)
+        return NULL;
+    return channel;
+}
+
+static struct ski_channel *mine(struct ski_pe *self, const char *call, skua_channel channel)
+{
+    struct ski_channel *found =
+        channel.pe == self->pe ? ski_channel_find(self->pool.arena, channel.key) : NULL;
+
+    if (SKI_UNLIKELY(!found))
+        ski_misuse("%s: this is no channel of PE %d's own, or one that was deleted", call,
+                   self->pe);
+    return found;
+}
+
+/* Memory for a record: all zero, but for its generation. */
+static struct ski_channel *new_record(struct ski_pe *self)
+{
+    struct ski_channels *channels = channels_of(self);
+    struct ski_channel  *channel  = channels->free;
+    uint32_t             generation;
+
+    if (channel) {
+        channels->free = channel->next;
+        generation     = channel->generation + 1;
+    } else {
+        channel    = ski_pool_alloc(&self->pool, sizeof *channel);
+        generation = 1;
+    }
+    if (!channel)
+        return NULL;
+    memset(channel, 0, sizeof *channel);
+    channel->generation = generation;
+    return channel;
+}
+
+static uint64_t key_of(const struct ski_pe *self, const struct ski_channel *channel)
+{
+    uint64_t place = ((uintptr_t)channel - self->pool.arena->base) / SKI_CACHE_LINE;
+    uint64_t mask  = (UINT64_C(1) << (64 - SKI_KEY_PLACE_BITS)) - 1;
+    uint64_t turn  = 1 + channel->generation % mask; /* not 0 */
+
+    return turn << SKI_KEY_PLACE_BITS | place;
+}
+
+static const char *copy_name(struct ski_pe *self, const char *name)
+{
+    char *copy = name ? ski_pool_alloc(&self->pool, strlen(name) + 1) : NULL;
+
+    return copy ? strcpy(copy, name) : NULL;
+}
+
+static void set_pattern(struct ski_pe *self, struct ski_channel *channel,
+                        const skua_layout *layout)
+{
+    if (layout->levels == 0)
+        return;
+    channel->pattern = ski_pool_alloc(&self->pool, sizeof *channel->pattern);
+    if (!channel->pattern)
+        ski_fatal("no memory for a channel: the arena is full; raise SKUA_ARENA_SIZE");
+    channel->pattern->layout = *layout;
+    ski_path_make(&channel->pattern->unpack, layout, NULL);
+}
+
+static void enlist(struct ski_pe *self, struct ski_channel *channel)
+{
+    struct ski_channels *channels = channels_of(self);
+
+    channel->next = channels->first;
+    channel->link = &channels->first;
+    if (channel->next)
+        channel->next->link = &channel->next;
+    channels->first = channel;
+}
+
+/* A channel with a simple layout of @p bytes; it is not known to anybody yet.  NULL, logged. */
+static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, size_t bytes,
+                                  skua_channel_fn fn, void *arg, const char *name)
+{
+    struct ski_channel *channel = new_record(self);
+
+    if (!channel)
+        return NULL;
+    channel->to      = to->at;
+    channel->bytes   = bytes;
+    channel->fn      = fn;
+    channel->arg     = arg;
+    channel->polled  = true;
+    channel->senders = 1;
+    channel->pe      = self->pe;
+    channel->process = ski_arena_contains(self->pool.arena, to->at) ? -1 : self->process;
+    channel->pid     = (int32_t)getpid();
+    channel->name    = copy_name(self, name);
+    set_pattern(self, channel, to);
+    enlist(self, channel);
+    return channel;
+}
+
+static void publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
+{
+    channel->key = key_of(self, channel);
+    *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
+}
+
+skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
+                                  const char *name, skua_channel *channel)
+{
+    struct ski_pe      *self = SKI_SELF();
+    skua_layout         simple;
+    size_t              bytes;
+    struct ski_channel *made;
+    skua_status_t       status = ski_layout_check(__func__, to, true, &simple, &bytes);
+
+    if (status != SKUA_OK)
+        return status;
+    made = create(self, &simple, bytes, fn, arg, name);
+    if (!made)
+        return SKUA_ERR_NOMEM;
+    publish(self, made, channel);
+    return SKUA_OK;
+}
+
+skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, skua_type type,
+                                            int senders, skua_channel_fn fn, void *arg,
+                                            const char *name, skua_channel *channel)
+{
+    struct ski_pe      *self   = SKI_SELF();
+    const skua_update   update = {op, type, NULL};
+    struct ski_combine  combine = {.op = op, .type = type};
+    skua_layout         layout;
+    struct ski_channel *made;
+
+    combine.fn = ski_update_function(&update, &combine.element);
+    if (!combine.fn || !to || count == 0 || count > PTRDIFF_MAX / combine.element || senders < 1 ||
+        (uintptr_t)to % (combine.element < 8 ? combine.element : 8))
+        return ski_refuse(SKUA_ERR_INVAL, "%s: %zu elements of %s from %d senders by %s at %p",
+                          __func__, count, ski_type_name(type), senders, ski_op_name(op), to);
+    layout = skua_layout_of(to, count * combine.element);
+    made   = create(self, &layout, layout.bytes, fn, arg, name);
+    if (!made)
+        return SKUA_ERR_NOMEM;
+    made->combines = true;
+    made->senders  = (uint32_t)senders;
+    made->combine  = combine;
+    ski_channel_clear(made);
+    publish(self, made, channel);
+    return SKUA_OK;
+}
+
+void skua_channel_delete(skua_channel value)
+{
+    struct ski_pe      *self    = SKI_SELF();
+    struct ski_channel *channel = mine(self, __func__, value);
+
+    channel->key   = 0;
+    *channel->link = channel->next;
+    if (channel->next)
+        channel->next->link = channel->link;
+    if (channel->pattern)
+        ski_pool_free(&self->pool, channel->pattern);
+    if (channel->name)
+        ski_pool_free(&self->pool, (void *)(uintptr_t)channel->name);
+    channel->next            = channels_of(self)->free;
+    channels_of(self)->free = channel;
+}
+
+/* ---- arrivals --------------------------------------------------------------------- */
+
+/* What is in one block goes to its place. */
+static void unpack(struct ski_channel *channel, const char *from)
+{
+    if (channel->pattern)
+        ski_path_copy(&channel->pattern->unpack, channel->to, from);
+    else
+        ski_copy(channel->to, from, channel->bytes);
+}
+
+/* The next put that has not been reported is. */
+static inline void report(struct ski_channel *channel)
+{
+    channel->polled = false;
+    channel->reported++;
+    channel->fn(channel->arg);
+}
+
+void ski_channel_arrived(struct ski_pe *self, struct ski_channel *channel)
+{
+    channel->arrived++;
+    if (SKI_LIKELY(channel->polled) && SKI_LIKELY(!ski_pe_exiting(self)))
+        report(channel);
+}
+
+/* The doorbell that is next in the inbox: self->ring. */
+static void ring(struct ski_pe *self)
+{
+    const struct ski_cell *cell = self->reader.next;
+    struct ski_channel    *channel;
+    uint64_t               key;
+
+    memcpy(&key, &cell->source, sizeof key);
+    channel = ski_channel_at(self->pool.arena, key);
+    if (SKI_UNLIKELY(channel->key != key)) {
+        ski_pe_rung(self);
+        return;
+    }
+    if (cell->bytes == SKI_BELL_STAGED)
+        unpack(channel, cell->message);
+    else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
+        ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);
+    else
+        ski_copy_small(channel->to, cell->data, cell->bytes);
+    ski_pe_rung(self);
+    ski_channel_arrived(self, channel);
+}
+
+/* Whether the message is as it should be. */
+static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
+                     const struct ski_channel *channel)
+{
+    size_t bytes = msg->bytes - sizeof *head;
+
+    switch (head->kind) {
+    case SKI_CHANNEL_DATA: return bytes == head->bytes && head->bytes == channel->bytes;
+    case SKI_CHANNEL_STAGED: return bytes == sizeof(char *);
+    default: return bytes == 0;
+    }
+}
+
+/* The data of a message; true: all that were waited for have come. */
+static bool bring(struct ski_channel *channel, const struct ski_channel_head *head)
+{
+    if (channel->combines && head->kind == SKI_CHANNEL_DATA)
+        return ski_channel_combine(channel, (const char *)(head + 1));
+    if (head->kind == SKI_CHANNEL_DATA)
+        unpack(channel, (const char *)(head + 1));
+    else if (head->kind == SKI_CHANNEL_STAGED)
+        unpack(channel, *(char *const *)(head + 1));
+    return true;
+}
+
+static void wrong_size(const struct ski_channel *channel, int source,
+                       const struct ski_channel_head *head)
+{
+    ski_misuse("channel %s from PE %d to PE %d: put %llu has %llu bytes, the channel %zu",
+               channel->name ? channel->name : "(no name)", source, channel->pe,
+               (unsigned long long)head->put, (unsigned long long)head->bytes, channel->bytes);
+}
+
+void ski_on_channel(skua_msg *msg)
+{
+    struct ski_pe                 *self    = ski_self;
+    const struct ski_channel_head *head    = skua_msg_data(msg);
+    struct ski_channel            *channel = ski_channel_find(self->pool.arena, head->key);
+    bool                           all;
+
+    if (!channel || channel->pe != self->pe) {
+        skua_msg_free(msg);
+        return;
+    }
+    if (head->kind == SKI_CHANNEL_POLLED) {
+        skua_msg_free(msg);
+        if (channel->polled && channel->arrived != channel->reported)
+            report(channel);
+        return;
+    }
+    if (ski_config.checked_channels)
+        ski_check_arrival(channel, msg->source, head);
+    if (!is_sound(msg, head, channel))
+        wrong_size(channel, msg->source, head);
+    all = bring(channel, head);
+    skua_msg_free(msg);
+    if (all)
+        ski_channel_arrived(self, channel);
+}
+
+/* As ski_request_take(): the data of a put go to their place, and what is left takes its turn. */
+skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char *data)
+{
+    struct ski_channel_head head;
+    struct ski_channel     *channel;
+    skua_msg               *left;
+
+    if (msg->bytes < sizeof head || ski_config.checked_channels)
+        return NULL;
+    memcpy(&head, data, sizeof head);
+    channel = ski_channel_find(self->pool.arena, head.key);
+    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA ||
+        channel->combines || !is_sound(msg, &head, channel))
+        return NULL;
+    unpack(channel, data + sizeof head);
+    head.kind    = SKI_CHANNEL_PLACED;
+    left         = ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head);
+    left->source = msg->source;
+    return left;
+}
+
+/* ---- ready ------------------------------------------------------------------------- */
+
+static void mark(struct ski_channel *channel)
+{
+    if (channel->combines)
+        ski_channel_clear(channel);
+    if (ski_config.checked_channels)
+        atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
+}
+
+static void poll(struct ski_pe *self, struct ski_channel *channel)
+{
+    struct ski_channel_head head = {.key = channel->key, .kind = SKI_CHANNEL_POLLED};
+
+    channel->polled = true;
+    if (SKI_UNLIKELY(channel->arrived != channel->reported))
+        ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
+                     ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+}
+
+void skua_channel_ready(skua_channel value)
+{
+    struct ski_pe      *self    = SKI_SELF();
+    struct ski_channel *channel = mine(self, __func__, value);
+
+    mark(channel);
+    poll(self, channel);
+}
+
+void skua_channel_mark(skua_channel channel)
+{
+    mark(mine(SKI_SELF(), __func__, channel));
+}
+
+void skua_channel_poll(skua_channel channel)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    poll(self, mine(self, __func__, channel));
+}
+
+uint64_t skua_channel_count(skua_channel channel)
+{
+    return mine(SKI_SELF(), __func__, channel)->reported;
+}
+
+/* ---- memory -------------------------------------------------------------------------- */
+
+/* Before each block of memory that skua_channel_alloc() gave out. */
+struct block {
+    _Alignas(SKI_CACHE_LINE) size_t bytes;
+    uint64_t sign;
+};
+
+#define SIGN UINT64_C(0x736b75612d6d656d)
+
+void *skua_channel_alloc(size_t bytes)
+{
+    struct ski_pe *self = SKI_SELF();
+    struct block  *block =
+        bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, sizeof *block + bytes) : NULL;
+
+    if (!block)
+        return NULL;
+    block->bytes = bytes;
+    block->sign  = SIGN;
+    return block + 1;
+}
+
+void skua_channel_free(void *memory)
+{
+    struct ski_pe *self  = SKI_SELF();
+    struct block  *block = memory ? (struct block *)memory - 1 : NULL;
+
+    if (!memory)
+        return;
+    if (!ski_arena_contains(self->pool.arena, block) || block->sign != SIGN)
+        ski_misuse("%s: %p is not from skua_channel_alloc(), or was freed before", __func__,
+                   memory);
+    if (ski_config.checked_channels)
+        ski_check_freed(self, memory, block->bytes);
+    block->sign = 0;
+    ski_pool_free(&self->pool, block);
+}
+
+/* ---- life ----------------------------------------------------------------------------- */
+
+void ski_channels_begin(struct ski_pe *self)
+{
+    self->ring = ring;
+}
+
+/* Records, patterns and names go with the arena, senders that were not closed with them. */
+void ski_channels_end(struct ski_pe *self)
+{
+    self->ring = NULL;
+}

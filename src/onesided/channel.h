@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * channel.h - channels (skua/channel.h): what the receiver has, what a sender has, and what
+ * travels between them.
+ *
+ * The receiver's record of a channel lies in the arena, so that senders of the host can look at
+ * it when they open the channel.  Its place is in the channel's key:
+ *
+ *      | generation, 24 bits | place in the arena / 64, 40 bits |
+ *
+ * Records are used again, with the next generation, and never for anything else, so a key
+ * that outlived its channel is recognised.
+ *
+ * A *doorbell* is a cell in the receiver's inbox (core/message.h) with the key where messages
+ * have source and priority.  It is answered when it is taken out of the inbox, past the queue;
+ * channels that nobody rings cost nothing.  The data of a put go one of these ways, chosen when
+ * the channel is opened:
+ *
+ *   cell       in the doorbell itself, if they are few: one cache line moves
+ *   direct     the sender copies them to where they belong, then rings
+ *   attach     the system does that (attach.h)
+ *   staged     the sender copies them to memory of its own in the arena, and rings; the
+ *              receiver copies them from there
+ *   message    in a message, which carries all that the receiver must know: between hosts, and
+ *              everywhere with the setting channels=message
+ *
+ * A doorbell that finds no room in the inbox becomes a message as well, and waits with others.
+ */
+#ifndef SKI_CHANNEL_H
+#define SKI_CHANNEL_H
+
+#include <skua/channel.h>
+
+#include "core/pe.h"
+#include "onesided/layout.h"
+#include "onesided/update.h"
+
+#define SKI_KEY_PLACE_BITS 40
+
+/* ---- receivers ---------------------------------------------------------------- */
+
+/* How the buffer of a channel lies, if it is not one block. */
+struct ski_pattern {
+    skua_layout     layout; /* simple */
+    struct ski_path unpack; /* from one block */
+};
+
+/* What many senders put is combined. */
+struct ski_combine {
+    ski_update_fn fn;
+    skua_op       op;
+    skua_type     type;
+    size_t        element;
+};
+
+struct ski_channel {
+    /* What an arrival touches. */
+    _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: none */
+    char           *to;
+    size_t          bytes; /* in all */
+    skua_channel_fn fn;
+    void           *arg;
+    uint64_t        arrived, reported; /* puts */
+    bool            polled;            /* we want to hear of the next */
+    bool            combines;
+    uint32_t        senders;
+
+    /* What is looked at when it is opened. */
+    struct ski_pattern *pattern; /* NULL: one block */
+    const char         *name;    /* in the arena, or NULL */
+    int32_t             pe;
+    int32_t             process, pid; /* of the buffer; -1: it is in the arena */
+    struct ski_combine  combine;
+    uint32_t            generation;
+    struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
+
+    /* What senders write, of those that combine, and in checked mode. */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t puts; /* begun, ever                      */
+    _Atomic uint32_t came;                          /* of a round of many               */
+    _Atomic uint64_t ready;                         /* times that the buffer was marked */
+    _Atomic uint32_t freed;                         /* the buffer is gone               */
+};
+
+/* What a PE knows of its channels. */
+struct ski_channels {
+    struct ski_channel *first, *free;
+    skua_sender        *senders; /* of it, in checked mode */
+};
+
+static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, uint64_t key)
+{
+    uint64_t place = key & ((UINT64_C(1) << SKI_KEY_PLACE_BITS) - 1);
+
+    return (struct ski_channel *)(void *)((char *)arena->base + place * SKI_CACHE_LINE);
+}
+
+/** The record of a channel of this host, or NULL: there is none any more. */
+struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key);
+
+/** Data have come that are in their place: count them, and tell the program if it wants to
+ *  know. */
+void ski_channel_arrived(struct ski_pe *self, struct ski_channel *channel);
+
+/* ---- senders ------------------------------------------------------------------- */
+
+typedef void (*ski_put_fn)(skua_sender *sender, const char *from);
+
+struct skua_sender {
+    /* What a put touches. */
+    ski_put_fn        put;
+    const char       *from;
+    char             *to; /* direct, staged */
+    size_t            bytes;
+    uint64_t          key;
+    struct ski_inbox *inbox; /* the receiver's */
+    struct ski_credit credit;
+    uint32_t          cells;
+    int32_t           index, pe; /* the receiver's: on this host, or -1, and in the job */
+
+    /* The rest. */
+    int32_t             pid;
+    bool                staging;
+    struct ski_channel *channel; /* of this host, or NULL */
+    struct ski_path     path;    /* to its place, or to one block */
+    skua_layout         layout;  /* simple, of our buffer */
+    ski_put_fn          unchecked;
+    uint64_t            puts; /* in checked mode, of this sender */
+    bool                freed;
+    skua_sender        *next; /* in checked mode: of this PE */
+    struct ski_many    *many;
+};
+
+/** Ring, when the data are in their place or, if @p staged, in sender->to. */
+void ski_channel_ring(struct ski_pe *self, skua_sender *sender, bool staged);
+
+/** Put in a message. */
+void ski_put_message(skua_sender *sender, const char *from);
+
+/** Choose the way to a channel, and prepare it.  SKUA_ERR_INVAL, logged for @p call. */
+skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender *sender,
+                             skua_channel channel);
+void          ski_sender_drop(struct ski_pe *self, skua_sender *sender);
+
+/** A sender without a channel yet; NULL, logged for @p call. */
+skua_sender *ski_sender_new(const char *call, const skua_layout *from);
+
+/* ---- what travels --------------------------------------------------------------- */
+
+enum ski_channel_kind {
+    SKI_CHANNEL_DATA,   /* the data are behind the head                         */
+    SKI_CHANNEL_PLACED, /* they are in their place                              */
+    SKI_CHANNEL_STAGED, /* they are at the address behind the head, on this host */
+    SKI_CHANNEL_POLLED, /* to oneself: report what has come                     */
+};
+
+struct ski_channel_head {
+    uint64_t key;
+    uint32_t kind; /* enum ski_channel_kind */
+    uint32_t unused;
+    uint64_t bytes; /* of all data, wherever they are */
+    uint64_t put;   /* the sender's number for it, in checked mode */
+};
+
+#define SKI_CHANNEL_LEAST sizeof(struct ski_channel_head)
+
+/* In `bytes` of a doorbell. */
+#define SKI_BELL_STAGED 0xff
+
+void ski_on_channel(skua_msg *msg);
+
+/** As ski_request_take(). */
+skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *head, const char *data);
+
+/* ---- one to many ------------------------------------------------------------------ */
+
+void ski_many_close(struct ski_pe *self, skua_sender *sender);
+
+/* ---- many to one ------------------------------------------------------------------ */
+
+/** Put into a channel that combines. */
+void ski_put_combined(skua_sender *sender, const char *from);
+
+/** What a put brought, in one block, is combined with the buffer; true: it was the last. */
+bool ski_channel_combine(struct ski_channel *channel, const char *from);
+
+/** The buffer begins anew. */
+void ski_channel_clear(struct ski_channel *channel);
+
+/* ---- checked mode ------------------------------------------------------------------ */
+
+/** Check each put of @p sender from now on. */
+void ski_check_sender(struct ski_pe *self, skua_sender *sender);
+void ski_check_no_more(struct ski_pe *self, skua_sender *sender);
+
+/** Say that a sender has another size than its channel: SKUA_ERR_INVAL, or the end of the job. */
+skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
+                    const struct ski_channel *channel);
+
+/** A put has come by message, which may be the first to be looked at. */
+void ski_check_arrival(struct ski_channel *channel, int source, const struct ski_channel_head *head);
+
+/** Memory has been given back. */
+void ski_check_freed(struct ski_pe *self, const char *memory, size_t bytes);
+
+/** Begin and end on each PE. */
+void ski_channels_begin(struct ski_pe *self);
+void ski_channels_end(struct ski_pe *self);
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * channel_put.c - the sender: opening channels, and the ways of a put (channel.h).
+ *
+ * Each way is a function that the sender points at, so a put does not ask which it is.
+ *
+ * Ordering.  What a put copies is in the receiver's memory before the stamp of the doorbell's
+ * cell is: the release in ski_inbox_publish_mp(), which pairs with the acquire of the
+ * receiver's look at the inbox, is all that is needed.  A doorbell does not wait for messages
+ * that were sent before, and overtakes those that wait for room.
+ */
+#include "onesided/channel.h"
+
+#include <string.h>
+
+#include "base/config.h"
+#include "base/copy.h"
+#include "base/memory.h"
+#include "core/far.h"
+#include "core/handler.h"
+#include "onesided/attach.h"
+#include "onesided/origin.h"
+#include "transport/driver.h"
+
+#define ATTACH_LEAST 16384 /* a system call costs as much as this is copied once more in     */
+#define SPLIT_LEAST  8192  /* data from here on are sent to other hosts from where they are */
+
+/* ---- doorbells --------------------------------------------------------------------- */
+
+static inline struct ski_cell *reserve(skua_sender *sender, uint64_t *tail)
+{
+    if (SKI_UNLIKELY(!ski_inbox_reserve_mp(sender->inbox, sender->cells, &sender->credit, tail)))
+        return NULL;
+    return ski_inbox_cell(sender->inbox, sender->cells, *tail);
+}
+
+static SKI_COLD void wake(struct ski_pe *self, const skua_sender *sender)
+{
+    self->stats.wakes++;
+    ski_host_wake(self->host, sender->index);
+}
+
+/* Fills in what all doorbells have, and rings. */
+static inline void publish(struct ski_pe *self, const skua_sender *sender, struct ski_cell *cell,
+                           uint64_t tail, size_t bytes)
+{
+    cell->handler = SKI_HANDLER_CHANNEL;
+    cell->flags   = SKI_MSG_POKE;
+    cell->bytes   = (uint8_t)bytes;
+    memcpy(&cell->source, &sender->key, sizeof sender->key);
+    self->stats.sent_inline++;
+    if (ski_inbox_publish_mp(cell, tail))
+        wake(self, sender);
+}
+
+/* A message with a head, and room for @p more bytes behind it. */
+static skua_msg *new_message(struct ski_pe *self, const skua_sender *sender,
+                             enum ski_channel_kind kind, size_t more)
+{
+    skua_msg                *msg  = skua_msg_alloc(sizeof(struct ski_channel_head) + more);
+    struct ski_channel_head *head = skua_msg_data(msg);
+
+    *head = (struct ski_channel_head){sender->key, kind, 0, sender->bytes, sender->puts};
+    msg->handler = SKI_HANDLER_CHANNEL;
+    msg->source  = self->pe;
+    return msg;
+}
+
+/* The inbox is full: the doorbell is a message that waits. */
+static SKI_COLD void ring_later(struct ski_pe *self, const skua_sender *sender, bool staged)
+{
+    skua_msg *msg = new_message(self, sender, staged ? SKI_CHANNEL_STAGED : SKI_CHANNEL_PLACED,
+                                staged ? sizeof sender->to : 0);
+
+    if (staged)
+        memcpy((struct ski_channel_head *)skua_msg_data(msg) + 1, &sender->to, sizeof sender->to);
+    ski_pending_send(self, sender->pe, msg);
+}
+
+void ski_channel_ring(struct ski_pe *self, skua_sender *sender, bool staged)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = reserve(sender, &tail);
+
+    if (SKI_UNLIKELY(!cell)) {
+        ring_later(self, sender, staged);
+        return;
+    }
+    if (staged)
+        cell->message = sender->to;
+    publish(self, sender, cell, tail, staged ? SKI_BELL_STAGED : 0);
+}
+
+/* ---- the ways ------------------------------------------------------------------------ */
+
+static void put_cell(skua_sender *sender, const char *from)
+{
+    struct ski_pe   *self = SKI_SELF();
+    uint64_t         tail;
+    struct ski_cell *cell = reserve(sender, &tail);
+
+    if (SKI_UNLIKELY(!cell)) {
+        ski_put_message(sender, from);
+        return;
+    }
+    ski_copy_small(cell->data, from, sender->bytes);
+    publish(self, sender, cell, tail, sender->bytes);
+}
+
+/* The same for a few bytes that lie apart. */
+static void put_cell_packed(skua_sender *sender, const char *from)
+{
+    struct ski_pe   *self = SKI_SELF();
+    uint64_t         tail;
+    struct ski_cell *cell = reserve(sender, &tail);
+
+    if (SKI_UNLIKELY(!cell)) {
+        ski_put_message(sender, from);
+        return;
+    }
+    ski_path_copy(&sender->path, (char *)cell->data, from);
+    publish(self, sender, cell, tail, sender->bytes);
+}
+
+static void put_block(skua_sender *sender, const char *from)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    ski_copy(sender->to, from, sender->bytes);
+    ski_channel_ring(self, sender, false);
+}
+
+static void put_shape(skua_sender *sender, const char *from)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    ski_path_copy(&sender->path, sender->to, from);
+    ski_channel_ring(self, sender, false);
+}
+
+static void put_staged(skua_sender *sender, const char *from)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    ski_path_copy(&sender->path, sender->to, from);
+    ski_channel_ring(self, sender, true);
+}
+
+/* The data are sent from where they are; or a copy of them. */
+void ski_put_message(skua_sender *sender, const char *from)
+{
+    struct ski_pe *self = SKI_SELF();
+    skua_msg      *msg  = new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
+
+    ski_path_copy(&sender->path, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1), from);
+    ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
+}
+
+/* ---- through the system ----------------------------------------------------------------- */
+
+static bool stage(struct ski_pe *self, skua_sender *sender)
+{
+    sender->to      = ski_pool_alloc(&self->pool, sender->bytes);
+    sender->staging = sender->to != NULL;
+    ski_path_make(&sender->path, NULL, &sender->layout);
+    sender->put = sender->staging ? put_staged : ski_put_message;
+    return sender->staging;
+}
+
+static void put_attached(skua_sender *sender, const char *from)
+{
+    struct ski_pe   *self  = SKI_SELF();
+    struct ski_place place = {.memory = sender->to, .pid = sender->pid};
+    struct ski_shape shape = sender->path.kind == SKI_PATH_BLOCK
+                                 ? ski_shape_contiguous(from, sender->bytes)
+                                 : ski_shape_strided(from, &sender->path.strided);
+    skua_status_t    status = ski_attach_put("skua_channel_put", &place, &shape);
+
+    if (status == SKUA_OK) {
+        ski_channel_ring(self, sender, false);
+    } else if (status == SKUA_ERR_UNSUPPORTED) { /* from now on without the system */
+        stage(self, sender);
+        sender->put(sender, from);
+    } else {
+        ski_misuse("channel %s from PE %d to PE %d: the buffer of the receiver is not there",
+                   sender->channel->name ? sender->channel->name : "(no name)", self->pe,
+                   sender->pe);
+    }
+}
+
+/* ---- between hosts ------------------------------------------------------------------------ */
+
+/* A message whose data are sent from the user's memory. */
+struct split {
+    struct ski_far_done done; /* first */
+    struct ski_pe      *self;
+    skua_msg           *msg;
+};
+
+static void split_over(struct ski_far_done *done, skua_status_t status)
+{
+    struct split *split = (struct split *)done;
+
+    (void)status; /* who is lost is told by others */
+    ski_pool_free(&split->self->pool, split->msg);
+}
+
+/* The end of the message is where its data would begin; what we note about it lies there. */
+static bool send_split(struct ski_pe *self, skua_sender *sender, const char *from)
+{
+    skua_msg     *msg   = new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct split));
+    struct split *split = (void *)((struct ski_channel_head *)skua_msg_data(msg) + 1);
+
+    msg->bytes = sizeof(struct ski_channel_head) + sender->bytes;
+    *split     = (struct split){{split_over}, self, msg};
+    if (ski_far_send_split(self, sender->pe, msg, from, sender->bytes, &split->done))
+        return true;
+    skua_msg_free(msg);
+    return false;
+}
+
+static void put_split(skua_sender *sender, const char *from)
+{
+    if (!send_split(SKI_SELF(), sender, from))
+        ski_put_message(sender, from);
+}
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+static void aim_by_message(skua_sender *sender)
+{
+    ski_path_make(&sender->path, NULL, &sender->layout);
+    sender->put = sender->index < 0 && sender->path.kind == SKI_PATH_BLOCK &&
+                          sender->bytes >= SPLIT_LEAST && ski_far_driver()->send_split
+                      ? put_split
+                      : ski_put_message;
+}
+
+static bool reaches(const struct ski_pe *self, const struct ski_channel *channel)
+{
+    return channel->process < 0 || channel->process == self->process;
+}
+
+/* Into memory that we reach. */
+static void aim_directly(skua_sender *sender, const struct ski_channel *channel)
+{
+    skua_layout block = skua_layout_of(channel->to, channel->bytes);
+
+    sender->to = channel->to;
+    ski_path_make(&sender->path, channel->pattern ? &channel->pattern->layout : &block,
+                  &sender->layout);
+    sender->put = sender->path.kind == SKI_PATH_BLOCK ? put_block : put_shape;
+}
+
+static void aim_at_cell(skua_sender *sender)
+{
+    ski_path_make(&sender->path, NULL, &sender->layout);
+    sender->put = sender->path.kind == SKI_PATH_BLOCK ? put_cell : put_cell_packed;
+}
+
+/* Through the system, if it pays and can be done; else through the receiver. */
+static void aim_across(struct ski_pe *self, skua_sender *sender, const struct ski_channel *channel)
+{
+    aim_directly(sender, channel);
+    sender->put = put_attached;
+    sender->pid = channel->pid;
+    if (!ski_config.attach || sender->bytes < ATTACH_LEAST ||
+        sender->path.kind == SKI_PATH_PIECES)
+        stage(self, sender);
+}
+
+static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
+                           const struct ski_channel *channel)
+{
+    if (!reaches(self, channel)) {
+        aim_by_message(sender);
+        return;
+    }
+    if (sender->layout.levels > 0)
+        stage(self, sender); /* sums are of blocks */
+    sender->put = ski_put_combined;
+}
+
+static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channel *channel)
+{
+    sender->channel = channel;
+    sender->inbox   = ski_host_inbox(self->host, sender->index);
+    sender->cells   = self->reader.cells;
+    if (ski_config.channels == SKI_CHANNELS_MESSAGE)
+        aim_by_message(sender);
+    else if (channel->combines)
+        aim_to_combine(self, sender, channel);
+    else if (sender->bytes <= SKI_CELL_DATA)
+        aim_at_cell(sender);
+    else if (reaches(self, channel))
+        aim_directly(sender, channel);
+    else
+        aim_across(self, sender, channel);
+}
+
+skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender *sender,
+                             skua_channel value)
+{
+    struct ski_channel *channel;
+
+    if (value.pe < 0 || value.pe >= self->pes || !value.key)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: this is no channel", call);
+    sender->key   = value.key;
+    sender->pe    = value.pe;
+    sender->index = ski_job_index(self->job, value.pe);
+    if (sender->index < 0) {
+        aim_by_message(sender);
+        return SKUA_OK;
+    }
+    channel = ski_channel_find(self->pool.arena, value.key);
+    if (!channel || channel->pe != value.pe)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: a channel of PE %d that was deleted", call,
+                          value.pe);
+    if (channel->bytes != sender->bytes)
+        return ski_check_size(self, call, sender, channel);
+    aim_near(self, sender, channel);
+    return SKUA_OK;
+}
+
+void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
+{
+    if (sender->staging)
+        ski_pool_free(&self->pool, sender->to);
+    sender->staging = false;
+}
+
+/* ---- the calls ---------------------------------------------------------------------------------- */
+
+skua_sender *ski_sender_new(const char *call, const skua_layout *from)
+{
+    skua_sender *sender = ski_calloc(1, sizeof *sender);
+
+    if (ski_layout_check(call, from, false, &sender->layout, &sender->bytes) != SKUA_OK) {
+        free(sender);
+        return NULL;
+    }
+    sender->from = from->at;
+    return sender;
+}
+
+skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from)
+{
+    struct ski_pe *self   = SKI_SELF();
+    skua_sender   *sender = ski_sender_new(__func__, from);
+
+    if (!sender)
+        return NULL;
+    if (ski_sender_aim(self, __func__, sender, channel) != SKUA_OK) {
+        free(sender);
+        return NULL;
+    }
+    if (ski_config.checked_channels)
+        ski_check_sender(self, sender);
+    return sender;
+}
+
+void skua_channel_put(skua_sender *sender)
+{
+    sender->put(sender, sender->from);
+}
+
+void skua_channel_put_from(skua_sender *sender, const void *at)
+{
+    sender->put(sender, at);
+}
+
+void skua_channel_close(skua_sender *sender)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    if (!sender)
+        return;
+    if (sender->unchecked)
+        ski_check_no_more(self, sender);
+    if (sender->many)
+        ski_many_close(self, sender);
+    ski_sender_drop(self, sender);
+    free(sender);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layout.h - copying from one layout (skua/channel.h) to another with as many bytes.
+ *
+ * Layouts are first brought to their simplest form: levels that repeat once are dropped, and
+ * those that only continue what is below them are joined with it.  A *path* is what is worked
+ * out once about a pair, so that copying, which happens again and again, need not think:
+ *
+ *   block      both are one piece
+ *   strided    the same pattern of blocks on both sides, perhaps packed on one of them
+ *   pieces     anything else: both are walked through, and what is contiguous on both is
+ *              copied
+ */
+#ifndef SKI_LAYOUT_H
+#define SKI_LAYOUT_H
+
+#include <skua/channel.h>
+
+#include "onesided/shape.h"
+
+enum ski_path_kind { SKI_PATH_BLOCK, SKI_PATH_STRIDED, SKI_PATH_PIECES };
+
+struct ski_path {
+    enum ski_path_kind kind;
+    size_t             bytes;   /* in all */
+    skua_strided       strided; /* local is the side that is read; PIECES: its pattern */
+    skua_strided       other;   /* PIECES: that of the side that is written            */
+};
+
+/** Simplify @p layout; *bytes is how many it has in all.  SKUA_ERR_INVAL, logged for @p call:
+ *  it makes no sense, or, if it is @p written, overlaps itself. */
+skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
+                               skua_layout *simple, size_t *bytes);
+
+/** The path from a layout to another; both are simple and have as many bytes.  NULL: packed. */
+void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layout *from);
+
+/** Copy. */
+void ski_path_copy(const struct ski_path *path, char *to, const char *from);
+
+/** The lowest address of a layout, and the bytes from there to its end. */
+char *ski_layout_begin(const skua_layout *layout, size_t *span);
+
+#endif

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * channels.c - channels: a random graph of them, of all sizes, shapes and kinds of memory, with
+ * every order of ready, mark and poll; and one to many, many to one, quiescence, deletion.
+ *
+ * A put on a channel is checked byte by byte, and so is the memory between the blocks of a
+ * layout, which must not change.
+ *
+ * usage: channels [puts on each channel]
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define EACH   12     /* channels that a PE receives on, in the graph */
+#define MARGIN 24     /* bytes around a buffer that must not change   */
+#define GAP    0xa5   /* what is between blocks                       */
+#define LARGE  300000 /* bytes of the largest                         */
+
+enum memory { ARENA, HEAP, REGION, KINDS };
+
+/* Memory for a layout, with what is around it. */
+struct space {
+    enum memory   kind;
+    skua_region   region;
+    char         *memory;
+    size_t        bytes;
+    skua_layout   layout;
+};
+
+/* A channel as its receiver has it. */
+struct inlet {
+    skua_channel channel;
+    struct space space;
+    int          sender, number; /* its PE, and our name for the channel there */
+    size_t       total;
+    uint32_t     seen;
+    bool         marked; /* we have said so, but not poll */
+};
+
+/* And as its sender. */
+struct outlet {
+    skua_sender *sender;
+    struct space space, other; /* other: of the same shape */
+    size_t       total;
+    int          receiver, number;
+    uint64_t     salt;
+    uint32_t     put;
+};
+
+struct state { /* of a PE */
+    uint64_t       random;
+    struct inlet   inlet[EACH];
+    struct outlet *outlet;
+    int            outlets, over;
+    int            heard; /* in the smaller tests */
+    skua_channel   values[256];
+    int            value_count;
+};
+
+static skua_pe_data state_key;
+static skua_handler offer_handler, credit_handler, poll_handler, value_handler;
+static uint64_t     seed;
+static uint32_t     rounds = 40;
+
+static struct state *self(void)
+{
+    return skua_pe_data_get(state_key);
+}
+
+static size_t below(size_t n)
+{
+    return (size_t)(tap_random(&self()->random) % n);
+}
+
+/* ---- layouts ------------------------------------------------------------------------- */
+
+/* The byte at @p i of put @p put on a channel: any value may come. */
+static unsigned char byte_of(uint64_t salt, uint32_t put, size_t i)
+{
+    uint64_t x = (salt + put) * UINT64_C(0x9e3779b97f4a7c15) + i;
+
+    return put % 5 == 4 ? 0 : (unsigned char)((x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 56);
+}
+
+/* A random way to have @p total bytes: blocks and counts whose product it is. */
+static skua_layout random_layout(size_t total)
+{
+    skua_layout layout = skua_layout_of(NULL, total);
+    ptrdiff_t   span;
+
+    while (layout.levels < 4 && below(3) > 0) {
+        size_t factor = 1 + below(7);
+
+        if (layout.bytes % factor)
+            continue;
+        layout.bytes /= factor;
+        layout.count[layout.levels++] = factor;
+    }
+    span = (ptrdiff_t)layout.bytes;
+    for (int i = 0; i < layout.levels; i++) {
+        layout.stride[i] = span + (ptrdiff_t)(below(2) ? below(20) : 0);
+        span += (ptrdiff_t)(layout.count[i] - 1) * layout.stride[i];
+        if (below(5) == 0)
+            layout.stride[i] = -layout.stride[i];
+    }
+    return layout;
+}
+
+/* Where byte @p i of a layout is. */
+static char *byte_at(const skua_layout *layout, size_t i)
+{
+    char  *at    = (char *)layout->at + i % layout->bytes;
+    size_t block = i / layout->bytes;
+
+    for (int k = 0; k < layout->levels; k++) {
+        at += (ptrdiff_t)(block % layout->count[k]) * layout->stride[k];
+        block /= layout->count[k];
+    }
+    return at;
+}
+
+static void new_space(struct space *space, skua_layout layout, enum memory kind)
+{
+    ptrdiff_t lo = 0, hi = (ptrdiff_t)layout.bytes;
+
+    for (int i = 0; i < layout.levels; i++) {
+        ptrdiff_t reach = (ptrdiff_t)(layout.count[i] - 1) * layout.stride[i];
+        lo += reach < 0 ? reach : 0;
+        hi += reach > 0 ? reach : 0;
+    }
+    space->kind   = kind;
+    space->bytes  = (size_t)(hi - lo) + 2 * MARGIN;
+    space->memory = NULL;
+    if (kind == ARENA) {
+        space->memory = skua_channel_alloc(space->bytes);
+    } else if (kind == HEAP) {
+        space->memory = malloc(space->bytes);
+    } else {
+        CHECK(skua_region_alloc(space->bytes, &space->region) == SKUA_OK);
+        space->memory = skua_region_mine(space->region);
+    }
+    CHECK(space->memory);
+    memset(space->memory, GAP, space->bytes);
+    space->layout    = layout;
+    space->layout.at = space->memory + MARGIN - lo;
+}
+
+static void free_space(struct space *space)
+{
+    if (space->kind == ARENA)
+        skua_channel_free(space->memory);
+    else if (space->kind == HEAP)
+        free(space->memory);
+    else
+        CHECK(skua_region_free(space->region) == SKUA_OK);
+}
+
+static void fill(const struct space *space, size_t total, uint64_t salt, uint32_t put)
+{
+    for (size_t i = 0; i < total; i++)
+        *byte_at(&space->layout, i) = (char)byte_of(salt, put, i);
+}
+
+/* The data are as they should be, and then gone; and nothing else has been written. */
+static void check(struct space *space, size_t total, uint64_t salt, uint32_t put)
+{
+    for (size_t i = 0; i < total; i++) {
+        char *at = byte_at(&space->layout, i);
+
+        CHECK((unsigned char)*at == byte_of(salt, put, i));
+        *at = (char)GAP;
+    }
+    for (size_t i = 0; i < space->bytes; i++)
+        CHECK((unsigned char)space->memory[i] == GAP);
+}
+
+static size_t random_total(void)
+{
+    static const size_t some[] = {1, 8, 47, 48, 49, 64, 100, 1000, 4096, 8192, 16384};
+
+    switch (below(8)) {
+    case 0: return some[below(sizeof some / sizeof *some)];
+    case 1: return 1 + below(48);
+    case 2: return below(4) ? 2520 * 8 : 1 + below(LARGE);
+    case 3: return 2520;
+    case 4: return 16 * 1024 + below(40000);
+    default: return 8 * (1 + below(600));
+    }
+}
+
+/* ---- the graph -------------------------------------------------------------------------- */
+
+struct offer {
+    skua_channel channel;
+    int          number;
+    size_t       total;
+    uint64_t     salt;
+};
+
+struct turn { /* who may put again, or is over */
+    int number;
+};
+
+static uint64_t salt_of(int pe, int number)
+{
+    return (uint64_t)pe * 1000003u + (uint64_t)number * 7919u;
+}
+
+static void put_next(struct outlet *out)
+{
+    bool other = below(3) == 0;
+
+    fill(other ? &out->other : &out->space, out->total, out->salt, out->put++);
+    if (other)
+        skua_channel_put_from(out->sender, out->other.layout.at);
+    else
+        skua_channel_put(out->sender);
+}
+
+static void put_in_thread(void *arg)
+{
+    skua_thread_yield();
+    put_next(arg);
+}
+
+static void put_somehow(struct outlet *out)
+{
+    if (below(6) == 0)
+        skua_thread_detach(skua_thread_create(put_in_thread, out, 0));
+    else
+        put_next(out);
+}
+
+static void on_offer(skua_msg *msg)
+{
+    struct state  *s     = self();
+    struct offer  *offer = skua_msg_data(msg);
+    struct outlet *out   = &s->outlet[s->outlets++];
+    skua_layout    shape = random_layout(offer->total);
+
+    CHECK(s->outlets <= EACH * skua_pes());
+    new_space(&out->space, shape, (enum memory)below(KINDS));
+    new_space(&out->other, shape, (enum memory)below(KINDS));
+    out->total    = offer->total;
+    out->receiver = skua_msg_source(msg);
+    out->number   = offer->number;
+    out->salt     = offer->salt;
+    out->sender   = skua_channel_open(offer->channel, &out->space.layout);
+    CHECK(out->sender);
+    put_somehow(out);
+    skua_msg_free(msg);
+}
+
+/* The receiver of a channel has said that it is ready. */
+static void on_credit(skua_msg *msg)
+{
+    struct state *s    = self();
+    struct turn   turn = *(struct turn *)skua_msg_data(msg);
+    int           from = skua_msg_source(msg);
+
+    skua_msg_free(msg);
+    for (int i = 0; i < s->outlets; i++)
+        if (s->outlet[i].receiver == from && s->outlet[i].number == turn.number) {
+            put_somehow(&s->outlet[i]);
+            return;
+        }
+    CHECK(!"the channel is known");
+}
+
+static void give_credit(const struct inlet *in)
+{
+    struct turn turn = {in->number};
+
+    skua_send_copy(in->sender, credit_handler, &turn, sizeof turn);
+}
+
+static void on_poll(skua_msg *msg)
+{
+    struct inlet *in = *(struct inlet **)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    CHECK(in->marked);
+    in->marked = false;
+    skua_channel_poll(in->channel);
+}
+
+/* The callback: the data, then ready, in one of its ways. */
+static void on_data(void *arg)
+{
+    struct inlet *in   = arg;
+    uint32_t      seen = in->seen++;
+
+    CHECK(!in->marked); /* nothing is reported between mark and poll */
+    CHECK(skua_channel_count(in->channel) == in->seen);
+    check(&in->space, in->total, salt_of(skua_pe(), in->number), seen);
+    if (in->seen == rounds) {
+        self()->over++;
+        return;
+    }
+    if (below(7) == 0)
+        skua_poll(3);
+    switch (below(3)) {
+    case 0: skua_channel_ready(in->channel); break;
+    case 1:
+        skua_channel_mark(in->channel);
+        skua_channel_poll(in->channel);
+        break;
+    default:
+        skua_channel_mark(in->channel);
+        in->marked = true;
+        skua_send_copy(skua_pe(), poll_handler, &in, sizeof in);
+    }
+    give_credit(in);
+}
+
+static void offer_one(int number)
+{
+    struct inlet *in = &self()->inlet[number];
+    struct offer  offer;
+
+    *in        = (struct inlet){.number = number, .sender = (int)below((size_t)skua_pes())};
+    in->total  = random_total();
+    new_space(&in->space, random_layout(in->total), (enum memory)below(KINDS));
+    CHECK(skua_channel_create(&in->space.layout, on_data, in, "graph", &in->channel) == SKUA_OK);
+    offer = (struct offer){in->channel, number, in->total, salt_of(skua_pe(), number)};
+    skua_send_copy(in->sender, offer_handler, &offer, sizeof offer);
+}
+
+static bool all_over(void *arg)
+{
+    (void)arg;
+    return self()->over == EACH;
+}
+
+static void drop_outlets(void)
+{
+    struct state *s = self();
+
+    for (int i = 0; i < s->outlets; i++) {
+        CHECK(s->outlet[i].put == rounds);
+        skua_channel_close(s->outlet[i].sender);
+        free_space(&s->outlet[i].space);
+        free_space(&s->outlet[i].other);
+    }
+    free(s->outlet);
+}
+
+static void test_graph(void)
+{
+    struct state *s = self();
+
+    s->over    = 0;
+    s->outlets = 0;
+    s->outlet  = calloc((size_t)(EACH * skua_pes()), sizeof *s->outlet);
+    skua_sync();
+    for (int i = 0; i < EACH; i++)
+        offer_one(i);
+    CHECK(skua_run_until(all_over, NULL));
+    skua_sync();
+    drop_outlets();
+    for (int i = 0; i < EACH; i++) {
+        skua_channel_delete(s->inlet[i].channel);
+        free_space(&s->inlet[i].space);
+    }
+}
+
+/* ---- values to all ------------------------------------------------------------------------ */
+
+static void on_value(skua_msg *msg)
+{
+    struct state *s = self();
+
+    s->values[s->value_count++] = *(skua_channel *)skua_msg_data(msg);
+    skua_msg_free(msg);
+}
+
+static bool has_values(void *arg)
+{
+    return self()->value_count == *(int *)arg;
+}
+
+static void wait_for_values(int n)
+{
+    CHECK(skua_run_until(has_values, &n));
+    self()->value_count = 0;
+}
+
+static void on_heard(void *arg)
+{
+    (void)arg;
+    self()->heard++;
+}
+
+static bool has_heard(void *arg)
+{
+    return self()->heard == *(int *)arg;
+}
+
+static void wait_until_heard(int n)
+{
+    CHECK(skua_run_until(has_heard, &n));
+    self()->heard = 0;
+}
+
+/* ---- quiescence, the same buffer for many, deletion ------------------------------------------ */
+
+static void wait_for_quiet(void)
+{
+    skua_counter quiet = SKUA_COUNTER_INIT;
+
+    skua_quiescence(skua_done_count(&quiet));
+    CHECK(skua_counter_wait(&quiet, 1));
+}
+
+/* Each PE puts one buffer to all, at once; nobody waits but for quiescence. */
+static void test_quiescence(size_t bytes)
+{
+    struct state *s  = self();
+    int           n  = skua_pes();
+    char        **in = calloc((size_t)n, sizeof *in), *from = malloc(bytes);
+    skua_channel *mine = calloc((size_t)n, sizeof *mine);
+    skua_sender **out  = calloc((size_t)n, sizeof *out);
+    skua_layout   layout;
+
+    for (int pe = 0; pe < n; pe++) {
+        in[pe] = pe % 2 ? skua_channel_alloc(bytes) : malloc(bytes);
+        memset(in[pe], 0, bytes);
+        layout = skua_layout_of(in[pe], bytes);
+        CHECK(skua_channel_create(&layout, on_heard, NULL, "quiet", &mine[pe]) == SKUA_OK);
+        skua_send_copy(pe, value_handler, &mine[pe], sizeof mine[pe]);
+    }
+    wait_for_values(n);
+    skua_sync();
+    memset(from, 1 + skua_pe(), bytes);
+    layout = skua_layout_of(from, bytes);
+    for (int pe = 0; pe < n; pe++) {
+        out[pe] = skua_channel_open(s->values[pe], &layout);
+        CHECK(out[pe]);
+        skua_channel_put(out[pe]);
+    }
+    wait_for_quiet();
+    CHECK(s->heard == n);
+    s->heard = 0;
+    for (int pe = 0; pe < n; pe++)
+        for (size_t i = 1; i < bytes; i++)
+            CHECK(in[pe][i] == in[pe][0] && in[pe][0] > 0);
+    skua_sync();
+    for (int pe = 0; pe < n; pe++)
+        skua_channel_delete(mine[pe]);
+    skua_sync();
+    for (int pe = 0; pe < n && bytes <= 48; pe++) /* nobody hears of these; they write nothing */
+        skua_channel_put(out[pe]);
+    wait_for_quiet();
+    CHECK(s->heard == 0);
+    for (int pe = 0; pe < n; pe++) {
+        skua_channel_close(out[pe]);
+        pe % 2 ? skua_channel_free(in[pe]) : free(in[pe]);
+    }
+    free(from), free(in), free(mine), free(out);
+}
+
+/* ---- many channels at once ---------------------------------------------------------------------- */
+
+#define FLOOD 2000
+#define BATCH 250 /* of their values that travel at once */
+
+struct flood {
+    uint64_t    *in, *from;
+    skua_channel mine[FLOOD];
+    skua_sender *out[FLOOD];
+};
+
+static skua_layout part(uint64_t *of, int i)
+{
+    return skua_layout_of(of + 25 * i, i % 2 ? 200 : 8);
+}
+
+static void open_flood(struct flood *flood, int before)
+{
+    for (int i = 0; i < FLOOD; i++) {
+        skua_layout layout = part(flood->in, i);
+
+        CHECK(skua_channel_create(&layout, on_heard, NULL, NULL, &flood->mine[i]) == SKUA_OK);
+    }
+    for (int at = 0; at < FLOOD; at += BATCH) {
+        for (int i = at; i < at + BATCH; i++)
+            skua_send_copy(before, value_handler, &flood->mine[i], sizeof *flood->mine);
+        wait_for_values(BATCH);
+        for (int i = at; i < at + BATCH; i++) {
+            skua_layout layout = part(flood->from, i);
+
+            flood->out[i] = skua_channel_open(self()->values[i - at], &layout);
+            CHECK(flood->out[i]);
+        }
+        skua_sync();
+    }
+}
+
+static uint64_t flood_value(int pe, int i)
+{
+    return (uint64_t)pe << 32 | (uint64_t)i;
+}
+
+/* More doorbells than an inbox has room for, while nobody looks. */
+static void test_flood(void)
+{
+    int           to = (skua_pe() + 1) % skua_pes(), before = (skua_pe() + skua_pes() - 1) % skua_pes();
+    struct flood *flood = calloc(1, sizeof *flood);
+
+    flood->in   = skua_channel_alloc(FLOOD * 200);
+    flood->from = malloc(FLOOD * 200);
+    open_flood(flood, before);
+    for (int i = 0; i < FLOOD; i++) {
+        for (int k = 0; k < 25; k++)
+            flood->from[25 * i + k] = flood_value(to, i);
+        skua_channel_put(flood->out[i]);
+    }
+    wait_until_heard(FLOOD);
+    for (int i = 0; i < FLOOD; i++)
+        for (int k = 0; k < (i % 2 ? 25 : 1); k++)
+            CHECK(flood->in[25 * i + k] == flood_value(skua_pe(), i));
+    skua_sync();
+    for (int i = 0; i < FLOOD; i++) {
+        skua_channel_delete(flood->mine[i]);
+        skua_channel_close(flood->out[i]);
+    }
+    skua_channel_free(flood->in);
+    free(flood->from), free(flood);
+    skua_sync();
+}
+
+/* ---- the job ------------------------------------------------------------------------------------ */
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    self()->random = seed + (uint64_t)skua_pe();
+    test_graph();
+    test_graph();
+    test_quiescence(8);
+    test_quiescence(3000);
+    test_quiescence(100000);
+    test_flood();
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1)
+        rounds = (uint32_t)atoi(argv[1]);
+    seed           = tap_seed();
+    offer_handler  = skua_register("offer", on_offer);
+    credit_handler = skua_register("credit", on_credit);
+    poll_handler   = skua_register("poll", on_poll);
+    value_handler  = skua_register("value", on_value);
+    state_key      = skua_pe_data_register(sizeof(struct state));
+    return skua_main(argc, argv, start);
+}

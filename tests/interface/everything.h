@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* everything.h - what the modules of everything.ci share with C. */
+#ifndef EVERYTHING_H
+#define EVERYTHING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../tap.h"
+
+/* Things that happen, and are counted. */
+enum {
+    HIT_SQUARE,
+    HIT_SHAPE,
+    HIT_READONLY,
+    HIT_ARGUMENTS,
+    HIT_MESSAGE,
+    HIT_KEPT,
+    HIT_CREATE,
+    HIT_INDEX,
+    HIT_ATTRIBUTE,
+    HIT_ITEM,
+    HIT_OWN,
+    HIT_FLOW,
+    HIT_DESTROY,
+    HITS
+};
+
+void hit(int what); /* on this PE */
+
+struct setting {
+    int    level;
+    double factor;
+};
+
+/* An index of one's own. */
+struct key {
+    char    name[8];
+    int32_t number;
+};
+
+/* An object with a struct of its own. */
+struct Own {
+    int     n, moves;
+    double *x;
+};
+
+#define BIG (1 << 17) /* numbers: a megabyte */
+
+#endif

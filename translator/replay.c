@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay.c - the files that are named, through what the fuzzer tests (fuzz.c). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "fuzz.h"
+#include "source.h"
+
+int main(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        struct source *source = source_read(argv[i]);
+        char          *copy;
+
+        if (!source) {
+            fprintf(stderr, "%s: %s\n", argv[i], strerror(errno));
+            return 1;
+        }
+        copy = malloc(source->text.length + 1); /* exactly: a sanitizer sees what lies beyond */
+        memcpy(copy, source->text.at, source->text.length);
+        printf("# %s\n", argv[i]);
+        fflush(stdout);
+        LLVMFuzzerTestOneInput((const uint8_t *)copy, source->text.length);
+        free(copy);
+    }
+    arena_free();
+    return 0;
+}
