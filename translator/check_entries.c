@@ -117,11 +117,23 @@ static void check_twice(const struct parameter *list, const struct parameter *pa
         }
 }
 
+/* The completion of `x' is called `x_done'. */
+static void check_done_name(const struct parameter *list, const struct parameter *parameter)
+{
+    const char *done = arena_print("%.*s_done", TEXT(parameter->name.text));
+
+    for (const struct parameter *p = list; parameter->nocopy && p; p = p->next)
+        if (text_equal(p->name.text, text_of(done)))
+            error_name(p->name, "`%s' is what the completion of `%.*s' is called", done,
+                       TEXT(parameter->name.text));
+}
+
 static void check_parameters(const struct checker *checker, struct parameter *list)
 {
     for (struct parameter *p = list; p; p = p->next) {
         check_parameter(checker, list, p);
         check_twice(list, p);
+        check_done_name(list, p);
     }
     for (struct parameter *p = list; p && list->next; p = p->next)
         if (p->passing == PASS_MESSAGE) {
