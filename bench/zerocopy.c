@@ -33,7 +33,7 @@ static _Thread_local struct {
     char        *source, *target; /* memory that is measured, of one kind */
     skua_buffer  theirs;          /* the other's target                   */
     skua_counter turn, told, known;
-    int          peer;
+    int          peer, exchanges;
 } my;
 
 /* ---- ways ------------------------------------------------------------------------------------ */
@@ -139,9 +139,8 @@ static void exchange(size_t bytes)
 {
     skua_buffer mine = target(bytes);
 
-    my.known = (skua_counter)SKUA_COUNTER_INIT;
     skua_send_copy(my.peer, on_buffer, &mine, sizeof mine);
-    skua_counter_wait(&my.known, 1);
+    skua_counter_wait(&my.known, ++my.exchanges);
     skua_sync();
 }
 

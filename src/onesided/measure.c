@@ -3,10 +3,11 @@
  * measure.c - from how many bytes on it pays not to copy.
  *
  * A message that data are copied into and out of costs two copies.  A transfer without costs
- * one, and besides: a message to the owner that its memory is free, and the call of the system
- * where memory is not shared; between hosts a round trip.  The copies and the call are measured,
- * a few times each and at sizes that double, until the one way is faster; what a message or a
- * round trip costs is known well enough.
+ * one at most, and besides: a message to the owner that its memory is free, and the call of the
+ * system where memory is not shared; between hosts a round trip.  What a byte costs in a copy
+ * and through the system, and the call itself, are measured; that memory which another core has
+ * used costs some three times as much to copy, and what a message or a round trip costs, is known
+ * well enough.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +21,12 @@
 #include "onesided/buffer.h"
 #include "onesided/registration.h"
 
-#define SIZES_FROM ((size_t)256)
-#define SIZES_TO   ((size_t)256 << 10)
-#define TIMES      3
-#define MESSAGE    150.0   /* ns */
+#define ROOM       ((size_t)256 << 10)
+#define LEAST      ((size_t)1 << 10)
+#define MOST       ((size_t)1 << 20)
+#define TIMES      4
+#define MESSAGE    100.0   /* ns */
+#define ACROSS     3.0     /* a copy between cores to one that stays in a cache */
 #define ROUND_SOFT 40000.0 /* ns, of a network that needs CPUs */
 #define ROUND_HARD 4000.0
 
@@ -65,29 +68,32 @@ static double time_of(bool (*way)(char *, char *, size_t), char *to, char *from,
     return least;
 }
 
-/* Those that are not set: 0. */
+/* Where a fixed cost of @p ns is made up for by @p per_byte: the next power of two. */
+static size_t even_at(double ns, double per_byte)
+{
+    size_t bytes = LEAST;
+
+    while (bytes < MOST && (double)bytes * per_byte < ns)
+        bytes *= 2;
+    return bytes;
+}
+
 static struct ski_zero_copy measure(void)
 {
-    struct ski_zero_copy found = {0};
-    char                *to = ski_malloc(SIZES_TO), *from = ski_malloc(SIZES_TO);
-    double               copied = 1;
-    size_t               bytes;
+    struct ski_zero_copy found;
+    char                *to = ski_malloc(ROOM), *from = ski_malloc(ROOM);
+    double               copied, call, attached;
 
-    memset(from, 1, SIZES_TO);
-    memset(to, 1, SIZES_TO);
-    for (bytes = SIZES_FROM; bytes < SIZES_TO && !(found.shared && found.host); bytes *= 2) {
-        copied = time_of(copy, to, from, bytes);
-        if (!found.shared && copied > MESSAGE)
-            found.shared = bytes;
-        if (!found.host && time_of(attach, to, from, bytes) + MESSAGE < 2 * copied)
-            found.host = bytes;
-    }
-    if (!found.shared)
-        found.shared = SIZES_TO;
-    if (!found.host)
-        found.host = SIZES_TO;
-    copied    = time_of(copy, to, from, SIZES_TO / 4) / (double)(SIZES_TO / 4);
-    found.net = (size_t)((ski_registration_pins() ? ROUND_HARD : ROUND_SOFT) / (2 * copied));
+    memset(from, 1, ROOM);
+    memset(to, 1, ROOM);
+    copied   = ACROSS * time_of(copy, to, from, ROOM) / (double)ROOM;
+    call     = time_of(attach, to, from, 1);
+    attached = (time_of(attach, to, from, ROOM) - call) / (double)ROOM;
+    found    = (struct ski_zero_copy){
+           .shared = even_at(MESSAGE, copied),
+           .host   = even_at(MESSAGE + call, 2 * copied - attached),
+           .net    = even_at(ski_registration_pins() ? ROUND_HARD : ROUND_SOFT, 2 * copied),
+    };
     free(to);
     free(from);
     return found;
@@ -132,8 +138,6 @@ size_t skua_zero_copy_bytes(int pe)
 
 bool ski_zero_copy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes)
 {
-    if (bytes < SIZES_FROM && !ski_config.zero_copy_host)
-        return false;
     if (ski_job_index(self->job, pe) >= 0 && ski_arena_contains(self->job->arena, at))
         return bytes >= known()->shared;
     return bytes >= skua_zero_copy_bytes(pe);
