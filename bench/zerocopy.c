@@ -21,8 +21,8 @@
 
 #define ROOM ((size_t)4 << 20)
 
-static const size_t sizes[] = {64,    256,   1024,   2048,   4096,    8192,    16384,
-                               32768, 65536, 262144, 1048576, 4194304};
+static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
+                               16384, 32768, 65536, 262144, 1048576, 4194304};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
@@ -125,7 +125,8 @@ static void take_posted(skua_msg *msg)
     skua_complete(skua_done_count(&my.turn), NULL, 0);
 }
 
-/* ---- measuring -------------------------------------------------------------------------------- */
+/* ---- measuring --------------------------------------------------------------------------------
+ */
 
 static void take_known(skua_msg *msg)
 {

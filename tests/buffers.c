@@ -183,8 +183,8 @@ static void test_long_run(void)
             skua_buffer b = skua_buffer_of(memory + i % (1 << 16), 100, SKUA_REGISTER_NOW,
                                            skua_done_nothing(), 0);
             if (b.held) {
-                skua_buffer again = skua_buffer_of(b.at, 100, SKUA_REGISTER_NOW,
-                                                   skua_done_nothing(), 0);
+                skua_buffer again =
+                    skua_buffer_of(b.at, 100, SKUA_REGISTER_NOW, skua_done_nothing(), 0);
 
                 CHECK(skua_gaddr_equal(again.where, b.where));
                 skua_buffer_deregister(&again);
@@ -233,7 +233,8 @@ static void test_errors(void)
     CHECK(skua_zero_copy_bytes(skua_pes() - 1) > 0);
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all ---------------------------------------------------------------------------------------
+ */
 
 static void quiet(void *arg, const void *data, size_t bytes)
 {
@@ -281,7 +282,7 @@ static void start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     on_offer  = skua_register("offer", take_offer);
-    on_finish   = skua_register("finish", finish);
+    on_finish = skua_register("finish", finish);
     state_key = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

@@ -218,8 +218,8 @@ static void work(struct state *s)
 
 static void the_end(void *arg, const void *data, size_t bytes)
 {
-    const int64_t *sum    = data;
-    int64_t        pes    = skua_pes(), all = (messages + 15) / 16 + (messages + 7) / 16;
+    const int64_t *sum = data;
+    int64_t        pes = skua_pes(), all = (messages + 15) / 16 + (messages + 7) / 16;
     int64_t        to_box = (messages + 26) / 32;
 
     (void)arg;
@@ -276,12 +276,12 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    on_parts    = skua_register("parts", take);
-    on_all      = skua_register("all", take_all);
-    on_check    = skua_register("check", say);
-    on_go       = skua_register("go", go);
-    Box         = skua_class_register(&(skua_class_def){
-                .name = "Box", .bytes = sizeof(struct box), .pup = Box_pup});
+    on_parts = skua_register("parts", take);
+    on_all   = skua_register("all", take_all);
+    on_check = skua_register("check", say);
+    on_go    = skua_register("go", go);
+    Box      = skua_class_register(
+             &(skua_class_def){.name = "Box", .bytes = sizeof(struct box), .pup = Box_pup});
     Member      = skua_class_register(&(skua_class_def){.name = "Member", .bytes = 8});
     box_take    = skua_entry_register(Box, "take", Box_take, 0);
     box_move    = skua_method_register(Box, "move", Box_move, 0);

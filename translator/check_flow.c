@@ -294,8 +294,9 @@ static void check_call(const struct flow *flow, struct statement *call)
     }
     for (const struct parameter *p = entry->parameters; p; p = p->next)
         if (p->nocopy) {
-            error_name(call->name, "`%.*s' has arguments that are not copied: it can be sent to, "
-                                   "but not called",
+            error_name(call->name,
+                       "`%.*s' has arguments that are not copied: it can be sent to, "
+                       "but not called",
                        TEXT(call->name.text));
             return;
         }

@@ -112,10 +112,10 @@ static void describe(struct ski_part *to, uint32_t kind, const skua_part *part)
 
 skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned n)
 {
-    struct ski_pe    *self = SKI_SELF();
-    size_t            end  = aligned(bytes);
-    struct ski_part  *at;
-    skua_msg         *msg;
+    struct ski_pe   *self = SKI_SELF();
+    size_t           end  = aligned(bytes);
+    struct ski_part *at;
+    skua_msg        *msg;
 
     for (unsigned i = 0; i < n; i++)
         end += piece_extent(kind_of(self, pe, &part[i]), part[i].bytes);
@@ -131,8 +131,8 @@ skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned
 skua_msg *skua_parts_copied(skua_msg *msg)
 {
     const struct ski_parts *parts = parts_of(msg);
-    struct ski_part        *from = first_of(msg, parts), *to;
-    size_t                  end  = aligned(parts->first);
+    struct ski_part        *from  = first_of(msg, parts), *to;
+    size_t                  end   = aligned(parts->first);
     skua_msg               *made;
 
     for (unsigned i = 0; i < parts->count; i++, from = after(from))
@@ -213,7 +213,7 @@ static void fetch(struct pending *pending, unsigned i, struct ski_part *part, vo
 
     *slot = (struct slot){pending, part, to ? NULL : skua_buffer_alloc(part->bytes)};
     here  = skua_buffer_of(to ? to : slot->landed, part->bytes, SKUA_REGISTER_LATER,
-                           skua_done_call(landed, slot), from.user);
+                          skua_done_call(landed, slot), from.user);
     pending->waiting++;
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("part %u of a message from PE %d cannot be fetched", i, pending->msg->source);
@@ -230,7 +230,8 @@ static bool fetched(struct pending *pending)
     return true;
 }
 
-/* ---- arriving --------------------------------------------------------------------------------- */
+/* ---- arriving ---------------------------------------------------------------------------------
+ */
 
 /* What came with the message goes where the program wants it. */
 static void copy_to(struct ski_part *part, void *to)
@@ -301,7 +302,8 @@ bool skua_parts_here(skua_msg *msg, void *self, skua_entry entry, skua_post_fn p
     return here;
 }
 
-/* ---- using ------------------------------------------------------------------------------------ */
+/* ---- using ------------------------------------------------------------------------------------
+ */
 
 /* A message that has moved with its object, away from where its parts are. */
 static const void *fetch_now(struct ski_part *part)
@@ -376,7 +378,8 @@ void skua_found_parts_end(const void *data, size_t bytes, size_t *end, const cha
     *end += sizeof(struct ski_parts);
 }
 
-/* ---- to all ------------------------------------------------------------------------------------ */
+/* ---- to all ------------------------------------------------------------------------------------
+ */
 
 /* A part that several use. */
 struct share {
@@ -386,8 +389,8 @@ struct share {
 
 /* For one PE of a host: what it shall do with the message that follows. */
 struct to_host {
-    skua_collection all; /* 0: PEs                */
-    uint32_t        id;  /* an entry, or a handler */
+    skua_collection all;       /* 0: PEs                */
+    uint32_t        id;        /* an entry, or a handler */
     uint32_t        processes; /* it is a process group */
 };
 
@@ -450,9 +453,9 @@ static void spread_pending(struct pending *pending)
 /* Whether all PEs of this host reach a part. */
 static bool is_shared(const struct ski_pe *self, const skua_buffer *buffer)
 {
-    return ski_buffer_reach(self, buffer) && (ski_arena_contains(self->job->arena, buffer->at) ||
-                                              (self->job->here == 1 && ski_config.direct) ||
-                                              self->job->pes_here == 1);
+    return ski_buffer_reach(self, buffer) &&
+           (ski_arena_contains(self->job->arena, buffer->at) ||
+            (self->job->here == 1 && ski_config.direct) || self->job->pes_here == 1);
 }
 
 static void to_host(skua_msg *msg, const struct to_host *to)

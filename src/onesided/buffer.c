@@ -49,8 +49,7 @@ skua_status_t skua_buffer_register(skua_buffer *buffer)
         ski_misuse("%s: a buffer of PE %d, on PE %d", __func__, buffer->pe, self->pe);
     if (buffer->held)
         return SKUA_OK;
-    status       = ski_registration_hold(self, buffer->at, buffer->bytes, &buffer->where,
-                                         &buffer->room);
+    status = ski_registration_hold(self, buffer->at, buffer->bytes, &buffer->where, &buffer->room);
     buffer->held = status == SKUA_OK;
     return status;
 }
@@ -159,8 +158,8 @@ static void send(struct ski_pe *self, int pe, const struct ski_buffer_packet *pa
 static void send_data(struct ski_pe *self, const skua_buffer *from, const skua_buffer *to,
                       size_t bytes)
 {
-    struct ski_buffer_packet packet = {.verb = SKI_BUFFER_DATA, .bytes = bytes, .from = *from,
-                                       .to = *to};
+    struct ski_buffer_packet packet = {
+        .verb = SKI_BUFFER_DATA, .bytes = bytes, .from = *from, .to = *to};
 
     send(self, to->pe, &packet, from->at, bytes);
     tell(from);
@@ -226,18 +225,18 @@ static void know_region(struct ski_pe *self, const skua_buffer *buffer)
 
 static void start_put(struct ski_pe *self, struct ski_put *put)
 {
-    skua_ends ends = {.order = SKUA_UNORDERED, .remote = skua_done_call(put_over, put)};
+    skua_ends      ends = {.order = SKUA_UNORDERED, .remote = skua_done_call(put_over, put)};
+    struct ski_put copy; /* it may be over, and gone, when the call returns */
 
-    ski_origin_of(self)->puts++;
-    know_region(self, &put->to);
     put->told = in_order(put);
-    if (put->told) {
-        struct ski_put copy = *put; /* it may be over when the call returns */
-
-        if (skua_put_nb(copy.to.where, copy.from.at, copy.bytes, &ends) >= 0)
-            send_over(self, &copy);
-    } else {
-        (void)skua_put_nb(put->to.where, put->from.at, put->bytes, &ends);
+    copy      = *put;
+    ski_origin_of(self)->puts++;
+    know_region(self, &copy.to);
+    if (skua_put_nb(copy.to.where, copy.from.at, copy.bytes, &ends) < 0) {
+        ski_origin_of(self)->puts--; /* it has been logged, or the job ends */
+        free(put);
+    } else if (copy.told) {
+        send_over(self, &copy);
     }
 }
 
@@ -272,8 +271,8 @@ static void get_over(void *arg, const void *data, size_t bytes)
 
 static skua_status_t get_by_driver(const skua_buffer *here, const skua_buffer *from, size_t bytes)
 {
-    struct ski_put *get = ski_malloc(sizeof *get);
-    skua_ends ends = {.order = SKUA_UNORDERED, .local = skua_done_call(get_over, get)};
+    struct ski_put *get  = ski_malloc(sizeof *get);
+    skua_ends       ends = {.order = SKUA_UNORDERED, .local = skua_done_call(get_over, get)};
     skua_status_t   status;
 
     *get   = (struct ski_put){.from = *from, .to = *here, .bytes = bytes};
@@ -297,8 +296,8 @@ static skua_status_t lend(struct ski_pe *self, struct ski_buffer_packet *packet)
 
     if (packet->to.held)
         return SKUA_OK;
-    status = ski_registration_hold(self, packet->to.at, packet->to.bytes, &packet->to.where,
-                                   &packet->to.room);
+    status       = ski_registration_hold(self, packet->to.at, packet->to.bytes, &packet->to.where,
+                                         &packet->to.room);
     packet->lent = status == SKUA_OK;
     return status;
 }
@@ -306,8 +305,8 @@ static skua_status_t lend(struct ski_pe *self, struct ski_buffer_packet *packet)
 static skua_status_t get_far(struct ski_pe *self, const skua_buffer *here, const skua_buffer *from,
                              size_t bytes)
 {
-    struct ski_buffer_packet packet = {.verb = SKI_BUFFER_FETCH, .bytes = bytes, .from = *from,
-                                       .to = *here};
+    struct ski_buffer_packet packet = {
+        .verb = SKI_BUFFER_FETCH, .bytes = bytes, .from = *from, .to = *here};
 
     if (from->held && by_driver(bytes) && !by_data(here, from, bytes) && !self->thread)
         return get_by_driver(here, from, bytes);
@@ -320,8 +319,8 @@ static skua_status_t get_far(struct ski_pe *self, const skua_buffer *here, const
 static skua_status_t put_far(struct ski_pe *self, const skua_buffer *here, const skua_buffer *to,
                              size_t bytes)
 {
-    struct ski_buffer_packet packet = {.verb = SKI_BUFFER_ASK, .bytes = bytes, .from = *here,
-                                       .to = *to};
+    struct ski_buffer_packet packet = {
+        .verb = SKI_BUFFER_ASK, .bytes = bytes, .from = *here, .to = *to};
 
     if (by_data(here, to, bytes))
         send_data(self, here, to, bytes);

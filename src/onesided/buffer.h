@@ -22,8 +22,13 @@
 #include "core/pe.h"
 
 /* The packets, all of one form; DATA is followed by the bytes. */
-enum ski_buffer_verb { SKI_BUFFER_FETCH, SKI_BUFFER_ASK, SKI_BUFFER_READY, SKI_BUFFER_DATA,
-                       SKI_BUFFER_OVER };
+enum ski_buffer_verb {
+    SKI_BUFFER_FETCH,
+    SKI_BUFFER_ASK,
+    SKI_BUFFER_READY,
+    SKI_BUFFER_DATA,
+    SKI_BUFFER_OVER
+};
 
 struct ski_buffer_packet {
     uint32_t    verb;

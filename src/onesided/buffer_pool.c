@@ -23,7 +23,7 @@ struct head {
     _Alignas(SKI_CACHE_LINE) struct head *next;
     skua_completion back; /* to be kept, by the PE that made it */
     skua_gaddr      where;
-    uint32_t        class;
+    uint32_t class;
 };
 
 struct ski_buffer_pool {
@@ -66,7 +66,7 @@ static void come_back(void *arg, const void *data, size_t bytes)
     (void)data, (void)bytes;
     if (pool->count[head->class] < KEPT_MOST) {
         pool->count[head->class]++;
-        head->next                = pool->kept[head->class];
+        head->next              = pool->kept[head->class];
         pool->kept[head->class] = head;
         return;
     }
@@ -88,9 +88,9 @@ static struct head *make(struct ski_pe *self, uint32_t class)
 /* The blocks that a PE keeps are pinned. */
 static void *alloc_pinned(struct ski_pe *self, size_t bytes)
 {
-    struct ski_buffer_pool *pool  = pool_of(self);
-    uint32_t                class = bytes <= 64 ? 6 : 64 - (uint32_t)__builtin_clzll(bytes - 1);
-    struct head            *head;
+    struct ski_buffer_pool *pool = pool_of(self);
+    uint32_t class               = bytes <= 64 ? 6 : 64 - (uint32_t)__builtin_clzll(bytes - 1);
+    struct head *head;
 
     if (class >= CLASSES)
         ski_fatal("no memory for a buffer of %zu bytes", bytes);

@@ -15,8 +15,8 @@
 #define BUCKETS 256
 
 struct registration {
-    struct registration *next;           /* of one hash value                      */
-    struct registration *newer, *older;  /* of those that are kept, by last use    */
+    struct registration *next;          /* of one hash value                      */
+    struct registration *newer, *older; /* of those that are kept, by last use    */
     char                *base;
     size_t               bytes;
     skua_region          region;

@@ -2,7 +2,8 @@
 /* nocopy.c - see nocopy.ci. */
 #include "nocopy.ci.h"
 
-/* ---- arrays that say whose they are -------------------------------------------------------------- */
+/* ---- arrays that say whose they are
+ * -------------------------------------------------------------- */
 
 /* On the heap or of the pool, by their length. */
 static bool of_pool(int n)
@@ -40,7 +41,8 @@ void is_free(skua_buffer b)
         free(x);
 }
 
-/* ---- blocks -------------------------------------------------------------------------------------- */
+/* ---- blocks
+ * -------------------------------------------------------------------------------------- */
 
 static int size_of(int step, int which)
 {
@@ -50,7 +52,7 @@ static int size_of(int step, int which)
 
 void send_all(Block *self)
 {
-    int             me   = Block_index(self), step = self->step, n = size_of(step, me);
+    int             me = Block_index(self), step = self->step, n = size_of(step, me);
     Block_element   next = Block_at(blocks, (me + 1) % count);
     skua_completion done = Block_sent_done(Block_self(self));
     skua_index      one  = skua_index1((me + 1) % count);
@@ -64,8 +66,8 @@ void send_all(Block *self)
     Block_strand(next, n, new_array(n, 2), done);
     Block_go_on(next);
     Team_tell_all(team, n, new_array(n, 5), done);
-    Block_plain_section(Block_section_of(blocks, &one, 1), n, new_array(n, 3), done, new_array(n, 4),
-                        done);
+    Block_plain_section(Block_section_of(blocks, &one, 1), n, new_array(n, 3), done,
+                        new_array(n, 4), done);
 }
 
 void Block_on_create(Block *self)
@@ -108,7 +110,8 @@ void Block_on_plain(Block *self, int n, const double *x, const double *y)
     free((void *)(uintptr_t)y);
 }
 
-/* ---- others ---------------------------------------------------------------------------------------- */
+/* ---- others
+ * ---------------------------------------------------------------------------------------- */
 
 void Mover_on_create(Mover *self)
 {

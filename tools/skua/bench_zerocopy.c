@@ -11,8 +11,8 @@
 #define WIDTH 10
 #define GOAL  4096.0 /* bytes */
 
-static const size_t sizes[] = {64,    256,   1024,   2048,   4096,    8192,    16384,
-                               32768, 65536, 262144, 1048576, 4194304};
+static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
+                               16384, 32768, 65536, 262144, 1048576, 4194304};
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
@@ -107,8 +107,8 @@ static void plot(const struct results *r, FILE *to)
                                 {.name = "put", .colour = "#1f77b4", .dash = ""},
                                 {.name = "send", .colour = "#2ca02c", .dash = ""},
                                 {.name = "post", .colour = "#9467bd", .dash = ""}};
-    struct plot  picture     = {"Data from one process to another, one way", "bytes",
-                                "microseconds", curve, WAYS};
+    struct plot  picture = {"Data from one process to another, one way", "bytes", "microseconds",
+                            curve, WAYS};
 
     for (size_t w = 0; w < WAYS; w++) {
         char metric[32];

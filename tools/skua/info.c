@@ -65,10 +65,11 @@ static void print_zero_copy(void)
 {
     struct ski_zero_copy from = ski_zero_copy_measure();
 
-    printf("zero copy   from %zu bytes inside a process and in shared memory, %zu between processes,\n"
-           "            %zu between hosts (%s)\n",
-           from.shared, from.host, from.net,
-           ski_config.zero_copy_host && ski_config.zero_copy_net ? "as set" : "measured, or set");
+    printf(
+        "zero copy   from %zu bytes inside a process and in shared memory, %zu between processes,\n"
+        "            %zu between hosts (%s)\n",
+        from.shared, from.host, from.net,
+        ski_config.zero_copy_host && ski_config.zero_copy_net ? "as set" : "measured, or set");
 }
 
 static void print_summary(void)
