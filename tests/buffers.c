@@ -266,10 +266,7 @@ static void start(int argc, char **argv)
 {
     struct state *s = self();
 
-    if (argc > 1)
-        transfers = atoi(argv[1]);
-    if (argc > 2)
-        many = atoi(argv[2]);
+    (void)argc, (void)argv;
     s->seed = tap_seed() + 7919 * (uint64_t)skua_pe() + 1;
     test_errors();
     test_pool(&s->seed);
@@ -281,6 +278,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1)
+        transfers = atoi(argv[1]);
+    if (argc > 2)
+        many = atoi(argv[2]);
     on_offer  = skua_register("offer", take_offer);
     on_finish = skua_register("finish", finish);
     state_key = skua_pe_data_register(sizeof(struct state));

@@ -258,12 +258,14 @@ static void test_own(void)
 
 /* ---- deletion, journeys ------------------------------------------------------------------ */
 
+/* Others still believe an element to be where it was deleted: their messages take detours, and
+ * overtake each other as those to elements that move do. */
 static void test_again(void)
 {
     skua_collection group = workers(), all = make(0, 1, STAY);
 
     for (int round = 0; round < 20; round++) {
-        let_work(group, all, round % 2 ? LOOSE : OWN, 0);
+        let_work(group, all, LOOSE, 0);
         wait_quiet();
         for (int i = 0; i < ELEMENTS; i++)
             skua_delete_ref(skua_element1(all, i));
@@ -275,7 +277,7 @@ static void test_again(void)
             skua_delete_ref(skua_element1(all, i));
         wait_quiet();
     }
-    let_work(group, all, HERE, 0);
+    let_work(group, all, LOOSE, 0);
     check_sums(all, (int64_t)ELEMENTS * EACH * skua_pes(), ELEMENTS);
     skua_collection_delete(all);
     skua_collection_delete(group);

@@ -31,12 +31,17 @@ ok "examples see include/skua alone" reaches examples base boot transport core o
 ok "benchmarks too" reaches bench base boot transport core onesided objects flow
 ok "applications too" reaches apps base boot transport core onesided objects flow
 
+ok "the translator uses nothing of the runtime" reaches translator base boot transport core onesided objects flow
+public=$(grep -rn '^#include <skua/' translator || true)
+out=$public
+ok "not even its headers" test -z "$public"
+
 # Public names begin with skua_ or SKUA_, internal ones with ski_ or SKI_.
 public=$(grep -rnE '\bski_' include || true)
 out=$public
 ok "no internal name in a public header" test -z "$public"
 shy=$(grep -rLE 'SPDX-License-Identifier: Apache-2.0' --include='*.[chS]' --include='*.sh' \
-  --include='CMakeLists.txt' --include='*.cmake' src include tools tests bench examples apps cmake scripts)
+  --include='CMakeLists.txt' --include='*.cmake' src include tools translator tests bench examples apps cmake scripts)
 out=$shy
 ok "every file names its licence" test -z "$shy"
 tap_end

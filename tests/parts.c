@@ -14,17 +14,16 @@
 #define PARTS 3
 #define ROOM  ((size_t)200000)
 
-static skua_handler    on_parts, on_all, on_check;
-static skua_class      Box, Member;
-static skua_entry      box_take, box_move, member_take;
-static skua_pe_data    state_key;
-static skua_collection boxes, members;
-static int             messages = 100;
+static skua_handler on_parts, on_all, on_check, on_go;
+static skua_class   Box, Member;
+static skua_entry   box_take, box_move, member_take;
+static skua_pe_data state_key;
+static int          messages = 100;
 
 struct state { /* of a PE */
-    uint64_t seed;
-    int64_t  sent, freed, got, all_got;
-    char    *posted[PARTS];
+    uint64_t        seed;
+    int64_t         sent, freed, got, all_got;
+    skua_collection boxes, members;
 };
 
 struct head {
@@ -35,7 +34,6 @@ struct head {
 
 struct box {
     int32_t taken;
-    char   *posted[PARTS];
 };
 
 static struct state *self(void)
@@ -198,7 +196,7 @@ static void work(struct state *s)
 {
     for (int i = 0; i < messages; i++) {
         int      pe  = (int)(tap_random(&s->seed) % (unsigned)skua_pes());
-        skua_ref box = skua_element1(boxes, (int)(tap_random(&s->seed) % 8));
+        skua_ref box = skua_element1(s->boxes, (int)(tap_random(&s->seed) % 8));
 
         if (tap_random(&s->seed) % 2) {
             skua_send(pe, on_parts, make(s, pe, (int)(tap_random(&s->seed) % 2)));
@@ -210,9 +208,9 @@ static void work(struct state *s)
         if (i % 16 == 0)
             skua_parts_broadcast(on_all, make(s, SKUA_ALL_PES, 0));
         if (i % 16 == 8)
-            skua_parts_invoke_all(members, member_take, make(s, SKUA_ALL_PES, 0));
+            skua_parts_invoke_all(s->members, member_take, make(s, SKUA_ALL_PES, 0));
         if (i % 32 == 5)
-            skua_parts_invoke_all(boxes, box_take, make(s, SKUA_ALL_PES, 0));
+            skua_parts_invoke_all(s->boxes, box_take, make(s, SKUA_ALL_PES, 0));
     }
 }
 
@@ -248,20 +246,19 @@ static void all_quiet(void *arg, const void *data, size_t bytes)
 
 static void go(skua_msg *msg)
 {
-    memcpy(&boxes, skua_msg_data(msg), sizeof boxes);
-    memcpy(&members, (char *)skua_msg_data(msg) + sizeof boxes, sizeof members);
+    const skua_collection *both = skua_msg_data(msg);
+
+    self()->boxes   = both[0];
+    self()->members = both[1];
     skua_msg_free(msg);
     work(self());
     if (skua_pe() == 0)
         skua_quiescence(skua_done_call(all_quiet, NULL));
 }
 
-static skua_handler on_go;
-
 static void start(int argc, char **argv)
 {
-    if (argc > 1)
-        messages = atoi(argv[1]);
+    (void)argc, (void)argv;
     self()->seed = tap_seed() + 7919 * (uint64_t)skua_pe() + 1;
     if (skua_pe() == 0) {
         skua_collection both[2];

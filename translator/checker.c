@@ -72,7 +72,8 @@ static void add_item(struct checker *checker, struct item *item)
     case ITEM_EXTERN:
     case ITEM_INCLUDE:
     case ITEM_HASH:
-    case ITEM_CODE: break;
+    case ITEM_CODE:
+    case ITEM_INIT: break;
     }
 }
 

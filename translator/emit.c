@@ -76,6 +76,9 @@ static void emit_declaration(struct files to, const struct item *item)
     case ITEM_RECORD:
         emit_record(to, item->is.record);
         break;
+    case ITEM_INIT:
+        put(to.header, "void %.*s(void);\n", TEXT(item->is.function.text));
+        break;
     case ITEM_CLASS: /* later */
     case ITEM_EXTERN:
     case ITEM_CODE:
@@ -132,7 +135,9 @@ static void put_registration(struct files to, const struct module *module)
 
     put_once(to, module, "register");
     for (const struct item *item = module->items; item; item = item->next) {
-        if (item->kind == ITEM_CLASS)
+        if (item->kind == ITEM_INIT)
+            put(source, "    %.*s();\n", TEXT(item->is.function.text));
+        else if (item->kind == ITEM_CLASS)
             put_class_registration(source, item->is.class);
         else if (item->kind == ITEM_READONLY)
             for (const struct field *field = item->is.readonly; field; field = field->next)

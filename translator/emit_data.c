@@ -109,9 +109,7 @@ static void put_each(struct writer *to, struct text of, const char *it, const st
 static void put_free(struct writer *to, struct text of, const char *it, const struct field *fields)
 {
     for (const struct field *field = fields; field; field = field->next) {
-        if (field->transient)
-            continue;
-        if (field->record && !field->stars)
+        if (field->record && !field->stars && !field->transient)
             put_each(to, of, it, field, "free", "");
         if (field->variable || is_string(field))
             put(to, "    free(%s->%.*s);\n", it, NAME(field));

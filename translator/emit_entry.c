@@ -556,7 +556,8 @@ void emit_wire(struct files to, const struct class *class, const struct entry *e
     const char *name = stem_of(class, entry), *full = title_of(class, entry);
     enum wire   wire = wire_of(entry);
     bool        local = entry->attributes & ATTRIBUTE_LOCAL;
-    bool        opened = class->kind != CLASS_INTERFACE;
+    bool        items  = entry->attributes & ATTRIBUTE_AGGREGATE && class->kind == CLASS_GROUP;
+    bool        opened = class->kind != CLASS_INTERFACE && !items;
     bool        main   = class->kind == CLASS_MAINCHARE && entry->kind == ENTRY_CONSTRUCTOR;
 
     if (local || wire == WIRE_NONE || wire == WIRE_MESSAGE || is_batch(entry))

@@ -12,7 +12,7 @@
 /* What begins an item: the rules, and the kinds of classes. */
 static const char *const item_words[] = {
     "extern", "include", "readonly",  "message", "struct",    "code", "mainchare",
-    "chare",  "group",   "nodegroup", "array",   "interface", NULL,
+    "chare",  "group",   "nodegroup", "array",   "interface", "initnode", NULL,
 };
 
 static const char *const module_words[] = {"module", "mainmodule", NULL};
@@ -147,6 +147,19 @@ static struct item *parse_code(struct parser *parser)
     return expect_mark(parser, '{', "`code'") && take_block(parser, &item->is.code) ? item : NULL;
 }
 
+/* "initnode" NAME "(" ")" ";" */
+static struct item *parse_init(struct parser *parser)
+{
+    struct token word = take(parser);
+    struct item *item = new_item(parser, ITEM_INIT, &word);
+
+    return expect_name(parser, &item->is.function, "the name of a function") &&
+                   expect_mark(parser, '(', "the name") && expect_mark(parser, ')', "`('") &&
+                   expect_semicolon(parser, "`)'")
+               ? item
+               : NULL;
+}
+
 static struct item *parse_class_item(struct parser *parser, const char *as)
 {
     struct token first = *look(parser);
@@ -165,6 +178,7 @@ static struct item *parse_as(struct parser *parser, const char *word)
     } rules[] = {
         {"extern", parse_extern},   {"include", parse_include}, {"readonly", parse_readonly},
         {"message", parse_message}, {"struct", parse_struct},   {"code", parse_code},
+        {"initnode", parse_init},
     };
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)

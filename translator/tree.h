@@ -219,6 +219,7 @@ enum item_kind {
     ITEM_RECORD,
     ITEM_CLASS,
     ITEM_CODE, /* code { C }: for the C file       */
+    ITEM_INIT, /* initnode f();                    */
 };
 
 struct item {
@@ -228,6 +229,7 @@ struct item {
     struct text    comment;
     union {
         struct name     module;  /* EXTERN                                   */
+        struct name     function; /* INIT                                    */
         struct code     code;    /* INCLUDE: with quotes or brackets; HASH: the line; CODE */
         struct field   *readonly;
         struct message *message;

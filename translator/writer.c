@@ -36,17 +36,19 @@ static void append(struct writer *to, const char *at, size_t length)
 
 void put(struct writer *to, const char *format, ...)
 {
-    va_list list, again;
+    va_list list;
+    char   *text;
     int     length;
 
     va_start(list, format);
-    va_copy(again, list);
-    length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    reserve(to, (size_t)length + 1);
-    vsnprintf(to->at + to->length, (size_t)length + 1, format, list);
+    length = vasprintf(&text, format, list);
     va_end(list);
-    to->length += (size_t)length;
+    if (length < 0) {
+        fputs("skuac: out of memory\n", stderr);
+        exit(2);
+    }
+    append(to, text, (size_t)length);
+    free(text);
 }
 
 void put_all(struct writer *to, const struct writer *from)

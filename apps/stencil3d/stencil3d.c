@@ -31,7 +31,8 @@ void Block_on_create(Block *b)
     for (int d = 0; d < 3; d++)
         b->n[d] = (int)(options.size[d] / options.blocks[d]);
     for (struct set *set = b->set; set < b->set + 2; set++) {
-        set->of = b;
+        set->of    = b;
+        set->sweep = set - b->set;
         set->u  = skua_channel_alloc((cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
         memset(set->u, 0, (cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
         set->end[WEST] = set->u + cells_of(b);
@@ -111,33 +112,41 @@ void Block_on_fill(Block *b)
 
 static void compare_row(Block *b, float *u, const double *x, double yz, void *arg)
 {
-    struct outcome *o = arg;
+    struct outcome *o      = arg;
+    const float    *before = b->set[(b->sweep + 1) % 2].u + (u - b->set[b->sweep % 2].u);
 
     for (int i = 0; i < b->n[0]; i++) {
-        o->error = fmax(o->error, fabs(u[i] - x[i] - yz));
+        o->error    = fmax(o->error, fabs(u[i] - x[i] - yz));
+        o->residual = fmax(o->residual, fabsf(u[i] - before[i]));
         o->sum += u[i];
     }
 }
 
 /* Largest errors and residuals, and the sum of all cells. */
-static void combine(void *to, const void *from, size_t count)
+static void combine(void *to, const void *from, size_t count, skua_type type)
 {
     struct outcome       *a = to;
     const struct outcome *b = from;
 
-    (void)count;
+    (void)count, (void)type;
     a->error    = fmax(a->error, b->error);
     a->residual = fmax(a->residual, b->residual);
     a->sum += b->sum;
 }
 
+static skua_op outcome_op;
+
+void register_operator(void)
+{
+    outcome_op = skua_op_register("outcome", combine);
+}
+
 void hand_in(Block *b)
 {
-    struct outcome o = {.residual = b->residual};
+    struct outcome o = {0};
 
     for_each_row(b, compare_row, &o);
-    (void)combine;
-    skua_contribute(b, SKUA_MAX, SKUA_DOUBLE, &o, 3, Main_finished_done(boss));
+    skua_contribute(b, outcome_op, SKUA_DOUBLE, &o, 3, Main_finished_done(boss));
 }
 
 /* ---- faces ------------------------------------------------------------------------------------- */
@@ -261,7 +270,7 @@ static void arrived(void *arg)
     if (++set->filled < SIDES)
         return;
     set->filled = 0;
-    Block_filled(Block_self(set->of), set->of->filled++);
+    Block_filled(Block_self(set->of), set->sweep);
 }
 
 void create_channels(Block *b)
@@ -287,34 +296,32 @@ void open_channel(Block *b, int s, int side, skua_channel channel)
 
 void put_faces(Block *b)
 {
-    b->filled = b->filled < b->sweep ? b->sweep : b->filled; /* those before came in messages */
     for (int side = 0; side < SIDES; side++)
         skua_channel_put(b->set[b->sweep % 2].out[side]);
+}
+
+/* What the last sweep has read may be written again. */
+void release_ghosts(Block *b)
+{
+    for (int side = 0; side < SIDES; side++)
+        skua_channel_ready(b->set[(b->sweep + 1) % 2].in[side]);
 }
 
 /* ---- the mean of seven points ------------------------------------------------------------------- */
 
 /* One row; @p w and @p e are the cells beyond its ends. */
-static float sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
-                       const float *restrict s, const float *restrict a, const float *restrict d,
-                       float w, float e, int count)
+static void sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
+                      const float *restrict s, const float *restrict a, const float *restrict d,
+                      float w, float e, int count)
 {
     const float seventh = 1.0f / 7;
-    float       most    = 0;
+    int         last    = count - 1;
 
-    if (count == 1) {
-        to[0] = (u[0] + w + e + n[0] + s[0] + a[0] + d[0]) * seventh;
-        return fabsf(to[0] - u[0]);
-    }
-    for (int i = 1; i < count - 1; i++) {
+    for (int i = 1; i < last; i++)
         to[i] = (u[i] + u[i - 1] + u[i + 1] + n[i] + s[i] + a[i] + d[i]) * seventh;
-        most  = fmaxf(most, fabsf(to[i] - u[i]));
-    }
-    to[0] = (u[0] + w + u[1] + n[0] + s[0] + a[0] + d[0]) * seventh;
-    to[count - 1] = (u[count - 1] + u[count - 2] + e + n[count - 1] + s[count - 1] + a[count - 1] +
-                     d[count - 1]) *
-                    seventh;
-    return fmaxf(most, fmaxf(fabsf(to[0] - u[0]), fabsf(to[count - 1] - u[count - 1])));
+    to[0] = (u[0] + w + (last > 0 ? u[1] : e) + n[0] + s[0] + a[0] + d[0]) * seventh;
+    if (last > 0)
+        to[last] = (u[last] + u[last - 1] + e + n[last] + s[last] + a[last] + d[last]) * seventh;
 }
 
 /* On a terminal, every second. */
@@ -335,21 +342,18 @@ static void show_progress(Block *b)
 
 void compute(Block *b)
 {
-    const struct set *from = &b->set[b->sweep % 2];
-    struct set       *to   = &b->set[(b->sweep + 1) % 2];
-    size_t            up   = row(b, 0, 1), north = (size_t)b->n[0];
+    struct set *from = &b->set[b->sweep % 2], *to = &b->set[(b->sweep + 1) % 2];
+    size_t      up   = row(b, 0, 1), north = (size_t)b->n[0];
 
-    b->residual = 0;
     for (int k = 1; k <= b->n[2]; k++)
         for (int j = 1; j <= b->n[1]; j++) {
             const float *u   = from->u + row(b, j, k);
             size_t       end = (size_t)(k - 1) * (size_t)b->n[1] + (size_t)(j - 1);
 
-            b->residual = fmaxf(b->residual,
-                                sweep_row(to->u + row(b, j, k), u, u + north, u - north, u + up,
-                                          u - up, from->end[WEST][end], from->end[EAST][end],
-                                          b->n[0]));
+            sweep_row(to->u + row(b, j, k), u, u + north, u - north, u + up, u - up,
+                      from->end[WEST][end], from->end[EAST][end], b->n[0]);
         }
+    from->sweep = b->sweep + 2; /* when its ghost layers are read again */
     b->sweep++;
     b->steps++;
     show_progress(b);

@@ -26,7 +26,8 @@ struct set {
     float       *end[2];    /* WEST, EAST: n[2] x n[1] cells of neighbours   */
     skua_channel in[SIDES]; /* into our ghost layers                         */
     skua_sender *out[SIDES]; /* into those of our neighbours                 */
-    int          filled;    /* ghost layers that have come by channels       */
+    int          filled;    /* ghost layers that have come by channels ...   */
+    int64_t      sweep;     /* ... for this sweep                            */
     struct Block *of;
 };
 
@@ -34,8 +35,6 @@ struct Block {
     int        n[3];
     int64_t    sweep; /* set sweep % 2 is read next                      */
     int64_t    steps; /* since the beginning was known                   */
-    int64_t    filled; /* sweeps whose ghost layers have come by channels */
-    float      residual;
     double     shown; /* when progress was                               */
     struct set set[2];
 };
@@ -45,6 +44,7 @@ void open_channel(Block *block, int set, int side, skua_channel channel);
 void send_faces(Block *block);
 void take_face(Block *block, const Face *face);
 void put_faces(Block *block);
+void release_ghosts(Block *block);
 void compute(Block *block);
 void hand_in(Block *block);
 

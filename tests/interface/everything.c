@@ -16,7 +16,7 @@ static int64_t pes(void)
 void begin(Main *self, int argc, char **argv)
 {
     static double some[6] = {1, 2, 3, 4, 5, 6}, ten[3] = {10, 20, 30};
-    const double  x[2]    = {3, 4};
+    const double  x[2] = {3, 4};
 
     CHECK(argc == 1 && argv[0] && strcmp(greeting, "none") == 0 && !unset && weights == 4);
     CHECK(setting.level == 1 && setting.factor == 2.5 && grid[1][1] == 5);
@@ -67,8 +67,8 @@ void Member_on_create(Member *self, point home, int n, const int16_t *x)
 /* Everything that can be an argument, to PE 0. */
 void Member_on_arguments(Member *self)
 {
-    Member_element to = Member_at(Member_of(self), 0);
-    double        *x  = malloc(BIG * sizeof *x);
+    Member_element to       = Member_at(Member_of(self), 0);
+    double        *x        = malloc(BIG * sizeof *x);
     double         seven[7] = {0, 1, 2, 3, 4, 5, 6};
     const point    two[2]   = {{1, 2}, {3, 4}};
 
@@ -189,7 +189,8 @@ void Member_on_all(Member *self, Plain *p)
     (void)self;
 }
 
-/* ---- all kinds of objects ------------------------------------------------------------------------ */
+/* ---- all kinds of objects
+ * ------------------------------------------------------------------------ */
 
 static void visit_arrays(void)
 {
@@ -389,7 +390,8 @@ void Named_on_item(Named *self, int number)
     hit(HIT_INDEX);
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------- */
+/* ---- attributes
+ * ------------------------------------------------------------------------------------- */
 
 /* Threaded: it waits for answers. */
 void Member_on_ask(Member *self)
@@ -478,7 +480,8 @@ const char *Member_on_name(Member *self)
     return "me";
 }
 
-/* ---- interfaces -------------------------------------------------------------------------------------- */
+/* ---- interfaces
+ * -------------------------------------------------------------------------------------- */
 
 static Letter *letter(void)
 {
@@ -538,7 +541,8 @@ int Line_on_corners(Line *self, int more)
     return more;
 }
 
-/* ---- items --------------------------------------------------------------------------------------------- */
+/* ---- items
+ * --------------------------------------------------------------------------------------------- */
 
 void send_items(Main *self)
 {
@@ -570,7 +574,8 @@ void Line_on_item(Line *self, int to, double x)
     hit(HIT_ITEM);
 }
 
-/* ---- objects that walk ------------------------------------------------------------------------------------ */
+/* ---- objects that walk
+ * ------------------------------------------------------------------------------------ */
 
 void fill(Walker *self)
 {
@@ -611,7 +616,7 @@ void check_walker(const Walker *self)
 {
     CHECK(self->start == 2 && self->twice == 4 && self->n == 3 && self->x[1] == 2);
     CHECK(strcmp(self->label, "walker") == 0 && strcmp(self->copy, "walker") == 0 && !self->empty);
-    CHECK(self->origin.y == 2 && self->running == 0);
+    CHECK(self->origin.y == 2 && self->running == 0 && self->marks[1] == 8);
     for (int i = 0; i < self->twice; i++) {
         CHECK(self->fixed[i] == i);
         check_bag(&self->bags[i], i);
@@ -681,7 +686,8 @@ void check_walk(int n, const int64_t *sums)
     CHECK(n == 1 && sums[0] == 2 * pes() * each);
 }
 
-/* ---- objects that wander --------------------------------------------------------------------------------- */
+/* ---- objects that wander
+ * --------------------------------------------------------------------------------- */
 
 void wander(Main *self)
 {

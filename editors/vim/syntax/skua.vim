@@ -12,7 +12,7 @@ unlet! b:current_syntax
 syntax case match
 syntax sync minlines=200
 
-syntax keyword skuaStructure module mainmodule extern include readonly message struct state
+syntax keyword skuaStructure module mainmodule extern include initnode readonly message struct state
 syntax keyword skuaClass     mainchare chare group nodegroup array interface
 syntax keyword skuaEntry     entry transient migratable
 syntax keyword skuaFlow      when if else for while forall overlap case

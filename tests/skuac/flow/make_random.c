@@ -87,7 +87,7 @@ static const char *some_variable(struct program *p)
         const char *name = some_name(p);
 
         if (name[0] == 'u' || name[0] == 's')
-            return strchr(name, '[') ? "self->x" : name;
+            return name;
     }
     return "self->y";
 }

@@ -101,7 +101,7 @@ static void add_readable(struct program *p, enum shape shape, unsigned n)
     if (shape == SHAPE_PAIR)
         readable(p, "r%u.v", n);
     if (shape == SHAPE_TEXT)
-        readable(p, "s%u[0]", n);
+        readable(p, "(s%u[0] - 48)", n);
     if (shape == SHAPE_MESSAGE)
         readable(p, "t%u->k", n), readable(p, "t%u->x[t%u->n - 1]", n, n);
 }

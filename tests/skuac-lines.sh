@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# skuac-lines.sh - compilers name the line of the interface file that is wrong, wherever C may
+# stand in it; and the generated file for what is not the user's.
+#
+# usage: skuac-lines.sh SKUAC CC INCLUDE...
+skuac=$1
+cc=$2
+shift 2
+. "$(dirname "$0")/tap.sh"
+
+includes=
+for folder in "$@"; do
+  includes="$includes -I$folder"
+done
+
+# A file with WRONG, a name that C does not know, in one of its places.
+try()
+{
+  sed "s/@$1@/WRONG/; s/@\([a-z]*\)@/1/g" >"$work/wrong.ci" <<'END'
+mainmodule wrong {
+    code { static int helper(void) { return @code@; } }
+
+    readonly int variable = @readonly@;
+
+    mainchare Main {
+        state {
+            int n = @default@;
+            double x[n + @length@];
+        }
+
+        entry Main() {
+            int local = @local@;
+
+            serial {
+                (void)helper();
+
+                local += @serial@;
+            }
+            if (@if@ > local)
+                for (int i = @first@; i < @while@;
+                     i += @step@)
+                    when go[
+                        @reference@](int k) serial { (void)k; }
+            forall [j] (@from@ : 3)
+                more(1, @argument@);
+        }
+
+        entry void more(int m, int p) {
+            serial { (void)m; (void)p; }
+        }
+
+        entry void go(int k);
+        entry void send(int n, int v[n + @size@]);
+    };
+}
+END
+  run "$skuac" -o "$work" "$work/wrong.ci"
+  ok "$1: translates" test "$code" = 0
+  run "$cc" -std=gnu17 -fsyntax-only $includes "$work/wrong.ci.c"
+  line=$(grep -n WRONG "$work/wrong.ci" | cut -d: -f1)
+  ok "$1: does not compile" test "$code" != 0
+  ok "$1: names line $line" has "$err" "wrong\.ci:$line:.*WRONG"
+  ok "$1: names no other" test -z "$(echo "$err" | grep -o 'wrong\.ci:[0-9]*:[0-9]*: error' |
+    grep -v ":$line:")"
+}
+
+for place in code readonly default length local serial if first while step reference from argument size; do
+  try $place
+done
+
+# What is generated has lines of its own.
+run "$skuac" -o "$work" "$work/wrong.ci"
+ok "lines of the generated file are right" awk '
+  /^#line [0-9]+ "wrong\.ci\.c"/ { if ($2 != NR + 1) bad = 1; seen = 1 } END { exit bad || !seen }' \
+  "$work/wrong.ci.c"
+
+tap_end

@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# skuac.sh - the front end of skuac: what it understands (skuac/*.ci and *.tree), what it says
+# about errors (*.err), --format, --deps, modules, options.
+#
+# usage: skuac.sh SKUAC [--update]      --update writes the expected files anew
+. "$(dirname "$0")/tap.sh"
+skuac=$1
+update=${2:-}
+cd "$(dirname "$0")/skuac" || exit 1
+
+# Whether the file $1 is what was expected, $2.
+same()
+{
+  [ "$update" = --update ] && cp "$1" "$2"
+  diff "$2" "$1" >&2
+}
+
+# A tree without places.
+shape()
+{
+  "$skuac" --tree "$1" 2>/dev/null | sed 's/ @[0-9]*:[0-9]*$//'
+}
+
+# Every file has either a tree or errors.
+for file in *.ci; do
+  name=${file%.ci}
+  run "$skuac" --tree "$file"
+  if [ "$code" = 0 ]; then
+    ok "$name: the tree" same "$work/out" "$name.tree"
+    ok "$name: no errors" test -z "$err"
+    "$skuac" --format "$file" >"$work/once.ci"
+    ok "$name: --format" same "$work/once.ci" "$name.formatted"
+    shape "$file" >"$work/before"
+    shape "$work/once.ci" >"$work/after"
+    ok "$name: --format keeps the tree" cmp "$work/before" "$work/after"
+    run "$skuac" --format "$work/once.ci"
+    ok "$name: --format once is enough" cmp "$work/out" "$work/once.ci"
+  else
+    ok "$name: the errors" same "$work/err" "$name.err"
+    ok "$name: exit code 1" test "$code" = 1
+    run "$skuac" --format "$file"
+    ok "$name: is not laid out" test "$code" = 1 -a -z "$out"
+  fi
+done
+
+# What the checker refuses: nothing is written then.
+mkdir "$work/written"
+cd errors || exit 1
+for file in *.ci; do
+  name=${file%.ci}
+  run "$skuac" -o "$work/written" "$file"
+  ok "$name: the errors" same "$work/err" "$name.err"
+  ok "$name: exit code 1" test "$code" = 1
+done
+cd ..
+ok "nothing is written" test -z "$(ls "$work/written")"
+
+# Modules of other files.
+run "$skuac" --tree -I modules/folder modules/main.ci
+ok "modules are found" test "$code" = 0
+ok "modules: the tree" same "$work/out" modules/main.tree
+run "$skuac" --tree modules/main.ci
+ok "without -I one is not" has "$code $err" "^1 .*there is no module .deep'"
+ok "and it is said how" has "$err" 'in a folder that -I names'
+run "$skuac" --tree modules/three.ci
+ok "modules: the errors" same "$work/err" modules/three.err
+run "$skuac" --tree modules/one.ci
+ok "modules: a circle" same "$work/err" modules/one.err
+run "$skuac" --deps -o "out put" -I modules/folder modules/main.ci
+ok "--deps" test "$out" = 'out\ put/main.ci.h out\ put/main.ci.c: modules/main.ci modules/folder/deep.ci modules/library.ci'
+run "$skuac" --deps jacobi.ci
+ok "--deps of a file alone" test "$out" = 'jacobi.ci.h jacobi.ci.c: jacobi.ci'
+
+# --format --in-place.
+cp messy.ci "$work/messy.ci"
+chmod 640 "$work/messy.ci"
+run "$skuac" --format --in-place "$work/messy.ci"
+ok "--in-place says nothing" test "$code" = 0 -a -z "$out$err"
+ok "and writes the same" cmp "$work/messy.ci" messy.formatted
+ok "with the same permissions" has "$(ls -l "$work/messy.ci")" '^-rw-r-----'
+cp brackets.ci "$work/broken.ci"
+run "$skuac" --format --in-place "$work/broken.ci"
+ok "--in-place leaves what is wrong" cmp "$work/broken.ci" brackets.ci
+ok "and no other file" test "$(find "$work" -name '*.ci.*' | wc -l)" = 0
+
+# Options.
+run "$skuac" --help
+ok "--help" has "$code $out" '^0 usage: skuac'
+run "$skuac" --version
+ok "--version" has "$code $out" '^0 skuac [0-9]'
+run "$skuac"
+ok "no file" has "$code $err" '^2 skuac: no file was named'
+run "$skuac" --frobnicate jacobi.ci
+ok "an unknown option" test "$code" = 2
+run "$skuac" --tree --deps jacobi.ci
+ok "two tasks" has "$code $err" '^2 .*at a time'
+run "$skuac" --in-place jacobi.ci
+ok "--in-place alone" has "$code $err" '^2 .*goes with --format'
+run "$skuac" --tree nowhere.ci
+ok "no such file" has "$code $err" '^2 skuac: nowhere.ci: No such file'
+run "$skuac" --tree .
+ok "a folder" has "$code $err" '^2 skuac: \.: Is a directory'
+run "$skuac" --tree nowhere.ci brackets.ci jacobi.ci
+ok "several files: all are read, the worst counts" has "$code $out" '^2 '
+ok "errors of one" has "$err" '^brackets.ci:'
+ok "and the tree of another" has "$out" '^mainmodule jacobi'
+
+# Large inputs take no longer than reading them: whatever is repeated.
+large()
+{
+  awk -v n="$2" "BEGIN { $3 }" >"$work/large.ci"
+  run timeout 20 "$skuac" --tree "$work/large.ci"
+  ok "$1 ($seconds s)" test "$code" -le 1 -a "$seconds" -le 5
+}
+large "many classes" 3000 'print "module m {"; for (i = 0; i < n; i++)
+  printf "chare C%d {\n entry void a(int n, double x[n]);\n entry void run() {\n when a(int n, double x[n]) serial { f(); }\n }\n};\n", i; print "}"'
+large "one long line" 300000 'printf "module m { "; for (i = 0; i < n; i++) printf "chare C%d { }; ", i; print "}"'
+large "many errors" 200000 'print "module m {"; for (i = 0; i < n; i++) print "chrae ( [ x;"; print "}"'
+large "many words" 500000 'for (i = 0; i < n; i++) printf "a "'
+large "many brackets that open" 500000 'for (i = 0; i < n; i++) printf "module m { ( ["'
+large "many statements" 200000 'print "module m { chare M { entry void r() {"; for (i = 0; i < n; i++) print "a b (c"; print "} } }"'
+large "many comments" 300000 'for (i = 0; i < n; i++) print "/* a */ // b"'
+large "many # lines" 300000 'for (i = 0; i < n; i++) print "# define A"'
+run timeout 20 "$skuac" --tree "$skuac"
+ok "its own program is no interface file" test "$code" = 1
+tap_end
