@@ -27,8 +27,8 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_fft1d, bench_messages, bench_network, bench_objects,
-    bench_onesided, bench_randomaccess;
+extern const struct bench bench_channels, bench_fft1d, bench_messages, bench_network, bench_objects,
+    bench_onesided, bench_randomaccess, bench_zerocopy;
 
 /* ---- running (bench_common.c) -------------------------------------------- */
 
