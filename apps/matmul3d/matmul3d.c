@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "matmul3d.ci.h"
 
-/* ---- shapes -----------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* Where the i-th of so many parts of n begins. */
 static int64_t begin(int64_t n, int64_t parts, int64_t i)
@@ -100,8 +98,7 @@ static skua_layout own_slab(const Tile *t, const struct set *set, int matrix)
     return slab(t, set, matrix, place(t, matrix));
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void *take(size_t bytes)
 {
@@ -167,8 +164,7 @@ void Tile_on_destroy(Tile *t)
     }
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* What matrix A or B has at a place, as it is filled the round-th time, in a set. */
 static double number(uint64_t round, int set, int matrix, int64_t row, int64_t column)
@@ -217,8 +213,7 @@ void Tile_on_fill(Tile *t, int round)
     skua_contribute_nothing(t, Main_ready_done(boss));
 }
 
-/* ---- a step -----------------------------------------------------------------------------------
- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 static struct set *current(Tile *t)
 {
@@ -260,28 +255,17 @@ void add_part(Tile *t, const char *part)
         add_double(own.at, (const double *)(const void *)part, own.bytes / sizeof(double));
 }
 
-/* On a terminal, every second. */
-static void show_progress(Tile *t, int64_t step, int64_t steps)
-{
-    Tile_position at  = Tile_index(t);
-    double        now = skua_time();
-
-    if (at.i || at.j || at.k || now - t->shown < 1)
-        return;
-    t->shown = now;
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%lld of %lld products ", (long long)step, (long long)steps);
-}
-
 void end_step(Tile *t, int64_t step, int64_t steps)
 {
+    Tile_position at = Tile_index(t);
+
     current(t)->turn = t->turn + 2; /* when the set is used again */
     t->turn++;
-    show_progress(t, step + 1, steps);
+    if (at.i + at.j + at.k == 0)
+        ways_progress(&t->shown, step + 1, steps);
 }
 
-/* ---- messages ---------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static void send_slab(const Tile *t, int matrix, int to, skua_layout from)
 {
@@ -327,8 +311,7 @@ void send_parts(const Tile *t)
     }
 }
 
-/* ---- channels ---------------------------------------------------------------------------------
- */
+/* ---- channels -------------------------------------------------------------------------------- */
 
 /* A slab of A or B has come; with the last of a set the tile goes on. */
 static void slab_arrived(void *arg)
@@ -420,8 +403,7 @@ void add_parts(Tile *t)
     release(t, C);
 }
 
-/* ---- is it right? -----------------------------------------------------------------------------
- */
+/* ---- is it right? ---------------------------------------------------------------------------- */
 
 /* The vector of Freivalds' check. */
 static double vector(int64_t i)
@@ -517,18 +499,7 @@ void Tile_on_compare(Tile *t)
     skua_contribute(t, SKUA_SUM, SKUA_INT64, &wrong, 1, Main_compared_done(boss));
 }
 
-/* ---- Main -------------------------------------------------------------------------------------
- */
-
-static const char *const way_name[] = {"messages", "channels"};
-
-void stop(Main *m, int way)
-{
-    double seconds = skua_time() - m->started;
-
-    if (m->best[way] == 0 || seconds < m->best[way])
-        m->best[way] = seconds;
-}
+/* ---- Main ------------------------------------------------------------------------------------ */
 
 /* The larger one; and what is not a number is larger than all. */
 static double larger(double a, double b)
@@ -547,41 +518,18 @@ void judge(Main *m, const double *both)
     m->error = larger(m->error, largest > 0 ? difference / largest : difference);
 }
 
-/* How much less time channels take than messages. */
-static void print_gain(const Main *m)
-{
-    double gain = 100 * (1 - m->best[CHANNELS] / m->best[MESSAGES]);
-
-    printf("   %.1f %% %s", fabs(gain), gain < 0 ? "more" : "less");
-}
-
-static void report_way(const Main *m, int way)
-{
-    double n = (double)options.size, seconds = m->best[way] / (double)options.steps;
-
-    printf("%s  %10.1f us a product, %.2f GF/s", way_name[way], 1e6 * seconds,
-           2e-9 * n * n * n / seconds);
-    if (way == CHANNELS && m->best[MESSAGES] > 0)
-        print_gain(m);
-    printf("\n");
-    if (options.series[0])
-        printf("{\"bench\":\"matmul3d\",\"series\":\"%s-%s\",\"bytes\":%lld,"
-               "\"metric\":\"step-%dpe\",\"value\":%.6g}\n",
-               options.series, way_name[way], (long long)options.size, skua_pes(), seconds);
-}
-
 void report(const Main *m)
 {
     double limit = options.single ? 1e-4 : 1e-10;
     bool   good  = m->error < limit && m->wrong == 0;
 
+    const struct ways_series series = {"matmul3d", options.series, options.size};
+
     printf("%lld x %lld numbers of %s in %lld x %lld x %lld tiles on %d PEs, %lld products by %s\n",
            (long long)options.size, (long long)options.size, options.single ? "float" : "double",
            (long long)options.grid[0], (long long)options.grid[1], (long long)options.grid[2],
            skua_pes(), (long long)options.steps, gemm_name());
-    for (int way = 0; way < WAYS; way++)
-        if (options.ways[way])
-            report_way(m, way);
+    ways_report(m->best, options.steps, &series);
     printf("Freivalds' check: error %.2g, %s %g", m->error,
            m->error < limit ? "below" : "NOT below", limit);
     if (options.size <= COMPARED_MOST)

@@ -51,7 +51,6 @@ void add_part(Tile *tile, const char *part);
 void add_parts(Tile *tile);
 void end_step(Tile *tile, int64_t step, int64_t steps);
 
-void stop(Main *main, int way);
 void judge(Main *main, const double *both);
 void report(const Main *main);
 

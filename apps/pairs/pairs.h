@@ -61,6 +61,29 @@ struct Ortho {
     int64_t rounds;      /* in this step                                             */
 };
 
+/* pairs.c: what all have in common. */
+
+/** States in a block. */
+int64_t states_in(int64_t block);
+
+/** Where a chunk begins in the numbers of a State, and how many it has. */
+int64_t chunk_begin(int64_t z);
+int64_t chunk_numbers(int64_t z);
+
+/** Of each State. */
+int64_t slots(void);
+
+/** Memory for numbers that channels lead to. */
+void *take(int64_t numbers);
+
+void add(double *restrict to, const double *restrict from, int64_t count);
+
+/** So many numbers as one, below 2^32: a sum of these is exact in any order. */
+double bits_of(const double *at, int64_t count);
+
+/** The larger one; and what is not a number is larger than all. */
+double larger(double a, double b);
+
 /* Main */
 void    insert_pairs(void);
 int64_t pairs_in_all(void);
@@ -70,7 +93,7 @@ void    stop(Main *main, int way, double bits);
 void    judge(Main *main, int way, struct outcome outcome);
 void    report(const Main *main);
 
-/* State */
+/* state.c */
 void create_result_channels(State *state);
 void open_pair(State *state, int slot, skua_channel channel);
 void go_on(State *state);
@@ -80,7 +103,7 @@ void add_results(State *state);
 void end_step(State *state, int64_t step, int64_t steps);
 void contribute_bits(State *state);
 
-/* Pair */
+/* pair.c */
 int  rows_in(const Pair *pair);
 void create_row_channels(Pair *pair);
 void open_state(Pair *pair, int row, skua_channel channel);
@@ -88,7 +111,7 @@ void take_row(Pair *pair, const Row *row);
 void multiply_forward(Pair *pair, struct task task);
 void multiply_backward(Pair *pair, struct task task, const double *factor);
 
-/* Ortho */
+/* ortho.c */
 void add_tile(Ortho *ortho, int64_t place, const double *tile);
 void begin_iteration(Ortho *ortho);
 void tell_rows(Ortho *ortho);

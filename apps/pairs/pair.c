@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pair.c - what a Pair does; see pairs.ci. */
+#include <skua/skua.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pairs.ci.h"
+
+/* The State of a Pair's row, and the slot that it has for the Pair. */
+static int state_of(const Pair *p, int row)
+{
+    return row < p->count[0] ? p->x * (int)options.grain + row
+                             : p->y * (int)options.grain + row - (int)p->count[0];
+}
+
+static int slot_of(const Pair *p, int row)
+{
+    return (row < p->count[0] ? p->y : p->x) * (int)options.chunks + p->z;
+}
+
+int rows_in(const Pair *p)
+{
+    return (int)(p->count[0] + p->count[1]);
+}
+
+static void make_pair(Pair *p)
+{
+    Pair_position at = Pair_index(p);
+
+    p->w        = at.i;
+    p->x        = at.j;
+    p->y        = at.k;
+    p->z        = at.l;
+    p->count[0] = states_in(p->x);
+    p->count[1] = p->x < p->y ? states_in(p->y) : 0;
+    p->numbers  = chunk_numbers(p->z);
+    p->at       = take(rows_in(p) * p->numbers);
+    p->result   = take(rows_in(p) * p->numbers);
+    p->in       = calloc((size_t)rows_in(p), sizeof *p->in);
+    p->out      = calloc((size_t)rows_in(p), sizeof(skua_sender *));
+}
+
+void Pair_on_destroy(Pair *p)
+{
+    for (int row = 0; row < rows_in(p); row++) {
+        skua_channel_close(p->out[row]);
+        skua_channel_delete(p->in[row]);
+    }
+    free(p->in);
+    free(p->out);
+    skua_channel_free(p->at);
+    skua_channel_free(p->result);
+}
+
+static void row_arrived(void *arg)
+{
+    Pair *p = arg;
+
+    if (++p->come < rows_in(p))
+        return;
+    p->come = 0;
+    Pair_filled(Pair_self(p), p->turn);
+}
+
+void create_row_channels(Pair *p)
+{
+    make_pair(p);
+    for (int row = 0; row < rows_in(p); row++) {
+        skua_layout to =
+            skua_layout_of(p->at + row * p->numbers, (size_t)p->numbers * sizeof *p->at);
+
+        if (skua_channel_create(&to, row_arrived, p, "row", &p->in[row]))
+            skua_abort("no channel for a row");
+        State_open(State_at(states, state_of(p, row), p->w), slot_of(p, row), p->in[row]);
+    }
+}
+
+void open_state(Pair *p, int row, skua_channel channel)
+{
+    skua_layout from =
+        skua_layout_of(p->result + row * p->numbers, (size_t)p->numbers * sizeof *p->at);
+
+    p->out[row] = skua_channel_open(channel, &from);
+    if (!p->out[row])
+        skua_abort("no way from a pair to a state");
+}
+
+void take_row(Pair *p, const Row *row)
+{
+    memcpy(p->at + row->row * p->numbers, row->at, (size_t)p->numbers * sizeof *p->at);
+}
+
+/* The rows have been used: they may be written again. */
+static void release(Pair *p, int way)
+{
+    for (int row = 0; row < rows_in(p) && way == CHANNELS; row++)
+        skua_channel_ready(p->in[row]);
+}
+
+/* Rows of the second block; where it is the first, these. */
+static double *second(const Pair *p, double *rows)
+{
+    return rows + (p->x < p->y ? p->count[0] * p->numbers : 0);
+}
+
+static Tile *tile_for(const Pair *p, int other)
+{
+    Tile *tile = Tile_new((size_t)(states_in(p->x) * states_in(p->y)));
+
+    tile->turn_and_place =
+        ((p->turn * options.blocks + other) * options.planes + p->w) * options.chunks + p->z;
+    return tile;
+}
+
+static Tile *transposed(const Pair *p, const Tile *tile)
+{
+    int64_t rows = p->count[0], columns = p->count[1];
+    Tile   *turned = tile_for(p, p->x);
+
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < columns; j++)
+            turned->at[j * rows + i] = tile->at[i * columns + j];
+    return turned;
+}
+
+void multiply_forward(Pair *p, struct task task)
+{
+    struct gemm shape = {
+        (int)states_in(p->x), (int)states_in(p->y), (int)p->numbers, false, true, 1, 0};
+    Tile *tile = tile_for(p, p->y);
+
+    gemm_double(&shape, p->at, second(p, p->at), tile->at);
+    if (!task.backward)
+        release(p, task.way);
+    if (p->x < p->y)
+        Ortho_tile(Ortho_at(orthos, p->y), transposed(p, tile));
+    Ortho_tile(Ortho_at(orthos, p->x), tile);
+}
+
+static void send_result(const Pair *p, int row)
+{
+    Result *result = Result_new((size_t)p->numbers);
+
+    result->turn_and_slot = p->turn * slots() + slot_of(p, row);
+    memcpy(result->at, p->result + row * p->numbers, (size_t)p->numbers * sizeof *p->at);
+    State_result(State_at(states, state_of(p, row), p->w), result);
+}
+
+/* By our tile of T, which is symmetric: rows of x from those of y, and the other way round. */
+void multiply_backward(Pair *p, struct task task, const double *factor)
+{
+    int         x = (int)states_in(p->x), y = (int)states_in(p->y), n = (int)p->numbers;
+    struct gemm down = {x, n, y, false, false, 1, 0}, up = {y, n, x, true, false, 1, 0};
+
+    gemm_double(&down, factor, second(p, p->at), p->result);
+    if (p->x < p->y)
+        gemm_double(&up, factor, p->at, second(p, p->result));
+    release(p, task.way);
+    for (int row = 0; row < rows_in(p); row++)
+        if (task.way == MESSAGES)
+            send_result(p, row);
+        else
+            skua_channel_put(p->out[row]);
+}
