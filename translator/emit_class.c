@@ -315,12 +315,12 @@ static void put_constructor_call(struct writer *to, const struct class *class,
     put(to, ");\n");
 }
 
-/* Streams give their items to the member that was made last. */
-static void put_binding(struct writer *to, const struct class *class)
+/* Streams give their items to @p object, a member of a group. */
+static void put_binding(struct writer *to, const struct class *class, const char *object)
 {
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         if (entry->attributes & ATTRIBUTE_AGGREGATE && class->kind != CLASS_ARRAY)
-            put(to, "    skua_stream_bind(%s_stream, self);\n", stem_of(class, entry));
+            put(to, "    skua_stream_bind(%s_stream, %s);\n", stem_of(class, entry), object);
 }
 
 static void put_construct(struct writer *to, const struct class *class)
@@ -340,7 +340,7 @@ static void put_construct(struct writer *to, const struct class *class)
     if (args)
         put_constructor_names(to, class, constructor);
     put(to, "\n");
-    put_binding(to, class);
+    put_binding(to, class, "self");
     put_state_defaults(to, class);
     if (constructor)
         put_constructor_call(to, class, constructor);
@@ -354,6 +354,7 @@ static void put_destroy(struct writer *to, const struct class *class)
         NAME(class), NAME(class));
     if (destructor_of(class))
         put(to, "    %.*s_on_destroy(self);\n", NAME(class));
+    put_binding(to, class, "NULL");
     put_state_free(to, class);
     if (has_flow(class))
         put(to, "    skua_flow_destroy(&%.*s__flow, self);\n", NAME(class));
