@@ -295,8 +295,7 @@ void put_readonly_registration(struct writer *to, const struct module *module,
 void put_readonly_lengths(struct writer *to, const struct field *field)
 {
     if (is_string(field)) {
-        put(to, "    %.*s__bytes = %.*s ? strlen(%.*s) + 1 : 0;\n", NAME(field), NAME(field),
-            NAME(field));
+        put(to, "    %.*s__bytes = skua_string_bytes(%.*s);\n", NAME(field), NAME(field));
     } else if (field->variable) {
         put(to, "    %.*s__bytes = %.*s ? sizeof *%.*s * (size_t)(\n", NAME(field), NAME(field),
             NAME(field));

@@ -193,7 +193,7 @@ static void put_struct(struct writer *to, const char *stem, const struct entry *
             put_parameter(to, p);
             put(to, ";\n");
         } else if (p->passing == PASS_STRING) {
-            put(to, "    uint32_t %.*s__bytes;\n", NAME(p));
+            put(to, "    uint64_t %.*s__bytes;\n", NAME(p));
         }
     }
     put(to, "};\n\n");
@@ -208,7 +208,7 @@ void put_initializer(struct writer *to, const struct entry *entry)
         if (p->passing == PASS_VALUE)
             put(to, "%s%.*s", comma, NAME(p));
         else if (p->passing == PASS_STRING)
-            put(to, "%s(uint32_t)strlen(%.*s) + 1", comma, NAME(p));
+            put(to, "%sskua_string_bytes(%.*s)", comma, NAME(p));
         else
             continue;
         comma = ", ";
@@ -279,7 +279,7 @@ static void put_bytes_function(struct writer *to, const char *stem, const char *
     put(to, has_struct(entry) ? "sizeof(struct %s);\n\n" : "0;\n\n", stem);
     for (const struct parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_STRING) {
-            put(to, "    skua_at[%u] = skua_room(&skua_end, (long long)strlen(%.*s) + 1, 1, 1, "
+            put(to, "    skua_at[%u] = skua_room(&skua_end, (long long)skua_string_bytes(%.*s), 1, 1, "
                     "\"%s\", \"%.*s\");\n",
                 piece++, NAME(p), title, NAME(p));
         } else if (p->passing == PASS_ARRAY) {
@@ -309,7 +309,7 @@ static void put_fill_function(struct writer *to, const char *stem, const struct 
     }
     for (const struct parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_STRING) {
-            put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, strlen(%.*s) + 1);\n", piece++,
+            put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, skua_string_bytes(%.*s));\n", piece++,
                 NAME(p), NAME(p));
         } else if (p->passing == PASS_ARRAY) {
             put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, (size_t)", piece++, NAME(p));

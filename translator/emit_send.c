@@ -237,22 +237,15 @@ static void put_waiting_send(struct files to, const struct class *class, const s
     put_direct_head(source, class, entry);
     put(source, "\n{\n    skua_future skua_answer = SKUA_FUTURE_INIT;\n");
     if (value) {
-        put(source, "    size_t      skua_bytes = 0;\n    const void *skua_data;\n    ");
+        put(source, "    ");
         put_result(source, entry);
         put(source, "skua_result;\n");
     }
     put(source, "\n    %.*s_%.*s_reply(skua_to", NAME(class), NAME(entry));
     put_arguments(source, entry, false);
     put(source, ", skua_done_future(&skua_answer));\n");
-    if (value)
-        put(source,
-            "    memset(&skua_result, 0, sizeof skua_result);\n"
-            "    skua_data = skua_future_wait(&skua_answer, &skua_bytes);\n"
-            "    if (skua_data && skua_bytes == sizeof skua_result)\n"
-            "        memcpy(&skua_result, skua_data, sizeof skua_result);\n");
-    else
-        put(source, "    skua_future_wait(&skua_answer, NULL);\n");
-    put(source, "    skua_future_clear(&skua_answer);\n%s}\n\n",
+    put(source, "    skua_answer_wait(&skua_answer, \"%s\", %s);\n%s}\n\n", title_of(class, entry),
+        value ? "&skua_result, sizeof skua_result" : "NULL, 0",
         value ? "    return skua_result;\n" : "");
 }
 
@@ -341,10 +334,8 @@ static void put_element_item(struct writer *to, const struct class *class,
         put_initializer(to, entry);
     }
     put(to,
-        "};\n    int skua_target = skua_object_here(skua_to.ref) ? skua_pe() : "
-        "skua_home(skua_to.ref);\n\n"
-        "    memcpy(skua_item.at, &skua_to.ref.index.at, sizeof skua_item.at);\n"
-        "    skua_stream_put(%s_stream, skua_target, &skua_item);\n}\n\n",
+        "};\n\n    memcpy(skua_item.at, &skua_to.ref.index.at, sizeof skua_item.at);\n"
+        "    skua_stream_put(%s_stream, skua_where(skua_to.ref), &skua_item);\n}\n\n",
         stem);
 }
 
