@@ -69,9 +69,9 @@ ok "modules: the errors" same "$work/err" modules/three.err
 run "$skuac" --tree modules/one.ci
 ok "modules: a circle" same "$work/err" modules/one.err
 run "$skuac" --deps -o "out put" -I modules/folder modules/main.ci
-ok "--deps" test "$out" = 'out\ put/main.ci.h out\ put/main.ci.c: modules/main.ci modules/folder/deep.ci modules/library.ci'
+ok "--deps" test "$out" = 'out\ put/main.ci.c: modules/main.ci modules/folder/deep.ci modules/library.ci'
 run "$skuac" --deps jacobi.ci
-ok "--deps of a file alone" test "$out" = 'jacobi.ci.h jacobi.ci.c: jacobi.ci'
+ok "--deps of a file alone" test "$out" = 'jacobi.ci.c: jacobi.ci'
 
 # --format --in-place.
 cp messy.ci "$work/messy.ci"

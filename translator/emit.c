@@ -218,9 +218,9 @@ static void put_beginning(struct files to, const struct tree *tree, const char *
     put(to.header, "\n");
 }
 
-static bool save(const struct writer *writer, const char *path)
+static bool save(const struct writer *writer, const char *path, bool keep)
 {
-    bool good = writer_save(writer, path);
+    bool good = writer_save(writer, path, keep);
 
     if (!good)
         fprintf(stderr, "skuac: %s cannot be written: %s\n", path, strerror(errno));
@@ -242,8 +242,9 @@ bool emit(const struct tree *tree, const char *directory)
     for_each_item(to, tree, emit_functions);
     put_modules(to, tree);
     put(&header, "\n#endif\n");
-    good = save(&header, arena_print("%s/%s.h", directory, name)) &&
-           save(&source, arena_print("%s/%s.c", directory, name));
+    /* The source is as old as the translation, for make; the header as what it says. */
+    good = save(&header, arena_print("%s/%s.h", directory, name), true) &&
+           save(&source, arena_print("%s/%s.c", directory, name), false);
     writer_free(&header);
     writer_free(&source);
     return good;

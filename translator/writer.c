@@ -219,11 +219,11 @@ static bool write_file(const struct writer *writer, const char *path)
     return fclose(file) == 0 && good;
 }
 
-bool writer_save(const struct writer *writer, const char *path)
+bool writer_save(const struct writer *writer, const char *path, bool keep)
 {
     struct writer result    = finished(writer, path);
     char         *temporary = arena_print("%s.%ld.part", path, (long)getpid());
-    bool          good      = is_there(&result, path);
+    bool          good      = keep && is_there(&result, path);
 
     if (!good) {
         good = write_file(&result, temporary) && rename(temporary, path) == 0;
