@@ -8,7 +8,9 @@
  *   fresh    the same, with a message allocated and freed each time
  *   copy     skua_send_copy() of 8 bytes to oneself
  *   pass     a scheduler pass with nothing to do
+ *   pass1    the same with a channel that expects data;  pass100000: with so many
  *   yield    a user thread yields and comes back
+ *   channel  skua_channel_put() of 8 bytes to oneself, the callback, and skua_channel_ready()
  *   put      skua_put() of 8 bytes;    get      skua_get() of 8 bytes
  *   add      skua_fetch_add64();       acc      skua_acc() of a double
  *   row      skua_put_strided() of one row of 8 bytes
@@ -71,6 +73,48 @@ static bool idling(void *arg)
     if (left <= 0)
         skua_exit(0);
     return true;
+}
+
+/* ---- channels ---------------------------------------------------------------- */
+
+static skua_channel channel;
+static skua_sender *sender;
+
+static void on_channel(void *arg)
+{
+    (void)arg;
+    if (--left > 0) {
+        skua_channel_ready(channel);
+        skua_channel_put(sender);
+    } else {
+        skua_exit(0);
+    }
+}
+
+static void make_channel(void)
+{
+    static uint64_t to, from;
+    skua_layout     into = skua_layout_of(&to, sizeof to), out = skua_layout_of(&from, sizeof from);
+
+    if (skua_channel_create(&into, on_channel, NULL, NULL, &channel) != SKUA_OK)
+        skua_abort("a channel cannot be made");
+    sender = skua_channel_open(channel, &out);
+}
+
+static bool do_channels(const char *what)
+{
+    long idle = strncmp(what, "pass", 4) == 0 ? atol(what + 4) : 0;
+
+    if (strcmp(what, "channel") == 0) {
+        make_channel();
+        skua_channel_put(sender);
+        return true;
+    }
+    for (long i = 0; i < idle; i++)
+        make_channel();
+    if (idle > 0)
+        skua_idle_add(idling, NULL);
+    return idle > 0;
 }
 
 /* ---- one-sided --------------------------------------------------------------- */
@@ -288,8 +332,9 @@ static void start(int argc, char **argv)
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
-    } else if (!do_onesided(what) && !do_objects(what) && !do_flow(what)) {
-        fprintf(stderr, "usage: instructions self|fresh|copy|pass|yield|put|get|add|acc|row|"
+    } else if (!do_onesided(what) && !do_objects(what) && !do_flow(what) && !do_channels(what)) {
+        fprintf(stderr, "usage: instructions self|fresh|copy|pass|pass1|yield|channel|put|get|add|"
+                        "acc|row|"
                         "element|doubles|message|chare|group|cube|flow N\n");
         skua_exit(2);
     }

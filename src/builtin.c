@@ -23,6 +23,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_THREAD]         = {"skua.thread", ski_on_thread, SKI_NEVER_FAR},
     [SKI_HANDLER_RESUME]         = {"skua.resume", ski_on_resume, sizeof(void *)},
     [SKI_HANDLER_COMPLETE]       = {"skua.complete", ski_on_complete, SKI_COMPLETE_LEAST},
+    [SKI_HANDLER_BUNDLE]         = {"skua.bundle", ski_handler_unknown, 0},
     [SKI_HANDLER_BROADCAST]      = {"skua.broadcast", ski_on_broadcast, 0},
     [SKI_HANDLER_BROADCAST_HERE] = {"skua.broadcast-here", ski_on_broadcast_here, SKI_NEVER_FAR},
     [SKI_HANDLER_BROADCAST_DONE] = {"skua.broadcast-done", ski_on_broadcast_done, sizeof(void *)},

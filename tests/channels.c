@@ -22,11 +22,11 @@ enum memory { ARENA, HEAP, REGION, KINDS };
 
 /* Memory for a layout, with what is around it. */
 struct space {
-    enum memory   kind;
-    skua_region   region;
-    char         *memory;
-    size_t        bytes;
-    skua_layout   layout;
+    enum memory kind;
+    skua_region region;
+    char       *memory;
+    size_t      bytes;
+    skua_layout layout;
 };
 
 /* A channel as its receiver has it. */
@@ -63,6 +63,7 @@ static skua_pe_data state_key;
 static skua_handler offer_handler, credit_handler, poll_handler, value_handler;
 static uint64_t     seed;
 static uint32_t     rounds = 40;
+static bool         checked;
 
 static struct state *self(void)
 {
@@ -320,8 +321,8 @@ static void offer_one(int number)
     struct inlet *in = &self()->inlet[number];
     struct offer  offer;
 
-    *in        = (struct inlet){.number = number, .sender = (int)below((size_t)skua_pes())};
-    in->total  = random_total();
+    *in       = (struct inlet){.number = number, .sender = (int)below((size_t)skua_pes())};
+    in->total = random_total();
     new_space(&in->space, random_layout(in->total), (enum memory)below(KINDS));
     CHECK(skua_channel_create(&in->space.layout, on_data, in, "graph", &in->channel) == SKUA_OK);
     offer = (struct offer){in->channel, number, in->total, salt_of(skua_pe(), number)};
@@ -450,7 +451,7 @@ static void test_quiescence(size_t bytes)
     for (int pe = 0; pe < n; pe++)
         skua_channel_delete(mine[pe]);
     skua_sync();
-    for (int pe = 0; pe < n && bytes <= 48; pe++) /* nobody hears of these; they write nothing */
+    for (int pe = 0; pe < n && bytes <= 48 && !checked; pe++) /* nobody hears of these */
         skua_channel_put(out[pe]);
     wait_for_quiet();
     CHECK(s->heard == 0);
@@ -461,7 +462,8 @@ static void test_quiescence(size_t bytes)
     free(from), free(in), free(mine), free(out);
 }
 
-/* ---- many channels at once ---------------------------------------------------------------------- */
+/* ---- many channels at once ----------------------------------------------------------------------
+ */
 
 #define FLOOD 2000
 #define BATCH 250 /* of their values that travel at once */
@@ -506,7 +508,7 @@ static uint64_t flood_value(int pe, int i)
 /* More doorbells than an inbox has room for, while nobody looks. */
 static void test_flood(void)
 {
-    int           to = (skua_pe() + 1) % skua_pes(), before = (skua_pe() + skua_pes() - 1) % skua_pes();
+    int to = (skua_pe() + 1) % skua_pes(), before = (skua_pe() + skua_pes() - 1) % skua_pes();
     struct flood *flood = calloc(1, sizeof *flood);
 
     flood->in   = skua_channel_alloc(FLOOD * 200);
@@ -531,7 +533,154 @@ static void test_flood(void)
     skua_sync();
 }
 
-/* ---- the job ------------------------------------------------------------------------------------ */
+/* ---- one to many -------------------------------------------------------------------------------
+ */
+
+#define TURNS 20
+
+/* Each PE in turn puts to all others and to itself, several channels on some. */
+static void test_many(size_t bytes)
+{
+    struct state *s = self();
+    int           n = skua_pes(), each = 1 + skua_pe() % 2, all = n + n / 2;
+    struct space  in[2], from;
+    skua_channel  mine[2];
+    skua_sender  *out;
+
+    for (int i = 0; i < each; i++) {
+        new_space(&in[i], random_layout(bytes), (enum memory)below(KINDS));
+        CHECK(skua_channel_create(&in[i].layout, on_heard, NULL, "many", &mine[i]) == SKUA_OK);
+        for (int pe = 0; pe < n; pe++)
+            skua_send_copy(pe, value_handler, &mine[i], sizeof mine[i]);
+    }
+    wait_for_values(all);
+    new_space(&from, random_layout(bytes), (enum memory)below(KINDS));
+    out = skua_channel_open_many(s->values, (size_t)all, &from.layout);
+    CHECK(out);
+    skua_sync();
+    for (int turn = 0; turn < TURNS; turn++) {
+        if (turn % n == skua_pe()) {
+            fill(&from, bytes, 77, (uint32_t)turn);
+            skua_channel_put(out);
+        }
+        wait_until_heard(each);
+        for (int i = 0; i < each; i++) {
+            check(&in[i], bytes, 77, (uint32_t)turn);
+            skua_channel_ready(mine[i]);
+        }
+        skua_sync();
+    }
+    skua_channel_close(out);
+    free_space(&from);
+    for (int i = 0; i < each; i++) {
+        skua_channel_delete(mine[i]);
+        free_space(&in[i]);
+    }
+    skua_sync();
+}
+
+/* ---- many to one -------------------------------------------------------------------------------
+ */
+
+/* What sender @p pe gives for element @p i. */
+static int64_t given(int pe, size_t i, int turn)
+{
+    return (int64_t)(((uint64_t)pe + 1) * (i + 3) * ((uint64_t)turn + 1) % 1021) - 300;
+}
+
+/* What comes of all of them. */
+static int64_t expected(skua_op op, size_t i, int turn)
+{
+    int64_t value = given(0, i, turn);
+
+    for (int pe = 1; pe < skua_pes(); pe++) {
+        int64_t next = given(pe, i, turn);
+
+        if (op.id == SKUA_SUM.id)
+            value += next;
+        else if (op.id == SKUA_MIN.id)
+            value = next < value ? next : value;
+        else if (op.id == SKUA_MAX.id)
+            value = next > value ? next : value;
+        else if (op.id == SKUA_BIT_AND.id)
+            value &= next;
+        else
+            value |= next;
+    }
+    return value;
+}
+
+static size_t set_element(void *to, skua_type type, size_t i, int64_t value)
+{
+    switch (type) {
+    case SKUA_INT32: ((int32_t *)to)[i] = (int32_t)value; return 4;
+    case SKUA_INT64: ((int64_t *)to)[i] = value; return 8;
+    case SKUA_FLOAT: ((float *)to)[i] = (float)value; return 4;
+    default: ((double *)to)[i] = (double)value; return 8;
+    }
+}
+
+/* All PEs to the last, in rounds; the data of some lie apart. */
+static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
+{
+    int          root = skua_pes() - 1;
+    size_t       size = type == SKUA_INT32 || type == SKUA_FLOAT ? 4 : 8, bytes = count * size;
+    char        *to = heap ? malloc(bytes) : skua_channel_alloc(bytes), *from = malloc(2 * bytes);
+    char         want[8];
+    skua_layout  layout = skua_layout_of(from, bytes);
+    skua_sender *out;
+    skua_channel mine;
+
+    if (skua_pe() % 3 == 1)
+        layout = (skua_layout){from, size, 1, {count}, {2 * (ptrdiff_t)size}};
+    if (skua_pe() == root) {
+        CHECK(skua_channel_create_reduction(to, count, op, type, skua_pes(), on_heard, NULL, "sums",
+                                            &mine) == SKUA_OK);
+        for (int pe = 0; pe < skua_pes(); pe++)
+            skua_send_copy(pe, value_handler, &mine, sizeof mine);
+    }
+    wait_for_values(1);
+    out = skua_channel_open(self()->values[0], &layout);
+    CHECK(out);
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (size_t i = 0; i < count; i++) {
+            set_element(want, type, 0, given(skua_pe(), i, turn));
+            memcpy(byte_at(&layout, i * size), want, size);
+        }
+        skua_channel_put(out);
+        if (skua_pe() == root) {
+            wait_until_heard(1);
+            for (size_t i = 0; i < count; i++) {
+                set_element(want, type, 0, expected(op, i, turn));
+                CHECK(memcmp(to + i * size, want, size) == 0);
+            }
+            skua_channel_ready(mine);
+        }
+        skua_sync();
+    }
+    skua_channel_close(out);
+    if (skua_pe() == root)
+        skua_channel_delete(mine);
+    heap ? free(to) : skua_channel_free(to);
+    free(from);
+    skua_sync();
+}
+
+static void test_reductions(void)
+{
+    test_reduction(SKUA_SUM, SKUA_DOUBLE, 1, false);
+    test_reduction(SKUA_SUM, SKUA_INT64, 3000, false);
+    test_reduction(SKUA_SUM, SKUA_FLOAT, 10000, true);
+    test_reduction(SKUA_MIN, SKUA_INT32, 100, false);
+    test_reduction(SKUA_MAX, SKUA_DOUBLE, 100, true);
+    test_reduction(SKUA_MIN, SKUA_FLOAT, 7, false);
+    test_reduction(SKUA_MAX, SKUA_INT64, 7, true);
+    test_reduction(SKUA_BIT_AND, SKUA_INT64, 50, false);
+    test_reduction(SKUA_BIT_OR, SKUA_INT32, 50, true);
+}
+
+/* ---- the job ------------------------------------------------------------------------------------
+ */
 
 static void start(int argc, char **argv)
 {
@@ -543,6 +692,10 @@ static void start(int argc, char **argv)
     test_quiescence(3000);
     test_quiescence(100000);
     test_flood();
+    test_many(8);
+    test_many(2520);
+    test_many(50000);
+    test_reductions();
     skua_sync();
     if (skua_pe() == 0)
         skua_exit(0);
@@ -552,6 +705,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         rounds = (uint32_t)atoi(argv[1]);
+    checked        = getenv("SKUA_CHECKED_CHANNELS") != NULL;
     seed           = tap_seed();
     offer_handler  = skua_register("offer", on_offer);
     credit_handler = skua_register("credit", on_credit);

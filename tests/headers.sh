@@ -16,8 +16,8 @@ compiles()
   run "$@" -I"$include" -I"$generated" -fsyntax-only
   [ "$code" = 0 ]
 }
-for path in "$include"/skua/*.h "$generated"/skua/*.h; do
-  name=$(basename "$path")
+for path in "$include"/skua/*.h "$include"/skua/compat/*.h "$generated"/skua/*.h; do
+  name=${path##*/include/skua/}
   ok "$name in C" compiles "$name" c cc -std=c17 -Wall -Wextra -Wshadow -Wconversion -Wpedantic -Werror "$work/header.c"
   if command -v g++ >/dev/null; then
     ok "$name in C++" compiles "$name" cc g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror "$work/header.cc"

@@ -30,6 +30,18 @@ at_most pass 25
 at_most fresh 180
 at_most copy 230
 at_most yield 170
+at_most channel 250
+
+# Channels that nobody rings cost a pass nothing, however many there are.
+each()
+{
+  echo $(( ($(total "$1" 128000) - $(total "$1" 64000) + 32000) / 64000 ))
+}
+code=0
+one=$(each pass1)
+many=$(each pass100000)
+ok "a pass with 1 and with 100000 idle channels: $one and $many instructions" \
+  test "$one" -gt 0 -a "$one" = "$many"
 at_most put 70
 at_most get 70
 at_most add 85

@@ -820,6 +820,162 @@ static void contribute_at_end(void)
     skua_invoke_copy(skua_element1(skua_array1(bag_class, 10, NULL, 0), 7), bag_put, NULL, 0);
 }
 
+/* ---- channels: PE 0 receives, the last one sends ------------------------------------ */
+
+static skua_handler       channel_handler, seen_handler;
+static char              *channel_memory;
+static skua_channel       channel;
+static skua_sender       *channel_sender;
+static const skua_channel no_channel;
+
+static void tell_seen(void *arg)
+{
+    (void)arg;
+    skua_send_copy(skua_pes() - 1, seen_handler, NULL, 0);
+}
+
+static void make_channel(void)
+{
+    skua_layout to;
+
+    channel_memory = skua_channel_alloc(100);
+    to             = skua_layout_of(channel_memory, 100);
+    skua_channel_create(&to, tell_seen, NULL, "ghost", &channel);
+}
+
+static void offer_channel(void)
+{
+    make_channel();
+    skua_send_copy(skua_pes() - 1, channel_handler, &channel, sizeof channel);
+}
+
+static void offer_and_sleep(void)
+{
+    offer_channel();
+    usleep(500000); /* nobody looks for what comes meanwhile */
+}
+
+static void free_buffer(void)
+{
+    skua_channel_free(channel_memory);
+    tell_seen(NULL);
+}
+
+static void delete_channel(void)
+{
+    skua_channel_delete(channel);
+    tell_seen(NULL);
+}
+
+/* What the sender does when it has the channel, and what each does when the other has said
+ * something. */
+static void (*on_offered)(skua_channel offered), (*on_told)(void);
+
+static void on_channel(skua_msg *msg)
+{
+    skua_channel offered = *(skua_channel *)skua_msg_data(msg);
+
+    skua_msg_free(msg);
+    on_offered(offered);
+}
+
+static void on_seen(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (on_told)
+        on_told();
+}
+
+static void open_channel(skua_channel offered)
+{
+    channel_memory   = skua_channel_alloc(100);
+    skua_layout from = skua_layout_of(channel_memory, 100);
+
+    channel_sender = skua_channel_open(offered, &from);
+}
+
+static void put_once(skua_channel offered)
+{
+    open_channel(offered);
+    skua_channel_put(channel_sender);
+}
+
+static void put_twice(skua_channel offered)
+{
+    put_once(offered);
+    skua_channel_put(channel_sender);
+}
+
+static void put_again(void)
+{
+    skua_channel_put(channel_sender);
+}
+
+static void open_other_size(skua_channel offered)
+{
+    static char memory[64];
+    skua_layout from = skua_layout_of(memory, sizeof memory);
+
+    skua_channel_open(offered, &from);
+}
+
+static void put_freed(skua_channel offered)
+{
+    open_channel(offered);
+    skua_channel_free(channel_memory);
+    skua_channel_put(channel_sender);
+}
+
+static void channel_early(void)
+{
+    on_offered = put_once;
+    on_told    = put_again;
+}
+
+static void channel_second(void)
+{
+    on_offered = put_twice;
+}
+
+static void channel_size(void)
+{
+    on_offered = open_other_size;
+}
+
+static void open_and_tell(skua_channel offered)
+{
+    open_channel(offered);
+    skua_send_copy(0, seen_handler, NULL, 0);
+}
+
+static void channel_gone(void)
+{
+    on_offered = open_and_tell;
+    on_told    = put_again;
+}
+
+static void offer_and_free(void)
+{
+    on_told = free_buffer;
+    offer_channel();
+}
+
+static void offer_and_delete(void)
+{
+    on_told = delete_channel;
+    offer_channel();
+}
+
+static void channel_source_gone(void)
+{
+    on_offered = put_freed;
+}
+
+static void channel_not_ours(void)
+{
+    skua_channel_ready(no_channel);
+}
+
 static const struct {
     const char *name;
     void (*last)(void);   /* on the last PE          */
@@ -851,6 +1007,13 @@ static const struct {
     {"contribute-at-end", contribute_at_end, NULL},
     {"unknown-lock", unknown_lock, NULL},
     {"unlock-untaken", unlock_untaken, unlock_untaken},
+    {"channel-early", channel_early, offer_channel},
+    {"channel-second", channel_second, offer_and_sleep},
+    {"channel-size", channel_size, offer_channel},
+    {"channel-freed", channel_gone, offer_and_free},
+    {"channel-deleted", channel_gone, offer_and_delete},
+    {"channel-source-freed", channel_source_gone, offer_channel},
+    {"channel-not-ours", channel_not_ours, NULL},
     {"section-twice", section_twice, NULL},
     {"section-dims", section_dims, NULL},
     {"section-beyond", section_beyond, NULL},
@@ -969,7 +1132,9 @@ int main(int argc, char **argv)
 {
     if (getenv("SAY_NONSENSE"))
         say_nonsense(getenv("SAY_NONSENSE"));
-    nothing = skua_register("nothing", on_large);
+    nothing         = skua_register("nothing", on_large);
+    channel_handler = skua_register("channel", on_channel);
+    seen_handler    = skua_register("seen", on_seen);
     register_cell();
     register_things();
     register_flowing();

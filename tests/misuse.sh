@@ -42,6 +42,17 @@ misuse section-deleted 'skua_section_invoke of cell::give on PE 1: section 1 of 
 misuse section-given-late 'skua_section_contribute: cell .5. on PE 1: section 1 of PE 1 was deleted'
 misuse section-unknown 'skua_section_delete: 100000007 is no section that was ever created'
 
+# Channels, in checked mode: both PEs, the name, the number of the put.
+export SKUA_CHECKED_CHANNELS=1
+misuse channel-early 'channel ghost from PE 1 to PE 0: put 2 before the receiver was ready'
+misuse channel-second 'channel ghost from PE 1 to PE 0: put 2 while put 1 is on its way'
+misuse channel-size 'skua_channel_open: channel ghost from PE 1 to PE 0: 64 bytes for one of 100'
+misuse channel-freed 'channel ghost from PE 1 to PE 0: put 1 into memory that was freed'
+misuse channel-deleted 'a channel from PE 1 to PE 0: put 1, but it was deleted'
+misuse channel-source-freed 'channel ghost from PE 1 to PE 0: put 1 from memory that was freed'
+misuse channel-not-ours 'skua_channel_ready: this is no channel of PE 1.s own, or one that was deleted'
+unset SKUA_CHECKED_CHANNELS
+
 # Objects: class, index and PE.
 misuse poke-deleted 'a message from PE 1 to thing::poke of thing .19.: that object was deleted'
 misuse poke-deleted-chare 'a message from PE 1 to thing::poke of thing .0, 1, 0, 0.: that object was deleted'

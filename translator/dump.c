@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "lexer.h"
 #include "text.h"
 
 /* Where it goes to, and how deep we are. */
@@ -34,18 +35,21 @@ __attribute__((format(printf, 3, 4))) static void line(struct dumping *out, stru
     fputc('\n', out->to);
 }
 
-/* On one line, with one space for each stretch of it. */
+/* On one line, with one space for each stretch of space and comments. */
 static void squeeze(FILE *to, struct text text)
 {
-    bool space = false;
+    const char *at = text.at, *end = text_end(text);
 
-    for (size_t i = 0; i < text.length; i++) {
-        if (!is_space(text.at[i])) {
-            if (space)
+    while (at < end) {
+        const char *after = comment_end(at, end);
+
+        if (is_space(*at) || (after && after != at)) {
+            at = is_space(*at) ? at + 1 : after;
+            if (at < end && !is_space(*at) && comment_end(at, end) == at)
                 fputc(' ', to);
-            fputc(text.at[i], to);
+        } else {
+            fputc(*at++, to);
         }
-        space = is_space(text.at[i]);
     }
 }
 
@@ -58,8 +62,18 @@ static struct text trimmed(struct text text)
     return text;
 }
 
+/* With one space for each stretch of it. */
+static void put_squeezed(FILE *to, struct text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (!is_space(text.at[i]))
+            fputc(text.at[i], to);
+        else if (!is_space(text.at[i - 1]))
+            fputc(' ', to);
+}
+
 /* Line by line, without those that are empty. */
-static void lines(struct dumping *out, struct text text, const char *mark)
+static void lines(struct dumping *out, struct text text, const char *mark, bool squeezed)
 {
     const char *at = text.at, *end = text_end(text);
 
@@ -69,7 +83,12 @@ static void lines(struct dumping *out, struct text text, const char *mark)
 
         if (here.length) {
             indent(out);
-            fprintf(out->to, "%s %.*s\n", mark, (int)here.length, here.at);
+            fprintf(out->to, "%s ", mark);
+            if (squeezed)
+                put_squeezed(out->to, here);
+            else
+                fwrite(here.at, 1, here.length, out->to);
+            fputc('\n', out->to);
         }
         at = after ? after + 1 : end;
     }
@@ -78,7 +97,7 @@ static void lines(struct dumping *out, struct text text, const char *mark)
 static void comment(struct dumping *out, struct text text)
 {
     if (text.at)
-        lines(out, text, "comment |");
+        lines(out, text, "comment |", true);
 }
 
 /* An expression: one line if it is on one. */
@@ -92,7 +111,7 @@ static void code(struct dumping *out, const char *what, struct code code)
     }
     line(out, code.place, "%s", what);
     out->depth++;
-    lines(out, code.text, "|");
+    lines(out, code.text, "|", false);
     out->depth--;
 }
 
@@ -219,7 +238,7 @@ static void statement(struct dumping *out, const struct statement *here)
     for (const struct argument *argument = here->arguments; argument; argument = argument->next)
         code(out, "argument", argument->value);
     if (here->kind == STATEMENT_SERIAL)
-        lines(out, here->code.text, "|");
+        lines(out, here->code.text, "|", false);
     if (list)
         statements(out, here->body);
     else
@@ -321,7 +340,7 @@ static void item(struct dumping *out, const struct item *here)
         break;
     case ITEM_CODE:
         line(out, here->place, "code");
-        lines(out, here->is.code.text, "    |");
+        lines(out, here->is.code.text, "    |", false);
         break;
     }
 }

@@ -108,7 +108,7 @@ static bool is_joined(const struct formatting *f, const struct token *token)
 /* Whether a token stays on the line of the last one, whatever was between them. */
 static bool stays(const struct formatting *f, const struct token *token)
 {
-    if (f->comment)
+    if (f->comment || (f->last.kind == TOKEN_HASH && !f->code))
         return false;
     if (is(token, '{'))
         return !f->over;
@@ -238,7 +238,8 @@ static void put_comment(struct formatting *f, const char *at, const char *end)
     } else {
         unsigned spaces = spaces_before(f->behind, at);
 
-        layout_spaces(&f->out, spaces || last_is(f, '(') || last_is(f, '[') ? spaces : 1);
+        layout_spaces(&f->out,
+                      spaces || f->comment || last_is(f, '(') || last_is(f, '[') ? spaces : 1);
     }
     layout_comment(&f->out, text_between(at, end), column);
     f->comment = true;

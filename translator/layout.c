@@ -172,7 +172,7 @@ void layout_block(struct layout *layout, struct text text, unsigned margin)
 
     next_line(&lines, &line);
     if (head.length) {
-        layout_line(layout, margin, false);
+        layout_line(layout, *head.at != '#' ? margin : 0, false);
         layout_text(layout, head);
         begun = true;
     }

@@ -129,18 +129,20 @@ static const char *number_end(const char *at, const char *end)
     return at;
 }
 
+/* Without the space at its end; a backslash there goes on, as compilers have it. */
 static const char *hash_end(const char *at, const char *end)
 {
-    const char *from = at;
+    const char *from = at, *last;
 
-    while (at < end && (at = memchr(at, '\n', (size_t)(end - at)))) {
-        const char *last = at > from && at[-1] == '\r' ? at - 1 : at;
-
-        if (last == from || last[-1] != '\\')
+    do {
+        at   = memchr(at, '\n', (size_t)(end - at));
+        last = at ? at : end;
+        while (last > from && is_space(last[-1]))
+            last--;
+        if (!at || last == from || last[-1] != '\\')
             return last;
-        at++;
-    }
-    return end;
+    } while (++at < end);
+    return last;
 }
 
 static bool is_mark(char c)

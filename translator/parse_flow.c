@@ -214,6 +214,8 @@ static bool parse_for_variable(struct parser *parser, struct statement *statemen
 {
     struct words words = take_words(parser);
 
+    if (words.count < 2 && !at_mark(parser, '*'))
+        return complain(parser, "expected the name of a variable, not %s", seen(parser)), false;
     statement->local       = ARENA_NEW(struct field);
     statement->local->type = type_of(parser, &words, !at_mark(parser, '*'));
     statement->local->name = name_of(parser, &words.last);

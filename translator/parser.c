@@ -207,7 +207,6 @@ static bool refuse_word(struct parser *parser)
          "included"},
         {"typedef", "an interface file has no type definitions",
          "declare it in a header that is included"},
-        {"initnode", "there is no `initnode'", "call what is needed from main()"},
         {"initproc", "there is no `initproc'", "call what is needed from main()"},
         {"PUPable", "there is no `PUPable'", "objects with `state { }' are packed as they are"},
         {"state", "`state' belongs into a class", "such as `chare Main { state { int n; } }'"},

@@ -21,9 +21,12 @@
  * say.  Nothing in the data is special: a sequence word of the channel's own tells arrivals.
  * An idle channel costs nothing.
  *
- * Buffers may lie anywhere.  Those in regions (region.h), or from skua_channel_alloc(), are
- * written by senders of the same host directly; others through the receiver, which copies, or
- * where the system lets one process write another's memory, and where it pays, that way.
+ * Buffers may lie anywhere.  Those in regions (region.h) that are not registered, or from
+ * skua_channel_alloc(), are written by senders of the same host directly, and so are all of the
+ * sender's own process; what comes from elsewhere the receiver copies to its place.
+ *
+ * A put is not ordered with messages: its callback may run before the handlers of messages that
+ * were sent earlier.
  *
  * Channels belong to the PE that created or opened them: an object that moves creates new ones.
  * All calls belong on that PE.
@@ -78,8 +81,8 @@ typedef void (*skua_channel_fn)(void *arg);
 
 /* ---- receiving --------------------------------------------------------------------------- */
 
-/** Create a channel into memory of ours; it is ready for a first put.  @p name is for errors
- *  and must live as long; NULL: none.  SKUA_ERR_INVAL, SKUA_ERR_NOMEM, logged. */
+/** Create a channel into memory of ours; it is ready for a first put.  @p name is for errors and
+ *  is copied; NULL: none.  SKUA_ERR_INVAL, SKUA_ERR_NOMEM, logged. */
 SKUA_API skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
                                            const char *name, skua_channel *channel);
 
@@ -110,7 +113,8 @@ SKUA_API void  skua_channel_free(void *memory);
 SKUA_API skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from);
 
 /** Send what is in the buffer now.  Inside a host it has been copied when this returns; else
- *  the buffer must not change until the receiver has it. */
+ *  the buffer must not change until the receiver has it.  May be called where messages may be
+ *  sent, also in user threads. */
 SKUA_API void skua_channel_put(skua_sender *sender);
 
 /** Send from another place, of the same shape: for programs that use buffers in turn. */
@@ -127,8 +131,9 @@ SKUA_API skua_sender *skua_channel_open_many(const skua_channel *channels, size_
 
 /** A channel for @p senders senders: what they put is combined element by element in the
  *  buffer, @p count elements at @p to, which begins with the operator's neutral element, and does
- *  again with each ready.  The callback is called when all have come.  SKUA_SUM, SKUA_MIN,
- *  SKUA_MAX and the bits, as with skua_acc(). */
+ *  again with each ready, or mark.  The callback is called when all have come.  SKUA_SUM,
+ *  SKUA_MIN, SKUA_MAX and the bits, as with skua_acc().  They are combined in the order in which
+ *  they come, so sums of floating-point numbers may differ in the last bits from run to run. */
 SKUA_API skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op,
                                                      skua_type type, int senders,
                                                      skua_channel_fn fn, void *arg,

@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/bundle.h"
 #include "core/handler.h"
 #include "core/late.h"
 #include "core/leave.h"
@@ -21,6 +22,8 @@
 #define LOOK_NS    UINT64_C(1000000000) /* to see who is lost */
 #define COMPLAINTS 10                   /* about wrong packets, then silence */
 #define TAKE_LEAST 4096                 /* a smaller packet is copied as fast as it is looked at */
+#define BURST_NS   UINT64_C(2000)       /* packets that follow each other so soon wait ...     */
+#define HOLD_NS    UINT64_C(10000)      /* ... so long for others                              */
 
 /* A packet that came before one that was sent before it. */
 struct early {
@@ -36,7 +39,11 @@ struct contact {
     uint32_t         token_out, token_in;
     uint32_t         sent, received; /* sequence of the next packet each way */
     struct ski_peer *peer;           /* NULL: we have not sent to it         */
-    struct ski_list  backlog;        /* waits for room                       */
+    struct ski_list  backlog;        /* waits for room, or for others        */
+    size_t           backlog_bytes;  /* of it, about                         */
+    bool             full;           /* it waits for room                    */
+    bool             listed;         /* among those with a backlog           */
+    uint64_t         sent_at;        /* ticks                                */
     struct early    *early;          /* ascending                            */
     struct contact  *next_waiting;   /* of those with a backlog              */
 };
@@ -49,8 +56,10 @@ struct ski_far {
     struct contact **table;         /* by PE, open addressing */
     uint32_t         room, count;
     struct contact  *waiting;
-    uint64_t         flying;     /* packets and operations that the driver still holds */
-    uint64_t         operations; /* the latter alone                                   */
+    uint64_t         waiting_since; /* ticks */
+    struct ski_trust trust;         /* to send, or run the scheduler, again */
+    uint64_t         flying;        /* packets and operations that the driver still holds */
+    uint64_t         operations;    /* the latter alone                                   */
 };
 
 static struct {
@@ -59,6 +68,8 @@ static struct {
     struct ski_net           net;
     struct ski_far          *far; /* of this process: its PEs, its helper, its guest */
     int                      count;
+    uint64_t                 burst, hold; /* ticks */
+    size_t                   bundle;      /* bytes of data, at most */
 } here;
 
 const struct ski_driver *ski_far_driver(void)
@@ -201,6 +212,7 @@ static void stamp(const struct contact *contact, struct skua_msg *msg)
 /* Hands a packet to the driver; false: there is no room. */
 static bool try_send(struct ski_far *far, struct contact *contact, struct skua_msg *msg)
 {
+    bool          bundle = msg->handler == SKI_HANDLER_BUNDLE; /* what is in it has been counted */
     skua_status_t status;
 
     if (SKI_UNLIKELY(!contact->peer))
@@ -210,10 +222,11 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
         return true;
     }
     stamp(contact, msg);
-    status = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
-    if (status == SKUA_ERR_AGAIN)
+    status        = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
+    contact->full = status == SKUA_ERR_AGAIN;
+    if (contact->full)
         return false;
-    contact->sent++;
+    contact->sent += !bundle;
     if (status == SKUA_PENDING)
         far->flying++;
     else
@@ -225,18 +238,135 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
 
 static void keep(struct ski_far *far, struct contact *contact, struct skua_msg *msg)
 {
-    if (!contact->backlog.first) {
+    if (!contact->backlog.first)
+        far->waiting_since = ski_ticks();
+    if (!contact->listed) {
         contact->next_waiting = far->waiting;
         far->waiting          = contact;
+        contact->listed       = true;
     }
+    contact->backlog_bytes += ski_bundled_bytes(ski_msg_extent(msg));
     ski_list_push(&contact->backlog, msg);
     far->self->stats.deferred++;
+}
+
+/* How many bytes of the backlog, from its beginning, go into one bundle; 0: it is not worth
+ * it. */
+static size_t bundle_bytes(const struct contact *contact)
+{
+    size_t bytes = 0, count = 0;
+
+    for (const struct skua_msg *msg = contact->backlog.first; msg; msg = msg->link, count++) {
+        if (msg->handler == SKI_HANDLER_BUNDLE || !ski_may_be_bundled(msg) ||
+            bytes + ski_bundled_bytes(ski_msg_extent(msg)) > here.bundle)
+            break;
+        bytes += ski_bundled_bytes(ski_msg_extent(msg));
+    }
+    return count > 1 ? bytes : 0;
+}
+
+/* Puts a bundle in the place of what it holds.  That is stamped: its turn has come. */
+static void bundle(struct ski_far *far, struct contact *contact)
+{
+    size_t           bytes = bundle_bytes(contact), left = bytes;
+    struct skua_msg *made = bytes ? ski_pool_alloc(&far->self->pool, sizeof *made + bytes) : NULL;
+    char            *to   = (char *)(made + 1);
+
+    if (!made)
+        return;
+    *made =
+        (struct skua_msg){.bytes = bytes, .handler = SKI_HANDLER_BUNDLE, .source = far->self->pe};
+    while (left > 0) {
+        struct skua_msg *msg = ski_list_pop(&contact->backlog);
+        char            *next;
+
+        stamp(contact, msg);
+        contact->sent++;
+        next = ski_bundle_add(to, msg);
+        left -= (size_t)(next - to);
+        to = next;
+        ski_pool_free(&far->self->pool, msg);
+    }
+    made->link             = contact->backlog.first;
+    contact->backlog.first = made;
+    if (!made->link)
+        contact->backlog.last = &made->link;
+}
+
+/* Sends what waits for room, or for others; true when nothing is left of it. */
+static bool flush(struct ski_far *far, struct contact *contact)
+{
+    struct skua_msg *msg;
+
+    while ((msg = contact->backlog.first)) {
+        struct skua_msg *next;
+
+        if (!contact->lost)
+            bundle(far, contact);
+        msg  = contact->backlog.first;
+        next = msg->link;
+        if (contact->lost)
+            ski_pool_free(&far->self->pool, msg);
+        else if (!try_send(far, contact, msg)) {
+            msg->link = next; /* where the stamp was */
+            return false;
+        }
+        contact->backlog.first = next;
+    }
+    ski_list_init(&contact->backlog);
+    contact->backlog_bytes = 0;
+    return true;
+}
+
+static void flush_all(struct ski_far *far)
+{
+    struct contact **at = &far->waiting;
+
+    while (*at) {
+        struct contact *contact = *at;
+        if (flush(far, contact)) {
+            contact->listed = false;
+            *at             = contact->next_waiting;
+        } else {
+            at = &contact->next_waiting;
+        }
+    }
+}
+
+/* Whether a packet waits a little for others: one that follows closely on another, of somebody
+ * who will send it soon. */
+static bool may_wait(const struct ski_far *far, const struct contact *contact,
+                     const struct skua_msg *msg, uint64_t now)
+{
+    return ski_trusted(&far->trust) && now - contact->sent_at < here.burst &&
+           ski_may_be_bundled(msg);
+}
+
+/* Whether what waits has waited enough for others when @p next comes. */
+static bool is_time(const struct ski_far *far, const struct contact *contact,
+                    const struct skua_msg *next, uint64_t now)
+{
+    return contact->backlog_bytes + ski_bundled_bytes(ski_msg_extent(next)) > here.bundle ||
+           now - far->waiting_since > here.hold;
+}
+
+/* Not on the small stack of a user thread, which libraries below might overrun. */
+static void send_or_keep(struct ski_far *far, struct contact *contact, struct skua_msg *msg,
+                         uint64_t now)
+{
+    bool wait = may_wait(far, contact, msg, now);
+
+    if (contact->backlog.first && !contact->full && (!wait || is_time(far, contact, msg, now)))
+        flush(far, contact);
+    if (wait || contact->backlog.first || !try_send(far, contact, msg))
+        keep(far, contact, msg);
 }
 
 void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_far *far     = self->far;
     struct contact *contact = contact_with(far, pe);
+    uint64_t        now     = ski_ticks();
 
     if (contact->lost) {
         ski_pool_free(&self->pool, msg);
@@ -244,9 +374,14 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     }
     msg->source = self->pe;
     self->stats.sent_far++;
-    /* On the small stack of a user thread libraries below might overrun it. */
-    if (self->thread || contact->backlog.first || !try_send(far, contact, msg))
+    if (far->trust.since)
+        ski_trust_back(&far->trust, now);
+    if (self->thread)
         keep(far, contact, msg);
+    else
+        send_or_keep(far, contact, msg, now);
+    contact->sent_at = ski_ticks();
+    ski_trust_out(&far->trust, contact->sent_at);
     ski_late_sent(self);
 }
 
@@ -264,6 +399,8 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     struct contact *contact = find(far, pe);
     skua_status_t   status;
 
+    if (contact && contact->backlog.first && !contact->full && !self->thread)
+        flush(far, contact);
     if (!is_open(far, contact))
         return false;
     stamp(contact, msg);
@@ -284,39 +421,6 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     return true;
 }
 
-/* Sends what waits for room; true when nothing is left of it. */
-static bool flush(struct ski_far *far, struct contact *contact)
-{
-    struct skua_msg *msg;
-
-    while ((msg = contact->backlog.first)) {
-        struct skua_msg *next = msg->link;
-
-        if (contact->lost)
-            ski_pool_free(&far->self->pool, msg);
-        else if (!try_send(far, contact, msg)) {
-            msg->link = next; /* where the stamp was */
-            return false;
-        }
-        contact->backlog.first = next;
-    }
-    ski_list_init(&contact->backlog);
-    return true;
-}
-
-static void flush_all(struct ski_far *far)
-{
-    struct contact **at = &far->waiting;
-
-    while (*at) {
-        struct contact *contact = *at;
-        if (flush(far, contact))
-            *at = contact->next_waiting;
-        else
-            at = &contact->next_waiting;
-    }
-}
-
 bool ski_far_progress(struct ski_pe *self)
 {
     struct ski_far *far = self->far;
@@ -324,6 +428,24 @@ bool ski_far_progress(struct ski_pe *self)
     if (SKI_UNLIKELY(far->waiting != NULL))
         flush_all(far);
     return here.driver->progress(far->port) > 0;
+}
+
+void ski_far_pass(struct ski_pe *self)
+{
+    struct ski_far *far = self->far;
+
+    if (far->trust.since)
+        ski_trust_back(&far->trust, ski_ticks());
+    if (SKI_UNLIKELY(far->waiting && ski_ticks() - far->waiting_since > here.hold)) {
+        flush_all(far);
+        far->waiting_since = ski_ticks(); /* what is left waits for room */
+    }
+}
+
+void ski_far_leave(struct ski_pe *self)
+{
+    if (SKI_UNLIKELY(self->far->waiting != NULL))
+        flush_all(self->far);
 }
 
 void ski_far_hold(struct ski_pe *self)
@@ -430,19 +552,15 @@ static void take_turn(struct ski_far *far, struct contact *contact, struct skua_
     }
 }
 
-static void on_arrived(void *owner, void *packet, size_t bytes)
+/* A packet of its own, or out of a bundle. */
+static void accept(struct ski_far *far, struct skua_msg *msg, size_t bytes)
 {
-    struct ski_far  *far = owner;
-    struct skua_msg *msg = packet;
-    struct contact  *contact;
-    const char      *wrong;
-    uint32_t         sequence;
+    const char     *wrong    = ski_packet_wrong(here.boot->job, ski_handlers.count, msg, bytes);
+    struct contact *contact  = sender_of(far, msg);
+    uint32_t        sequence = msg->stamp.sequence;
 
-    if (!far->self) /* it goes with the arena */
-        return;
-    wrong    = ski_packet_wrong(here.boot->job, ski_handlers.count, msg, bytes);
-    contact  = sender_of(far, msg);
-    sequence = msg->stamp.sequence;
+    if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_BUNDLE))
+        wrong = "a bundle came in a bundle";
     if (SKI_UNLIKELY(wrong || !contact)) {
         complain(far, bytes, wrong ? wrong : "its sender does not know the secret of the job");
         ski_pool_free(&far->self->pool, msg);
@@ -450,28 +568,6 @@ static void on_arrived(void *owner, void *packet, size_t bytes)
     }
     if (SKI_LIKELY(contact != NULL))
         take_turn(far, contact, msg, sequence, bytes);
-}
-
-/* A packet in the driver's memory: its data may go straight to where it belongs, and what is
- * left of it takes its turn.  One that comes early, or is wrong, comes in as others do. */
-static bool on_taken(void *owner, const void *packet, size_t bytes)
-{
-    struct ski_far *far = owner;
-    struct skua_msg head, *left;
-    struct contact *contact;
-
-    if (bytes < TAKE_LEAST || !far->self || !far->self->take)
-        return false;
-    memcpy(&head, packet, sizeof head);
-    if (ski_packet_wrong(here.boot->job, ski_handlers.count, &head, bytes))
-        return false;
-    contact = sender_of(far, &head);
-    if (!contact || head.stamp.sequence != contact->received)
-        return false;
-    left = far->self->take(far->self, &head, (const char *)packet + sizeof head);
-    if (left)
-        take_turn(far, contact, left, head.stamp.sequence, bytes);
-    return left != NULL;
 }
 
 static void *on_room(void *owner, size_t bytes)
@@ -491,6 +587,88 @@ static void *on_room(void *owner, size_t bytes)
                   "messages come faster than they are run?); raise SKUA_ARENA_SIZE",
                   bytes);
     return room;
+}
+
+/* A packet in the driver's memory: its data may go straight to where it belongs, and what is
+ * left of it takes its turn.  One that comes early, or is wrong, comes in as others do. */
+static bool take(struct ski_far *far, const struct skua_msg *head, const char *data, size_t bytes)
+{
+    struct contact  *contact = sender_of(far, head);
+    struct skua_msg *left;
+
+    if (!far->self->take || !contact || head->stamp.sequence != contact->received)
+        return false;
+    left = far->self->take(far->self, head, data);
+    if (left)
+        take_turn(far, contact, left, head->stamp.sequence, bytes);
+    return left != NULL;
+}
+
+/* One of a bundle. */
+static void unpack_one(struct ski_far *far, const char *packet, size_t bytes)
+{
+    struct skua_msg head;
+    void           *room;
+
+    if (bytes >= TAKE_LEAST) {
+        memcpy(&head, packet, sizeof head);
+        if (!ski_packet_wrong(here.boot->job, ski_handlers.count, &head, bytes) &&
+            take(far, &head, packet + sizeof head, bytes))
+            return;
+    }
+    room = on_room(far, bytes);
+    if (room)
+        accept(far, memcpy(room, packet, bytes), bytes);
+}
+
+/* The data of a bundle; @p data is aligned or not. */
+static void unpack(struct ski_far *far, const struct skua_msg *head, const char *data)
+{
+    const char *end = data + head->bytes, *packet;
+    size_t      bytes;
+
+    if (!sender_of(far, head)) {
+        complain(far, head->bytes, "its sender does not know the secret of the job");
+        return;
+    }
+    while (data < end && (packet = ski_bundle_look(data, end, &bytes))) {
+        unpack_one(far, packet, bytes);
+        data = packet - sizeof(uint64_t) + ski_bundled_bytes(bytes);
+    }
+    if (data != end)
+        complain(far, head->bytes, "it is a bundle of no packets");
+}
+
+static void on_arrived(void *owner, void *packet, size_t bytes)
+{
+    struct ski_far  *far = owner;
+    struct skua_msg *msg = packet;
+
+    if (!far->self) /* it goes with the arena */
+        return;
+    if (msg->handler == SKI_HANDLER_BUNDLE &&
+        !ski_packet_wrong(here.boot->job, ski_handlers.count, msg, bytes)) {
+        unpack(far, msg, (const char *)(msg + 1));
+        ski_pool_free(&far->self->pool, msg);
+    } else {
+        accept(far, msg, bytes);
+    }
+}
+
+static bool on_taken(void *owner, const void *packet, size_t bytes)
+{
+    struct ski_far *far = owner;
+    struct skua_msg head;
+
+    if (bytes < TAKE_LEAST || !far->self)
+        return false;
+    memcpy(&head, packet, sizeof head);
+    if (ski_packet_wrong(here.boot->job, ski_handlers.count, &head, bytes))
+        return false;
+    if (head.handler != SKI_HANDLER_BUNDLE)
+        return take(far, &head, (const char *)packet + sizeof head, bytes);
+    unpack(far, &head, (const char *)packet + sizeof head);
+    return true;
 }
 
 static void on_spoilt(void *owner, void *packet)
@@ -597,7 +775,10 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)
         return SKUA_ERR_UNREACH;
-    ports = ski_calloc((size_t)here.count, sizeof *ports);
+    here.bundle = here.driver->small() - sizeof(struct skua_msg);
+    here.burst  = ski_ns_to_ticks(BURST_NS);
+    here.hold   = ski_ns_to_ticks(HOLD_NS);
+    ports       = ski_calloc((size_t)here.count, sizeof *ports);
     for (int i = 0; status == SKUA_OK && i < here.count; i++)
         status = open_port(&here.far[i], i < pes ? ski_job_first_pe(job, boot->process) + i
                                                  : ski_job_helper(job, boot->process) + i - pes);
@@ -633,8 +814,9 @@ void ski_far_begin(struct ski_pe *self)
 {
     if (!here.driver)
         return;
-    self->far       = far_of(self->pe);
-    self->far->self = self;
+    self->far        = far_of(self->pe);
+    self->far->self  = self;
+    self->far->trust = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
     self->queue.attention |= SKI_ATTEND_FAR;
 }
 

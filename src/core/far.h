@@ -12,6 +12,9 @@
  * they are put back into that of sending, so that messages between two PEs are
  * FIFO as they are inside a host.
  *
+ * Small packets that follow each other closely wait a little, to go as one (bundle.h), if the
+ * PE is trusted to come back soon (docs/decisions/0021-bundles.md).
+ *
  * What arrives is checked before it is believed (packet.h): what is wrong is
  * counted, logged, at first, and dropped.
  */
@@ -69,6 +72,11 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 
 /** Move things on; true if there was anything. */
 bool ski_far_progress(struct ski_pe *self);
+
+/** In a pass; and the scheduler returns to its caller.  What waits to be sent with others may
+ *  have waited enough. */
+void ski_far_pass(struct ski_pe *self);
+void ski_far_leave(struct ski_pe *self);
 
 /** The driver was given something that it will tell the end of by done(). */
 void ski_far_hold(struct ski_pe *self);

@@ -17,6 +17,7 @@ enum {
     SKI_HANDLER_THREAD,    /* run a user thread that is ready (thread.c)      */
     SKI_HANDLER_RESUME,    /* make a thread of ours ready (thread.c)          */
     SKI_HANDLER_COMPLETE,  /* a completion of ours has happened (completion.c) */
+    SKI_HANDLER_BUNDLE,    /* several packets in one: never in a queue (far.c) */
     SKI_HANDLER_BROADCAST, /* broadcast.c, reduction.c */
     SKI_HANDLER_BROADCAST_HERE,
     SKI_HANDLER_BROADCAST_DONE,

@@ -7,12 +7,8 @@
  * what the put set off.  And it is sent before a call that ran the scheduler returns, for
  * the caller may compute for long, and somebody may wait for it.  That costs who waited for
  * the put a system call before it can answer.  So a PE that has proved to be back soon is
- * trusted: it is sent behind the next packet of its own, or when it next runs the scheduler.
- *
- * A PE is trusted when it was back within SKUA_LINGER each of the last `need` times.  need
- * begins with 8 and doubles, to 4096, each time that somebody who was trusted or not was
- * not back: who waits a few times and then computes, again and again, holds up an answer
- * once or a few times, and then once in thousands.
+ * trusted (trust.h; soon is SKUA_LINGER): it is sent behind the next packet of its own, or
+ * when it next runs the scheduler.
  */
 #ifndef SKI_LATE_H
 #define SKI_LATE_H
@@ -42,7 +38,7 @@ static inline void ski_late_leave(struct ski_pe *self)
 /** A packet has been sent to another host. */
 static inline void ski_late_sent(struct ski_pe *self)
 {
-    if (SKI_UNLIKELY(self->late_since != 0))
+    if (SKI_UNLIKELY(self->late_trust.since != 0))
         ski_late_back(self);
 }
 

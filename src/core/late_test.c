@@ -24,7 +24,7 @@ static bool leaves(void)
 static void is_back(bool soon)
 {
     if (!soon)
-        self.late_since = 1; /* when the machine was started */
+        self.late_trust.since = 1; /* when the machine was started */
     ski_late_sent(&self);
 }
 
@@ -71,17 +71,17 @@ static void test_distrust(void)
 
 static void test_setting(void)
 {
-    self.late_ticks = 0;
+    self.late_trust.soon = 0;
     OK(leaves(), "nobody is trusted where that is not wanted");
 }
 
 int main(void)
 {
     ski_late_init(&self);
-    self.late_ticks = UINT64_MAX / 2;
+    self.late_trust.soon = UINT64_MAX / 2;
     test_trust();
     /* What is long ago must be so also for a machine that was just started. */
-    self.late_ticks = ski_ticks() / 2;
+    self.late_trust.soon = ski_ticks() / 2;
     test_distrust();
     test_setting();
     return tap_end();

@@ -19,6 +19,7 @@
 #include "core/queue.h"
 #include "core/stack.h"
 #include "core/timer.h"
+#include "core/trust.h"
 #include "transport/host/host.h"
 
 /* The PEs that a PE sent to lately, and what it knows of their inboxes. */
@@ -78,10 +79,8 @@ struct ski_pe {
     uint32_t               polling;    /* calls of skua_poll() around what runs now */
     struct ski_far        *far;        /* its port to other hosts, or NULL */
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
-    uint32_t late_passes;              /* ... for so many passes (late.h)                   */
-    uint32_t late_quick, late_need;    /* times that we were back soon, and must have been  */
-    uint64_t late_since;               /* ticks: out of the scheduler since then; 0: not    */
-    uint64_t late_ticks;               /* that is soon                                      */
+    uint32_t         late_passes;      /* ... for so many passes (late.h)                   */
+    struct ski_trust late_trust;       /* to be back in the scheduler                       */
 
     /* The data of a packet that has arrived goes to its place; the message that is left to be
      * run, or NULL: it is not of that kind.  @p data is not aligned. */

@@ -34,6 +34,7 @@ struct ski_idle {
 static void look_far(struct ski_pe *self)
 {
     ski_late_pass(self);
+    ski_far_pass(self);
     if (self->far_passes-- > 0 && self->queue.pushed != self->queue.popped)
         return;
     self->far_passes = FAR_PASSES;
@@ -83,15 +84,21 @@ static inline bool run_queued(struct ski_pe *self)
     return true;
 }
 
-/* A doorbell, which does not wait for what is in the queue; but then it is the queue's turn,
- * for who answers a doorbell may ring another, and so on. */
+/* A doorbell does not wait for what is in the queue; but then it is the queue's turn, for who
+ * answers a doorbell may ring another, and so on. */
 static bool run_poke(struct ski_pe *self)
 {
-    bool bell = self->reader.next->handler != 0, stop = self->stop;
+    bool stop = self->stop;
 
+    if (!self->reader.next->handler) {
+        ski_msg_poked(self);
+        return run_queued(self);
+    }
     self->idle_passes = 0;
-    ski_msg_poked(self);
-    return (self->stop == stop && run_queued(self)) || bell;
+    self->ring(self);
+    if (self->stop == stop)
+        run_queued(self);
+    return true;
 }
 
 /* Something has arrived: runs it, or the most urgent of it and what waits. */
@@ -259,6 +266,14 @@ void skua_idle_remove(skua_idle_fn fn, void *arg)
         drop_removed(self);
 }
 
+/* A loop returns to its caller, who may compute for long. */
+static inline void leave(struct ski_pe *self)
+{
+    ski_late_leave(self);
+    if (SKI_UNLIKELY(self->far != NULL))
+        ski_far_leave(self);
+}
+
 /* ---- loops --------------------------------------------------------------- */
 
 static struct ski_pe *on_own_stack(struct ski_pe *self, const char *call)
@@ -274,7 +289,7 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
 
     while (!(held = condition(arg)) && (pass(self) || idle(self)))
         ;
-    ski_late_leave(self);
+    leave(self);
     return held;
 }
 
@@ -287,7 +302,7 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
     for (unsigned empty = 0; !(held = condition(arg)) && empty <= limit; empty++)
         if (pass(self))
             empty = 0;
-    ski_late_leave(self);
+    leave(self);
     return held;
 }
 
@@ -305,7 +320,7 @@ void skua_run(void)
     self->stop = false;
     while (!self->stop && (pass(self) || idle(self)))
         ;
-    ski_late_leave(self);
+    leave(self);
     self->stop = outer;
 }
 
@@ -330,7 +345,7 @@ size_t skua_run_count(size_t n)
         else if (!idle(self))
             break;
     }
-    ski_late_leave(self);
+    leave(self);
     return run;
 }
 
@@ -343,7 +358,7 @@ size_t skua_poll(size_t n)
     while (run < n && pass(self))
         run++;
     self->polling--;
-    ski_late_leave(self);
+    leave(self);
     return run;
 }
 

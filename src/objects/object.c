@@ -10,11 +10,23 @@
 
 /* ---- names --------------------------------------------------------------------- */
 
+/* Writes the index of an object to where it is needed.  Memory of objects is zeroed, so all
+ * of a short one is copied: a few moves of fixed size. */
+static inline void get_index(skua_index *index, const struct ski_object *object)
+{
+    index->bytes = object->index_bytes;
+    memset(&index->at, 0, sizeof index->at);
+    if (SKI_LIKELY(object->index_bytes <= sizeof object->index.raw))
+        memcpy(&index->at, object->index.raw, sizeof object->index.raw);
+    else
+        memcpy(&index->at, object->index.long_one, object->index_bytes);
+}
+
 skua_index ski_object_index_get(const struct ski_object *object)
 {
-    skua_index index = {.bytes = object->index_bytes};
+    skua_index index;
 
-    memcpy(&index.at, ski_object_index(object), object->index_bytes);
+    get_index(&index, object);
     return index;
 }
 
@@ -53,12 +65,20 @@ skua_collection skua_collection_of(const void *self)
 
 skua_index skua_index_of(const void *self)
 {
-    return ski_object_index_get(ski_object_of(self));
+    skua_index index;
+
+    get_index(&index, ski_object_of(self));
+    return index;
 }
 
 skua_ref skua_ref_of(const void *self)
 {
-    return (skua_ref){skua_collection_of(self), skua_index_of(self)};
+    const struct ski_object *object = ski_object_of(self);
+    skua_ref                 ref;
+
+    ref.of.id = object->of->id;
+    get_index(&ref.index, object);
+    return ref;
 }
 
 /* ---- birth --------------------------------------------------------------------- */

@@ -13,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/config.h"
 #include "base/copy.h"
@@ -37,15 +36,21 @@ struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key
     return channel;
 }
 
-static struct ski_channel *mine(struct ski_pe *self, const char *call, skua_channel channel)
+static SKI_COLD _Noreturn void not_mine(const struct ski_pe *self, const char *call)
 {
-    struct ski_channel *found =
-        channel.pe == self->pe ? ski_channel_find(self->pool.arena, channel.key) : NULL;
+    ski_misuse("%s: this is no channel of PE %d's own, or one that was deleted", call, self->pe);
+}
 
-    if (SKI_UNLIKELY(!found))
-        ski_misuse("%s: this is no channel of PE %d's own, or one that was deleted", call,
-                   self->pe);
-    return found;
+static inline struct ski_channel *mine(const struct ski_pe *self, const char *call,
+                                       skua_channel value)
+{
+    const struct ski_arena *arena   = self->pool.arena;
+    struct ski_channel     *channel = ski_channel_at(arena, value.key);
+
+    if (SKI_UNLIKELY(value.pe != self->pe || !value.key || !ski_arena_contains(arena, channel) ||
+                     channel->key != value.key))
+        not_mine(self, call);
+    return channel;
 }
 
 /* Memory for a record: all zero, but for its generation. */
@@ -85,8 +90,7 @@ static const char *copy_name(struct ski_pe *self, const char *name)
     return copy ? strcpy(copy, name) : NULL;
 }
 
-static void set_pattern(struct ski_pe *self, struct ski_channel *channel,
-                        const skua_layout *layout)
+static void set_pattern(struct ski_pe *self, struct ski_channel *channel, const skua_layout *layout)
 {
     if (layout->levels == 0)
         return;
@@ -124,7 +128,6 @@ static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, si
     channel->senders = 1;
     channel->pe      = self->pe;
     channel->process = ski_arena_contains(self->pool.arena, to->at) ? -1 : self->process;
-    channel->pid     = (int32_t)getpid();
     channel->name    = copy_name(self, name);
     set_pattern(self, channel, to);
     enlist(self, channel);
@@ -159,8 +162,8 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
                                             int senders, skua_channel_fn fn, void *arg,
                                             const char *name, skua_channel *channel)
 {
-    struct ski_pe      *self   = SKI_SELF();
-    const skua_update   update = {op, type, NULL};
+    struct ski_pe      *self    = SKI_SELF();
+    const skua_update   update  = {op, type, NULL};
     struct ski_combine  combine = {.op = op, .type = type};
     skua_layout         layout;
     struct ski_channel *made;
@@ -195,7 +198,7 @@ void skua_channel_delete(skua_channel value)
         ski_pool_free(&self->pool, channel->pattern);
     if (channel->name)
         ski_pool_free(&self->pool, (void *)(uintptr_t)channel->name);
-    channel->next            = channels_of(self)->free;
+    channel->next           = channels_of(self)->free;
     channels_of(self)->free = channel;
 }
 
@@ -218,9 +221,16 @@ static inline void report(struct ski_channel *channel)
     channel->fn(channel->arg);
 }
 
-void ski_channel_arrived(struct ski_pe *self, struct ski_channel *channel)
+static uint64_t arrived(const struct ski_channel *channel)
 {
-    channel->arrived++;
+    return atomic_load_explicit(&channel->arrived, memory_order_relaxed);
+}
+
+/* Data have come that are in their place: counts them, and tells the program if it wants to
+ * know. */
+static inline void has_arrived(struct ski_pe *self, struct ski_channel *channel)
+{
+    atomic_store_explicit(&channel->arrived, arrived(channel) + 1, memory_order_relaxed);
     if (SKI_LIKELY(channel->polled) && SKI_LIKELY(!ski_pe_exiting(self)))
         report(channel);
 }
@@ -245,7 +255,7 @@ static void ring(struct ski_pe *self)
     else
         ski_copy_small(channel->to, cell->data, cell->bytes);
     ski_pe_rung(self);
-    ski_channel_arrived(self, channel);
+    has_arrived(self, channel);
 }
 
 /* Whether the message is as it should be. */
@@ -281,7 +291,8 @@ static void wrong_size(const struct ski_channel *channel, int source,
                (unsigned long long)head->put, (unsigned long long)head->bytes, channel->bytes);
 }
 
-void ski_on_channel(skua_msg *msg)
+/* A message for a channel of ours. */
+static void on_one(skua_msg *msg)
 {
     struct ski_pe                 *self    = ski_self;
     const struct ski_channel_head *head    = skua_msg_data(msg);
@@ -294,7 +305,7 @@ void ski_on_channel(skua_msg *msg)
     }
     if (head->kind == SKI_CHANNEL_POLLED) {
         skua_msg_free(msg);
-        if (channel->polled && channel->arrived != channel->reported)
+        if (channel->polled && arrived(channel) != channel->reported)
             report(channel);
         return;
     }
@@ -305,7 +316,15 @@ void ski_on_channel(skua_msg *msg)
     all = bring(channel, head);
     skua_msg_free(msg);
     if (all)
-        ski_channel_arrived(self, channel);
+        has_arrived(self, channel);
+}
+
+void ski_on_channel(skua_msg *msg)
+{
+    if (((struct ski_channel_head *)skua_msg_data(msg))->kind == SKI_CHANNEL_MANY)
+        ski_on_channel_many(msg);
+    else
+        on_one(msg);
 }
 
 /* As ski_request_take(): the data of a put go to their place, and what is left takes its turn. */
@@ -319,8 +338,8 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
         return NULL;
     memcpy(&head, data, sizeof head);
     channel = ski_channel_find(self->pool.arena, head.key);
-    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA ||
-        channel->combines || !is_sound(msg, &head, channel))
+    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->combines ||
+        !is_sound(msg, &head, channel))
         return NULL;
     unpack(channel, data + sizeof head);
     head.kind    = SKI_CHANNEL_PLACED;
@@ -331,22 +350,28 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
 
 /* ---- ready ------------------------------------------------------------------------- */
 
-static void mark(struct ski_channel *channel)
+static inline void mark(struct ski_channel *channel)
 {
-    if (channel->combines)
+    if (SKI_UNLIKELY(channel->combines))
         ski_channel_clear(channel);
-    if (ski_config.checked_channels)
+    if (SKI_UNLIKELY(ski_config.checked_channels))
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
 }
 
-static void poll(struct ski_pe *self, struct ski_channel *channel)
+/* Not from within the caller: it may be in the middle of something. */
+static SKI_COLD void report_soon(struct ski_pe *self, const struct ski_channel *channel)
 {
     struct ski_channel_head head = {.key = channel->key, .kind = SKI_CHANNEL_POLLED};
 
+    ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
+                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+}
+
+static inline void poll(struct ski_pe *self, struct ski_channel *channel)
+{
     channel->polled = true;
-    if (SKI_UNLIKELY(channel->arrived != channel->reported))
-        ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
-                     ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+    if (SKI_UNLIKELY(arrived(channel) != channel->reported))
+        report_soon(self, channel);
 }
 
 void skua_channel_ready(skua_channel value)

@@ -18,7 +18,6 @@
  *
  *   cell       in the doorbell itself, if they are few: one cache line moves
  *   direct     the sender copies them to where they belong, then rings
- *   attach     the system does that (attach.h)
  *   staged     the sender copies them to memory of its own in the arena, and rings; the
  *              receiver copies them from there
  *   message    in a message, which carries all that the receiver must know: between hosts, and
@@ -56,20 +55,21 @@ struct ski_combine {
 struct ski_channel {
     /* What an arrival touches. */
     _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: none */
-    char           *to;
-    size_t          bytes; /* in all */
-    skua_channel_fn fn;
-    void           *arg;
-    uint64_t        arrived, reported; /* puts */
-    bool            polled;            /* we want to hear of the next */
-    bool            combines;
-    uint32_t        senders;
+    char            *to;
+    size_t           bytes; /* in all */
+    skua_channel_fn  fn;
+    void            *arg;
+    _Atomic uint64_t arrived; /* puts; written by the receiver alone */
+    uint64_t         reported;
+    bool             polled; /* we want to hear of the next */
+    bool             combines;
+    uint32_t         senders;
 
     /* What is looked at when it is opened. */
     struct ski_pattern *pattern; /* NULL: one block */
     const char         *name;    /* in the arena, or NULL */
     int32_t             pe;
-    int32_t             process, pid; /* of the buffer; -1: it is in the arena */
+    int32_t             process; /* that has the buffer; -1: it is in the arena */
     struct ski_combine  combine;
     uint32_t            generation;
     struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
@@ -97,10 +97,6 @@ static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, 
 /** The record of a channel of this host, or NULL: there is none any more. */
 struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key);
 
-/** Data have come that are in their place: count them, and tell the program if it wants to
- *  know. */
-void ski_channel_arrived(struct ski_pe *self, struct ski_channel *channel);
-
 /* ---- senders ------------------------------------------------------------------- */
 
 typedef void (*ski_put_fn)(skua_sender *sender, const char *from);
@@ -118,17 +114,23 @@ struct skua_sender {
     int32_t           index, pe; /* the receiver's: on this host, or -1, and in the job */
 
     /* The rest. */
-    int32_t             pid;
-    bool                staging;
+    char               *staging; /* memory of ours, of so many places, or NULL */
+    uint32_t            places, place;
+    bool                once;    /* it is used once, and then forgotten */
     struct ski_channel *channel; /* of this host, or NULL */
     struct ski_path     path;    /* to its place, or to one block */
     skua_layout         layout;  /* simple, of our buffer */
     ski_put_fn          unchecked;
-    uint64_t            puts; /* in checked mode, of this sender */
-    bool                freed;
-    skua_sender        *next; /* in checked mode: of this PE */
     struct ski_many    *many;
+
+    /* In checked mode. */
+    uint64_t     puts; /* of this sender */
+    int32_t      owner;
+    bool         freed; /* our buffer is gone */
+    skua_sender *next;  /* of this PE */
 };
+
+#define SKI_STAGE_BYTES(bytes) (((bytes) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1))
 
 /** Ring, when the data are in their place or, if @p staged, in sender->to. */
 void ski_channel_ring(struct ski_pe *self, skua_sender *sender, bool staged);
@@ -151,6 +153,7 @@ enum ski_channel_kind {
     SKI_CHANNEL_PLACED, /* they are in their place                              */
     SKI_CHANNEL_STAGED, /* they are at the address behind the head, on this host */
     SKI_CHANNEL_POLLED, /* to oneself: report what has come                     */
+    SKI_CHANNEL_MANY,   /* for several channels (channel_many.c)                */
 };
 
 struct ski_channel_head {
@@ -174,6 +177,7 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *head, const char
 /* ---- one to many ------------------------------------------------------------------ */
 
 void ski_many_close(struct ski_pe *self, skua_sender *sender);
+void ski_on_channel_many(skua_msg *msg);
 
 /* ---- many to one ------------------------------------------------------------------ */
 
@@ -190,14 +194,18 @@ void ski_channel_clear(struct ski_channel *channel);
 
 /** Check each put of @p sender from now on. */
 void ski_check_sender(struct ski_pe *self, skua_sender *sender);
+
+/** Check one, which PE @p source has begun. */
+void ski_check_put(const skua_sender *sender, int source);
 void ski_check_no_more(struct ski_pe *self, skua_sender *sender);
 
 /** Say that a sender has another size than its channel: SKUA_ERR_INVAL, or the end of the job. */
 skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
-                    const struct ski_channel *channel);
+                             const struct ski_channel *channel);
 
 /** A put has come by message, which may be the first to be looked at. */
-void ski_check_arrival(struct ski_channel *channel, int source, const struct ski_channel_head *head);
+void ski_check_arrival(struct ski_channel *channel, int source,
+                       const struct ski_channel_head *head);
 
 /** Memory has been given back. */
 void ski_check_freed(struct ski_pe *self, const char *memory, size_t bytes);

@@ -18,12 +18,16 @@
 #include "base/memory.h"
 #include "core/far.h"
 #include "core/handler.h"
-#include "onesided/attach.h"
 #include "onesided/origin.h"
 #include "transport/driver.h"
 
-#define ATTACH_LEAST 16384 /* a system call costs as much as this is copied once more in     */
-#define SPLIT_LEAST  8192  /* data from here on are sent to other hosts from where they are */
+#define SPLIT_LEAST 8192 /* data from here on are sent to other hosts from where they are */
+
+/* Staging memory of middle size has several places, used in turn: lines that the receiver read a
+ * moment ago cost more to write than those of some puts before. */
+#define PLACES_LEAST 2048
+#define PLACES_BYTES 40960
+#define PLACES_MOST  8
 
 /* ---- doorbells --------------------------------------------------------------------- */
 
@@ -60,7 +64,7 @@ static skua_msg *new_message(struct ski_pe *self, const skua_sender *sender,
     skua_msg                *msg  = skua_msg_alloc(sizeof(struct ski_channel_head) + more);
     struct ski_channel_head *head = skua_msg_data(msg);
 
-    *head = (struct ski_channel_head){sender->key, kind, 0, sender->bytes, sender->puts};
+    *head        = (struct ski_channel_head){sender->key, kind, 0, sender->bytes, sender->puts};
     msg->handler = SKI_HANDLER_CHANNEL;
     msg->source  = self->pe;
     return msg;
@@ -138,10 +142,13 @@ static void put_shape(skua_sender *sender, const char *from)
     ski_channel_ring(self, sender, false);
 }
 
+/* One put at most is on its way, so the place before the last is free as well. */
 static void put_staged(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
+    sender->place = sender->place + 1 < sender->places ? sender->place + 1 : 0;
+    sender->to    = sender->staging + sender->place * SKI_STAGE_BYTES(sender->bytes);
     ski_path_copy(&sender->path, sender->to, from);
     ski_channel_ring(self, sender, true);
 }
@@ -156,36 +163,26 @@ void ski_put_message(skua_sender *sender, const char *from)
     ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
 }
 
-/* ---- through the system ----------------------------------------------------------------- */
-
-static bool stage(struct ski_pe *self, skua_sender *sender)
+static uint32_t places_for(size_t bytes)
 {
-    sender->to      = ski_pool_alloc(&self->pool, sender->bytes);
-    sender->staging = sender->to != NULL;
-    ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->put = sender->staging ? put_staged : ski_put_message;
-    return sender->staging;
+    size_t places = PLACES_BYTES / bytes;
+
+    if (bytes < PLACES_LEAST || places == 0)
+        return 1;
+    return (uint32_t)(places < PLACES_MOST ? places : PLACES_MOST);
 }
 
-static void put_attached(skua_sender *sender, const char *from)
+/* The way through the receiver; in messages, where there is no memory to be had, or where
+ * nobody would know when to give it back. */
+static ski_put_fn through_receiver(struct ski_pe *self, skua_sender *sender)
 {
-    struct ski_pe   *self  = SKI_SELF();
-    struct ski_place place = {.memory = sender->to, .pid = sender->pid};
-    struct ski_shape shape = sender->path.kind == SKI_PATH_BLOCK
-                                 ? ski_shape_contiguous(from, sender->bytes)
-                                 : ski_shape_strided(from, &sender->path.strided);
-    skua_status_t    status = ski_attach_put("skua_channel_put", &place, &shape);
+    size_t bytes = SKI_STAGE_BYTES(sender->bytes);
 
-    if (status == SKUA_OK) {
-        ski_channel_ring(self, sender, false);
-    } else if (status == SKUA_ERR_UNSUPPORTED) { /* from now on without the system */
-        stage(self, sender);
-        sender->put(sender, from);
-    } else {
-        ski_misuse("channel %s from PE %d to PE %d: the buffer of the receiver is not there",
-                   sender->channel->name ? sender->channel->name : "(no name)", self->pe,
-                   sender->pe);
-    }
+    ski_path_make(&sender->path, NULL, &sender->layout);
+    sender->places  = places_for(sender->bytes);
+    sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->places);
+    sender->to      = sender->staging;
+    return sender->staging ? put_staged : ski_put_message;
 }
 
 /* ---- between hosts ------------------------------------------------------------------------ */
@@ -258,17 +255,6 @@ static void aim_at_cell(skua_sender *sender)
     sender->put = sender->path.kind == SKI_PATH_BLOCK ? put_cell : put_cell_packed;
 }
 
-/* Through the system, if it pays and can be done; else through the receiver. */
-static void aim_across(struct ski_pe *self, skua_sender *sender, const struct ski_channel *channel)
-{
-    aim_directly(sender, channel);
-    sender->put = put_attached;
-    sender->pid = channel->pid;
-    if (!ski_config.attach || sender->bytes < ATTACH_LEAST ||
-        sender->path.kind == SKI_PATH_PIECES)
-        stage(self, sender);
-}
-
 static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
                            const struct ski_channel *channel)
 {
@@ -276,9 +262,10 @@ static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
         aim_by_message(sender);
         return;
     }
-    if (sender->layout.levels > 0)
-        stage(self, sender); /* sums are of blocks */
     sender->put = ski_put_combined;
+    if (sender->layout.levels > 0 && /* sums are of blocks */
+        through_receiver(self, sender) == ski_put_message)
+        aim_by_message(sender);
 }
 
 static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channel *channel)
@@ -295,7 +282,7 @@ static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channe
     else if (reaches(self, channel))
         aim_directly(sender, channel);
     else
-        aim_across(self, sender, channel);
+        sender->put = through_receiver(self, sender);
 }
 
 skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender *sender,
@@ -325,11 +312,12 @@ skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender 
 void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
 {
     if (sender->staging)
-        ski_pool_free(&self->pool, sender->to);
-    sender->staging = false;
+        ski_pool_free(&self->pool, sender->staging);
+    sender->staging = NULL;
 }
 
-/* ---- the calls ---------------------------------------------------------------------------------- */
+/* ---- the calls ----------------------------------------------------------------------------------
+ */
 
 skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 {

@@ -21,8 +21,8 @@
 /* Their bytes, for each operator that has more than zeros, by type. */
 static void neutral_of(const struct ski_combine *combine, unsigned char *to)
 {
-    bool   least = combine->op.id == SKUA_MIN.id;
-    int64_t ones = -1;
+    bool    least = combine->op.id == SKUA_MIN.id;
+    int64_t ones  = -1;
 
     memset(to, 0, combine->element);
     if (combine->op.id == SKUA_BIT_AND.id) {

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "onesided/agree.h"
+#include "onesided/channel.h"
 #include "onesided/known.h"
 #include "onesided/origin.h"
 #include "onesided/table.h"
@@ -512,6 +513,8 @@ skua_status_t skua_region_free(skua_region id)
         return ski_refuse(SKUA_ERR_REGION,
                           "skua_region_free: PE %d has no region %#x (freed already?)",
                           ski_caller_pe(), id.id);
+    if (ski_config.checked_channels && ski_self)
+        ski_check_freed(ski_self, region->base + (size_t)rank * region->stride, region->bytes);
     if (!last)
         return SKUA_OK;
     if (region->kind == SKI_REGION_ALLOCATED && !close_region(region))

@@ -45,7 +45,7 @@
 
 #include "base/log.h"
 
-#define SKI_DRIVER_VERSION 2
+#define SKI_DRIVER_VERSION 3
 #define SKI_DRIVER_SYMBOL  "ski_driver"
 #define SKI_PACKET_LEAST   32
 #define SKI_ADDRESS_MOST   2048 /* bytes of an address */
@@ -158,6 +158,10 @@ struct ski_driver {
     /** How large the packets are that it moves best, of those that could as well be smaller
      *  or larger.  After start().  May be NULL: a megabyte. */
     size_t (*packet)(void);
+
+    /** Up to which size packets leave without the receiver being asked first: small ones that
+     *  wait are put together up to there.  After start(). */
+    size_t (*small)(void);
 
     /** Before waiting for wait_fd(): true if it will become readable with the next
      *  event.  False: there is something to do now. */

@@ -15,7 +15,7 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench [messages|onesided|network|randomaccess|fft1d|objects] [options]\n"
+    "usage: skua bench [messages|onesided|network|channels|randomaccess|fft1d|objects] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
     "  -f, --format=F      table (default), json or csv, on stdout\n"
@@ -33,6 +33,9 @@ static const char help[] =
     "  network    the same between two processes that share no memory, over TCP, with\n"
     "             each driver; beside ucx_perftest and both MPIs, where installed;\n"
     "             and how long 64 processes take to start\n"
+    "  channels   data from a buffer to another's and back, beside a memcpy and a flag,\n"
+    "             messages that are copied in and out, and both MPIs, two-sided and with\n"
+    "             MPI_Put, where installed\n"
     "  randomaccess  random updates of a large table, beside the same over both MPIs,\n"
     "             where installed; and items of a stream beside small messages\n"
     "  fft1d      the Fourier transform of one long row of numbers, beside FFTW-MPI, where\n"
@@ -40,8 +43,9 @@ static const char help[] =
     "  objects    messages between elements beside bare handlers, creation beside malloc,\n"
     "             broadcasts and reductions beside a loop over pointers\n";
 
-static const struct bench *const benches[] = {&bench_messages, &bench_onesided, &bench_network,
-                                              &bench_randomaccess, &bench_fft1d, &bench_objects};
+static const struct bench *const benches[] = {&bench_messages, &bench_onesided,     &bench_network,
+                                              &bench_channels, &bench_randomaccess, &bench_fft1d,
+                                              &bench_objects};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 

@@ -122,6 +122,11 @@ static bool cannot_arm(struct ski_port *port)
     return false;
 }
 
+static size_t small_packet(void)
+{
+    return SKI_MPI_SMALL;
+}
+
 SKUA_API const struct ski_driver ski_driver = {
     .version  = SKI_DRIVER_VERSION,
     .name     = "mpi",
@@ -135,5 +140,6 @@ SKUA_API const struct ski_driver ski_driver = {
     .send     = ski_mpi_send,
     .progress = ski_mpi_progress,
     .wait_fd  = no_fd,
+    .small    = small_packet,
     .arm      = cannot_arm,
 };

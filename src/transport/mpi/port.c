@@ -12,8 +12,8 @@
 
 #include "transport/mpi/session.h"
 
-#define SLOTS    16    /* receives posted for small packets */
-#define SMALL    17408 /* bytes of those: 16 KiB, and what a message has besides */
+#define SLOTS    16 /* receives posted for small packets */
+#define SMALL    SKI_MPI_SMALL
 #define SENDS    64
 #define RECEIVES 64
 #define REQUESTS (3 * (SENDS + RECEIVES)) /* announcement, blocks and rest */

@@ -51,6 +51,7 @@ extern struct ski_mpi_net {
 } ski_mpi_net;
 
 #define SKI_MPI_BLOCK (1 << 20)
+#define SKI_MPI_SMALL 17408 /* bytes of a packet: 16 KiB, and what a message has besides */
 
 skua_status_t ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner,
                            struct ski_port **port);

@@ -77,6 +77,11 @@ static bool by_hardware(void)
     return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) != 0;
 }
 
+static size_t small_packet(void)
+{
+    return SKI_OFI_EAGER;
+}
+
 extern const struct ski_driver ski_driver;
 
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
@@ -93,6 +98,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .progress    = ski_ofi_progress,
     .by_hardware = by_hardware,
     .wait_fd     = ski_ofi_wait_fd,
+    .small       = small_packet,
     .arm         = ski_ofi_arm,
     .expose      = ski_ofi_expose,
     .conceal     = ski_ofi_conceal,

@@ -161,6 +161,12 @@ static size_t best_packet(void)
     return ski_ucx.hardware ? (size_t)1 << 20 : SKI_PIECE_BYTES;
 }
 
+/* Over TCP any packet does; adapters have rendezvous beyond a few KB. */
+static size_t small_packet(void)
+{
+    return ski_ucx.hardware ? (size_t)8 << 10 : (size_t)64 << 10;
+}
+
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .version     = SKI_DRIVER_VERSION,
     .name        = "ucx",
@@ -176,6 +182,7 @@ __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .progress    = ski_ucx_progress,
     .wait_fd     = ski_ucx_wait_fd,
     .packet      = best_packet,
+    .small       = small_packet,
     .arm         = ski_ucx_arm,
     .by_hardware = ski_ucx_by_hardware,
     .expose      = ski_ucx_expose,

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * channels.c - round trips over a pair of channels between two PEs, callback to callback, beside
+ * messages whose data are copied in and out.
+ *
+ *   channel        buffers in memory that both reach (skua_channel_alloc)
+ *   channel-heap   from malloc(): what comes from another process the receiver copies there
+ *   message        skua_send_copy(), and the handler copies the data to its place
+ *
+ * PE 0 walks through series, sizes and batches; PE 1 answers in kind.  The buffers of both are
+ * of the largest size, and a pair of channels is made for each size.
+ */
+#include <skua/skua.h>
+
+#include "bench.h"
+
+enum { SHARED, HEAP, MESSAGE, SERIES };
+
+static const char *const series_name[SERIES] = {"channel", "channel-heap", "message"};
+
+/* Of a PE. */
+struct side {
+    BENCH_APART char *buffer[2]; /* received into: SHARED, HEAP */
+    char             *source;
+    skua_channel      in;
+    skua_sender      *out;
+    double            start, best;
+    int               batch, trip, series;
+    size_t            size;
+};
+
+static skua_pe_data side_key;
+static skua_handler data_handler, setting_handler;
+
+static struct side *self(void)
+{
+    return skua_pe_data_get(side_key);
+}
+
+static size_t bytes_of(const struct side *side)
+{
+    return bench_sizes[side->size];
+}
+
+static void put(struct side *side)
+{
+    if (side->series == MESSAGE)
+        skua_send_copy(1 - skua_pe(), data_handler, side->source, bytes_of(side));
+    else
+        skua_channel_put(side->out);
+}
+
+static void next_setting(struct side *side);
+
+/* PE 0 has its data back; false: a batch is over. */
+static int trip_done(struct side *side)
+{
+    double time;
+
+    if (++side->trip < bench_trips(bytes_of(side)))
+        return 1;
+    time       = (bench_now() - side->start) / side->trip;
+    side->best = time < side->best ? time : side->best;
+    side->trip = 0;
+    if (++side->batch == BENCH_BATCHES) {
+        next_setting(side);
+        return 0;
+    }
+    side->start = bench_now();
+    return 1;
+}
+
+static void came(struct side *side)
+{
+    if (skua_pe() == 1 || trip_done(side))
+        put(side);
+}
+
+static void on_channel(void *arg)
+{
+    struct side *side = arg;
+
+    skua_channel_ready(side->in);
+    came(side);
+}
+
+static void on_data(skua_msg *msg)
+{
+    struct side *side = self();
+
+    memcpy(side->buffer[SHARED], skua_msg_data(msg), skua_msg_size(msg));
+    skua_msg_free(msg);
+    came(side);
+}
+
+/* ---- settings --------------------------------------------------------------------- */
+
+/* What is measured next, and the channel into our buffer for it. */
+struct setting {
+    int          series;
+    size_t       size;
+    skua_channel in;
+};
+
+/* A channel into our buffer, for the other, unless the series has none. */
+static void tell(struct side *side)
+{
+    skua_layout    to      = skua_layout_of(side->buffer[side->series == HEAP], bytes_of(side));
+    struct setting setting = {.series = side->series, .size = side->size};
+
+    if (side->series < MESSAGE)
+        skua_channel_create(&to, on_channel, side, "bench", &side->in);
+    setting.in = side->in;
+    skua_send_copy(1 - skua_pe(), setting_handler, &setting, sizeof setting);
+}
+
+static void drop_channels(struct side *side)
+{
+    if (side->out) {
+        skua_channel_close(side->out);
+        skua_channel_delete(side->in);
+    }
+    side->out = NULL;
+}
+
+static void begin(struct side *side)
+{
+    side->best  = 1e9;
+    side->batch = side->trip = 0;
+    side->start              = bench_now();
+    put(side);
+}
+
+/* PE 1 follows, and tells PE 0, which then begins: nothing is put before both are open. */
+static void on_setting(skua_msg *msg)
+{
+    struct side   *side    = self();
+    struct setting setting = *(struct setting *)skua_msg_data(msg);
+    skua_layout    from;
+
+    skua_msg_free(msg);
+    if (skua_pe() == 1) {
+        drop_channels(side);
+        side->series = setting.series;
+        side->size   = setting.size;
+    }
+    from = skua_layout_of(side->source, bytes_of(side));
+    if (side->series < MESSAGE)
+        side->out = skua_channel_open(setting.in, &from);
+    if (skua_pe() == 1)
+        tell(side);
+    else
+        begin(side);
+}
+
+/* On PE 0: reports, and goes on. */
+static void next_setting(struct side *side)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%s", series_name[side->series],
+             skua_processes() == 1 ? "-threads" : "");
+    bench_report("channels", name, bytes_of(side), "roundtrip_us", side->best * 1e6);
+    drop_channels(side);
+    if (++side->size == BENCH_SIZES) {
+        side->series++;
+        side->size = 1; /* without 0 */
+    }
+    if (side->series == SERIES)
+        skua_exit(0);
+    else
+        tell(side);
+}
+
+static void start(int argc, char **argv)
+{
+    struct side *side = self();
+
+    (void)argc, (void)argv;
+    if (skua_pes() != 2)
+        skua_abort("run me on two PEs: skuarun -n 2");
+    side->buffer[SHARED] = skua_channel_alloc(BENCH_BYTES);
+    side->buffer[HEAP]   = malloc(BENCH_BYTES);
+    side->source         = malloc(BENCH_BYTES);
+    for (int i = 0; i < 2; i++)
+        memset(side->buffer[i], 1, BENCH_BYTES);
+    memset(side->source, 2, BENCH_BYTES);
+    side->size = 1;
+    skua_sync();
+    if (skua_pe() == 0)
+        tell(side);
+}
+
+int main(int argc, char **argv)
+{
+    data_handler    = skua_register("data", on_data);
+    setting_handler = skua_register("setting", on_setting);
+    side_key        = skua_pe_data_register(sizeof(struct side));
+    return skua_main(argc, argv, start);
+}
