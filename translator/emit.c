@@ -210,6 +210,9 @@ static void put_beginning(struct files to, const struct tree *tree, const char *
         "#include <skua/flow.h>\n#include <skua/interface.h>\n#include <stdlib.h>\n"
         "#include <string.h>\n\n#include \"%s.h\"\n\n",
         name);
+    put(to.source, "/* An argument of the wrong type is an error, not a warning. */\n"
+                   "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"
+                   "#pragma GCC diagnostic error \"-Wint-conversion\"\n\n");
     for (const struct module *module = tree->modules; module; module = module->next)
         if (!module->foreign)
             for (const struct item *item = module->items; item; item = item->next)

@@ -483,6 +483,17 @@ static void put_ids(struct files to, const struct class *class)
     put(to.source, "\n");
 }
 
+/* A class without state has a struct of the user's: where there is none, the first error of a
+ * compiler shows this line. */
+static void put_struct_check(struct writer *to, const struct class *class)
+{
+    if (!class->has_state)
+        put(to,
+            "enum { %.*s__bytes = sizeof(%.*s) }; /* it has no `state': struct %.*s is yours, in a "
+            "header that is included */\n\n",
+            NAME(class), NAME(class), NAME(class));
+}
+
 static void put_headline(struct files to, const struct class *class)
 {
     put(to.header, "/* ---- %.*s ---- */\n\n", NAME(class));
@@ -492,6 +503,8 @@ static void put_headline(struct files to, const struct class *class)
 void emit_class(struct files to, const struct class *class)
 {
     put_headline(to, class);
+    if (class->kind != CLASS_INTERFACE)
+        put_struct_check(to.source, class);
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         emit_wire(to, class, entry);
     if (class->kind == CLASS_INTERFACE) {
