@@ -153,7 +153,8 @@ static void inherit(struct class *class, struct map *methods, const struct class
     }
 }
 
-/* The bases of a base are ours, too: Circle_as_Shape() where a Circle is a Round, and that a Shape. */
+/* The bases of a base are ours, too: Circle_as_Shape() where a Circle is a Round, and that a Shape.
+ */
 static void add_bases_of_bases(struct class *class, struct map *bases)
 {
     struct base **end = &class->bases;
@@ -161,7 +162,8 @@ static void add_bases_of_bases(struct class *class, struct map *bases)
     while (*end)
         end = &(*end)->next;
     for (const struct base *base = class->bases; base; base = base->next)
-        for (const struct base *far = base->class ? base->class->bases : NULL; far; far = far->next) {
+        for (const struct base *far = base->class ? base->class->bases : NULL; far;
+             far                    = far->next) {
             struct base *added = ARENA_NEW(struct base);
 
             if (!far->class || map_put(bases, far->name.text, added))

@@ -60,29 +60,18 @@ static void emit_types(struct files to, const struct item *item)
 static void emit_declaration(struct files to, const struct item *item)
 {
     switch (item->kind) {
-    case ITEM_INCLUDE:
-        put(to.header, "#include %.*s\n", TEXT(item->is.code.text));
-        break;
-    case ITEM_HASH:
-        put(to.header, "%.*s\n", TEXT(item->is.code.text));
-        break;
+    case ITEM_INCLUDE: put(to.header, "#include %.*s\n", TEXT(item->is.code.text)); break;
+    case ITEM_HASH: put(to.header, "%.*s\n", TEXT(item->is.code.text)); break;
     case ITEM_READONLY:
         for (const struct field *field = item->is.readonly; field; field = field->next)
             emit_readonly(to, field);
         break;
-    case ITEM_MESSAGE:
-        emit_message(to, item->is.message);
-        break;
-    case ITEM_RECORD:
-        emit_record(to, item->is.record);
-        break;
-    case ITEM_INIT:
-        put(to.header, "void %.*s(void);\n", TEXT(item->is.function.text));
-        break;
+    case ITEM_MESSAGE: emit_message(to, item->is.message); break;
+    case ITEM_RECORD: emit_record(to, item->is.record); break;
+    case ITEM_INIT: put(to.header, "void %.*s(void);\n", TEXT(item->is.function.text)); break;
     case ITEM_CLASS: /* later */
     case ITEM_EXTERN:
-    case ITEM_CODE:
-        break;
+    case ITEM_CODE: break;
     }
 }
 
@@ -164,8 +153,9 @@ static void put_main_chare(struct writer *to, const struct class *class)
     if (class->kind != CLASS_MAINCHARE)
         return;
     if (constructor && constructor->parameters)
-        put(to, "    skua_chare_create_here(%.*s__class, &(struct %.*s__create){argc, argv}, "
-                "sizeof(struct %.*s__create));\n",
+        put(to,
+            "    skua_chare_create_here(%.*s__class, &(struct %.*s__create){argc, argv}, "
+            "sizeof(struct %.*s__create));\n",
             NAME(class), NAME(class), NAME(class));
     else
         put(to, "    skua_chare_create_here(%.*s__class, NULL, 0);\n", NAME(class));
@@ -196,7 +186,8 @@ static void put_modules(struct files to, const struct tree *tree)
     }
 }
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------------------------------
+ */
 
 static void put_beginning(struct files to, const struct tree *tree, const char *name)
 {

@@ -119,12 +119,13 @@ static void put_arrive(struct writer *to, const struct class *class, const struc
 }
 
 /* Items of a stream, for a member of a group. */
-static void put_member_items(struct writer *to, const struct class *class,
+static void put_member_items(struct writer      *to, const struct class *class,
                              const struct entry *entry)
 {
     const char *stem = stem_of(class, entry);
 
-    put(to, "static void %s_items(void *skua_object, const void *skua_items, size_t skua_count)\n{\n",
+    put(to,
+        "static void %s_items(void *skua_object, const void *skua_items, size_t skua_count)\n{\n",
         stem);
     if (is_batch(entry)) {
         put(to, "    %.*s_on_%.*s(skua_object, (", NAME(class), NAME(entry));
@@ -142,7 +143,7 @@ static void put_member_items(struct writer *to, const struct class *class,
 }
 
 /* ... for elements of an array: to each at once, as far as they are here. */
-static void put_element_items(struct writer *to, const struct class *class,
+static void put_element_items(struct writer      *to, const struct class *class,
                               const struct entry *entry)
 {
     const char *stem = stem_of(class, entry);
@@ -208,7 +209,7 @@ static void put_flags(struct writer *to, const struct entry *entry)
         put(to, "0");
 }
 
-static void put_stream_registration(struct writer *to, const struct class *class,
+static void put_stream_registration(struct writer      *to, const struct class *class,
                                     const struct entry *entry)
 {
     const char *stem  = stem_of(class, entry);

@@ -14,12 +14,12 @@
 /* What a send function is made of: its name, what it takes first, and the call to which data
  * and bytes are given. */
 struct send {
-    const char *suffix;   /* behind Block_ghost                            */
-    const char *target;   /* its first parameters                          */
-    const char *before;   /* the call, up to the data                      */
-    const char *after;    /* ... and behind the bytes                      */
-    const char *message;  /* the call that takes a message, or NULL        */
-    const char *extra;    /* parameters behind those of the entry          */
+    const char *suffix;  /* behind Block_ghost                            */
+    const char *target;  /* its first parameters                          */
+    const char *before;  /* the call, up to the data                      */
+    const char *after;   /* ... and behind the bytes                      */
+    const char *message; /* the call that takes a message, or NULL        */
+    const char *extra;   /* parameters behind those of the entry          */
 };
 
 const char *entry_id(const struct class *class, const struct entry *entry)
@@ -113,8 +113,9 @@ static void put_send_small(struct files to, const struct class *class, const str
     put_arguments(source, entry, false);
     put(source, ");\n        %sskua_small, skua_bytes%s;\n    } else {\n", send->before,
         send->after);
-    put(source, "        skua_msg *skua_packed = skua_msg_alloc(skua_bytes);\n\n        %s_fill("
-                "skua_msg_data(skua_packed), skua_at",
+    put(source,
+        "        skua_msg *skua_packed = skua_msg_alloc(skua_bytes);\n\n        %s_fill("
+        "skua_msg_data(skua_packed), skua_at",
         name);
     put_arguments(source, entry, false);
     put(source, ");\n        %s;\n    }\n}\n\n", send->message);
@@ -141,15 +142,15 @@ static void emit_plain_send(struct files to, const struct class *class, const st
         put_send_small(to, class, entry, &send);
 }
 
-static void emit_priority_send(struct files to, const struct class *class,
+static void emit_priority_send(struct files        to, const struct class *class,
                                const struct entry *entry)
 {
     const char *id   = entry_id(class, entry);
     struct send send = {
-        .suffix = "_prio",
-        .target = arena_print("%s skua_to, int32_t skua_priority", element_type(class)),
-        .before = arena_print("skua_invoke_copy_prio(skua_to.ref, %s, ", id),
-        .after  = ", skua_priority)",
+        .suffix  = "_prio",
+        .target  = arena_print("%s skua_to, int32_t skua_priority", element_type(class)),
+        .before  = arena_print("skua_invoke_copy_prio(skua_to.ref, %s, ", id),
+        .after   = ", skua_priority)",
         .message = arena_print("skua_msg_set_priority(skua_packed, skua_priority);\n"
                                "    skua_invoke(skua_to.ref, %s, skua_packed)",
                                id),
@@ -218,9 +219,8 @@ void put_result(struct writer *to, const struct entry *entry)
 /* `int Block_ask(Block_element skua_to, int x)` */
 static void put_direct_head(struct writer *to, const struct class *class, const struct entry *entry)
 {
-    const struct send send = {.suffix = "",
-                              .target = arena_print("%s skua_to", element_type(class)),
-                              .extra  = ""};
+    const struct send send = {
+        .suffix = "", .target = arena_print("%s skua_to", element_type(class)), .extra = ""};
 
     put_result(to, entry);
     put_send_head(to, "", class, entry, &send);
@@ -284,7 +284,8 @@ static void emit_local_send(struct files to, const struct class *class, const st
     put(to.source, ");\n}\n\n");
 }
 
-/* ---- streams ---------------------------------------------------------------------------------- */
+/* ---- streams ----------------------------------------------------------------------------------
+ */
 
 /* `(Block_element skua_to, uint64_t a)`: of a batch, one item of the array. */
 static void put_item_head(struct writer *to, const struct class *class, const struct entry *entry)
@@ -322,7 +323,7 @@ static void put_member_item(struct writer *to, const struct class *class, const 
 }
 
 /* To an element of an array: the item says to which. */
-static void put_element_item(struct writer *to, const struct class *class,
+static void put_element_item(struct writer      *to, const struct class *class,
                              const struct entry *entry)
 {
     const char *stem = stem_of(class, entry);
@@ -373,7 +374,8 @@ static void emit_item_send(struct files to, const struct class *class, const str
     }
 }
 
-/* ---- all ---------------------------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------------------------------
+ */
 
 void emit_sends(struct files to, const struct class *class, const struct entry *entry)
 {

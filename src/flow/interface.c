@@ -25,9 +25,10 @@ void skua_answer_wait(skua_future *answer, const char *entry, void *result, size
     const void *data;
 
     if (SKI_SELF()->objects->gate)
-        ski_misuse("%s waits for an answer before the program has begun; nothing runs until the main "
-                   "chare has been made",
-                   entry);
+        ski_misuse(
+            "%s waits for an answer before the program has begun; nothing runs until the main "
+            "chare has been made",
+            entry);
     data = skua_future_wait(answer, &size);
     if (bytes)
         memset(result, 0, bytes);
