@@ -180,8 +180,8 @@ static void start(int argc, char **argv)
     if (skua_pes() != 2)
         skua_abort("run me on two PEs: skuarun -n 2");
     side->buffer[SHARED] = skua_channel_alloc(BENCH_BYTES);
-    side->buffer[HEAP]   = malloc(BENCH_BYTES);
-    side->source         = malloc(BENCH_BYTES);
+    side->buffer[HEAP]   = aligned_alloc(128, BENCH_BYTES); /* as those of floor.c */
+    side->source         = aligned_alloc(128, BENCH_BYTES);
     for (int i = 0; i < 2; i++)
         memset(side->buffer[i], 1, BENCH_BYTES);
     memset(side->source, 2, BENCH_BYTES);

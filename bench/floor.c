@@ -90,6 +90,7 @@ int main(int argc, char **argv)
     side = mmap(NULL, 2 * sizeof *side, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (side == MAP_FAILED)
         return perror("mmap"), 1;
+    memset(source, 1, sizeof source); /* pages of its own, as programs have */
     if (threads) {
         pthread_create(&thread, NULL, partner, "-threads");
         play_all(0, "-threads");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What Skua stands on.  hwloc is optional: without it nothing is known of cores.
+include(CheckSymbolExists)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 
@@ -23,6 +24,24 @@ find_path(FFTW_INCLUDE fftw3.h)
 if(NOT FFTW_LIBRARY OR NOT FFTW_INCLUDE)
   set(FFTW_LIBRARY "")
   message(STATUS "FFTW was not found: fft1d will not be built; on Debian: apt-get install libfftw3-dev")
+endif()
+
+# OpenBLAS, for the products of matrices in apps/.  Sanitizers see what is compiled with them:
+# there, and where it was not found, these are plain loops.
+find_library(OPENBLAS_LIBRARY openblas)
+find_path(OPENBLAS_INCLUDE openblas_config.h PATH_SUFFIXES openblas)
+set(SKUA_GEMM plain)
+if(OPENBLAS_LIBRARY AND OPENBLAS_INCLUDE)
+  set(CMAKE_REQUIRED_INCLUDES ${OPENBLAS_INCLUDE})
+  set(CMAKE_REQUIRED_LIBRARIES ${OPENBLAS_LIBRARY})
+  check_symbol_exists(openblas_set_num_threads cblas.h SKUA_OPENBLAS) # cblas.h may be another's
+  unset(CMAKE_REQUIRED_INCLUDES)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+endif()
+if(SKUA_OPENBLAS AND NOT SKUA_SANITIZE)
+  set(SKUA_GEMM openblas)
+elseif(NOT SKUA_SANITIZE)
+  message(STATUS "OpenBLAS was not found: products of matrices will be slow; on Debian: apt-get install libopenblas-dev")
 endif()
 
 # PMIx: its headers now, its library when a program runs.

@@ -8,11 +8,13 @@
 #include "objects/locate.h"
 #include "objects/multicast.h"
 #include "objects/muster.h"
+#include "objects/parts.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
 #include "objects/seed.h"
 #include "objects/wave.h"
 #include "onesided/agree.h"
+#include "onesided/buffer.h"
 #include "onesided/channel.h"
 #include "onesided/lock_far.h"
 #include "onesided/notify.h"
@@ -37,6 +39,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_ROUND]          = {"skua.round", ski_on_round, sizeof(uint32_t)},
     [SKI_HANDLER_LOCK]           = {"skua.lock", ski_on_lock, SKI_LOCK_LEAST},
     [SKI_HANDLER_RMA]            = {"skua.rma", ski_on_rma, SKI_NEVER_FAR},
+    [SKI_HANDLER_BUFFER]         = {"skua.buffer", ski_on_buffer, SKI_BUFFER_LEAST},
     [SKI_HANDLER_CHANNEL]        = {"skua.channel", ski_on_channel, SKI_CHANNEL_LEAST},
     [SKI_HANDLER_QUIET_ASK]      = {"skua.quiet-ask", ski_on_quiet_ask, SKI_QUIET_ASK_LEAST},
     [SKI_HANDLER_QUIET_WAVE]     = {"skua.quiet-wave", ski_on_wave, SKI_WAVE_LEAST},
@@ -44,6 +47,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_DETECT_START] = {"skua.detect-start", ski_on_detect_start, SKI_DETECT_START_LEAST},
     [SKI_HANDLER_DETECT_END]   = {"skua.detect-end", ski_on_detect_end, SKI_DETECT_END_LEAST},
     [SKI_HANDLER_READONLY]     = {"skua.readonly", ski_on_readonly, SKI_READONLY_LEAST},
+    [SKI_HANDLER_PARTS]        = {"skua.parts", ski_on_parts, SKI_PARTS_LEAST},
     [SKI_HANDLER_EXIT]         = {"skua.exit", ski_on_exit, sizeof(int32_t)},
     [SKI_HANDLER_GONE]         = {"skua.gone", ski_on_gone, sizeof(int32_t)},
     [SKI_HANDLER_BYE]          = {"skua.bye", ski_on_bye, sizeof(int32_t)},

@@ -267,7 +267,7 @@ static void on_credit(skua_msg *msg)
             put_somehow(&s->outlet[i]);
             return;
         }
-    CHECK(!"the channel is known");
+    skua_abort("a credit for a channel that nobody has");
 }
 
 static void give_credit(const struct inlet *in)

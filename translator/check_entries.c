@@ -92,8 +92,8 @@ static void check_parameter(const struct checker *checker, const struct paramete
         return;
     }
     check_variable_name(checker, parameter->name);
-    if (parameter->nocopy || parameter->post)
-        error_name(parameter->name, "`%s' comes with zero-copy buffers, not yet",
+    if (parameter->nocopy && parameter->passing != PASS_ARRAY)
+        error_name(parameter->name, "`%s' is for arrays: what else there is gets copied",
                    parameter->post ? "nocopypost" : "nocopy");
     switch (parameter->passing) {
     case PASS_ARRAY: check_array(checker, list, parameter); break;
@@ -117,11 +117,23 @@ static void check_twice(const struct parameter *list, const struct parameter *pa
         }
 }
 
+/* The completion of `x' is called `x_done'. */
+static void check_done_name(const struct parameter *list, const struct parameter *parameter)
+{
+    const char *done = arena_print("%.*s_done", TEXT(parameter->name.text));
+
+    for (const struct parameter *p = list; parameter->nocopy && p; p = p->next)
+        if (text_equal(p->name.text, text_of(done)))
+            error_name(p->name, "`%s' is what the completion of `%.*s' is called", done,
+                       TEXT(parameter->name.text));
+}
+
 static void check_parameters(const struct checker *checker, struct parameter *list)
 {
     for (struct parameter *p = list; p; p = p->next) {
         check_parameter(checker, list, p);
         check_twice(list, p);
+        check_done_name(list, p);
     }
     for (struct parameter *p = list; p && list->next; p = p->next)
         if (p->passing == PASS_MESSAGE) {
@@ -275,6 +287,31 @@ static void check_aggregate(const struct checker *checker, const struct entry *e
     }
 }
 
+static const struct {
+    unsigned    attribute;
+    const char *reason;
+} against_nocopy[] = {
+    {ATTRIBUTE_SYNC, "its answer may have to wait for its arguments"},
+    {ATTRIBUTE_INLINE, "it may have to wait for its arguments"},
+    {ATTRIBUTE_LOCAL, "a local entry copies nothing"},
+    {ATTRIBUTE_REDUCTIONTARGET, "a reduction's result is in a message"},
+    {ATTRIBUTE_AGGREGATE, "items are gathered by copying them"},
+};
+
+static void check_nocopy(const struct entry *entry)
+{
+    const struct parameter *p = entry->parameters;
+
+    while (p && !p->nocopy)
+        p = p->next;
+    if (p && entry->kind != ENTRY_METHOD)
+        error_name(p->name, "what an object is made with is copied");
+    for (size_t i = 0; p && i < sizeof against_nocopy / sizeof *against_nocopy; i++)
+        if (entry->attributes & against_nocopy[i].attribute)
+            error_name(entry->name, "an entry with `nocopy' arguments cannot be `%s': %s",
+                       attribute_name(against_nocopy[i].attribute), against_nocopy[i].reason);
+}
+
 static void check_nokeep(const struct entry *entry)
 {
     if (entry->attributes & ATTRIBUTE_NOKEEP &&
@@ -322,6 +359,7 @@ static void check_method(const struct checker *checker, struct entry *entry)
     check_reductiontarget(checker, entry);
     check_aggregate(checker, entry);
     check_nokeep(entry);
+    check_nocopy(entry);
 }
 
 void check_entry(struct checker *checker, struct class *class, struct entry *entry)
@@ -335,6 +373,7 @@ void check_entry(struct checker *checker, struct class *class, struct entry *ent
         check_main_parameters(class, entry);
     else
         check_parameters(checker, entry->parameters);
+    check_nocopy(entry);
 }
 
 /* A reference to an interface does not say where the object is, or what it is. */

@@ -292,6 +292,14 @@ static void check_call(const struct flow *flow, struct statement *call)
         refuse_call(flow, entry, call->name);
         return;
     }
+    for (const struct parameter *p = entry->parameters; p; p = p->next)
+        if (p->nocopy) {
+            error_name(call->name,
+                       "`%.*s' has arguments that are not copied: it can be sent to, "
+                       "but not called",
+                       TEXT(call->name.text));
+            return;
+        }
     call->called = entry;
     for (const struct argument *a = call->arguments; a; a = a->next)
         given++;

@@ -13,7 +13,6 @@
  */
 #include "check.h"
 
-
 #include "arena.h"
 #include "diagnostic.h"
 #include "words.h"
@@ -259,6 +258,14 @@ static void write_entry(struct checker     *checker, const struct class *class,
     origin.use = "the function";
     write_name(checker, arena_print("%.*s_on_%.*s", TEXT(class->name.text), TEXT(entry->name.text)),
                origin);
+    for (const struct parameter *p = entry->parameters; p; p = p->next)
+        if (p->post) {
+            write_name(
+                checker,
+                arena_print("%.*s_post_%.*s", TEXT(class->name.text), TEXT(entry->name.text)),
+                origin);
+            return;
+        }
 }
 
 static void write_class(struct checker *checker, const struct class *class, struct origin origin)

@@ -68,6 +68,8 @@ static void put_user_call(struct writer *to, const struct class *class, const st
     put(to, "%.*s_on_%.*s(skua_object", NAME(class), NAME(entry));
     put_values(to, entry);
     put(to, ");\n");
+    if (count_parts(entry) > 0)
+        put(to, "    skua_parts_free(skua_packed);\n");
     if (value)
         put(to, "\n    skua_reply(&skua_result, sizeof skua_result);\n");
     if (!entry->parameters)
@@ -160,6 +162,54 @@ static void put_element_items(struct writer      *to, const struct class *class,
         entry->parameters ? "&skua_item->args, sizeof skua_item->args" : "NULL, 0");
 }
 
+/* The runtime asks where arguments shall land: the user's function is asked. */
+static void put_post(struct writer *to, const struct class *class, const struct entry *entry)
+{
+    const char *stem  = stem_of(class, entry);
+    bool        value = false;
+    unsigned    part  = 0;
+
+    put(to, "static void %s_post(void *skua_object, skua_msg *skua_packed, void **skua_land)\n{\n",
+        stem);
+    for (const struct parameter *p = entry->parameters; p; p = p->next) {
+        value = value || p->passing == PASS_VALUE;
+        if (!p->post)
+            continue;
+        put(to, "    ");
+        put_type(to, p->type, p->stars);
+        put(to, "*%.*s = NULL;\n", NAME(p));
+    }
+    if (value)
+        put(to,
+            "    const struct %s *skua_args = skua_msg_data(skua_packed);\n\n"
+            "    if (skua_parts_head_bytes(skua_packed) < sizeof *skua_args)\n"
+            "        skua_malformed(\"%s\", skua_msg_size(skua_packed));\n",
+            stem, title_of(class, entry));
+    put(to, "    %.*s_post_%.*s(skua_object", NAME(class), NAME(entry));
+    for (const struct parameter *p = entry->parameters; p; p = p->next)
+        if (p->passing == PASS_VALUE)
+            put(to, ", skua_args->%.*s", NAME(p));
+        else if (p->post)
+            put(to, ", &%.*s", NAME(p));
+    put(to, ");\n");
+    for (const struct parameter *p = entry->parameters; p; p = p->next) {
+        if (p->post)
+            put(to, "    skua_land[%u] = %.*s;\n", part, NAME(p));
+        part += p->nocopy;
+    }
+    put(to, "    (void)skua_packed;\n}\n\n");
+}
+
+/* What is not copied must be there; if it is not, the message comes again. */
+static void put_wait_for_parts(struct writer      *to, const struct class *class,
+                               const struct entry *entry)
+{
+    const char *stem = stem_of(class, entry);
+
+    put(to, "    if (!skua_parts_here(skua_packed, skua_object, %s_entry, ", stem);
+    put(to, has_post(entry) ? "%s_post))\n        return;\n" : "NULL))\n        return;\n", stem);
+}
+
 void emit_call(struct files to, const struct class *class, const struct entry *entry)
 {
     bool aggregate = entry->attributes & ATTRIBUTE_AGGREGATE;
@@ -170,7 +220,11 @@ void emit_call(struct files to, const struct class *class, const struct entry *e
         put_member_items(to.source, class, entry);
         return;
     }
+    if (has_post(entry))
+        put_post(to.source, class, entry);
     put_head(to.source, class, entry);
+    if (count_parts(entry) > 0)
+        put_wait_for_parts(to.source, class, entry);
     if (entry->trigger)
         put_arrive(to.source, class, entry);
     else if (entry->body)

@@ -413,6 +413,11 @@ static void put_user_functions(struct writer *to, const struct class *class)
         put_parameters(to, entry, false);
         put(to, ");\n");
     }
+    for (const struct entry *entry = class->entries; entry; entry = entry->next)
+        if (has_post(entry)) {
+            put_post_head(to, class, entry);
+            put(to, ";\n");
+        }
     if (class->migratable && !class->has_state)
         put(to, "void %.*s_on_pup(skua_pup *p, %.*s *self);\n", NAME(class), NAME(class));
     put(to, "\n");

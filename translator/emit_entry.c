@@ -45,10 +45,27 @@ enum wire wire_of(const struct entry *entry)
     return WIRE_FIXED;
 }
 
+unsigned count_parts(const struct entry *entry)
+{
+    unsigned parts = 0;
+
+    for (const struct parameter *p = entry->parameters; p; p = p->next)
+        parts += p->nocopy;
+    return parts;
+}
+
+bool has_post(const struct entry *entry)
+{
+    for (const struct parameter *p = entry->parameters; p; p = p->next)
+        if (p->post)
+            return true;
+    return false;
+}
+
 bool takes_message(const struct entry *entry)
 {
     enum wire wire    = wire_of(entry);
-    bool      in_flow = entry->trigger || entry->body;
+    bool      in_flow = entry->trigger || entry->body || count_parts(entry) > 0;
 
     if (entry->kind != ENTRY_METHOD)
         return false;
@@ -178,6 +195,42 @@ void put_arguments(struct writer *to, const struct entry *entry, bool first)
         put(to, "%s%.*s", p == entry->parameters && first ? "" : ", ", NAME(p));
 }
 
+void put_sent_parameters(struct writer *to, const struct entry *entry, bool first)
+{
+    for (const struct parameter *p = entry->parameters; p; p = p->next) {
+        if (p != entry->parameters || !first)
+            put(to, ", ");
+        put_parameter(to, p);
+        if (p->nocopy)
+            put(to, ", skua_completion %.*s_done", NAME(p));
+    }
+}
+
+void put_sent_arguments(struct writer *to, const struct entry *entry, bool first)
+{
+    for (const struct parameter *p = entry->parameters; p; p = p->next) {
+        put(to, "%s%.*s", p == entry->parameters && first ? "" : ", ", NAME(p));
+        if (p->nocopy)
+            put(to, ", %.*s_done", NAME(p));
+    }
+}
+
+void put_post_head(struct writer *to, const struct class *class, const struct entry *entry)
+{
+    put(to, "void %.*s_post_%.*s(%.*s *self", NAME(class), NAME(entry), NAME(class));
+    for (const struct parameter *p = entry->parameters; p; p = p->next) {
+        if (p->passing == PASS_VALUE) {
+            put(to, ", ");
+            put_parameter(to, p);
+        } else if (p->post) {
+            put(to, ", ");
+            put_type(to, without_const(p->type), p->stars);
+            put(to, "**%.*s", NAME(p));
+        }
+    }
+    put(to, ")");
+}
+
 /* ---- structs ------------------------------------------------------------------------------ */
 
 static void put_struct(struct writer *to, const char *stem, const struct entry *entry)
@@ -259,7 +312,7 @@ unsigned count_pieces(const struct entry *entry)
     unsigned pieces = 0;
 
     for (const struct parameter *p = entry->parameters; p; p = p->next)
-        pieces += p->passing == PASS_ARRAY || p->passing == PASS_STRING;
+        pieces += (p->passing == PASS_ARRAY && !p->nocopy) || p->passing == PASS_STRING;
     return pieces;
 }
 
@@ -279,7 +332,7 @@ static void put_bytes_function(struct writer *to, const char *stem, const char *
                 "    skua_at[%u] = skua_room(&skua_end, (long long)skua_string_bytes(%.*s), 1, 1, "
                 "\"%s\", \"%.*s\");\n",
                 piece++, NAME(p), title, NAME(p));
-        } else if (p->passing == PASS_ARRAY) {
+        } else if (p->passing == PASS_ARRAY && !p->nocopy) {
             put(to, "    skua_at[%u] = skua_room(&skua_end, ", piece++);
             put_length(to, stem, entry, p, "");
             put(to, ", sizeof *%.*s,\n                           _Alignof(", NAME(p));
@@ -289,6 +342,8 @@ static void put_bytes_function(struct writer *to, const char *stem, const char *
     }
     for (const struct parameter *p = entry->parameters; p; p = p->next)
         put(to, "    (void)%.*s;\n", NAME(p));
+    if (piece == 0)
+        put(to, "    (void)skua_at;\n");
     put(to, "    return skua_end;\n}\n\n");
 }
 
@@ -308,7 +363,7 @@ static void put_fill_function(struct writer *to, const char *stem, const struct 
         if (p->passing == PASS_STRING) {
             put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, skua_string_bytes(%.*s));\n",
                 piece++, NAME(p), NAME(p));
-        } else if (p->passing == PASS_ARRAY) {
+        } else if (p->passing == PASS_ARRAY && !p->nocopy) {
             put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, (size_t)", piece++, NAME(p));
             put_length(to, stem, entry, p, "");
             put(to, " * sizeof *%.*s);\n", NAME(p));
@@ -316,17 +371,53 @@ static void put_fill_function(struct writer *to, const char *stem, const struct 
     }
     if (wire_of(entry) == WIRE_RAW)
         put(to, "    (void)%.*s;\n", NAME(entry->parameters));
+    for (const struct parameter *p = entry->parameters; p; p = p->next)
+        if (p->nocopy)
+            put(to, "    (void)%.*s;\n", NAME(p));
+    if (piece == 0)
+        put(to, "    (void)skua_data, (void)skua_at;\n");
     put(to, "}\n\n");
 }
 
-static void put_pack_function(struct writer *to, const char *stem, const struct entry *entry)
+/* The arguments that are not copied, as the runtime wants them. */
+static void put_parts(struct writer *to, const char *stem, const char *title,
+                      const struct entry *entry)
 {
-    put(to, "static skua_msg *%s_pack(", stem);
-    put_parameters(to, entry, true);
-    put(to, ")\n{\n    size_t    skua_at[%u], skua_bytes = %s_bytes(skua_at", count_pieces(entry),
+    unsigned part = 0;
+
+    put(to, "    const skua_part skua_parts[] = {\n");
+    for (const struct parameter *p = entry->parameters; p; p = p->next) {
+        if (!p->nocopy)
+            continue;
+        put(to, "        {%.*s, skua_span(", NAME(p));
+        put_length(to, stem, entry, p, "");
+        put(to, ", sizeof *%.*s, \"%s\", \"%.*s\"), %.*s_done, %u},\n", NAME(p), title, NAME(p),
+            NAME(p), part++);
+    }
+    put(to, "    };\n");
+}
+
+static void put_pack_function(struct writer *to, const char *stem, const char *title,
+                              const struct entry *entry)
+{
+    unsigned parts = count_parts(entry), pieces = count_pieces(entry);
+
+    put(to, parts ? "static skua_msg *%s_pack(int skua_pe_there" : "static skua_msg *%s_pack(",
+        stem);
+    put_sent_parameters(to, entry, parts == 0);
+    put(to, ")\n{\n    size_t    skua_at[%u], skua_bytes = %s_bytes(skua_at", pieces ? pieces : 1,
         stem);
     put_arguments(to, entry, false);
-    put(to, ");\n    skua_msg *skua_packed = skua_msg_alloc(skua_bytes);\n\n");
+    put(to, ");\n");
+    if (parts)
+        put_parts(to, stem, title, entry);
+    if (parts)
+        put(to,
+            "    skua_msg *skua_packed = skua_parts_alloc(skua_pe_there, skua_bytes, skua_parts, "
+            "%u);\n\n",
+            parts);
+    else
+        put(to, "    skua_msg *skua_packed = skua_msg_alloc(skua_bytes);\n\n");
     put(to, "    %s_fill(skua_msg_data(skua_packed), skua_at", stem);
     put_arguments(to, entry, false);
     put(to, ");\n    return skua_packed;\n}\n\n");
@@ -367,6 +458,39 @@ static void put_open_raw(struct writer *to, const char *title, const struct entr
     put(to, "    skua_view.%.*s = skua_data;\n", NAME(array));
 }
 
+/* Arrays and strings, in the order of the parameters. */
+static void put_open_piece(struct writer *to, const char *stem, const char *title,
+                           const struct entry *entry, const struct parameter *p)
+{
+    if (p->passing == PASS_STRING) {
+        put(to,
+            "    skua_view.%.*s = skua_found_string(skua_data, skua_bytes, &skua_end, "
+            "skua_args->%.*s__bytes, \"%s\");\n",
+            NAME(p), NAME(p), title);
+    } else if (p->passing == PASS_ARRAY && !p->nocopy) {
+        put(to, "    skua_view.%.*s = skua_found(skua_data, skua_bytes, &skua_end, ", NAME(p));
+        put_length(to, stem, entry, p, "skua_view.");
+        put(to, ",\n        sizeof *skua_view.%.*s, _Alignof(", NAME(p));
+        put_bare_type(to, without_const(p->type), p->stars);
+        put(to, "), \"%s\");\n", title);
+    }
+}
+
+/* What was not copied lies behind all else. */
+static void put_open_parts(struct writer *to, const char *stem, const char *title,
+                           const struct entry *entry)
+{
+    for (const struct parameter *p = entry->parameters; p; p = p->next) {
+        if (!p->nocopy)
+            continue;
+        put(to, "    skua_view.%.*s = skua_found_part(skua_data, skua_bytes, &skua_end, ", NAME(p));
+        put_length(to, stem, entry, p, "skua_view.");
+        put(to, ",\n        sizeof *skua_view.%.*s, \"%s\");\n", NAME(p), title);
+    }
+    if (count_parts(entry) > 0)
+        put(to, "    skua_found_parts_end(skua_data, skua_bytes, &skua_end, \"%s\");\n", title);
+}
+
 static void put_open_pieces(struct writer *to, const char *stem, const char *title,
                             const struct entry *entry)
 {
@@ -377,20 +501,9 @@ static void put_open_pieces(struct writer *to, const char *stem, const char *tit
             if (p->passing == PASS_VALUE)
                 put(to, "    skua_view.%.*s = skua_args->%.*s;\n", NAME(p), NAME(p));
     }
-    for (const struct parameter *p = entry->parameters; p; p = p->next) {
-        if (p->passing == PASS_STRING) {
-            put(to,
-                "    skua_view.%.*s = skua_found_string(skua_data, skua_bytes, &skua_end, "
-                "skua_args->%.*s__bytes, \"%s\");\n",
-                NAME(p), NAME(p), title);
-        } else if (p->passing == PASS_ARRAY) {
-            put(to, "    skua_view.%.*s = skua_found(skua_data, skua_bytes, &skua_end, ", NAME(p));
-            put_length(to, stem, entry, p, "skua_view.");
-            put(to, ",\n        sizeof *skua_view.%.*s, _Alignof(", NAME(p));
-            put_bare_type(to, without_const(p->type), p->stars);
-            put(to, "), \"%s\");\n", title);
-        }
-    }
+    for (const struct parameter *p = entry->parameters; p; p = p->next)
+        put_open_piece(to, stem, title, entry, p);
+    put_open_parts(to, stem, title, entry);
     put(to, "    if (skua_end != skua_bytes)\n        skua_malformed(\"%s\", skua_bytes);\n",
         title);
 }
@@ -463,6 +576,6 @@ void emit_wire(struct files to, const struct class *class, const struct entry *e
     if (!main) {
         put_bytes_function(to.source, name, full, entry);
         put_fill_function(to.source, name, entry);
-        put_pack_function(to.source, name, entry);
+        put_pack_function(to.source, name, full, entry);
     }
 }

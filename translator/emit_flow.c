@@ -480,7 +480,8 @@ static unsigned put_taken(struct flow *flow, struct strand *strand, struct bindi
     }
     put_statements(flow, strand, scope, when->body, indent);
     for (unsigned i = 0; i < count && i < 64; i++)
-        put(to, "%*sskua_flow_drop(&skua_frame->%s);\n", indent, "", slot[i]->name);
+        put(to, "%*sskua_%s_drop(&skua_frame->%s);\n", indent, "",
+            count_parts(slot[i]->entry) > 0 ? "parts" : "flow", slot[i]->name);
     return wait;
 }
 
@@ -762,6 +763,8 @@ static void put_entry_flow(struct flow *flow, const struct entry *entry)
     if (entry->parameters)
         scope = bind_slot(scope, add_slot(strand, entry), entry->parameters);
     put_statement(flow, strand, scope, entry->body, 4);
+    if (count_parts(entry) > 0)
+        put(&strand->go, "    skua_parts_drop(&skua_frame->%s);\n", scope->slot->name);
     end_strand(flow, strand);
 }
 

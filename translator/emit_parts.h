@@ -49,6 +49,17 @@ void put_entry_registration(struct writer *to, const struct class *class,
 void put_parameters(struct writer *to, const struct entry *entry, bool first);
 void put_arguments(struct writer *to, const struct entry *entry, bool first);
 
+/** The same for who sends: `, skua_completion x_done` follows an argument that is not copied. */
+void put_sent_parameters(struct writer *to, const struct entry *entry, bool first);
+void put_sent_arguments(struct writer *to, const struct entry *entry, bool first);
+
+/** Arguments that are not copied: how many; whether some land where the receiver says. */
+unsigned count_parts(const struct entry *entry);
+bool     has_post(const struct entry *entry);
+
+/** `void Block_post_ghost(Block *self, int n, double **x)` */
+void put_post_head(struct writer *to, const struct class *class, const struct entry *entry);
+
 /** `const struct Block__ghost *WORD = Block__ghost_open(DATA, BYTES);` */
 void put_open(struct writer *to, const struct class *class, const struct entry *entry,
               const char *word, const char *data, const char *bytes);

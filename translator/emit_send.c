@@ -20,6 +20,7 @@ struct send {
     const char *after;   /* ... and behind the bytes                      */
     const char *message; /* the call that takes a message, or NULL        */
     const char *extra;   /* parameters behind those of the entry          */
+    const char *where;   /* the PE that it goes to, for what is not copied */
 };
 
 const char *entry_id(const struct class *class, const struct entry *entry)
@@ -48,8 +49,10 @@ static void put_send_body(struct writer *to, const struct class *class, const st
             put(to, "%.*s__message(%.*s)", NAME(entry->parameters->message),
                 NAME(entry->parameters));
         } else {
-            put(to, "%s_pack(", name);
-            put_arguments(to, entry, true);
+            bool parts = count_parts(entry) > 0;
+
+            put(to, "%s_pack(%s", name, parts ? send->where : "");
+            put_sent_arguments(to, entry, !parts);
             put(to, ")");
         }
         if (send->message)
@@ -66,7 +69,7 @@ static void put_send_head(struct writer *to, const char *result, const struct cl
                           const struct entry *entry, const struct send *send)
 {
     put(to, "%s%.*s_%.*s%s(%s", result, NAME(class), NAME(entry), send->suffix, send->target);
-    put_parameters(to, entry, false);
+    put_sent_parameters(to, entry, false);
     put(to, "%s)", send->extra);
 }
 
@@ -132,6 +135,7 @@ static void emit_plain_send(struct files to, const struct class *class, const st
         .after   = ")",
         .message = arena_print("skua_invoke(skua_to.ref, %s, skua_packed)", id),
         .extra   = "",
+        .where   = "skua_where(skua_to.ref)",
     };
 
     if (wire == WIRE_NONE || wire == WIRE_FIXED)
@@ -155,6 +159,7 @@ static void emit_priority_send(struct files        to, const struct class *class
                                "    skua_invoke(skua_to.ref, %s, skua_packed)",
                                id),
         .extra   = "",
+        .where   = "skua_where(skua_to.ref)",
     };
 
     put_send(to, class, entry, &send);
@@ -162,21 +167,29 @@ static void emit_priority_send(struct files        to, const struct class *class
 
 static void emit_many_sends(struct files to, const struct class *class, const struct entry *entry)
 {
-    const char *id  = entry_id(class, entry);
-    struct send all = {
-        .suffix = "_all",
-        .target = arena_print("%.*s_proxy skua_to", NAME(class)),
-        .before = arena_print("skua_invoke_all(skua_to.all, %s, ", id),
-        .after  = ")",
-        .extra  = "",
+    const char *id    = entry_id(class, entry);
+    bool        parts = count_parts(entry) > 0;
+    struct send all   = {
+          .suffix = "_all",
+          .target = arena_print("%.*s_proxy skua_to", NAME(class)),
+          .before = arena_print("skua_invoke_all(skua_to.all, %s, ", id),
+          .after  = ")",
+          .extra  = "",
+          .where  = "SKUA_ALL_PES",
     };
     struct send section = {
         .suffix = "_section",
         .target = arena_print("%.*s_section skua_to", NAME(class)),
-        .before = arena_print("skua_section_invoke(skua_to.section, %s, ", id),
-        .after  = ")",
-        .extra  = "",
+        .before =
+            arena_print("%sskua_section_invoke(skua_to.section, %s, ",
+                        parts ? "skua_packed = skua_parts_copied(skua_packed);\n    " : "", id),
+        .after = ")",
+        .extra = "",
+        .where = "SKUA_ALL_PES",
     };
+
+    if (parts)
+        all.message = arena_print("skua_parts_invoke_all(skua_to.all, %s, skua_packed)", id);
 
     put_send(to, class, entry, &all);
     put_send(to, class, entry, &section);

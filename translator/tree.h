@@ -52,7 +52,7 @@ struct parameter {
     struct name       name; /* text.at NULL: not named */
     enum passing      passing;
     struct code       length;        /* of an array                                       */
-    bool              nocopy, post;  /* `nocopy`, `nocopypost`: refused, for a later time */
+    bool              nocopy, post;  /* `nocopy`, `nocopypost`, which is both             */
     const struct message *message;   /* the checker's: PASS_MESSAGE                       */
 };
 

@@ -120,6 +120,7 @@ SKUA_API void skua_channel_put(skua_sender *sender);
 /** Send from another place, of the same shape: for programs that use buffers in turn. */
 SKUA_API void skua_channel_put_from(skua_sender *sender, const void *at);
 
+/** No more puts; the last one has been received. */
 SKUA_API void skua_channel_close(skua_sender *sender);
 
 /* ---- one to many, many to one -------------------------------------------------------------- */

@@ -32,8 +32,8 @@ SKUA_BEGIN_DECLS
 SKUA_API void skua_malformed(const char *entry, size_t bytes) __attribute__((noreturn));
 
 /** A length that cannot be: ends the job. */
-SKUA_API void skua_bad_length(const char *entry, const char *parameter,
-                              long long length) __attribute__((noreturn));
+SKUA_API void skua_bad_length(const char *entry, const char *parameter, long long length)
+    __attribute__((noreturn));
 
 /** Room for @p count items of @p each bytes behind *end, which grows: where they begin. */
 static inline size_t skua_room(size_t *end, long long count, size_t each, size_t align,
@@ -47,14 +47,23 @@ static inline size_t skua_room(size_t *end, long long count, size_t each, size_t
     return at;
 }
 
+/** Bytes of @p count items of @p each. */
+static inline size_t skua_span(long long count, size_t each, const char *entry,
+                               const char *parameter)
+{
+    size_t end = 0;
+
+    skua_room(&end, count, each, 1, entry, parameter);
+    return end;
+}
+
 /** The same in what arrived, of @p bytes. */
 static inline const void *skua_found(const void *data, size_t bytes, size_t *end, long long count,
                                      size_t each, size_t align, const char *entry)
 {
     size_t at = (*end + align - 1) & ~(align - 1);
 
-    if (__builtin_expect(at > bytes || count < 0 ||
-                             (unsigned long long)count > (bytes - at) / each,
+    if (__builtin_expect(at > bytes || count < 0 || (unsigned long long)count > (bytes - at) / each,
                          0))
         skua_malformed(entry, bytes);
     *end = at + (size_t)count * each;

@@ -4,6 +4,7 @@
 #define SKUA_H
 
 #include <skua/atomic.h>
+#include <skua/buffer.h>
 #include <skua/channel.h>
 #include <skua/collection.h>
 #include <skua/collective.h>
@@ -12,6 +13,7 @@
 #include <skua/message.h>
 #include <skua/object.h>
 #include <skua/onesided.h>
+#include <skua/parts.h>
 #include <skua/pe.h>
 #include <skua/pup.h>
 #include <skua/program.h>

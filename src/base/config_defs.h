@@ -38,6 +38,7 @@ CONFIG(packet_far,    bytes,   "0",     "The same between hosts; 0: what suits t
 CONFIG(peer_timeout,  seconds, "30",    "A PE on another host is given up when the network has not reached it for so long.")
 CONFIG(pin,           text,    "auto",  "Where PEs run: auto (one core each, in order), none, or a list of CPUs such as 0,2,4-7.")
 CONFIG(ports,         text,    "any",   "TCP ports that PEs may listen on, such as 5000-5100.")
+CONFIG(registrations, count,   "1024",  "Registrations of buffers that nobody uses and a PE keeps, to find them again; the one used longest ago goes first.")
 CONFIG(request_pool,  bytes,   "4m",    "Data of one-sided requests that a PE may have on the way; more waits for room.")
 CONFIG(rma,           autoflag, "auto",  "Let the driver put and get large pieces between hosts; auto: where the network does it without the target's CPU. 0 sends requests for all.")
 CONFIG(rma_atomics,   flag,    "0",     "Let the driver do atomics between hosts: only where no PE of the target's host uses them on the same words.")
@@ -49,3 +50,5 @@ CONFIG(stream_buffer, count,   "1024",  "Items of a stream that wait on a PE at 
 CONFIG(stream_period, micros,  "0",     "Items of a stream that does not say are sent after so long; 0: when a buffer is full or the PE idle.")
 CONFIG(threads,       count,   "1",     "PEs of a program that is started without a launcher, as threads of its process.")
 CONFIG(tree_arity,    count,   "4",     "Children of a PE in the spanning trees of broadcasts and reductions.")
+CONFIG(zero_copy_host, bytes,  "0",     "Arguments of entries that need not be copied are sent by reference from this size on, to PEs of the same host; 0: as measured.")
+CONFIG(zero_copy_net, bytes,   "0",     "The same to PEs of other hosts.")

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pmix.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,20 @@ static void die_with_launcher(void)
 
 /* ---- what the launcher knows --------------------------------------------------- */
 
+/* PMIx_Get() may be called by any thread, says PMIx; but when two do, versions 4.1 and 4.2 now
+ * and then give one of them a value of no type, or none at all.  So one after the other. */
+static pmix_status_t ask(const pmix_proc_t *whose, const char *key, pmix_value_t **value)
+{
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pmix_status_t          status;
+
+    *value = NULL;
+    pthread_mutex_lock(&turn);
+    status = pmix.get(whose, key, NULL, 0, value);
+    pthread_mutex_unlock(&turn);
+    return status == PMIX_SUCCESS && !*value ? PMIX_ERR_NOT_FOUND : status;
+}
+
 /* What the launcher says about the job under @p key; NULL: nothing, or of another type.
  * The caller frees it. */
 static pmix_value_t *about_job(const char *key, pmix_data_type_t type)
@@ -95,7 +110,7 @@ static pmix_value_t *about_job(const char *key, pmix_data_type_t type)
     pmix_value_t *value;
 
     all.rank = PMIX_RANK_WILDCARD;
-    if (pmix.get(&all, key, NULL, 0, &value) != PMIX_SUCCESS)
+    if (ask(&all, key, &value) != PMIX_SUCCESS)
         return NULL;
     if (value->type == type)
         return value;
@@ -172,7 +187,7 @@ static skua_status_t get(int process, const char *key, void *data, size_t *bytes
     size_t        room = *bytes;
 
     whose.rank = (pmix_rank_t)process;
-    status     = pmix.get(&whose, key, NULL, 0, &value);
+    status     = ask(&whose, key, &value);
     if (status != PMIX_SUCCESS)
         return ski_refuse(SKUA_ERR_UNREACH, "PMIx: process %d does not say its %s: %s", process,
                           key, pmix.error(status));

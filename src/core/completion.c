@@ -89,6 +89,8 @@ static void send_home(struct ski_pe *self, const skua_completion *done, const vo
         char           result[SKUA_INLINE_MAX - sizeof(struct carried)];
     } small;
 
+    if (done->kind == COUNT || done->kind == EXIT)
+        bytes = 0; /* they make nothing of a result */
     if (bytes > sizeof small.result) {
         ski_msg_post(self, done->pe, SKI_HANDLER_COMPLETE, carry(self, done, data, bytes));
         return;

@@ -31,6 +31,7 @@ enum {
     SKI_HANDLER_ROUND,      /* onesided/notify.c */
     SKI_HANDLER_LOCK,       /* onesided/lock_far.c */
     SKI_HANDLER_RMA,        /* onesided/rma.c */
+    SKI_HANDLER_BUFFER,     /* onesided/buffer.c */
     SKI_HANDLER_CHANNEL,    /* onesided/channel.c */
     SKI_HANDLER_QUIET_ASK,  /* objects/quiescence.c */
     SKI_HANDLER_QUIET_WAVE, /* objects/wave.c */
@@ -38,6 +39,7 @@ enum {
     SKI_HANDLER_DETECT_START, /* objects/detector.c */
     SKI_HANDLER_DETECT_END,
     SKI_HANDLER_READONLY, /* objects/program.c */
+    SKI_HANDLER_PARTS,    /* objects/parts.c */
     SKI_HANDLER_EXIT,     /* leave.c */
     SKI_HANDLER_GONE,
     SKI_HANDLER_BYE,

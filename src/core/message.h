@@ -121,7 +121,8 @@ bool ski_msg_try_push(struct ski_pe *self, int pe, uint32_t handler, struct skua
 bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned flags,
                        const void *data, size_t bytes);
 
-/** Make @p pe look up, if its inbox has room; if not, it is about to anyway. */
+/** Make @p pe look up, and not fall asleep soon, if its inbox has room; if not, it is about to
+ *  anyway. */
 void ski_msg_poke(struct ski_pe *self, int pe);
 
 /** Move what has arrived, at most @p limit cells, into the queue of @p self; doorbells are

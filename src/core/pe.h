@@ -48,8 +48,8 @@ struct ski_pe {
     uint32_t               handlers;
     void (*ring)(struct ski_pe *self); /* answers the doorbell that is next in the inbox */
     skua_stats       stats;
-    struct ski_known       known[SKI_KNOWN];
-    struct ski_pool        pool;
+    struct ski_known known[SKI_KNOWN];
+    struct ski_pool  pool;
 
     /* The rest. */
     struct ski_job        *job;

@@ -91,6 +91,7 @@ static bool run_poke(struct ski_pe *self)
     bool stop = self->stop;
 
     if (!self->reader.next->handler) {
+        self->idle_since = 0; /* who pokes us has something to come */
         ski_msg_poked(self);
         return run_queued(self);
     }

@@ -266,7 +266,8 @@ static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
 
     switch (head->kind) {
     case SKI_CHANNEL_DATA: return bytes == head->bytes && head->bytes == channel->bytes;
-    case SKI_CHANNEL_STAGED: return bytes == sizeof(char *);
+    case SKI_CHANNEL_STAGED:
+        return bytes == sizeof(char *) && ski_job_index(ski_self->job, msg->source) >= 0;
     default: return bytes == 0;
     }
 }

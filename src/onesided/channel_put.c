@@ -23,6 +23,9 @@
 
 #define SPLIT_LEAST 8192 /* data from here on are sent to other hosts from where they are */
 
+#define WAKE_LEAST ((size_t)2 << 20)
+#define WAKE_AHEAD ((size_t)1 << 20)
+
 /* Staging memory of middle size has several places, used in turn: lines that the receiver read a
  * moment ago cost more to write than those of some puts before. */
 #define PLACES_LEAST 2048
@@ -126,11 +129,26 @@ static void put_cell_packed(skua_sender *sender, const char *from)
     publish(self, sender, cell, tail, sender->bytes);
 }
 
+/* A receiver that has nothing else to do falls asleep while so much is copied, and takes as long
+ * to wake up as the end of it takes to copy: it is told before. */
+static SKI_COLD void copy_and_wake(struct ski_pe *self, const skua_sender *sender, const char *from)
+{
+    size_t before = sender->bytes - WAKE_AHEAD;
+
+    ski_copy(sender->to, from, before);
+    if (sender->pe != self->pe)
+        ski_msg_poke(self, sender->pe);
+    ski_copy(sender->to + before, from + before, WAKE_AHEAD);
+}
+
 static void put_block(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
-    ski_copy(sender->to, from, sender->bytes);
+    if (SKI_UNLIKELY(sender->bytes >= WAKE_LEAST))
+        copy_and_wake(self, sender, from);
+    else
+        ski_copy(sender->to, from, sender->bytes);
     ski_channel_ring(self, sender, false);
 }
 

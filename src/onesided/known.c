@@ -40,29 +40,54 @@ static struct ski_key *take_key(struct ski_pe *self, int pe, const struct ski_de
     return key;
 }
 
-const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, skua_status_t *status)
+/* What is known of a region, or NULL. */
+static struct ski_known_region *find(struct ski_origin *origin, skua_gaddr at)
 {
-    struct ski_origin        *origin = ski_origin_of(self);
-    struct ski_known_region **bucket = bucket_of(origin, at.pe, at.region.id), *known;
-    struct ski_description    told   = {0};
+    struct ski_known_region *known = *bucket_of(origin, at.pe, at.region.id);
 
-    for (known = *bucket; known; known = known->next)
-        if (known->pe == at.pe && known->id == at.region.id)
-            return known;
-    *status = ski_request_describe(self, at, &told);
-    if (*status != SKUA_OK)
-        return NULL;
+    while (known && (known->pe != at.pe || known->id != at.region.id))
+        known = known->next;
+    return known;
+}
+
+static struct ski_known_region *add(struct ski_origin *origin, skua_gaddr at,
+                                    const struct ski_description *told, struct ski_key *key)
+{
+    struct ski_known_region **bucket = bucket_of(origin, at.pe, at.region.id);
+    struct ski_known_region  *known  = ski_malloc(sizeof *known);
+
     if (origin->known_count >= KNOWN_MOST && !origin->operations)
         ski_known_end(origin); /* begin anew: regions that are gone leave no word */
     origin->known_count++;
-    known          = ski_malloc(sizeof *known);
     *known         = (struct ski_known_region){.next  = *bucket,
                                                .pe    = at.pe,
                                                .id    = at.region.id,
-                                               .bytes = told.bytes,
-                                               .base  = told.base,
-                                               .key   = take_key(self, at.pe, &told)};
+                                               .bytes = told->bytes,
+                                               .base  = told->base,
+                                               .key   = key};
     return *bucket = known;
+}
+
+const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, skua_status_t *status)
+{
+    struct ski_origin       *origin = ski_origin_of(self);
+    struct ski_known_region *known  = find(origin, at);
+    struct ski_description   told   = {0};
+
+    if (known)
+        return known;
+    *status = ski_request_describe(self, at, &told);
+    if (*status != SKUA_OK)
+        return NULL;
+    return add(origin, at, &told, take_key(self, at.pe, &told));
+}
+
+void ski_known_tell(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base)
+{
+    struct ski_description told = {.bytes = bytes, .base = base};
+
+    if (!find(ski_origin_of(self), at))
+        add(ski_origin_of(self), at, &told, NULL);
 }
 
 void ski_known_end(struct ski_origin *origin)

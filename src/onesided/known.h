@@ -41,6 +41,9 @@ struct ski_known_region {
  *  does not exist, or the job ends. */
 const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, skua_status_t *status);
 
+/** Know it without asking: its owner has told, in a buffer.  Not where there are keys. */
+void ski_known_tell(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base);
+
 void ski_known_end(struct ski_origin *origin);
 
 /** The owner's side: describe the piece at @p place, which begins there. */

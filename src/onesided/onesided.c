@@ -14,10 +14,12 @@
 #include "core/scheduler.h"
 #include "core/traffic.h"
 #include "onesided/agree.h"
+#include "onesided/buffer.h"
 #include "onesided/known.h"
 #include "onesided/notify.h"
 #include "onesided/origin.h"
 #include "onesided/region.h"
+#include "onesided/registration.h"
 #include "onesided/request.h"
 
 struct ski_onesided_root *ski_onesided;
@@ -109,6 +111,8 @@ void ski_onesided_end(struct ski_pe *self)
     ski_requests_end(self->onesided);
     ski_agree_end(self->onesided);
     ski_known_end(self->onesided);
+    ski_buffers_end(self->onesided);
+    ski_registrations_end(self->onesided);
     free(self->onesided);
 }
 

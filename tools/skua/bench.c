@@ -15,7 +15,8 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench [messages|onesided|network|channels|randomaccess|fft1d|objects] [options]\n"
+    "usage: skua bench [messages|onesided|network|channels|randomaccess|fft1d|objects|zerocopy] "
+    "[options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
     "  -f, --format=F      table (default), json or csv, on stdout\n"
@@ -41,11 +42,13 @@ static const char help[] =
     "  fft1d      the Fourier transform of one long row of numbers, beside FFTW-MPI, where\n"
     "             installed, and FFTW in one piece\n"
     "  objects    messages between elements beside bare handlers, creation beside malloc,\n"
-    "             broadcasts and reductions beside a loop over pointers\n";
+    "             broadcasts and reductions beside a loop over pointers\n"
+    "  zerocopy   gets, puts and arguments that are not copied beside messages that data are\n"
+    "             copied into and out of\n";
 
 static const struct bench *const benches[] = {&bench_messages, &bench_onesided,     &bench_network,
                                               &bench_channels, &bench_randomaccess, &bench_fft1d,
-                                              &bench_objects};
+                                              &bench_objects,  &bench_zerocopy};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 

@@ -28,7 +28,7 @@ struct bench {
 };
 
 extern const struct bench bench_channels, bench_fft1d, bench_messages, bench_network, bench_objects,
-    bench_onesided, bench_randomaccess;
+    bench_onesided, bench_randomaccess, bench_zerocopy;
 
 /* ---- running (bench_common.c) -------------------------------------------- */
 

@@ -13,6 +13,7 @@
 #include "base/topology.h"
 #include "boot/mpi.h"
 #include "boot/pmix.h"
+#include "onesided/buffer.h"
 #include "transport/select.h"
 #include "base/arena.h"
 #include "commands.h"
@@ -59,6 +60,18 @@ static void print_driver(const char *name)
     }
 }
 
+/* From which size on arguments that need not be copied are not. */
+static void print_zero_copy(void)
+{
+    struct ski_zero_copy from = ski_zero_copy_measure();
+
+    printf(
+        "zero copy   from %zu bytes inside a process and in shared memory, %zu between processes,\n"
+        "            %zu between hosts (%s)\n",
+        from.shared, from.host, from.net,
+        ski_config.zero_copy_host && ski_config.zero_copy_net ? "as set" : "measured, or set");
+}
+
 static void print_summary(void)
 {
     struct utsname      system;
@@ -74,6 +87,7 @@ static void print_summary(void)
     printf("memory      %zu MiB\n", pages * page >> 20);
     printf("messages    inline up to %d bytes, then by address; header %d bytes\n", SKUA_INLINE_MAX,
            SKUA_MSG_HEADER);
+    print_zero_copy();
     printf("transports  host: PEs of this host, through the arena\n");
     for (int i = 0; i < SKI_CANDIDATES; i++)
         print_driver(ski_driver_names[i]);

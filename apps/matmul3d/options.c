@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - see options.h. */
+#include "options.h"
+
+#include <skua/skua.h>
+#include <stdio.h>
+
+/* Whether every slab has a row: of A, of B, and of C. */
+static bool fits(const struct options *o, const int64_t *grid)
+{
+    int64_t rows_a = o->size / grid[0], rows_b = o->size / grid[1];
+
+    return rows_a >= grid[2] && rows_b >= grid[0] && rows_a >= grid[1] && o->size >= grid[2];
+}
+
+/* So many tiles, that exchange least: A goes to grid[2] of them, B to grid[0], C to grid[1]. */
+static bool choose_grid(struct options *o, int64_t count)
+{
+    int64_t best = INT64_MAX;
+
+    for (int64_t x = 1; x <= count; x++)
+        for (int64_t y = 1; y <= count / x && count % x == 0; y++) {
+            int64_t grid[3] = {x, y, count / x / y};
+
+            if (count / x % y || grid[0] + grid[1] + grid[2] >= best || !fits(o, grid))
+                continue;
+            best = grid[0] + grid[1] + grid[2];
+            for (int d = 0; d < 3; d++)
+                o->grid[d] = grid[d];
+        }
+    return best < INT64_MAX;
+}
+
+static bool refuse(const char *why)
+{
+    fprintf(stderr, "matmul3d: %s\n", why);
+    skua_exit(2);
+    return false;
+}
+
+static bool complete(struct options *o)
+{
+    bool one = o->only[MESSAGES] || o->only[CHANNELS];
+
+    if (o->paper)
+        o->size = 2048;
+    if (o->grid[0] && !fits(o, o->grid))
+        return refuse("--grid has tiles without a row; try a larger --size");
+    if (!o->grid[0] && !choose_grid(o, o->per_pe * skua_pes()))
+        return refuse("--size is too small for as many tiles; try --grid or another --per-pe");
+    for (int way = 0; way < WAYS; way++)
+        o->ways[way] = !one || o->only[way];
+    return true;
+}
+
+bool options_read(struct options *o, int argc, char **argv)
+{
+    const struct argument list[] = {
+        {"size", ARGUMENT_NUMBER, &o->size, 1, 1 << 16, "N",
+         "rows and columns of each matrix (default: 768)"},
+        {"paper", ARGUMENT_FLAG, &o->paper, 0, 0, NULL, "2048 rows and columns, as in the paper"},
+        {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "tiles on each PE (default: 4)"},
+        {"grid", ARGUMENT_SIZES, o->grid, 1, 4096, "X,Y,Z", "tiles in each direction"},
+        {"float", ARGUMENT_FLAG, &o->single, 0, 0, NULL, "numbers of single precision"},
+        {"steps", ARGUMENT_NUMBER, &o->steps, 1, 1000000000, "N", "products (default: 20)"},
+        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
+         "runs, of which the fastest counts (default: 3)"},
+        {"messages", ARGUMENT_FLAG, &o->only[MESSAGES], 0, 0, NULL, "only with messages"},
+        {"channels", ARGUMENT_FLAG, &o->only[CHANNELS], 0, 0, NULL, "only with channels"},
+        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "print times as lines of JSON, too"},
+        {0},
+    };
+    const struct arguments arguments = {
+        "matmul3d",
+        "The product of two square matrices by a grid of X x Y x Z tiles, between which slabs of\n"
+        "the matrices travel in messages, and through channels.",
+        list};
+
+    *o = (struct options){.size = 768, .per_pe = 4, .steps = 20, .repeat = 3};
+    return arguments_read(&arguments, argc, argv) && complete(o);
+}

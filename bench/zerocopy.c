@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zerocopy.c - how long data take from memory of one PE to memory of another, one way: copied
+ * into a message and out of it, and without (skua/buffer.h, skua/parts.h).
+ *
+ * Two PEs in turn; half of a round trip, the best of several batches.  Each way is measured with
+ * memory of skua_buffer_alloc() and, with _heap, of malloc().  Whoever sends is told that its
+ * memory is free again, which is part of the work of the other.
+ *
+ *   copy   a message: memcpy, send, memcpy
+ *   get    a message with a buffer; the receiver gets from it
+ *   put    into the buffer of the receiver, which is known
+ *   send   a message with a part, which is used in place where that can be
+ *   post   the same, into memory that the receiver names
+ */
+#include <skua/skua.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define ROOM ((size_t)4 << 20)
+
+static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
+                               16384, 32768, 65536, 262144, 1048576, 4194304};
+
+#define SIZES (sizeof sizes / sizeof *sizes)
+
+static skua_handler on_copy, on_get, on_buffer, on_part, on_post;
+
+/* Of a PE: two threads may be two PEs. */
+static _Thread_local struct {
+    char        *source, *target; /* memory that is measured, of one kind */
+    skua_buffer  theirs;          /* the other's target                   */
+    skua_counter turn, told, known;
+    int          peer, exchanges;
+} my;
+
+/* ---- ways ------------------------------------------------------------------------------------ */
+
+static void send_copy(size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(bytes);
+
+    memcpy(skua_msg_data(msg), my.source, bytes);
+    skua_send(my.peer, on_copy, msg);
+}
+
+static void take_copy(skua_msg *msg)
+{
+    memcpy(my.target, skua_msg_data(msg), skua_msg_size(msg));
+    skua_msg_free(msg);
+    skua_complete(skua_done_count(&my.turn), NULL, 0);
+}
+
+static skua_buffer source(size_t bytes)
+{
+    return skua_buffer_of(my.source, bytes, SKUA_REGISTER_NOW, skua_done_count(&my.told), 0);
+}
+
+static skua_buffer target(size_t bytes)
+{
+    return skua_buffer_of(my.target, bytes, SKUA_REGISTER_NOW, skua_done_count(&my.turn), 0);
+}
+
+static void send_buffer(size_t bytes)
+{
+    skua_buffer buffer = source(bytes);
+
+    skua_send_copy(my.peer, on_get, &buffer, sizeof buffer);
+}
+
+static void take_buffer(skua_msg *msg)
+{
+    const skua_buffer *from = skua_msg_data(msg);
+    skua_buffer        here = target(from->bytes);
+
+    skua_buffer_get(&here, from);
+    skua_msg_free(msg);
+}
+
+static void put(size_t bytes)
+{
+    skua_buffer here = source(bytes);
+
+    skua_buffer_put(&here, &my.theirs);
+}
+
+static void send_part(skua_handler handler, size_t bytes)
+{
+    skua_part part = {my.source, bytes, skua_done_count(&my.told), 0};
+
+    skua_send(my.peer, handler, skua_parts_alloc(my.peer, 0, &part, 1));
+}
+
+static void send_in_place(size_t bytes)
+{
+    send_part(on_part, bytes);
+}
+
+static void send_posted(size_t bytes)
+{
+    send_part(on_post, bytes);
+}
+
+static void post(void *none, skua_msg *msg, void **to)
+{
+    (void)none, (void)msg;
+    to[0] = my.target;
+}
+
+static void take_part(skua_msg *msg)
+{
+    if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, NULL))
+        return;
+    skua_parts_free(msg);
+    skua_complete(skua_done_count(&my.turn), NULL, 0);
+}
+
+static void take_posted(skua_msg *msg)
+{
+    if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, post))
+        return;
+    skua_parts_free(msg);
+    skua_complete(skua_done_count(&my.turn), NULL, 0);
+}
+
+/* ---- measuring --------------------------------------------------------------------------------
+ */
+
+static void take_known(skua_msg *msg)
+{
+    memcpy(&my.theirs, skua_msg_data(msg), sizeof my.theirs);
+    skua_msg_free(msg);
+    skua_complete(skua_done_count(&my.known), NULL, 0);
+}
+
+/* Each knows where the other's data shall land. */
+static void exchange(size_t bytes)
+{
+    skua_buffer mine = target(bytes);
+
+    skua_send_copy(my.peer, on_buffer, &mine, sizeof mine);
+    skua_counter_wait(&my.known, ++my.exchanges);
+    skua_sync();
+}
+
+static double batch(void (*send)(size_t bytes), size_t bytes, int trips)
+{
+    double began;
+
+    my.turn = my.told = (skua_counter)SKUA_COUNTER_INIT;
+    skua_sync();
+    began = bench_now();
+    for (int i = 1; i <= trips; i++) {
+        if (skua_pe() == 0)
+            send(bytes);
+        skua_counter_wait(&my.turn, i);
+        if (skua_pe() == 1)
+            send(bytes);
+    }
+    return (bench_now() - began) / trips / 2 * 1e6;
+}
+
+static void measure(const char *series, const char *metric, void (*send)(size_t bytes))
+{
+    for (size_t s = 0; s < SIZES; s++) {
+        int    trips = bench_trips(sizes[s]);
+        double best  = 1e30;
+
+        exchange(sizes[s]);
+        for (int i = 0; i < BENCH_BATCHES; i++) {
+            double took = batch(send, sizes[s], trips);
+
+            best = took < best ? took : best;
+        }
+        if (skua_pe() == 0)
+            bench_report("zerocopy", series, sizes[s], metric, best);
+        skua_sync();
+    }
+}
+
+static void measure_all(const char *series, bool heap)
+{
+    measure(series, heap ? "copy_heap_us" : "copy_us", send_copy);
+    measure(series, heap ? "get_heap_us" : "get_us", send_buffer);
+    measure(series, heap ? "put_heap_us" : "put_us", put);
+    measure(series, heap ? "send_heap_us" : "send_us", send_in_place);
+    measure(series, heap ? "post_heap_us" : "post_us", send_posted);
+}
+
+static void start(int argc, char **argv)
+{
+    const char *series = skua_processes() > 1 ? "skua" : "skua-threads";
+    char       *heap[2];
+
+    (void)argc, (void)argv;
+    if (skua_pes() != 2)
+        skua_abort("zerocopy: needs 2 PEs");
+    my.peer   = 1 - skua_pe();
+    my.source = skua_buffer_alloc(ROOM);
+    my.target = skua_buffer_alloc(ROOM);
+    memset(my.source, 1, ROOM);
+    memset(my.target, 1, ROOM);
+    if (skua_pe() == 0)
+        bench_report("zerocopy", series, 0, "threshold_bytes", (double)skua_zero_copy_bytes(1));
+    measure_all(series, false);
+    skua_buffer_free(my.source);
+    skua_buffer_free(my.target);
+    my.source = heap[0] = calloc(1, ROOM);
+    my.target = heap[1] = calloc(1, ROOM);
+    measure_all(series, true);
+    free(heap[0]);
+    free(heap[1]);
+    skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    setenv("SKUA_ZERO_COPY_HOST", "1", 0); /* all sizes without copies */
+    setenv("SKUA_ZERO_COPY_NET", "1", 0);
+    on_copy   = skua_register("copy", take_copy);
+    on_get    = skua_register("get", take_buffer);
+    on_buffer = skua_register("buffer", take_known);
+    on_part   = skua_register("part", take_part);
+    on_post   = skua_register("post", take_posted);
+    return skua_main(argc, argv, start);
+}

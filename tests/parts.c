@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parts.c - messages with parts: to handlers and to objects, in place and where the receiver
+ * wants them, to one and to all; that each part is told to be free once, and which; objects that
+ * move meanwhile.
+ *
+ * usage: parts [messages a PE]
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define PARTS 3
+#define ROOM  ((size_t)200000)
+
+static skua_handler on_parts, on_all, on_check, on_go;
+static skua_class   Box, Member;
+static skua_entry   box_take, box_move, member_take;
+static skua_pe_data state_key;
+static int          messages = 100;
+
+struct state { /* of a PE */
+    uint64_t        seed;
+    int64_t         sent, freed, got, all_got;
+    skua_collection boxes, members;
+};
+
+struct head {
+    uint64_t pattern[PARTS];
+    size_t   bytes[PARTS];
+    int32_t  parts, post;
+};
+
+struct box {
+    int32_t taken;
+};
+
+static struct state *self(void)
+{
+    return skua_pe_data_get(state_key);
+}
+
+static unsigned char byte_of(uint64_t pattern, size_t i)
+{
+    return (unsigned char)((pattern * 0x9e3779b97f4a7c15u >> 32) + i * 131 + (i >> 8));
+}
+
+static void fill(void *to, size_t bytes, uint64_t pattern)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)to)[i] = byte_of(pattern, i);
+}
+
+static bool is_filled(const void *at, size_t bytes, uint64_t pattern)
+{
+    for (size_t i = 0; i < bytes; i++)
+        if (((const unsigned char *)at)[i] != byte_of(pattern, i))
+            return false;
+    return true;
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+/* A part is free: its memory is used for something else at once. */
+static void part_free(void *arg, const void *data, size_t bytes)
+{
+    const skua_buffer *told = data;
+
+    CHECK(bytes == sizeof *told && told->at == arg && told->pe == skua_pe());
+    memset(told->at, 0, told->bytes);
+    if (told->user)
+        free(arg);
+    else
+        skua_buffer_free(arg);
+    self()->freed++;
+}
+
+static skua_msg *make(struct state *s, int pe, int post)
+{
+    skua_part   part[PARTS];
+    struct head head = {.parts = (int32_t)(tap_random(&s->seed) % (PARTS + 1)), .post = post};
+    skua_msg   *msg;
+
+    for (int i = 0; i < head.parts; i++) {
+        uint64_t heap = tap_random(&s->seed) % 2;
+        size_t   most = (size_t)1 << tap_random(&s->seed) % 18;
+        void    *at;
+
+        head.bytes[i]   = tap_random(&s->seed) % (most < ROOM ? most : ROOM);
+        head.pattern[i] = tap_random(&s->seed);
+        at              = heap ? malloc(head.bytes[i] + 1) : skua_buffer_alloc(head.bytes[i]);
+        fill(at, head.bytes[i], head.pattern[i]);
+        part[i] = (skua_part){at, head.bytes[i], skua_done_call(part_free, at), heap};
+    }
+    msg = skua_parts_alloc(pe, sizeof head, part, (unsigned)head.parts);
+    memcpy(skua_msg_data(msg), &head, sizeof head);
+    s->sent += head.parts;
+    return msg;
+}
+
+/* ---- receiving ------------------------------------------------------------------------------- */
+
+static void check(skua_msg *msg, char *const *posted)
+{
+    const struct head *head = skua_msg_data(msg);
+
+    CHECK(skua_parts_count(msg) == (unsigned)head->parts);
+    CHECK(skua_parts_head_bytes(msg) == sizeof *head);
+    for (unsigned i = 0; i < (unsigned)head->parts; i++) {
+        CHECK(skua_part_bytes(msg, i) == head->bytes[i]);
+        CHECK(is_filled(skua_part_data(msg, i), head->bytes[i], head->pattern[i]));
+        CHECK(!posted || skua_part_data(msg, i) == posted[i]);
+    }
+}
+
+/* Each part into memory of its own, one message at a time: the next finds others. */
+static void post_to(char **posted, skua_msg *msg, void **to)
+{
+    for (unsigned i = 0; i < skua_parts_count(msg); i++)
+        to[i] = posted[i] = malloc(skua_part_bytes(msg, i) + 1);
+}
+
+static void post_here(void *none, skua_msg *msg, void **to)
+{
+    char *posted[PARTS];
+
+    (void)none;
+    if (((struct head *)skua_msg_data(msg))->post)
+        post_to(posted, msg, to);
+}
+
+static void free_posted(skua_msg *msg)
+{
+    if (((struct head *)skua_msg_data(msg))->post)
+        for (unsigned i = 0; i < skua_parts_count(msg); i++)
+            free((void *)(uintptr_t)skua_part_data(msg, i));
+}
+
+static void take(skua_msg *msg)
+{
+    if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, post_here))
+        return;
+    check(msg, NULL);
+    free_posted(msg);
+    self()->got++;
+    skua_parts_free(msg);
+}
+
+static void take_all(skua_msg *msg)
+{
+    if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, NULL))
+        return;
+    check(msg, NULL);
+    self()->all_got++;
+    skua_parts_free(msg);
+}
+
+/* ---- objects --------------------------------------------------------------------------------- */
+
+static void Box_take(void *object, skua_msg *msg)
+{
+    struct box *box = object;
+
+    if (!skua_parts_here(msg, object, box_take, NULL))
+        return;
+    check(msg, NULL);
+    box->taken++;
+    self()->got++;
+    skua_parts_free(msg);
+}
+
+static void Box_move(void *object, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_migrate(object, (skua_pe() + 1) % skua_pes());
+}
+
+static void Box_pup(skua_pup *p, void *object)
+{
+    skua_pup_bytes(p, object, sizeof(struct box));
+}
+
+static void Member_take(void *object, skua_msg *msg)
+{
+    if (!skua_parts_here(msg, object, member_take, NULL))
+        return;
+    check(msg, NULL);
+    self()->all_got++;
+    skua_parts_free(msg);
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static void work(struct state *s)
+{
+    for (int i = 0; i < messages; i++) {
+        int      pe  = (int)(tap_random(&s->seed) % (unsigned)skua_pes());
+        skua_ref box = skua_element1(s->boxes, (int)(tap_random(&s->seed) % 8));
+
+        if (tap_random(&s->seed) % 2) {
+            skua_send(pe, on_parts, make(s, pe, (int)(tap_random(&s->seed) % 2)));
+        } else {
+            skua_invoke(box, box_take, make(s, skua_where(box), 0));
+            if (tap_random(&s->seed) % 4 == 0)
+                skua_invoke_copy(box, box_move, NULL, 0);
+        }
+        if (i % 16 == 0)
+            skua_parts_broadcast(on_all, make(s, SKUA_ALL_PES, 0));
+        if (i % 16 == 8)
+            skua_parts_invoke_all(s->members, member_take, make(s, SKUA_ALL_PES, 0));
+        if (i % 32 == 5)
+            skua_parts_invoke_all(s->boxes, box_take, make(s, SKUA_ALL_PES, 0));
+    }
+}
+
+static void the_end(void *arg, const void *data, size_t bytes)
+{
+    const int64_t *sum = data;
+    int64_t        pes = skua_pes(), all = (messages + 15) / 16 + (messages + 7) / 16;
+    int64_t        to_box = (messages + 26) / 32;
+
+    (void)arg;
+    CHECK(bytes == 4 * sizeof *sum);
+    CHECK(sum[0] == sum[1]);
+    CHECK(sum[2] == pes * (messages + 8 * to_box));
+    CHECK(sum[3] == pes * pes * all);
+    skua_exit(0);
+}
+
+static void say(skua_msg *msg)
+{
+    struct state *s      = self();
+    int64_t       sum[4] = {s->sent, s->freed, s->got, s->all_got};
+
+    skua_msg_free(msg);
+    skua_reduce(0, SKUA_SUM, SKUA_INT64, sum, 4, skua_done_call(the_end, NULL));
+}
+
+static void all_quiet(void *arg, const void *data, size_t bytes)
+{
+    (void)arg, (void)data, (void)bytes;
+    for (int pe = 0; pe < skua_pes(); pe++)
+        skua_send(pe, on_check, skua_msg_alloc(0));
+}
+
+static void go(skua_msg *msg)
+{
+    const skua_collection *both = skua_msg_data(msg);
+
+    self()->boxes   = both[0];
+    self()->members = both[1];
+    skua_msg_free(msg);
+    work(self());
+    if (skua_pe() == 0)
+        skua_quiescence(skua_done_call(all_quiet, NULL));
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    self()->seed = tap_seed() + 7919 * (uint64_t)skua_pe() + 1;
+    if (skua_pe() == 0) {
+        skua_collection both[2];
+
+        both[0] = skua_array_create(
+            Box, &(skua_array_def){.dims = 1, .range = {.dims = 1, .upper = {8}}}, NULL, 0);
+        both[1] = skua_group_create(Member, NULL, 0);
+        for (int pe = 0; pe < skua_pes(); pe++)
+            skua_send_copy(pe, on_go, both, sizeof both);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    on_parts = skua_register("parts", take);
+    on_all   = skua_register("all", take_all);
+    on_check = skua_register("check", say);
+    on_go    = skua_register("go", go);
+    Box      = skua_class_register(
+             &(skua_class_def){.name = "Box", .bytes = sizeof(struct box), .pup = Box_pup});
+    Member      = skua_class_register(&(skua_class_def){.name = "Member", .bytes = 8});
+    box_take    = skua_entry_register(Box, "take", Box_take, 0);
+    box_move    = skua_method_register(Box, "move", Box_move, 0);
+    member_take = skua_entry_register(Member, "take", Member_take, 0);
+    state_key   = skua_pe_data_register(sizeof(struct state));
+    return skua_main(argc, argv, start);
+}
