@@ -10,6 +10,10 @@ function(skua_add_interface target)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.skuac)
   file(MAKE_DIRECTORY ${folder})
   set(options -o ${folder})
+  set(run)
+  if(SKUA_SANITIZE) # in Skua's own builds: a short run need not look for leaks
+    set(run ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0)
+  endif()
   foreach(include ${arg_INCLUDE})
     get_filename_component(include ${include} ABSOLUTE)
     list(APPEND options -I ${include})
@@ -18,9 +22,10 @@ function(skua_add_interface target)
     get_filename_component(path ${interface} ABSOLUTE)
     get_filename_component(name ${interface} NAME)
     get_filename_component(beside ${path} DIRECTORY)
-    add_custom_command(OUTPUT ${folder}/${name}.c ${folder}/${name}.h
-      COMMAND skua::skuac ${options} --deps ${path} > ${folder}/${name}.d
-      COMMAND skua::skuac ${options} ${path}
+    add_custom_command(OUTPUT ${folder}/${name}.c
+      BYPRODUCTS ${folder}/${name}.h # changes only when it says something else
+      COMMAND ${run} $<TARGET_FILE:skua::skuac> ${options} --deps ${path} > ${folder}/${name}.d
+      COMMAND ${run} $<TARGET_FILE:skua::skuac> ${options} ${path}
       DEPENDS ${path} skua::skuac
       DEPFILE ${folder}/${name}.d
       COMMENT "Translating ${name}" VERBATIM)

@@ -55,6 +55,45 @@ ok "and runs" test "$out" = "PE 0 has the token after 200 hops"
 run "$work/app/build/app_static"
 ok "also static" test "$out" = "PE 0 has the token after 100 hops"
 
+# The recipes of the guide for interface files: make twice, and there is nothing left to do.
+mkdir "$work/rod"
+guide=$source/docs/guide/interfaces.md
+awk '/^mainmodule rod /, /^}/' "$guide" >"$work/rod/rod.ci"
+awk '/^    SKUAC/, /^    .PRECIOUS/' "$guide" | sed 's/^    //; s/^        /\t/' >"$work/rod/Makefile"
+echo '#include "rod.ci.h"' >"$work/rod/rod.c"
+run make -C "$work/rod" -j2
+ok "make: the recipe of the guide" test "$code" = 0
+run "$prefix/bin/skuarun" -n 2 "$work/rod/rod"
+ok "and it runs" test "$out" = "after 100 steps the heat is 1000.000"
+run make -C "$work/rod"
+ok "once is enough" has "$out" "is up to date"
+sleep 1
+echo >>"$work/rod/rod.ci"
+run make -C "$work/rod"
+ok "a change compiles again" has "$out" 'rod.ci.o'
+ok "but not what includes an unchanged header" test -z "$(printf '%s\n' "$out" | grep 'rod\.c$')"
+run make -C "$work/rod"
+ok "once is enough" has "$out" "is up to date"
+
+cat >"$work/rod/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.20)
+project(rod C)
+find_package(skua 0.1 REQUIRED)
+add_executable(rod rod.c)
+skua_add_interface(rod rod.ci)
+target_link_libraries(rod skua::skua)
+EOF
+run cmake -S "$work/rod" -B "$work/rod/build" -DCMAKE_PREFIX_PATH="$prefix"
+run cmake --build "$work/rod/build"
+ok "skua_add_interface" test "$code" = 0
+run "$prefix/bin/skuarun" -n 2 "$work/rod/build/rod"
+ok "and it runs" test "$out" = "after 100 steps the heat is 1000.000"
+touch "$work/rod/rod.ci"
+run cmake --build "$work/rod/build"
+ok "a change is translated" has "$out" 'Translating rod.ci'
+run cmake --build "$work/rod/build"
+ok "once" test -z "$(printf '%s\n' "$out" | grep Translating)"
+
 # Only the interface is exported.
 run nm -D --defined-only "$lib/libskua.so"
 ok "the library exports nothing but skua_" test -z "$(printf '%s\n' "$out" | awk '{print $3}' | grep -v '^skua_')"

@@ -70,6 +70,35 @@ for place in code readonly default length local serial if first while step refer
   try $place
 done
 
+# Arguments of the wrong type are errors, of plain C and of what is only a warning in it.
+types()
+{
+  cat >"$work/types.ci" <<END
+mainmodule types {
+    mainchare Main {
+        state {}
+        entry Main() {
+            serial { $1; }
+        }
+        entry void array(int n, double x[n]) { serial { } }
+        entry void text(string s) { serial { } }
+        entry void to(Other_proxy o) { serial { } }
+    };
+    chare Other { state {} };
+}
+END
+  run "$skuac" -o "$work" "$work/types.ci"
+  ok "$1: translates" test "$code" = 0
+  run "$cc" -std=gnu17 -fsyntax-only $includes "$work/types.ci.c"
+  ok "$1: $2" test "$code" "$3" 0
+  [ "$3" = = ] || ok "$1: names its line" has "$err" 'types\.ci:5:.*error'
+}
+types 'Main_array(Main_self(self), 1, (double[]){1})' 'is right' =
+types 'Main_array(Main_self(self), 1, (float[]){1})' 'is wrong' !=
+types 'Main_array(Main_self(self), 1)' 'is wrong' !=
+types 'Main_text(Main_self(self), 3)' 'is wrong' !=
+types 'Main_to(Main_self(self), Main_self(self))' 'is wrong' !=
+
 # What is generated has lines of its own.
 run "$skuac" -o "$work" "$work/wrong.ci"
 ok "lines of the generated file are right" awk '

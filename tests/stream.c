@@ -50,6 +50,8 @@ static struct variant patient = {
 static struct variant timed = {
     .name = "timed",
     .def  = {.item_bytes = 8, .item = on_item, .dims = 2, .patient = true, .period = PERIOD}};
+static struct variant held = {
+    .name = "held", .def = {.item_bytes = 8, .batch = on_batch, .dims = 2, .held = true}};
 static struct variant chain;
 
 static skua_pe_data mine_key;
@@ -135,7 +137,7 @@ static int64_t sum(const int64_t *counts)
     return n;
 }
 
-static void begin(const struct variant *v)
+static void forget(const struct variant *v)
 {
     struct mine *m = mine();
 
@@ -143,7 +145,12 @@ static void begin(const struct variant *v)
     memset(m->received, 0, sizeof m->received);
     m->item_bytes = v->def.item_bytes;
     m->batches    = 0;
-    skua_stream_bind(v->stream, m);
+}
+
+static void begin(const struct variant *v)
+{
+    forget(v);
+    skua_stream_bind(v->stream, mine());
     total(0); /* all have */
 }
 
@@ -257,6 +264,27 @@ static void test_period(void)
     CHECK(skua_stats_get().timers > 0);
 }
 
+/* Items that come before there is anybody to take them wait, in their order. */
+static void test_held(void)
+{
+    forget(&held);
+    total(0);
+    for (int i = 0; i < 500; i++)
+        put(&held, i % skua_pes());
+    skua_stream_flush(held.stream);
+    for (int i = 0; i < 5; i++) {
+        skua_poll(1000);
+        total(0);
+    }
+    CHECK(sum(mine()->received) == 0);
+    skua_stream_bind(held.stream, mine());
+    for (int i = 0; i < 500; i++)
+        put(&held, i % skua_pes());
+    finish(&held, true);
+    skua_stream_bind(held.stream, NULL); /* and may be bound again */
+    skua_stream_bind(held.stream, mine());
+}
+
 /* ---- a chain: items that put the next one, also to their own PE -------------------------- */
 
 static void on_link(void *arg, const void *item)
@@ -358,6 +386,7 @@ static void start(int argc, char **argv)
     test_idle();
     test_patient();
     test_period();
+    test_held();
     test_chain();
     skua_send_copy(0, done_handler, NULL, 0);
 }
@@ -372,6 +401,7 @@ int main(int argc, char **argv)
         variants[i].stream = skua_stream_register(variants[i].name, &variants[i].def);
     patient.stream = skua_stream_register(patient.name, &patient.def);
     timed.stream   = skua_stream_register(timed.name, &timed.def);
+    held.stream    = skua_stream_register(held.name, &held.def);
     chain.def      = (skua_stream_def){.item_bytes = 8, .item = on_link};
     chain.stream   = skua_stream_register("chain", &chain.def);
     mine_key       = skua_pe_data_register(sizeof(struct mine));

@@ -43,6 +43,7 @@ struct symbol {
 struct checker {
     struct tree         *tree;
     const struct module *main;
+    bool                 has_c; /* the file has something that may declare a struct in C */
     struct symbol       *first, *last;
     struct map           symbols;   /* name -> struct symbol            */
     struct map           modules;   /* name -> struct module            */

@@ -153,6 +153,27 @@ static void inherit(struct class *class, struct map *methods, const struct class
     }
 }
 
+/* The bases of a base are ours, too: Circle_as_Shape() where a Circle is a Round, and that a Shape.
+ */
+static void add_bases_of_bases(struct class *class, struct map *bases)
+{
+    struct base **end = &class->bases;
+
+    while (*end)
+        end = &(*end)->next;
+    for (const struct base *base = class->bases; base; base = base->next)
+        for (const struct base *far = base->class ? base->class->bases : NULL; far;
+             far                    = far->next) {
+            struct base *added = ARENA_NEW(struct base);
+
+            if (!far->class || map_put(bases, far->name.text, added))
+                continue;
+            *added = (struct base){.name = far->name, .class = far->class};
+            *end   = added;
+            end    = &added->next;
+        }
+}
+
 static void check_bases(struct checker *checker, struct class *class)
 {
     struct map methods = {0}, bases = {0};
@@ -171,10 +192,23 @@ static void check_bases(struct checker *checker, struct class *class)
         if (base->class)
             inherit(class, &methods, base->class);
     }
+    add_bases_of_bases(class, &bases);
 }
 
 /* ---- the rest ----------------------------------------------------------------------------------
  */
+
+static void check_struct(struct checker *checker, const struct class *class)
+{
+    if (class->has_state || class->kind == CLASS_INTERFACE || checker->has_c ||
+        class->place.source != checker->tree->source)
+        return;
+    warning_at(class->name.place, (unsigned)class->name.text.length,
+               "`%.*s' has no `state', and no header is included that could declare its struct",
+               TEXT(class->name.text));
+    hint("`state { }' is enough if it has no data");
+    checker->has_c = true; /* one is enough */
+}
 
 static void check_shape(const struct class *class)
 {
@@ -197,6 +231,7 @@ void check_class(struct checker *checker, struct symbol *symbol)
         return;
     symbol->progress = PROGRESS_BEGUN;
     check_shape(class);
+    check_struct(checker, class);
     check_own_entries(checker, class);
     check_bases(checker, class);
     for (const struct entry *entry = class->entries; entry; entry = entry->next)

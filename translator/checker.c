@@ -198,9 +198,20 @@ static void check_bodies(struct checker *checker)
                 check_flow(checker, s);
 }
 
+/* Whether something in the file may declare a struct in C. */
+static bool has_c(const struct tree *tree)
+{
+    for (const struct module *module = tree->modules; module; module = module->next)
+        for (const struct item *item = module->items; item && !module->foreign; item = item->next)
+            if (item->kind == ITEM_INCLUDE || item->kind == ITEM_HASH || item->kind == ITEM_CODE ||
+                item->kind == ITEM_EXTERN)
+                return true;
+    return false;
+}
+
 bool check(struct tree *tree)
 {
-    struct checker checker = {.tree = tree};
+    struct checker checker = {.tree = tree, .has_c = has_c(tree)};
 
     check_modules(&checker);
     check_structs(&checker);

@@ -4,43 +4,32 @@
 
 #include <string.h>
 
-#include "text.h"
-
 /* A path as make reads it. */
-static void put_path(FILE *to, struct text path)
+static void put_path(FILE *to, const char *path)
 {
-    for (size_t i = 0; i < path.length; i++) {
-        if (strchr(" #\\:%", path.at[i]))
+    for (; *path; path++) {
+        if (strchr(" #\\:%", *path))
             fputc('\\', to);
-        if (path.at[i] == '$')
+        if (*path == '$')
             fputc('$', to);
-        fputc(path.at[i], to);
+        fputc(*path, to);
     }
-}
-
-static void put_output(FILE *to, const char *directory, struct text name, const char *suffix)
-{
-    if (strcmp(directory, ".")) {
-        put_path(to, (struct text){directory, strlen(directory)});
-        fputc('/', to);
-    }
-    put_path(to, name);
-    fputs(suffix, to);
 }
 
 void deps(FILE *to, const char *path, const char *directory, const struct needed *needed)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t      length = strlen(name);
+    const char *slash = strrchr(path, '/');
 
-    if (length > 3 && !strcmp(name + length - 3, ".ci"))
-        length -= 3;
-    put_output(to, directory, (struct text){name, length}, ".ci.h ");
-    put_output(to, directory, (struct text){name, length}, ".ci.c: ");
-    put_path(to, (struct text){path, strlen(path)});
+    if (strcmp(directory, ".")) {
+        put_path(to, directory);
+        fputc('/', to);
+    }
+    put_path(to, slash ? slash + 1 : path);
+    fputs(".c: ", to);
+    put_path(to, path);
     for (; needed; needed = needed->next) {
         fputc(' ', to);
-        put_path(to, (struct text){needed->path, strlen(needed->path)});
+        put_path(to, needed->path);
     }
     fputc('\n', to);
 }

@@ -7,7 +7,7 @@
 
 #include "modules.h"
 
-/** `DIRECTORY/NAME.ci.h DIRECTORY/NAME.ci.c: PATH/NAME.ci ...'. */
+/** `DIRECTORY/NAME.ci.c: PATH/NAME.ci ...'. */
 void deps(FILE *to, const char *path, const char *directory, const struct needed *needed);
 
 #endif

@@ -60,29 +60,18 @@ static void emit_types(struct files to, const struct item *item)
 static void emit_declaration(struct files to, const struct item *item)
 {
     switch (item->kind) {
-    case ITEM_INCLUDE:
-        put(to.header, "#include %.*s\n", TEXT(item->is.code.text));
-        break;
-    case ITEM_HASH:
-        put(to.header, "%.*s\n", TEXT(item->is.code.text));
-        break;
+    case ITEM_INCLUDE: put(to.header, "#include %.*s\n", TEXT(item->is.code.text)); break;
+    case ITEM_HASH: put(to.header, "%.*s\n", TEXT(item->is.code.text)); break;
     case ITEM_READONLY:
         for (const struct field *field = item->is.readonly; field; field = field->next)
             emit_readonly(to, field);
         break;
-    case ITEM_MESSAGE:
-        emit_message(to, item->is.message);
-        break;
-    case ITEM_RECORD:
-        emit_record(to, item->is.record);
-        break;
-    case ITEM_INIT:
-        put(to.header, "void %.*s(void);\n", TEXT(item->is.function.text));
-        break;
+    case ITEM_MESSAGE: emit_message(to, item->is.message); break;
+    case ITEM_RECORD: emit_record(to, item->is.record); break;
+    case ITEM_INIT: put(to.header, "void %.*s(void);\n", TEXT(item->is.function.text)); break;
     case ITEM_CLASS: /* later */
     case ITEM_EXTERN:
-    case ITEM_CODE:
-        break;
+    case ITEM_CODE: break;
     }
 }
 
@@ -164,8 +153,9 @@ static void put_main_chare(struct writer *to, const struct class *class)
     if (class->kind != CLASS_MAINCHARE)
         return;
     if (constructor && constructor->parameters)
-        put(to, "    skua_chare_create_here(%.*s__class, &(struct %.*s__create){argc, argv}, "
-                "sizeof(struct %.*s__create));\n",
+        put(to,
+            "    skua_chare_create_here(%.*s__class, &(struct %.*s__create){argc, argv}, "
+            "sizeof(struct %.*s__create));\n",
             NAME(class), NAME(class), NAME(class));
     else
         put(to, "    skua_chare_create_here(%.*s__class, NULL, 0);\n", NAME(class));
@@ -196,7 +186,8 @@ static void put_modules(struct files to, const struct tree *tree)
     }
 }
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------------------------------
+ */
 
 static void put_beginning(struct files to, const struct tree *tree, const char *name)
 {
@@ -210,6 +201,9 @@ static void put_beginning(struct files to, const struct tree *tree, const char *
         "#include <skua/flow.h>\n#include <skua/interface.h>\n#include <stdlib.h>\n"
         "#include <string.h>\n\n#include \"%s.h\"\n\n",
         name);
+    put(to.source, "/* An argument of the wrong type is an error, not a warning. */\n"
+                   "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"
+                   "#pragma GCC diagnostic error \"-Wint-conversion\"\n\n");
     for (const struct module *module = tree->modules; module; module = module->next)
         if (!module->foreign)
             for (const struct item *item = module->items; item; item = item->next)
@@ -218,9 +212,9 @@ static void put_beginning(struct files to, const struct tree *tree, const char *
     put(to.header, "\n");
 }
 
-static bool save(const struct writer *writer, const char *path)
+static bool save(const struct writer *writer, const char *path, bool keep)
 {
-    bool good = writer_save(writer, path);
+    bool good = writer_save(writer, path, keep);
 
     if (!good)
         fprintf(stderr, "skuac: %s cannot be written: %s\n", path, strerror(errno));
@@ -242,8 +236,9 @@ bool emit(const struct tree *tree, const char *directory)
     for_each_item(to, tree, emit_functions);
     put_modules(to, tree);
     put(&header, "\n#endif\n");
-    good = save(&header, arena_print("%s/%s.h", directory, name)) &&
-           save(&source, arena_print("%s/%s.c", directory, name));
+    /* The source is as old as the translation, for make; the header as what it says. */
+    good = save(&header, arena_print("%s/%s.h", directory, name), true) &&
+           save(&source, arena_print("%s/%s.c", directory, name), false);
     writer_free(&header);
     writer_free(&source);
     return good;

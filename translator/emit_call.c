@@ -121,12 +121,13 @@ static void put_arrive(struct writer *to, const struct class *class, const struc
 }
 
 /* Items of a stream, for a member of a group. */
-static void put_member_items(struct writer *to, const struct class *class,
+static void put_member_items(struct writer      *to, const struct class *class,
                              const struct entry *entry)
 {
     const char *stem = stem_of(class, entry);
 
-    put(to, "static void %s_items(void *skua_object, const void *skua_items, size_t skua_count)\n{\n",
+    put(to,
+        "static void %s_items(void *skua_object, const void *skua_items, size_t skua_count)\n{\n",
         stem);
     if (is_batch(entry)) {
         put(to, "    %.*s_on_%.*s(skua_object, (", NAME(class), NAME(entry));
@@ -144,7 +145,7 @@ static void put_member_items(struct writer *to, const struct class *class,
 }
 
 /* ... for elements of an array: to each at once, as far as they are here. */
-static void put_element_items(struct writer *to, const struct class *class,
+static void put_element_items(struct writer      *to, const struct class *class,
                               const struct entry *entry)
 {
     const char *stem = stem_of(class, entry);
@@ -153,9 +154,9 @@ static void put_element_items(struct writer *to, const struct class *class,
         "static void %s_items(void *skua_none, const void *skua_items, size_t skua_count)\n{\n"
         "    const struct %s_item *skua_item = skua_items;\n\n"
         "    for (; skua_count > 0; skua_count--, skua_item++)\n"
-        "        skua_invoke_copy(skua_element(skua_item->of, skua_index_bytes(skua_item->at, "
+        "        skua_invoke_now(skua_element(skua_item->of, skua_index_bytes(skua_item->at, "
         "sizeof skua_item->at)),\n"
-        "                         %s_entry, %s);\n"
+        "                        %s_entry, %s);\n"
         "    (void)skua_none;\n}\n\n",
         stem, stem, stem,
         entry->parameters ? "&skua_item->args, sizeof skua_item->args" : "NULL, 0");
@@ -200,7 +201,7 @@ static void put_post(struct writer *to, const struct class *class, const struct 
 }
 
 /* What is not copied must be there; if it is not, the message comes again. */
-static void put_wait_for_parts(struct writer *to, const struct class *class,
+static void put_wait_for_parts(struct writer      *to, const struct class *class,
                                const struct entry *entry)
 {
     const char *stem = stem_of(class, entry);
@@ -247,7 +248,7 @@ static void put_flags(struct writer *to, const struct entry *entry)
         {ATTRIBUTE_SYNC, "SKUA_ENTRY_SYNC"},
         {ATTRIBUTE_EXPEDITED, "SKUA_ENTRY_EXPEDITED"},
         {ATTRIBUTE_IMMEDIATE, "SKUA_ENTRY_IMMEDIATE"},
-        {ATTRIBUTE_INLINE | ATTRIBUTE_AGGREGATE, "SKUA_ENTRY_INLINE"},
+        {ATTRIBUTE_INLINE, "SKUA_ENTRY_INLINE"},
         {ATTRIBUTE_CREATEHERE, "SKUA_ENTRY_CREATE_HERE"},
         {ATTRIBUTE_CREATEHOME, "SKUA_ENTRY_CREATE_HOME"},
     };
@@ -262,7 +263,7 @@ static void put_flags(struct writer *to, const struct entry *entry)
         put(to, "0");
 }
 
-static void put_stream_registration(struct writer *to, const struct class *class,
+static void put_stream_registration(struct writer      *to, const struct class *class,
                                     const struct entry *entry)
 {
     const char *stem  = stem_of(class, entry);
@@ -277,7 +278,7 @@ static void put_stream_registration(struct writer *to, const struct class *class
     } else {
         put(to, "sizeof(struct %s%s)", stem, class->kind == CLASS_ARRAY ? "_item" : "");
     }
-    put(to, ", .batch = %s_items", stem);
+    put(to, ", .batch = %s_items%s", stem, class->kind == CLASS_ARRAY ? "" : ", .held = true");
     if (entry->aggregate.text.at) {
         put(to, ", .buffer = ");
         put_flat(to, entry->aggregate.text);

@@ -63,7 +63,8 @@ void emit_class_types(struct files to, const struct class *class)
     put(to.header, "typedef struct {\n    skua_section section;\n} %.*s_section;\n\n", NAME(class));
 }
 
-/* ---- references ------------------------------------------------------------------------------- */
+/* ---- references -------------------------------------------------------------------------------
+ */
 
 static const char *const axis[] = {"i", "j", "k", "l", "m", "n"};
 
@@ -79,8 +80,9 @@ static void put_at(struct writer *to, const struct class *class)
     put(to, "static inline %.*s_element %.*s_at(%.*s_proxy skua_in, ", NAME(class), NAME(class),
         NAME(class));
     if (class->kind != CLASS_ARRAY) {
-        put(to, "int skua_number)\n{\n    return (%.*s_element){skua_member(skua_in.all, "
-                "skua_number)};\n}\n\n",
+        put(to,
+            "int skua_number)\n{\n    return (%.*s_element){skua_member(skua_in.all, "
+            "skua_number)};\n}\n\n",
             NAME(class));
     } else if (class->dims > 0) {
         put_axes(to, class->dims, "int ", "skua_");
@@ -89,10 +91,11 @@ static void put_at(struct writer *to, const struct class *class)
         put_axes(to, class->dims, "", "skua_");
         put(to, "))};\n}\n\n");
     } else {
-        put(to, "%.*s skua_which)\n{\n    _Static_assert(sizeof skua_which <= SKUA_INDEX_MAX, "
-                "\"an index has at most SKUA_INDEX_MAX bytes\");\n\n"
-                "    return (%.*s_element){skua_element(skua_in.all, "
-                "skua_index_bytes(&skua_which, sizeof skua_which))};\n}\n\n",
+        put(to,
+            "%.*s skua_which)\n{\n    _Static_assert(sizeof skua_which <= SKUA_INDEX_MAX, "
+            "\"an index has at most SKUA_INDEX_MAX bytes\");\n\n"
+            "    return (%.*s_element){skua_element(skua_in.all, "
+            "skua_index_bytes(&skua_which, sizeof skua_which))};\n}\n\n",
             TEXT(class->index.text), NAME(class));
     }
 }
@@ -132,10 +135,12 @@ static void put_references(struct writer *to, const struct class *class)
     const char *element = element_type(class);
 
     put(to,
-        "static inline %s %.*s_self(const %.*s *self)\n{\n    return (%s){skua_ref_of(self)};\n}\n\n",
+        "static inline %s %.*s_self(const %.*s *self)\n{\n    return "
+        "(%s){skua_ref_of(self)};\n}\n\n",
         element, NAME(class), NAME(class), element);
     put(to,
-        "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return skua_object_here(skua_to.ref);\n}\n\n",
+        "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return "
+        "skua_object_here(skua_to.ref);\n}\n\n",
         NAME(class), NAME(class), element);
     if (is_single(class))
         return;
@@ -146,13 +151,16 @@ static void put_references(struct writer *to, const struct class *class)
     put_at(to, class);
     put_index(to, class);
     put(to,
-        "static inline %.*s_section %.*s_section_of(%.*s_proxy skua_in, const skua_index *skua_indices, "
+        "static inline %.*s_section %.*s_section_of(%.*s_proxy skua_in, const skua_index "
+        "*skua_indices, "
         "size_t skua_count)\n{\n"
-        "    return (%.*s_section){skua_section_create(skua_in.all, skua_indices, skua_count)};\n}\n\n",
+        "    return (%.*s_section){skua_section_create(skua_in.all, skua_indices, "
+        "skua_count)};\n}\n\n",
         NAME(class), NAME(class), NAME(class), NAME(class));
 }
 
-/* ---- creation ---------------------------------------------------------------------------------- */
+/* ---- creation ----------------------------------------------------------------------------------
+ */
 
 /* A function that creates: what it returns, what it is called, what it takes before the
  * arguments of the constructor, and the call to which data and bytes are given. */
@@ -160,7 +168,7 @@ struct creation {
     const char *result, *name, *before, *call, *after;
 };
 
-static void put_creation_head(struct writer *to, const struct class *class,
+static void put_creation_head(struct writer      *to, const struct class *class,
                               const struct entry *constructor, const struct creation *creation)
 {
     bool none = !constructor || !constructor->parameters;
@@ -171,10 +179,10 @@ static void put_creation_head(struct writer *to, const struct class *class,
     put(to, none && !*creation->before ? "void)" : ")");
 }
 
-static void put_creation_body(struct writer *to, const struct class *class,
+static void put_creation_body(struct writer      *to, const struct class *class,
                               const struct entry *constructor, const struct creation *creation)
 {
-    enum wire   wire = constructor ? wire_of(constructor) : WIRE_NONE;
+    enum wire   wire  = constructor ? wire_of(constructor) : WIRE_NONE;
     bool        value = *creation->result != 'v';
     const char *type  = value ? arena_print("%.*s_proxy", NAME(class)) : "";
     const char *give  = value ? arena_print("return (%s){", type) : "";
@@ -208,7 +216,8 @@ static void put_creation_body(struct writer *to, const struct class *class,
     }
 }
 
-static void put_creation(struct files to, const struct class *class, const struct creation *creation)
+static void put_creation(struct files           to, const struct class *class,
+                         const struct creation *creation)
 {
     const struct entry *constructor = constructor_of(class);
 
@@ -224,19 +233,18 @@ static void emit_array_creation(struct files to, const struct class *class)
 {
     const char     *proxy = arena_print("%.*s_proxy ", NAME(class));
     struct writer   sizes = {NULL, 0, 0}, range = {NULL, 0, 0};
-    struct creation with  = {proxy, "new_with", "const skua_array_def *skua_def",
-                             arena_print("skua_array_create(%.*s__class, skua_def, ", NAME(class)),
-                             ")"};
-    struct creation insert = {
-        "void ", "insert", arena_print("%.*s_element skua_to, int skua_on", NAME(class)),
-        "skua_array_insert(skua_to.ref, skua_on, ", ")"};
-    struct creation plain = {proxy, "new", "", "", ")"};
+    struct creation with   = {proxy, "new_with", "const skua_array_def *skua_def",
+                              arena_print("skua_array_create(%.*s__class, skua_def, ", NAME(class)),
+                              ")"};
+    struct creation insert = {"void ", "insert",
+                              arena_print("%.*s_element skua_to, int skua_on", NAME(class)),
+                              "skua_array_insert(skua_to.ref, skua_on, ", ")"};
+    struct creation plain  = {proxy, "new", "", "", ")"};
 
     put_axes(&sizes, class->dims, "int ", "skua_");
     put(&sizes, "%c", 0);
-    put(&range,
-        "skua_array_create(%.*s__class, &(skua_array_def){.dims = %u, %s", NAME(class), class->dims,
-        class->dims > 0 ? ".range = {.dims = " : ".flags = SKUA_ARRAY_OPEN");
+    put(&range, "skua_array_create(%.*s__class, &(skua_array_def){.dims = %u, %s", NAME(class),
+        class->dims, class->dims > 0 ? ".range = {.dims = " : ".flags = SKUA_ARRAY_OPEN");
     if (class->dims > 0) {
         put(&range, "%u, .upper = {", class->dims);
         put_axes(&range, class->dims, "", "skua_");
@@ -259,13 +267,12 @@ static void emit_creation(struct files to, const struct class *class)
     if (class->kind == CLASS_ARRAY) {
         emit_array_creation(to, class);
     } else if (class->kind == CLASS_CHARE) {
-        struct creation any = {proxy, "new", "",
-                               arena_print("skua_chare_create(%.*s__class, SKUA_ANY_PE, ",
-                                           NAME(class)),
-                               ")"};
-        struct creation on  = {proxy, "new_on", "int skua_on",
-                               arena_print("skua_chare_create(%.*s__class, skua_on, ", NAME(class)),
-                               ")"};
+        struct creation any = {
+            proxy, "new", "",
+            arena_print("skua_chare_create(%.*s__class, SKUA_ANY_PE, ", NAME(class)), ")"};
+        struct creation on = {proxy, "new_on", "int skua_on",
+                              arena_print("skua_chare_create(%.*s__class, skua_on, ", NAME(class)),
+                              ")"};
 
         put_creation(to, class, &any);
         put_creation(to, class, &on);
@@ -281,10 +288,11 @@ static void emit_creation(struct files to, const struct class *class)
     put(to.header, "\n");
 }
 
-/* ---- what the runtime calls --------------------------------------------------------------------- */
+/* ---- what the runtime calls ---------------------------------------------------------------------
+ */
 
 /* The parameters of the constructor that the defaults of the state are made of. */
-static void put_constructor_names(struct writer *to, const struct class *class,
+static void put_constructor_names(struct writer      *to, const struct class *class,
                                   const struct entry *constructor)
 {
     for (const struct parameter *p = constructor->parameters; p; p = p->next)
@@ -295,14 +303,15 @@ static void put_constructor_names(struct writer *to, const struct class *class,
         }
 }
 
-static void put_constructor_call(struct writer *to, const struct class *class,
+static void put_constructor_call(struct writer      *to, const struct class *class,
                                  const struct entry *constructor)
 {
     if (constructor->body) {
         if (constructor->body->kind == STATEMENT_BLOCK && !constructor->body->body)
             return; /* nothing but the defaults */
-        put(to, "    skua_flow_begin(&%.*s__flow, self, &%s_strand, "
-                "(skua_arrival){skua_data, skua_bytes, NULL});\n",
+        put(to,
+            "    skua_flow_begin(&%.*s__flow, self, &%s_strand, "
+            "(skua_arrival){skua_data, skua_bytes, NULL});\n",
             NAME(class), stem_of(class, constructor));
         return;
     }
@@ -315,12 +324,12 @@ static void put_constructor_call(struct writer *to, const struct class *class,
     put(to, ");\n");
 }
 
-/* Streams give their items to the member that was made last. */
-static void put_binding(struct writer *to, const struct class *class)
+/* Streams give their items to @p object, a member of a group. */
+static void put_binding(struct writer *to, const struct class *class, const char *object)
 {
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         if (entry->attributes & ATTRIBUTE_AGGREGATE && class->kind != CLASS_ARRAY)
-            put(to, "    skua_stream_bind(%s_stream, self);\n", stem_of(class, entry));
+            put(to, "    skua_stream_bind(%s_stream, %s);\n", stem_of(class, entry), object);
 }
 
 static void put_construct(struct writer *to, const struct class *class)
@@ -328,7 +337,9 @@ static void put_construct(struct writer *to, const struct class *class)
     const struct entry *constructor = constructor_of(class);
     bool                args        = constructor && constructor->parameters;
 
-    put(to, "static void %.*s__construct(void *skua_object, const void *skua_data, size_t skua_bytes)\n{\n",
+    put(to,
+        "static void %.*s__construct(void *skua_object, const void *skua_data, size_t "
+        "skua_bytes)\n{\n",
         NAME(class));
     put(to, "    %.*s *self = skua_object;\n", NAME(class));
     if (args && wire_of(constructor) == WIRE_MESSAGE)
@@ -340,7 +351,7 @@ static void put_construct(struct writer *to, const struct class *class)
     if (args)
         put_constructor_names(to, class, constructor);
     put(to, "\n");
-    put_binding(to, class);
+    put_binding(to, class, "self");
     put_state_defaults(to, class);
     if (constructor)
         put_constructor_call(to, class, constructor);
@@ -354,6 +365,7 @@ static void put_destroy(struct writer *to, const struct class *class)
         NAME(class), NAME(class));
     if (destructor_of(class))
         put(to, "    %.*s_on_destroy(self);\n", NAME(class));
+    put_binding(to, class, "NULL");
     put_state_free(to, class);
     if (has_flow(class))
         put(to, "    skua_flow_destroy(&%.*s__flow, self);\n", NAME(class));
@@ -377,7 +389,8 @@ static void put_pup(struct writer *to, const struct class *class)
     put(to, "    (void)skua_p, (void)self;\n}\n\n");
 }
 
-/* ---- what the user writes ------------------------------------------------------------------------- */
+/* ---- what the user writes
+ * ------------------------------------------------------------------------- */
 
 static bool is_users(const struct entry *entry)
 {
@@ -410,7 +423,8 @@ static void put_user_functions(struct writer *to, const struct class *class)
     put(to, "\n");
 }
 
-/* ---- interfaces ------------------------------------------------------------------------------------ */
+/* ---- interfaces
+ * ------------------------------------------------------------------------------------ */
 
 static void put_interface(struct writer *to, const struct class *class)
 {
@@ -451,7 +465,7 @@ static void emit_bases(struct files to, const struct class *class)
     }
 }
 
-static void put_base_registration(struct writer *to, const struct class *class,
+static void put_base_registration(struct writer     *to, const struct class *class,
                                   const struct base *base)
 {
     put(to, "    %.*s__as_%.*s = %.*s__add(&(struct %.*s__table){", NAME(class), NAME(base),
@@ -464,7 +478,8 @@ static void put_base_registration(struct writer *to, const struct class *class,
     put(to, "});\n");
 }
 
-/* ---- all --------------------------------------------------------------------------------------------- */
+/* ---- all
+ * --------------------------------------------------------------------------------------------- */
 
 /* The numbers under which the runtime knows class and entries. */
 static void put_ids(struct files to, const struct class *class)
@@ -487,6 +502,17 @@ static void put_ids(struct files to, const struct class *class)
     put(to.source, "\n");
 }
 
+/* A class without state has a struct of the user's: where there is none, the first error of a
+ * compiler shows this line. */
+static void put_struct_check(struct writer *to, const struct class *class)
+{
+    if (!class->has_state)
+        put(to,
+            "enum { %.*s__bytes = sizeof(%.*s) }; /* it has no `state': struct %.*s is yours, in a "
+            "header that is included */\n\n",
+            NAME(class), NAME(class), NAME(class));
+}
+
 static void put_headline(struct files to, const struct class *class)
 {
     put(to.header, "/* ---- %.*s ---- */\n\n", NAME(class));
@@ -496,6 +522,8 @@ static void put_headline(struct files to, const struct class *class)
 void emit_class(struct files to, const struct class *class)
 {
     put_headline(to, class);
+    if (class->kind != CLASS_INTERFACE)
+        put_struct_check(to.source, class);
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         emit_wire(to, class, entry);
     if (class->kind == CLASS_INTERFACE) {
@@ -523,7 +551,9 @@ void put_class_registration(struct writer *to, const struct class *class)
 {
     if (class->kind == CLASS_INTERFACE)
         return;
-    put(to, "    %.*s__class = skua_class_register(&(skua_class_def){\n        .name = \"%.*s\", .bytes = ",
+    put(to,
+        "    %.*s__class = skua_class_register(&(skua_class_def){\n        .name = \"%.*s\", "
+        ".bytes = ",
         NAME(class), NAME(class));
     if (has_flow(class))
         put(to, "SKUA_FLOW_BYTES(sizeof(%.*s), %u)", NAME(class), class->triggers);

@@ -95,8 +95,9 @@ static void put_each(struct writer *to, struct text of, const char *it, const st
         NAME(field->record), field->dimensions ? "" : "&", it, NAME(field));
     put(to, "        size_t skua_count = ");
     if (field->variable)
-        put(to, "skua_each ? (size_t)%.*s__%.*s_length(%s) * (sizeof *%s->%.*s / sizeof "
-                "*skua_each) : 0;\n\n",
+        put(to,
+            "skua_each ? (size_t)%.*s__%.*s_length(%s) * (sizeof *%s->%.*s / sizeof "
+            "*skua_each) : 0;\n\n",
             TEXT(of), NAME(field), it, it, NAME(field));
     else
         put(to, "sizeof %s->%.*s / sizeof *skua_each;\n\n", it, NAME(field));
@@ -124,7 +125,8 @@ static void put_pup(struct writer *to, struct text of, const char *it, const str
         if (is_string(field))
             put(to, "    skua_pup_string(skua_p, &%s->%.*s);\n", it, NAME(field));
         else if (field->variable)
-            put(to, "    skua_pup_array(skua_p, &%s->%.*s, %.*s__%.*s_length(%s), sizeof *%s->%.*s);\n",
+            put(to,
+                "    skua_pup_array(skua_p, &%s->%.*s, %.*s__%.*s_length(%s), sizeof *%s->%.*s);\n",
                 it, NAME(field), TEXT(of), NAME(field), it, it, NAME(field));
         else if (!field->record)
             put(to, "    skua_pup_value(skua_p, &%s->%.*s);\n", it, NAME(field));
@@ -133,7 +135,8 @@ static void put_pup(struct writer *to, struct text of, const char *it, const str
     }
 }
 
-/* ---- structs ---------------------------------------------------------------------------------- */
+/* ---- structs ----------------------------------------------------------------------------------
+ */
 
 void emit_record(struct files to, const struct record *record)
 {
@@ -154,7 +157,8 @@ void emit_record(struct files to, const struct record *record)
     put(source, "    (void)skua_it;\n}\n\n");
 }
 
-/* ---- messages ----------------------------------------------------------------------------------- */
+/* ---- messages -----------------------------------------------------------------------------------
+ */
 
 /* Whether the length of some array of the message is made of @p field. */
 static bool measures(const struct message *message, const struct field *field)
@@ -189,8 +193,9 @@ static void put_new_head(struct writer *to, const struct message *message)
 static void put_new_function(struct writer *to, const struct message *message)
 {
     put_new_head(to, message);
-    put(to, "\n{\n    %.*s skua_it = {0};\n    size_t skua_end = sizeof skua_it;\n"
-            "    skua_msg *skua_packed;\n\n",
+    put(to,
+        "\n{\n    %.*s skua_it = {0};\n    size_t skua_end = sizeof skua_it;\n"
+        "    skua_msg *skua_packed;\n\n",
         NAME(message));
     for (const struct field *field = message->fields; field; field = field->next) {
         if (counts_itself(field))
@@ -200,8 +205,9 @@ static void put_new_function(struct writer *to, const struct message *message)
     }
     for (const struct field *field = message->fields; field; field = field->next)
         if (field->variable)
-            put(to, "    skua_room(&skua_end, %.*s__%.*s_length(&skua_it), sizeof *skua_it.%.*s, 16, "
-                    "\"%.*s\", \"%.*s\");\n",
+            put(to,
+                "    skua_room(&skua_end, %.*s__%.*s_length(&skua_it), sizeof *skua_it.%.*s, 16, "
+                "\"%.*s\", \"%.*s\");\n",
                 NAME(message), NAME(field), NAME(field), NAME(message), NAME(field));
     put(to,
         "    skua_packed = skua_msg_alloc(skua_end);\n"
@@ -226,9 +232,8 @@ static void put_open_function(struct writer *to, const struct message *message)
                 "    skua_it->%.*s = (void *)skua_found(skua_data, skua_bytes, &skua_end,\n"
                 "        %.*s__%.*s_length(skua_it), sizeof *skua_it->%.*s, 16, skua_title);\n",
                 NAME(field), NAME(message), NAME(field), NAME(field));
-    put(to,
-        "    if (skua_end != skua_bytes)\n        skua_malformed(skua_title, skua_bytes);\n"
-        "    return skua_it;\n}\n\n");
+    put(to, "    if (skua_end != skua_bytes)\n        skua_malformed(skua_title, skua_bytes);\n"
+            "    return skua_it;\n}\n\n");
 }
 
 void emit_message(struct files to, const struct message *message)
@@ -260,7 +265,8 @@ void emit_message(struct files to, const struct message *message)
     put_new_function(to.source, message);
 }
 
-/* ---- read-only variables -------------------------------------------------------------------------- */
+/* ---- read-only variables
+ * -------------------------------------------------------------------------- */
 
 void emit_readonly(struct files to, const struct field *field)
 {
@@ -295,8 +301,7 @@ void put_readonly_registration(struct writer *to, const struct module *module,
 void put_readonly_lengths(struct writer *to, const struct field *field)
 {
     if (is_string(field)) {
-        put(to, "    %.*s__bytes = %.*s ? strlen(%.*s) + 1 : 0;\n", NAME(field), NAME(field),
-            NAME(field));
+        put(to, "    %.*s__bytes = skua_string_bytes(%.*s);\n", NAME(field), NAME(field));
     } else if (field->variable) {
         put(to, "    %.*s__bytes = %.*s ? sizeof *%.*s * (size_t)(\n", NAME(field), NAME(field),
             NAME(field));
@@ -305,7 +310,8 @@ void put_readonly_lengths(struct writer *to, const struct field *field)
     }
 }
 
-/* ---- states ------------------------------------------------------------------------------------------ */
+/* ---- states
+ * ------------------------------------------------------------------------------------------ */
 
 void emit_state(struct files to, const struct class *class)
 {
@@ -332,7 +338,7 @@ static const struct parameter *namesake(const struct class *class, const struct 
     return NULL;
 }
 
-static void put_array_default(struct writer *to, const struct class *class,
+static void put_array_default(struct writer      *to, const struct class *class,
                               const struct field *field, const struct parameter *from)
 {
     put(to,
@@ -378,8 +384,8 @@ static void put_array_value(struct writer *to, const struct field *field)
     put_declaration(to, field);
     put(to, " =\n");
     put_code(to, field->value);
-    put(to, "        ;\n        memcpy(self->%.*s, %.*s, sizeof self->%.*s);\n    }\n",
-        NAME(field), NAME(field), NAME(field));
+    put(to, "        ;\n        memcpy(self->%.*s, %.*s, sizeof self->%.*s);\n    }\n", NAME(field),
+        NAME(field), NAME(field));
 }
 
 void put_state_defaults(struct writer *to, const struct class *class)

@@ -158,18 +158,14 @@ static struct code without_const(struct code type)
 void put_parameter(struct writer *to, const struct parameter *p)
 {
     switch (p->passing) {
-    case PASS_STRING:
-        put(to, "const char *");
-        break;
+    case PASS_STRING: put(to, "const char *"); break;
     case PASS_ARRAY:
         put(to, "const ");
         put_type(to, without_const(p->type), p->stars);
         put(to, "*");
         break;
     case PASS_MESSAGE:
-    case PASS_VALUE:
-        put_type(to, p->type, p->stars);
-        break;
+    case PASS_VALUE: put_type(to, p->type, p->stars); break;
     }
     put(to, "%.*s", NAME(p));
 }
@@ -246,7 +242,7 @@ static void put_struct(struct writer *to, const char *stem, const struct entry *
             put_parameter(to, p);
             put(to, ";\n");
         } else if (p->passing == PASS_STRING) {
-            put(to, "    uint32_t %.*s__bytes;\n", NAME(p));
+            put(to, "    uint64_t %.*s__bytes;\n", NAME(p));
         }
     }
     put(to, "};\n\n");
@@ -261,7 +257,7 @@ void put_initializer(struct writer *to, const struct entry *entry)
         if (p->passing == PASS_VALUE)
             put(to, "%s%.*s", comma, NAME(p));
         else if (p->passing == PASS_STRING)
-            put(to, "%s(uint32_t)strlen(%.*s) + 1", comma, NAME(p));
+            put(to, "%sskua_string_bytes(%.*s)", comma, NAME(p));
         else
             continue;
         comma = ", ";
@@ -332,8 +328,9 @@ static void put_bytes_function(struct writer *to, const char *stem, const char *
     put(to, has_struct(entry) ? "sizeof(struct %s);\n\n" : "0;\n\n", stem);
     for (const struct parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_STRING) {
-            put(to, "    skua_at[%u] = skua_room(&skua_end, (long long)strlen(%.*s) + 1, 1, 1, "
-                    "\"%s\", \"%.*s\");\n",
+            put(to,
+                "    skua_at[%u] = skua_room(&skua_end, (long long)skua_string_bytes(%.*s), 1, 1, "
+                "\"%s\", \"%.*s\");\n",
                 piece++, NAME(p), title, NAME(p));
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
             put(to, "    skua_at[%u] = skua_room(&skua_end, ", piece++);
@@ -364,8 +361,8 @@ static void put_fill_function(struct writer *to, const char *stem, const struct 
     }
     for (const struct parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_STRING) {
-            put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, strlen(%.*s) + 1);\n", piece++,
-                NAME(p), NAME(p));
+            put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, skua_string_bytes(%.*s));\n",
+                piece++, NAME(p), NAME(p));
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
             put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, (size_t)", piece++, NAME(p));
             put_length(to, stem, entry, p, "");
@@ -449,8 +446,7 @@ static void put_open_fixed(struct writer *to, const char *stem, const char *titl
         stem, stem, stem, title);
 }
 
-static void put_open_raw(struct writer *to, const char *title,
-                         const struct entry *entry)
+static void put_open_raw(struct writer *to, const char *title, const struct entry *entry)
 {
     const struct parameter *count = entry->parameters, *array = count->next;
 
@@ -467,8 +463,9 @@ static void put_open_piece(struct writer *to, const char *stem, const char *titl
                            const struct entry *entry, const struct parameter *p)
 {
     if (p->passing == PASS_STRING) {
-        put(to, "    skua_view.%.*s = skua_found_string(skua_data, skua_bytes, &skua_end, "
-                "skua_args->%.*s__bytes, \"%s\");\n",
+        put(to,
+            "    skua_view.%.*s = skua_found_string(skua_data, skua_bytes, &skua_end, "
+            "skua_args->%.*s__bytes, \"%s\");\n",
             NAME(p), NAME(p), title);
     } else if (p->passing == PASS_ARRAY && !p->nocopy) {
         put(to, "    skua_view.%.*s = skua_found(skua_data, skua_bytes, &skua_end, ", NAME(p));
@@ -507,7 +504,8 @@ static void put_open_pieces(struct writer *to, const char *stem, const char *tit
     for (const struct parameter *p = entry->parameters; p; p = p->next)
         put_open_piece(to, stem, title, entry, p);
     put_open_parts(to, stem, title, entry);
-    put(to, "    if (skua_end != skua_bytes)\n        skua_malformed(\"%s\", skua_bytes);\n", title);
+    put(to, "    if (skua_end != skua_bytes)\n        skua_malformed(\"%s\", skua_bytes);\n",
+        title);
 }
 
 static void put_open_view(struct writer *to, const char *stem, const char *title,
@@ -554,8 +552,8 @@ static void put_lengths(struct writer *to, const char *stem, const struct entry 
 void emit_wire(struct files to, const struct class *class, const struct entry *entry)
 {
     const char *name = stem_of(class, entry), *full = title_of(class, entry);
-    enum wire   wire = wire_of(entry);
-    bool        local = entry->attributes & ATTRIBUTE_LOCAL;
+    enum wire   wire   = wire_of(entry);
+    bool        local  = entry->attributes & ATTRIBUTE_LOCAL;
     bool        items  = entry->attributes & ATTRIBUTE_AGGREGATE && class->kind == CLASS_GROUP;
     bool        opened = class->kind != CLASS_INTERFACE && !items;
     bool        main   = class->kind == CLASS_MAINCHARE && entry->kind == ENTRY_CONSTRUCTOR;

@@ -26,9 +26,9 @@
 
 /* One part of a structured entry that waits for itself. */
 struct strand {
-    const char          *name;   /* "Block__run", "Block__run_1" */
-    const char          *title;  /* "Block.run"                  */
-    const struct strand *outer;  /* in which it is written       */
+    const char          *name;  /* "Block__run", "Block__run_1" */
+    const char          *title; /* "Block.run"                  */
+    const struct strand *outer; /* in which it is written       */
     struct writer        arrivals, variables, go;
     unsigned             arrival_count, variable_count, waits, places;
 };
@@ -55,19 +55,19 @@ struct binding {
 /* A structured entry while it is written. */
 struct flow {
     const struct class *class;
-    const char         *name;
-    struct writer       frames, fragments, functions, types;
-    unsigned            fragment_count, strand_count;
+    const char   *name;
+    struct writer frames, fragments, functions, types;
+    unsigned      fragment_count, strand_count;
 };
 
 /* A fragment while it is written. */
 struct fragment {
-    struct flow         *flow;
-    struct strand       *strand;
-    struct binding      *scope;
-    const struct code   *code;
-    unsigned             codes;
-    const char          *name;
+    struct flow       *flow;
+    struct strand     *strand;
+    struct binding    *scope;
+    const struct code *code;
+    unsigned           codes;
+    const char        *name;
 };
 
 static void put_statements(struct flow *flow, struct strand *strand, struct binding *scope,
@@ -92,8 +92,7 @@ static bool waits(const struct statement *statement)
     case STATEMENT_CASE:
     case STATEMENT_OVERLAP:
     case STATEMENT_FORALL:
-    case STATEMENT_CALL:
-        return true;
+    case STATEMENT_CALL: return true;
     default:
         for (const struct statement *inner = statement->body; inner; inner = inner->next)
             if (waits(inner))
@@ -122,7 +121,8 @@ bool is_referenced(const struct class *class, const struct entry *entry)
     return false;
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
+/* ---- names ------------------------------------------------------------------------------------
+ */
 
 static struct binding *bind(struct binding *scope, struct text name)
 {
@@ -176,7 +176,8 @@ static struct slot *add_slot(struct strand *strand, const struct entry *entry)
     return slot;
 }
 
-/* ---- fragments --------------------------------------------------------------------------------- */
+/* ---- fragments ---------------------------------------------------------------------------------
+ */
 
 static bool is_mentioned(const struct fragment *fragment, struct text name)
 {
@@ -231,13 +232,13 @@ static void put_outer_frames(const struct fragment *fragment)
 
 static void put_parameter_binding(const struct fragment *fragment, const struct binding *b)
 {
-    struct writer       *to    = &fragment->flow->fragments;
-    const struct class  *class = fragment->flow->class;
-    const struct entry  *entry = b->slot->entry;
-    struct parameter     named = *b->parameter;
-    const char          *held  = arena_print("%s->%s", frame_of(fragment, b), b->slot->name);
-    unsigned             depth = depth_of(fragment, b->slot->strand);
-    const char          *args  = arena_print("skua_%s", b->slot->name);
+    struct writer *to         = &fragment->flow->fragments;
+    const struct class *class = fragment->flow->class;
+    const struct entry *entry = b->slot->entry;
+    struct parameter    named = *b->parameter;
+    const char         *held  = arena_print("%s->%s", frame_of(fragment, b), b->slot->name);
+    unsigned            depth = depth_of(fragment, b->slot->strand);
+    const char         *args  = arena_print("skua_%s", b->slot->name);
 
     if (depth > 0) /* frames number their messages each for itself */
         args = arena_print("%s_%u", args, depth);
@@ -350,7 +351,8 @@ static const char *put_value_fragment(struct flow *flow, struct strand *strand,
     return end_fragment(&fragment, "skua_value");
 }
 
-/* ---- strands ------------------------------------------------------------------------------------ */
+/* ---- strands ------------------------------------------------------------------------------------
+ */
 
 static struct strand *new_strand(struct flow *flow, const struct strand *outer, const char *title)
 {
@@ -392,8 +394,7 @@ static void put_frame(struct flow *flow, const struct strand *strand)
     if (strand->waits > 0)
         put(to, "    skua_wait wait[%u];\n", strand->waits);
     put_all(to, &strand->variables);
-    put(to,
-        "};\n\nstatic const skua_strand_type %s_strand;\n\n", strand->name);
+    put(to, "};\n\nstatic const skua_strand_type %s_strand;\n\n", strand->name);
     put(&flow->types,
         "static const skua_strand_type %s_strand = {\"%s\", sizeof(struct %s_frame), %u, %u, "
         "%s_go};\n",
@@ -410,7 +411,8 @@ static void end_strand(struct flow *flow, struct strand *strand)
     writer_free(&strand->go);
 }
 
-/* ---- statements ----------------------------------------------------------------------------------- */
+/* ---- statements
+ * ----------------------------------------------------------------------------------- */
 
 static void put_label(struct strand *strand, unsigned place)
 {
@@ -420,8 +422,8 @@ static void put_label(struct strand *strand, unsigned place)
 static void put_serial(struct flow *flow, struct strand *strand, struct binding *scope,
                        const struct statement *statement, int indent)
 {
-    const char *name =
-        put_statements_fragment(flow, strand, scope, "serial", statement->code, "    {\n", "    }\n");
+    const char *name = put_statements_fragment(flow, strand, scope, "serial", statement->code,
+                                               "    {\n", "    }\n");
 
     put(&strand->go, "%*s%s(self, skua_frame);", indent, "", name);
     if (statement->label.at)
@@ -470,7 +472,8 @@ static unsigned put_taken(struct flow *flow, struct strand *strand, struct bindi
     for (const struct trigger *trigger = when->triggers; trigger; trigger = trigger->next, wait++) {
         struct slot *held = slot[count++ % 64] = add_slot(strand, trigger->entry);
 
-        put(to, "%*sskua_frame->%s = skua_flow_got(skua_this, %u);\n", indent, "", held->name, wait);
+        put(to, "%*sskua_frame->%s = skua_flow_got(skua_this, %u);\n", indent, "", held->name,
+            wait);
         if (keep)
             put(to, "%*sskua_flow_keep(&skua_frame->%s);\n", indent, "", held->name);
         scope = bind_slot(scope, held, trigger->parameters);
@@ -551,14 +554,14 @@ static void put_for(struct flow *flow, struct strand *strand, struct binding *sc
         scope = bind_variable(scope, strand, statement->local, statement->local->name.text);
         first = put_first_value(flow, strand, scope, statement->local);
     } else if (statement->first.text.at) {
-        first = put_statements_fragment(flow, strand, scope, "for", statement->first, "    (void)(\n",
-                                        "    );\n");
+        first = put_statements_fragment(flow, strand, scope, "for", statement->first,
+                                        "    (void)(\n", "    );\n");
     }
     if (statement->condition.text.at)
         condition = put_value_fragment(flow, strand, scope, "while", "bool ", statement->condition);
     if (statement->step.text.at)
-        step = put_statements_fragment(flow, strand, scope, "step", statement->step, "    (void)(\n",
-                                       "    );\n");
+        step = put_statements_fragment(flow, strand, scope, "step", statement->step,
+                                       "    (void)(\n", "    );\n");
     put(to, "%*sfor (", indent, "");
     if (first)
         put(to, "%s(self, skua_frame)", first);
@@ -603,8 +606,9 @@ static void put_overlap(struct flow *flow, struct strand *strand, struct binding
         alone.next = NULL;
         put_statements(flow, inner, scope, &alone, 4);
         end_strand(flow, inner);
-        put(&strand->go, "%*sskua_flow_start(skua_this, &%s_strand, (skua_arrival){NULL, 0, NULL});\n",
-            indent, "", inner->name);
+        put(&strand->go,
+            "%*sskua_flow_start(skua_this, &%s_strand, (skua_arrival){NULL, 0, NULL});\n", indent,
+            "", inner->name);
     }
     put_join(strand, indent);
 }
@@ -615,16 +619,16 @@ static void put_forall(struct flow *flow, struct strand *strand, struct binding 
     struct writer  *to    = &strand->go;
     struct strand  *inner = new_strand(flow, strand, strand->title);
     struct binding *bound = bind_variable(scope, inner, NULL, statement->name.text);
-    const char     *first = put_value_fragment(flow, strand, scope, "first", "long long ",
-                                               statement->first);
-    const char     *last  = put_value_fragment(flow, strand, scope, "last", "long long ",
-                                               statement->last);
-    const char     *step  = "1";
+    const char     *first =
+        put_value_fragment(flow, strand, scope, "first", "long long ", statement->first);
+    const char *last =
+        put_value_fragment(flow, strand, scope, "last", "long long ", statement->last);
+    const char *step = "1";
 
     if (statement->step.text.at)
-        step = arena_print("%s(self, skua_frame)",
-                           put_value_fragment(flow, strand, scope, "step", "long long ",
-                                              statement->step));
+        step =
+            arena_print("%s(self, skua_frame)", put_value_fragment(flow, strand, scope, "step",
+                                                                   "long long ", statement->step));
     put_statements(flow, inner, bound, statement->body, 4);
     end_strand(flow, inner);
     put(to,
@@ -719,38 +723,17 @@ static void put_statement(struct flow *flow, struct strand *strand, struct bindi
                           const struct statement *statement, int indent)
 {
     switch (statement->kind) {
-    case STATEMENT_BLOCK:
-        put_statements(flow, strand, scope, statement->body, indent);
-        break;
-    case STATEMENT_SERIAL:
-        put_serial(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_WHEN:
-        put_when(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_IF:
-        put_if(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_FOR:
-        put_for(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_WHILE:
-        put_while(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_FORALL:
-        put_forall(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_OVERLAP:
-        put_overlap(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_CASE:
-        put_case(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_CALL:
-        put_call(flow, strand, scope, statement, indent);
-        break;
-    case STATEMENT_LOCAL:
-        break; /* put_statements() */
+    case STATEMENT_BLOCK: put_statements(flow, strand, scope, statement->body, indent); break;
+    case STATEMENT_SERIAL: put_serial(flow, strand, scope, statement, indent); break;
+    case STATEMENT_WHEN: put_when(flow, strand, scope, statement, indent); break;
+    case STATEMENT_IF: put_if(flow, strand, scope, statement, indent); break;
+    case STATEMENT_FOR: put_for(flow, strand, scope, statement, indent); break;
+    case STATEMENT_WHILE: put_while(flow, strand, scope, statement, indent); break;
+    case STATEMENT_FORALL: put_forall(flow, strand, scope, statement, indent); break;
+    case STATEMENT_OVERLAP: put_overlap(flow, strand, scope, statement, indent); break;
+    case STATEMENT_CASE: put_case(flow, strand, scope, statement, indent); break;
+    case STATEMENT_CALL: put_call(flow, strand, scope, statement, indent); break;
+    case STATEMENT_LOCAL: break; /* put_statements() */
     }
 }
 
@@ -764,7 +747,8 @@ static void put_statements(struct flow *flow, struct strand *strand, struct bind
             put_statement(flow, strand, scope, statement, indent);
 }
 
-/* ---- classes --------------------------------------------------------------------------------------- */
+/* ---- classes
+ * --------------------------------------------------------------------------------------- */
 
 /* The strands of one entry; their names are added to the table. */
 static void put_entry_flow(struct flow *flow, const struct entry *entry)
@@ -800,7 +784,8 @@ static void put_tables(struct writer *to, const struct class *class, const struc
         if (entry->trigger)
             put(to, "\"%.*s\", ", NAME(entry));
     put(to,
-        "NULL};\n\nstatic const skua_flow_class %.*s__flow = {\"%.*s\", SKUA_FLOW_AT(sizeof(%.*s)), %u, "
+        "NULL};\n\nstatic const skua_flow_class %.*s__flow = {\"%.*s\", "
+        "SKUA_FLOW_AT(sizeof(%.*s)), %u, "
         "%u, %.*s__strands, %.*s__triggers};\n\n",
         NAME(class), NAME(class), NAME(class), types, class->triggers, NAME(class), NAME(class));
 }

@@ -88,7 +88,7 @@ bool is_batch(const struct entry *entry);
 /** Pieces of variable length among the arguments. */
 unsigned count_pieces(const struct entry *entry);
 
-/** `{iter, face, (uint32_t)strlen(name) + 1}`, the struct of arguments. */
+/** `{iter, face, skua_string_bytes(name)}`, the struct of arguments. */
 void put_initializer(struct writer *to, const struct entry *entry);
 
 /** The type of an answer, or void. */

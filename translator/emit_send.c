@@ -14,13 +14,13 @@
 /* What a send function is made of: its name, what it takes first, and the call to which data
  * and bytes are given. */
 struct send {
-    const char *suffix;   /* behind Block_ghost                            */
-    const char *target;   /* its first parameters                          */
-    const char *before;   /* the call, up to the data                      */
-    const char *after;    /* ... and behind the bytes                      */
-    const char *message;  /* the call that takes a message, or NULL        */
-    const char *extra;    /* parameters behind those of the entry          */
-    const char *where;    /* the PE that it goes to, for what is not copied */
+    const char *suffix;  /* behind Block_ghost                            */
+    const char *target;  /* its first parameters                          */
+    const char *before;  /* the call, up to the data                      */
+    const char *after;   /* ... and behind the bytes                      */
+    const char *message; /* the call that takes a message, or NULL        */
+    const char *extra;   /* parameters behind those of the entry          */
+    const char *where;   /* the PE that it goes to, for what is not copied */
 };
 
 const char *entry_id(const struct class *class, const struct entry *entry)
@@ -116,8 +116,9 @@ static void put_send_small(struct files to, const struct class *class, const str
     put_arguments(source, entry, false);
     put(source, ");\n        %sskua_small, skua_bytes%s;\n    } else {\n", send->before,
         send->after);
-    put(source, "        skua_msg *skua_packed = skua_msg_alloc(skua_bytes);\n\n        %s_fill("
-                "skua_msg_data(skua_packed), skua_at",
+    put(source,
+        "        skua_msg *skua_packed = skua_msg_alloc(skua_bytes);\n\n        %s_fill("
+        "skua_msg_data(skua_packed), skua_at",
         name);
     put_arguments(source, entry, false);
     put(source, ");\n        %s;\n    }\n}\n\n", send->message);
@@ -145,15 +146,15 @@ static void emit_plain_send(struct files to, const struct class *class, const st
         put_send_small(to, class, entry, &send);
 }
 
-static void emit_priority_send(struct files to, const struct class *class,
+static void emit_priority_send(struct files        to, const struct class *class,
                                const struct entry *entry)
 {
     const char *id   = entry_id(class, entry);
     struct send send = {
-        .suffix = "_prio",
-        .target = arena_print("%s skua_to, int32_t skua_priority", element_type(class)),
-        .before = arena_print("skua_invoke_copy_prio(skua_to.ref, %s, ", id),
-        .after  = ", skua_priority)",
+        .suffix  = "_prio",
+        .target  = arena_print("%s skua_to, int32_t skua_priority", element_type(class)),
+        .before  = arena_print("skua_invoke_copy_prio(skua_to.ref, %s, ", id),
+        .after   = ", skua_priority)",
         .message = arena_print("skua_msg_set_priority(skua_packed, skua_priority);\n"
                                "    skua_invoke(skua_to.ref, %s, skua_packed)",
                                id),
@@ -169,22 +170,22 @@ static void emit_many_sends(struct files to, const struct class *class, const st
     const char *id    = entry_id(class, entry);
     bool        parts = count_parts(entry) > 0;
     struct send all   = {
-        .suffix = "_all",
-        .target = arena_print("%.*s_proxy skua_to", NAME(class)),
-        .before = arena_print("skua_invoke_all(skua_to.all, %s, ", id),
-        .after  = ")",
-        .extra  = "",
-        .where  = "SKUA_ALL_PES",
+          .suffix = "_all",
+          .target = arena_print("%.*s_proxy skua_to", NAME(class)),
+          .before = arena_print("skua_invoke_all(skua_to.all, %s, ", id),
+          .after  = ")",
+          .extra  = "",
+          .where  = "SKUA_ALL_PES",
     };
     struct send section = {
         .suffix = "_section",
         .target = arena_print("%.*s_section skua_to", NAME(class)),
-        .before = arena_print("%sskua_section_invoke(skua_to.section, %s, ",
-                              parts ? "skua_packed = skua_parts_copied(skua_packed);\n    " : "",
-                              id),
-        .after  = ")",
-        .extra  = "",
-        .where  = "SKUA_ALL_PES",
+        .before =
+            arena_print("%sskua_section_invoke(skua_to.section, %s, ",
+                        parts ? "skua_packed = skua_parts_copied(skua_packed);\n    " : "", id),
+        .after = ")",
+        .extra = "",
+        .where = "SKUA_ALL_PES",
     };
 
     if (parts)
@@ -231,9 +232,8 @@ void put_result(struct writer *to, const struct entry *entry)
 /* `int Block_ask(Block_element skua_to, int x)` */
 static void put_direct_head(struct writer *to, const struct class *class, const struct entry *entry)
 {
-    const struct send send = {.suffix = "",
-                              .target = arena_print("%s skua_to", element_type(class)),
-                              .extra  = ""};
+    const struct send send = {
+        .suffix = "", .target = arena_print("%s skua_to", element_type(class)), .extra = ""};
 
     put_result(to, entry);
     put_send_head(to, "", class, entry, &send);
@@ -250,22 +250,15 @@ static void put_waiting_send(struct files to, const struct class *class, const s
     put_direct_head(source, class, entry);
     put(source, "\n{\n    skua_future skua_answer = SKUA_FUTURE_INIT;\n");
     if (value) {
-        put(source, "    size_t      skua_bytes = 0;\n    const void *skua_data;\n    ");
+        put(source, "    ");
         put_result(source, entry);
         put(source, "skua_result;\n");
     }
     put(source, "\n    %.*s_%.*s_reply(skua_to", NAME(class), NAME(entry));
     put_arguments(source, entry, false);
     put(source, ", skua_done_future(&skua_answer));\n");
-    if (value)
-        put(source,
-            "    memset(&skua_result, 0, sizeof skua_result);\n"
-            "    skua_data = skua_future_wait(&skua_answer, &skua_bytes);\n"
-            "    if (skua_data && skua_bytes == sizeof skua_result)\n"
-            "        memcpy(&skua_result, skua_data, sizeof skua_result);\n");
-    else
-        put(source, "    skua_future_wait(&skua_answer, NULL);\n");
-    put(source, "    skua_future_clear(&skua_answer);\n%s}\n\n",
+    put(source, "    skua_answer_wait(&skua_answer, \"%s\", %s);\n%s}\n\n", title_of(class, entry),
+        value ? "&skua_result, sizeof skua_result" : "NULL, 0",
         value ? "    return skua_result;\n" : "");
 }
 
@@ -304,7 +297,8 @@ static void emit_local_send(struct files to, const struct class *class, const st
     put(to.source, ");\n}\n\n");
 }
 
-/* ---- streams ---------------------------------------------------------------------------------- */
+/* ---- streams ----------------------------------------------------------------------------------
+ */
 
 /* `(Block_element skua_to, uint64_t a)`: of a batch, one item of the array. */
 static void put_item_head(struct writer *to, const struct class *class, const struct entry *entry)
@@ -342,7 +336,7 @@ static void put_member_item(struct writer *to, const struct class *class, const 
 }
 
 /* To an element of an array: the item says to which. */
-static void put_element_item(struct writer *to, const struct class *class,
+static void put_element_item(struct writer      *to, const struct class *class,
                              const struct entry *entry)
 {
     const char *stem = stem_of(class, entry);
@@ -354,10 +348,8 @@ static void put_element_item(struct writer *to, const struct class *class,
         put_initializer(to, entry);
     }
     put(to,
-        "};\n    int skua_target = skua_object_here(skua_to.ref) ? skua_pe() : "
-        "skua_home(skua_to.ref);\n\n"
-        "    memcpy(skua_item.at, &skua_to.ref.index.at, sizeof skua_item.at);\n"
-        "    skua_stream_put(%s_stream, skua_target, &skua_item);\n}\n\n",
+        "};\n\n    memcpy(skua_item.at, &skua_to.ref.index.at, sizeof skua_item.at);\n"
+        "    skua_stream_put(%s_stream, skua_where(skua_to.ref), &skua_item);\n}\n\n",
         stem);
 }
 
@@ -395,7 +387,8 @@ static void emit_item_send(struct files to, const struct class *class, const str
     }
 }
 
-/* ---- all ---------------------------------------------------------------------------------------- */
+/* ---- all ----------------------------------------------------------------------------------------
+ */
 
 void emit_sends(struct files to, const struct class *class, const struct entry *entry)
 {

@@ -12,7 +12,8 @@
 #include "arena.h"
 #include "source.h"
 
-#define MARK "\001\n" /* a line that becomes a #line of the file itself */
+#define MARK  "\001\n" /* a line that becomes a #line of the file itself */
+#define WIDTH 100      /* columns of a line, about                        */
 
 static void reserve(struct writer *to, size_t bytes)
 {
@@ -150,10 +151,10 @@ void put_code(struct writer *to, struct code code)
 
 void put_comment(struct writer *to, struct text comment, int indent)
 {
-    const char *at = comment.at, *end = comment.at + comment.length;
+    const char *at = comment.at, *end = at ? at + comment.length : NULL;
 
-    while (at && at < end) {
-        const char *line = memchr(at, '\n', (size_t)(end - at));
+    while (at < end) {
+        const char *line   = memchr(at, '\n', (size_t)(end - at));
         size_t      length = (size_t)((line ? line : end) - at);
 
         put(to, "%*s%.*s\n", indent, "", (int)length, at);
@@ -167,27 +168,75 @@ void put_comment(struct writer *to, struct text comment, int indent)
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-/* With the marks replaced. */
+/* Where to break a line that is too long: behind the last comma that fits, outside of strings.
+ * 0: nowhere. */
+static size_t break_of(const char *at, size_t length)
+{
+    size_t found = 0;
+    char   quote = 0;
+
+    if (length <= WIDTH)
+        return 0;
+    for (size_t i = 0; i < WIDTH; i++) {
+        if (quote && at[i] == '\\')
+            i++;
+        else if (quote)
+            quote = at[i] == quote ? 0 : quote;
+        else if (at[i] == '"' || at[i] == '\'')
+            quote = at[i];
+        else if (at[i] == '/' && at[i + 1] == '/')
+            return 0;
+        else if (at[i] == ',' && at[i + 1] == ' ')
+            found = i + 1;
+    }
+    return found;
+}
+
+/* A line of our own, on as many as it needs: how many. */
+static unsigned put_wrapped(struct writer *to, const char *at, size_t length)
+{
+    unsigned lines  = 1;
+    int      indent = (int)strspn(at, " ") + 4;
+
+    for (size_t here; (here = break_of(at, length)) > 0; lines++) {
+        append(to, at, here);
+        put(to, "\n%*s", indent, "");
+        at += here + 1;
+        length -= here + 1;
+    }
+    append(to, at, length);
+    return lines;
+}
+
+/* With the marks replaced, and long lines broken: but not those of the user's, which follow a
+ * #line or belong to a # line. */
 static struct writer finished(const struct writer *writer, const char *path)
 {
     struct writer result = {NULL, 0, 0};
     const char   *name   = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     const char   *at = writer->at, *end = at + writer->length;
-    unsigned      line = 1;
+    unsigned      line  = 1;
+    bool          users = false, macro = false;
 
     while (at < end) {
         const char *next = memchr(at, '\n', (size_t)(end - at));
 
-        next = next ? next + 1 : end;
+        next  = next ? next + 1 : end;
+        users = users || strncmp(at, "#line ", 6) == 0;
+        macro = macro || *at == '#';
         if (*at == MARK[0]) {
-            put(&result, "#line %u \"", line + 1);
+            put(&result, "#line %u \"", ++line);
             put_path(&result, name);
             put(&result, "\"\n");
-        } else {
+            users = false;
+        } else if (users || macro) {
             append(&result, at, (size_t)(next - at));
+            line++;
+        } else {
+            line += put_wrapped(&result, at, (size_t)(next - at));
         }
-        line++;
-        at = next;
+        macro = macro && next - at > 1 && next[-2] == '\\';
+        at    = next;
     }
     return result;
 }
@@ -219,11 +268,11 @@ static bool write_file(const struct writer *writer, const char *path)
     return fclose(file) == 0 && good;
 }
 
-bool writer_save(const struct writer *writer, const char *path)
+bool writer_save(const struct writer *writer, const char *path, bool keep)
 {
     struct writer result    = finished(writer, path);
     char         *temporary = arena_print("%s.%ld.part", path, (long)getpid());
-    bool          good      = is_there(&result, path);
+    bool          good      = keep && is_there(&result, path);
 
     if (!good) {
         good = write_file(&result, temporary) && rename(temporary, path) == 0;

@@ -13,7 +13,7 @@ static void print_one(const struct argument *argument)
 {
     const char *line = argument->help, *end;
     int         used = printf("  --%s%s%s", argument->name, argument->value ? "=" : "",
-                              argument->value ? argument->value : "");
+                      argument->value ? argument->value : "");
 
     for (; (end = strchr(line, '\n')); line = end + 1, used = 0)
         printf("%*s%.*s\n", used < COLUMN ? COLUMN - used : 1, "", (int)(end - line), line);
@@ -64,17 +64,12 @@ static bool read_value(const struct argument *argument, const char *text)
     const char *end;
 
     switch (argument->kind) {
-    case ARGUMENT_NUMBER:
-        end = read_number(argument->to, text, argument);
-        return end && !*end;
-    case ARGUMENT_SIZES:
-        return read_sizes(argument->to, text, argument);
-    case ARGUMENT_REAL:
-        return read_real(argument->to, text, argument);
+    case ARGUMENT_NUMBER: end = read_number(argument->to, text, argument); return end && !*end;
+    case ARGUMENT_SIZES: return read_sizes(argument->to, text, argument);
+    case ARGUMENT_REAL: return read_real(argument->to, text, argument);
     case ARGUMENT_WORD:
         return snprintf(argument->to, ARGUMENT_WORD_BYTES, "%s", text) < ARGUMENT_WORD_BYTES;
-    case ARGUMENT_FLAG:
-        break;
+    case ARGUMENT_FLAG: break;
     }
     return false;
 }

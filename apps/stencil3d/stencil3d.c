@@ -33,7 +33,7 @@ void Block_on_create(Block *b)
     for (struct set *set = b->set; set < b->set + 2; set++) {
         set->of    = b;
         set->sweep = set - b->set;
-        set->u  = skua_channel_alloc((cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
+        set->u     = skua_channel_alloc((cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
         memset(set->u, 0, (cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
         set->end[WEST] = set->u + cells_of(b);
         set->end[EAST] = set->end[WEST] + ends_of(b);
@@ -81,8 +81,8 @@ static double *exact(const Block *b, int d)
 }
 
 /* Calls @p fn for each row with what its cells should be, but for the part of x. */
-static void for_each_row(Block *b, void (*fn)(Block *b, float *u, const double *x, double yz,
-                                              void *arg),
+static void for_each_row(Block *b,
+                         void (*fn)(Block *b, float *u, const double *x, double yz, void *arg),
                          void *arg)
 {
     double *x = exact(b, 0), *y = exact(b, 1), *z = exact(b, 2);
@@ -149,7 +149,8 @@ void hand_in(Block *b)
     skua_contribute(b, outcome_op, SKUA_DOUBLE, &o, 3, Main_finished_done(boss));
 }
 
-/* ---- faces ------------------------------------------------------------------------------------- */
+/* ---- faces -------------------------------------------------------------------------------------
+ */
 
 /* Rows of cells that lie in a plane, at @p at. */
 static skua_layout face_at(const Block *b, int side, float *at)
@@ -212,7 +213,8 @@ static Block_element neighbour(const Block *b, int side)
     return Block_at(Block_of(b), at.i, at.j, at.k);
 }
 
-/* ---- messages ------------------------------------------------------------------------------------ */
+/* ---- messages
+ * ------------------------------------------------------------------------------------ */
 
 static size_t cells_in(const skua_layout *l)
 {
@@ -260,7 +262,8 @@ void take_face(Block *b, const Face *face)
     copy(&to, face->at, false);
 }
 
-/* ---- channels ---------------------------------------------------------------------------------- */
+/* ---- channels ----------------------------------------------------------------------------------
+ */
 
 /* A ghost layer has come; with the last of a set the block goes on. */
 static void arrived(void *arg)
@@ -307,7 +310,8 @@ void release_ghosts(Block *b)
         skua_channel_ready(b->set[(b->sweep + 1) % 2].in[side]);
 }
 
-/* ---- the mean of seven points ------------------------------------------------------------------- */
+/* ---- the mean of seven points -------------------------------------------------------------------
+ */
 
 /* One row; @p w and @p e are the cells beyond its ends. */
 static void sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
@@ -343,7 +347,7 @@ static void show_progress(Block *b)
 void compute(Block *b)
 {
     struct set *from = &b->set[b->sweep % 2], *to = &b->set[(b->sweep + 1) % 2];
-    size_t      up   = row(b, 0, 1), north = (size_t)b->n[0];
+    size_t      up = row(b, 0, 1), north = (size_t)b->n[0];
 
     for (int k = 1; k <= b->n[2]; k++)
         for (int j = 1; j <= b->n[1]; j++) {
@@ -359,7 +363,8 @@ void compute(Block *b)
     show_progress(b);
 }
 
-/* ---- Main ------------------------------------------------------------------------------------------ */
+/* ---- Main
+ * ------------------------------------------------------------------------------------------ */
 
 static const char *const way_name[] = {"messages", "channels"};
 
@@ -392,11 +397,12 @@ static void report_way(const Main *m, int way)
         printf("   %.1f %% less", 100 * (1 - m->best[CHANNELS] / m->best[MESSAGES]));
     printf("\n");
     if (options.series[0])
-        printf("{\"bench\":\"stencil3d\",\"series\":\"%s-%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","
-               "\"value\":%.6g}\n",
-               options.series, way_name[way],
-               (long long)(options.blocks[0] * options.blocks[1] * options.blocks[2] / skua_pes()),
-               skua_pes(), us * 1e-6);
+        printf(
+            "{\"bench\":\"stencil3d\",\"series\":\"%s-%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","
+            "\"value\":%.6g}\n",
+            options.series, way_name[way],
+            (long long)(options.blocks[0] * options.blocks[1] * options.blocks[2] / skua_pes()),
+            skua_pes(), us * 1e-6);
 }
 
 void report(const Main *m)
@@ -405,8 +411,8 @@ void report(const Main *m)
 
     printf("%lld x %lld x %lld cells in %lld x %lld x %lld blocks on %d PEs, %lld steps\n",
            (long long)options.size[0], (long long)options.size[1], (long long)options.size[2],
-           (long long)options.blocks[0], (long long)options.blocks[1],
-           (long long)options.blocks[2], skua_pes(), (long long)options.steps);
+           (long long)options.blocks[0], (long long)options.blocks[1], (long long)options.blocks[2],
+           skua_pes(), (long long)options.steps);
     for (int way = 0; way < WAYS; way++)
         if (options.ways[way])
             report_way(m, way);

@@ -22,12 +22,12 @@ struct outcome { /* largest of all blocks, but for the sum */
 };
 
 struct set {
-    float       *u;         /* (n[2] + 2) x (n[1] + 2) rows of n[0] cells    */
-    float       *end[2];    /* WEST, EAST: n[2] x n[1] cells of neighbours   */
-    skua_channel in[SIDES]; /* into our ghost layers                         */
-    skua_sender *out[SIDES]; /* into those of our neighbours                 */
-    int          filled;    /* ghost layers that have come by channels ...   */
-    int64_t      sweep;     /* ... for this sweep                            */
+    float        *u;          /* (n[2] + 2) x (n[1] + 2) rows of n[0] cells    */
+    float        *end[2];     /* WEST, EAST: n[2] x n[1] cells of neighbours   */
+    skua_channel  in[SIDES];  /* into our ghost layers                         */
+    skua_sender  *out[SIDES]; /* into those of our neighbours                 */
+    int           filled;     /* ghost layers that have come by channels ...   */
+    int64_t       sweep;      /* ... for this sweep                            */
     struct Block *of;
 };
 

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include <skua/api.h>
+#include <skua/completion.h>
 #include <skua/flow.h>
 #include <skua/message.h>
 #include <skua/pe.h>
@@ -69,15 +70,21 @@ static inline const void *skua_found(const void *data, size_t bytes, size_t *end
     return (const char *)data + at;
 }
 
+/** Bytes of a string as it travels, with the 0 at its end; none of NULL, which travels, too. */
+static inline size_t skua_string_bytes(const char *string)
+{
+    return string ? strlen(string) + 1 : 0;
+}
+
 /** A string in what arrived. */
 static inline const char *skua_found_string(const void *data, size_t bytes, size_t *end,
-                                            uint32_t length, const char *entry)
+                                            uint64_t length, const char *entry)
 {
-    const char *string = (const char *)skua_found(data, bytes, end, length, 1, 1, entry);
+    const char *string = (const char *)skua_found(data, bytes, end, (long long)length, 1, 1, entry);
 
-    if (__builtin_expect(length == 0 || string[length - 1] != 0, 0))
+    if (__builtin_expect(length > 0 && string[length - 1] != 0, 0))
         skua_malformed(entry, bytes);
-    return string;
+    return length > 0 ? string : NULL;
 }
 
 static inline void skua_copy(void *to, const void *from, size_t bytes)
@@ -92,6 +99,9 @@ static inline skua_arrival skua_arrival_of(skua_msg *msg)
     skua_arrival arrival = {skua_msg_data(msg), skua_msg_size(msg), msg};
     return arrival;
 }
+
+/** Wait for the answer of a [sync] entry: of @p bytes, else @p result is zero.  Clears it. */
+SKUA_API void skua_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes);
 
 /** Memory for @p count items, zeroed, that a state begins with. */
 SKUA_API void *skua_state_array(const char *field, long long count, size_t each);

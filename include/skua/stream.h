@@ -56,6 +56,7 @@ typedef struct {
     size_t        buffer;               /* most items that wait on a PE; 0: stream_buffer   */
     double        period;               /* seconds they wait at most; 0: stream_period      */
     bool          patient;              /* they also wait while the PE is idle              */
+    bool          held;                 /* those that arrive wait for skua_stream_bind()    */
     int           dims;                 /* of the mesh; 0: chosen                           */
     int           size[SKUA_MESH_DIMS]; /* its sizes; 0 and the rest: chosen                */
 } skua_stream_def;
@@ -64,7 +65,8 @@ typedef struct {
 SKUA_API skua_stream skua_stream_register(const char *name, const skua_stream_def *def);
 
 /** What the callbacks of this PE get as their first argument; NULL before.  Call it in
- *  start, before items can arrive. */
+ *  start, before items can arrive.  Or let the stream be `held`: then items wait while it is
+ *  NULL, and one PE has one such argument at a time. */
 SKUA_API void skua_stream_bind(skua_stream stream, void *arg);
 
 /** Send what waits on this PE, of this stream; whether there was anything.  Where items

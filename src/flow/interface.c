@@ -4,6 +4,8 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "core/pe.h"
+#include "objects/objects.h"
 
 void skua_malformed(const char *entry, size_t bytes)
 {
@@ -15,6 +17,24 @@ void skua_malformed(const char *entry, size_t bytes)
 void skua_bad_length(const char *entry, const char *parameter, long long length)
 {
     ski_misuse("%s: the length of `%s' is %lld", entry, parameter, length);
+}
+
+void skua_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes)
+{
+    size_t      size = 0;
+    const void *data;
+
+    if (SKI_SELF()->objects->gate)
+        ski_misuse(
+            "%s waits for an answer before the program has begun; nothing runs until the main "
+            "chare has been made",
+            entry);
+    data = skua_future_wait(answer, &size);
+    if (bytes)
+        memset(result, 0, bytes);
+    if (data && size == bytes)
+        skua_copy(result, data, bytes);
+    skua_future_clear(answer);
 }
 
 void *skua_state_array(const char *field, long long count, size_t each)

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "core/traffic.h"
 #include "objects/hosts.h"
 #include "objects/mesh.h"
 #include "objects/quiescence.h"
@@ -32,6 +33,7 @@ struct stream {
     skua_stream_port   port; /* first: the key is its address */
     const struct kind *kind;
     void              *arg;
+    struct ski_list    kept; /* messages that wait for arg      */
     skua_mesh          mesh;
     uint32_t           bound;     /* items that may wait             */
     uint32_t           slots;     /* ... in so many                  */
@@ -190,6 +192,7 @@ static void begin(struct stream *s, const struct kind *kind)
     struct ski_pe *self  = SKI_SELF();
     bool           first = !any_begun();
 
+    ski_list_init(&s->kept);
     s->kind            = kind;
     s->mesh            = make_mesh(kind, self->pes);
     s->slots           = (uint32_t)ski_mesh_slots(&s->mesh);
@@ -220,7 +223,15 @@ static struct stream *begun(uint32_t offset)
 
 void skua_stream_bind(skua_stream stream, void *arg)
 {
-    begun(stream.offset)->arg = arg;
+    struct stream *s = begun(stream.offset);
+
+    if (s->kind->def.held && s->arg && arg)
+        ski_misuse("skua_stream_bind: stream \"%s\" is bound on this PE already; of a class with "
+                   "entries that are [aggregate] there is one group at a time",
+                   s->kind->name);
+    s->arg = arg;
+    if (arg)
+        ski_unhold(SKI_SELF(), &s->kept);
 }
 
 void ski_streams_end(struct ski_pe *self)
@@ -404,11 +415,23 @@ static SKI_COLD _Noreturn void wrong(const struct stream *s, const skua_msg *msg
               msg->bytes, msg->source);
 }
 
+/* Whether a message must wait, and does: nobody is there yet that its items are for. */
+static bool must_wait(struct stream *s, skua_msg *msg)
+{
+    bool wait = !s->arg && s->kind->def.held;
+
+    if (SKI_UNLIKELY(wait))
+        ski_hold(SKI_SELF(), &s->kept, msg);
+    return wait;
+}
+
 static void on_last(skua_msg *msg)
 {
     struct stream *s     = stream_of(msg);
     size_t         count = msg->bytes / s->kind->def.item_bytes;
 
+    if (must_wait(s, msg))
+        return;
     if (SKI_UNLIKELY(count * s->kind->def.item_bytes != msg->bytes))
         wrong(s, msg);
     deliver(s, skua_msg_data(msg), count);
@@ -424,6 +447,8 @@ static void on_the_way(skua_msg *msg)
     size_t         count = msg->bytes / (bytes + sizeof(int32_t)), ours = 0;
     char          *items = skua_msg_data(msg);
 
+    if (must_wait(s, msg))
+        return;
     if (SKI_UNLIKELY(count * (bytes + sizeof(int32_t)) != msg->bytes))
         wrong(s, msg);
     for (size_t i = 0; i < count; i++) {

@@ -76,7 +76,7 @@ void Member_on_arguments(Member *self)
     Member_scalars_prio(to, -1, 'c', true, 1ULL << 60, 0.5f, (struct setting){3, 4}, (point){5, 6});
     Member_arrays(to, 2, 3, seven, "ab", two);
     Member_arrays_prio(to, 3, 0, 0, seven, NULL, NULL); /* of no length */
-    Member_texts(to, "", 0, NULL, "second");
+    Member_texts(to, "", 0, NULL, "second", NULL);
     for (int i = 0; i < BIG; i++)
         x[i] = i;
     Member_big(to, BIG, x);
@@ -101,9 +101,10 @@ void Member_on_arrays(Member *self, int n, int m, const double *x, const char *c
     (void)self;
 }
 
-void Member_on_texts(Member *self, const char *a, int n, const int32_t *x, const char *b)
+void Member_on_texts(Member *self, const char *a, int n, const int32_t *x, const char *b,
+                     const char *none)
 {
-    CHECK(!*a && n == 0 && x && strcmp(b, "second") == 0);
+    CHECK(!*a && n == 0 && x && strcmp(b, "second") == 0 && !none);
     hit(HIT_ARGUMENTS);
     (void)self;
 }

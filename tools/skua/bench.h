@@ -27,7 +27,7 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_channels, bench_fft1d, bench_messages, bench_network, bench_objects,
+extern const struct bench bench_channels, bench_stencil3d, bench_fft1d, bench_messages, bench_network, bench_objects,
     bench_onesided, bench_randomaccess, bench_zerocopy;
 
 /* ---- running (bench_common.c) -------------------------------------------- */

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# skuac-misuse.sh - translated programs that do what they must not end with a line that says so;
+# those that do what only looks wrong do not.
+#
+# usage: skuac-misuse.sh SKUAC CC SKUARUN LIBRARIES INCLUDE...
+skuac=$1
+cc=$2
+skuarun=$3
+libraries=$4
+shift 4
+. "$(dirname "$0")/tap.sh"
+export SKUA_PIN=none
+
+includes=
+for folder in "$@"; do
+  includes="$includes -I$folder"
+done
+
+# Runs a program whose main chare does $1.
+try()
+{
+  sed "s|@do@|$1|" >"$work/wrong.ci" <<'END'
+mainmodule wrong {
+    include <stdio.h>;
+
+    mainchare Main {
+        state {}
+        entry Main() {
+            serial { @do@ }
+            when again() serial { skua_exit(0); }
+        }
+        entry void again();
+        entry void array(int n, double x[n]) { serial { } }
+        entry void text(string s) { serial { printf("%s\n", s ? s : "nothing"); skua_exit(0); } }
+    };
+
+    group Table {
+        state { int sum; }
+        entry [aggregate] void add(int x);
+    };
+
+    chare Square {
+        state {}
+        entry [sync] int square(int x);
+    };
+
+    code {
+        void Table_on_add(Table *self, int x) { self->sum += x; }
+        int Square_on_square(Square *self, int x) { (void)self; return x * x; }
+    }
+}
+END
+  run "$skuac" -o "$work" "$work/wrong.ci"
+  ok "$1: translates" test "$code" = 0
+  run "$cc" -std=gnu17 $includes -o "$work/wrong" "$work/wrong.ci.c" -L"$libraries" -lskua \
+    -Wl,-rpath,"$libraries"
+  ok "$1: compiles" test "$code" = 0
+  run timeout 20 "$skuarun" -n 2 "$work/wrong"
+}
+
+# ... which ends with the line $2.
+refused()
+{
+  try "$1"
+  ok "$1: ends the job" test "$code" = 134
+  ok "$1: says why" has "$err" "gave up: $2"
+}
+
+refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of .x' is -1"
+refused 'Square_square(Square_new(), 3);' 'Square.square waits for an answer before the program has begun'
+refused 'Table_new(); Table_new();' 'skua_stream_bind: stream "Table.add" is bound on this PE already'
+
+try 'Main_text(Main_self(self), NULL);'
+ok "a string may be NULL" test "$code $out" = '0 nothing'
+try 'Main_array(Main_self(self), 0, NULL); Main_again(Main_self(self));'
+ok "an array may be empty" test "$code" = 0
+
+tap_end

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_stencil3d.c - the stencil with messages and with channels, beside MPI. */
+#include <string.h>
+
+#include "bench.h"
+
+#define SIZE   "128,128,128"
+#define STEPS  "100"
+#define REPEAT "3"
+
+static const int ratios[] = {1, 8, 64}; /* blocks on each PE */
+
+#define RATIOS (sizeof ratios / sizeof *ratios)
+
+/* ---- running ------------------------------------------------------------- */
+
+static void run_skua(struct results *results, const struct bench_host *host, int ratio)
+{
+    char  path[PROGRAM_PATH], per_pe[24];
+    char *argv[] = {(char *)host->skuarun,
+                    "-n",
+                    "2",
+                    path,
+                    "--size=" SIZE,
+                    per_pe,
+                    "--steps=" STEPS,
+                    "--repeat=" REPEAT,
+                    "--series=skua",
+                    NULL};
+
+    if (!program_find("stencil3d", path))
+        return;
+    snprintf(per_pe, sizeof per_pe, "--per-pe=%d", ratio);
+    bench_run(results, argv);
+}
+
+static void run_mpi(struct results *results, const struct bench_host *host, const char *mpi)
+{
+    char              program[48];
+    struct bench_peer peer = {mpi, program, mpi, SIZE "," STEPS "," REPEAT};
+
+    snprintf(program, sizeof program, "peer-%s-stencil3d", mpi);
+    bench_run_peer(results, host, &peer, 2);
+}
+
+static void run(struct results *results, const struct bench_host *host, int round, int rounds)
+{
+    for (size_t i = 0; i < RATIOS; i++) {
+        char what[48];
+
+        snprintf(what, sizeof what, "stencil, %d blocks on a PE", ratios[i]);
+        bench_step(round, rounds, what);
+        run_skua(results, host, ratios[i]);
+    }
+    bench_step(round, rounds, "stencil, MPI");
+    run_mpi(results, host, "openmpi");
+    run_mpi(results, host, "mpich");
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* Seconds of a step. */
+static double step(const struct results *r, const char *series, int ratio)
+{
+    return results_get(r, series, (size_t)ratio, "step-2pe");
+}
+
+static double better_mpi(const struct results *r)
+{
+    double a = step(r, "openmpi", 1), b = step(r, "mpich", 1);
+
+    if (a == 0 || b == 0)
+        return a + b;
+    return a < b ? a : b;
+}
+
+static void print_line(const struct results *r, const char *what, const char *series)
+{
+    printf("%-32s", what);
+    for (size_t i = 0; i < RATIOS; i++)
+        bench_print_value(1e6 * step(r, series, ratios[i]), 9);
+    printf("\n");
+}
+
+static void print(const struct results *r)
+{
+    printf("Stencil of 7 points, " SIZE " cells of float, 2 PEs: microseconds a step\n%-32s",
+           "blocks on each PE");
+    for (size_t i = 0; i < RATIOS; i++)
+        printf("%9d", ratios[i]);
+    printf("\n");
+    print_line(r, "skua, messages", "skua-messages");
+    print_line(r, "skua, channels", "skua-channels");
+    print_line(r, "Open MPI, one block", "openmpi");
+    print_line(r, "MPICH, one block", "mpich");
+    bench_print_goals_head("Goals");
+    for (size_t i = 1; i < RATIOS; i++) {
+        double channels = step(r, "skua-channels", ratios[i]);
+        char   what[64];
+
+        snprintf(what, sizeof what, "channels / messages, %d blocks on a PE", ratios[i]);
+        bench_print_goal(what, bench_ratio(channels, step(r, "skua-messages", ratios[i])), "<", 1);
+        snprintf(what, sizeof what, "channels / the better MPI, %d blocks on a PE", ratios[i]);
+        bench_print_goal(what, bench_ratio(channels, better_mpi(r)), "<", 1);
+    }
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void draw(struct curve *curve, const struct results *r, const char *series)
+{
+    for (size_t i = 0; i < RATIOS; i++) {
+        double y = step(r, series, ratios[i]);
+
+        if (y == 0)
+            continue;
+        curve->x[curve->points]   = ratios[i];
+        curve->y[curve->points++] = 1e6 * y;
+    }
+}
+
+static void plot(const struct results *r, FILE *to)
+{
+    struct curve curve[] = {
+        {.name = "skua, messages", .colour = "#1f77b4", .dash = ""},
+        {.name = "skua, channels", .colour = "#d62728", .dash = ""},
+    };
+    struct plot picture = {"Stencil of 7 points, 2 PEs", "blocks on each PE", "us a step", curve,
+                           2};
+
+    draw(&curve[0], r, "skua-messages");
+    draw(&curve[1], r, "skua-channels");
+    plot_write(&picture, to);
+}
+
+const struct bench bench_stencil3d = {"stencil3d", run, print, plot};
