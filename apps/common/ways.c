@@ -15,6 +15,8 @@ void ways_stop(double *best, double started)
 
     if (*best == 0 || seconds < *best)
         *best = seconds;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%32s\r", ""); /* no progress any more */
 }
 
 static void print_gain(const double *best)
