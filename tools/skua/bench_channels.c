@@ -46,6 +46,16 @@ static void run_mpi(struct results *results, const struct bench_host *host, cons
     bench_run_peer(results, host, &peer, 2);
 }
 
+void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
+                            int rounds)
+{
+    for (size_t i = 0; i < MPIS; i++) {
+        bench_step(round, rounds, mpis[i]);
+        for (size_t w = 0; w < WAYS; w++)
+            run_mpi(results, host, mpis[i], ways[w]);
+    }
+}
+
 static void run(struct results *results, const struct bench_host *host, int round, int rounds)
 {
     for (int threads = 0; threads < 2; threads++) {
@@ -53,11 +63,7 @@ static void run(struct results *results, const struct bench_host *host, int roun
         run_floor(results, host, threads);
         bench_run_skua(results, host, "bench-channels", 2, 1 + threads, "--pin=auto");
     }
-    for (size_t i = 0; i < MPIS; i++) {
-        bench_step(round, rounds, mpis[i]);
-        for (size_t w = 0; w < WAYS; w++)
-            run_mpi(results, host, mpis[i], ways[w]);
-    }
+    bench_run_mpi_channels(results, host, round, rounds);
 }
 
 /* ---- tables -------------------------------------------------------------------- */
