@@ -76,8 +76,9 @@ void Player_on_prepare(Player *p, int way)
 {
     p->way  = way;
     p->come = p->told = 0;
-    p->seconds        = 0;
-    p->count          = skua_channel_count(p->in);
+    p->seconds = p->best = 0;
+    p->left              = p->batch;
+    p->count             = skua_channel_count(p->in);
     for (int64_t i = 0; i < p->bytes; i++) {
         p->source[i] = expected(p->index, way, i);
         p->target[i] = (char)~expected(1 - p->index, way, i);
@@ -103,9 +104,9 @@ static bool is_wrong(const Player *p)
 
 void hand_in(Player *p)
 {
-    struct outcome o = {p->seconds, is_wrong(p)};
+    struct outcome o = {p->seconds, p->best, is_wrong(p)};
 
-    skua_contribute(p, SKUA_SUM, SKUA_DOUBLE, &o, 2, Main_finished_done(boss));
+    skua_contribute(p, SKUA_SUM, SKUA_DOUBLE, &o, 3, Main_finished_done(boss));
 }
 
 /* ---- to and fro ----------------------------------------------------------------------------- */
@@ -132,7 +133,7 @@ void serve_first(Player *p)
 {
     if (p->index == 1)
         return;
-    p->started = skua_time();
+    p->started = p->mark = skua_time();
     serve(p);
 }
 
@@ -143,11 +144,24 @@ static void end_if_through(Player *p)
         Player_through(Player_self(p));
 }
 
+/* Of player 0, at the end of a batch. */
+static void end_batch(Player *p)
+{
+    double now = skua_time(), trip = (now - p->mark) / (double)p->batch;
+
+    if (p->best == 0 || trip < p->best)
+        p->best = trip;
+    p->mark = now;
+    p->left = p->batch;
+}
+
 /* The other's data are in our target. */
 static void came(Player *p)
 {
     bool last = ++p->come == options.iterations;
 
+    if (p->index == 0 && --p->left == 0)
+        end_batch(p);
     if (!last || p->index == 1)
         serve(p);
     if (!last)
@@ -194,12 +208,22 @@ static void on_told(void *arg, const void *buffer, size_t bytes)
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
+/* Round trips that are timed together: some hundred microseconds' worth, since machines are
+ * shared; as many as those of the benchmarks of MPI (bench/bench.h). */
+static int64_t batch_of(int64_t bytes)
+{
+    int64_t trips = bytes <= 1000 ? 1000 : bytes <= 100000 ? 100 : 10;
+
+    return trips < options.iterations ? trips : options.iterations;
+}
+
 void create_channel(Player *p, int64_t bytes)
 {
     skua_layout to = skua_layout_of(p->target, (size_t)bytes);
 
     disconnect(p);
     p->bytes = bytes;
+    p->batch = batch_of(bytes);
     p->offered =
         skua_buffer_of(p->source, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_told, p), 0);
     p->wanted =
@@ -241,11 +265,10 @@ static void clear_progress(void)
 void take_outcome(Main *m, int size, int way, struct outcome o)
 {
     struct times *times = &m->times[size][way];
-    double        trip  = o.seconds / (double)options.iterations;
 
-    if (times->best == 0 || trip < times->best)
-        times->best = trip;
-    times->total += trip;
+    if (times->best == 0 || o.best < times->best)
+        times->best = o.best;
+    times->total += o.seconds / (double)options.iterations;
     m->wrong += o.wrong;
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\r%lld bytes: %s     ", (long long)options.sizes.at[size], way_name[way]);
@@ -253,7 +276,8 @@ void take_outcome(Main *m, int size, int way, struct outcome o)
 
 static void print_head(void)
 {
-    printf("Round trips between PE 0 and PE %d, microseconds: best and mean of %lld times %lld\n",
+    printf("Round trips between PE 0 and PE %d, microseconds: the best, and the mean of %lld times "
+           "%lld\n",
            skua_pes() - 1, (long long)options.repeat, (long long)options.iterations);
     printf("%9s", "bytes");
     for (int way = 0; way < WAYS; way++)

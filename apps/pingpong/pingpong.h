@@ -7,11 +7,11 @@
 
 #include "options.h"
 
-struct outcome { /* of a run: a sum over both players */
-    double seconds, wrong;
+struct outcome {                 /* of a run: a sum over both players */
+    double seconds, best, wrong; /* best: of a batch, for each trip */
 };
 
-struct times { /* seconds of a round trip, over runs */
+struct times { /* seconds of a round trip: the best, and the sum of the means of runs */
     double best, total;
 };
 
@@ -27,7 +27,9 @@ struct Player {
     skua_buffer    offered, wanted; /* our source and target, for gets            */
     int64_t        come;            /* how often the other's data have            */
     int64_t        told;            /* and how often they have got ours, by gets  */
-    double         started, seconds;
+    int64_t        batch, left;     /* trips of a batch, those still to come       */
+    double         started, mark;   /* a run, a batch; of player 0                */
+    double         seconds, best;
 };
 
 void         register_map(void);

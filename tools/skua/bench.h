@@ -52,9 +52,10 @@ void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
 
 /** Data from buffer to buffer and back over each MPI: series MPI-send, -pscw and -flag, metric
- *  roundtrip_us (bench_channels.c). */
+ *  roundtrip_us (bench_channels.c).  @p trips: "", or ",N" for N round trips of each size that
+ *  apps/pingpong measures. */
 void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
-                            int rounds);
+                            int rounds, const char *trips);
 
 /** The launcher of a peer: that of an MPI by its Debian name or the plain one. */
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH]);

@@ -5,6 +5,7 @@
 #include "bench.h"
 
 #define ROUNDTRIP "roundtrip_us"
+#define TRIPS     "10000" /* of each size, in the same batches here and there */
 
 static const size_t sizes[] = {100, 1000, 5000, 10000, 20000, 30000, 40000, 70000, 100000, 500000};
 
@@ -22,12 +23,13 @@ static const char *const columns[] = {"skua-messages", "skua-channel", "skua-get
 static void run(struct results *results, const struct bench_host *host, int round, int rounds)
 {
     char  path[PROGRAM_PATH];
-    char *argv[] = {(char *)host->skuarun, "-n", "2", "--pin=auto", path, "--series=skua", NULL};
+    char *argv[] = {(char *)host->skuarun, "-n",         "2", "--pin=auto", path, "--series=skua",
+                    "--iterations=" TRIPS, "--repeat=1", NULL};
 
     bench_step(round, rounds, "messages, channels and gets");
     if (program_find("pingpong", path))
         bench_run(results, argv);
-    bench_run_mpi_channels(results, host, round, rounds);
+    bench_run_mpi_channels(results, host, round, rounds, "," TRIPS);
 }
 
 /* ---- table and goals ----------------------------------------------------------- */
