@@ -2,10 +2,13 @@
 /* pingpong.c - what the players of pingpong.ci do; see pingpong.h. */
 #include <skua/skua.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "pingpong.ci.h"
+
+#define ALIGNED 128 /* as the buffers of bench/channels.c */
 
 /* ---- two players --------------------------------------------------------------------------- */
 
@@ -42,7 +45,8 @@ void Player_on_create(Player *p)
 {
     p->index  = Player_index(p);
     p->other  = Player_at(Player_of(p), 1 - p->index);
-    p->source = skua_buffer_alloc(largest());
+    p->source = aligned_alloc(ALIGNED, (largest() + ALIGNED - 1) / ALIGNED * ALIGNED);
+    p->shared = skua_buffer_alloc(largest());
     p->target = skua_channel_alloc(largest());
 }
 
@@ -60,7 +64,8 @@ static void disconnect(Player *p)
 void Player_on_destroy(Player *p)
 {
     disconnect(p);
-    skua_buffer_free(p->source);
+    free(p->source);
+    skua_buffer_free(p->shared);
     skua_channel_free(p->target);
 }
 
@@ -74,13 +79,15 @@ static char expected(int index, int way, int64_t i)
 
 void Player_on_prepare(Player *p, int way)
 {
+    char *from = way == GET ? p->shared : p->source;
+
     p->way  = way;
     p->come = p->told = 0;
     p->seconds = p->best = 0;
     p->left              = p->batch;
     p->count             = skua_channel_count(p->in);
     for (int64_t i = 0; i < p->bytes; i++) {
-        p->source[i] = expected(p->index, way, i);
+        from[i]      = expected(p->index, way, i);
         p->target[i] = (char)~expected(1 - p->index, way, i);
     }
     skua_contribute_nothing(p, Main_ready_done(boss));
@@ -225,7 +232,7 @@ void create_channel(Player *p, int64_t bytes)
     p->bytes = bytes;
     p->batch = batch_of(bytes);
     p->offered =
-        skua_buffer_of(p->source, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_told, p), 0);
+        skua_buffer_of(p->shared, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_told, p), 0);
     p->wanted =
         skua_buffer_of(p->target, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_got, p), 0);
     if (skua_channel_create(&to, on_channel, p, "pingpong", &p->in))

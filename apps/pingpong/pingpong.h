@@ -19,16 +19,18 @@ struct Player {
     Player_element other;
     int            index;
     int            way;
-    char          *source, *target; /* room for the largest size                  */
-    int64_t        bytes;           /* of it, that are sent                       */
-    skua_channel   in;              /* into our target                            */
-    uint64_t       count;           /* of it, when a run began                    */
-    skua_sender   *out;             /* into the other's; NULL: not yet            */
-    skua_buffer    offered, wanted; /* our source and target, for gets            */
-    int64_t        come;            /* how often the other's data have            */
-    int64_t        told;            /* and how often they have got ours, by gets  */
-    int64_t        batch, left;     /* trips of a batch, those still to come       */
-    double         started, mark;   /* a run, a batch; of player 0                */
+    char          *source;          /* what is sent: of ordinary memory                      */
+    char          *shared;          /* the same for gets: memory that the other can read     */
+    char          *target;          /* each has room for the largest size                    */
+    int64_t        bytes;           /* of it, that are sent                                  */
+    skua_channel   in;              /* into our target                                       */
+    uint64_t       count;           /* of it, when a run began                               */
+    skua_sender   *out;             /* into the other's; NULL: not yet                       */
+    skua_buffer    offered, wanted; /* shared and target, for gets                           */
+    int64_t        come;            /* how often the other's data have                       */
+    int64_t        told;            /* and how often they have got ours, by gets             */
+    int64_t        batch, left;     /* trips of a batch, those still to come                 */
+    double         started, mark;   /* a run, a batch; of player 0                           */
     double         seconds, best;
 };
 

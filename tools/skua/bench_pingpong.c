@@ -20,15 +20,33 @@ static const char *const columns[] = {"skua-messages", "skua-channel", "skua-get
 
 /* ---- running ------------------------------------------------------------------- */
 
-static void run(struct results *results, const struct bench_host *host, int round, int rounds)
+/* Each way by itself, as those of MPI are. */
+static void run_way(struct results *results, const struct bench_host *host, const char *way)
 {
     char  path[PROGRAM_PATH];
-    char *argv[] = {(char *)host->skuarun, "-n",         "2", "--pin=auto", path, "--series=skua",
-                    "--iterations=" TRIPS, "--repeat=1", NULL};
+    char *argv[] = {(char *)host->skuarun,
+                    "-n",
+                    "2",
+                    "--pin=auto",
+                    path,
+                    "--iterations=" TRIPS,
+                    "--repeat=1",
+                    "--series=skua",
+                    (char *)way,
+                    NULL};
 
-    bench_step(round, rounds, "messages, channels and gets");
     if (program_find("pingpong", path))
         bench_run(results, argv);
+}
+
+static void run(struct results *results, const struct bench_host *host, int round, int rounds)
+{
+    static const char *const ways[] = {"--messages", "--channel", "--get"};
+
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        bench_step(round, rounds, ways[w] + 2);
+        run_way(results, host, ways[w]);
+    }
     bench_run_mpi_channels(results, host, round, rounds, "," TRIPS);
 }
 
