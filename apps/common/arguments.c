@@ -50,6 +50,18 @@ static bool read_sizes(int64_t *sizes, const char *text, const struct argument *
     return true;
 }
 
+static bool read_list(struct argument_list *list, const char *text, const struct argument *argument)
+{
+    for (list->count = 0; list->count < ARGUMENT_LIST_MOST; text++) {
+        text = read_number(&list->at[list->count++], text, argument);
+        if (!text || (*text && *text != ','))
+            return false;
+        if (!*text)
+            return true;
+    }
+    return false;
+}
+
 static bool read_real(double *real, const char *text, const struct argument *argument)
 {
     char *end;
@@ -66,6 +78,7 @@ static bool read_value(const struct argument *argument, const char *text)
     switch (argument->kind) {
     case ARGUMENT_NUMBER: end = read_number(argument->to, text, argument); return end && !*end;
     case ARGUMENT_SIZES: return read_sizes(argument->to, text, argument);
+    case ARGUMENT_LIST: return read_list(argument->to, text, argument);
     case ARGUMENT_REAL: return read_real(argument->to, text, argument);
     case ARGUMENT_WORD:
         return snprintf(argument->to, ARGUMENT_WORD_BYTES, "%s", text) < ARGUMENT_WORD_BYTES;

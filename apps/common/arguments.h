@@ -14,10 +14,17 @@ enum argument_kind {
     ARGUMENT_NUMBER, /* --name=12           int64_t, within bounds     */
     ARGUMENT_SIZES,  /* --name=64,64,32     three int64_t, within bounds */
     ARGUMENT_REAL,   /* --name=0.5          double, within bounds      */
+    ARGUMENT_LIST,   /* --name=8,64,512     struct argument_list, each within bounds */
     ARGUMENT_WORD    /* --name=word         char[ARGUMENT_WORD_BYTES]  */
 };
 
 #define ARGUMENT_WORD_BYTES 32
+#define ARGUMENT_LIST_MOST  32
+
+struct argument_list {
+    int64_t at[ARGUMENT_LIST_MOST];
+    int     count;
+};
 
 struct argument {
     const char        *name;

@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 #include "common/arguments.h"
-
-enum { MESSAGES, CHANNELS, WAYS };
+#include "common/ways.h"
 
 struct options {
     int64_t size[3];   /* cells                        */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stencil3d.ci.h"
 
@@ -328,20 +327,12 @@ static void sweep_row(float *restrict to, const float *restrict u, const float *
         to[last] = (u[last] + u[last - 1] + e + n[last] + s[last] + a[last] + d[last]) * seventh;
 }
 
-/* On a terminal, every second. */
 static void show_progress(Block *b)
 {
     Block_position at = Block_index(b);
-    double         now;
 
-    if (at.i || at.j || at.k || b->steps % 16)
-        return;
-    now = skua_time();
-    if (now - b->shown < 1)
-        return;
-    b->shown = now;
-    if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%lld of %lld steps ", (long long)b->steps, (long long)options.steps);
+    if (!at.i && !at.j && !at.k && b->steps % 16 == 0)
+        ways_progress(&b->shown, b->steps, options.steps);
 }
 
 void compute(Block *b)
@@ -366,8 +357,6 @@ void compute(Block *b)
 /* ---- Main
  * ------------------------------------------------------------------------------------------ */
 
-static const char *const way_name[] = {"messages", "channels"};
-
 void start(Main *m, int way)
 {
     m->started = skua_time();
@@ -379,43 +368,23 @@ void start(Main *m, int way)
 
 void stop(Main *m, int way, struct outcome o)
 {
-    double seconds = skua_time() - m->started;
-
-    if (m->best[way] == 0 || seconds < m->best[way])
-        m->best[way] = seconds;
+    ways_stop(&m->best[way], m->started);
     m->outcome.error    = fmax(m->outcome.error, o.error);
     m->outcome.residual = o.residual;
     m->outcome.sum      = o.sum;
 }
 
-static void report_way(const Main *m, int way)
-{
-    double us = 1e6 * m->best[way] / (double)options.steps;
-
-    printf("%s  %10.1f us a step", way_name[way], us);
-    if (way == CHANNELS && m->best[MESSAGES] > 0)
-        printf("   %.1f %% less", 100 * (1 - m->best[CHANNELS] / m->best[MESSAGES]));
-    printf("\n");
-    if (options.series[0])
-        printf(
-            "{\"bench\":\"stencil3d\",\"series\":\"%s-%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","
-            "\"value\":%.6g}\n",
-            options.series, way_name[way],
-            (long long)(options.blocks[0] * options.blocks[1] * options.blocks[2] / skua_pes()),
-            skua_pes(), us * 1e-6);
-}
-
 void report(const Main *m)
 {
-    double cells = (double)options.size[0] * (double)options.size[1] * (double)options.size[2];
+    double  cells  = (double)options.size[0] * (double)options.size[1] * (double)options.size[2];
+    int64_t blocks = options.blocks[0] * options.blocks[1] * options.blocks[2];
+    struct ways_series series = {"stencil3d", options.series, blocks / skua_pes()};
 
     printf("%lld x %lld x %lld cells in %lld x %lld x %lld blocks on %d PEs, %lld steps\n",
            (long long)options.size[0], (long long)options.size[1], (long long)options.size[2],
            (long long)options.blocks[0], (long long)options.blocks[1], (long long)options.blocks[2],
            skua_pes(), (long long)options.steps);
-    for (int way = 0; way < WAYS; way++)
-        if (options.ways[way])
-            report_way(m, way);
+    ways_report(m->best, options.steps, &series);
     printf("largest error %.2g, residual %.2g, mean %.7f\n", m->outcome.error, m->outcome.residual,
            m->outcome.sum / cells);
     skua_exit(m->outcome.error < 1e-4 ? 0 : 1);

@@ -16,7 +16,7 @@
 
 static const char help[] =
     "usage: skua bench [messages|onesided|network|channels|randomaccess|fft1d|objects|"
-    "stencil3d|zerocopy] [options]\n"
+    "pingpong|stencil3d|zerocopy] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
     "  -f, --format=F      table (default), json or csv, on stdout\n"
@@ -43,14 +43,17 @@ static const char help[] =
     "             installed, and FFTW in one piece\n"
     "  objects    messages between elements beside bare handlers, creation beside malloc,\n"
     "             broadcasts and reductions beside a loop over pointers\n"
+    "  pingpong   the table of the CkDirect paper: round trips between two objects, with\n"
+    "             messages, channels and gets, beside both MPIs, two-sided and with MPI_Put,\n"
+    "             where installed\n"
     "  stencil3d  a stencil on a grid of blocks, with messages and with channels, beside both\n"
     "             MPIs, where installed\n"
     "  zerocopy   gets, puts and arguments that are not copied beside messages that data are\n"
     "             copied into and out of\n";
 
-static const struct bench *const benches[] = {&bench_messages, &bench_onesided,     &bench_network,
-                                              &bench_channels, &bench_randomaccess, &bench_fft1d,
-                                              &bench_objects,  &bench_stencil3d,    &bench_zerocopy};
+static const struct bench *const benches[] = {
+    &bench_messages, &bench_onesided, &bench_network,  &bench_channels,  &bench_randomaccess,
+    &bench_fft1d,    &bench_objects,  &bench_pingpong, &bench_stencil3d, &bench_zerocopy};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 

@@ -27,8 +27,8 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_channels, bench_stencil3d, bench_fft1d, bench_messages, bench_network, bench_objects,
-    bench_onesided, bench_randomaccess, bench_zerocopy;
+extern const struct bench bench_channels, bench_fft1d, bench_messages, bench_network, bench_objects,
+    bench_onesided, bench_pingpong, bench_randomaccess, bench_stencil3d, bench_zerocopy;
 
 /* ---- running (bench_common.c) -------------------------------------------- */
 
@@ -50,6 +50,12 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
  *  enough; nothing if it, or its launcher, is not installed. */
 void bench_run_peer(struct results *results, const struct bench_host *host,
                     const struct bench_peer *peer, int ranks);
+
+/** Data from buffer to buffer and back over each MPI: series MPI-send, -pscw and -flag, metric
+ *  roundtrip_us (bench_channels.c).  @p trips: "", or ",N" for N round trips of each size that
+ *  apps/pingpong measures. */
+void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
+                            int rounds, const char *trips);
 
 /** The launcher of a peer: that of an MPI by its Debian name or the plain one. */
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH]);

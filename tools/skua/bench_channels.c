@@ -36,14 +36,25 @@ static void run_floor(struct results *results, const struct bench_host *host, bo
 }
 
 static void run_mpi(struct results *results, const struct bench_host *host, const char *mpi,
-                    const char *way)
+                    const char *way, const char *trips)
 {
-    char              program[64], series[64];
-    struct bench_peer peer = {mpi, program, series, way};
+    char              program[64], series[64], argument[64];
+    struct bench_peer peer = {mpi, program, series, argument};
 
     snprintf(program, sizeof program, "peer-%s-channels", mpi);
     snprintf(series, sizeof series, "%s-%s", mpi, way);
+    snprintf(argument, sizeof argument, "%s%s", way, trips);
     bench_run_peer(results, host, &peer, 2);
+}
+
+void bench_run_mpi_channels(struct results *results, const struct bench_host *host, int round,
+                            int rounds, const char *trips)
+{
+    for (size_t i = 0; i < MPIS; i++) {
+        bench_step(round, rounds, mpis[i]);
+        for (size_t w = 0; w < WAYS; w++)
+            run_mpi(results, host, mpis[i], ways[w], trips);
+    }
 }
 
 static void run(struct results *results, const struct bench_host *host, int round, int rounds)
@@ -53,11 +64,7 @@ static void run(struct results *results, const struct bench_host *host, int roun
         run_floor(results, host, threads);
         bench_run_skua(results, host, "bench-channels", 2, 1 + threads, "--pin=auto");
     }
-    for (size_t i = 0; i < MPIS; i++) {
-        bench_step(round, rounds, mpis[i]);
-        for (size_t w = 0; w < WAYS; w++)
-            run_mpi(results, host, mpis[i], ways[w]);
-    }
+    bench_run_mpi_channels(results, host, round, rounds, "");
 }
 
 /* ---- tables -------------------------------------------------------------------- */

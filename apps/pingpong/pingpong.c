@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pingpong.c - what the players of pingpong.ci do; see pingpong.h. */
+#include <skua/skua.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pingpong.ci.h"
+
+/* ---- two players --------------------------------------------------------------------------- */
+
+static uint32_t ends_map;
+
+/* The first is on PE 0, the other on the last PE. */
+static int pe_of(const skua_index *index, const skua_range *range, const int32_t *arg)
+{
+    (void)range, (void)arg;
+    return index->at.x[0] == 0 ? 0 : skua_pes() - 1;
+}
+
+void register_map(void)
+{
+    ends_map = skua_map_register("ends", pe_of);
+}
+
+Player_proxy create_players(void)
+{
+    return Player_new_with(
+        &(skua_array_def){.dims = 1, .range = {1, {0}, {2}}, .map = {.kind = ends_map}});
+}
+
+static size_t largest(void)
+{
+    int64_t most = 0;
+
+    for (int i = 0; i < options.sizes.count; i++)
+        most = options.sizes.at[i] > most ? options.sizes.at[i] : most;
+    return (size_t)most;
+}
+
+void Player_on_create(Player *p)
+{
+    p->index  = Player_index(p);
+    p->other  = Player_at(Player_of(p), 1 - p->index);
+    p->source = skua_buffer_alloc(largest());
+    p->target = skua_channel_alloc(largest());
+}
+
+static void disconnect(Player *p)
+{
+    if (!p->out)
+        return;
+    skua_channel_close(p->out);
+    skua_channel_delete(p->in);
+    skua_buffer_deregister(&p->offered);
+    skua_buffer_deregister(&p->wanted);
+    p->out = NULL;
+}
+
+void Player_on_destroy(Player *p)
+{
+    disconnect(p);
+    skua_buffer_free(p->source);
+    skua_channel_free(p->target);
+}
+
+/* ---- what is sent --------------------------------------------------------------------------- */
+
+/* A byte of the data that a player sends in a way: none are alike. */
+static char expected(int index, int way, int64_t i)
+{
+    return (char)(((uint32_t)i * 2654435761u >> 24) + (uint32_t)(1 + 2 * way + index));
+}
+
+void Player_on_prepare(Player *p, int way)
+{
+    p->way  = way;
+    p->come = p->told = 0;
+    p->seconds = p->best = 0;
+    p->left              = p->batch;
+    p->count             = skua_channel_count(p->in);
+    for (int64_t i = 0; i < p->bytes; i++) {
+        p->source[i] = expected(p->index, way, i);
+        p->target[i] = (char)~expected(1 - p->index, way, i);
+    }
+    skua_contribute_nothing(p, Main_ready_done(boss));
+}
+
+static bool told_of_all(const Player *p)
+{
+    int64_t by_channel = (int64_t)(skua_channel_count(p->in) - p->count);
+
+    return p->come == options.iterations && p->told == (p->way == GET ? options.iterations : 0) &&
+           by_channel == (p->way == CHANNEL ? options.iterations : 0);
+}
+
+static bool is_wrong(const Player *p)
+{
+    for (int64_t i = 0; i < p->bytes; i++)
+        if (p->target[i] != expected(1 - p->index, p->way, i))
+            return true;
+    return !told_of_all(p);
+}
+
+void hand_in(Player *p)
+{
+    struct outcome o = {p->seconds, p->best, is_wrong(p)};
+
+    skua_contribute(p, SKUA_SUM, SKUA_DOUBLE, &o, 3, Main_finished_done(boss));
+}
+
+/* ---- to and fro ----------------------------------------------------------------------------- */
+
+static void send_ball(Player *p)
+{
+    Ball *ball = Ball_new((size_t)p->bytes);
+
+    memcpy(ball->at, p->source, (size_t)p->bytes);
+    Player_ball(p->other, ball);
+}
+
+static void serve(Player *p)
+{
+    if (p->way == CHANNEL)
+        skua_channel_put(p->out);
+    else if (p->way == MESSAGES)
+        send_ball(p);
+    else
+        Player_offer(p->other, p->offered);
+}
+
+void serve_first(Player *p)
+{
+    if (p->index == 1)
+        return;
+    p->started = p->mark = skua_time();
+    serve(p);
+}
+
+/* All data have come, and those that others get from us have been got. */
+static void end_if_through(Player *p)
+{
+    if (p->come == options.iterations && (p->way != GET || p->told == options.iterations))
+        Player_through(Player_self(p));
+}
+
+/* Of player 0, at the end of a batch. */
+static void end_batch(Player *p)
+{
+    double now = skua_time(), trip = (now - p->mark) / (double)p->batch;
+
+    if (p->best == 0 || trip < p->best)
+        p->best = trip;
+    p->mark = now;
+    p->left = p->batch;
+}
+
+/* The other's data are in our target. */
+static void came(Player *p)
+{
+    bool last = ++p->come == options.iterations;
+
+    if (p->index == 0 && --p->left == 0)
+        end_batch(p);
+    if (!last || p->index == 1)
+        serve(p);
+    if (!last)
+        return;
+    if (p->index == 0)
+        p->seconds = skua_time() - p->started;
+    end_if_through(p);
+}
+
+void take_ball(Player *p, const Ball *ball)
+{
+    memcpy(p->target, ball->at, ball->at_count);
+    came(p);
+}
+
+static void on_channel(void *arg)
+{
+    Player *p = arg;
+
+    skua_channel_ready(p->in);
+    came(p);
+}
+
+void fetch(Player *p, const skua_buffer *from)
+{
+    if (skua_buffer_get(&p->wanted, from) < 0)
+        skua_abort("the other's data are out of reach");
+}
+
+static void on_got(void *arg, const void *buffer, size_t bytes)
+{
+    (void)buffer, (void)bytes;
+    came(arg);
+}
+
+static void on_told(void *arg, const void *buffer, size_t bytes)
+{
+    Player *p = arg;
+
+    (void)buffer, (void)bytes;
+    p->told++;
+    end_if_through(p);
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+/* Round trips that are timed together: some hundred microseconds' worth, since machines are
+ * shared; as many as those of the benchmarks of MPI (bench/bench.h). */
+static int64_t batch_of(int64_t bytes)
+{
+    int64_t trips = bytes <= 1000 ? 1000 : bytes <= 100000 ? 100 : 10;
+
+    return trips < options.iterations ? trips : options.iterations;
+}
+
+void create_channel(Player *p, int64_t bytes)
+{
+    skua_layout to = skua_layout_of(p->target, (size_t)bytes);
+
+    disconnect(p);
+    p->bytes = bytes;
+    p->batch = batch_of(bytes);
+    p->offered =
+        skua_buffer_of(p->source, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_told, p), 0);
+    p->wanted =
+        skua_buffer_of(p->target, (size_t)bytes, SKUA_REGISTER_NOW, skua_done_call(on_got, p), 0);
+    if (skua_channel_create(&to, on_channel, p, "pingpong", &p->in))
+        skua_abort("no channel");
+    Player_open(p->other, p->in);
+}
+
+void open_channel(Player *p, skua_channel channel)
+{
+    skua_layout from = skua_layout_of(p->source, (size_t)p->bytes);
+
+    p->out = skua_channel_open(channel, &from);
+    if (!p->out)
+        skua_abort("no way to the other");
+}
+
+/* ---- what is reported ----------------------------------------------------------------------- */
+
+static const char *const way_name[WAYS] = {"messages", "channel", "get"};
+
+/* Messages / CkDirect, round trips, as measured in the paper on InfiniBand and on Blue Gene/P. */
+static const struct {
+    int64_t bytes;
+    double  infiniband, blue_gene;
+} paper[] = {
+    {100, 1.85, 2.82},    {1000, 1.56, 1.83},    {5000, 1.61, 1.35},  {10000, 1.53, 1.20},
+    {20000, 1.40, 1.11},  {30000, 1.72, 1.10},   {40000, 1.58, 1.07}, {70000, 1.39, 1.04},
+    {100000, 1.28, 1.03}, {500000, 1.08, 1.006},
+};
+
+static void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%32s\r", "");
+}
+
+void take_outcome(Main *m, int size, int way, struct outcome o)
+{
+    struct times *times = &m->times[size][way];
+
+    if (times->best == 0 || o.best < times->best)
+        times->best = o.best;
+    times->total += o.seconds / (double)options.iterations;
+    m->wrong += o.wrong;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%lld bytes: %s     ", (long long)options.sizes.at[size], way_name[way]);
+}
+
+static void print_head(void)
+{
+    printf("Round trips between PE 0 and PE %d, microseconds: the best, and the mean of %lld times "
+           "%lld\n",
+           skua_pes() - 1, (long long)options.repeat, (long long)options.iterations);
+    printf("%9s", "bytes");
+    for (int way = 0; way < WAYS; way++)
+        if (options.ways[way])
+            printf("%12s%9s", way_name[way], "mean");
+    printf("%20s%19s%14s\n", "messages / channel", "paper: InfiniBand", "Blue Gene/P");
+}
+
+static void print_ratios(const struct times *times, int64_t bytes)
+{
+    if (times[MESSAGES].best > 0 && times[CHANNEL].best > 0)
+        printf("%20.2f", times[MESSAGES].best / times[CHANNEL].best);
+    else
+        printf("%20s", "-");
+    for (size_t i = 0; i < sizeof paper / sizeof *paper; i++)
+        if (paper[i].bytes == bytes) {
+            printf("%19.2f%14.2f", paper[i].infiniband, paper[i].blue_gene);
+            return;
+        }
+    printf("%19s%14s", "-", "-");
+}
+
+static void print_line(const struct times *times, int64_t bytes)
+{
+    printf("%9lld", (long long)bytes);
+    for (int way = 0; way < WAYS; way++)
+        if (options.ways[way])
+            printf("%12.3f%9.3f", 1e6 * times[way].best,
+                   1e6 * times[way].total / (double)options.repeat);
+    print_ratios(times, bytes);
+    printf("\n");
+}
+
+static void print_json(const struct times *times, int64_t bytes)
+{
+    const char *format = "{\"bench\":\"pingpong\",\"series\":\"%s-%s\",\"bytes\":%lld,"
+                         "\"metric\":\"%s\",\"value\":%.6g}\n";
+
+    for (int way = 0; way < WAYS; way++)
+        if (options.ways[way]) {
+            printf(format, options.series, way_name[way], (long long)bytes, "roundtrip_us",
+                   1e6 * times[way].best);
+            printf(format, options.series, way_name[way], (long long)bytes, "mean_us",
+                   1e6 * times[way].total / (double)options.repeat);
+        }
+}
+
+void report(const Main *m)
+{
+    clear_progress();
+    print_head();
+    for (int i = 0; i < options.sizes.count; i++)
+        print_line(m->times[i], options.sizes.at[i]);
+    for (int i = 0; options.series[0] && i < options.sizes.count; i++)
+        print_json(m->times[i], options.sizes.at[i]);
+    if (m->wrong > 0)
+        printf("WRONG data, or callbacks, of a player in %.0f cases\n", m->wrong);
+    else
+        printf("all data and all callbacks as expected\n");
+    skua_exit(m->wrong > 0 ? 1 : 0);
+}
