@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 
+#include "common/arguments.h"
+
 struct options {
-    int  log2;       /* of the words in the table         */
-    bool verify;     /* repeat all updates and look       */
-    char series[64]; /* print a line for `skua bench`, too */
+    int  log2;                        /* of the words in the table         */
+    bool verify;                      /* repeat all updates and look       */
+    char series[ARGUMENT_WORD_BYTES]; /* print a line for `skua bench`, too */
 };
 
 /** Read them; if something is wrong, or help is wanted, say it and end the job.  True: go on. */

@@ -22,7 +22,7 @@ syntax keyword skuaAttribute createhere createhome nokeep notrace aggregate noco
 syntax keyword skuaType      void char short int long float double signed unsigned bool size_t string const
 syntax keyword skuaType      int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t
 syntax match   skuaDims      "\<[1-6]D\>"
-syntax match   skuaProxy     "\<\w\+_\(proxy\|element\|section\)\>"
+syntax match   skuaProxy     "\<\u\w*_\(proxy\|element\|section\)\>"
 syntax match   skuaNumber    "\<\d\w*\>"
 syntax match   skuaHash      "^\s*#.*$"
 syntax region  skuaString    start=+"+ skip=+\\.+ end=+"+ oneline
@@ -30,7 +30,7 @@ syntax region  skuaComment   start="/\*" end="\*/" contains=skuaTodo
 syntax match   skuaComment   "//.*$" contains=skuaTodo
 syntax keyword skuaTodo      TODO FIXME XXX contained
 
-syntax match   skuaEntryAttributes "entry\s*\[[^]]*\]" contains=skuaEntry,skuaAttribute,skuaNumber
+syntax match   skuaAttributes "\(\<entry\s*\)\@<=\[[^]]*\]" contains=skuaAttribute,skuaNumber
 syntax region  skuaSerialBlock matchgroup=skuaSerial start=+\<serial\>\s*\("[^"]*"\)\?\s*{+ end="}" contains=@skuaC,skuaBraces fold
 syntax region  skuaSerialBlock matchgroup=skuaSerial start=+\<code\>\s*{+ end="}" contains=@skuaC,skuaBraces fold
 syntax region  skuaBraces      start="{" end="}" contained transparent contains=@skuaC,skuaBraces
