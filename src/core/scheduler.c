@@ -69,6 +69,20 @@ static inline bool is_alone(const struct ski_pe *self, const struct ski_cell *ce
            !ski_reader_more_sc(&self->reader);
 }
 
+/* Those of a long queue left the cache since they came: the next one is fetched, header and
+ * first data, while this one runs. */
+static inline struct skua_msg *pop_plain(struct ski_pe *self)
+{
+    struct skua_msg *msg  = ski_list_pop(&self->queue.plain);
+    struct skua_msg *next = self->queue.plain.first;
+
+    if (next) {
+        __builtin_prefetch(next, 1);
+        __builtin_prefetch(next + 1);
+    }
+    return msg;
+}
+
 /* Runs the next message of the queue; false if there is none, or the job ends. */
 static inline bool run_queued(struct ski_pe *self)
 {
@@ -77,7 +91,7 @@ static inline bool run_queued(struct ski_pe *self)
     if (SKI_UNLIKELY(self->queue.attention))
         msg = attend(self);
     else
-        msg = ski_list_pop(&self->queue.plain);
+        msg = pop_plain(self);
     if (!msg)
         return false;
     deliver(self, msg, msg->handler);
