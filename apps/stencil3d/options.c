@@ -5,15 +5,18 @@
 #include <skua/skua.h>
 #include <stdio.h>
 
-/* Cells of all faces of a block. */
+#define SCATTERED 16 /* what a cell costs that lies alone in its cache line */
+
+/* Cells of all faces of a block, as they cost: those in x lie apart, and are needed where rows
+ * are cut. */
 static int64_t surface(const int64_t *size, const int64_t *blocks)
 {
     int64_t x = size[0] / blocks[0], y = size[1] / blocks[1], z = size[2] / blocks[2];
 
-    return x * y + y * z + z * x;
+    return x * y + (blocks[0] > 1 ? SCATTERED * y * z : 0) + z * x;
 }
 
-/* So many blocks, with the least surface; false: they do not come out even. */
+/* So many blocks, with the cheapest surface; false: they do not come out even. */
 static bool choose_blocks(struct options *o, int64_t count)
 {
     int64_t best = INT64_MAX;

@@ -10,6 +10,11 @@
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
+int first_side(void)
+{
+    return options.blocks[0] > 1 ? WEST : SOUTH;
+}
+
 static size_t row(const Block *b, int y, int z)
 {
     return ((size_t)z * (size_t)(b->n[1] + 2) + (size_t)y) * (size_t)b->n[0];
@@ -42,7 +47,7 @@ void Block_on_create(Block *b)
 void Block_on_destroy(Block *b)
 {
     for (struct set *set = b->set; set < b->set + 2; set++) {
-        for (int side = 0; side < SIDES; side++) {
+        for (int side = first_side(); side < SIDES; side++) {
             skua_channel_close(set->out[side]);
             skua_channel_delete(set->in[side]);
         }
@@ -243,7 +248,7 @@ static void copy(const skua_layout *l, float *packed, bool out)
 
 void send_faces(Block *b)
 {
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = first_side(); side < SIDES; side++) {
         skua_layout from = inner(b, &b->set[b->sweep % 2], side);
         Face       *face = Face_new(cells_in(&from));
 
@@ -269,7 +274,7 @@ static void arrived(void *arg)
 {
     struct set *set = arg;
 
-    if (++set->filled < SIDES)
+    if (++set->filled < SIDES - first_side())
         return;
     set->filled = 0;
     Block_filled(Block_self(set->of), set->sweep);
@@ -278,7 +283,7 @@ static void arrived(void *arg)
 void create_channels(Block *b)
 {
     for (int s = 0; s < 2; s++)
-        for (int side = 0; side < SIDES; side++) {
+        for (int side = first_side(); side < SIDES; side++) {
             skua_layout to = ghost(b, &b->set[s], side);
 
             if (skua_channel_create(&to, arrived, &b->set[s], "face", &b->set[s].in[side]))
@@ -298,14 +303,14 @@ void open_channel(Block *b, int s, int side, skua_channel channel)
 
 void put_faces(Block *b)
 {
-    for (int side = 0; side < SIDES; side++)
+    for (int side = first_side(); side < SIDES; side++)
         skua_channel_put(b->set[b->sweep % 2].out[side]);
 }
 
 /* What the last sweep has read may be written again. */
 void release_ghosts(Block *b)
 {
-    for (int side = 0; side < SIDES; side++)
+    for (int side = first_side(); side < SIDES; side++)
         skua_channel_ready(b->set[(b->sweep + 1) % 2].in[side]);
 }
 
@@ -339,6 +344,7 @@ void compute(Block *b)
 {
     struct set *from = &b->set[b->sweep % 2], *to = &b->set[(b->sweep + 1) % 2];
     size_t      up = row(b, 0, 1), north = (size_t)b->n[0];
+    bool        whole = first_side() > EAST; /* rows, whose ends are next to each other */
 
     for (int k = 1; k <= b->n[2]; k++)
         for (int j = 1; j <= b->n[1]; j++) {
@@ -346,7 +352,8 @@ void compute(Block *b)
             size_t       end = (size_t)(k - 1) * (size_t)b->n[1] + (size_t)(j - 1);
 
             sweep_row(to->u + row(b, j, k), u, u + north, u - north, u + up, u - up,
-                      from->end[WEST][end], from->end[EAST][end], b->n[0]);
+                      whole ? u[b->n[0] - 1] : from->end[WEST][end],
+                      whole ? u[0] : from->end[EAST][end], b->n[0]);
         }
     from->sweep = b->sweep + 2; /* when its ghost layers are read again */
     b->sweep++;
@@ -354,8 +361,7 @@ void compute(Block *b)
     show_progress(b);
 }
 
-/* ---- Main
- * ------------------------------------------------------------------------------------------ */
+/* ---- Main ----------------------------------------------------------------------------- */
 
 void start(Main *m, int way)
 {

@@ -39,6 +39,9 @@ struct Block {
     struct set set[2];
 };
 
+/** The first side of a block that another is on: rows that are not cut have none in x. */
+int first_side(void);
+
 void create_channels(Block *block);
 void open_channel(Block *block, int set, int side, skua_channel channel);
 void send_faces(Block *block);
