@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "pattern.h"
 
 #define ROOM   ((size_t)300000)
 #define ROUNDS 4 /* of the long run, in each of which all buffers are made anew */
@@ -45,27 +46,6 @@ struct offer {
 static struct state *self(void)
 {
     return skua_pe_data_get(state_key);
-}
-
-/* ---- memory with a pattern ------------------------------------------------------------------ */
-
-static unsigned char byte_of(uint64_t pattern, size_t i)
-{
-    return (unsigned char)((pattern * 0x9e3779b97f4a7c15u >> 32) + i * 131 + (i >> 8));
-}
-
-static void fill(void *to, size_t bytes, uint64_t pattern)
-{
-    for (size_t i = 0; i < bytes; i++)
-        ((unsigned char *)to)[i] = byte_of(pattern, i);
-}
-
-static bool is_filled(const void *at, size_t bytes, uint64_t pattern)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (((const unsigned char *)at)[i] != byte_of(pattern, i))
-            return false;
-    return true;
 }
 
 static void *make(enum memory memory, size_t bytes)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "pattern.h"
 
 #define PARTS 3
 #define ROOM  ((size_t)200000)
@@ -39,25 +40,6 @@ struct box {
 static struct state *self(void)
 {
     return skua_pe_data_get(state_key);
-}
-
-static unsigned char byte_of(uint64_t pattern, size_t i)
-{
-    return (unsigned char)((pattern * 0x9e3779b97f4a7c15u >> 32) + i * 131 + (i >> 8));
-}
-
-static void fill(void *to, size_t bytes, uint64_t pattern)
-{
-    for (size_t i = 0; i < bytes; i++)
-        ((unsigned char *)to)[i] = byte_of(pattern, i);
-}
-
-static bool is_filled(const void *at, size_t bytes, uint64_t pattern)
-{
-    for (size_t i = 0; i < bytes; i++)
-        if (((const unsigned char *)at)[i] != byte_of(pattern, i))
-            return false;
-    return true;
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */

@@ -186,22 +186,22 @@ static unsigned put_taken(struct flow *flow, struct strand *strand, struct bindi
 {
     struct writer *to   = &strand->go;
     bool           keep = waits(when->body);
-    struct slot   *slot[64];
-    unsigned       count = 0;
+    struct slot   *held = NULL, **end = &held;
 
     for (const struct trigger *trigger = when->triggers; trigger; trigger = trigger->next, wait++) {
-        struct slot *held = slot[count++ % 64] = add_slot(strand, trigger->entry);
+        struct slot *slot = *end = add_slot(strand, trigger->entry);
 
-        put(to, "%*sskua_frame->%s = skua_flow_got(skua_this, %u);\n", indent, "", held->name,
+        put(to, "%*sskua_frame->%s = skua_flow_got(skua_this, %u);\n", indent, "", slot->name,
             wait);
         if (keep)
-            put(to, "%*sskua_flow_keep(&skua_frame->%s);\n", indent, "", held->name);
-        scope = bind_slot(scope, held, trigger->parameters);
+            put(to, "%*sskua_flow_keep(&skua_frame->%s);\n", indent, "", slot->name);
+        scope = bind_slot(scope, slot, trigger->parameters);
+        end   = &slot->next;
     }
     put_statements(flow, strand, scope, when->body, indent);
-    for (unsigned i = 0; i < count && i < 64; i++)
+    for (; held; held = held->next)
         put(to, "%*sskua_%s_drop(&skua_frame->%s);\n", indent, "",
-            count_parts(slot[i]->entry) > 0 ? "parts" : "flow", slot[i]->name);
+            count_parts(held->entry) > 0 ? "parts" : "flow", held->name);
     return wait;
 }
 
@@ -487,11 +487,6 @@ static void put_entry_flow(struct flow *flow, const struct entry *entry)
     end_strand(flow, strand);
 }
 
-static bool is_strand(const struct entry *entry)
-{
-    return entry->body != NULL;
-}
-
 /* All kinds of strands, and what is waited for: as the runtime needs it. */
 static void put_tables(struct writer *to, const struct class *class, const struct writer *names,
                        unsigned types)
@@ -518,7 +513,7 @@ void emit_flow(struct files to, const struct class *class)
     if (!has_flow(class))
         return;
     for (const struct entry *entry = class->entries; entry; entry = entry->next) {
-        if (!is_strand(entry))
+        if (!entry->body)
             continue;
         put_entry_flow(&flow, entry);
         for (unsigned i = 0; i < flow.strand_count; i++, types++)

@@ -19,6 +19,7 @@ struct strand {
 
 /* A message that a frame holds. */
 struct slot {
+    struct slot        *next; /* of the same `when` */
     struct strand      *strand;
     const char         *name;
     const struct entry *entry;

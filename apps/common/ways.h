@@ -8,6 +8,23 @@
 
 enum { MESSAGES, CHANNELS, WAYS };
 
+/** The options that they have in common, in a list of arguments; of a struct with `steps`,
+ *  `repeat`, `only` and `series`. */
+#define WAYS_ARGUMENTS(o, what)                                                                    \
+    {"steps", ARGUMENT_NUMBER, &(o)->steps, 1, 1000000000, "N", what},                             \
+        {"repeat",                                                                                 \
+         ARGUMENT_NUMBER,                                                                          \
+         &(o)->repeat,                                                                             \
+         1,                                                                                        \
+         1000000,                                                                                  \
+         "R",                                                                                      \
+         "runs, of which the fastest counts (default: 3)"},                                        \
+        {"messages", ARGUMENT_FLAG, &(o)->only[MESSAGES], 0, 0, NULL, "only with messages"},       \
+        {"channels", ARGUMENT_FLAG, &(o)->only[CHANNELS], 0, 0, NULL, "only with channels"},       \
+    {                                                                                              \
+        "series", ARGUMENT_WORD, (o)->series, 0, 0, "NAME", "print times as lines of JSON, too"    \
+    }
+
 /** What is printed as lines of JSON: a series is NAME-messages, NAME-channels. */
 struct ways_series {
     const char *bench, *name; /* name "": nothing is */

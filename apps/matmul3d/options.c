@@ -62,12 +62,7 @@ bool options_read(struct options *o, int argc, char **argv)
         {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "tiles on each PE (default: 4)"},
         {"grid", ARGUMENT_SIZES, o->grid, 1, 4096, "X,Y,Z", "tiles in each direction"},
         {"float", ARGUMENT_FLAG, &o->single, 0, 0, NULL, "numbers of single precision"},
-        {"steps", ARGUMENT_NUMBER, &o->steps, 1, 1000000000, "N", "products (default: 20)"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
-         "runs, of which the fastest counts (default: 3)"},
-        {"messages", ARGUMENT_FLAG, &o->only[MESSAGES], 0, 0, NULL, "only with messages"},
-        {"channels", ARGUMENT_FLAG, &o->only[CHANNELS], 0, 0, NULL, "only with channels"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "print times as lines of JSON, too"},
+        WAYS_ARGUMENTS(o, "products (default: 20)"),
         {0},
     };
     const struct arguments arguments = {

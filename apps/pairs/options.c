@@ -40,12 +40,7 @@ bool options_read(struct options *o, int argc, char **argv)
          "parts of the points of a plane (default: 1)"},
         {"forward-only", ARGUMENT_FLAG, &o->forward, 0, 0, NULL,
          "states meet, and are not made orthonormal"},
-        {"steps", ARGUMENT_NUMBER, &o->steps, 1, 1000000000, "N", "steps (default: 10)"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
-         "runs, of which the fastest counts (default: 3)"},
-        {"messages", ARGUMENT_FLAG, &o->only[MESSAGES], 0, 0, NULL, "only with messages"},
-        {"channels", ARGUMENT_FLAG, &o->only[CHANNELS], 0, 0, NULL, "only with channels"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "print times as lines of JSON, too"},
+        WAYS_ARGUMENTS(o, "steps (default: 10)"),
         {0},
     };
     const struct arguments arguments = {

@@ -66,12 +66,7 @@ bool options_read(struct options *o, int argc, char **argv)
         {"paper", ARGUMENT_FLAG, &o->paper, 0, 0, NULL, "1024 x 1024 x 512 cells, as in the paper"},
         {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "blocks on each PE (default: 8)"},
         {"blocks", ARGUMENT_SIZES, o->blocks, 1, 4096, "X,Y,Z", "blocks in each direction"},
-        {"steps", ARGUMENT_NUMBER, &o->steps, 1, 1000000000, "N", "steps (default: 100)"},
-        {"repeat", ARGUMENT_NUMBER, &o->repeat, 1, 1000000, "R",
-         "runs, of which the fastest counts (default: 3)"},
-        {"messages", ARGUMENT_FLAG, &o->only[MESSAGES], 0, 0, NULL, "only with messages"},
-        {"channels", ARGUMENT_FLAG, &o->only[CHANNELS], 0, 0, NULL, "only with channels"},
-        {"series", ARGUMENT_WORD, o->series, 0, 0, "NAME", "print times as lines of JSON, too"},
+        WAYS_ARGUMENTS(o, "steps (default: 100)"),
         {0},
     };
     const struct arguments arguments = {
