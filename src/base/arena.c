@@ -12,7 +12,8 @@
 #include "base/log.h"
 #include "base/sanitizer.h"
 
-#define ARENA_MAGIC UINT64_C(0x31616e657261616b) /* changes with the layout */
+#define ARENA_MAGIC UINT64_C(0x32616e657261616b) /* changes with the layout */
+#define KEEP_LEAST  ((size_t)64 << 20)
 
 /* Places to try, best first.  They lie clear of where Linux puts programs,
  * heaps, libraries and stacks wherever it randomizes them to, and of
@@ -67,6 +68,22 @@ static int sealed_memfd(size_t bytes)
     return fd;
 }
 
+static uint32_t whole_units(const struct ski_arena *arena, size_t bytes)
+{
+    return (uint32_t)((bytes < arena->bytes ? bytes : arena->bytes) >> SKI_UNIT_SHIFT);
+}
+
+/* A bound that somebody chose stays; else it may grow to a quarter of the memory
+ * that the arena can have. */
+static void init_keep(struct ski_arena *arena, size_t keep)
+{
+    size_t   memory  = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    uint32_t quarter = whole_units(arena, memory) / 4;
+
+    arena->keep      = whole_units(arena, keep ? keep : KEEP_LEAST);
+    arena->keep_most = keep || quarter < arena->keep ? arena->keep : quarter;
+}
+
 static void init(struct ski_arena *arena, size_t bytes, size_t keep)
 {
     uint32_t units = (uint32_t)(bytes >> SKI_UNIT_SHIFT);
@@ -75,9 +92,9 @@ static void init(struct ski_arena *arena, size_t bytes, size_t keep)
 
     arena->base  = (uintptr_t)arena;
     arena->bytes = bytes;
-    arena->keep  = keep;
     arena->units = units;
     arena->magic = ARENA_MAGIC;
+    init_keep(arena, keep);
     ski_span_init(arena, first, units - first);
 }
 

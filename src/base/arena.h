@@ -62,12 +62,14 @@ struct ski_arena {
     uint64_t        magic;
     uintptr_t       base;
     size_t          bytes;
-    size_t          keep; /* bytes of dirty free spans that may stay     */
     uint32_t        units;
-    uint32_t        dirty; /* units of dirty free spans, all bins */
-    void           *root;  /* the layer above's: boot/job         */
-    struct ski_lock lock;  /* guards bins, dirty, free spans      */
+    void           *root; /* the layer above's: boot/job                        */
+    struct ski_lock lock; /* guards what follows, and free spans                */
     uint32_t        free_units;
+    uint32_t        dirty;     /* units of dirty free spans, all bins                 */
+    uint32_t        keep;      /* units of them that may stay                         */
+    uint32_t        keep_most; /* what keep may grow to                               */
+    uint32_t        given;     /* units given back to the system and not taken since  */
     uint64_t        bin_map[SKI_SPAN_BINS / 64];
     uint32_t        bin[SKI_SPAN_BINS]; /* first span of each, 0 for none      */
     struct ski_unit unit[];
@@ -75,7 +77,8 @@ struct ski_arena {
 
 /** Create an arena of @p bytes, map it at @p address (0: a place that should be
  *  free in every process) and return its descriptor, which other processes
- *  inherit.  Up to @p keep bytes of freed spans keep their pages.
+ *  inherit.  Up to @p keep bytes of freed spans keep their pages; 0: as many as
+ *  the program turns out to use again, up to a quarter of the memory (span.c).
  *  SKUA_ERR_ADDRESS, SKUA_ERR_NOMEM or SKUA_ERR_SYSTEM, logged. */
 skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
                                struct ski_arena **arena, int *fd);
@@ -95,6 +98,9 @@ skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_uni
 
 /** The same; NULL if there is none, and nothing is said. */
 void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind);
+
+/** Log that @p bytes were not to be had, with the setting to raise.  SKUA_ERR_NOMEM. */
+skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes);
 
 /** Give a span back.  Any process, any PE. */
 void ski_span_free(struct ski_arena *arena, void *span);

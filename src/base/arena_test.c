@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arena_test.c - mapping, spans, and that freed pages go back to the system. */
+/* arena_test.c - mapping, spans, and that freed pages go back to the system unless
+ * they are wanted again. */
 #include "base/arena.h"
 
 #include <fcntl.h>
@@ -57,10 +58,21 @@ static void test_descriptor(int fd)
     OK(ftruncate(fd, 4096) < 0, "nobody can shrink it");
 }
 
+/* Takes and touches a span, frees it again; true: it has kept its pages. */
+static bool stays(struct ski_arena *arena, int fd, size_t bytes)
+{
+    char *large = span(arena, bytes);
+
+    memset(large, 1, bytes);
+    ski_span_free(arena, large);
+    return resident_bytes(fd) >= bytes;
+}
+
 static void test_pages(struct ski_arena *arena, int fd)
 {
     size_t before = resident_bytes(fd);
     char  *large  = span(arena, 64 * MIB);
+    int    bad    = 0;
 
     OK(resident_bytes(fd) - before < MIB, "a span takes no pages before it is touched");
     memset(large, 1, 64 * MIB);
@@ -73,6 +85,25 @@ static void test_pages(struct ski_arena *arena, int fd)
     OK(resident_bytes(fd) - before >= MIB, "a small one keeps them, for quick reuse");
     OK(span(arena, MIB) == large, "and is the next to be used");
     ski_span_free(arena, large);
+    for (int i = 0; i < 3; i++)
+        bad += stays(arena, fd, 64 * MIB);
+    OK(bad == 0, "a bound that was chosen stays");
+}
+
+static void test_regret(void)
+{
+    struct ski_arena *arena;
+    int               fd;
+
+    OK(ski_arena_create(512 * MIB, 0, 0, &arena, &fd) == SKUA_OK, "an arena that may keep more");
+    OK(stays(arena, fd, 32 * MIB), "keeps some pages from the beginning");
+    OK(!stays(arena, fd, 80 * MIB), "not many");
+    OK(stays(arena, fd, 80 * MIB), "but those that are wanted again after they went");
+    OK(stays(arena, fd, 80 * MIB), "and ever again");
+    OK(!stays(arena, fd, 160 * MIB) && !stays(arena, fd, 160 * MIB) && !stays(arena, fd, 160 * MIB),
+       "never more than a quarter of the arena");
+    ski_arena_detach(arena);
+    close(fd);
 }
 
 static void test_exhaustion(struct ski_arena *arena)
@@ -153,6 +184,7 @@ int main(void)
     test_descriptor(fd);
     test_sharing(arena, fd);
     test_pages(arena, fd);
+    test_regret();
     test_exhaustion(arena);
     test_random(arena);
     test_failures(arena, fd);

@@ -11,7 +11,7 @@
 /* clang-format off */
 CONFIG(agent_path,    text,    "auto",  "Where skuarun is on the other hosts of a job; auto is where it is here.")
 CONFIG(arena_address, address, "auto",  "Where every process of the job maps the arena (hexadecimal); auto tries a few free places.")
-CONFIG(arena_keep,    bytes,   "64m",   "Memory of freed large blocks that stays with the arena for reuse; what is beyond goes back to the system.")
+CONFIG(arena_keep,    autobytes, "auto",  "Memory of freed blocks that stays with the arena for reuse; what is beyond goes back to the system. auto: 64m, and more once the program takes again what went back, up to a quarter of the host's memory.")
 CONFIG(arena_size,    autobytes, "auto",  "Address range of the arena, which bounds what the PEs of a host can allocate; auto is the host's memory.")
 CONFIG(attach,        flag,    "1",     "Reach the memory of other processes that lies outside of the arena through the system (cross-memory attach); 0 sends requests instead.")
 CONFIG(backtrace,     flag,    "0",     "Say where a PE that died was executing.")

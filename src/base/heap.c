@@ -12,7 +12,13 @@
 #include <assert.h>
 #include <string.h>
 
-#define BLOCKS_MIN 8 /* of the largest classes in a slab */
+/* What a slab has room for, at least.  The blocks of a class take turns, so that
+ * lines which another PE has just read are not the next to be written; above 32
+ * KiB few are enough for that, and a heap keeps a slab of each class. */
+static size_t slab_bytes(size_t block)
+{
+    return block * (block > 32768 ? 4 : 8);
+}
 
 skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_heap **heaps)
 {
@@ -65,14 +71,17 @@ static void unlist_slab(struct ski_heap *heap, struct ski_unit *slab)
         heap->slabs[slab->size_class] = slab->next;
 }
 
+/* Where there is no room for many blocks, a slab of one will do. */
 static struct ski_unit *new_slab(struct ski_heap *heap, unsigned size_class)
 {
-    struct ski_arena *arena = heap->arena;
-    size_t            bytes = ski_class_bytes(size_class);
+    struct ski_arena *arena  = heap->arena;
+    size_t            bytes  = ski_class_bytes(size_class);
+    void             *memory = ski_span_try(arena, slab_bytes(bytes), SKI_UNIT_SLAB);
     struct ski_unit  *slab;
-    void             *memory;
 
-    if (ski_span_alloc(arena, bytes * BLOCKS_MIN, SKI_UNIT_SLAB, &memory) != SKUA_OK)
+    if (!memory)
+        memory = ski_span_try(arena, bytes, SKI_UNIT_SLAB);
+    if (!memory)
         return NULL;
     slab         = ski_unit_of(arena, memory);
     slab->used   = 0;
@@ -106,6 +115,12 @@ static void *slab_take(struct ski_heap *heap, struct ski_unit *slab)
     return block;
 }
 
+static void give_back(struct ski_heap *heap, struct ski_unit *slab)
+{
+    unlist_slab(heap, slab);
+    ski_span_free(heap->arena, ski_unit_memory(heap->arena, slab));
+}
+
 static void slab_put(struct ski_heap *heap, void *block)
 {
     struct ski_unit *slab = slab_of(heap->arena, block);
@@ -115,10 +130,20 @@ static void slab_put(struct ski_heap *heap, void *block)
     slab->blocks = block;
     if (!slab->listed)
         list_slab(heap, slab);
-    if (--slab->used == 0 && (slab->next || slab->prev)) {
-        unlist_slab(heap, slab);
-        ski_span_free(heap->arena, ski_unit_memory(heap->arena, slab));
-    }
+    if (--slab->used == 0 && (slab->next || slab->prev))
+        give_back(heap, slab);
+}
+
+void ski_heap_trim(struct ski_heap *heap)
+{
+    struct ski_unit *unit = heap->arena->unit;
+
+    for (unsigned c = 0; c < SKI_CLASSES; c++)
+        for (uint32_t at = heap->slabs[c], next; at; at = next) {
+            next = unit[at].next;
+            if (unit[at].used == 0)
+                give_back(heap, &unit[at]);
+        }
 }
 
 void ski_heap_collect(struct ski_heap *heap)

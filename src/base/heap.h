@@ -4,7 +4,7 @@
  *
  * A heap is the allocator of one PE.  It lies in the arena; only its owner
  * takes blocks from it.  Blocks come in size classes (64-byte steps to 512,
- * then four to a power of two, to 32 KiB); a slab is a span cut into blocks of
+ * then four to a power of two, to 128 KiB); a slab is a span cut into blocks of
  * one class, and knows its heap.
  *
  * Any PE may give a block back.  The owner puts it into its slab; another PE
@@ -13,7 +13,8 @@
  * blocks.  Push-only and take-all: the stack cannot suffer from ABA.
  *
  * Blocks are 64-byte aligned.  A slab all of whose blocks came back returns to
- * the arena unless it is the last one with room in its class.
+ * the arena unless it is the last one with room in its class, and that one too
+ * when memory is short (ski_heap_trim).
  *
  * Nobody calls this per message: pool.h keeps blocks at hand in batches.
  */
@@ -24,9 +25,9 @@
 
 #include "base/arena.h"
 
-#define SKI_CLASSES     32
-#define SKI_SMALL_BYTES ((size_t)32768) /* the largest class */
-#define SKI_HOME_CLASS  12              /* the first above 1 KiB: see pool.h */
+#define SKI_CLASSES     40
+#define SKI_SMALL_BYTES ((size_t)131072) /* the largest class */
+#define SKI_HOME_CLASS  12               /* the first above 1 KiB: see pool.h */
 
 struct ski_heap {
     _Alignas(SKI_CACHE_LINE) struct ski_arena *arena;
@@ -41,7 +42,7 @@ struct ski_heap {
 skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_heap **heaps);
 
 /** Take up to @p want blocks of a class; returns how many were got, 0 only when
- *  the arena is exhausted (which has been logged).  Owner only. */
+ *  the arena is exhausted (and nothing is said).  Owner only. */
 unsigned ski_heap_take(struct ski_heap *heap, unsigned size_class, void **blocks, unsigned want);
 
 /** Give @p count blocks back, whatever heaps they are of.  @p heap is the
@@ -50,6 +51,9 @@ void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count);
 
 /** Put the blocks that other PEs gave back into their slabs.  Owner only. */
 void ski_heap_collect(struct ski_heap *heap);
+
+/** Give slabs that have no block out back to the arena.  Owner only. */
+void ski_heap_trim(struct ski_heap *heap);
 
 /** The class of blocks that hold @p bytes; only for up to SKI_SMALL_BYTES is
  *  there one. */

@@ -33,36 +33,45 @@ void ski_pool_flush(struct ski_pool *pool)
         unload(pool, &pool->magazine[c], pool->magazine[c].count);
 }
 
-/* Blocks at hand, and those that others gave back, may be what keeps slabs from
- * being free: before giving up they go where they belong. */
-static void *alloc_large(struct ski_pool *pool, size_t bytes)
+/* A block of an empty magazine, which is filled for it. */
+static void *refill(struct ski_pool *pool, size_t bytes)
 {
-    void *span = ski_span_try(pool->arena, bytes, SKI_UNIT_LARGE);
+    unsigned             size_class = ski_size_class(bytes);
+    struct ski_magazine *magazine   = &pool->magazine[size_class];
 
-    if (span)
-        return span;
+    magazine->count =
+        ski_heap_take(pool->heap, size_class, magazine->block, (magazine->limit + 1) / 2);
+    for (uint32_t i = 0; i < magazine->count; i++)
+        ski_poison(magazine->block[i], ski_class_bytes(size_class));
+    return ski_magazine_take(magazine, bytes);
+}
+
+static void *try_alloc(struct ski_pool *pool, size_t bytes)
+{
+    if (bytes > SKI_SMALL_BYTES)
+        return ski_span_try(pool->arena, bytes, SKI_UNIT_LARGE);
+    return refill(pool, bytes);
+}
+
+/* Blocks at hand, those that others gave back, and empty slabs may be what is
+ * missing: before giving up they go where they belong. */
+static SKI_COLD void *alloc_again(struct ski_pool *pool, size_t bytes)
+{
+    void *block;
+
     ski_pool_flush(pool);
     ski_heap_collect(pool->heap);
-    ski_span_alloc(pool->arena, bytes, SKI_UNIT_LARGE, &span); /* has logged a failure */
-    return span;
+    ski_heap_trim(pool->heap);
+    block = try_alloc(pool, bytes);
+    if (!block)
+        ski_span_exhausted(pool->arena, bytes);
+    return block;
 }
 
 void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes)
 {
-    struct ski_magazine *magazine;
-    unsigned             size_class;
-
-    if (bytes > SKI_SMALL_BYTES)
-        return alloc_large(pool, bytes);
-    size_class = ski_size_class(bytes);
-    magazine   = &pool->magazine[size_class];
-    magazine->count =
-        ski_heap_take(pool->heap, size_class, magazine->block, (magazine->limit + 1) / 2);
-    if (magazine->count == 0)
-        return NULL;
-    for (uint32_t i = 0; i < magazine->count; i++)
-        ski_poison(magazine->block[i], ski_class_bytes(size_class));
-    return ski_pool_alloc(pool, bytes);
+    void *block = try_alloc(pool, bytes);
+    return SKI_LIKELY(block != NULL) ? block : alloc_again(pool, bytes);
 }
 
 void ski_pool_free_slow(struct ski_pool *pool, void *block)

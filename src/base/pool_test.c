@@ -146,6 +146,53 @@ static void test_exhaustion(void)
     ski_pool_free(pool, held[0]);
 }
 
+/* There and back, as messages of two PEs that answer in fresh ones: nobody writes
+ * what the other has just written. */
+static void test_home(size_t bytes)
+{
+    struct ski_pool *here = &workers[0].pool, *there = &workers[1].pool;
+    void            *last = NULL;
+    int              bad  = 0;
+
+    for (int i = 0; i < 100; i++) {
+        void *ping = ski_pool_alloc(here, bytes), *pong;
+        bad += ping == last;
+        ski_pool_free(there, ping);
+        pong = ski_pool_alloc(there, bytes);
+        bad += pong == ping;
+        ski_pool_free(here, pong);
+        last = pong;
+    }
+    OK(bad == 0, "blocks of %zu bytes stay with those who write them", bytes);
+}
+
+/* An arena that has room for blocks, but not for whole slabs of them. */
+static void test_small_arena(void)
+{
+    struct ski_arena *arena;
+    struct ski_pool   pool;
+    void             *small, *middle[16], *large;
+    int               fd, n = 0;
+
+    OK(ski_arena_create((size_t)1 << 20, 0, 0, &arena, &fd) == SKUA_OK, "the smallest arena");
+    ski_heap_create(arena, 1, &heaps);
+    ski_pool_init(&pool, heaps);
+    small = ski_pool_alloc(&pool, 100);
+    while (n < 16 && (middle[n] = ski_pool_alloc(&pool, 100000)))
+        n++;
+    OK(small && n == 7, "blocks of a large class also where few fit");
+    for (int i = 0; i < n; i++)
+        ski_pool_free(&pool, middle[i]);
+    large = ski_pool_alloc(&pool, 800000);
+    OK(large != NULL, "what is at hand makes room for a large one");
+    ski_pool_free(&pool, large);
+    ski_pool_free(&pool, small);
+    large = ski_pool_alloc(&pool, 14 * SKI_UNIT_BYTES);
+    OK(large != NULL, "and so does the last slab");
+    ski_arena_detach(arena);
+    close(fd);
+}
+
 int main(void)
 {
     struct ski_arena *arena;
@@ -158,7 +205,11 @@ int main(void)
     test_stress(arena);
     test_nothing_lost(arena, before);
     test_exhaustion();
+    test_home(5000);
+    test_home(35000);
+    test_home(100000);
     ski_arena_detach(arena);
     close(fd);
+    test_small_arena();
     return tap_end();
 }

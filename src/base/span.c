@@ -17,6 +17,12 @@
  * as all dirty free spans together stay below arena->keep; beyond that its
  * pages go back to the system before it becomes free.  `dirty` counts them per
  * span; a span that is cut gives its dirty units to the part in use.
+ *
+ * Giving back was wrong if the memory is wanted again: taking it costs a fault a
+ * page in every process.  So units that are taken without pages, as far as some
+ * had been given back, raise `keep` by as much, up to `keep_most`.  A program
+ * whose need goes up and down pays for one such turn, and one that frees for
+ * good pays nothing and holds nothing.
  */
 #include <assert.h>
 #include <stdatomic.h>
@@ -132,6 +138,17 @@ static struct ski_unit *find_free(struct ski_arena *arena, uint32_t units)
     return first_fit(arena, bin, units, UINT32_MAX);
 }
 
+/* Units without pages are taken: were they given back too early? */
+static void regret(struct ski_arena *arena, uint32_t units)
+{
+    uint32_t again = units < arena->given ? units : arena->given;
+
+    arena->given -= again;
+    arena->keep += again;
+    if (arena->keep > arena->keep_most)
+        arena->keep = arena->keep_most;
+}
+
 /* Takes @p units off the front of a free span; the rest stays free. */
 static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
                  enum ski_unit_kind kind)
@@ -141,6 +158,7 @@ static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
     uint32_t used  = span->dirty < units ? span->dirty : units;
 
     bin_remove(arena, span);
+    regret(arena, units - used);
     if (rest)
         add_free(arena, first + units, rest, span->dirty - used);
     for (uint32_t i = 1; kind == SKI_UNIT_SLAB && i < units; i++)
@@ -152,7 +170,7 @@ static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
 }
 
 /* Said at most once a second: a program may ask again and again. */
-static SKI_COLD skua_status_t exhausted(struct ski_arena *arena, size_t bytes)
+SKI_COLD skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes)
 {
     static _Atomic uint64_t again; /* ticks before which nothing is said */
     uint64_t                now = ski_ticks();
@@ -193,7 +211,7 @@ skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_uni
     void *found = ski_span_try(arena, bytes, kind);
 
     if (!found)
-        return exhausted(arena, bytes);
+        return ski_span_exhausted(arena, bytes);
     *span = found;
     return SKUA_OK;
 }
@@ -229,11 +247,12 @@ void ski_span_free(struct ski_arena *arena, void *memory)
     assert(memory == ski_unit_memory(arena, span));
     ski_poison(memory, (size_t)units << SKI_UNIT_SHIFT);
     ski_lock_acquire(&arena->lock);
-    if (((size_t)arena->dirty + units) << SKI_UNIT_SHIFT > arena->keep) {
+    if ((uint64_t)arena->dirty + units > arena->keep) {
         ski_lock_release(&arena->lock); /* the span is still ours: no need to hold others up */
         if (madvise(memory, (size_t)units << SKI_UNIT_SHIFT, MADV_REMOVE) == 0)
             dirty = 0;
         ski_lock_acquire(&arena->lock);
+        arena->given += units - dirty;
     }
     release(arena, first, units, dirty);
     ski_lock_release(&arena->lock);
