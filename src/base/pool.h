@@ -12,7 +12,8 @@
  * there are lines of it that only its owner has written, and they would have
  * to be fetched to be written here.
  *
- * Blocks above SKI_SMALL_BYTES are spans of their own.
+ * Blocks above SKI_SMALL_BYTES are spans of their own: they are larger than the
+ * caches in which that matters (docs/decisions/0026-large-blocks.md).
  */
 #ifndef SKI_POOL_H
 #define SKI_POOL_H
