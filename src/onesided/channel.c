@@ -177,7 +177,7 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
     made   = create(self, &layout, layout.bytes, fn, arg, name);
     if (!made)
         return SKUA_ERR_NOMEM;
-    made->combines = true;
+    made->combines = senders > 1; /* what one puts is the result */
     made->senders  = (uint32_t)senders;
     made->combine  = combine;
     ski_channel_clear(made);
