@@ -6,17 +6,18 @@
 #include <math.h>
 #include <stdint.h>
 
-/** The larger one; and what is not a number is larger than all. */
+/** The larger of two; what is not a number is infinite. */
 static inline double larger(double a, double b)
 {
-    return a >= b || isnan(a) ? a : b;
+    return isnan(a) || isnan(b) ? INFINITY : a > b ? a : b;
 }
 
-/** Bits that look like chance, of which the upper ones are the better. */
-static inline uint64_t scramble(uint64_t x)
+/** Bits that look like chance: Sebastiano Vigna's splitmix. */
+static inline uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    return (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
 }
 
 static inline void add_double(double *restrict to, const double *restrict from, int64_t count)

@@ -20,7 +20,7 @@ static double number(uint64_t round, int set, int matrix, int64_t row, int64_t c
     uint64_t x = (uint64_t)row << 32 ^ (uint64_t)column ^ (round * 4 + (uint64_t)set * 2) << 56 ^
                  (uint64_t)matrix << 31;
 
-    return (double)((int)(scramble(x) >> 59) - 16) / 16;
+    return (double)((int)(mix(x) >> 59) - 16) / 16;
 }
 
 static double get(const char *block, int64_t i)
