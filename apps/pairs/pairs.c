@@ -118,8 +118,7 @@ static bool report_checks(const Main *m)
 
 void report(const Main *m)
 {
-    const struct ways_series series = {options.forward ? "pairs-forward" : "pairs", options.series,
-                                       options.states};
+    const struct ways_series series = {"pairs", options.series, options.grain};
 
     printf(
         "%lld states, %lld planes, %lld points; %lld pairs of blocks of %lld states, %lld chunks;"
