@@ -411,9 +411,9 @@ struct block {
 
 #define SIGN UINT64_C(0x736b75612d6d656d)
 
-/* What is copied to a place little behind its own, modulo a page, is copied slowly: loads wait
- * for stores that only seem to be to the same place.  Large memory of others, that of malloc()
- * for example, begins with a page; ours in the middle of one. */
+/* What is copied to a place little behind its own, modulo a page, is copied slowly, as if loads
+ * waited for stores that only seem to be to the same place.  Large memory of others, that of
+ * malloc() for example, begins with a page; ours in the middle of one. */
 #define LEAD 2048
 
 static size_t lead(size_t bytes)
