@@ -414,11 +414,12 @@ struct block {
 /* What is copied to a place little behind its own, modulo a page, is copied slowly, as if loads
  * waited for stores that only seem to be to the same place.  Large memory of others, that of
  * malloc() for example, begins with a page; ours in the middle of one. */
-#define LEAD 2048
+#define LEAD       2048
+#define LEAD_LEAST 32768 /* of the memory that has it: it should not cost much */
 
 static size_t lead(size_t bytes)
 {
-    return bytes > SKI_SMALL_BYTES ? LEAD : 0;
+    return bytes > LEAD_LEAST ? LEAD : 0;
 }
 
 void *skua_channel_alloc(size_t bytes)
