@@ -75,6 +75,10 @@ static inline skua_layout skua_layout_of(const void *at, size_t bytes)
     return layout;
 }
 
+/** Copy all of @p from, which has as many bytes and does not overlap; nothing if both are the same
+ *  place. */
+SKUA_API void skua_layout_copy(const skua_layout *to, const skua_layout *from);
+
 /** What happens when data have come; @p arg as given.  Runs on the receiver's PE, inside its
  *  scheduler; may do what a handler may. */
 typedef void (*skua_channel_fn)(void *arg);

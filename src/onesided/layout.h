@@ -27,6 +27,12 @@ struct ski_path {
     skua_strided       other;   /* PIECES: that of the side that is written            */
 };
 
+/** All of them; 0: that is no size. */
+size_t ski_layout_bytes(const skua_layout *layout);
+
+/** Whether both have the same shape, wherever they are. */
+bool ski_layout_same(const skua_layout *a, const skua_layout *b);
+
 /** Simplify @p layout; *bytes is how many it has in all.  SKUA_ERR_INVAL, logged for @p call:
  *  it makes no sense, or, if it is @p written, overlaps itself. */
 skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
