@@ -76,11 +76,13 @@ SKUA_API uint64_t skua_landing_count(void);
 
 /* ---- what skuac's output stands on ----------------------------------------------------------- */
 
-/** The head of what arrived, checked: it has @p head bytes, and @p count items of @p each are
- *  with it, at *view. */
-SKUA_API const void *skua_found_landing(const void *data, size_t bytes, size_t head,
-                                        long long count, size_t each, const char *entry,
-                                        const skua_layout **view);
+/** The head of what arrived, of @p head bytes; ends the job if it is another. */
+SKUA_API const void *skua_found_head(const void *data, size_t bytes, size_t head,
+                                     int64_t *reference, const char *entry);
+
+/** The data: @p count items of @p each bytes. */
+SKUA_API const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count,
+                                               size_t each, const char *entry);
 
 /** Whether what is sent has so many bytes; ends the job if not. */
 SKUA_API void skua_check_landing(const skua_layout *from, long long count, size_t each,

@@ -71,12 +71,11 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-static bool is_sound(const skua_msg *msg)
+static bool is_sound(const struct ski_landing *landing, size_t bytes)
 {
-    const struct ski_landing *landing = ski_landing_of(msg);
-    size_t                    left    = msg->bytes - sizeof *landing;
+    size_t left = bytes - sizeof *landing;
 
-    return msg->bytes >= sizeof *landing && aligned(landing->head) <= left &&
+    return bytes >= sizeof *landing && aligned(landing->head) <= left &&
            landing->bytes == left - aligned(landing->head);
 }
 
@@ -84,7 +83,7 @@ void ski_landing_run(struct ski_object *object, const struct ski_entry *entry, s
 {
     struct ski_lane *lane;
 
-    if (!is_sound(msg))
+    if (!is_sound(ski_landing_of(msg), msg->bytes))
         ski_misuse("a message of %zu bytes from PE %d to %s::%s was not sent with "
                    "skua_invoke_landing()",
                    msg->bytes, msg->source, entry->of->def.name, entry->name);
@@ -141,15 +140,25 @@ void skua_landing_withdraw(void *self)
 /* ---- what skuac's output stands on --------------------------------------------------------------
  */
 
-const void *skua_found_landing(const void *data, size_t bytes, size_t head, long long count,
-                               size_t each, const char *entry, const skua_layout **view)
+const void *skua_found_head(const void *data, size_t bytes, size_t head, int64_t *reference,
+                            const char *entry)
+{
+    const struct ski_landing *landing = data;
+
+    if (!is_sound(landing, bytes) || landing->head != head)
+        skua_malformed(entry, bytes);
+    *reference = landing->reference;
+    return head_of(landing);
+}
+
+const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count, size_t each,
+                                      const char *entry)
 {
     struct ski_landing *landing = (struct ski_landing *)(uintptr_t)data;
 
-    if (landing->head != head || count < 0 || landing->bytes != (uint64_t)count * each)
+    if (count < 0 || (uint64_t)count > bytes / each || landing->bytes != (uint64_t)count * each)
         skua_malformed(entry, bytes);
-    *view = view_of(landing);
-    return head_of(landing);
+    return view_of(landing);
 }
 
 void skua_check_landing(const skua_layout *from, long long count, size_t each, const char *entry,
