@@ -220,50 +220,37 @@ static Block_element neighbour(const Block *b, int side)
 /* ---- messages
  * ------------------------------------------------------------------------------------ */
 
-static size_t cells_in(const skua_layout *l)
+static int cells_in(const skua_layout *l)
 {
     size_t cells = l->bytes / sizeof(float);
 
     for (int level = 0; level < l->levels; level++)
         cells *= l->count[level];
-    return cells;
-}
-
-/* Copies all blocks of a layout to @p packed, or from there. */
-static void copy(const skua_layout *l, float *packed, bool out)
-{
-    size_t inner_count = l->levels > 0 ? l->count[0] : 1, outer = l->levels > 1 ? l->count[1] : 1;
-
-    for (size_t k = 0; k < outer; k++)
-        for (size_t j = 0; j < inner_count; j++) {
-            char *at = (char *)l->at + (ptrdiff_t)k * l->stride[1] + (ptrdiff_t)j * l->stride[0];
-
-            if (l->bytes == sizeof *packed && out)
-                *packed = *(float *)(void *)at;
-            else
-                memcpy(out ? (void *)packed : at, out ? at : (void *)packed, l->bytes);
-            packed += l->bytes / sizeof *packed;
-        }
+    return (int)cells;
 }
 
 void send_faces(Block *b)
 {
     for (int side = first_side(); side < SIDES; side++) {
         skua_layout from = inner(b, &b->set[b->sweep % 2], side);
-        Face       *face = Face_new(cells_in(&from));
 
-        face->sweep = b->sweep;
-        face->side  = side ^ 1;
-        copy(&from, face->at, true);
-        Block_face(neighbour(b, side), face);
+        Block_face(neighbour(b, side), b->sweep, side ^ 1, cells_in(&from), &from);
     }
 }
 
-void take_face(Block *b, const Face *face)
+void take_face(Block *b, int side, const skua_layout *x)
 {
-    skua_layout to = ghost(b, &b->set[b->sweep % 2], (int)face->side);
+    skua_layout to = ghost(b, &b->set[b->sweep % 2], side);
 
-    copy(&to, face->at, false);
+    skua_layout_copy(&to, x);
+}
+
+/* The next sweep's ghost layers are free while this one's are read; those of later ones are not. */
+bool Block_land_face(Block *b, int64_t sweep, int side, int n, skua_layout *x)
+{
+    (void)n;
+    *x = ghost(b, &b->set[sweep % 2], side);
+    return sweep <= b->sweep + 1;
 }
 
 /* ---- channels ----------------------------------------------------------------------------------

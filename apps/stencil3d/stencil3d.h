@@ -45,7 +45,7 @@ int first_side(void);
 void create_channels(Block *block);
 void open_channel(Block *block, int set, int side, skua_channel channel);
 void send_faces(Block *block);
-void take_face(Block *block, const Face *face);
+void take_face(Block *block, int side, const skua_layout *x);
 void put_faces(Block *block);
 void release_ghosts(Block *block);
 void compute(Block *block);

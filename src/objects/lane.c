@@ -12,33 +12,51 @@
 #include "objects/objects.h"
 #include "onesided/layout.h"
 
-#define ENOUGH    1     /* equal steps before a habit is one                */
-#define MOST      16384 /* habits of a PE                                   */
-#define HEAD_MOST 64    /* bytes: messages with longer heads are not learned */
+#define ENOUGH 1     /* times that a step was the same as before it           */
+#define DEEP   2     /* messages that are expected at a time; a power of two  */
+#define MOST   16384 /* habits of a PE                                        */
+#define KEY    104   /* bytes: messages with longer heads are not learned     */
+#define HEAD   64    /* ... or longer than that                               */
+#define SHAPES 64    /* of places, on a PE                                    */
+#define ROUTES 32    /* that a PE remembers                                   */
 
 enum { IDLE, ARMED, BUSY, LANDED };
 
-struct ski_lane {
+/* Of memory where something lands; stays as it is until the job ends. */
+struct shape {
+    skua_layout given; /* by the program */
+    skua_layout simple;
+    size_t      bytes;
+};
+
+struct slot {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t state;
 
-    /* Of the side whose turn it is. */
-    int64_t     reference; /* armed for that, ... */
-    uint64_t    bytes;     /* ... of so many      */
-    skua_layout to;
-    skua_msg   *msg; /* whose data have landed */
+    int64_t             reference; /* what it is armed for, ... */
+    uint64_t            bytes;
+    char               *at; /* ... and where that shall land */
+    const struct shape *shape;
+    skua_msg           *msg; /* whose data have landed */
+};
+
+struct ski_lane {
+    struct slot slot[DEEP]; /* of messages by their number */
 
     /* Of the receiver. */
-    struct holder   *holder; /* NULL: nobody has had a message on it, or he has gone */
-    struct ski_lane *next;   /* of the holder                                        */
-    skua_land_fn     land;
-    uint64_t         delivered, last; /* messages, and their highest number */
-    int64_t          expected;        /* reference                          */
-    uint64_t         expected_bytes;
-    skua_layout      given; /* by the program; `to` has the same shape, simplified ... */
-    size_t           room;  /* ... and so many bytes                                   */
-    int32_t          sender;
-    bool             wanted; /* it should be armed */
-    unsigned char    head[HEAD_MOST];
+    _Alignas(SKI_CACHE_LINE) struct holder *holder; /* NULL: nobody has had a message on it, or
+                                                       he has gone */
+    struct ski_lane *next;                          /* of the holder                   */
+    uint64_t         last;            /* the highest number of a message that has come ...      */
+    int64_t          reference, step; /* ... and its reference, and what comes next    */
+    uint64_t         bytes;           /* ... of data                                   */
+    uint64_t         armed;           /* the highest number that a slot was armed for  */
+    uint32_t         missed;          /* messages before the last that have not come   */
+    bool             wanted;          /* a slot should be armed                        */
+
+    _Alignas(SKI_CACHE_LINE) skua_land_fn land;
+    const struct shape *shape; /* of the last place    */
+    int32_t             sender;
+    unsigned char       head[HEAD];
 };
 
 /* An object here that has had messages on lanes. */
@@ -52,21 +70,27 @@ struct holder {
 /* What a sender remembers of messages of one kind. */
 struct habit {
     struct ski_link  link;
-    skua_ref         ref;
-    uint32_t         entry;
-    uint32_t         head_bytes;
-    unsigned char    head[HEAD_MOST];
-    int64_t          reference, step; /* of the last one */
-    uint64_t         bytes;
-    unsigned         streak; /* so often the step was the same */
-    uint64_t         number; /* of messages on the lane        */
-    struct ski_lane *lane;
-    skua_layout      to, from; /* of the last copy ...         */
-    struct ski_path  path;     /* ... and the way between them */
+    int64_t          reference, step; /* of the last one                  */
+    uint64_t         bytes;           /* of its data                      */
+    uint64_t         number;          /* of messages on the lane          */
+    struct ski_lane *lane;            /* or NULL                          */
+    uint32_t         streak;          /* so often the step was the same   */
+    uint32_t         key_bytes;       /* collection, entry, index, head   */
+    unsigned char    key[];
+};
+
+/* From one shape to another. */
+struct route {
+    const struct shape *to;
+    skua_layout         from;
+    struct ski_path     path;
 };
 
 struct ski_lanes {
     struct ski_chains habits, holders;
+    struct shape     *shape[SHAPES];
+    struct route      route[ROUTES];
+    unsigned          shapes, routes; /* routes: so many were ever worked out */
     uint64_t          landed;
 };
 
@@ -82,49 +106,72 @@ static uint64_t word(uint64_t number, unsigned state)
     return number << 2 | state;
 }
 
+static struct slot *slot_for(struct ski_lane *lane, uint64_t number)
+{
+    return &lane->slot[number % DEEP];
+}
+
 /* ---- habits --------------------------------------------------------------------------------- */
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
+static unsigned char *append(unsigned char *at, const void *data, size_t bytes)
 {
-    const unsigned char *at = data;
+    memcpy(at, data, bytes);
+    return at + bytes;
+}
 
-    for (; bytes >= sizeof hash; at += sizeof hash, bytes -= sizeof hash) {
-        uint64_t eight;
+/* What tells kinds of messages apart; its bytes are a multiple of 8. */
+static size_t make_key(unsigned char key[KEY], const skua_ref *ref, uint32_t entry,
+                       const struct ski_landing *landing)
+{
+    uint32_t       lengths[2] = {entry << 8 | ref->index.bytes, landing->head};
+    unsigned char *end        = key;
 
-        memcpy(&eight, at, sizeof eight);
+    end = append(end, &ref->of.id, sizeof ref->of.id);
+    end = append(end, lengths, sizeof lengths);
+    end = append(end, &ref->index.at, ref->index.bytes);
+    end = append(end, landing + 1, landing->head);
+    while ((end - key) % 8)
+        *end++ = 0;
+    return (size_t)(end - key);
+}
+
+static uint64_t hash_of(const unsigned char *key, size_t bytes)
+{
+    uint64_t hash = bytes, eight;
+
+    for (size_t i = 0; i < bytes; i += sizeof eight) {
+        memcpy(&eight, key + i, sizeof eight);
         hash = (hash ^ eight) * SKI_GOLDEN;
+        hash ^= hash >> 29;
     }
-    while (bytes-- > 0)
-        hash = (hash ^ *at++) * SKI_GOLDEN;
-    return hash ^ hash >> 32;
+    return hash;
 }
 
-static bool is_of(const struct habit *habit, const skua_ref *ref, uint32_t entry, const void *head,
-                  size_t bytes)
+static struct habit *new_habit(struct ski_lanes *lanes, uint64_t hash, const unsigned char *key,
+                               size_t bytes)
 {
-    return habit->ref.of.id == ref->of.id && habit->entry == entry && habit->head_bytes == bytes &&
-           ski_index_equal(&habit->ref.index, &ref->index) && memcmp(habit->head, head, bytes) == 0;
-}
+    struct habit *habit = lanes->habits.count < MOST ? ski_malloc(sizeof *habit + bytes) : NULL;
 
-/* NULL: it is not to be learned. */
-static struct habit *habit_for(struct ski_lanes *lanes, const skua_ref *ref, uint32_t entry,
-                               const void *head, size_t bytes)
-{
-    uint64_t         hash = hash_bytes(ref->of.id ^ (uint64_t)entry << 48, head, bytes);
-    struct ski_link *link;
-    struct habit    *made;
-
-    hash = hash_bytes(hash, &ref->index.at, ref->index.bytes);
-    for (link = ski_chain_first(&lanes->habits, hash); link; link = link->next)
-        if (link->hash == hash && is_of((struct habit *)link, ref, entry, head, bytes))
-            return (struct habit *)link;
-    if (lanes->habits.count >= MOST)
+    if (!habit)
         return NULL;
-    made  = ski_malloc(sizeof *made);
-    *made = (struct habit){.ref = *ref, .entry = entry, .head_bytes = (uint32_t)bytes};
-    memcpy(made->head, head, bytes);
-    ski_chain_add(&lanes->habits, &made->link, hash);
-    return made;
+    *habit = (struct habit){.key_bytes = (uint32_t)bytes};
+    memcpy(habit->key, key, bytes);
+    ski_chain_add(&lanes->habits, &habit->link, hash);
+    return habit;
+}
+
+/* NULL: there are too many. */
+static struct habit *habit_for(struct ski_lanes *lanes, const unsigned char *key, size_t bytes)
+{
+    uint64_t hash = hash_of(key, bytes);
+
+    for (struct ski_link *link = ski_chain_first(&lanes->habits, hash); link; link = link->next) {
+        struct habit *habit = (struct habit *)link;
+
+        if (link->hash == hash && habit->key_bytes == bytes && memcmp(habit->key, key, bytes) == 0)
+            return habit;
+    }
+    return new_habit(lanes, hash, key, bytes);
 }
 
 /* Whether the next one can be expected. */
@@ -142,17 +189,14 @@ static bool note(struct habit *habit, const struct ski_landing *landing)
     return habit->streak >= ENOUGH;
 }
 
-/* Messages to an object of the same host, that are not copied on their way there. */
-static bool can_have_lane(const struct ski_pe *self, const skua_ref *ref)
+/* For messages to an object of the same host; NULL: it is elsewhere, or there is no memory. */
+static struct ski_lane *new_lane(struct ski_pe *self, const skua_ref *ref)
 {
-    return ski_config.channels != SKI_CHANNELS_MESSAGE && ref->index.bytes <= SKI_MSG_INDEX_BYTES &&
-           ski_job_index(self->job, skua_where(*ref)) >= 0;
-}
+    struct ski_lane *lane = NULL;
 
-static struct ski_lane *new_lane(struct ski_pe *self)
-{
-    struct ski_lane *lane = ski_pool_alloc(&self->pool, sizeof *lane);
-
+    if (ski_config.channels != SKI_CHANNELS_MESSAGE &&
+        ski_job_index(self->job, skua_where(*ref)) >= 0)
+        lane = ski_pool_alloc(&self->pool, sizeof *lane);
     if (!lane)
         return NULL;
     memset(lane, 0, sizeof *lane);
@@ -162,42 +206,48 @@ static struct ski_lane *new_lane(struct ski_pe *self)
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 
-/* The lane is ours if it is armed for this message. */
-static bool claim(struct ski_lane *lane, const struct ski_landing *landing)
+static const struct ski_path *path_between(struct ski_lanes *lanes, const struct shape *to,
+                                           const skua_layout *from)
 {
-    uint64_t armed = word(landing->number, ARMED);
+    unsigned      known = lanes->routes < ROUTES ? lanes->routes : ROUTES;
+    struct route *route;
 
-    if (atomic_load_explicit(&lane->state, memory_order_relaxed) != armed)
+    for (route = lanes->route; route < lanes->route + known; route++)
+        if (route->to == to && ski_layout_same(&route->from, from))
+            return &route->path;
+    route       = &lanes->route[lanes->routes++ % ROUTES];
+    route->to   = to;
+    route->from = *from;
+    ski_path_make(&route->path, &to->simple, from);
+    return &route->path;
+}
+
+/* The slot is ours if it is armed for this message. */
+static bool claim(struct slot *slot, uint64_t number)
+{
+    uint64_t armed = word(number, ARMED);
+
+    if (atomic_load_explicit(&slot->state, memory_order_relaxed) != armed)
         return false;
-    return atomic_compare_exchange_strong_explicit(&lane->state, &armed,
-                                                   word(landing->number, BUSY),
+    return atomic_compare_exchange_strong_explicit(&slot->state, &armed, word(number, BUSY),
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-static void copy(struct habit *habit, const skua_layout *to, const skua_layout *from)
+static bool put(struct ski_lanes *lanes, struct ski_lane *lane, skua_msg *msg,
+                const skua_layout *from)
 {
-    if (!ski_layout_same(&habit->to, to) || !ski_layout_same(&habit->from, from)) {
-        habit->to   = *to;
-        habit->from = *from;
-        ski_path_make(&habit->path, to, from);
-    }
-    ski_path_copy(&habit->path, to->at, from->at);
-}
-
-static bool put(struct habit *habit, skua_msg *msg, const skua_layout *from)
-{
-    struct ski_lane          *lane    = habit->lane;
     const struct ski_landing *landing = ski_landing_of(msg);
+    struct slot              *slot    = slot_for(lane, landing->number);
     bool                      fits;
 
-    if (!claim(lane, landing))
+    if (!claim(slot, landing->number))
         return false;
-    fits = lane->reference == landing->reference && lane->bytes == landing->bytes;
+    fits = slot->reference == landing->reference && slot->bytes == landing->bytes;
     if (fits) {
-        copy(habit, &lane->to, from);
-        lane->msg = msg;
+        ski_path_copy(path_between(lanes, slot->shape, from), slot->at, from->at);
+        slot->msg = msg;
     }
-    atomic_store_explicit(&lane->state, word(landing->number, fits ? LANDED : IDLE),
+    atomic_store_explicit(&slot->state, word(landing->number, fits ? LANDED : IDLE),
                           memory_order_release);
     return fits;
 }
@@ -205,24 +255,27 @@ static bool put(struct habit *habit, skua_msg *msg, const skua_layout *from)
 bool ski_lane_send(struct ski_pe *self, const skua_ref *ref, skua_entry entry, skua_msg *msg,
                    const skua_layout *from)
 {
+    struct ski_lanes   *lanes   = lanes_of(self);
     struct ski_landing *landing = ski_landing_of(msg);
+    unsigned char       key[KEY];
     struct habit       *habit;
     bool                expected;
 
-    if (landing->head > HEAD_MOST)
+    /* A longer index would not let the message stay where it is. */
+    if (landing->head > HEAD || ref->index.bytes > SKI_MSG_INDEX_BYTES)
         return false;
-    habit = habit_for(lanes_of(self), ref, entry.id, landing + 1, landing->head);
+    habit = habit_for(lanes, key, make_key(key, ref, entry.id, landing));
     if (!habit)
         return false;
     expected = note(habit, landing);
-    if (expected && !habit->lane && can_have_lane(self, ref))
-        habit->lane = new_lane(self);
+    if (expected && !habit->lane)
+        habit->lane = new_lane(self, ref);
     if (!habit->lane)
         return false;
     landing->lane   = habit->lane;
     landing->number = ++habit->number;
     landing->step   = expected ? habit->step : 0;
-    return put(habit, msg, from);
+    return put(lanes, habit->lane, msg, from);
 }
 
 /* ---- holders ----------------------------------------------------------------------------------
@@ -259,6 +312,7 @@ static void adopt(struct ski_lane *lane, struct ski_object *object, const struct
     lane->next    = holder->first;
     holder->first = lane;
     lane->land    = entry->land;
+    lane->shape   = NULL;
     lane->wanted  = false;
     memcpy(lane->head, landing + 1, landing->head);
 }
@@ -270,7 +324,7 @@ static void want(struct ski_lane *lane, bool wanted)
     lane->wanted = wanted;
 }
 
-/* ---- the receiver -------------------------------------------------------------------------------
+/* ---- arriving ----------------------------------------------------------------------------------
  */
 
 /* The lane that a message names; NULL: none that means something here. */
@@ -279,84 +333,164 @@ static struct ski_lane *named(const struct ski_pe *self, const skua_msg *msg)
     struct ski_lane *lane = ski_landing_of(msg)->lane;
 
     if (!lane || ski_job_index(self->job, msg->source) < 0 ||
-        (uintptr_t)lane % SKI_CACHE_LINE != 0 || ski_landing_of(msg)->head > HEAD_MOST ||
+        (uintptr_t)lane % SKI_CACHE_LINE != 0 || ski_landing_of(msg)->head > HEAD ||
         !ski_arena_contains(self->pool.arena, lane) ||
         !ski_arena_contains(self->pool.arena, lane + 1))
         return NULL;
     return lane;
 }
 
-/* What the message says about the lane. */
-static void take(struct ski_lane *lane, skua_msg *msg)
+/* The view of a message whose data are where the slot says. */
+static void set_view(struct ski_landing *landing, const struct slot *slot)
+{
+    landing->view    = slot->shape->given;
+    landing->view.at = slot->at;
+    landing->apart   = 1;
+}
+
+/* The slot of a message that has come is idle. */
+static void take_slot(struct slot *slot, skua_msg *msg)
 {
     struct ski_landing *landing = ski_landing_of(msg);
-    uint64_t            state   = atomic_load_explicit(&lane->state, memory_order_acquire);
+    uint64_t            state   = atomic_load_explicit(&slot->state, memory_order_acquire);
 
-    if (state == word(landing->number, LANDED) && lane->msg == msg) {
-        landing->view  = lane->given;
-        landing->apart = 1;
+    if (state == word(landing->number, LANDED) && slot->msg == msg) {
+        set_view(landing, slot);
         ski_self->objects->lanes->landed++;
     }
-    if ((state & 3) == ARMED || landing->apart)
-        atomic_store_explicit(&lane->state, word(0, IDLE), memory_order_relaxed);
-    lane->delivered++;
-    lane->last           = landing->number > lane->last ? landing->number : lane->last;
-    lane->expected       = (int64_t)((uint64_t)landing->reference + (uint64_t)landing->step);
-    lane->expected_bytes = landing->bytes;
-    want(lane, landing->step != 0);
+    if (landing->apart || state == word(landing->number, ARMED))
+        atomic_store_explicit(&slot->state, word(0, IDLE), memory_order_relaxed);
+}
+
+/* The state of a slot that is not armed any more, and that nobody copies to. */
+static unsigned disarm(struct slot *slot)
+{
+    uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+
+    if ((state & 3) == ARMED &&
+        atomic_compare_exchange_strong_explicit(&slot->state, &state, word(0, IDLE),
+                                                memory_order_acquire, memory_order_acquire))
+        return IDLE;
+    for (; (state & 3) == BUSY; state = atomic_load_explicit(&slot->state, memory_order_acquire))
+        sched_yield();
+    return state & 3;
+}
+
+/* The pattern is broken: what was promised is taken back, if it is not used already. */
+static void expect_nothing(struct ski_lane *lane)
+{
+    for (struct slot *slot = lane->slot; slot < lane->slot + DEEP; slot++)
+        if ((atomic_load_explicit(&slot->state, memory_order_relaxed) & 3) == ARMED)
+            disarm(slot);
+}
+
+/* Numbers come in any order: how many are missing below the highest. */
+static void count(struct ski_lane *lane, uint64_t number)
+{
+    if (number > lane->last) {
+        lane->missed += (uint32_t)(number - lane->last - 1);
+        lane->last = number;
+    } else {
+        lane->missed--;
+    }
 }
 
 struct ski_lane *ski_lane_arrived(struct ski_object *object, const struct ski_entry *entry,
                                   skua_msg *msg)
 {
-    struct ski_lane *lane = named(ski_self, msg);
+    const struct ski_landing *landing = ski_landing_of(msg);
+    struct ski_lane          *lane    = named(ski_self, msg);
 
     if (!lane)
         return NULL;
     if (!lane->holder)
-        adopt(lane, object, entry, ski_landing_of(msg));
+        adopt(lane, object, entry, landing);
     if (lane->holder->object != object)
         return NULL;
-    take(lane, msg);
+    take_slot(slot_for(lane, landing->number), msg);
+    count(lane, landing->number);
+    if (landing->number != lane->last)
+        return lane;
+    lane->reference = landing->reference;
+    lane->step      = landing->step;
+    lane->bytes     = landing->bytes;
+    want(lane, landing->step != 0);
+    if (SKI_UNLIKELY(landing->step == 0))
+        expect_nothing(lane);
     return lane;
 }
 
-/* Whether the sender reaches it. */
-static bool is_reached(const struct ski_pe *self, const struct ski_lane *lane)
+/* ---- arming ------------------------------------------------------------------------------------
+ */
+
+static const struct shape *new_shape(struct ski_pe *self, const skua_layout *given)
 {
-    return ski_arena_contains(self->pool.arena, lane->given.at) ||
+    struct ski_lanes *lanes = self->objects->lanes;
+    struct shape     *shape;
+
+    if (lanes->shapes == SHAPES || !(shape = ski_pool_alloc(&self->pool, sizeof *shape)))
+        return NULL;
+    if (ski_layout_check("where a message shall land", given, true, &shape->simple,
+                         &shape->bytes) != SKUA_OK) {
+        ski_pool_free(&self->pool, shape);
+        return NULL;
+    }
+    shape->given                         = *given;
+    return lanes->shape[lanes->shapes++] = shape;
+}
+
+/* NULL: the layout makes no sense, or there are too many. */
+static const struct shape *shape_of(struct ski_pe *self, const struct ski_lane *lane,
+                                    const skua_layout *given)
+{
+    const struct ski_lanes *lanes = self->objects->lanes;
+
+    if (lane->shape && ski_layout_same(&lane->shape->given, given))
+        return lane->shape;
+    for (unsigned i = 0; i < lanes->shapes; i++)
+        if (ski_layout_same(&lanes->shape[i]->given, given))
+            return lanes->shape[i];
+    return new_shape(self, given);
+}
+
+/* Whether the sender reaches it. */
+static bool is_reached(const struct ski_pe *self, const struct ski_lane *lane, const void *at)
+{
+    return ski_arena_contains(self->pool.arena, at) ||
            ski_job_process_of(self->job, lane->sender) == ski_job_process_of(self->job, self->pe);
 }
 
-/* The place that the program has given is taken, if it makes sense. */
-static bool accept(struct ski_lane *lane, const skua_layout *given)
+static void arm_slot(struct ski_lane *lane, uint64_t number, int64_t reference, void *at)
 {
-    if (!ski_layout_same(given, &lane->given)) {
-        lane->room = 0;
-        if (ski_layout_check("where a message shall land", given, true, &lane->to, &lane->room) !=
-            SKUA_OK)
-            return false;
-    }
-    lane->given = *given;
-    lane->to.at = given->at;
-    return lane->room == lane->expected_bytes && is_reached(ski_self, lane);
+    struct slot *slot = slot_for(lane, number);
+
+    slot->reference = reference;
+    slot->bytes     = lane->bytes;
+    slot->at        = at;
+    slot->shape     = lane->shape;
+    lane->armed     = number;
+    atomic_store_explicit(&slot->state, word(number, ARMED), memory_order_release);
 }
 
-static void arm(struct ski_lane *lane)
+/* False: not now. */
+static bool arm_next(struct ski_pe *self, struct ski_lane *lane, void *object)
 {
-    struct ski_object *object = lane->holder->object;
-    skua_layout        given;
+    uint64_t    number    = (lane->armed > lane->last ? lane->armed : lane->last) + 1;
+    uint64_t    steps     = number - lane->last;
+    int64_t     reference = (int64_t)((uint64_t)lane->reference + steps * (uint64_t)lane->step);
+    skua_layout given;
 
-    if (lane->delivered != lane->last ||
-        (atomic_load_explicit(&lane->state, memory_order_relaxed) & 3) != IDLE ||
-        !lane->land(object + 1, lane->expected, lane->head, &given))
-        return;
-    want(lane, false);
-    if (!accept(lane, &given))
-        return;
-    lane->reference = lane->expected;
-    lane->bytes     = lane->expected_bytes;
-    atomic_store_explicit(&lane->state, word(lane->last + 1, ARMED), memory_order_release);
+    if (steps > DEEP || lane->missed > 0 ||
+        (atomic_load_explicit(&slot_for(lane, number)->state, memory_order_relaxed) & 3) != IDLE ||
+        !lane->land(object, reference, lane->head, &given))
+        return false;
+    lane->shape = shape_of(self, lane, &given);
+    if (!lane->shape || lane->shape->bytes != lane->bytes || !is_reached(self, lane, given.at)) {
+        want(lane, false);
+        return false;
+    }
+    arm_slot(lane, number, reference, given.at);
+    return true;
 }
 
 void ski_lane_after(struct ski_object *object, const struct ski_lane *lane)
@@ -365,48 +499,38 @@ void ski_lane_after(struct ski_object *object, const struct ski_lane *lane)
 
     if (!holder || holder->wanted == 0 || object->state != SKI_ALIVE)
         return;
-    for (struct ski_lane *each = holder->first; each; each = each->next)
-        if (each->wanted)
-            arm(each);
+    for (struct ski_lane *each = holder->first; each; each = each->next) {
+        if (!each->wanted)
+            continue;
+        while (arm_next(ski_self, each, object + 1))
+            ;
+        if (each->armed == each->last + DEEP)
+            want(each, false);
+    }
 }
 
 /* ---- taking back -------------------------------------------------------------------------------
  */
 
-/* The state of a lane that is not armed any more, and that nobody copies to. */
-static unsigned disarm(struct ski_lane *lane)
-{
-    uint64_t state = atomic_load_explicit(&lane->state, memory_order_acquire);
-
-    if ((state & 3) == ARMED &&
-        atomic_compare_exchange_strong_explicit(&lane->state, &state, word(0, IDLE),
-                                                memory_order_acquire, memory_order_acquire))
-        return IDLE;
-    for (; (state & 3) == BUSY; state = atomic_load_explicit(&lane->state, memory_order_acquire))
-        sched_yield();
-    return state & 3;
-}
-
 static void withdraw(struct ski_lane *lane)
 {
-    struct ski_landing *landing;
-
-    if (disarm(lane) == LANDED) {
-        landing        = ski_landing_of(lane->msg);
-        landing->view  = lane->given;
-        landing->apart = 1;
-        ski_landing_fill(lane->msg);
-        atomic_store_explicit(&lane->state, word(0, IDLE), memory_order_release);
-    }
+    for (struct slot *slot = lane->slot; slot < lane->slot + DEEP; slot++)
+        if (disarm(slot) == LANDED) {
+            set_view(ski_landing_of(slot->msg), slot);
+            ski_landing_fill(slot->msg);
+            atomic_store_explicit(&slot->state, word(0, IDLE), memory_order_release);
+        }
     lane->holder = NULL;
 }
 
 void ski_lane_dropped(skua_msg *msg)
 {
     struct ski_lane *lane = named(ski_self, msg);
+    struct slot     *slot = lane ? slot_for(lane, ski_landing_of(msg)->number) : NULL;
 
-    if (lane && lane->msg == msg && disarm(lane) == LANDED)
-        atomic_store_explicit(&lane->state, word(0, IDLE), memory_order_relaxed);
+    if (slot && atomic_load_explicit(&slot->state, memory_order_acquire) ==
+                    word(ski_landing_of(msg)->number, LANDED))
+        atomic_store_explicit(&slot->state, word(0, IDLE), memory_order_relaxed);
 }
 
 void ski_lanes_withdraw(struct ski_object *object)

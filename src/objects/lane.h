@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lane.h - learned channels: where the next message of a kind shall land.
+ * lane.h - learned channels: where the next messages of a kind shall land.
  *
  * The sender has a *habit* for each kind of message: to this entry of this object, with this head.
- * It counts how often the reference has gone on by the same step.  When it has done so often
- * enough the habit gets a *lane*, in the arena, which its messages name from then on.  The
- * receiver answers on the lane: it *arms* it with the place for the message that comes next, by
- * number and reference, when it has had all that came before.  The sender who finds his
- * message expected claims the lane, copies, and sends the message without its data.
+ * It notes whether the reference goes on by the same step.  When it does the habit gets a
+ * *lane*, in the arena, which its messages name from then on, with their number.  The receiver
+ * answers on the lane: it *arms* a slot with the place for the message that comes next, by number
+ * and reference, and another for the one after it, since a sender may be a step ahead.  The
+ * sender who finds his message expected claims the slot, copies, and sends the message without
+ * its data.
  *
  *      idle --arm--> armed --claim--> busy --copied--> landed --delivered--> idle
- *             (receiver)    (sender)        (sender)          (receiver)
- *                      `--> idle (withdrawn, or another message came: receiver)
+ *           (receiver)     (sender)        (sender)          (receiver)
+ *                      `--> idle (withdrawn, or the message came otherwise: receiver)
  *
- * The state and the number that it is about are one word.  Everything else of a lane belongs to
- * the side whose turn it is.  Arming releases the place; the claim acquires it; `landed` releases
- * the data, for a receiver who must look for them himself (a message that is delivered brings its
- * own order).
+ * The state and the number that it is about are one word.  All else in a slot belongs to the side
+ * whose turn it is.  Arming releases the place, and the claim acquires it; `landed` releases the
+ * data, and whoever looks for them in the slot acquires them.
  *
- * A lane is armed only for the message that follows all that were delivered, and those of one kind
- * are counted at both ends: what is lost, or came round another way, leaves the lane idle for
- * ever, which is safe.  Lanes stay until the job ends: there are never more of them than kinds
- * of messages, MOST on a PE.
+ * A slot is armed only when all messages before the last one have come, by both ends' count: what
+ * is lost, or came round another way, leaves the lane idle for ever, which is safe.  Lanes stay
+ * until the job ends: there are not more than kinds of messages, and at most MOST on a PE.
+ *
+ * Each step of a stencil goes through all lanes of a PE, so they are kept small: shapes of places
+ * (`struct shape`) and what was worked out about copying between two (`struct route`) are few, and
+ * shared by all lanes.
  */
 #ifndef SKI_LANE_H
 #define SKI_LANE_H
