@@ -249,8 +249,10 @@ void take_face(Block *b, int side, const skua_layout *x)
 bool Block_land_face(Block *b, int64_t sweep, int side, int n, skua_layout *x)
 {
     (void)n;
+    if (sweep > b->sweep + 1)
+        return false;
     *x = ghost(b, &b->set[sweep % 2], side);
-    return sweep <= b->sweep + 1;
+    return true;
 }
 
 /* ---- channels ----------------------------------------------------------------------------------

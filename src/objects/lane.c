@@ -29,34 +29,35 @@ struct shape {
     size_t      bytes;
 };
 
-struct slot {
+struct ski_berth {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t state;
 
-    int64_t             reference; /* what it is armed for, ... */
-    uint64_t            bytes;
-    char               *at; /* ... and where that shall land */
+    int64_t             reference; /* what it is armed for, ...      */
+    uint64_t            bytes;     /* ...                            */
+    char               *at;        /* ... where that shall land, ... */
     const struct shape *shape;
-    skua_msg           *msg; /* whose data have landed */
+    struct ski_object  *object; /* ... and who waits for it, ...  */
+    skua_msg           *msg;    /* whose data have landed         */
+    int32_t             pe;     /* ... where                      */
 };
 
 struct ski_lane {
-    struct slot slot[DEEP]; /* of messages by their number */
+    struct ski_berth berth[DEEP]; /* of messages by their number */
 
     /* Of the receiver. */
     _Alignas(SKI_CACHE_LINE) struct holder *holder; /* NULL: nobody has had a message on it, or
                                                        he has gone */
-    struct ski_lane *next;                          /* of the holder                   */
-    uint64_t         last;            /* the highest number of a message that has come ...      */
-    int64_t          reference, step; /* ... and its reference, and what comes next    */
-    uint64_t         bytes;           /* ... of data                                   */
-    uint64_t         armed;           /* the highest number that a slot was armed for  */
-    uint32_t         missed;          /* messages before the last that have not come   */
-    bool             wanted;          /* a slot should be armed                        */
+    struct ski_lane *next;            /* of the holder                                     */
+    uint64_t         last;            /* the highest number of a message that has come ... */
+    int64_t          reference, step; /* ... and its reference, and what comes next        */
+    uint64_t         bytes;           /* ... of data                                       */
+    uint64_t         armed;           /* the highest number that a berth was armed for      */
+    uint32_t         missed;          /* messages before the last that have not come       */
+    uint16_t         entry;
+    bool             wanted; /* a berth should be armed               */
+    bool             near;   /* the sender is of our process         */
 
-    _Alignas(SKI_CACHE_LINE) skua_land_fn land;
-    const struct shape *shape; /* of the last place    */
-    int32_t             sender;
-    unsigned char       head[HEAD];
+    _Alignas(SKI_CACHE_LINE) unsigned char head[HEAD];
 };
 
 /* An object here that has had messages on lanes. */
@@ -76,6 +77,7 @@ struct habit {
     struct ski_lane *lane;            /* or NULL                          */
     uint32_t         streak;          /* so often the step was the same   */
     uint32_t         key_bytes;       /* collection, entry, index, head   */
+    struct habit    *follower;        /* what was sent next, last time    */
     unsigned char    key[];
 };
 
@@ -88,6 +90,7 @@ struct route {
 
 struct ski_lanes {
     struct ski_chains habits, holders;
+    struct habit     *recent; /* what was sent last */
     struct shape     *shape[SHAPES];
     struct route      route[ROUTES];
     unsigned          shapes, routes; /* routes: so many were ever worked out */
@@ -106,9 +109,9 @@ static uint64_t word(uint64_t number, unsigned state)
     return number << 2 | state;
 }
 
-static struct slot *slot_for(struct ski_lane *lane, uint64_t number)
+static struct ski_berth *berth_for(struct ski_lane *lane, uint64_t number)
 {
-    return &lane->slot[number % DEEP];
+    return &lane->berth[number % DEEP];
 }
 
 /* ---- habits --------------------------------------------------------------------------------- */
@@ -121,7 +124,7 @@ static unsigned char *append(unsigned char *at, const void *data, size_t bytes)
 
 /* What tells kinds of messages apart; its bytes are a multiple of 8. */
 static size_t make_key(unsigned char key[KEY], const skua_ref *ref, uint32_t entry,
-                       const struct ski_landing *landing)
+                       const struct ski_landing *landing, const void *head)
 {
     uint32_t       lengths[2] = {entry << 8 | ref->index.bytes, landing->head};
     unsigned char *end        = key;
@@ -129,7 +132,7 @@ static size_t make_key(unsigned char key[KEY], const skua_ref *ref, uint32_t ent
     end = append(end, &ref->of.id, sizeof ref->of.id);
     end = append(end, lengths, sizeof lengths);
     end = append(end, &ref->index.at, ref->index.bytes);
-    end = append(end, landing + 1, landing->head);
+    end = append(end, head, landing->head);
     while ((end - key) % 8)
         *end++ = 0;
     return (size_t)(end - key);
@@ -160,18 +163,42 @@ static struct habit *new_habit(struct ski_lanes *lanes, uint64_t hash, const uns
     return habit;
 }
 
+static void fetch(const struct habit *habit)
+{
+    __builtin_prefetch(habit);
+    __builtin_prefetch((const char *)habit + SKI_CACHE_LINE);
+}
+
+static bool is_of(const struct habit *habit, const unsigned char *key, size_t bytes)
+{
+    return habit->key_bytes == bytes && memcmp(habit->key, key, bytes) == 0;
+}
+
 /* NULL: there are too many. */
-static struct habit *habit_for(struct ski_lanes *lanes, const unsigned char *key, size_t bytes)
+static struct habit *find_habit(struct ski_lanes *lanes, const unsigned char *key, size_t bytes)
 {
     uint64_t hash = hash_of(key, bytes);
 
-    for (struct ski_link *link = ski_chain_first(&lanes->habits, hash); link; link = link->next) {
-        struct habit *habit = (struct habit *)link;
-
-        if (link->hash == hash && habit->key_bytes == bytes && memcmp(habit->key, key, bytes) == 0)
-            return habit;
-    }
+    for (struct ski_link *link = ski_chain_first(&lanes->habits, hash); link; link = link->next)
+        if (link->hash == hash && is_of((struct habit *)link, key, bytes))
+            return (struct habit *)link;
     return new_habit(lanes, hash, key, bytes);
+}
+
+/* Messages tend to follow each other as they did before: so the next one is known, and what will
+ * be needed for it is fetched. */
+static struct habit *habit_for(struct ski_lanes *lanes, const unsigned char *key, size_t bytes)
+{
+    struct habit *before = lanes->recent, *habit = before ? before->follower : NULL;
+
+    if (!habit || !is_of(habit, key, bytes))
+        habit = find_habit(lanes, key, bytes);
+    if (before)
+        before->follower = habit;
+    lanes->recent = habit;
+    if (habit && habit->follower)
+        fetch(habit->follower);
+    return habit;
 }
 
 /* Whether the next one can be expected. */
@@ -200,7 +227,6 @@ static struct ski_lane *new_lane(struct ski_pe *self, const skua_ref *ref)
     if (!lane)
         return NULL;
     memset(lane, 0, sizeof *lane);
-    lane->sender = self->pe;
     return lane;
 }
 
@@ -222,60 +248,57 @@ static const struct ski_path *path_between(struct ski_lanes *lanes, const struct
     return &route->path;
 }
 
-/* The slot is ours if it is armed for this message. */
-static bool claim(struct slot *slot, uint64_t number)
+/* The berth is ours if it is armed for this message. */
+static bool is_expected(struct ski_berth *berth, const struct ski_landing *landing)
 {
-    uint64_t armed = word(number, ARMED);
+    uint64_t armed = word(landing->number, ARMED);
 
-    if (atomic_load_explicit(&slot->state, memory_order_relaxed) != armed)
+    if (atomic_load_explicit(&berth->state, memory_order_relaxed) != armed ||
+        !atomic_compare_exchange_strong_explicit(&berth->state, &armed, word(landing->number, BUSY),
+                                                 memory_order_acquire, memory_order_relaxed))
         return false;
-    return atomic_compare_exchange_strong_explicit(&slot->state, &armed, word(number, BUSY),
-                                                   memory_order_acquire, memory_order_relaxed);
+    if (SKI_LIKELY(berth->reference == landing->reference && berth->bytes == landing->bytes))
+        return true;
+    atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_release);
+    return false;
 }
 
-static bool put(struct ski_lanes *lanes, struct ski_lane *lane, skua_msg *msg,
-                const skua_layout *from)
+struct ski_berth *ski_lane_claim(struct ski_pe *self, const skua_ref *ref, skua_entry entry,
+                                 struct ski_landing *landing, const void *head)
 {
-    const struct ski_landing *landing = ski_landing_of(msg);
-    struct slot              *slot    = slot_for(lane, landing->number);
-    bool                      fits;
-
-    if (!claim(slot, landing->number))
-        return false;
-    fits = slot->reference == landing->reference && slot->bytes == landing->bytes;
-    if (fits) {
-        ski_path_copy(path_between(lanes, slot->shape, from), slot->at, from->at);
-        slot->msg = msg;
-    }
-    atomic_store_explicit(&slot->state, word(landing->number, fits ? LANDED : IDLE),
-                          memory_order_release);
-    return fits;
-}
-
-bool ski_lane_send(struct ski_pe *self, const skua_ref *ref, skua_entry entry, skua_msg *msg,
-                   const skua_layout *from)
-{
-    struct ski_lanes   *lanes   = lanes_of(self);
-    struct ski_landing *landing = ski_landing_of(msg);
-    unsigned char       key[KEY];
-    struct habit       *habit;
-    bool                expected;
+    unsigned char     key[KEY];
+    struct habit     *habit;
+    struct ski_berth *berth;
+    bool              expected;
 
     /* A longer index would not let the message stay where it is. */
     if (landing->head > HEAD || ref->index.bytes > SKI_MSG_INDEX_BYTES)
-        return false;
-    habit = habit_for(lanes, key, make_key(key, ref, entry.id, landing));
+        return NULL;
+    habit = habit_for(lanes_of(self), key, make_key(key, ref, entry.id, landing, head));
     if (!habit)
-        return false;
+        return NULL;
     expected = note(habit, landing);
     if (expected && !habit->lane)
         habit->lane = new_lane(self, ref);
     if (!habit->lane)
-        return false;
+        return NULL;
     landing->lane   = habit->lane;
     landing->number = ++habit->number;
     landing->step   = expected ? habit->step : 0;
-    return put(lanes, habit->lane, msg, from);
+    berth           = berth_for(habit->lane, landing->number);
+    return is_expected(berth, landing) ? berth : NULL;
+}
+
+struct ski_object *ski_lane_put(struct ski_pe *self, struct ski_berth *berth, skua_msg *msg,
+                                const skua_layout *from)
+{
+    struct ski_object *here = berth->pe == self->pe ? berth->object : NULL;
+
+    ski_path_copy(path_between(self->objects->lanes, berth->shape, from), berth->at, from->at);
+    berth->msg = msg;
+    atomic_store_explicit(&berth->state, word(ski_landing_of(msg)->number, LANDED),
+                          memory_order_release);
+    return here;
 }
 
 /* ---- holders ----------------------------------------------------------------------------------
@@ -303,16 +326,17 @@ static struct holder *holder_of(struct ski_lanes *lanes, struct ski_object *obje
 }
 
 /* The first message on a lane, here: the object is the one that answers on it. */
-static void adopt(struct ski_lane *lane, struct ski_object *object, const struct ski_entry *entry,
-                  const struct ski_landing *landing)
+static void adopt(struct ski_lane *lane, struct ski_object *object, const skua_msg *msg)
 {
-    struct holder *holder = holder_of(lanes_of(ski_self), object);
+    struct holder            *holder  = holder_of(lanes_of(ski_self), object);
+    const struct ski_landing *landing = ski_landing_of(msg);
+    const struct ski_job     *job     = ski_self->job;
 
     lane->holder  = holder;
     lane->next    = holder->first;
     holder->first = lane;
-    lane->land    = entry->land;
-    lane->shape   = NULL;
+    lane->entry   = msg->handler;
+    lane->near    = ski_job_process_of(job, msg->source) == ski_job_process_of(job, ski_self->pe);
     lane->wanted  = false;
     memcpy(lane->head, landing + 1, landing->head);
 }
@@ -340,38 +364,38 @@ static struct ski_lane *named(const struct ski_pe *self, const skua_msg *msg)
     return lane;
 }
 
-/* The view of a message whose data are where the slot says. */
-static void set_view(struct ski_landing *landing, const struct slot *slot)
+/* The view of a message whose data are where the berth says. */
+static void set_view(struct ski_landing *landing, const struct ski_berth *berth)
 {
-    landing->view    = slot->shape->given;
-    landing->view.at = slot->at;
+    ski_layout_assign(&landing->view, &berth->shape->given);
+    landing->view.at = berth->at;
     landing->apart   = 1;
 }
 
-/* The slot of a message that has come is idle. */
-static void take_slot(struct slot *slot, skua_msg *msg)
+/* The berth of a message that has come is idle. */
+static void take_berth(struct ski_berth *berth, skua_msg *msg)
 {
     struct ski_landing *landing = ski_landing_of(msg);
-    uint64_t            state   = atomic_load_explicit(&slot->state, memory_order_acquire);
+    uint64_t            state   = atomic_load_explicit(&berth->state, memory_order_acquire);
 
-    if (state == word(landing->number, LANDED) && slot->msg == msg) {
-        set_view(landing, slot);
+    if (state == word(landing->number, LANDED) && berth->msg == msg) {
+        set_view(landing, berth);
         ski_self->objects->lanes->landed++;
     }
     if (landing->apart || state == word(landing->number, ARMED))
-        atomic_store_explicit(&slot->state, word(0, IDLE), memory_order_relaxed);
+        atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_relaxed);
 }
 
-/* The state of a slot that is not armed any more, and that nobody copies to. */
-static unsigned disarm(struct slot *slot)
+/* The state of a berth that is not armed any more, and that nobody copies to. */
+static unsigned disarm(struct ski_berth *berth)
 {
-    uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    uint64_t state = atomic_load_explicit(&berth->state, memory_order_acquire);
 
     if ((state & 3) == ARMED &&
-        atomic_compare_exchange_strong_explicit(&slot->state, &state, word(0, IDLE),
+        atomic_compare_exchange_strong_explicit(&berth->state, &state, word(0, IDLE),
                                                 memory_order_acquire, memory_order_acquire))
         return IDLE;
-    for (; (state & 3) == BUSY; state = atomic_load_explicit(&slot->state, memory_order_acquire))
+    for (; (state & 3) == BUSY; state = atomic_load_explicit(&berth->state, memory_order_acquire))
         sched_yield();
     return state & 3;
 }
@@ -379,9 +403,9 @@ static unsigned disarm(struct slot *slot)
 /* The pattern is broken: what was promised is taken back, if it is not used already. */
 static void expect_nothing(struct ski_lane *lane)
 {
-    for (struct slot *slot = lane->slot; slot < lane->slot + DEEP; slot++)
-        if ((atomic_load_explicit(&slot->state, memory_order_relaxed) & 3) == ARMED)
-            disarm(slot);
+    for (struct ski_berth *berth = lane->berth; berth < lane->berth + DEEP; berth++)
+        if ((atomic_load_explicit(&berth->state, memory_order_relaxed) & 3) == ARMED)
+            disarm(berth);
 }
 
 /* Numbers come in any order: how many are missing below the highest. */
@@ -395,8 +419,7 @@ static void count(struct ski_lane *lane, uint64_t number)
     }
 }
 
-struct ski_lane *ski_lane_arrived(struct ski_object *object, const struct ski_entry *entry,
-                                  skua_msg *msg)
+struct ski_lane *ski_lane_arrived(struct ski_object *object, skua_msg *msg)
 {
     const struct ski_landing *landing = ski_landing_of(msg);
     struct ski_lane          *lane    = named(ski_self, msg);
@@ -404,10 +427,10 @@ struct ski_lane *ski_lane_arrived(struct ski_object *object, const struct ski_en
     if (!lane)
         return NULL;
     if (!lane->holder)
-        adopt(lane, object, entry, landing);
+        adopt(lane, object, msg);
     if (lane->holder->object != object)
         return NULL;
-    take_slot(slot_for(lane, landing->number), msg);
+    take_berth(berth_for(lane, landing->number), msg);
     count(lane, landing->number);
     if (landing->number != lane->last)
         return lane;
@@ -440,13 +463,10 @@ static const struct shape *new_shape(struct ski_pe *self, const skua_layout *giv
 }
 
 /* NULL: the layout makes no sense, or there are too many. */
-static const struct shape *shape_of(struct ski_pe *self, const struct ski_lane *lane,
-                                    const skua_layout *given)
+static const struct shape *shape_of(struct ski_pe *self, const skua_layout *given)
 {
     const struct ski_lanes *lanes = self->objects->lanes;
 
-    if (lane->shape && ski_layout_same(&lane->shape->given, given))
-        return lane->shape;
     for (unsigned i = 0; i < lanes->shapes; i++)
         if (ski_layout_same(&lanes->shape[i]->given, given))
             return lanes->shape[i];
@@ -456,57 +476,66 @@ static const struct shape *shape_of(struct ski_pe *self, const struct ski_lane *
 /* Whether the sender reaches it. */
 static bool is_reached(const struct ski_pe *self, const struct ski_lane *lane, const void *at)
 {
-    return ski_arena_contains(self->pool.arena, at) ||
-           ski_job_process_of(self->job, lane->sender) == ski_job_process_of(self->job, self->pe);
+    return lane->near || ski_arena_contains(self->pool.arena, at);
 }
 
-static void arm_slot(struct ski_lane *lane, uint64_t number, int64_t reference, void *at)
+static bool arm_berth(struct ski_pe *self, struct ski_lane *lane, struct ski_berth *berth,
+                      const skua_layout *given)
 {
-    struct slot *slot = slot_for(lane, number);
-
-    slot->reference = reference;
-    slot->bytes     = lane->bytes;
-    slot->at        = at;
-    slot->shape     = lane->shape;
-    lane->armed     = number;
-    atomic_store_explicit(&slot->state, word(number, ARMED), memory_order_release);
+    berth->shape = shape_of(self, given);
+    berth->bytes = lane->bytes;
+    berth->at    = given->at;
+    berth->pe    = self->pe;
+    return berth->shape && berth->shape->bytes == berth->bytes && is_reached(self, lane, berth->at);
 }
 
 /* False: not now. */
-static bool arm_next(struct ski_pe *self, struct ski_lane *lane, void *object)
+static bool arm_next(struct ski_pe *self, struct ski_lane *lane, struct ski_object *object)
 {
-    uint64_t    number    = (lane->armed > lane->last ? lane->armed : lane->last) + 1;
-    uint64_t    steps     = number - lane->last;
-    int64_t     reference = (int64_t)((uint64_t)lane->reference + steps * (uint64_t)lane->step);
-    skua_layout given;
+    uint64_t          number = (lane->armed > lane->last ? lane->armed : lane->last) + 1;
+    uint64_t          steps  = number - lane->last;
+    struct ski_berth *berth  = berth_for(lane, number);
+    skua_layout       given;
 
     if (steps > DEEP || lane->missed > 0 ||
-        (atomic_load_explicit(&slot_for(lane, number)->state, memory_order_relaxed) & 3) != IDLE ||
-        !lane->land(object, reference, lane->head, &given))
+        (atomic_load_explicit(&berth->state, memory_order_relaxed) & 3) != IDLE)
         return false;
-    lane->shape = shape_of(self, lane, &given);
-    if (!lane->shape || lane->shape->bytes != lane->bytes || !is_reached(self, lane, given.at)) {
+    berth->object    = object;
+    berth->reference = (int64_t)((uint64_t)lane->reference + steps * (uint64_t)lane->step);
+    if (!ski_entries[lane->entry].land(object + 1, berth->reference, lane->head, &given))
+        return false;
+    if (!arm_berth(self, lane, berth, &given)) {
         want(lane, false);
         return false;
     }
-    arm_slot(lane, number, reference, given.at);
+    lane->armed = number;
+    atomic_store_explicit(&berth->state, word(number, ARMED), memory_order_release);
     return true;
 }
 
-void ski_lane_after(struct ski_object *object, const struct ski_lane *lane)
+/* All berths, as far as the object lets us. */
+static void arm(struct ski_lane *lane, struct ski_object *object)
+{
+    while (arm_next(ski_self, lane, object))
+        ;
+    if (lane->armed == lane->last + DEEP)
+        want(lane, false);
+}
+
+/* If all of this lane is armed the object has gone on, and others may have become possible; else
+ * there is no need to look at them. */
+void ski_lane_after(struct ski_object *object, struct ski_lane *lane)
 {
     const struct holder *holder = lane->holder;
 
-    if (!holder || holder->wanted == 0 || object->state != SKI_ALIVE)
+    if (!holder || !lane->wanted || object->state != SKI_ALIVE)
         return;
-    for (struct ski_lane *each = holder->first; each; each = each->next) {
-        if (!each->wanted)
-            continue;
-        while (arm_next(ski_self, each, object + 1))
-            ;
-        if (each->armed == each->last + DEEP)
-            want(each, false);
-    }
+    arm(lane, object);
+    if (lane->wanted || holder->wanted == 0)
+        return;
+    for (struct ski_lane *each = holder->first; each; each = each->next)
+        if (each->wanted)
+            arm(each, object);
 }
 
 /* ---- taking back -------------------------------------------------------------------------------
@@ -514,23 +543,27 @@ void ski_lane_after(struct ski_object *object, const struct ski_lane *lane)
 
 static void withdraw(struct ski_lane *lane)
 {
-    for (struct slot *slot = lane->slot; slot < lane->slot + DEEP; slot++)
-        if (disarm(slot) == LANDED) {
-            set_view(ski_landing_of(slot->msg), slot);
-            ski_landing_fill(slot->msg);
-            atomic_store_explicit(&slot->state, word(0, IDLE), memory_order_release);
+    for (struct ski_berth *berth = lane->berth; berth < lane->berth + DEEP; berth++)
+        if (disarm(berth) == LANDED) {
+            struct ski_landing *landing = ski_landing_of(berth->msg);
+
+            set_view(landing, berth);
+            landing->whole = ski_landing_copy(berth->msg);
+            landing->apart = 0;
+            atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_release);
         }
     lane->holder = NULL;
 }
 
 void ski_lane_dropped(skua_msg *msg)
 {
-    struct ski_lane *lane = named(ski_self, msg);
-    struct slot     *slot = lane ? slot_for(lane, ski_landing_of(msg)->number) : NULL;
+    struct ski_lane    *lane    = named(ski_self, msg);
+    struct ski_landing *landing = ski_landing_of(msg);
+    struct ski_berth   *berth   = lane ? berth_for(lane, landing->number) : NULL;
 
-    if (slot && atomic_load_explicit(&slot->state, memory_order_acquire) ==
-                    word(ski_landing_of(msg)->number, LANDED))
-        atomic_store_explicit(&slot->state, word(0, IDLE), memory_order_relaxed);
+    if (berth &&
+        atomic_load_explicit(&berth->state, memory_order_acquire) == word(landing->number, LANDED))
+        atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_relaxed);
 }
 
 void ski_lanes_withdraw(struct ski_object *object)

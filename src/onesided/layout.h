@@ -30,6 +30,18 @@ struct ski_path {
 /** All of them; 0: that is no size. */
 size_t ski_layout_bytes(const skua_layout *layout);
 
+/** Copy a description, without the levels that it does not have. */
+static inline void ski_layout_assign(skua_layout *to, const skua_layout *from)
+{
+    to->at     = from->at;
+    to->bytes  = from->bytes;
+    to->levels = from->levels;
+    for (int i = 0; i < from->levels; i++) {
+        to->count[i]  = from->count[i];
+        to->stride[i] = from->stride[i];
+    }
+}
+
 /** Whether both have the same shape, wherever they are. */
 bool ski_layout_same(const skua_layout *a, const skua_layout *b);
 
