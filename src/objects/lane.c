@@ -118,7 +118,8 @@ static struct ski_berth *berth_for(struct ski_lane *lane, uint64_t number)
 
 static unsigned char *append(unsigned char *at, const void *data, size_t bytes)
 {
-    memcpy(at, data, bytes);
+    if (bytes)
+        memcpy(at, data, bytes);
     return at + bytes;
 }
 
