@@ -49,6 +49,7 @@ void Block_on_destroy(Block *b)
     for (struct set *set = b->set; set < b->set + 2; set++) {
         for (int side = first_side(); side < SIDES; side++) {
             skua_channel_close(set->out[side]);
+            skua_channel_close(set->loan[side]);
             skua_channel_delete(set->in[side]);
         }
         skua_channel_free(set->u);
@@ -286,7 +287,7 @@ void create_channels(Block *b)
         for (int side = first_side(); side < SIDES; side++) {
             skua_layout to = ghost(b, &b->set[s], side);
 
-            if (skua_channel_create(&to, arrived, &b->set[s], "face", &b->set[s].in[side]))
+            if (skua_channel_create_view(&to, arrived, &b->set[s], "face", &b->set[s].in[side]))
                 skua_abort("no channel for a face");
             Block_open(neighbour(b, side), s, side ^ 1, b->set[s].in[side]);
         }
@@ -296,18 +297,21 @@ void open_channel(Block *b, int s, int side, skua_channel channel)
 {
     skua_layout from = inner(b, &b->set[s], side);
 
-    b->set[s].out[side] = skua_channel_open(channel, &from);
-    if (!b->set[s].out[side])
+    b->set[s].out[side]  = skua_channel_open(channel, &from);
+    b->set[s].loan[side] = skua_channel_lend(channel, &from);
+    if (!b->set[s].out[side] || !b->set[s].loan[side])
         skua_abort("no way to a neighbour");
 }
 
-void put_faces(Block *b)
+void put_faces(Block *b, bool lent)
 {
+    struct set *set = &b->set[b->sweep % 2];
+
     for (int side = first_side(); side < SIDES; side++)
-        skua_channel_put(b->set[b->sweep % 2].out[side]);
+        skua_channel_put(lent ? set->loan[side] : set->out[side]);
 }
 
-/* What the last sweep has read may be written again. */
+/* What the last sweep has read may change again. */
 void release_ghosts(Block *b)
 {
     for (int side = first_side(); side < SIDES; side++)
@@ -316,6 +320,24 @@ void release_ghosts(Block *b)
 
 /* ---- the mean of seven points -------------------------------------------------------------------
  */
+
+/* Rows of a neighbour: those of a plane, or one in each plane. */
+struct rows {
+    const char *at;
+    ptrdiff_t   stride;
+};
+
+static const float *row_of(const struct rows *rows, int i)
+{
+    return (const float *)(const void *)(rows->at + i * rows->stride);
+}
+
+static struct rows rows_beyond(const Block *b, const struct set *set, int side, bool lent)
+{
+    skua_layout l = lent ? *skua_channel_view(set->in[side]) : ghost(b, set, side);
+
+    return (struct rows){l.at, side <= NORTH ? l.stride[0] : b->n[0] * (ptrdiff_t)sizeof(float)};
+}
 
 /* One row; @p w and @p e are the cells beyond its ends. */
 static void sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
@@ -340,18 +362,26 @@ static void show_progress(Block *b)
         ways_progress(&b->shown, b->steps, options.steps);
 }
 
-void compute(Block *b)
+void compute(Block *b, bool lent)
 {
     struct set *from = &b->set[b->sweep % 2], *to = &b->set[(b->sweep + 1) % 2];
     size_t      up = row(b, 0, 1), north = (size_t)b->n[0];
+    int         y = b->n[1], z = b->n[2];
     bool        whole = first_side() > EAST; /* rows, whose ends are next to each other */
+    struct rows beyond[SIDES];
 
-    for (int k = 1; k <= b->n[2]; k++)
-        for (int j = 1; j <= b->n[1]; j++) {
-            const float *u   = from->u + row(b, j, k);
-            size_t       end = (size_t)(k - 1) * (size_t)b->n[1] + (size_t)(j - 1);
+    for (int side = SOUTH; side < SIDES; side++)
+        beyond[side] = rows_beyond(b, from, side, lent);
+    for (int k = 0; k < z; k++)
+        for (int j = 0; j < y; j++) {
+            const float *u   = from->u + row(b, j + 1, k + 1);
+            size_t       end = (size_t)k * (size_t)y + (size_t)j;
 
-            sweep_row(to->u + row(b, j, k), u, u + north, u - north, u + up, u - up,
+            sweep_row(to->u + row(b, j + 1, k + 1), u,
+                      j + 1 < y ? u + north : row_of(&beyond[NORTH], k),
+                      j > 0 ? u - north : row_of(&beyond[SOUTH], k),
+                      k + 1 < z ? u + up : row_of(&beyond[ABOVE], j),
+                      k > 0 ? u - up : row_of(&beyond[BELOW], j),
                       whole ? u[b->n[0] - 1] : from->end[WEST][end],
                       whole ? u[0] : from->end[EAST][end], b->n[0]);
         }
@@ -369,7 +399,7 @@ void start(Main *m, int way)
     if (way == MESSAGES)
         Block_by_messages_all(m->blocks);
     else
-        Block_by_channels_all(m->blocks);
+        Block_by_channels_all(m->blocks, way == LENT);
 }
 
 void stop(Main *m, int way, struct outcome o)

@@ -6,7 +6,8 @@
  * side, where cells of the neighbours land as rows and planes.  In x their cells would lie far
  * apart; there the ghost layers are arrays of their own, one cell for each row.
  *
- * There are two sets of all of this: a sweep reads one and writes the other.
+ * There are two sets of all of this: a sweep reads one and writes the other.  Cells that
+ * neighbours lend are read from their sets, and the ghost layers are not touched.
  */
 #ifndef STENCIL3D_H
 #define STENCIL3D_H
@@ -25,7 +26,8 @@ struct set {
     float        *u;          /* (n[2] + 2) x (n[1] + 2) rows of n[0] cells    */
     float        *end[2];     /* WEST, EAST: n[2] x n[1] cells of neighbours   */
     skua_channel  in[SIDES];  /* into our ghost layers                         */
-    skua_sender  *out[SIDES]; /* into those of our neighbours                 */
+    skua_sender  *out[SIDES];  /* into those of our neighbours                 */
+    skua_sender  *loan[SIDES]; /* for neighbours that look at what is here     */
     int           filled;     /* ghost layers that have come by channels ...   */
     int64_t       sweep;      /* ... for this sweep                            */
     struct Block *of;
@@ -46,9 +48,12 @@ void create_channels(Block *block);
 void open_channel(Block *block, int set, int side, skua_channel channel);
 void send_faces(Block *block);
 void take_face(Block *block, const Face *face);
-void put_faces(Block *block);
+void put_faces(Block *block, bool lent);
 void release_ghosts(Block *block);
-void compute(Block *block);
+
+/** One sweep; the cells of neighbours are in our ghost layers or, if they were @p lent, where
+ *  our channels tell. */
+void compute(Block *block, bool lent);
 void hand_in(Block *block);
 
 void start(Main *main, int way);

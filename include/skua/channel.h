@@ -86,6 +86,18 @@ typedef void (*skua_channel_fn)(void *arg);
 SKUA_API skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
                                            const char *name, skua_channel *channel);
 
+/** The same, for a receiver that looks at the data with skua_channel_view() alone: a sender
+ *  that lends (skua_channel_lend()) need not copy them then.  @p to is where they lie if they are
+ *  copied. */
+SKUA_API skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn,
+                                                void *arg, const char *name,
+                                                skua_channel *channel);
+
+/** Where the data of the last put are, from its callback until we are ready, or mark: in our
+ *  buffer, or in the sender's.  Blocks, levels and counts are those that the channel was created
+ *  with; the strides may be others. */
+SKUA_API const skua_layout *skua_channel_view(skua_channel channel);
+
 /** The buffer may be written again, and we want to hear of it: after the callback, once for
  *  each put. */
 SKUA_API void skua_channel_ready(skua_channel channel);
@@ -112,6 +124,12 @@ SKUA_API void  skua_channel_free(void *memory);
  *  logged. */
 SKUA_API skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from);
 
+/** The same, and we lend: after a put the data do not change until the receiver is ready again,
+ *  and has let us know.  Where the receiver has a view of them and reaches our memory - of the
+ *  same process, from skua_channel_alloc(), in a region that is not registered - nothing is
+ *  copied; else a put is as any other. */
+SKUA_API skua_sender *skua_channel_lend(skua_channel channel, const skua_layout *from);
+
 /** Send what is in the buffer now.  Inside a host it has been copied when this returns; else
  *  the buffer must not change until the receiver has it.  May be called where messages may be
  *  sent, also in user threads. */
@@ -120,7 +138,7 @@ SKUA_API void skua_channel_put(skua_sender *sender);
 /** Send from another place, of the same shape: for programs that use buffers in turn. */
 SKUA_API void skua_channel_put_from(skua_sender *sender, const void *at);
 
-/** No more puts; the last one has been received. */
+/** No more puts; the last one has been received, and the receiver ready if it was lent. */
 SKUA_API void skua_channel_close(skua_sender *sender);
 
 /* ---- one to many, many to one -------------------------------------------------------------- */

@@ -112,6 +112,17 @@ static void enlist(struct ski_pe *self, struct ski_channel *channel)
     channels->first = channel;
 }
 
+/* The data may be looked at elsewhere, in the same shape. */
+static bool set_view(struct ski_pe *self, struct ski_channel *channel, const skua_layout *layout)
+{
+    skua_layout *view = ski_pool_alloc(&self->pool, sizeof *view);
+
+    channel->view = view;
+    if (view)
+        *view = *layout;
+    return view != NULL;
+}
+
 /* A channel with a simple layout of @p bytes; it is not known to anybody yet.  NULL, logged. */
 static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, size_t bytes,
                                   skua_channel_fn fn, void *arg, const char *name)
@@ -127,11 +138,31 @@ static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, si
     channel->polled  = true;
     channel->senders = 1;
     channel->pe      = self->pe;
+    channel->home    = self->process;
     channel->process = ski_arena_contains(self->pool.arena, to->at) ? -1 : self->process;
     channel->name    = copy_name(self, name);
     set_pattern(self, channel, to);
     enlist(self, channel);
     return channel;
+}
+
+static void drop_part(struct ski_pe *self, const void *part)
+{
+    if (part)
+        ski_pool_free(&self->pool, (void *)(uintptr_t)part);
+}
+
+static void drop(struct ski_pe *self, struct ski_channel *channel)
+{
+    channel->key   = 0;
+    *channel->link = channel->next;
+    if (channel->next)
+        channel->next->link = channel->link;
+    drop_part(self, channel->pattern);
+    drop_part(self, channel->view);
+    drop_part(self, channel->name);
+    channel->next           = channels_of(self)->free;
+    channels_of(self)->free = channel;
 }
 
 static void publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
@@ -140,22 +171,57 @@ static void publish(struct ski_pe *self, struct ski_channel *channel, skua_chann
     *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
+/* A channel that is not known to anybody yet, for any layout; *made is NULL if not. */
+static skua_status_t create_checked(struct ski_pe *self, const char *call, const skua_layout *to,
+                                    skua_channel_fn fn, void *arg, const char *name,
+                                    struct ski_channel **made)
+{
+    skua_layout   simple;
+    size_t        bytes;
+    skua_status_t status = ski_layout_check(call, to, true, &simple, &bytes);
+
+    *made = status == SKUA_OK ? create(self, &simple, bytes, fn, arg, name) : NULL;
+    return status == SKUA_OK && !*made ? SKUA_ERR_NOMEM : status;
+}
+
 skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
                                   const char *name, skua_channel *channel)
 {
     struct ski_pe      *self = SKI_SELF();
-    skua_layout         simple;
-    size_t              bytes;
     struct ski_channel *made;
-    skua_status_t       status = ski_layout_check(__func__, to, true, &simple, &bytes);
+    skua_status_t       status = create_checked(self, __func__, to, fn, arg, name, &made);
 
-    if (status != SKUA_OK)
-        return status;
-    made = create(self, &simple, bytes, fn, arg, name);
+    if (made)
+        publish(self, made, channel);
+    return status;
+}
+
+skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn, void *arg,
+                                       const char *name, skua_channel *channel)
+{
+    struct ski_pe      *self = SKI_SELF();
+    struct ski_channel *made;
+    skua_status_t       status = create_checked(self, __func__, to, fn, arg, name, &made);
+
     if (!made)
+        return status;
+    if (!set_view(self, made, to)) {
+        drop(self, made);
         return SKUA_ERR_NOMEM;
+    }
     publish(self, made, channel);
     return SKUA_OK;
+}
+
+const skua_layout *skua_channel_view(skua_channel value)
+{
+    const struct ski_channel *channel = mine(SKI_SELF(), __func__, value);
+
+    if (channel->lent)
+        return &channel->lent->view;
+    if (!channel->view)
+        ski_misuse("%s: a channel that skua_channel_create_view() has not made", __func__);
+    return channel->view;
 }
 
 skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, skua_type type,
@@ -185,21 +251,11 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
     return SKUA_OK;
 }
 
-void skua_channel_delete(skua_channel value)
+void skua_channel_delete(skua_channel channel)
 {
-    struct ski_pe      *self    = SKI_SELF();
-    struct ski_channel *channel = mine(self, __func__, value);
+    struct ski_pe *self = SKI_SELF();
 
-    channel->key   = 0;
-    *channel->link = channel->next;
-    if (channel->next)
-        channel->next->link = channel->link;
-    if (channel->pattern)
-        ski_pool_free(&self->pool, channel->pattern);
-    if (channel->name)
-        ski_pool_free(&self->pool, (void *)(uintptr_t)channel->name);
-    channel->next           = channels_of(self)->free;
-    channels_of(self)->free = channel;
+    drop(self, mine(self, __func__, channel));
 }
 
 /* ---- arrivals --------------------------------------------------------------------- */
@@ -248,7 +304,9 @@ static void ring(struct ski_pe *self)
         ski_pe_rung(self);
         return;
     }
-    if (cell->bytes == SKI_BELL_STAGED)
+    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+        channel->lent = cell->message;
+    else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
         unpack(channel, cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
         ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);
@@ -267,6 +325,7 @@ static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
     switch (head->kind) {
     case SKI_CHANNEL_DATA: return bytes == head->bytes && head->bytes == channel->bytes;
     case SKI_CHANNEL_STAGED:
+    case SKI_CHANNEL_LENT:
         return bytes == sizeof(char *) && ski_job_index(ski_self->job, msg->source) >= 0;
     default: return bytes == 0;
     }
@@ -281,6 +340,8 @@ static bool bring(struct ski_channel *channel, const struct ski_channel_head *he
         unpack(channel, (const char *)(head + 1));
     else if (head->kind == SKI_CHANNEL_STAGED)
         unpack(channel, *(char *const *)(head + 1));
+    else if (head->kind == SKI_CHANNEL_LENT)
+        channel->lent = *(struct ski_lent *const *)(head + 1);
     return true;
 }
 
@@ -355,8 +416,12 @@ static inline void mark(struct ski_channel *channel)
 {
     if (SKI_UNLIKELY(channel->combines))
         ski_channel_clear(channel);
-    if (SKI_UNLIKELY(ski_config.checked_channels))
+    if (SKI_UNLIKELY(ski_config.checked_channels)) {
+        if (channel->lent)
+            ski_check_returned(channel);
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
+    }
+    channel->lent = NULL;
 }
 
 /* Not from within the caller: it may be in the middle of something. */
