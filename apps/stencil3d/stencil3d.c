@@ -17,31 +17,40 @@ int first_side(void)
 
 static size_t row(const Block *b, int y, int z)
 {
-    return ((size_t)z * (size_t)(b->n[1] + 2) + (size_t)y) * (size_t)b->n[0];
+    return ((size_t)z * (size_t)b->n[1] + (size_t)y) * (size_t)b->n[0];
 }
 
 static size_t cells_of(const Block *b)
 {
-    return row(b, 0, b->n[2] + 2);
+    return row(b, 0, b->n[2]);
 }
 
-static size_t ends_of(const Block *b)
+static size_t face_of(const Block *b, int side)
 {
-    return (size_t)b->n[1] * (size_t)b->n[2];
+    return cells_of(b) / (size_t)b->n[side / 2];
 }
 
+/* One piece for both sets: pages and cache lines of blocks are then spread evenly. */
 void Block_on_create(Block *b)
 {
+    size_t each;
+    float *at;
+
     for (int d = 0; d < 3; d++)
         b->n[d] = (int)(options.size[d] / options.blocks[d]);
-    for (struct set *set = b->set; set < b->set + 2; set++) {
+    each = cells_of(b);
+    for (int side = 0; side < SIDES; side++)
+        each += face_of(b, side);
+    b->cells = at = skua_channel_alloc(2 * each * sizeof *at);
+    memset(at, 0, 2 * each * sizeof *at);
+    for (struct set *set = b->set; set < b->set + 2; set++, at += cells_of(b)) {
         set->of    = b;
         set->sweep = set - b->set;
-        set->u     = skua_channel_alloc((cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
-        memset(set->u, 0, (cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
-        set->end[WEST] = set->u + cells_of(b);
-        set->end[EAST] = set->end[WEST] + ends_of(b);
+        set->u     = at;
     }
+    for (struct set *set = b->set; set < b->set + 2; set++)
+        for (int side = 0; side < SIDES; at += face_of(b, side++))
+            set->ghost[side] = at;
 }
 
 void Block_on_destroy(Block *b)
@@ -52,8 +61,8 @@ void Block_on_destroy(Block *b)
             skua_channel_close(set->loan[side]);
             skua_channel_delete(set->in[side]);
         }
-        skua_channel_free(set->u);
     }
+    skua_channel_free(b->cells);
 }
 
 /* ---- the beginning, and the end -------------------------------------------------------------- */
@@ -95,7 +104,7 @@ static void for_each_row(Block *b,
 
     for (int k = 0; k < b->n[2]; k++)
         for (int j = 0; j < b->n[1]; j++)
-            fn(b, u + row(b, j + 1, k + 1), x, y[j] + z[k], arg);
+            fn(b, u + row(b, j, k), x, y[j] + z[k], arg);
     free(x);
     free(y);
     free(z);
@@ -157,12 +166,11 @@ void hand_in(Block *b)
 /* ---- faces -------------------------------------------------------------------------------------
  */
 
-/* Rows of cells that lie in a plane, at @p at. */
-static skua_layout face_at(const Block *b, int side, float *at)
+/* Cells of a side at @p at, where the next plane is @p plane bytes further. */
+static skua_layout face_at(const Block *b, int side, float *at, ptrdiff_t plane)
 {
     size_t      x = (size_t)b->n[0] * sizeof *at, y = (size_t)b->n[1], z = (size_t)b->n[2];
-    ptrdiff_t   plane = (ptrdiff_t)(row(b, 0, 1) * sizeof *at);
-    skua_layout l     = {.at = at};
+    skua_layout l = {.at = at};
 
     if (side <= EAST)
         l = (skua_layout){at, sizeof *at, 2, {y, z}, {(ptrdiff_t)x, plane}};
@@ -176,27 +184,23 @@ static skua_layout face_at(const Block *b, int side, float *at)
 /* The cells next to a side, which the neighbour needs. */
 static skua_layout inner(const Block *b, const struct set *set, int side)
 {
-    int far = side & 1, x = 0, y = 1, z = 1;
+    int last = side & 1 ? b->n[side / 2] - 1 : 0, x = 0, y = 0, z = 0;
 
     if (side <= EAST)
-        x = far ? b->n[0] - 1 : 0;
+        x = last;
     else if (side <= NORTH)
-        y = far ? b->n[1] : 1;
+        y = last;
     else
-        z = far ? b->n[2] : 1;
-    return face_at(b, side, set->u + row(b, y, z) + x);
+        z = last;
+    return face_at(b, side, set->u + row(b, y, z) + x, (ptrdiff_t)(row(b, 0, 1) * sizeof(float)));
 }
 
 /* The ghost layer beyond a side. */
 static skua_layout ghost(const Block *b, const struct set *set, int side)
 {
-    int far = side & 1;
-
     if (side <= EAST)
-        return skua_layout_of(set->end[side], ends_of(b) * sizeof(float));
-    if (side <= NORTH)
-        return face_at(b, side, set->u + row(b, far ? b->n[1] + 1 : 0, 1));
-    return face_at(b, side, set->u + row(b, 1, far ? b->n[2] + 1 : 0));
+        return skua_layout_of(set->ghost[side], face_of(b, side) * sizeof(float));
+    return face_at(b, side, set->ghost[side], b->n[0] * (ptrdiff_t)sizeof(float));
 }
 
 static int wrap(int i, int64_t n)
@@ -374,16 +378,16 @@ void compute(Block *b, bool lent)
         beyond[side] = rows_beyond(b, from, side, lent);
     for (int k = 0; k < z; k++)
         for (int j = 0; j < y; j++) {
-            const float *u   = from->u + row(b, j + 1, k + 1);
+            const float *u   = from->u + row(b, j, k);
             size_t       end = (size_t)k * (size_t)y + (size_t)j;
 
-            sweep_row(to->u + row(b, j + 1, k + 1), u,
+            sweep_row(to->u + row(b, j, k), u,
                       j + 1 < y ? u + north : row_of(&beyond[NORTH], k),
                       j > 0 ? u - north : row_of(&beyond[SOUTH], k),
                       k + 1 < z ? u + up : row_of(&beyond[ABOVE], j),
                       k > 0 ? u - up : row_of(&beyond[BELOW], j),
-                      whole ? u[b->n[0] - 1] : from->end[WEST][end],
-                      whole ? u[0] : from->end[EAST][end], b->n[0]);
+                      whole ? u[b->n[0] - 1] : from->ghost[WEST][end],
+                      whole ? u[0] : from->ghost[EAST][end], b->n[0]);
         }
     from->sweep = b->sweep + 2; /* when its ghost layers are read again */
     b->sweep++;
