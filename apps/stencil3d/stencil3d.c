@@ -71,7 +71,7 @@ void Block_on_destroy(Block *b)
 static double wave(const Block *b, int d, int i)
 {
     Block_position at    = Block_index(b);
-    int            which = d == 0 ? at.i : d == 1 ? at.j : at.k;
+    int            which = d == 0 ? at.k : d == 1 ? at.j : at.i;
 
     return cos(2 * M_PI * (double)(which * b->n[d] + i) / (double)options.size[d]);
 }
@@ -214,11 +214,11 @@ static Block_element neighbour(const Block *b, int side)
     int            step = side & 1 ? 1 : -1;
 
     if (side <= EAST)
-        at.i = wrap(at.i + step, options.blocks[0]);
+        at.k = wrap(at.k + step, options.blocks[0]);
     else if (side <= NORTH)
         at.j = wrap(at.j + step, options.blocks[1]);
     else
-        at.k = wrap(at.k + step, options.blocks[2]);
+        at.i = wrap(at.i + step, options.blocks[2]);
     return Block_at(Block_of(b), at.i, at.j, at.k);
 }
 
@@ -376,7 +376,10 @@ void compute(Block *b, bool lent)
 
     for (int side = SOUTH; side < SIDES; side++)
         beyond[side] = rows_beyond(b, from, side, lent);
-    for (int k = 0; k < z; k++)
+    for (int k = 0; k < z; k++) {
+        for (int side = SOUTH; side <= NORTH && k + 1 < z; side++)
+            for (int i = 0; i < b->n[0]; i += 16)
+                __builtin_prefetch(row_of(&beyond[side], k + 1) + i);
         for (int j = 0; j < y; j++) {
             const float *u   = from->u + row(b, j, k);
             size_t       end = (size_t)k * (size_t)y + (size_t)j;
@@ -389,6 +392,7 @@ void compute(Block *b, bool lent)
                       whole ? u[b->n[0] - 1] : from->ghost[WEST][end],
                       whole ? u[0] : from->ghost[EAST][end], b->n[0]);
         }
+    }
     from->sweep = b->sweep + 2; /* when its ghost layers are read again */
     b->sweep++;
     b->steps++;

@@ -20,6 +20,9 @@
 #include "core/handler.h"
 #include "onesided/origin.h"
 
+#define AHEAD  4  /* doorbells that we look ahead */
+#define OLDEST 64 /* one in so many of our own is answered before newer ones */
+
 static struct ski_channels *channels_of(struct ski_pe *self)
 {
     return &ski_origin_of(self)->channels;
@@ -291,6 +294,34 @@ static inline void has_arrived(struct ski_pe *self, struct ski_channel *channel)
         report(channel);
 }
 
+/* The channel of a cell, whose record may be gone; NULL: the cell is no doorbell. */
+static inline struct ski_channel *rung_by(const struct ski_pe *self, const struct ski_cell *cell)
+{
+    uint64_t key;
+
+    if (!cell || cell->handler != SKI_HANDLER_CHANNEL || !(cell->flags & SKI_MSG_POKE))
+        return NULL;
+    memcpy(&key, &cell->source, sizeof key);
+    return ski_channel_at(self->pool.arena, key);
+}
+
+/* Where many channels are rung in turn each has left the cache since the last time: what the
+ * next doorbells need is fetched while this one is answered. */
+static inline void look_ahead(const struct ski_pe *self)
+{
+    const struct ski_cell    *cell = ski_reader_ahead_sc(&self->reader, AHEAD / 2);
+    const struct ski_channel *near = rung_by(self, cell), *far;
+
+    if (!near)
+        return;
+    __builtin_prefetch(near->arg, 1);
+    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+        __builtin_prefetch(cell->message);
+    far = rung_by(self, ski_reader_ahead_sc(&self->reader, AHEAD));
+    if (far)
+        __builtin_prefetch(far, 1);
+}
+
 /* The doorbell that is next in the inbox: self->ring. */
 static void ring(struct ski_pe *self)
 {
@@ -313,8 +344,64 @@ static void ring(struct ski_pe *self)
     else
         ski_copy_small(channel->to, cell->data, cell->bytes);
     ski_pe_rung(self);
+    look_ahead(self);
     has_arrived(self, channel);
 }
+
+/* ---- doorbells of our own ------------------------------------------------------------ */
+
+static SKI_COLD void grow(struct ski_bells *bells)
+{
+    uint32_t         room = bells->room ? 2 * bells->room : 64;
+    struct ski_bell *at   = ski_malloc(room * sizeof *at);
+
+    for (uint32_t i = bells->first; i != bells->end; i++)
+        at[i & (room - 1)] = bells->at[i & (bells->room - 1)];
+    free(bells->at);
+    bells->at   = at;
+    bells->room = room;
+}
+
+void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent)
+{
+    struct ski_bells *bells = &channels_of(self)->bells;
+
+    if (SKI_UNLIKELY(bells->end - bells->first == bells->room))
+        grow(bells);
+    bells->at[bells->end++ & (bells->room - 1)] = (struct ski_bell){key, lent};
+    self->stats.sent_inline++;
+    self->queue.attention |= SKI_ATTEND_BELLS;
+}
+
+/* The newest, whose data and memory are in the cache; but now and then the oldest, which must
+ * not wait for ever. */
+static inline struct ski_bell pop(struct ski_bells *bells)
+{
+    uint32_t which = bells->turn++ % OLDEST ? --bells->end : bells->first++;
+
+    return bells->at[which & (bells->room - 1)];
+}
+
+/* One of them: self->ring_own. */
+static void ring_own(struct ski_pe *self)
+{
+    struct ski_bells   *bells = &channels_of(self)->bells;
+    struct ski_bell     bell  = pop(bells);
+    struct ski_channel *channel;
+
+    if (bells->first == bells->end)
+        self->queue.attention &= ~(uint32_t)SKI_ATTEND_BELLS;
+    self->stats.received++;
+    self->queue.pushed++;
+    self->queue.popped++;
+    channel = ski_channel_at(self->pool.arena, bell.key);
+    if (SKI_UNLIKELY(channel->key != bell.key))
+        return;
+    channel->lent = bell.lent;
+    has_arrived(self, channel);
+}
+
+/* ---- messages ---------------------------------------------------------------------------- */
 
 /* Whether the message is as it should be. */
 static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
@@ -509,11 +596,15 @@ void skua_channel_free(void *memory)
 
 void ski_channels_begin(struct ski_pe *self)
 {
-    self->ring = ring;
+    self->ring     = ring;
+    self->ring_own = ring_own;
 }
 
 /* Records, patterns and names go with the arena, senders that were not closed with them. */
 void ski_channels_end(struct ski_pe *self)
 {
-    self->ring = NULL;
+    self->ring     = NULL;
+    self->ring_own = NULL;
+    free(channels_of(self)->bells.at);
+    channels_of(self)->bells = (struct ski_bells){NULL};
 }

@@ -92,8 +92,22 @@ struct ski_lent {
     int32_t     pe;       /* the sender's */
 };
 
+/* A doorbell that a PE rings itself. */
+struct ski_bell {
+    uint64_t         key;
+    struct ski_lent *lent; /* or NULL: the data are in their place */
+};
+
+/* Those that wait: a ring, its size a power of two, that grows. */
+struct ski_bells {
+    struct ski_bell *at;
+    uint32_t         room, first, end; /* first and end run freely */
+    uint32_t         turn;             /* answered so far */
+};
+
 /* What a PE knows of its channels. */
 struct ski_channels {
+    struct ski_bells    bells;
     struct ski_channel *first, *free;
     skua_sender        *senders; /* of it, in checked mode */
 };
@@ -126,16 +140,16 @@ struct skua_sender {
     /* What a put touches. */
     ski_put_fn        put;
     const char       *from;
-    char             *to; /* direct, staged */
-    size_t            bytes;
-    uint64_t          key;
-    struct ski_inbox *inbox; /* the receiver's */
+    char             *to;    /* direct, staged */
+    struct ski_lent  *lent;  /* what the receiver looks at, or NULL */
+    struct ski_inbox *inbox; /* the receiver's, or NULL: it is we */
     struct ski_credit credit;
+    uint64_t          key;
     uint32_t          cells;
     int32_t           index, pe; /* the receiver's: on this host, or -1, and in the job */
+    size_t            bytes;
 
     /* The rest. */
-    struct ski_lent    *lent;    /* what the receiver looks at, or NULL */
     ski_put_fn          copied;  /* the way of what cannot be lent */
     char               *staging; /* memory of ours, of so many places, or NULL */
     uint32_t            places, place;
@@ -159,6 +173,9 @@ struct skua_sender {
 /** Ring, when the data are in their place or, with another @p kind, where @p at tells. */
 void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel_kind kind,
                       void *at);
+
+/** Ring for a channel of our own PE. */
+void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent);
 
 /** Put in a message. */
 void ski_put_message(skua_sender *sender, const char *from);

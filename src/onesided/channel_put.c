@@ -88,8 +88,13 @@ void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel
                       void *at)
 {
     uint64_t         tail;
-    struct ski_cell *cell = reserve(sender, &tail);
+    struct ski_cell *cell;
 
+    if (!sender->inbox) {
+        ski_bell_push(self, sender->key, at);
+        return;
+    }
+    cell = reserve(sender, &tail);
     if (SKI_UNLIKELY(!cell)) {
         ring_later(self, sender, kind, at);
         return;
@@ -288,14 +293,16 @@ static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
 
 static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channel *channel)
 {
+    bool own = channel->pe == self->pe;
+
     sender->channel = channel;
-    sender->inbox   = ski_host_inbox(self->host, sender->index);
+    sender->inbox   = own ? NULL : ski_host_inbox(self->host, sender->index);
     sender->cells   = self->reader.cells;
     if (ski_config.channels == SKI_CHANNELS_MESSAGE)
         aim_by_message(sender);
     else if (channel->combines)
         aim_to_combine(self, sender, channel);
-    else if (sender->bytes <= SKI_CELL_DATA)
+    else if (sender->bytes <= SKI_CELL_DATA && !own)
         aim_at_cell(sender);
     else if (reaches(self, channel))
         aim_directly(sender, channel);
@@ -344,7 +351,7 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
 
 skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 {
-    skua_sender *sender = ski_calloc(1, sizeof *sender);
+    skua_sender *sender = ski_calloc_line(sizeof *sender);
 
     if (ski_layout_check(call, from, false, &sender->layout, &sender->bytes) != SKUA_OK) {
         free(sender);
