@@ -493,8 +493,8 @@ static void test_quiescence(size_t bytes)
 /* A face of a block, to a neighbour that looks at it: where it is, if all agree and can. */
 static void test_lending(bool views, bool lends, bool heap)
 {
-    struct state *s    = self();
-    char         *from = heap ? malloc(4000) : skua_channel_alloc(4000), in[1000];
+    struct state *s     = self();
+    char         *from  = heap ? malloc(4000) : skua_channel_alloc(4000), in[1000];
     skua_layout   ghost = {in, 100, 1, {10}, {100}}, face = {from, 100, 1, {10}, {400}};
     bool          near = skua_pes() == 1 || !heap;
     skua_channel  mine;
@@ -753,7 +753,7 @@ static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
     self()->random = seed + (uint64_t)skua_pe();
-    by_address = !getenv("SKUA_CHANNELS") && skua_hosts() == 1;
+    by_address     = !getenv("SKUA_CHANNELS") && skua_hosts() == 1;
     test_graph();
     test_graph();
     test_quiescence(8);

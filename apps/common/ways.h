@@ -9,8 +9,8 @@
 
 enum { MESSAGES, CHANNELS, LENT, WAYS };
 
-/** The options that they have in common, with the two ways that all of them have, in a list of arguments; of a struct with `steps`,
- *  `repeat`, `only` and `series`. */
+/** The options that they have in common, with the two ways that all of them have, in a list of
+ * arguments; of a struct with `steps`, `repeat`, `only` and `series`. */
 #define WAYS_ARGUMENTS(o, what)                                                                    \
     {"steps", ARGUMENT_NUMBER, &(o)->steps, 1, 1000000000, "N", what},                             \
         {"repeat",                                                                                 \

@@ -8,6 +8,8 @@
 
 #include "stencil3d.ci.h"
 
+#define LINE 16 /* cells in a cache line */
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 int first_side(void)
@@ -67,13 +69,19 @@ void Block_on_destroy(Block *b)
 
 /* ---- the beginning, and the end -------------------------------------------------------------- */
 
+/* Where a block is in a direction.  Blocks of one plane are neighbours in their array, so that PEs
+ * are given planes of them: faces between PEs are then contiguous. */
+static int place(const Block *b, int d)
+{
+    Block_position at = Block_index(b);
+
+    return d == 0 ? at.k : d == 1 ? at.j : at.i;
+}
+
 /* The cosine of a direction at a cell. */
 static double wave(const Block *b, int d, int i)
 {
-    Block_position at    = Block_index(b);
-    int            which = d == 0 ? at.k : d == 1 ? at.j : at.i;
-
-    return cos(2 * M_PI * (double)(which * b->n[d] + i) / (double)options.size[d]);
+    return cos(2 * M_PI * (double)(place(b, d) * b->n[d] + i) / (double)options.size[d]);
 }
 
 /* A mean of seven points makes the cosine of one direction smaller by this factor. */
@@ -210,16 +218,12 @@ static int wrap(int i, int64_t n)
 
 static Block_element neighbour(const Block *b, int side)
 {
-    Block_position at   = Block_index(b);
-    int            step = side & 1 ? 1 : -1;
+    int at[3], d = side / 2;
 
-    if (side <= EAST)
-        at.k = wrap(at.k + step, options.blocks[0]);
-    else if (side <= NORTH)
-        at.j = wrap(at.j + step, options.blocks[1]);
-    else
-        at.i = wrap(at.i + step, options.blocks[2]);
-    return Block_at(Block_of(b), at.i, at.j, at.k);
+    for (int i = 0; i < 3; i++)
+        at[i] = place(b, i);
+    at[d] = wrap(at[d] + (side & 1 ? 1 : -1), options.blocks[d]);
+    return Block_at(Block_of(b), at[2], at[1], at[0]);
 }
 
 /* ---- messages
@@ -343,6 +347,13 @@ static struct rows rows_beyond(const Block *b, const struct set *set, int side, 
     return (struct rows){l.at, side <= NORTH ? l.stride[0] : b->n[0] * (ptrdiff_t)sizeof(float)};
 }
 
+/* A row that lies alone among others is not foreseen by the CPU. */
+static void fetch_row(const float *row, int count)
+{
+    for (int i = 0; i < count; i += LINE)
+        __builtin_prefetch(row + i);
+}
+
 /* One row; @p w and @p e are the cells beyond its ends. */
 static void sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
                       const float *restrict s, const float *restrict a, const float *restrict d,
@@ -378,14 +389,12 @@ void compute(Block *b, bool lent)
         beyond[side] = rows_beyond(b, from, side, lent);
     for (int k = 0; k < z; k++) {
         for (int side = SOUTH; side <= NORTH && k + 1 < z; side++)
-            for (int i = 0; i < b->n[0]; i += 16)
-                __builtin_prefetch(row_of(&beyond[side], k + 1) + i);
+            fetch_row(row_of(&beyond[side], k + 1), b->n[0]);
         for (int j = 0; j < y; j++) {
             const float *u   = from->u + row(b, j, k);
             size_t       end = (size_t)k * (size_t)y + (size_t)j;
 
-            sweep_row(to->u + row(b, j, k), u,
-                      j + 1 < y ? u + north : row_of(&beyond[NORTH], k),
+            sweep_row(to->u + row(b, j, k), u, j + 1 < y ? u + north : row_of(&beyond[NORTH], k),
                       j > 0 ? u - north : row_of(&beyond[SOUTH], k),
                       k + 1 < z ? u + up : row_of(&beyond[ABOVE], j),
                       k > 0 ? u - up : row_of(&beyond[BELOW], j),

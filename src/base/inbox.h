@@ -172,7 +172,8 @@ static inline bool ski_reader_more_sc(const struct ski_reader *reader)
 static inline const struct ski_cell *ski_reader_ahead_sc(const struct ski_reader *reader,
                                                          uint32_t                 n)
 {
-    const struct ski_cell *cell = &reader->inbox->cell[(reader->stamp + n - 1) & (reader->cells - 1)];
+    const struct ski_cell *cell =
+        &reader->inbox->cell[(reader->stamp + n - 1) & (reader->cells - 1)];
 
     /* Pairs with the release in ski_inbox_publish_mp(). */
     if (atomic_load_explicit(&cell->stamp, memory_order_acquire) != (uint32_t)reader->stamp + n)

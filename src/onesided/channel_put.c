@@ -157,6 +157,13 @@ static void put_block(skua_sender *sender, const char *from)
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
+/* A few bytes, to a channel of our own PE. */
+static void put_small(skua_sender *sender, const char *from)
+{
+    ski_copy_small(sender->to, from, sender->bytes);
+    ski_bell_push(SKI_SELF(), sender->key, NULL);
+}
+
 static void put_shape(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
@@ -269,7 +276,10 @@ static void aim_directly(skua_sender *sender, const struct ski_channel *channel)
     sender->to = channel->to;
     ski_path_make(&sender->path, channel->pattern ? &channel->pattern->layout : &block,
                   &sender->layout);
-    sender->put = sender->path.kind == SKI_PATH_BLOCK ? put_block : put_shape;
+    if (sender->path.kind != SKI_PATH_BLOCK)
+        sender->put = put_shape;
+    else
+        sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? put_block : put_small;
 }
 
 static void aim_at_cell(skua_sender *sender)
