@@ -26,14 +26,18 @@
  * sender's own process; what comes from elsewhere the receiver copies to its place.
  *
  * A put is not ordered with messages: its callback may run before the handlers of messages that
- * were sent earlier.
+ * were sent earlier.  Nor is it with puts on other channels.
+ *
+ * A receiver that only looks at the data, and a sender that leaves them as they are until the
+ * receiver is ready, can do without a copy on the same host: skua_channel_create_view() and
+ * skua_channel_lend().
  *
  * Channels belong to the PE that created or opened them: an object that moves creates new ones.
  * All calls belong on that PE.
  *
  * With the setting `checked_channels` misuse ends the job with a line that names channel, both PEs
  * and the number of the put: a put before ready, a second put in flight, a buffer that was
- * freed, an association with another size.
+ * freed, an association with another size, data that changed while they were lent.
  */
 #ifndef SKUA_CHANNEL_H
 #define SKUA_CHANNEL_H
