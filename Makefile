@@ -3,7 +3,8 @@
 # make run     set up, build, and take the tour
 # make test    set up, build, and run the tests, also under the sanitizers
 # make bench   set up, build, and measure; FORMAT=table|json|csv
-#              BENCH=messages|onesided|network|randomaccess|fft1d|objects
+#              BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
+#                    pingpong|stencil3d|matmul3d|pairs|zerocopy
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/
 # make format  lay the code out (clang-format)

@@ -11,7 +11,7 @@ set -eu
 
 build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev libfabric-dev"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
-peers="$mpi libarmci-mpi-dev libfftw3-dev libfftw3-mpi-dev libopenblas-dev ucx-utils iproute2 util-linux"
+peers="$mpi libarmci-mpi-dev libfftw3-dev libfftw3-mpi-dev libopenblas-dev libscalapack-openmpi-dev ucx-utils iproute2 util-linux"
 case "${1:-build}" in
   build) packages="$build" ;;
   test)  packages="$build g++ valgrind iproute2 libfftw3-dev libopenblas-dev $mpi" ;;

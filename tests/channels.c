@@ -733,6 +733,23 @@ static void test_reduction(skua_op op, skua_type type, size_t count, bool heap)
     skua_sync();
 }
 
+/* Small and large memory, all of which may be used, and is given back. */
+static void test_memory(void)
+{
+    static const size_t sizes[] = {1, 64, 32767 - 64, 32768 - 64, 32768, 32769, 65536, 200000};
+    char               *memory[sizeof sizes / sizeof *sizes];
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memory[i] = skua_channel_alloc(sizes[i]);
+        CHECK(memory[i] && (uintptr_t)memory[i] % 64 == 0);
+        memset(memory[i], (int)i, sizes[i]);
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        CHECK(memory[i][0] == (char)i && memory[i][sizes[i] - 1] == (char)i);
+        skua_channel_free(memory[i]);
+    }
+}
+
 static void test_reductions(void)
 {
     test_reduction(SKUA_SUM, SKUA_DOUBLE, 1, false);
@@ -754,6 +771,7 @@ static void start(int argc, char **argv)
     (void)argc, (void)argv;
     self()->random = seed + (uint64_t)skua_pe();
     by_address     = !getenv("SKUA_CHANNELS") && skua_hosts() == 1;
+    test_memory();
     test_graph();
     test_graph();
     test_quiescence(8);

@@ -7,13 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Sebastiano Vigna's splitmix. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
+#include "common/numbers.h"
 
 static double random_at(uint64_t i)
 {
@@ -34,12 +28,6 @@ void check_fill(number *numbers, int64_t first, int64_t count)
 static double distance(number x, number y)
 {
     return hypot(x.re - y.re, x.im - y.im);
-}
-
-/* The larger of two; what is no number is infinitely far from all others. */
-static double larger(double x, double y)
-{
-    return x > y ? x : isnan(y) ? INFINITY : y;
 }
 
 double check_distance(const number *numbers, int64_t first, int64_t count, double scale)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matmul3d.c - what the tiles of matmul3d.ci do; see matmul3d.h. */
-#include <math.h>
+/* matmul3d.c - what the tiles of matmul3d.ci do in a step; see matmul3d.h. */
 #include <skua/skua.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +8,30 @@
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Where the i-th of so many parts of n begins. */
-static int64_t begin(int64_t n, int64_t parts, int64_t i)
+/* The i-th of so many parts of n. */
+static struct rows part_of(int64_t n, int64_t parts, int64_t i)
 {
-    return n * i / parts;
+    return (struct rows){n * i / parts, n * (i + 1) / parts};
 }
 
 static size_t number_bytes(void)
 {
     return options.single ? sizeof(float) : sizeof(double);
+}
+
+int rows_of(int matrix)
+{
+    return matrix == B ? 1 : 0;
+}
+
+int columns_of(int matrix)
+{
+    return matrix == A ? 1 : 2;
+}
+
+static size_t row_bytes(const Tile *t, int matrix)
+{
+    return (size_t)t->n[columns_of(matrix)] * number_bytes();
 }
 
 /* The direction in the grid in which the tiles of a group lie. */
@@ -29,73 +42,53 @@ static int group_size(int matrix)
     return (int)options.grid[group_direction[matrix]];
 }
 
-static int place(const Tile *t, int matrix)
+int others(int matrix)
 {
-    Tile_position at = Tile_index(t);
-
-    return matrix == A ? at.k : matrix == B ? at.i : at.j;
-}
-
-static Tile_element member(const Tile *t, int matrix, int i)
-{
-    Tile_position at = Tile_index(t);
-
-    if (matrix == A)
-        at.k = i;
-    else if (matrix == B)
-        at.i = i;
-    else
-        at.j = i;
-    return Tile_at(Tile_of(t), at.i, at.j, at.k);
-}
-
-int others(const Tile *t, int matrix)
-{
-    (void)t;
     return group_size(matrix) - 1;
 }
 
-/* Directions of rows and columns. */
-static int rows_of(int matrix)
+static int place(const Tile *t, int matrix)
 {
-    return matrix == B ? 1 : 0;
+    return t->at[group_direction[matrix]];
 }
 
-static int columns_of(int matrix)
+/* Of an other, from 0 on.  We are its other number others(matrix) - 1 - i. */
+static int place_of(const Tile *t, int matrix, int i)
 {
-    return matrix == A ? 1 : 2;
+    return (place(t, matrix) + 1 + i) % group_size(matrix);
 }
 
-static size_t block_bytes(const Tile *t, int matrix)
+static Tile_element other(const Tile *t, int matrix, int i)
 {
-    return (size_t)t->n[rows_of(matrix)] * (size_t)t->n[columns_of(matrix)] * number_bytes();
+    int at[3] = {t->at[0], t->at[1], t->at[2]};
+
+    at[group_direction[matrix]] = place_of(t, matrix, i);
+    return Tile_at(Tile_of(t), at[0], at[1], at[2]);
 }
 
-/* Rows of a matrix. */
-struct rows {
-    int64_t first, end;
-};
-
-/* Which rows of our block are the i-th slab. */
-static struct rows slab_rows(const Tile *t, int matrix, int i)
+struct rows own_rows(const Tile *t, int matrix)
 {
-    int64_t n = t->n[rows_of(matrix)], parts = group_size(matrix);
-
-    return (struct rows){begin(n, parts, i), begin(n, parts, i + 1)};
+    return part_of(t->n[rows_of(matrix)], group_size(matrix), place(t, matrix));
 }
 
-static skua_layout slab(const Tile *t, const struct set *set, int matrix, int i)
+/* The slab of our block for a place in the group. */
+static skua_layout slab(const Tile *t, const struct set *set, int matrix, int at)
 {
-    struct rows r   = slab_rows(t, matrix, i);
-    size_t      row = (size_t)t->n[columns_of(matrix)] * number_bytes();
+    struct rows rows = part_of(t->n[rows_of(matrix)], group_size(matrix), at);
+    size_t      row  = row_bytes(t, matrix);
 
-    return skua_layout_of(set->block[matrix] + (size_t)r.first * row,
-                          (size_t)(r.end - r.first) * row);
+    return skua_layout_of(set->block[matrix] + (size_t)rows.first * row,
+                          (size_t)(rows.end - rows.first) * row);
 }
 
-static skua_layout own_slab(const Tile *t, const struct set *set, int matrix)
+skua_layout own_slab(const Tile *t, const struct set *set, int matrix)
 {
     return slab(t, set, matrix, place(t, matrix));
+}
+
+static skua_layout slab_of(const Tile *t, const struct set *set, int matrix, int other)
+{
+    return slab(t, set, matrix, place_of(t, matrix, other));
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -111,29 +104,27 @@ static void *take(size_t bytes)
 
 static void make_set(Tile *t, struct set *set)
 {
-    size_t part = own_slab(t, set, C).bytes;
-
     set->of = t;
     for (int m = 0; m < MATRICES; m++) {
-        size_t group  = (size_t)group_size(m);
-        set->block[m] = take(block_bytes(t, m));
-        set->in[m]    = calloc(group, sizeof *set->in[m]);
-        set->out[m]   = calloc(group, sizeof(skua_sender *));
+        set->block[m] = take((size_t)t->n[rows_of(m)] * row_bytes(t, m));
+        set->to[m]    = calloc((size_t)group_size(m), sizeof *set->to[m]);
     }
-    set->part = calloc((size_t)group_size(C), sizeof(char *));
-    for (int i = 0; i < group_size(C); i++)
-        if (i != place(t, C))
-            set->part[i] = take(part);
+    for (int m = A; m <= B; m++)
+        set->in[m] = calloc((size_t)group_size(m), sizeof *set->in[m]);
+    set->sum   = take(own_slab(t, set, C).bytes);
+    set->parts = calloc((size_t)group_size(C), sizeof(skua_sender *));
 }
 
 void Tile_on_create(Tile *t)
 {
-    Tile_position at      = Tile_index(t);
-    const int     which[] = {at.i, at.j, at.k};
+    Tile_position at = Tile_index(t);
 
+    memcpy(t->at, (int[]){at.i, at.j, at.k}, sizeof t->at);
     for (int d = 0; d < 3; d++) {
-        t->first[d] = begin(options.size, options.grid[d], which[d]);
-        t->n[d]     = begin(options.size, options.grid[d], which[d] + 1) - t->first[d];
+        struct rows ours = part_of(options.size, options.grid[d], t->at[d]);
+
+        t->first[d] = ours.first;
+        t->n[d]     = ours.end - ours.first;
     }
     for (int s = 0; s < 2; s++) {
         t->set[s].turn = s;
@@ -141,76 +132,29 @@ void Tile_on_create(Tile *t)
     }
 }
 
-static void free_group(const Tile *t, struct set *set, int matrix)
+static void free_set(struct set *set)
 {
-    for (int i = 0; i < group_size(matrix); i++)
-        if (i != place(t, matrix)) {
-            skua_channel_close(set->out[matrix][i]);
-            skua_channel_delete(set->in[matrix][i]);
-        }
-    free(set->out[matrix]);
-    free(set->in[matrix]);
-    skua_channel_free(set->block[matrix]);
+    for (int m = A; m <= B; m++) {
+        skua_channel_close(set->out[m]);
+        for (int i = 0; i < others(m); i++)
+            skua_channel_delete(set->in[m][i]);
+        free(set->in[m]);
+    }
+    for (int i = 0; i < others(C); i++)
+        skua_channel_close(set->parts[i]);
+    free(set->parts);
+    skua_channel_delete(set->in_sum);
+    skua_channel_free(set->sum);
+    for (int m = 0; m < MATRICES; m++) {
+        free(set->to[m]);
+        skua_channel_free(set->block[m]);
+    }
 }
 
 void Tile_on_destroy(Tile *t)
 {
-    for (struct set *set = t->set; set < t->set + 2; set++) {
-        for (int m = 0; m < MATRICES; m++)
-            free_group(t, set, m);
-        for (int i = 0; i < group_size(C); i++)
-            skua_channel_free(set->part[i]);
-        free(set->part);
-    }
-}
-
-/* ---- numbers --------------------------------------------------------------------------------- */
-
-/* What matrix A or B has at a place, as it is filled the round-th time, in a set. */
-static double number(uint64_t round, int set, int matrix, int64_t row, int64_t column)
-{
-    uint64_t x = (uint64_t)row << 32 ^ (uint64_t)column ^ (round * 4 + (uint64_t)set * 2) << 56 ^
-                 (uint64_t)matrix << 31;
-
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)((int)(x >> 59) - 16) / 16;
-}
-
-static double get(const char *block, int64_t i)
-{
-    return options.single ? (double)((const float *)(const void *)block)[i]
-                          : ((const double *)(const void *)block)[i];
-}
-
-static void set_number(char *block, int64_t i, double value)
-{
-    if (options.single)
-        ((float *)(void *)block)[i] = (float)value;
-    else
-        ((double *)(void *)block)[i] = value;
-}
-
-/* Our slab has its numbers, all else is not a number. */
-static void fill(Tile *t, int s, int matrix)
-{
-    int64_t     columns = t->n[columns_of(matrix)], first = t->first[rows_of(matrix)];
-    struct rows own = slab_rows(t, matrix, place(t, matrix));
-
-    memset(t->set[s].block[matrix], 0xff, block_bytes(t, matrix));
-    for (int64_t i = own.first; i < own.end && matrix != C; i++)
-        for (int64_t j = 0; j < columns; j++)
-            set_number(t->set[s].block[matrix], i * columns + j,
-                       number(t->round, s, matrix, first + i, t->first[columns_of(matrix)] + j));
-}
-
-void Tile_on_fill(Tile *t, int round)
-{
-    t->round = (uint64_t)round;
-    for (int s = 0; s < 2; s++)
-        for (int m = 0; m < MATRICES; m++)
-            fill(t, s, m);
-    skua_contribute_nothing(t, Main_ready_done(boss));
+    free_set(&t->set[0]);
+    free_set(&t->set[1]);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
@@ -223,51 +167,36 @@ static struct set *current(Tile *t)
 void multiply(Tile *t)
 {
     char      **block = current(t)->block;
+    void       *a = block[A], *b = block[B], *c = block[C];
     struct gemm shape = {(int)t->n[0], (int)t->n[2], (int)t->n[1], false, false, 1, 0};
 
     if (options.single)
-        gemm_float(&shape, (float *)(void *)block[A], (float *)(void *)block[B],
-                   (float *)(void *)block[C]);
+        gemm_float(&shape, a, b, c);
     else
-        gemm_double(&shape, (double *)(void *)block[A], (double *)(void *)block[B],
-                    (double *)(void *)block[C]);
+        gemm_double(&shape, a, b, c);
 }
 
-static void add_double(double *restrict to, const double *restrict from, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] += from[i];
-}
-
-static void add_float(float *restrict to, const float *restrict from, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] += from[i];
-}
-
-void add_part(Tile *t, const char *part)
+void add_part(Tile *t, void *part)
 {
     skua_layout own = own_slab(t, current(t), C);
 
     if (options.single)
-        add_float(own.at, (const float *)(const void *)part, own.bytes / sizeof(float));
+        add_float(own.at, part, (int64_t)(own.bytes / sizeof(float)));
     else
-        add_double(own.at, (const double *)(const void *)part, own.bytes / sizeof(double));
+        add_double(own.at, part, (int64_t)(own.bytes / sizeof(double)));
 }
 
 void end_step(Tile *t, int64_t step, int64_t steps)
 {
-    Tile_position at = Tile_index(t);
-
     current(t)->turn = t->turn + 2; /* when the set is used again */
     t->turn++;
-    if (at.i + at.j + at.k == 0)
+    if (t->at[0] + t->at[1] + t->at[2] == 0)
         ways_progress(&t->shown, step + 1, steps);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static void send_slab(const Tile *t, int matrix, int to, skua_layout from)
+static Slab *new_slab(const Tile *t, int matrix, skua_layout from)
 {
     Slab *slab = Slab_new(from.bytes);
 
@@ -275,20 +204,14 @@ static void send_slab(const Tile *t, int matrix, int to, skua_layout from)
     slab->of   = matrix;
     slab->from = place(t, matrix);
     memcpy(slab->at, from.at, from.bytes);
-    Tile_slab(member(t, matrix, to), slab);
+    return slab;
 }
 
-/* Those behind us first, so that not all send to the same one. */
-static int next_member(const Tile *t, int matrix, int i)
-{
-    return (place(t, matrix) + i) % group_size(matrix);
-}
-
-void send_slabs(const Tile *t)
+void send_slabs(Tile *t)
 {
     for (int m = A; m <= B; m++)
-        for (int i = 1; i < group_size(m); i++)
-            send_slab(t, m, next_member(t, m, i), own_slab(t, &t->set[t->turn % 2], m));
+        for (int i = 0; i < others(m); i++)
+            Tile_slab(other(t, m, i), new_slab(t, m, own_slab(t, current(t), m)));
 }
 
 void take_slab(Tile *t, const Slab *from)
@@ -298,17 +221,10 @@ void take_slab(Tile *t, const Slab *from)
     memcpy(to.at, from->at, to.bytes);
 }
 
-void send_parts(const Tile *t)
+void send_parts(Tile *t)
 {
-    for (int i = 1; i < group_size(C); i++) {
-        int         to   = next_member(t, C, i);
-        skua_layout from = slab(t, &t->set[t->turn % 2], C, to);
-        Part       *part = Part_new(from.bytes);
-
-        part->turn_and_from = t->turn * options.grid[1] + place(t, C);
-        memcpy(part->at, from.at, from.bytes);
-        Tile_part(member(t, C, to), part);
-    }
+    for (int i = 0; i < others(C); i++)
+        Tile_part(other(t, C, i), new_slab(t, C, slab_of(t, current(t), C, i)));
 }
 
 /* ---- channels -------------------------------------------------------------------------------- */
@@ -318,222 +234,109 @@ static void slab_arrived(void *arg)
 {
     struct set *set = arg;
 
-    if (++set->filled < others(set->of, A) + others(set->of, B))
+    if (++set->filled < others(A) + others(B))
         return;
     set->filled = 0;
     Tile_filled(Tile_self(set->of), set->turn);
 }
 
-static void part_arrived(void *arg)
+static void sum_complete(void *arg)
 {
     struct set *set = arg;
 
-    if (++set->parts < others(set->of, C))
-        return;
-    set->parts = 0;
     Tile_complete(Tile_self(set->of), set->turn);
 }
 
-static void create_channel(Tile *t, int s, int matrix, int from)
+static void must(bool good)
 {
-    struct set   *set = &t->set[s];
-    skua_channel *in  = &set->in[matrix][from];
-    skua_layout   to  = matrix == C ? skua_layout_of(set->part[from], own_slab(t, set, C).bytes)
-                                    : slab(t, set, matrix, from);
+    if (!good)
+        skua_abort("no channel between two tiles");
+}
 
-    if (skua_channel_create(&to, matrix == C ? part_arrived : slab_arrived, set,
-                            matrix == C ? "part" : "slab", in))
-        skua_abort("no channel for a slab");
-    Tile_open(member(t, matrix, from), s, matrix, place(t, matrix), *in);
+static void tell(const Tile *t, int s, int matrix, int i, skua_channel channel)
+{
+    Tile_open(other(t, matrix, i), s, matrix, others(matrix) - 1 - i, channel);
+}
+
+/* From each of the others into its slab of our block. */
+static void create_slab_channel(Tile *t, int s, int matrix, int i)
+{
+    struct set *set = &t->set[s];
+    skua_layout to  = slab_of(t, set, matrix, i);
+
+    must(!skua_channel_create(&to, slab_arrived, set, "slab", &set->in[matrix][i]));
+    tell(t, s, matrix, i, set->in[matrix][i]);
+}
+
+/* From all of the others, which add up there what they have of our slab of C. */
+static void create_sum_channel(Tile *t, int s)
+{
+    struct set *set   = &t->set[s];
+    size_t      count = own_slab(t, set, C).bytes / number_bytes();
+    skua_type   type  = options.single ? SKUA_FLOAT : SKUA_DOUBLE;
+    int         all   = others(C) > 0 ? others(C) : 1;
+
+    must(!skua_channel_create_reduction(set->sum, count, SKUA_SUM, type, all, sum_complete, set,
+                                        "sum", &set->in_sum));
+    for (int i = 0; i < others(C); i++)
+        tell(t, s, C, i, set->in_sum);
 }
 
 void create_channels(Tile *t)
 {
-    for (int s = 0; s < 2; s++)
-        for (int m = 0; m < MATRICES; m++)
-            for (int from = 0; from < group_size(m); from++)
-                if (from != place(t, m))
-                    create_channel(t, s, m, from);
+    for (int s = 0; s < 2; s++) {
+        for (int m = A; m <= B; m++)
+            for (int i = 0; i < others(m); i++)
+                create_slab_channel(t, s, m, i);
+        create_sum_channel(t, s);
+    }
 }
 
-void open_channel(Tile *t, int s, int matrix, int to, skua_channel channel)
+void take_channel(Tile *t, int s, int matrix, int other, skua_channel channel)
 {
-    struct set *set  = &t->set[s];
-    skua_layout from = matrix == C ? slab(t, set, C, to) : own_slab(t, set, matrix);
-
-    set->out[matrix][to] = skua_channel_open(channel, &from);
-    if (!set->out[matrix][to])
-        skua_abort("no way to another tile");
+    t->set[s].to[matrix][other] = channel;
 }
 
-static void put(const Tile *t, int matrix)
+static void open_set(const Tile *t, struct set *set)
 {
-    const struct set *set = &t->set[t->turn % 2];
+    for (int m = A; m <= B; m++) {
+        skua_layout own = own_slab(t, set, m);
 
-    for (int i = 1; i < group_size(matrix); i++)
-        skua_channel_put(set->out[matrix][next_member(t, matrix, i)]);
+        set->out[m] = skua_channel_open_many(set->to[m], (size_t)others(m), &own);
+        must(set->out[m]);
+    }
+    for (int i = 0; i < others(C); i++) {
+        skua_layout part = slab_of(t, set, C, i);
+
+        set->parts[i] = skua_channel_open(set->to[C][i], &part);
+        must(set->parts[i]);
+    }
 }
 
-/* What came to the current set is used up: it may be written again. */
-static void release(Tile *t, int matrix)
+void open_channels(Tile *t)
 {
-    for (int i = 0; i < group_size(matrix); i++)
-        if (i != place(t, matrix))
-            skua_channel_ready(current(t)->in[matrix][i]);
+    open_set(t, &t->set[0]);
+    open_set(t, &t->set[1]);
 }
 
 void put_slabs(Tile *t)
 {
-    put(t, A);
-    put(t, B);
+    skua_channel_put(current(t)->out[A]);
+    skua_channel_put(current(t)->out[B]);
 }
 
+/* What came to A and B is used up: it may be written again. */
 void put_parts(Tile *t)
 {
-    release(t, A);
-    release(t, B);
-    put(t, C);
+    for (int m = A; m <= B; m++)
+        for (int i = 0; i < others(m); i++)
+            skua_channel_ready(current(t)->in[m][i]);
+    for (int i = 0; i < others(C); i++)
+        skua_channel_put(current(t)->parts[i]);
 }
 
-void add_parts(Tile *t)
+void add_sum(Tile *t)
 {
-    for (int i = 0; i < group_size(C); i++)
-        if (i != place(t, C))
-            add_part(t, current(t)->part[i]);
-    release(t, C);
-}
-
-/* ---- is it right? ---------------------------------------------------------------------------- */
-
-/* The vector of Freivalds' check. */
-static double vector(int64_t i)
-{
-    return number(77, 0, C, i, i) + 1.0 / 32; /* not 0 */
-}
-
-static int last_set(const Tile *t)
-{
-    return (int)((t->turn + 1) % 2);
-}
-
-/* Rows of the whole matrix that are our slab. */
-static struct rows own_rows(const Tile *t, int matrix)
-{
-    struct rows own   = slab_rows(t, matrix, place(t, matrix));
-    int64_t     first = t->first[rows_of(matrix)];
-
-    return (struct rows){own.first + first, own.end + first};
-}
-
-/* Adds our slab of A or B, times @p x, to @p to. */
-static void add_product(const Tile *t, int matrix, const double *x, double *to)
-{
-    struct rows own   = own_rows(t, matrix);
-    int64_t     first = t->first[columns_of(matrix)], end = first + t->n[columns_of(matrix)];
-
-    for (int64_t i = own.first; i < own.end; i++)
-        for (int64_t j = first; j < end; j++)
-            to[i] += number(t->round, last_set(t), matrix, i, j) * (x ? x[j] : vector(j));
-}
-
-void Tile_on_multiply_vector(Tile *t)
-{
-    double *br = calloc((size_t)options.size, sizeof *br);
-
-    add_product(t, B, NULL, br);
-    skua_contribute(t, SKUA_SUM, SKUA_DOUBLE, br, (size_t)options.size, Main_product_done(boss));
-    free(br);
-}
-
-/* C r, by the numbers that we have computed, and A (B r). */
-void Tile_on_check(Tile *t, int n, const double *br)
-{
-    struct rows own  = own_rows(t, C);
-    const char *c    = own_slab(t, &t->set[last_set(t)], C).at;
-    double     *both = calloc(2 * (size_t)n, sizeof *both);
-
-    for (int64_t i = own.first; i < own.end; i++)
-        for (int64_t j = 0; j < t->n[2]; j++)
-            both[i] += get(c, (i - own.first) * t->n[2] + j) * vector(t->first[2] + j);
-    add_product(t, A, br, both + n);
-    skua_contribute(t, SKUA_SUM, SKUA_DOUBLE, both, 2 * (size_t)n, Main_differences_done(boss));
-    free(both);
-}
-
-/* Row @p i of C, our columns, by three loops; @p b has our columns of B. */
-static void exact_row(const Tile *t, int64_t i, const double *b, double *row)
-{
-    memset(row, 0, (size_t)t->n[2] * sizeof *row);
-    for (int64_t k = 0; k < options.size; k++) {
-        double a = number(t->round, last_set(t), A, i, k);
-
-        for (int64_t j = 0; j < t->n[2]; j++)
-            row[j] += a * b[k * t->n[2] + j];
-    }
-}
-
-static double *columns_of_b(const Tile *t)
-{
-    double *b = malloc((size_t)options.size * (size_t)t->n[2] * sizeof *b);
-
-    for (int64_t k = 0; k < options.size; k++)
-        for (int64_t j = 0; j < t->n[2]; j++)
-            b[k * t->n[2] + j] = number(t->round, last_set(t), B, k, t->first[2] + j);
-    return b;
-}
-
-void Tile_on_compare(Tile *t)
-{
-    struct rows own = own_rows(t, C);
-    const char *c   = own_slab(t, &t->set[last_set(t)], C).at;
-    double     *b = columns_of_b(t), *row = malloc((size_t)t->n[2] * sizeof *row);
-    int64_t     wrong = 0;
-
-    for (int64_t i = own.first; i < own.end; i++) {
-        exact_row(t, i, b, row);
-        for (int64_t j = 0; j < t->n[2]; j++)
-            wrong += !(get(c, (i - own.first) * t->n[2] + j) == row[j]);
-    }
-    free(row);
-    free(b);
-    skua_contribute(t, SKUA_SUM, SKUA_INT64, &wrong, 1, Main_compared_done(boss));
-}
-
-/* ---- Main ------------------------------------------------------------------------------------ */
-
-/* The larger one; and what is not a number is larger than all. */
-static double larger(double a, double b)
-{
-    return a >= b || isnan(a) ? a : b;
-}
-
-void judge(Main *m, const double *both)
-{
-    double difference = 0, largest = 0;
-
-    for (int64_t i = 0; i < options.size; i++) {
-        difference = larger(difference, fabs(both[i] - both[options.size + i]));
-        largest    = larger(largest, fabs(both[options.size + i]));
-    }
-    m->error = larger(m->error, largest > 0 ? difference / largest : difference);
-}
-
-void report(const Main *m)
-{
-    double limit = options.single ? 1e-4 : 1e-10;
-    bool   good  = m->error < limit && m->wrong == 0;
-
-    const struct ways_series series = {"matmul3d", options.series, options.size};
-
-    printf("%lld x %lld numbers of %s in %lld x %lld x %lld tiles on %d PEs, %lld products by %s\n",
-           (long long)options.size, (long long)options.size, options.single ? "float" : "double",
-           (long long)options.grid[0], (long long)options.grid[1], (long long)options.grid[2],
-           skua_pes(), (long long)options.steps, gemm_name());
-    ways_report(m->best, options.steps, &series);
-    printf("Freivalds' check: error %.2g, %s %g", m->error,
-           m->error < limit ? "below" : "NOT below", limit);
-    if (options.size <= COMPARED_MOST)
-        printf("; three loops: %lld numbers differ", (long long)m->wrong);
-    printf("\n");
-    skua_exit(good ? 0 : 1);
+    add_part(t, current(t)->sum);
+    skua_channel_ready(current(t)->in_sum);
 }

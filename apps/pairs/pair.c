@@ -15,7 +15,7 @@ static int state_of(const Pair *p, int row)
 
 static int slot_of(const Pair *p, int row)
 {
-    return (row < p->count[0] ? p->y : p->x) * (int)options.chunks + p->z;
+    return p->z * (int)options.blocks + (row < p->count[0] ? p->y : p->x);
 }
 
 int rows_in(const Pair *p)
@@ -62,32 +62,33 @@ static void row_arrived(void *arg)
     Pair_filled(Pair_self(p), p->turn);
 }
 
+static skua_layout row_at(const Pair *p, double *rows, int row)
+{
+    return layout_of(rows + row * p->numbers, p->numbers);
+}
+
 void create_row_channels(Pair *p)
 {
     make_pair(p);
     for (int row = 0; row < rows_in(p); row++) {
-        skua_layout to =
-            skua_layout_of(p->at + row * p->numbers, (size_t)p->numbers * sizeof *p->at);
+        skua_layout to = row_at(p, p->at, row);
 
-        if (skua_channel_create(&to, row_arrived, p, "row", &p->in[row]))
-            skua_abort("no channel for a row");
+        must(!skua_channel_create(&to, row_arrived, p, "row", &p->in[row]));
         State_open(State_at(states, state_of(p, row), p->w), slot_of(p, row), p->in[row]);
     }
 }
 
 void open_state(Pair *p, int row, skua_channel channel)
 {
-    skua_layout from =
-        skua_layout_of(p->result + row * p->numbers, (size_t)p->numbers * sizeof *p->at);
+    skua_layout from = row_at(p, p->result, row);
 
     p->out[row] = skua_channel_open(channel, &from);
-    if (!p->out[row])
-        skua_abort("no way from a pair to a state");
+    must(p->out[row]);
 }
 
-void take_row(Pair *p, const Row *row)
+void take_row(Pair *p, const Numbers *row)
 {
-    memcpy(p->at + row->row * p->numbers, row->at, (size_t)p->numbers * sizeof *p->at);
+    memcpy(p->at + row->from * p->numbers, row->at, row->at_count * sizeof *row->at);
 }
 
 /* The rows have been used: they may be written again. */
@@ -103,19 +104,18 @@ static double *second(const Pair *p, double *rows)
     return rows + (p->x < p->y ? p->count[0] * p->numbers : 0);
 }
 
-static Tile *tile_for(const Pair *p, int other)
+/* A message to the Ortho of one of our blocks, for what it has to do with the other. */
+static Numbers *tile_for(const Pair *p, int other)
 {
-    Tile *tile = Tile_new((size_t)(states_in(p->x) * states_in(p->y)));
+    int64_t place = (other * options.planes + p->w) * options.chunks + p->z;
 
-    tile->turn_and_place =
-        ((p->turn * options.blocks + other) * options.planes + p->w) * options.chunks + p->z;
-    return tile;
+    return numbers_of(p->turn * tiles() + place, 0, NULL, states_in(p->x) * states_in(p->y));
 }
 
-static Tile *transposed(const Pair *p, const Tile *tile)
+static Numbers *transposed(const Pair *p, const Numbers *tile)
 {
-    int64_t rows = p->count[0], columns = p->count[1];
-    Tile   *turned = tile_for(p, p->x);
+    int64_t  rows = p->count[0], columns = p->count[1];
+    Numbers *turned = tile_for(p, p->x);
 
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
@@ -125,9 +125,9 @@ static Tile *transposed(const Pair *p, const Tile *tile)
 
 void multiply_forward(Pair *p, struct task task)
 {
-    struct gemm shape = {
-        (int)states_in(p->x), (int)states_in(p->y), (int)p->numbers, false, true, 1, 0};
-    Tile *tile = tile_for(p, p->y);
+    int         x = (int)states_in(p->x), y = (int)states_in(p->y);
+    struct gemm shape = {x, y, (int)p->numbers, false, true, 1, 0};
+    Numbers    *tile  = tile_for(p, p->y);
 
     gemm_double(&shape, p->at, second(p, p->at), tile->at);
     if (!task.backward)
@@ -139,11 +139,9 @@ void multiply_forward(Pair *p, struct task task)
 
 static void send_result(const Pair *p, int row)
 {
-    Result *result = Result_new((size_t)p->numbers);
-
-    result->turn_and_slot = p->turn * slots() + slot_of(p, row);
-    memcpy(result->at, p->result + row * p->numbers, (size_t)p->numbers * sizeof *p->at);
-    State_result(State_at(states, state_of(p, row), p->w), result);
+    State_result(State_at(states, state_of(p, row), p->w),
+                 numbers_of(p->turn * slots() + slot_of(p, row), 0, p->result + row * p->numbers,
+                            p->numbers));
 }
 
 /* By our tile of T, which is symmetric: rows of x from those of y, and the other way round. */

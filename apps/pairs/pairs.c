@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pairs.c - Main, and what all have in common; see pairs.ci. */
-#include <math.h>
 #include <skua/skua.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,6 @@ int64_t states_in(int64_t block)
     return left < options.grain ? left : options.grain;
 }
 
-/* Where a chunk begins in the numbers of a State. */
 int64_t chunk_begin(int64_t z)
 {
     return 2 * (options.points * z / options.chunks);
@@ -32,23 +30,43 @@ int64_t slots(void)
     return options.blocks * options.chunks;
 }
 
-void *take(int64_t numbers)
+int64_t tiles(void)
 {
-    void *memory = skua_channel_alloc((size_t)numbers * sizeof(double));
+    return options.planes * slots();
+}
+
+Numbers *numbers_of(int64_t turn, int64_t from, const double *at, int64_t count)
+{
+    Numbers *numbers = Numbers_new((size_t)count);
+
+    numbers->turn = turn;
+    numbers->from = from;
+    if (at)
+        memcpy(numbers->at, at, (size_t)count * sizeof *at);
+    return numbers;
+}
+
+double *take(int64_t numbers)
+{
+    double *memory = skua_channel_alloc((size_t)numbers * sizeof *memory);
 
     if (!memory)
         skua_abort("no memory for states; see --states, --planes and --points");
     return memory;
 }
 
-void add(double *restrict to, const double *restrict from, int64_t count)
+skua_layout layout_of(const double *at, int64_t numbers)
 {
-    for (int64_t i = 0; i < count; i++)
-        to[i] += from[i];
+    return skua_layout_of(at, (size_t)numbers * sizeof *at);
 }
 
-/* So many numbers as one, below 2^32: a sum of these is exact in any order. */
-double bits_of(const double *at, int64_t count)
+void must(bool good)
+{
+    if (!good)
+        skua_abort("no channel between a state and a pair");
+}
+
+uint64_t bits_of(const double *at, int64_t count)
 {
     uint64_t sum = 0, one;
 
@@ -56,13 +74,7 @@ double bits_of(const double *at, int64_t count)
         memcpy(&one, &at[i], sizeof one);
         sum = (sum ^ one) * UINT64_C(0x9e3779b97f4a7c15);
     }
-    return (double)(sum >> 32);
-}
-
-/* The larger one; and what is not a number is larger than all. */
-double larger(double a, double b)
-{
-    return a >= b || isnan(a) ? a : b;
+    return mix(sum);
 }
 
 int64_t pairs_in_all(void)
@@ -81,54 +93,24 @@ void insert_pairs(void)
                     Pair_insert(Pair_at(pairs, w, x, y, z), (int)(count++ % skua_pes()));
 }
 
-static void start_task(struct task task)
+void start(struct task task)
 {
     State_run_all(states, task);
     Pair_run_all(pairs, task);
     Ortho_run_all(orthos, task);
 }
 
-void start(Main *m, int way)
-{
-    m->started = skua_time();
-    start_task((struct task){way, !options.forward, false, options.steps});
-}
-
-void start_check(int way)
-{
-    start_task((struct task){way, false, true, 1});
-}
-
-void stop(Main *m, int way, double bits)
-{
-    ways_stop(&m->best[way], m->started);
-    m->bits[way] = bits;
-}
-
-void judge(Main *m, int way, struct outcome o)
-{
-    m->bits[way] += o.bits;
-    m->outcome.away       = larger(m->outcome.away, o.away);
-    m->outcome.asymmetric = larger(m->outcome.asymmetric, o.asymmetric);
-}
-
-/* Both ways give the same bits, where there were both. */
-static bool same_bits(const Main *m)
-{
-    return !options.ways[MESSAGES] || !options.ways[CHANNELS] ||
-           m->bits[MESSAGES] == m->bits[CHANNELS];
-}
-
 static bool report_checks(const Main *m)
 {
-    bool same = same_bits(m), unit = options.forward || m->outcome.away < LIMIT;
-    bool symmetric = m->outcome.asymmetric < LIMIT;
+    bool both      = options.ways[MESSAGES] && options.ways[CHANNELS];
+    bool same      = !both || m->bits[MESSAGES] == m->bits[CHANNELS];
+    bool unit      = options.forward || m->away < LIMIT;
+    bool symmetric = m->asymmetric < LIMIT;
 
     if (!options.forward)
-        printf("|S - 1| = %.2g, %s %g; ", m->outcome.away, unit ? "below" : "NOT below", LIMIT);
-    printf("|S - S^T| = %.2g, %s %g", m->outcome.asymmetric, symmetric ? "below" : "NOT below",
-           LIMIT);
-    if (options.ways[MESSAGES] && options.ways[CHANNELS])
+        printf("|S - 1| = %.2g, %s %g; ", m->away, unit ? "below" : "NOT below", LIMIT);
+    printf("|S - S^T| = %.2g, %s %g", m->asymmetric, symmetric ? "below" : "NOT below", LIMIT);
+    if (both)
         printf("; both ways: %s bits", same ? "the same" : "NOT the same");
     printf("\n");
     return same && unit && symmetric;
@@ -136,17 +118,15 @@ static bool report_checks(const Main *m)
 
 void report(const Main *m)
 {
-    int64_t rows = options.states * options.planes * slots();
-
-    const struct ways_series series = {options.forward ? "pairs-forward" : "pairs", options.series,
-                                       options.states};
+    const struct ways_series series = {"pairs", options.series, options.grain};
 
     printf(
         "%lld states, %lld planes, %lld points; %lld pairs of blocks of %lld states, %lld chunks;"
         " %lld channels on %d PEs, %lld steps by %s\n",
         (long long)options.states, (long long)options.planes, (long long)options.points,
         (long long)pairs_in_all(), (long long)options.grain, (long long)options.chunks,
-        (long long)(2 * rows), skua_pes(), (long long)options.steps, gemm_name());
+        (long long)(2 * options.states * tiles()), skua_pes(), (long long)options.steps,
+        gemm_name());
     ways_report(m->best, options.steps, &series);
     skua_exit(report_checks(m) ? 0 : 1);
 }

@@ -2,8 +2,8 @@
 /*
  * pairs.h - States, Pairs and Orthos of pairs.ci.
  *
- * State s is in block s / grain, and knows the Pairs of its block by *slot*: the other block of
- * the pair, and the chunk.  A Pair knows its States by *row*: those of block x, then, unless y is
+ * State s is in block s / grain, and knows the Pairs of its block by *slot*: the chunk, and the
+ * other block of the pair.  A Pair knows its States by *row*: those of block x, then, unless y is
  * the same, those of block y.
  */
 #ifndef PAIRS_H
@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 #include "common/gemm.h"
+#include "common/numbers.h"
 #include "options.h"
 
 struct outcome {
     double away;       /* the largest element of |S - 1|                */
     double asymmetric; /* and of |S - S^T|, of the largest in each step */
-    double bits;       /* a sum over all bits of S                      */
 };
 
 struct task {
@@ -26,12 +26,13 @@ struct task {
 };
 
 struct State {
-    double       *at;   /* our numbers                              */
-    double      **part; /* by slot: results of Pairs, by channels   */
-    skua_channel *in;
-    skua_sender **out;
-    int64_t       come; /* of these                                 */
-    int64_t       turn; /* steps since the beginning                */
+    double       *at;   /* our numbers                                         */
+    double       *part; /* by block and point: results of Pairs, by channels   */
+    skua_channel *in;   /* by slot: to these                                   */
+    skua_channel *to;   /* and to Pairs                                        */
+    skua_sender **out;  /* by chunk: to all Pairs that have it                 */
+    int64_t       come; /* results                                             */
+    int64_t       turn; /* steps since the beginning                           */
     double        shown;
 };
 
@@ -39,7 +40,7 @@ struct Pair {
     int           w, x, y, z;
     int64_t       count[2];    /* states of x, and of y unless it is the same: else 0 */
     int64_t       numbers;     /* in a row                                            */
-    double       *at, *result; /* rows                                             */
+    double       *at, *result; /* rows                                                */
     skua_channel *in;
     skua_sender **out;
     int           come; /* rows, by channels */
@@ -47,18 +48,16 @@ struct Pair {
 };
 
 struct Ortho {
-    int64_t first, count;   /* our rows                                              */
-    double *s;              /* of S                                                  */
-    double *mine, *product; /* of Y, then those of Z; of a product                   */
-    double *y, *z;          /* all of Y and Z                                        */
-    double  scale;          /* c                                                     */
-    double  told;           /* at first the norm of S, then |Y Z - 1| before the last
-                               round: in our rows, ...                               */
-    double  told_all;       /* ... and in all                                        */
+    int64_t first, count;   /* our rows                                      */
+    double *s;              /* of S                                          */
+    double *mine, *product; /* of Y, then those of Z; of a product           */
+    double *y, *z;          /* all of Y and Z                                */
+    double  change;         /* of Z, by the last round                       */
+    double  scale;          /* c                                             */
     double  asymmetric;
     bool    done;
-    int64_t turn, round; /* of steps and of iterations, since the beginning          */
-    int64_t rounds;      /* in this step                                             */
+    int64_t turn, round; /* of steps and of iterations, since the beginning  */
+    int64_t rounds;      /* in this step                                     */
 };
 
 /* pairs.c: what all have in common. */
@@ -70,32 +69,33 @@ int64_t states_in(int64_t block);
 int64_t chunk_begin(int64_t z);
 int64_t chunk_numbers(int64_t z);
 
-/** Of each State. */
+/** Of each State; and tiles of S that an Ortho gets. */
 int64_t slots(void);
+int64_t tiles(void);
+
+/** A message with a copy of numbers; NULL: to be filled in. */
+Numbers *numbers_of(int64_t turn, int64_t from, const double *at, int64_t count);
 
 /** Memory for numbers that channels lead to. */
-void *take(int64_t numbers);
+double *take(int64_t numbers);
 
-void add(double *restrict to, const double *restrict from, int64_t count);
+skua_layout layout_of(const double *at, int64_t numbers);
 
-/** So many numbers as one, below 2^32: a sum of these is exact in any order. */
-double bits_of(const double *at, int64_t count);
+/** The job ends unless a channel could be had. */
+void must(bool good);
 
-/** The larger one; and what is not a number is larger than all. */
-double larger(double a, double b);
+/** So many numbers as one. */
+uint64_t bits_of(const double *at, int64_t count);
 
 /* Main */
 void    insert_pairs(void);
 int64_t pairs_in_all(void);
-void    start(Main *main, int way);
-void    start_check(int way);
-void    stop(Main *main, int way, double bits);
-void    judge(Main *main, int way, struct outcome outcome);
+void    start(struct task task);
 void    report(const Main *main);
 
 /* state.c */
 void create_result_channels(State *state);
-void open_pair(State *state, int slot, skua_channel channel);
+void open_pairs(State *state);
 void go_on(State *state);
 void give_rows(State *state, int way);
 void add_result(State *state, int64_t slot, const double *from);
@@ -107,7 +107,7 @@ void contribute_bits(State *state);
 int  rows_in(const Pair *pair);
 void create_row_channels(Pair *pair);
 void open_state(Pair *pair, int row, skua_channel channel);
-void take_row(Pair *pair, const Row *row);
+void take_row(Pair *pair, const Numbers *row);
 void multiply_forward(Pair *pair, struct task task);
 void multiply_backward(Pair *pair, struct task task, const double *factor);
 
@@ -115,8 +115,8 @@ void multiply_backward(Pair *pair, struct task task, const double *factor);
 void add_tile(Ortho *ortho, int64_t place, const double *tile);
 void begin_iteration(Ortho *ortho);
 void tell_rows(Ortho *ortho);
-void take_rows(Ortho *ortho, const Rows *rows);
-void improve(Ortho *ortho);
+void take_rows(Ortho *ortho, const Numbers *rows);
+void improve(Ortho *ortho, struct task task);
 void send_factors(Ortho *ortho);
 void contribute_outcome(Ortho *ortho);
 

@@ -7,53 +7,61 @@
 
 #include "pairs.ci.h"
 
+static int chunk_of(int slot)
+{
+    return slot / (int)options.blocks;
+}
+
 /* The Pair of a slot, as State s on plane w has it. */
 static Pair_element pair_of(int s, int w, int slot)
 {
-    int mine = s / (int)options.grain, other = slot / (int)options.chunks;
+    int mine = s / (int)options.grain, other = slot % (int)options.blocks;
 
     return Pair_at(pairs, w, mine < other ? mine : other, mine < other ? other : mine,
-                   slot % (int)options.chunks);
+                   chunk_of(slot));
 }
 
 /* Which of its rows is that State's. */
 static int row_of(int s, int slot)
 {
-    int mine = s / (int)options.grain, other = slot / (int)options.chunks;
+    int mine = s / (int)options.grain, other = slot % (int)options.blocks;
     int above = mine > other ? (int)states_in(other) : 0;
 
     return above + s % (int)options.grain;
 }
 
+/* What a channel writes, of the Pair of a slot. */
+static double *part_of(const State *t, int slot)
+{
+    return t->part + slot % options.blocks * 2 * options.points + chunk_begin(chunk_of(slot));
+}
+
 void State_on_create(State *t)
 {
     t->at   = take(2 * options.points);
-    t->part = calloc((size_t)slots(), sizeof *t->part);
+    t->part = take(2 * options.points * options.blocks);
     t->in   = calloc((size_t)slots(), sizeof *t->in);
-    t->out  = calloc((size_t)slots(), sizeof(skua_sender *));
-    for (int64_t slot = 0; slot < slots(); slot++)
-        t->part[slot] = take(chunk_numbers(slot % options.chunks));
+    t->to   = calloc((size_t)slots(), sizeof *t->to);
+    t->out  = calloc((size_t)options.chunks, sizeof(skua_sender *));
 }
 
 void State_on_destroy(State *t)
 {
-    for (int64_t slot = 0; slot < slots(); slot++) {
-        skua_channel_close(t->out[slot]);
+    for (int64_t z = 0; z < options.chunks; z++)
+        skua_channel_close(t->out[z]);
+    for (int64_t slot = 0; slot < slots(); slot++)
         skua_channel_delete(t->in[slot]);
-        skua_channel_free(t->part[slot]);
-    }
-    free(t->part);
     free(t->in);
+    free(t->to);
     free(t->out);
+    skua_channel_free(t->part);
     skua_channel_free(t->at);
 }
 
 /* Between -1 and 1. */
 static double noise(uint64_t x)
 {
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (double)(int64_t)(x ^ x >> 31) * 0x1p-63;
+    return (double)(int64_t)mix(x) * 0x1p-63;
 }
 
 /* So that a state has, about, the length 1. */
@@ -95,63 +103,58 @@ void create_result_channels(State *t)
     State_position at = State_index(t);
 
     for (int slot = 0; slot < slots(); slot++) {
-        size_t      bytes = (size_t)chunk_numbers(slot % options.chunks) * sizeof(double);
-        skua_layout to    = skua_layout_of(t->part[slot], bytes);
+        skua_layout to = layout_of(part_of(t, slot), chunk_numbers(chunk_of(slot)));
 
-        if (skua_channel_create(&to, result_arrived, t, "result", &t->in[slot]))
-            skua_abort("no channel for a result");
+        must(!skua_channel_create(&to, result_arrived, t, "result", &t->in[slot]));
         Pair_open(pair_of(at.i, at.j, slot), row_of(at.i, slot), t->in[slot]);
     }
 }
 
-void open_pair(State *t, int slot, skua_channel channel)
+/* The slots of a chunk are one behind the other. */
+void open_pairs(State *t)
 {
-    int64_t     z = slot % options.chunks;
-    skua_layout from =
-        skua_layout_of(t->at + chunk_begin(z), (size_t)chunk_numbers(z) * sizeof *t->at);
+    for (int64_t z = 0; z < options.chunks; z++) {
+        skua_layout from = layout_of(t->at + chunk_begin(z), chunk_numbers(z));
 
-    t->out[slot] = skua_channel_open(channel, &from);
-    if (!t->out[slot])
-        skua_abort("no way from a state to a pair");
+        t->out[z] =
+            skua_channel_open_many(t->to + z * options.blocks, (size_t)options.blocks, &from);
+        must(t->out[z]);
+    }
 }
 
 static void send_row(const State *t, int slot)
 {
-    State_position at  = State_index(t);
-    int64_t        z   = slot % options.chunks;
-    Row           *row = Row_new((size_t)chunk_numbers(z));
+    State_position at = State_index(t);
+    int            z  = chunk_of(slot);
 
-    row->turn = t->turn;
-    row->row  = row_of(at.i, slot);
-    memcpy(row->at, t->at + chunk_begin(z), row->at_count * sizeof *row->at);
-    Pair_row(pair_of(at.i, at.j, slot), row);
+    Pair_row(pair_of(at.i, at.j, slot),
+             numbers_of(t->turn, row_of(at.i, slot), t->at + chunk_begin(z), chunk_numbers(z)));
 }
 
 void give_rows(State *t, int way)
 {
-    for (int slot = 0; slot < slots(); slot++)
-        if (way == MESSAGES)
-            send_row(t, slot);
-        else
-            skua_channel_put(t->out[slot]);
+    for (int slot = 0; slot < slots() && way == MESSAGES; slot++)
+        send_row(t, slot);
+    for (int z = 0; z < options.chunks && way == CHANNELS; z++)
+        skua_channel_put(t->out[z]);
 }
 
-/* Slots come in their order: the first has no others before it. */
+/* Slots come in their order: the first of a chunk has no others before it. */
 void add_result(State *t, int64_t slot, const double *from)
 {
-    int64_t z  = slot % options.chunks;
+    int64_t z  = chunk_of((int)slot);
     double *to = t->at + chunk_begin(z);
 
-    if (slot < options.chunks)
+    if (slot % options.blocks == 0)
         memcpy(to, from, (size_t)chunk_numbers(z) * sizeof *to);
     else
-        add(to, from, chunk_numbers(z));
+        add_double(to, from, chunk_numbers(z));
 }
 
 void add_results(State *t)
 {
-    for (int64_t slot = 0; slot < slots(); slot++) {
-        add_result(t, slot, t->part[slot]);
+    for (int slot = 0; slot < slots(); slot++) {
+        add_result(t, slot, part_of(t, slot));
         skua_channel_ready(t->in[slot]);
     }
 }
@@ -167,7 +170,7 @@ void end_step(State *t, int64_t step, int64_t steps)
 
 void contribute_bits(State *t)
 {
-    double bits = bits_of(t->at, 2 * options.points);
+    uint64_t bits = bits_of(t->at, 2 * options.points);
 
-    skua_contribute(t, SKUA_SUM, SKUA_DOUBLE, &bits, 1, Main_finished_done(boss));
+    skua_contribute(t, SKUA_SUM, SKUA_UINT64, &bits, 1, Main_finished_done(boss));
 }

@@ -154,9 +154,10 @@ SKUA_API skua_sender *skua_channel_open_many(const skua_channel *channels, size_
 
 /** A channel for @p senders senders: what they put is combined element by element in the
  *  buffer, @p count elements at @p to, which begins with the operator's neutral element, and does
- *  again with each ready, or mark.  The callback is called when all have come.  SKUA_SUM,
- *  SKUA_MIN, SKUA_MAX and the bits, as with skua_acc().  They are combined in the order in which
- *  they come, so sums of floating-point numbers may differ in the last bits from run to run. */
+ *  again with each ready, or mark, unless there is only one sender.  The callback is called when
+ *  all have come.  SKUA_SUM, SKUA_MIN, SKUA_MAX and the bits, as with skua_acc().  They are
+ *  combined in the order in which they come, so sums of floating-point numbers may differ in the
+ *  last bits from run to run. */
 SKUA_API skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op,
                                                      skua_type type, int senders,
                                                      skua_channel_fn fn, void *arg,

@@ -246,7 +246,7 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
     made   = create(self, &layout, layout.bytes, fn, arg, name);
     if (!made)
         return SKUA_ERR_NOMEM;
-    made->combines = true;
+    made->combines = senders > 1; /* what one puts is the result */
     made->senders  = (uint32_t)senders;
     made->combine  = combine;
     ski_channel_clear(made);
@@ -563,14 +563,26 @@ struct block {
 
 #define SIGN UINT64_C(0x736b75612d6d656d)
 
+/* What is copied to a place little behind its own, modulo a page, is copied slowly, as if loads
+ * waited for stores that only seem to be to the same place.  Large memory of others, that of
+ * malloc() for example, begins with a page; ours in the middle of one. */
+#define LEAD 2048
+
+static size_t lead(size_t bytes)
+{
+    return bytes > SKI_SMALL_BYTES ? LEAD : 0;
+}
+
 void *skua_channel_alloc(size_t bytes)
 {
-    struct ski_pe *self = SKI_SELF();
-    struct block  *block =
-        bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, sizeof *block + bytes) : NULL;
+    struct ski_pe *self   = SKI_SELF();
+    size_t         before = lead(bytes) + sizeof(struct block);
+    char         *memory = bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, before + bytes) : NULL;
+    struct block *block;
 
-    if (!block)
+    if (!memory)
         return NULL;
+    block        = (void *)(memory + lead(bytes));
     block->bytes = bytes;
     block->sign  = SIGN;
     return block + 1;
@@ -589,7 +601,7 @@ void skua_channel_free(void *memory)
     if (ski_config.checked_channels)
         ski_check_freed(self, memory, block->bytes);
     block->sign = 0;
-    ski_pool_free(&self->pool, block);
+    ski_pool_free(&self->pool, (char *)block - lead(block->bytes));
 }
 
 /* ---- life ----------------------------------------------------------------------------- */

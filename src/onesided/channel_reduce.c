@@ -16,6 +16,8 @@
 
 #include "onesided/channel.h"
 
+#define COPIED_MOST 8192 /* bytes */
+
 /* ---- neutral elements --------------------------------------------------------------- */
 
 /* Their bytes, for each operator that has more than zeros, by type. */
@@ -41,14 +43,17 @@ static void neutral_of(const struct ski_combine *combine, unsigned char *to)
     }
 }
 
+/* One element, then copies of what there is, of no more than stays in the nearest cache. */
 void ski_channel_clear(struct ski_channel *channel)
 {
-    unsigned char neutral[16];
-    size_t        element = channel->combine.element;
+    size_t done = channel->combine.element, more;
 
-    neutral_of(&channel->combine, neutral);
-    for (size_t done = 0; done < channel->bytes; done += element)
-        memcpy(channel->to + done, neutral, element);
+    neutral_of(&channel->combine, (unsigned char *)channel->to);
+    for (; done < channel->bytes; done += more) {
+        more = done < COPIED_MOST ? done : COPIED_MOST;
+        more = more < channel->bytes - done ? more : channel->bytes - done;
+        memcpy(channel->to + done, channel->to, more);
+    }
 }
 
 /* ---- combining ------------------------------------------------------------------------ */

@@ -16,7 +16,7 @@
 
 static const char help[] =
     "usage: skua bench [messages|onesided|network|channels|randomaccess|fft1d|objects|"
-    "pingpong|stencil3d|zerocopy] [options]\n"
+    "pingpong|stencil3d|matmul3d|pairs|zerocopy] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
     "  -f, --format=F      table (default), json or csv, on stdout\n"
@@ -48,12 +48,16 @@ static const char help[] =
     "             where installed\n"
     "  stencil3d  a stencil on a grid of blocks, with messages and with channels, beside both\n"
     "             MPIs, where installed\n"
+    "  matmul3d   products of matrices by a grid of tiles, with messages and with channels,\n"
+    "             beside ScaLAPACK, where installed\n"
+    "  pairs      states that are made orthonormal, with messages and with channels\n"
     "  zerocopy   gets, puts and arguments that are not copied beside messages that data are\n"
     "             copied into and out of\n";
 
 static const struct bench *const benches[] = {
-    &bench_messages, &bench_onesided, &bench_network,  &bench_channels,  &bench_randomaccess,
-    &bench_fft1d,    &bench_objects,  &bench_pingpong, &bench_stencil3d, &bench_zerocopy};
+    &bench_messages,     &bench_onesided, &bench_network, &bench_channels,
+    &bench_randomaccess, &bench_fft1d,    &bench_objects, &bench_pingpong,
+    &bench_stencil3d,    &bench_matmul3d, &bench_pairs,   &bench_zerocopy};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 

@@ -27,8 +27,9 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_channels, bench_fft1d, bench_messages, bench_network, bench_objects,
-    bench_onesided, bench_pingpong, bench_randomaccess, bench_stencil3d, bench_zerocopy;
+extern const struct bench bench_channels, bench_fft1d, bench_matmul3d, bench_messages,
+    bench_network, bench_objects, bench_onesided, bench_pairs, bench_pingpong, bench_randomaccess,
+    bench_stencil3d, bench_zerocopy;
 
 /* ---- running (bench_common.c) -------------------------------------------- */
 
@@ -45,6 +46,10 @@ void bench_run(struct results *results, char *const argv[]);
 /** Run a program of Skua under skuarun, if it is there; @p pin as --pin. */
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
                     int pes, int threads, const char *pin);
+
+/** The same with options of skuarun and arguments, words with spaces between. */
+void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
+                   const char *options, const char *arguments);
 
 /** Run a peer on @p ranks processes, each on a core of its own where there are
  *  enough; nothing if it, or its launcher, is not installed. */

@@ -41,6 +41,34 @@ void bench_run_skua(struct results *results, const struct bench_host *host, cons
     bench_run(results, argv);
 }
 
+/* The words of a text, into a list that has room. */
+static int add_words(char **argv, int count, char *text)
+{
+    char *left, *word = strtok_r(text, " ", &left);
+
+    for (; word; word = strtok_r(NULL, " ", &left))
+        argv[count++] = word;
+    return count;
+}
+
+void bench_run_app(struct results *results, const struct bench_host *host, const char *name,
+                   const char *options, const char *arguments)
+{
+    char  path[PROGRAM_PATH], before[128], after[256];
+    char *argv[32] = {(char *)host->skuarun};
+    int   count;
+
+    if (!program_find(name, path))
+        return;
+    snprintf(before, sizeof before, "%s", options);
+    snprintf(after, sizeof after, "%s", arguments);
+    count         = add_words(argv, 1, before);
+    argv[count++] = path;
+    count         = add_words(argv, count, after);
+    argv[count]   = NULL;
+    bench_run(results, argv);
+}
+
 bool bench_launcher(const char *launcher, char path[PROGRAM_PATH])
 {
     char name[64];

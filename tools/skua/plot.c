@@ -2,8 +2,9 @@
 /*
  * plot.c - see plot.h.
  *
- * The frame reaches over whole powers of ten; the names stand to the right of
- * the curves' ends, moved apart so that they do not overlap.
+ * The frame reaches from mark to mark: powers of ten, or, where values are close
+ * together, 1, 2, 5, 10 and so on.  The names stand to the right of the curves' ends,
+ * moved apart so that they do not overlap.
  */
 #include "plot.h"
 
@@ -17,65 +18,103 @@
 #define BOTTOM  60.0
 #define SPACING 16.0 /* of names */
 
-struct frame {
-    double x0, x1, y0, y1; /* powers of ten */
+#define CLOSE 50.0 /* the largest value over the smallest */
+
+/* An axis, by the numbers of its marks. */
+struct axis {
+    int first, last, step;
 };
 
-static void widen(double value, double *low, double *high)
+struct frame {
+    struct axis x, y;
+};
+
+/* ... 0: 1, 1: 2, 2: 5, 3: 10 ... */
+static double mark(int i)
 {
-    *low  = fmin(*low, floor(log10(value)));
-    *high = fmax(*high, ceil(log10(value)));
+    static const double of_three[] = {1, 2, 5};
+    int                 power      = (int)floor(i / 3.0);
+
+    return of_three[i - 3 * power] * pow(10, power);
+}
+
+static struct axis axis_of(double least, double most)
+{
+    struct axis axis = {0, 3, 3};
+
+    if (most == 0)
+        return axis; /* of no points */
+    axis.first = 3 * (int)floor(log10(least));
+    axis.last  = 3 * (int)ceil(log10(most));
+    if (axis.last == axis.first)
+        axis.last += 3;
+    if (most / least >= CLOSE)
+        return axis;
+    axis.step = 1;
+    while (mark(axis.first + 1) <= least)
+        axis.first++;
+    while (axis.last - 1 > axis.first && mark(axis.last - 1) >= most)
+        axis.last--;
+    return axis;
 }
 
 static struct frame frame_of(const struct plot *plot)
 {
-    struct frame f = {99, -99, 99, -99};
+    double x0 = INFINITY, x1 = 0, y0 = INFINITY, y1 = 0;
 
     for (size_t c = 0; c < plot->curves; c++)
         for (size_t i = 0; i < plot->curve[c].points; i++) {
-            widen(plot->curve[c].x[i], &f.x0, &f.x1);
-            widen(plot->curve[c].y[i], &f.y0, &f.y1);
+            x0 = fmin(x0, plot->curve[c].x[i]);
+            x1 = fmax(x1, plot->curve[c].x[i]);
+            y0 = fmin(y0, plot->curve[c].y[i]);
+            y1 = fmax(y1, plot->curve[c].y[i]);
         }
-    return f;
+    return (struct frame){axis_of(x0, x1), axis_of(y0, y1)};
+}
+
+/* How far along an axis, from 0 to 1. */
+static double along(const struct axis *axis, double value)
+{
+    return log(value / mark(axis->first)) / log(mark(axis->last) / mark(axis->first));
 }
 
 static double at_x(const struct frame *f, double value)
 {
-    return LEFT + (log10(value) - f->x0) / (f->x1 - f->x0) * (WIDTH - LEFT - RIGHT);
+    return LEFT + along(&f->x, value) * (WIDTH - LEFT - RIGHT);
 }
 
 static double at_y(const struct frame *f, double value)
 {
-    return HEIGHT - BOTTOM - (log10(value) - f->y0) / (f->y1 - f->y0) * (HEIGHT - TOP - BOTTOM);
+    return HEIGHT - BOTTOM - along(&f->y, value) * (HEIGHT - TOP - BOTTOM);
 }
 
 /* 0.1, 1, 10, ..., 1 k, 1 M */
-static void print_power(FILE *to, double power)
+static void print_mark(FILE *to, double value)
 {
-    if (power >= 6)
-        fprintf(to, "%g M", pow(10, power - 6));
-    else if (power >= 3)
-        fprintf(to, "%g k", pow(10, power - 3));
+    if (value >= 1e6)
+        fprintf(to, "%g M", value / 1e6);
+    else if (value >= 1e3)
+        fprintf(to, "%g k", value / 1e3);
     else
-        fprintf(to, "%g", pow(10, power));
+        fprintf(to, "%g", value);
 }
 
 static void draw_grid(FILE *to, const struct frame *f)
 {
-    for (double p = f->x0; p <= f->x1; p++) {
-        double x = at_x(f, pow(10, p));
+    for (int i = f->x.first; i <= f->x.last; i += f->x.step) {
+        double x = at_x(f, mark(i));
         fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#ddd'/>\n", x, TOP, x,
                 HEIGHT - BOTTOM);
         fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='middle'>", x, HEIGHT - BOTTOM + 20);
-        print_power(to, p);
+        print_mark(to, mark(i));
         fprintf(to, "</text>\n");
     }
-    for (double p = f->y0; p <= f->y1; p++) {
-        double y = at_y(f, pow(10, p));
+    for (int i = f->y.first; i <= f->y.last; i += f->y.step) {
+        double y = at_y(f, mark(i));
         fprintf(to, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='#ddd'/>\n", LEFT, y,
                 WIDTH - RIGHT, y);
         fprintf(to, "<text x='%.1f' y='%.1f' text-anchor='end'>", LEFT - 8, y + 4);
-        print_power(to, p);
+        print_mark(to, mark(i));
         fprintf(to, "</text>\n");
     }
 }

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* numbers.h - small things that programs do with numbers. */
+#ifndef NUMBERS_H
+#define NUMBERS_H
+
+#include <math.h>
+#include <stdint.h>
+
+/** The larger of two; what is not a number is infinite. */
+static inline double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? INFINITY : a > b ? a : b;
+}
+
+/** Bits that look like chance: Sebastiano Vigna's splitmix. */
+static inline uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static inline void add_double(double *restrict to, const double *restrict from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+static inline void add_float(float *restrict to, const float *restrict from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+#endif

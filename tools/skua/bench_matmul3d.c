@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench_matmul3d.c - products of matrices with messages and with channels, beside ScaLAPACK. */
+#include "bench.h"
+
+#define REPEAT 3
+
+/* Rows of the matrices, and products in a run: some hundred milliseconds. */
+static const struct {
+    int size, steps;
+} cases[] = {{192, 200}, {384, 40}, {768, 8}, {1536, 2}};
+
+#define CASES (sizeof cases / sizeof *cases)
+
+static const int ratios[] = {1, 4, 16, 64}; /* tiles on each PE */
+
+#define RATIOS (sizeof ratios / sizeof *ratios)
+
+/* ---- running ------------------------------------------------------------- */
+
+static void run_skua(struct results *results, const struct bench_host *host, size_t c, int ratio)
+{
+    char arguments[128];
+
+    snprintf(arguments, sizeof arguments,
+             "--size=%d --per-pe=%d --steps=%d --repeat=%d --series=skua-%d", cases[c].size, ratio,
+             cases[c].steps, REPEAT, ratio);
+    bench_run_app(results, host, "matmul3d", "-n 2 --set arena_keep=1g", arguments);
+}
+
+/* One tile on one PE is a product of OpenBLAS, and nothing else. */
+static void run_alone(struct results *results, const struct bench_host *host, size_t c)
+{
+    char arguments[128];
+
+    snprintf(arguments, sizeof arguments,
+             "--size=%d --grid=1,1,1 --messages --steps=%d --repeat=%d --series=alone",
+             cases[c].size, cases[c].steps, REPEAT);
+    bench_run_app(results, host, "matmul3d", "-n 1", arguments);
+}
+
+static void run_scalapack(struct results *results, const struct bench_host *host, size_t c)
+{
+    char              argument[48];
+    struct bench_peer peer = {"openmpi", "peer-scalapack", "scalapack", argument};
+
+    snprintf(argument, sizeof argument, "%d,%d,%d", cases[c].size, cases[c].steps, REPEAT);
+    bench_run_peer(results, host, &peer, 2);
+}
+
+static void run(struct results *results, const struct bench_host *host, int round, int rounds)
+{
+    for (size_t c = 0; c < CASES; c++) {
+        char what[48];
+
+        snprintf(what, sizeof what, "matrices of %d rows", cases[c].size);
+        bench_step(round, rounds, what);
+        run_alone(results, host, c);
+        for (size_t i = 0; i < RATIOS; i++)
+            run_skua(results, host, c, ratios[i]);
+        snprintf(what, sizeof what, "ScaLAPACK, %d rows", cases[c].size);
+        bench_step(round, rounds, what);
+        run_scalapack(results, host, c);
+    }
+}
+
+/* ---- tables -------------------------------------------------------------- */
+
+/* GF/s. */
+static double rate(const struct results *r, const char *series, size_t c, int pes)
+{
+    double n = cases[c].size, seconds;
+    char   metric[32];
+
+    snprintf(metric, sizeof metric, "step-%dpe", pes);
+    seconds = results_get(r, series, (size_t)cases[c].size, metric);
+    return seconds > 0 ? 2e-9 * n * n * n / seconds : 0;
+}
+
+static double skua_rate(const struct results *r, const char *way, int ratio, size_t c)
+{
+    char series[48];
+
+    snprintf(series, sizeof series, "skua-%d-%s", ratio, way);
+    return rate(r, series, c, 2);
+}
+
+static void print_peer(const struct results *r, const char *what, const char *series, int pes)
+{
+    printf("%-36s", what);
+    for (size_t c = 0; c < CASES; c++)
+        bench_print_value(rate(r, series, c, pes), 9);
+    printf("\n");
+}
+
+static void print_way(const struct results *r, const char *way, int ratio)
+{
+    printf("skua, %s, tiles on a PE: %-5d", way, ratio);
+    for (size_t c = 0; c < CASES; c++)
+        bench_print_value(skua_rate(r, way, ratio, c), 9);
+    printf("\n");
+}
+
+/* Messages over channels, as times: the largest of all sizes. */
+static double worst(const struct results *r, int ratio)
+{
+    double found = 0;
+
+    for (size_t c = 0; c < CASES; c++) {
+        double one =
+            bench_ratio(skua_rate(r, "messages", ratio, c), skua_rate(r, "channels", ratio, c));
+
+        found = one > found ? one : found;
+    }
+    return found;
+}
+
+/* The best of all numbers of tiles. */
+static double best(const struct results *r, const char *way, size_t c)
+{
+    double found = 0;
+
+    for (size_t i = 0; i < RATIOS; i++) {
+        double one = skua_rate(r, way, ratios[i], c);
+
+        found = one > found ? one : found;
+    }
+    return found;
+}
+
+static void print_goals(const struct results *r)
+{
+    char what[64];
+
+    bench_print_goals_head("Goals");
+    for (size_t i = 0; i < RATIOS; i++) {
+        snprintf(what, sizeof what, "time of channels / messages, %d tiles on a PE, worst size",
+                 ratios[i]);
+        bench_print_goal(what, worst(r, ratios[i]), "<=", 1);
+    }
+    for (size_t c = 0; c < CASES; c++) {
+        snprintf(what, sizeof what, "rate of channels / ScaLAPACK, %d rows", cases[c].size);
+        bench_print_goal(what, bench_ratio(best(r, "channels", c), rate(r, "scalapack", c, 2)),
+                         ">=", 1);
+    }
+}
+
+static void print(const struct results *r)
+{
+    printf("Products of square matrices of doubles, 2 PEs, GF/s\n%-36s", "rows");
+    for (size_t c = 0; c < CASES; c++)
+        printf("%9d", cases[c].size);
+    printf("\n");
+    print_peer(r, "a product alone, 1 PE", "alone-messages", 1);
+    for (size_t i = 0; i < RATIOS; i++) {
+        print_way(r, "messages", ratios[i]);
+        print_way(r, "channels", ratios[i]);
+    }
+    print_peer(r, "ScaLAPACK, 2 ranks", "scalapack", 2);
+    print_goals(r);
+}
+
+/* ---- plot ---------------------------------------------------------------- */
+
+static void add_point(struct curve *curve, size_t c, double y)
+{
+    if (y == 0)
+        return;
+    curve->x[curve->points]   = cases[c].size;
+    curve->y[curve->points++] = y;
+}
+
+static void plot(const struct results *r, FILE *to)
+{
+    struct curve curve[] = {
+        {.name = "messages, 4 tiles", .colour = "#1f77b4", .dash = ""},
+        {.name = "channels, 4 tiles", .colour = "#d62728", .dash = ""},
+        {.name = "messages, 64 tiles", .colour = "#1f77b4", .dash = "4 3"},
+        {.name = "channels, 64 tiles", .colour = "#d62728", .dash = "4 3"},
+        {.name = "ScaLAPACK", .colour = "#2ca02c", .dash = ""},
+        {.name = "alone, 1 PE", .colour = "#7f7f7f", .dash = ""},
+    };
+    struct plot picture = {"Products of matrices, 2 PEs", "rows", "GF/s", curve,
+                           sizeof curve / sizeof *curve};
+
+    for (size_t c = 0; c < CASES; c++) {
+        for (size_t i = 0; i < 4; i++)
+            add_point(&curve[i], c,
+                      skua_rate(r, i % 2 ? "channels" : "messages", i < 2 ? 4 : 64, c));
+        add_point(&curve[4], c, rate(r, "scalapack", c, 2));
+        add_point(&curve[5], c, rate(r, "alone-messages", c, 1));
+    }
+    plot_write(&picture, to);
+}
+
+const struct bench bench_matmul3d = {"matmul3d", run, print, plot};
