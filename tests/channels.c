@@ -64,7 +64,7 @@ static skua_pe_data state_key;
 static skua_handler offer_handler, credit_handler, poll_handler, value_handler;
 static uint64_t     seed;
 static uint32_t     rounds = 40;
-static bool         checked, by_address; /* by_address: all PEs share an arena, and it is used */
+static bool         checked;
 
 static struct state *self(void)
 {
@@ -490,6 +490,12 @@ static void test_quiescence(size_t bytes)
 
 /* ---- lending ------------------------------------------------------------------------------ */
 
+/* Whether all PEs share an arena, and it is used. */
+static bool by_address(void)
+{
+    return !getenv("SKUA_CHANNELS") && skua_hosts() == 1;
+}
+
 /* A face of a block, to a neighbour that looks at it: where it is, if all agree and can. */
 static void test_lending(bool views, bool lends, bool heap)
 {
@@ -514,7 +520,7 @@ static void test_lending(bool views, bool lends, bool heap)
         wait_until_heard(1);
         if (views)
             view = skua_channel_view(mine);
-        if (lends && views && near && by_address)
+        if (lends && views && near && by_address())
             CHECK(view->at != in && view->stride[0] == 400);
         if (!lends || !views)
             CHECK(view->at == in && view->stride[0] == 100);
@@ -770,7 +776,6 @@ static void start(int argc, char **argv)
 {
     (void)argc, (void)argv;
     self()->random = seed + (uint64_t)skua_pe();
-    by_address     = !getenv("SKUA_CHANNELS") && skua_hosts() == 1;
     test_memory();
     test_graph();
     test_graph();

@@ -618,5 +618,5 @@ void ski_channels_end(struct ski_pe *self)
     self->ring     = NULL;
     self->ring_own = NULL;
     free(channels_of(self)->bells.at);
-    channels_of(self)->bells = (struct ski_bells){NULL};
+    channels_of(self)->bells = (struct ski_bells){.at = NULL};
 }
