@@ -7,8 +7,7 @@
 
 /* ---- one layout ---------------------------------------------------------------- */
 
-/* As a shape whose remote side it is. */
-static skua_strided as_strided(const skua_layout *layout)
+skua_strided ski_layout_strided(const skua_layout *layout)
 {
     skua_strided strided = {.bytes = layout->bytes, .levels = layout->levels};
 
@@ -56,7 +55,7 @@ size_t ski_layout_bytes(const skua_layout *layout)
 
 static bool overlaps(const char *call, const skua_layout *layout)
 {
-    skua_strided     strided = as_strided(layout);
+    skua_strided     strided = ski_layout_strided(layout);
     struct ski_shape shape   = ski_shape_strided(layout->at, &strided);
     ptrdiff_t        lo, hi;
     size_t           grain;
@@ -93,6 +92,46 @@ char *ski_layout_begin(const skua_layout *layout, size_t *span)
     return begin;
 }
 
+/* ---- another shape ------------------------------------------------------------- */
+
+/* What is left of a layout while its levels are taken apart: `count` times `stride`, then the
+ * levels from `next` on. */
+struct rest {
+    const skua_layout *of;
+    size_t             count;
+    ptrdiff_t          stride;
+    int                next;
+};
+
+/* The stride of @p count steps from here; false: they are not even. */
+static bool take_level(struct rest *rest, size_t count, ptrdiff_t *stride)
+{
+    if (rest->count == 1 && count > 1 && rest->next < rest->of->levels) {
+        rest->count  = rest->of->count[rest->next];
+        rest->stride = rest->of->stride[rest->next++];
+    }
+    if (rest->count % count)
+        return false;
+    *stride = rest->stride;
+    rest->count /= count;
+    rest->stride *= (ptrdiff_t)count;
+    return true;
+}
+
+bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as)
+{
+    struct rest rest = {simple, simple->bytes / like->bytes, (ptrdiff_t)like->bytes, 0};
+
+    if (simple->bytes % like->bytes)
+        return false;
+    *as    = *like;
+    as->at = simple->at;
+    for (int i = 0; i < like->levels; i++)
+        if (!take_level(&rest, like->count[i], &as->stride[i]))
+            return false;
+    return true;
+}
+
 /* ---- paths ---------------------------------------------------------------------- */
 
 /* Whether both have the same blocks, equally many at each level. */
@@ -127,7 +166,7 @@ static skua_layout packed_like(const skua_layout *like)
 
 static skua_strided pair_of(const skua_layout *to, const skua_layout *from)
 {
-    skua_strided pair = as_strided(from);
+    skua_strided pair = ski_layout_strided(from);
 
     for (int i = 0; i < from->levels; i++)
         pair.remote[i] = to->stride[i];
@@ -157,8 +196,8 @@ void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layo
         path->strided = pair_of(to, from);
     } else {
         path->kind    = SKI_PATH_PIECES;
-        path->strided = as_strided(from);
-        path->other   = as_strided(to);
+        path->strided = ski_layout_strided(from);
+        path->other   = ski_layout_strided(to);
     }
 }
 

@@ -50,6 +50,13 @@ bool ski_layout_same(const skua_layout *a, const skua_layout *b);
 skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
                                skua_layout *simple, size_t *bytes);
 
+/** As a shape, both of whose sides it is. */
+skua_strided ski_layout_strided(const skua_layout *layout);
+
+/** Describe a simple layout with the blocks and counts of @p like, which has as many bytes; false:
+ *  no strides do that. */
+bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as);
+
 /** The path from a layout to another; both are simple and have as many bytes.  NULL: packed. */
 void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layout *from);
 
