@@ -37,6 +37,7 @@ struct inlet {
     size_t       total;
     uint32_t     seen;
     bool         marked; /* we have said so, but not poll */
+    bool         views;
 };
 
 /* And as its sender. */
@@ -177,6 +178,25 @@ static void check(struct space *space, size_t total, uint64_t salt, uint32_t put
         CHECK((unsigned char)space->memory[i] == GAP);
 }
 
+/* The same for what is looked at where it is. */
+static void check_view(struct inlet *in, uint64_t salt, uint32_t put)
+{
+    const skua_layout *view = skua_channel_view(in->channel);
+    const skua_layout *own  = &in->space.layout;
+
+    CHECK(view->bytes == own->bytes && view->levels == own->levels);
+    for (int i = 0; i < own->levels; i++)
+        CHECK(view->count[i] == own->count[i]);
+    if (view->at == own->at) {
+        check(&in->space, in->total, salt, put);
+        return;
+    }
+    for (size_t i = 0; i < in->total; i++)
+        CHECK((unsigned char)*byte_at(view, i) == byte_of(salt, put, i));
+    for (size_t i = 0; i < in->space.bytes; i++)
+        CHECK((unsigned char)in->space.memory[i] == GAP);
+}
+
 static size_t random_total(void)
 {
     static const size_t some[] = {1, 8, 47, 48, 49, 64, 100, 1000, 4096, 8192, 16384};
@@ -248,7 +268,8 @@ static void on_offer(skua_msg *msg)
     out->receiver = skua_msg_source(msg);
     out->number   = offer->number;
     out->salt     = offer->salt;
-    out->sender   = skua_channel_open(offer->channel, &out->space.layout);
+    out->sender   = below(3) ? skua_channel_lend(offer->channel, &out->space.layout)
+                             : skua_channel_open(offer->channel, &out->space.layout);
     CHECK(out->sender);
     put_somehow(out);
     skua_msg_free(msg);
@@ -295,7 +316,10 @@ static void on_data(void *arg)
 
     CHECK(!in->marked); /* nothing is reported between mark and poll */
     CHECK(skua_channel_count(in->channel) == in->seen);
-    check(&in->space, in->total, salt_of(skua_pe(), in->number), seen);
+    if (in->views)
+        check_view(in, salt_of(skua_pe(), in->number), seen);
+    else
+        check(&in->space, in->total, salt_of(skua_pe(), in->number), seen);
     if (in->seen == rounds) {
         self()->over++;
         return;
@@ -324,7 +348,9 @@ static void offer_one(int number)
     *in       = (struct inlet){.number = number, .sender = (int)below((size_t)skua_pes())};
     in->total = random_total();
     new_space(&in->space, random_layout(in->total), (enum memory)below(KINDS));
-    CHECK(skua_channel_create(&in->space.layout, on_data, in, "graph", &in->channel) == SKUA_OK);
+    in->views = below(2);
+    CHECK((in->views ? skua_channel_create_view : skua_channel_create)(
+              &in->space.layout, on_data, in, "graph", &in->channel) == SKUA_OK);
     offer = (struct offer){in->channel, number, in->total, salt_of(skua_pe(), number)};
     skua_send_copy(in->sender, offer_handler, &offer, sizeof offer);
 }
@@ -460,6 +486,53 @@ static void test_quiescence(size_t bytes)
         pe % 2 ? skua_channel_free(in[pe]) : free(in[pe]);
     }
     free(from), free(in), free(mine), free(out);
+}
+
+/* ---- lending ------------------------------------------------------------------------------ */
+
+/* Whether all PEs share an arena, and it is used. */
+static bool by_address(void)
+{
+    return !getenv("SKUA_CHANNELS") && skua_hosts() == 1;
+}
+
+/* A face of a block, to a neighbour that looks at it: where it is, if all agree and can. */
+static void test_lending(bool views, bool lends, bool heap)
+{
+    struct state *s     = self();
+    char         *from  = heap ? malloc(4000) : skua_channel_alloc(4000), in[1000];
+    skua_layout   ghost = {in, 100, 1, {10}, {100}}, face = {from, 100, 1, {10}, {400}};
+    bool          near = skua_pes() == 1 || !heap;
+    skua_channel  mine;
+    skua_sender  *out;
+
+    memset(from, 1 + skua_pe(), 4000);
+    CHECK((views ? skua_channel_create_view : skua_channel_create)(&ghost, on_heard, NULL, "lent",
+                                                                   &mine) == SKUA_OK);
+    skua_send_copy((skua_pe() + skua_pes() - 1) % skua_pes(), value_handler, &mine, sizeof mine);
+    wait_for_values(1);
+    out = (lends ? skua_channel_lend : skua_channel_open)(s->values[0], &face);
+    CHECK(out);
+    for (int turn = 0; turn < 4; turn++) {
+        const skua_layout *view = &ghost;
+
+        skua_channel_put_from(out, from + 100 * turn);
+        wait_until_heard(1);
+        if (views)
+            view = skua_channel_view(mine);
+        if (lends && views && near && by_address())
+            CHECK(view->at != in && view->stride[0] == 400);
+        if (!lends || !views)
+            CHECK(view->at == in && view->stride[0] == 100);
+        for (size_t i = 0; i < 1000; i++)
+            CHECK(*byte_at(view, i) == 1 + (skua_pe() + skua_pes() - 1) % skua_pes());
+        skua_channel_ready(mine);
+        skua_sync();
+    }
+    skua_channel_delete(mine);
+    skua_channel_close(out);
+    heap ? free(from) : skua_channel_free(from);
+    skua_sync();
 }
 
 /* ---- many channels at once ----------------------------------------------------------------------
@@ -709,6 +782,8 @@ static void start(int argc, char **argv)
     test_quiescence(8);
     test_quiescence(3000);
     test_quiescence(100000);
+    for (int kind = 0; kind < 8; kind++)
+        test_lending(kind & 1, kind & 2, kind & 4);
     test_flood();
     test_many(8);
     test_many(2520);

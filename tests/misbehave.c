@@ -843,6 +843,14 @@ static void make_channel(void)
     skua_channel_create(&to, tell_seen, NULL, "ghost", &channel);
 }
 
+static void offer_view(void)
+{
+    skua_layout to = skua_layout_of(skua_channel_alloc(100), 100);
+
+    skua_channel_create_view(&to, tell_seen, NULL, "ghost", &channel);
+    skua_send_copy(skua_pes() - 1, channel_handler, &channel, sizeof channel);
+}
+
 static void offer_channel(void)
 {
     make_channel();
@@ -971,6 +979,44 @@ static void channel_source_gone(void)
     on_offered = put_freed;
 }
 
+static void receiver_is_ready(void)
+{
+    skua_channel_ready(channel);
+}
+
+static void offer_and_return(void)
+{
+    on_told = receiver_is_ready;
+    offer_view();
+}
+
+static void lend_once(skua_channel offered)
+{
+    skua_layout from = skua_layout_of(skua_channel_alloc(100), 100);
+
+    channel_memory = memset(from.at, 1, 100);
+    channel_sender = skua_channel_lend(offered, &from);
+    skua_channel_put(channel_sender);
+}
+
+static void change_and_tell(void)
+{
+    channel_memory[99]++;
+    skua_send_copy(0, seen_handler, NULL, 0);
+}
+
+static void channel_changed(void)
+{
+    on_offered = lend_once;
+    on_told    = change_and_tell;
+}
+
+static void channel_no_view(void)
+{
+    make_channel();
+    skua_channel_view(channel);
+}
+
 static void channel_not_ours(void)
 {
     skua_channel_ready(no_channel);
@@ -1013,6 +1059,8 @@ static const struct {
     {"channel-freed", channel_gone, offer_and_free},
     {"channel-deleted", channel_gone, offer_and_delete},
     {"channel-source-freed", channel_source_gone, offer_channel},
+    {"channel-changed", channel_changed, offer_and_return},
+    {"channel-no-view", channel_no_view, NULL},
     {"channel-not-ours", channel_not_ours, NULL},
     {"section-twice", section_twice, NULL},
     {"section-dims", section_dims, NULL},

@@ -50,6 +50,8 @@ misuse channel-size 'skua_channel_open: channel ghost from PE 1 to PE 0: 64 byte
 misuse channel-freed 'channel ghost from PE 1 to PE 0: put 1 into memory that was freed'
 misuse channel-deleted 'a channel from PE 1 to PE 0: put 1, but it was deleted'
 misuse channel-source-freed 'channel ghost from PE 1 to PE 0: put 1 from memory that was freed'
+misuse channel-changed 'channel ghost from PE 1 to PE 0: what put 1 lent was changed before the receiver was ready'
+misuse channel-no-view 'skua_channel_view: a channel that skua_channel_create_view.. has not made'
 misuse channel-not-ours 'skua_channel_ready: this is no channel of PE 1.s own, or one that was deleted'
 unset SKUA_CHECKED_CHANNELS
 

@@ -96,6 +96,7 @@ static void check_parameter(const struct checker *checker, const struct paramete
         error_name(parameter->name, "`%s' is for arrays: what else there is gets copied",
                    parameter->post ? "nocopypost" : "nocopy");
     switch (parameter->passing) {
+    case PASS_LANDING:
     case PASS_ARRAY: check_array(checker, list, parameter); break;
     case PASS_VALUE: check_value(checker, parameter); break;
     case PASS_STRING:
@@ -298,6 +299,14 @@ static const struct {
     {ATTRIBUTE_AGGREGATE, "items are gathered by copying them"},
 };
 
+static void refuse_attributes(const struct entry *entry, const char *with)
+{
+    for (size_t i = 0; i < sizeof against_nocopy / sizeof *against_nocopy; i++)
+        if (entry->attributes & against_nocopy[i].attribute)
+            error_name(entry->name, "an entry with %s cannot be `%s': %s", with,
+                       attribute_name(against_nocopy[i].attribute), against_nocopy[i].reason);
+}
+
 static void check_nocopy(const struct entry *entry)
 {
     const struct parameter *p = entry->parameters;
@@ -306,10 +315,41 @@ static void check_nocopy(const struct entry *entry)
         p = p->next;
     if (p && entry->kind != ENTRY_METHOD)
         error_name(p->name, "what an object is made with is copied");
-    for (size_t i = 0; p && i < sizeof against_nocopy / sizeof *against_nocopy; i++)
-        if (entry->attributes & against_nocopy[i].attribute)
-            error_name(entry->name, "an entry with `nocopy' arguments cannot be `%s': %s",
-                       attribute_name(against_nocopy[i].attribute), against_nocopy[i].reason);
+    if (p)
+        refuse_attributes(entry, "`nocopy' arguments");
+}
+
+/* The first argument is the number of the message, all others but the one that lands are values. */
+static void check_landing_parameters(const struct parameter *first, const struct parameter *landing)
+{
+    if (first->passing != PASS_VALUE || first->stars) {
+        error_name(landing->name, "before an argument that is `landing' comes the number of the "
+                                  "message, an integer");
+        hint(
+            "`entry void ghost(int64_t step, landing double x[n])': arrays that are sent again and "
+            "again are told apart by it");
+    }
+    for (const struct parameter *p = first; p; p = p->next)
+        if (p != landing && p->passing != PASS_VALUE)
+            error_name(p->name, "beside an argument that is `landing' there can be values only");
+    if (landing->nocopy || !landing->length.text.at)
+        error_name(landing->name, "`landing' is for arrays, and not with `nocopy'");
+}
+
+static void check_landing(const struct entry *entry)
+{
+    const struct parameter *p = entry->parameters;
+
+    while (p && p->passing != PASS_LANDING)
+        p = p->next;
+    if (!p)
+        return;
+    check_landing_parameters(entry->parameters, p);
+    if (entry->kind != ENTRY_METHOD)
+        error_name(p->name, "what an object is made with is copied");
+    if (entry->attributes & ATTRIBUTE_THREADED)
+        error_name(entry->name, "an entry with a `landing' argument cannot be `threaded'");
+    refuse_attributes(entry, "a `landing' argument");
 }
 
 static void check_nokeep(const struct entry *entry)
@@ -360,6 +400,7 @@ static void check_method(const struct checker *checker, struct entry *entry)
     check_aggregate(checker, entry);
     check_nokeep(entry);
     check_nocopy(entry);
+    check_landing(entry);
 }
 
 void check_entry(struct checker *checker, struct class *class, struct entry *entry)
@@ -374,6 +415,7 @@ void check_entry(struct checker *checker, struct class *class, struct entry *ent
     else
         check_parameters(checker, entry->parameters);
     check_nocopy(entry);
+    check_landing(entry);
 }
 
 /* A reference to an interface does not say where the object is, or what it is. */

@@ -126,7 +126,9 @@ static const char *parameter_spelling(const struct parameter *p)
 /* The names of messages are not known to the parser, and bare names have no type at all. */
 static bool fits(const struct parameter *own, const struct parameter *declared)
 {
-    enum passing passing = declared->passing == PASS_MESSAGE ? PASS_VALUE : declared->passing;
+    enum passing passing = declared->passing == PASS_MESSAGE   ? PASS_VALUE
+                           : declared->passing == PASS_LANDING ? PASS_ARRAY
+                                                               : declared->passing;
 
     if (!own->type.text.at)
         return own->passing == PASS_VALUE || own->passing == passing;
@@ -293,7 +295,7 @@ static void check_call(const struct flow *flow, struct statement *call)
         return;
     }
     for (const struct parameter *p = entry->parameters; p; p = p->next)
-        if (p->nocopy) {
+        if (p->nocopy || p->passing == PASS_LANDING) {
             error_name(call->name,
                        "`%.*s' has arguments that are not copied: it can be sent to, "
                        "but not called",

@@ -259,11 +259,11 @@ static void write_entry(struct checker     *checker, const struct class *class,
     write_name(checker, arena_print("%.*s_on_%.*s", TEXT(class->name.text), TEXT(entry->name.text)),
                origin);
     for (const struct parameter *p = entry->parameters; p; p = p->next)
-        if (p->post) {
-            write_name(
-                checker,
-                arena_print("%.*s_post_%.*s", TEXT(class->name.text), TEXT(entry->name.text)),
-                origin);
+        if (p->post || p->passing == PASS_LANDING) {
+            write_name(checker,
+                       arena_print("%.*s_%s_%.*s", TEXT(class->name.text),
+                                   p->post ? "post" : "land", TEXT(entry->name.text)),
+                       origin);
             return;
         }
 }

@@ -151,7 +151,7 @@ static void fields(struct dumping *out, const char *what, const struct field *fi
 
 static void parameters(struct dumping *out, const struct parameter *parameter)
 {
-    static const char *const passing[] = {"value", "array", "string", "message"};
+    static const char *const passing[] = {"value", "array", "string", "message", "landing"};
 
     for (; parameter; parameter = parameter->next) {
         indent(out);

@@ -17,7 +17,7 @@ static bool has_open(const struct entry *entry)
 {
     enum wire wire = wire_of(entry);
 
-    return wire == WIRE_FIXED || wire == WIRE_VARIABLE || wire == WIRE_RAW;
+    return wire == WIRE_FIXED || wire == WIRE_VARIABLE || wire == WIRE_RAW || wire == WIRE_LANDING;
 }
 
 static void put_head(struct writer *to, const struct class *class, const struct entry *entry)
@@ -70,6 +70,8 @@ static void put_user_call(struct writer *to, const struct class *class, const st
     put(to, ");\n");
     if (count_parts(entry) > 0)
         put(to, "    skua_parts_free(skua_packed);\n");
+    else if (has_landing(entry))
+        put(to, "    skua_msg_free(skua_packed);\n");
     if (value)
         put(to, "\n    skua_reply(&skua_result, sizeof skua_result);\n");
     if (!entry->parameters)
@@ -222,6 +224,8 @@ void emit_call(struct files to, const struct class *class, const struct entry *e
     }
     if (has_post(entry))
         put_post(to.source, class, entry);
+    if (has_landing(entry))
+        put_land(to.source, class, entry);
     put_head(to.source, class, entry);
     if (count_parts(entry) > 0)
         put_wait_for_parts(to.source, class, entry);
@@ -298,7 +302,12 @@ void put_entry_registration(struct writer *to, const struct class *class, const 
             return;
     }
     put(to, "    %s_entry = skua_%s_register(%.*s__class, \"%.*s\", %s_call, ", stem,
-        takes_message(entry) ? "entry" : "method", NAME(class), NAME(entry), stem);
+        has_landing(entry)     ? "landing"
+        : takes_message(entry) ? "entry"
+                               : "method",
+        NAME(class), NAME(entry), stem);
+    if (has_landing(entry))
+        put(to, "%s_land, ", stem);
     put_flags(to, entry);
     put(to, ");\n");
 }

@@ -417,6 +417,9 @@ static void put_user_functions(struct writer *to, const struct class *class)
         if (has_post(entry)) {
             put_post_head(to, class, entry);
             put(to, ";\n");
+        } else if (has_landing(entry)) {
+            put_land_head(to, class, entry);
+            put(to, ";\n");
         }
     if (class->migratable && !class->has_state)
         put(to, "void %.*s_on_pup(skua_pup *p, %.*s *self);\n", NAME(class), NAME(class));

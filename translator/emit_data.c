@@ -56,8 +56,8 @@ static bool counts_itself(const struct field *field)
 }
 
 /* `static long long point__u_length(const point *skua_it)` */
-static void put_length_function(struct writer *to, struct text of, const struct field *fields,
-                                const struct field *array)
+static void put_field_length_function(struct writer *to, struct text of, const struct field *fields,
+                                      const struct field *array)
 {
     struct code length = array->dimensions->length;
 
@@ -78,11 +78,12 @@ static void put_length_function(struct writer *to, struct text of, const struct 
     put(to, "    );\n}\n\n");
 }
 
-static void put_length_functions(struct writer *to, struct text of, const struct field *fields)
+static void put_field_length_functions(struct writer *to, struct text of,
+                                       const struct field *fields)
 {
     for (const struct field *field = fields; field; field = field->next)
         if (field->variable)
-            put_length_function(to, of, fields, field);
+            put_field_length_function(to, of, fields, field);
 }
 
 /* ---- freeing and packing --------------------------------------------------------------------- */
@@ -148,7 +149,7 @@ void emit_record(struct files to, const struct record *record)
     put_fields(to.header, record->fields);
     put(to.header, "};\n\nvoid %.*s_pup(skua_pup *skua_p, %.*s *skua_it);\n", TEXT(of), TEXT(of));
     put(to.header, "void %.*s_free(%.*s *skua_it);\n\n", TEXT(of), TEXT(of));
-    put_length_functions(source, of, record->fields);
+    put_field_length_functions(source, of, record->fields);
     put(source, "void %.*s_pup(skua_pup *skua_p, %.*s *skua_it)\n{\n", TEXT(of), TEXT(of));
     put_pup(source, of, "skua_it", record->fields);
     put(source, "    (void)skua_p, (void)skua_it;\n}\n\n");
@@ -260,7 +261,7 @@ void emit_message(struct files to, const struct message *message)
         "    skua_msg_free(%.*s__message(skua_it));\n}\n\n",
         NAME(message), NAME(message), NAME(message), NAME(message), NAME(message), NAME(message),
         NAME(message));
-    put_length_functions(to.source, message->name.text, message->fields);
+    put_field_length_functions(to.source, message->name.text, message->fields);
     put_open_function(to.source, message);
     put_new_function(to.source, message);
 }
@@ -323,7 +324,7 @@ void emit_state(struct files to, const struct class *class)
     if (!class->state)
         put(to.header, "    char skua_nothing;\n");
     put(to.header, "};\n\n");
-    put_length_functions(to.source, class->name.text, class->state);
+    put_field_length_functions(to.source, class->name.text, class->state);
 }
 
 /* The parameter of the constructor that a field gets its value from, having its name. */

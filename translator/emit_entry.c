@@ -39,6 +39,8 @@ enum wire wire_of(const struct entry *entry)
         return WIRE_MESSAGE;
     if (is_raw(entry) || is_batch(entry))
         return WIRE_RAW;
+    if (has_landing(entry))
+        return WIRE_LANDING;
     for (const struct parameter *p = entry->parameters; p; p = p->next)
         if (p->passing != PASS_VALUE)
             return WIRE_VARIABLE;
@@ -69,6 +71,8 @@ bool takes_message(const struct entry *entry)
 
     if (entry->kind != ENTRY_METHOD)
         return false;
+    if (wire == WIRE_LANDING)
+        return true;
     if (wire == WIRE_MESSAGE)
         return in_flow || !(entry->attributes & (ATTRIBUTE_NOKEEP | ATTRIBUTE_SYNC));
     return in_flow && (wire == WIRE_VARIABLE || wire == WIRE_RAW);
@@ -159,6 +163,7 @@ void put_parameter(struct writer *to, const struct parameter *p)
 {
     switch (p->passing) {
     case PASS_STRING: put(to, "const char *"); break;
+    case PASS_LANDING: put(to, "const skua_layout *"); break;
     case PASS_ARRAY:
         put(to, "const ");
         put_type(to, without_const(p->type), p->stars);
@@ -287,7 +292,7 @@ static void put_length_parameters(struct writer *to, const struct entry *entry,
         put(to, "void");
 }
 
-static void put_length_function(struct writer *to, const char *stem, const struct entry *entry,
+void put_length_function(struct writer *to, const char *stem, const struct entry *entry,
                                 const struct parameter *array)
 {
     put(to, "static inline long long %s_length_%.*s(", stem, NAME(array));
@@ -297,7 +302,7 @@ static void put_length_function(struct writer *to, const char *stem, const struc
     put(to, "    );\n}\n\n");
 }
 
-static void put_length(struct writer *to, const char *stem, const struct entry *entry,
+void put_length(struct writer *to, const char *stem, const struct entry *entry,
                        const struct parameter *array, const char *before)
 {
     put(to, "%s_length_%.*s(", stem, NAME(array));
@@ -425,7 +430,7 @@ static void put_pack_function(struct writer *to, const char *stem, const char *t
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static void put_view_struct(struct writer *to, const char *stem, const struct entry *entry)
+void put_view_struct(struct writer *to, const char *stem, const struct entry *entry)
 {
     put(to, "struct %s_view {\n", stem);
     for (const struct parameter *p = entry->parameters; p; p = p->next) {
@@ -560,6 +565,10 @@ void emit_wire(struct files to, const struct class *class, const struct entry *e
 
     if (local || wire == WIRE_NONE || wire == WIRE_MESSAGE || is_batch(entry))
         return;
+    if (wire == WIRE_LANDING) {
+        emit_landing_wire(to, class, entry);
+        return;
+    }
     if (wire == WIRE_FIXED) {
         put_struct(to.header, name, entry);
         if (opened)

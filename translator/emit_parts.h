@@ -23,7 +23,8 @@ enum wire {
     WIRE_FIXED,    /* a struct                                            */
     WIRE_VARIABLE, /* a struct, if there is anything in it, then arrays   */
     WIRE_RAW,      /* an array alone: what a reduction gives              */
-    WIRE_MESSAGE   /* a message of the user's                             */
+    WIRE_MESSAGE,  /* a message of the user's                             */
+    WIRE_LANDING   /* a message of the runtime's: skua/landing.h          */
 };
 
 enum wire wire_of(const struct entry *entry);
@@ -42,7 +43,7 @@ void emit_sends(struct files to, const struct class *class, const struct entry *
 
 /** What the runtime calls when a message has come; its registration (emit_call.c). */
 void emit_call(struct files to, const struct class *class, const struct entry *entry);
-void put_entry_registration(struct writer *to, const struct class *class,
+void put_entry_registration(struct writer      *to, const struct class *class,
                             const struct entry *entry);
 
 /** `, int n, const double *x`, and `, n, x`; @p first: without the comma in front. */
@@ -59,6 +60,24 @@ bool     has_post(const struct entry *entry);
 
 /** `void Block_post_ghost(Block *self, int n, double **x)` */
 void put_post_head(struct writer *to, const struct class *class, const struct entry *entry);
+
+/** How long an array is: a function of the other arguments; a call of it, with @p before in front
+ *  of each. */
+void put_length_function(struct writer *to, const char *stem, const struct entry *entry,
+                         const struct parameter *array);
+void put_length(struct writer *to, const char *stem, const struct entry *entry,
+                const struct parameter *array, const char *before);
+
+/** `struct Block__ghost_view`, all arguments. */
+void put_view_struct(struct writer *to, const char *stem, const struct entry *entry);
+
+/** Of entries with an argument that lands (emit_landing.c): how it travels, what sends it, and who
+ *  says where it shall land. */
+bool has_landing(const struct entry *entry);
+void emit_landing_wire(struct files to, const struct class *class, const struct entry *entry);
+void emit_landing_send(struct files to, const struct class *class, const struct entry *entry);
+void put_land_head(struct writer *to, const struct class *class, const struct entry *entry);
+void put_land(struct writer *to, const struct class *class, const struct entry *entry);
 
 /** `const struct Block__ghost *WORD = Block__ghost_open(DATA, BYTES);` */
 void put_open(struct writer *to, const struct class *class, const struct entry *entry,

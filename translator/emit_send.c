@@ -399,6 +399,8 @@ void emit_sends(struct files to, const struct class *class, const struct entry *
         emit_local_send(to, class, entry);
     } else if (entry->attributes & ATTRIBUTE_AGGREGATE) {
         emit_item_send(to, class, entry);
+    } else if (has_landing(entry)) {
+        emit_landing_send(to, class, entry);
     } else if (entry->attributes & ATTRIBUTE_SYNC) {
         emit_sync_sends(to, class, entry);
     } else {

@@ -282,6 +282,8 @@ static struct parameter *parse_parameter(struct parser *parser, bool names)
 {
     struct parameter *parameter = ARENA_NEW(struct parameter);
 
+    bool              landing   = take_word(parser, "landing");
+
     parameter->post   = at_word(parser, "nocopypost");
     parameter->nocopy = take_word(parser, "nocopypost") || take_word(parser, "nocopy");
     if (!parse_type_and_name(parser, parameter, names))
@@ -290,6 +292,8 @@ static struct parameter *parse_parameter(struct parser *parser, bool names)
         parameter->passing = PASS_STRING;
     if (at_mark(parser, '[') && !parse_length(parser, parameter))
         return NULL;
+    if (landing)
+        parameter->passing = PASS_LANDING;
     return parse_default(parser) ? parameter : NULL;
 }
 

@@ -40,11 +40,11 @@ struct code {
 
 /* ---- declarations ---------------------------------------------------------------------- */
 
-/* How a parameter travels.  The parser says VALUE, ARRAY or STRING, as it looks; the
+/* How a parameter travels.  The parser says VALUE, ARRAY, LANDING or STRING, as it looks; the
  * checker finds out which pointers are messages. */
-enum passing { PASS_VALUE, PASS_ARRAY, PASS_STRING, PASS_MESSAGE };
+enum passing { PASS_VALUE, PASS_ARRAY, PASS_STRING, PASS_MESSAGE, PASS_LANDING };
 
-/* `double x[n]`, `struct point p`, `string name`, `Tile *tile`. */
+/* `double x[n]`, `landing double x[n]`, `struct point p`, `string name`, `Tile *tile`. */
 struct parameter {
     struct parameter *next;
     struct code       type; /* of an array: of its elements; without the stars below */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arguments.h - command lines of applications: options by name, each declared once, from which
- * the help is printed and what is wrong is refused.
+ * the help is printed and what is wrong is refused.  `--name value` is as good as `--name=value`.
  */
 #ifndef ARGUMENTS_H
 #define ARGUMENTS_H

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const char *const way_name[] = {"messages", "channels"};
+static const char *const way_name[] = {"messages", "channels", "lent"};
 
 void ways_stop(double *best, double started)
 {
@@ -19,9 +19,9 @@ void ways_stop(double *best, double started)
         fprintf(stderr, "\r%32s\r", ""); /* no progress any more */
 }
 
-static void print_gain(const double *best)
+static void print_gain(const double *best, int way)
 {
-    double gain = 100 * (1 - best[CHANNELS] / best[MESSAGES]);
+    double gain = 100 * (1 - best[way] / best[MESSAGES]);
 
     printf("   %.1f %% %s", fabs(gain), gain < 0 ? "more" : "less");
 }
@@ -30,9 +30,9 @@ static void report_way(const double *best, int way, int64_t steps, const struct 
 {
     double seconds = best[way] / (double)steps;
 
-    printf("%s  %10.1f us a step", way_name[way], 1e6 * seconds);
-    if (way == CHANNELS && best[MESSAGES] > 0)
-        print_gain(best);
+    printf("%-8s  %10.1f us a step", way_name[way], 1e6 * seconds);
+    if (way != MESSAGES && best[MESSAGES] > 0)
+        print_gain(best, way);
     printf("\n");
     if (series->name[0])
         printf("{\"bench\":\"%s\",\"series\":\"%s-%s\",\"bytes\":%lld,\"metric\":\"step-%dpe\","

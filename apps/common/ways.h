@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ways.h - for applications that do the same in two ways: with messages, and with channels. */
+/* ways.h - for applications that do the same in several ways: with messages, with channels, and
+ * with channels that lend. */
 #ifndef WAYS_H
 #define WAYS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MESSAGES, CHANNELS, WAYS };
+enum { MESSAGES, CHANNELS, LENT, WAYS };
 
-/** The options that they have in common, in a list of arguments; of a struct with `steps`,
- *  `repeat`, `only` and `series`. */
+/** The options that they have in common, with the two ways that all of them have, in a list of
+ * arguments; of a struct with `steps`, `repeat`, `only` and `series`. */
 #define WAYS_ARGUMENTS(o, what)                                                                    \
     {"steps", ARGUMENT_NUMBER, &(o)->steps, 1, 1000000000, "N", what},                             \
         {"repeat",                                                                                 \
@@ -25,7 +26,7 @@ enum { MESSAGES, CHANNELS, WAYS };
         "series", ARGUMENT_WORD, (o)->series, 0, 0, "NAME", "print times as lines of JSON, too"    \
     }
 
-/** What is printed as lines of JSON: a series is NAME-messages, NAME-channels. */
+/** What is printed as lines of JSON: a series is NAME-messages, NAME-channels, NAME-lent. */
 struct ways_series {
     const char *bench, *name; /* name "": nothing is */
     int64_t     size;
@@ -34,7 +35,7 @@ struct ways_series {
 /** A run has ended; @p best is the time of the fastest in its way, 0 at first. */
 void ways_stop(double *best, double started);
 
-/** Print the time of a step in the ways that have been used, and what channels gain. */
+/** Print the time of a step in the ways that have been used, and what others gain over messages. */
 void ways_report(const double *best, int64_t steps, const struct ways_series *series);
 
 /** On a terminal, once a second: how far we are.  @p shown is when that was said, 0 at first. */

@@ -45,7 +45,7 @@ static bool refuse(const char *why)
 static bool complete(struct options *o)
 {
     int64_t paper[3] = {1024, 1024, 512};
-    bool    one      = o->only[MESSAGES] || o->only[CHANNELS];
+    bool    one      = o->only[MESSAGES] || o->only[CHANNELS] || o->only[LENT];
 
     for (int d = 0; d < 3; d++) {
         o->size[d] = o->paper ? paper[d] : o->size[d];
@@ -67,12 +67,13 @@ bool options_read(struct options *o, int argc, char **argv)
         {"per-pe", ARGUMENT_NUMBER, &o->per_pe, 1, 4096, "K", "blocks on each PE (default: 8)"},
         {"blocks", ARGUMENT_SIZES, o->blocks, 1, 4096, "X,Y,Z", "blocks in each direction"},
         WAYS_ARGUMENTS(o, "steps (default: 100)"),
+        {"lent", ARGUMENT_FLAG, &o->only[LENT], 0, 0, NULL, "only with channels that lend"},
         {0},
     };
     const struct arguments arguments = {
         "stencil3d",
         "Jacobi's method with seven points on a periodic grid of float, cut into blocks whose\n"
-        "faces travel in messages, and through channels.",
+        "faces travel in messages, through channels, and not at all: neighbours look at them.",
         list};
 
     *o = (struct options){.size = {128, 128, 128}, .per_pe = 8, .steps = 100, .repeat = 3};

@@ -8,6 +8,8 @@
 
 #include "stencil3d.ci.h"
 
+#define LINE 16 /* cells in a cache line */
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 int first_side(void)
@@ -17,31 +19,40 @@ int first_side(void)
 
 static size_t row(const Block *b, int y, int z)
 {
-    return ((size_t)z * (size_t)(b->n[1] + 2) + (size_t)y) * (size_t)b->n[0];
+    return ((size_t)z * (size_t)b->n[1] + (size_t)y) * (size_t)b->n[0];
 }
 
 static size_t cells_of(const Block *b)
 {
-    return row(b, 0, b->n[2] + 2);
+    return row(b, 0, b->n[2]);
 }
 
-static size_t ends_of(const Block *b)
+static size_t face_of(const Block *b, int side)
 {
-    return (size_t)b->n[1] * (size_t)b->n[2];
+    return cells_of(b) / (size_t)b->n[side / 2];
 }
 
+/* One piece for both sets: pages and cache lines of blocks are then spread evenly. */
 void Block_on_create(Block *b)
 {
+    size_t each;
+    float *at;
+
     for (int d = 0; d < 3; d++)
         b->n[d] = (int)(options.size[d] / options.blocks[d]);
-    for (struct set *set = b->set; set < b->set + 2; set++) {
+    each = cells_of(b);
+    for (int side = 0; side < SIDES; side++)
+        each += face_of(b, side);
+    b->cells = at = skua_channel_alloc(2 * each * sizeof *at);
+    memset(at, 0, 2 * each * sizeof *at);
+    for (struct set *set = b->set; set < b->set + 2; set++, at += cells_of(b)) {
         set->of    = b;
         set->sweep = set - b->set;
-        set->u     = skua_channel_alloc((cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
-        memset(set->u, 0, (cells_of(b) + 2 * ends_of(b)) * sizeof *set->u);
-        set->end[WEST] = set->u + cells_of(b);
-        set->end[EAST] = set->end[WEST] + ends_of(b);
+        set->u     = at;
     }
+    for (struct set *set = b->set; set < b->set + 2; set++)
+        for (int side = 0; side < SIDES; at += face_of(b, side++))
+            set->ghost[side] = at;
 }
 
 void Block_on_destroy(Block *b)
@@ -49,21 +60,28 @@ void Block_on_destroy(Block *b)
     for (struct set *set = b->set; set < b->set + 2; set++) {
         for (int side = first_side(); side < SIDES; side++) {
             skua_channel_close(set->out[side]);
+            skua_channel_close(set->loan[side]);
             skua_channel_delete(set->in[side]);
         }
-        skua_channel_free(set->u);
     }
+    skua_channel_free(b->cells);
 }
 
 /* ---- the beginning, and the end -------------------------------------------------------------- */
 
+/* Where a block is in a direction.  Blocks of one plane are neighbours in their array, so that PEs
+ * are given planes of them: faces between PEs are then contiguous. */
+static int place(const Block *b, int d)
+{
+    Block_position at = Block_index(b);
+
+    return d == 0 ? at.k : d == 1 ? at.j : at.i;
+}
+
 /* The cosine of a direction at a cell. */
 static double wave(const Block *b, int d, int i)
 {
-    Block_position at    = Block_index(b);
-    int            which = d == 0 ? at.i : d == 1 ? at.j : at.k;
-
-    return cos(2 * M_PI * (double)(which * b->n[d] + i) / (double)options.size[d]);
+    return cos(2 * M_PI * (double)(place(b, d) * b->n[d] + i) / (double)options.size[d]);
 }
 
 /* A mean of seven points makes the cosine of one direction smaller by this factor. */
@@ -94,7 +112,7 @@ static void for_each_row(Block *b,
 
     for (int k = 0; k < b->n[2]; k++)
         for (int j = 0; j < b->n[1]; j++)
-            fn(b, u + row(b, j + 1, k + 1), x, y[j] + z[k], arg);
+            fn(b, u + row(b, j, k), x, y[j] + z[k], arg);
     free(x);
     free(y);
     free(z);
@@ -156,12 +174,11 @@ void hand_in(Block *b)
 /* ---- faces -------------------------------------------------------------------------------------
  */
 
-/* Rows of cells that lie in a plane, at @p at. */
-static skua_layout face_at(const Block *b, int side, float *at)
+/* Cells of a side at @p at, where the next plane is @p plane bytes further. */
+static skua_layout face_at(const Block *b, int side, float *at, ptrdiff_t plane)
 {
     size_t      x = (size_t)b->n[0] * sizeof *at, y = (size_t)b->n[1], z = (size_t)b->n[2];
-    ptrdiff_t   plane = (ptrdiff_t)(row(b, 0, 1) * sizeof *at);
-    skua_layout l     = {.at = at};
+    skua_layout l = {.at = at};
 
     if (side <= EAST)
         l = (skua_layout){at, sizeof *at, 2, {y, z}, {(ptrdiff_t)x, plane}};
@@ -175,27 +192,23 @@ static skua_layout face_at(const Block *b, int side, float *at)
 /* The cells next to a side, which the neighbour needs. */
 static skua_layout inner(const Block *b, const struct set *set, int side)
 {
-    int far = side & 1, x = 0, y = 1, z = 1;
+    int last = side & 1 ? b->n[side / 2] - 1 : 0, x = 0, y = 0, z = 0;
 
     if (side <= EAST)
-        x = far ? b->n[0] - 1 : 0;
+        x = last;
     else if (side <= NORTH)
-        y = far ? b->n[1] : 1;
+        y = last;
     else
-        z = far ? b->n[2] : 1;
-    return face_at(b, side, set->u + row(b, y, z) + x);
+        z = last;
+    return face_at(b, side, set->u + row(b, y, z) + x, (ptrdiff_t)(row(b, 0, 1) * sizeof(float)));
 }
 
 /* The ghost layer beyond a side. */
 static skua_layout ghost(const Block *b, const struct set *set, int side)
 {
-    int far = side & 1;
-
     if (side <= EAST)
-        return skua_layout_of(set->end[side], ends_of(b) * sizeof(float));
-    if (side <= NORTH)
-        return face_at(b, side, set->u + row(b, far ? b->n[1] + 1 : 0, 1));
-    return face_at(b, side, set->u + row(b, 1, far ? b->n[2] + 1 : 0));
+        return skua_layout_of(set->ghost[side], face_of(b, side) * sizeof(float));
+    return face_at(b, side, set->ghost[side], b->n[0] * (ptrdiff_t)sizeof(float));
 }
 
 static int wrap(int i, int64_t n)
@@ -205,65 +218,50 @@ static int wrap(int i, int64_t n)
 
 static Block_element neighbour(const Block *b, int side)
 {
-    Block_position at   = Block_index(b);
-    int            step = side & 1 ? 1 : -1;
+    int at[3], d = side / 2;
 
-    if (side <= EAST)
-        at.i = wrap(at.i + step, options.blocks[0]);
-    else if (side <= NORTH)
-        at.j = wrap(at.j + step, options.blocks[1]);
-    else
-        at.k = wrap(at.k + step, options.blocks[2]);
-    return Block_at(Block_of(b), at.i, at.j, at.k);
+    for (int i = 0; i < 3; i++)
+        at[i] = place(b, i);
+    at[d] = wrap(at[d] + (side & 1 ? 1 : -1), options.blocks[d]);
+    return Block_at(Block_of(b), at[2], at[1], at[0]);
 }
 
 /* ---- messages
  * ------------------------------------------------------------------------------------ */
 
-static size_t cells_in(const skua_layout *l)
+static int cells_in(const skua_layout *l)
 {
     size_t cells = l->bytes / sizeof(float);
 
     for (int level = 0; level < l->levels; level++)
         cells *= l->count[level];
-    return cells;
-}
-
-/* Copies all blocks of a layout to @p packed, or from there. */
-static void copy(const skua_layout *l, float *packed, bool out)
-{
-    size_t inner_count = l->levels > 0 ? l->count[0] : 1, outer = l->levels > 1 ? l->count[1] : 1;
-
-    for (size_t k = 0; k < outer; k++)
-        for (size_t j = 0; j < inner_count; j++) {
-            char *at = (char *)l->at + (ptrdiff_t)k * l->stride[1] + (ptrdiff_t)j * l->stride[0];
-
-            if (l->bytes == sizeof *packed && out)
-                *packed = *(float *)(void *)at;
-            else
-                memcpy(out ? (void *)packed : at, out ? at : (void *)packed, l->bytes);
-            packed += l->bytes / sizeof *packed;
-        }
+    return (int)cells;
 }
 
 void send_faces(Block *b)
 {
     for (int side = first_side(); side < SIDES; side++) {
         skua_layout from = inner(b, &b->set[b->sweep % 2], side);
-        Face       *face = Face_new(cells_in(&from));
 
-        face->sweep = b->sweep;
-        face->side  = side ^ 1;
-        copy(&from, face->at, true);
-        Block_face(neighbour(b, side), face);
+        Block_face(neighbour(b, side), b->sweep, side ^ 1, cells_in(&from), &from);
     }
 }
 
-void take_face(Block *b, const Face *face)
+void take_face(Block *b, int side, const skua_layout *x)
 {
-    skua_layout to = ghost(b, &b->set[b->sweep % 2], (int)face->side);
+    skua_layout to = ghost(b, &b->set[b->sweep % 2], side);
 
-    copy(&to, face->at, false);
+    skua_layout_copy(&to, x);
+}
+
+/* The next sweep's ghost layers are free while this one's are read; those of later ones are not. */
+bool Block_land_face(Block *b, int64_t sweep, int side, int n, skua_layout *x)
+{
+    (void)n;
+    if (sweep > b->sweep + 1)
+        return false;
+    *x = ghost(b, &b->set[sweep % 2], side);
+    return true;
 }
 
 /* ---- channels ----------------------------------------------------------------------------------
@@ -286,7 +284,7 @@ void create_channels(Block *b)
         for (int side = first_side(); side < SIDES; side++) {
             skua_layout to = ghost(b, &b->set[s], side);
 
-            if (skua_channel_create(&to, arrived, &b->set[s], "face", &b->set[s].in[side]))
+            if (skua_channel_create_view(&to, arrived, &b->set[s], "face", &b->set[s].in[side]))
                 skua_abort("no channel for a face");
             Block_open(neighbour(b, side), s, side ^ 1, b->set[s].in[side]);
         }
@@ -296,18 +294,21 @@ void open_channel(Block *b, int s, int side, skua_channel channel)
 {
     skua_layout from = inner(b, &b->set[s], side);
 
-    b->set[s].out[side] = skua_channel_open(channel, &from);
-    if (!b->set[s].out[side])
+    b->set[s].out[side]  = skua_channel_open(channel, &from);
+    b->set[s].loan[side] = skua_channel_lend(channel, &from);
+    if (!b->set[s].out[side] || !b->set[s].loan[side])
         skua_abort("no way to a neighbour");
 }
 
-void put_faces(Block *b)
+void put_faces(Block *b, bool lent)
 {
+    struct set *set = &b->set[b->sweep % 2];
+
     for (int side = first_side(); side < SIDES; side++)
-        skua_channel_put(b->set[b->sweep % 2].out[side]);
+        skua_channel_put(lent ? set->loan[side] : set->out[side]);
 }
 
-/* What the last sweep has read may be written again. */
+/* What the last sweep has read may change again. */
 void release_ghosts(Block *b)
 {
     for (int side = first_side(); side < SIDES; side++)
@@ -316,6 +317,31 @@ void release_ghosts(Block *b)
 
 /* ---- the mean of seven points -------------------------------------------------------------------
  */
+
+/* Rows of a neighbour: those of a plane, or one in each plane. */
+struct rows {
+    const char *at;
+    ptrdiff_t   stride;
+};
+
+static const float *row_of(const struct rows *rows, int i)
+{
+    return (const float *)(const void *)(rows->at + i * rows->stride);
+}
+
+static struct rows rows_beyond(const Block *b, const struct set *set, int side, bool lent)
+{
+    skua_layout l = lent ? *skua_channel_view(set->in[side]) : ghost(b, set, side);
+
+    return (struct rows){l.at, side <= NORTH ? l.stride[0] : b->n[0] * (ptrdiff_t)sizeof(float)};
+}
+
+/* A row that lies alone among others is not foreseen by the CPU. */
+static void fetch_row(const float *row, int count)
+{
+    for (int i = 0; i < count; i += LINE)
+        __builtin_prefetch(row + i);
+}
 
 /* One row; @p w and @p e are the cells beyond its ends. */
 static void sweep_row(float *restrict to, const float *restrict u, const float *restrict n,
@@ -340,21 +366,31 @@ static void show_progress(Block *b)
         ways_progress(&b->shown, b->steps, options.steps);
 }
 
-void compute(Block *b)
+void compute(Block *b, bool lent)
 {
     struct set *from = &b->set[b->sweep % 2], *to = &b->set[(b->sweep + 1) % 2];
     size_t      up = row(b, 0, 1), north = (size_t)b->n[0];
+    int         y = b->n[1], z = b->n[2];
     bool        whole = first_side() > EAST; /* rows, whose ends are next to each other */
+    struct rows beyond[SIDES];
 
-    for (int k = 1; k <= b->n[2]; k++)
-        for (int j = 1; j <= b->n[1]; j++) {
+    for (int side = SOUTH; side < SIDES; side++)
+        beyond[side] = rows_beyond(b, from, side, lent);
+    for (int k = 0; k < z; k++) {
+        for (int side = SOUTH; side <= NORTH && k + 1 < z; side++)
+            fetch_row(row_of(&beyond[side], k + 1), b->n[0]);
+        for (int j = 0; j < y; j++) {
             const float *u   = from->u + row(b, j, k);
-            size_t       end = (size_t)(k - 1) * (size_t)b->n[1] + (size_t)(j - 1);
+            size_t       end = (size_t)k * (size_t)y + (size_t)j;
 
-            sweep_row(to->u + row(b, j, k), u, u + north, u - north, u + up, u - up,
-                      whole ? u[b->n[0] - 1] : from->end[WEST][end],
-                      whole ? u[0] : from->end[EAST][end], b->n[0]);
+            sweep_row(to->u + row(b, j, k), u, j + 1 < y ? u + north : row_of(&beyond[NORTH], k),
+                      j > 0 ? u - north : row_of(&beyond[SOUTH], k),
+                      k + 1 < z ? u + up : row_of(&beyond[ABOVE], j),
+                      k > 0 ? u - up : row_of(&beyond[BELOW], j),
+                      whole ? u[b->n[0] - 1] : from->ghost[WEST][end],
+                      whole ? u[0] : from->ghost[EAST][end], b->n[0]);
         }
+    }
     from->sweep = b->sweep + 2; /* when its ghost layers are read again */
     b->sweep++;
     b->steps++;
@@ -369,7 +405,7 @@ void start(Main *m, int way)
     if (way == MESSAGES)
         Block_by_messages_all(m->blocks);
     else
-        Block_by_channels_all(m->blocks);
+        Block_by_channels_all(m->blocks, way == LENT);
 }
 
 void stop(Main *m, int way, struct outcome o)

@@ -2,11 +2,11 @@
 /*
  * stencil3d.h - blocks of stencil3d.ci.
  *
- * A block has n[0] x n[1] x n[2] cells, x fastest.  In y and z there is a ghost layer on either
- * side, where cells of the neighbours land as rows and planes.  In x their cells would lie far
- * apart; there the ghost layers are arrays of their own, one cell for each row.
+ * A block has n[0] x n[1] x n[2] cells, x fastest, and beside them a ghost layer for each side,
+ * where cells of the neighbour land: an array of rows or, in x, of one cell for each row.
  *
- * There are two sets of all of this: a sweep reads one and writes the other.
+ * There are two sets of all of this: a sweep reads one and writes the other.  Cells that
+ * neighbours lend are read from their sets, and the ghost layers are not touched.
  */
 #ifndef STENCIL3D_H
 #define STENCIL3D_H
@@ -22,12 +22,13 @@ struct outcome { /* largest of all blocks, but for the sum */
 };
 
 struct set {
-    float        *u;          /* (n[2] + 2) x (n[1] + 2) rows of n[0] cells    */
-    float        *end[2];     /* WEST, EAST: n[2] x n[1] cells of neighbours   */
-    skua_channel  in[SIDES];  /* into our ghost layers                         */
-    skua_sender  *out[SIDES]; /* into those of our neighbours                 */
-    int           filled;     /* ghost layers that have come by channels ...   */
-    int64_t       sweep;      /* ... for this sweep                            */
+    float        *u;            /* n[2] x n[1] rows of n[0] cells                */
+    float        *ghost[SIDES]; /* cells of neighbours                           */
+    skua_channel  in[SIDES];    /* into our ghost layers                         */
+    skua_sender  *out[SIDES];   /* into those of our neighbours                  */
+    skua_sender  *loan[SIDES];  /* for neighbours that look at what is here      */
+    int           filled;       /* ghost layers that have come by channels ...   */
+    int64_t       sweep;        /* ... for this sweep                            */
     struct Block *of;
 };
 
@@ -36,6 +37,7 @@ struct Block {
     int64_t    sweep; /* set sweep % 2 is read next                      */
     int64_t    steps; /* since the beginning was known                   */
     double     shown; /* when progress was                               */
+    float     *cells; /* memory for all                                  */
     struct set set[2];
 };
 
@@ -45,10 +47,13 @@ int first_side(void);
 void create_channels(Block *block);
 void open_channel(Block *block, int set, int side, skua_channel channel);
 void send_faces(Block *block);
-void take_face(Block *block, const Face *face);
-void put_faces(Block *block);
+void take_face(Block *block, int side, const skua_layout *x);
+void put_faces(Block *block, bool lent);
 void release_ghosts(Block *block);
-void compute(Block *block);
+
+/** One sweep; the cells of neighbours are in our ghost layers or, if they were @p lent, where
+ *  our channels tell. */
+void compute(Block *block, bool lent);
 void hand_in(Block *block);
 
 void start(Main *main, int way);

@@ -4,6 +4,9 @@
  * rank, cut along z and y; faces are exchanged without packing where they are contiguous, rows
  * of others as a vector type; receives are posted before.
  *
+ * As there, ghost layers are arrays beside the cells: that is a tenth faster than rows and planes
+ * around them.
+ *
  * The same kernel, the same periodic grid of float; x needs no exchange, as no rank cuts it.
  *
  * usage: mpirun -n N mpi_stencil3d SERIES X,Y,Z,STEPS,REPEAT
@@ -19,9 +22,13 @@
 static int    rank, ranks, size[3], n[3], grid[2], at[2]; /* grid: ranks along y and z */
 static float *u[2];
 
+enum { SOUTH, NORTH, BELOW, ABOVE, SIDES };
+
+static float *ghost[SIDES]; /* n[2] rows, or n[1] */
+
 static size_t row(int y, int z)
 {
-    return ((size_t)z * (size_t)(n[1] + 2) + (size_t)y) * (size_t)n[0];
+    return ((size_t)z * (size_t)n[1] + (size_t)y) * (size_t)n[0];
 }
 
 static int neighbour(int y, int z)
@@ -34,25 +41,25 @@ static void exchange(float *v, MPI_Datatype rows)
 {
     MPI_Request request[8];
     MPI_Status  status[8];
-    int         plane = n[0] * n[1];
+    int         plane = n[0] * n[1], side = n[0] * n[2];
 
-    MPI_Irecv(v + row(1, 0), plane, MPI_FLOAT, neighbour(0, -1), 0, MPI_COMM_WORLD, &request[0]);
-    MPI_Irecv(v + row(1, n[2] + 1), plane, MPI_FLOAT, neighbour(0, 1), 1, MPI_COMM_WORLD,
-              &request[1]);
-    MPI_Irecv(v + row(0, 1), 1, rows, neighbour(-1, 0), 2, MPI_COMM_WORLD, &request[2]);
-    MPI_Irecv(v + row(n[1] + 1, 1), 1, rows, neighbour(1, 0), 3, MPI_COMM_WORLD, &request[3]);
-    MPI_Isend(v + row(1, n[2]), plane, MPI_FLOAT, neighbour(0, 1), 0, MPI_COMM_WORLD, &request[4]);
-    MPI_Isend(v + row(1, 1), plane, MPI_FLOAT, neighbour(0, -1), 1, MPI_COMM_WORLD, &request[5]);
-    MPI_Isend(v + row(n[1], 1), 1, rows, neighbour(1, 0), 2, MPI_COMM_WORLD, &request[6]);
-    MPI_Isend(v + row(1, 1), 1, rows, neighbour(-1, 0), 3, MPI_COMM_WORLD, &request[7]);
+    MPI_Irecv(ghost[BELOW], plane, MPI_FLOAT, neighbour(0, -1), 0, MPI_COMM_WORLD, &request[0]);
+    MPI_Irecv(ghost[ABOVE], plane, MPI_FLOAT, neighbour(0, 1), 1, MPI_COMM_WORLD, &request[1]);
+    MPI_Irecv(ghost[SOUTH], side, MPI_FLOAT, neighbour(-1, 0), 2, MPI_COMM_WORLD, &request[2]);
+    MPI_Irecv(ghost[NORTH], side, MPI_FLOAT, neighbour(1, 0), 3, MPI_COMM_WORLD, &request[3]);
+    MPI_Isend(v + row(0, n[2] - 1), plane, MPI_FLOAT, neighbour(0, 1), 0, MPI_COMM_WORLD,
+              &request[4]);
+    MPI_Isend(v, plane, MPI_FLOAT, neighbour(0, -1), 1, MPI_COMM_WORLD, &request[5]);
+    MPI_Isend(v + row(n[1] - 1, 0), 1, rows, neighbour(1, 0), 2, MPI_COMM_WORLD, &request[6]);
+    MPI_Isend(v, 1, rows, neighbour(-1, 0), 3, MPI_COMM_WORLD, &request[7]);
     MPI_Waitall(8, request, status);
 }
 
-static void sweep_row(float *restrict to, const float *restrict c, size_t north, size_t up)
+static void sweep_row(float *restrict to, const float *restrict c, const float *restrict y,
+                      const float *restrict s, const float *restrict a, const float *restrict d)
 {
-    const float  seventh = 1.0f / 7;
-    int          last    = n[0] - 1;
-    const float *y = c + north, *s = c - north, *a = c + up, *d = c - up;
+    const float seventh = 1.0f / 7;
+    int         last    = n[0] - 1;
 
     for (int i = 1; i < last; i++)
         to[i] = (c[i] + c[i - 1] + c[i + 1] + y[i] + s[i] + a[i] + d[i]) * seventh;
@@ -62,9 +69,17 @@ static void sweep_row(float *restrict to, const float *restrict c, size_t north,
 
 static void sweep(float *to, const float *from)
 {
-    for (int k = 1; k <= n[2]; k++)
-        for (int j = 1; j <= n[1]; j++)
-            sweep_row(to + row(j, k), from + row(j, k), (size_t)n[0], row(0, 1));
+    size_t north = row(1, 0), up = row(0, 1);
+
+    for (int k = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1]; j++) {
+            const float *c = from + row(j, k);
+
+            sweep_row(to + row(j, k), c, j + 1 < n[1] ? c + north : ghost[NORTH] + row(k, 0),
+                      j > 0 ? c - north : ghost[SOUTH] + row(k, 0),
+                      k + 1 < n[2] ? c + up : ghost[ABOVE] + row(j, 0),
+                      k > 0 ? c - up : ghost[BELOW] + row(j, 0));
+        }
 }
 
 static double value(int steps, int x, int y, int z)
@@ -81,23 +96,21 @@ static double value(int steps, int x, int y, int z)
 
 static void fill(float *v)
 {
-    for (int k = 1; k <= n[2]; k++)
-        for (int j = 1; j <= n[1]; j++)
+    for (int k = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1]; j++)
             for (int i = 0; i < n[0]; i++)
-                v[row(j, k) + (size_t)i] =
-                    (float)value(0, i, at[0] * n[1] + j - 1, at[1] * n[2] + k - 1);
+                v[row(j, k) + (size_t)i] = (float)value(0, i, at[0] * n[1] + j, at[1] * n[2] + k);
 }
 
 static double error_of(const float *v, int steps)
 {
     double most = 0;
 
-    for (int k = 1; k <= n[2]; k += 7)
-        for (int j = 1; j <= n[1]; j += 5)
+    for (int k = 0; k < n[2]; k += 7)
+        for (int j = 0; j < n[1]; j += 5)
             for (int i = 0; i < n[0]; i += 3)
-                most =
-                    fmax(most, fabs(v[row(j, k) + (size_t)i] -
-                                    value(steps, i, at[0] * n[1] + j - 1, at[1] * n[2] + k - 1)));
+                most = fmax(most, fabs(v[row(j, k) + (size_t)i] -
+                                       value(steps, i, at[0] * n[1] + j, at[1] * n[2] + k)));
     MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return most;
 }
@@ -107,7 +120,7 @@ static double measure(int steps)
     MPI_Datatype rows;
     double       start;
 
-    MPI_Type_vector(n[2], n[0], n[0] * (n[1] + 2), MPI_FLOAT, &rows);
+    MPI_Type_vector(n[2], n[0], n[0] * n[1], MPI_FLOAT, &rows);
     MPI_Type_commit(&rows);
     fill(u[0]);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -149,7 +162,9 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     deal();
     for (int i = 0; i < 2; i++)
-        u[i] = calloc(row(0, n[2] + 2), sizeof *u[i]);
+        u[i] = calloc(row(0, n[2]), sizeof *u[i]);
+    for (int i = 0; i < SIDES; i++)
+        ghost[i] = calloc(row(i < BELOW ? n[2] : n[1], 0), sizeof *ghost[i]);
     for (int i = 0; i < repeat; i++) {
         double seconds = measure(steps);
 

@@ -26,14 +26,18 @@
  * sender's own process; what comes from elsewhere the receiver copies to its place.
  *
  * A put is not ordered with messages: its callback may run before the handlers of messages that
- * were sent earlier.
+ * were sent earlier.  Nor is it with puts on other channels.
+ *
+ * A receiver that only looks at the data, and a sender that leaves them as they are until the
+ * receiver is ready, can do without a copy on the same host: skua_channel_create_view() and
+ * skua_channel_lend().
  *
  * Channels belong to the PE that created or opened them: an object that moves creates new ones.
  * All calls belong on that PE.
  *
  * With the setting `checked_channels` misuse ends the job with a line that names channel, both PEs
  * and the number of the put: a put before ready, a second put in flight, a buffer that was
- * freed, an association with another size.
+ * freed, an association with another size, data that changed while they were lent.
  */
 #ifndef SKUA_CHANNEL_H
 #define SKUA_CHANNEL_H
@@ -75,6 +79,10 @@ static inline skua_layout skua_layout_of(const void *at, size_t bytes)
     return layout;
 }
 
+/** Copy all of @p from, which has as many bytes and does not overlap; nothing if both are the same
+ *  place. */
+SKUA_API void skua_layout_copy(const skua_layout *to, const skua_layout *from);
+
 /** What happens when data have come; @p arg as given.  Runs on the receiver's PE, inside its
  *  scheduler; may do what a handler may. */
 typedef void (*skua_channel_fn)(void *arg);
@@ -85,6 +93,18 @@ typedef void (*skua_channel_fn)(void *arg);
  *  is copied; NULL: none.  SKUA_ERR_INVAL, SKUA_ERR_NOMEM, logged. */
 SKUA_API skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
                                            const char *name, skua_channel *channel);
+
+/** The same, for a receiver that looks at the data with skua_channel_view() alone: a sender
+ *  that lends (skua_channel_lend()) need not copy them then.  @p to is where they lie if they are
+ *  copied. */
+SKUA_API skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn,
+                                                void *arg, const char *name,
+                                                skua_channel *channel);
+
+/** Where the data of the last put are, from its callback until we are ready, or mark: in our
+ *  buffer, or in the sender's.  Blocks, levels and counts are those that the channel was created
+ *  with; the strides may be others. */
+SKUA_API const skua_layout *skua_channel_view(skua_channel channel);
 
 /** The buffer may be written again, and we want to hear of it: after the callback, once for
  *  each put. */
@@ -112,6 +132,12 @@ SKUA_API void  skua_channel_free(void *memory);
  *  logged. */
 SKUA_API skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from);
 
+/** The same, and we lend: after a put the data do not change until the receiver is ready again,
+ *  and has let us know.  Where the receiver has a view of them and reaches our memory - of the
+ *  same process, from skua_channel_alloc(), in a region that is not registered - nothing is
+ *  copied; else a put is as any other. */
+SKUA_API skua_sender *skua_channel_lend(skua_channel channel, const skua_layout *from);
+
 /** Send what is in the buffer now.  Inside a host it has been copied when this returns; else
  *  the buffer must not change until the receiver has it.  May be called where messages may be
  *  sent, also in user threads. */
@@ -120,7 +146,7 @@ SKUA_API void skua_channel_put(skua_sender *sender);
 /** Send from another place, of the same shape: for programs that use buffers in turn. */
 SKUA_API void skua_channel_put_from(skua_sender *sender, const void *at);
 
-/** No more puts; the last one has been received. */
+/** No more puts; the last one has been received, and the receiver ready if it was lent. */
 SKUA_API void skua_channel_close(skua_sender *sender);
 
 /* ---- one to many, many to one -------------------------------------------------------------- */

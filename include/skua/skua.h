@@ -10,6 +10,7 @@
 #include <skua/collective.h>
 #include <skua/completion.h>
 #include <skua/detector.h>
+#include <skua/landing.h>
 #include <skua/message.h>
 #include <skua/object.h>
 #include <skua/onesided.h>

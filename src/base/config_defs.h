@@ -29,6 +29,7 @@ CONFIG(idle_yield,    micros,  "50",    "How long it then polls and yields befor
 CONFIG(inbox_cells,   power,   "512",   "Cells in the ring of arriving messages of each PE; a power of two.")
 CONFIG(interfaces,    text,    "auto",  "Network interfaces of the job, such as eth0,ib0; auto is all that are up, or loopback alone in a job on one host.")
 CONFIG(launcher,      text,    "auto",  "How skuarun starts its agents on other hosts: ssh, srun, or a command in which %h is the host; auto is srun inside a Slurm job, else ssh.")
+CONFIG(learn_channels, flag,   "0",     "Notice messages that repeat, and let their data land straight where the receiver expects them (skua/landing.h).")
 CONFIG(linger,        micros,  "50",    "A PE that uses to be back in the runtime so soon after a wait tells others that their puts are done behind its next packet, and lets small packets in a row wait for each other; 0: neither.")
 CONFIG(log_level,     level,   "warn",  "fatal, error, warn, info, debug or trace.")
 CONFIG(order,         order,   "partial", "What is promised about the order of one-sided operations that do not say: unordered, partial or strict.")

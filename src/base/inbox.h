@@ -168,6 +168,19 @@ static inline bool ski_reader_more_sc(const struct ski_reader *reader)
     return atomic_load_explicit(&cell->stamp, memory_order_relaxed) == (uint32_t)reader->stamp + 1;
 }
 
+/** The cell @p n behind the one that is next, if it is filled, or NULL. */
+static inline const struct ski_cell *ski_reader_ahead_sc(const struct ski_reader *reader,
+                                                         uint32_t                 n)
+{
+    const struct ski_cell *cell =
+        &reader->inbox->cell[(reader->stamp + n - 1) & (reader->cells - 1)];
+
+    /* Pairs with the release in ski_inbox_publish_mp(). */
+    if (atomic_load_explicit(&cell->stamp, memory_order_acquire) != (uint32_t)reader->stamp + n)
+        return NULL;
+    return cell;
+}
+
 /** Be done with the cell that was peeked at. */
 static inline void ski_reader_advance_sc(struct ski_reader *reader)
 {

@@ -46,7 +46,8 @@ struct ski_pe {
     size_t                 stride;
     const skua_handler_fn *handler;
     uint32_t               handlers;
-    void (*ring)(struct ski_pe *self); /* answers the doorbell that is next in the inbox */
+    void (*ring)(struct ski_pe *self);     /* answers the doorbell that is next in the inbox */
+    void (*ring_own)(struct ski_pe *self); /* ... and one that it has rung itself            */
     skua_stats       stats;
     struct ski_known known[SKI_KNOWN];
     struct ski_pool  pool;

@@ -22,6 +22,7 @@ enum {
     SKI_ATTEND_PENDING = 4,  /* sends wait for room in inboxes        */
     SKI_ATTEND_EXIT    = 8,  /* the job ends                          */
     SKI_ATTEND_FAR     = 16, /* packets come from other hosts         */
+    SKI_ATTEND_BELLS   = 32, /* the PE has rung doorbells of its own  */
 };
 
 struct ski_queue {

@@ -83,23 +83,40 @@ static inline struct skua_msg *pop_plain(struct ski_pe *self)
     return msg;
 }
 
+/* A doorbell does not wait for what is in the queue; but then it is the queue's turn, for who
+ * answers a doorbell may ring another, and so on. */
+static __attribute__((noinline)) bool run_attended(struct ski_pe *self)
+{
+    bool             stop = self->stop, bell = self->queue.attention & SKI_ATTEND_BELLS;
+    struct skua_msg *msg;
+
+    if (bell && !ski_pe_exiting(self)) {
+        self->idle_passes = 0;
+        self->ring_own(self);
+        if (self->stop != stop)
+            return true;
+    }
+    msg = self->queue.attention & ~(uint32_t)SKI_ATTEND_BELLS ? attend(self) : pop_plain(self);
+    if (msg)
+        deliver(self, msg, msg->handler);
+    return msg || (bell && !ski_pe_exiting(self));
+}
+
 /* Runs the next message of the queue; false if there is none, or the job ends. */
 static inline bool run_queued(struct ski_pe *self)
 {
     struct skua_msg *msg;
 
     if (SKI_UNLIKELY(self->queue.attention))
-        msg = attend(self);
-    else
-        msg = pop_plain(self);
+        return run_attended(self);
+    msg = pop_plain(self);
     if (!msg)
         return false;
     deliver(self, msg, msg->handler);
     return true;
 }
 
-/* A doorbell does not wait for what is in the queue; but then it is the queue's turn, for who
- * answers a doorbell may ring another, and so on. */
+/* As above, for doorbells that others have rung. */
 static bool run_poke(struct ski_pe *self)
 {
     bool stop = self->stop;

@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "flow/flow.h"
+#include "objects/landing.h"
 #include "objects/object.h"
 #include "objects/pup.h"
 
@@ -41,7 +42,8 @@ struct message_record {
     uint64_t bytes;
     int64_t  reference;
     int32_t  source;
-    uint32_t there; /* of an arrival: 0 if there is none */
+    uint16_t handler;
+    uint16_t there; /* of an arrival: 0 if there is none */
 };
 
 /* What the parts below need. */
@@ -60,15 +62,33 @@ static SKI_COLD _Noreturn void nonsense(const struct journey *trip, const char *
 
 /* ---- messages --------------------------------------------------------------------------- */
 
+static bool lands(const skua_msg *msg)
+{
+    return ski_entries[msg->handler].flags & SKI_ENTRY_LANDS;
+}
+
 static void pack_message(skua_pup *p, skua_msg *msg)
 {
     struct message_record record = {0};
 
-    if (msg)
-        record = (struct message_record){msg->bytes, ski_kept_reference(msg), msg->source, true};
+    skua_msg *copy = NULL;
+    int64_t   reference;
+
+    if (!msg) {
+        skua_pup_value(p, &record);
+        return;
+    }
+    reference = ski_kept_reference(msg);
+    record    = (struct message_record){msg->bytes, reference, msg->source, msg->handler, true};
+    if (lands(msg)) { /* in what does not come along, or to another place */
+        copy         = ski_landing_copy(msg);
+        msg          = copy;
+        record.bytes = copy->bytes;
+    }
     skua_pup_value(p, &record);
-    if (msg)
-        skua_pup_bytes(p, skua_msg_data(msg), msg->bytes);
+    skua_pup_bytes(p, skua_msg_data(msg), msg->bytes);
+    if (copy)
+        skua_msg_free(copy);
 }
 
 static skua_msg *unpack_message(const struct journey *trip)
@@ -81,10 +101,13 @@ static skua_msg *unpack_message(const struct journey *trip)
         return NULL;
     if (record.bytes > ski_pup_left(trip->p))
         nonsense(trip, "the length of a message");
-    msg         = skua_msg_alloc(record.bytes);
-    msg->source = record.source;
-    msg->target = (uint64_t)record.reference;
+    msg          = skua_msg_alloc(record.bytes);
+    msg->source  = record.source;
+    msg->handler = record.handler;
+    msg->target  = (uint64_t)record.reference;
     skua_pup_bytes(trip->p, skua_msg_data(msg), record.bytes);
+    if (lands(msg) && !ski_landing_came(msg))
+        nonsense(trip, "a message");
     return msg;
 }
 

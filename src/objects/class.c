@@ -99,6 +99,17 @@ skua_entry skua_method_register(skua_class of, const char *name, skua_method_fn 
     return add(__func__, of, &(struct ski_entry){.name = name, .method = fn, .flags = flags});
 }
 
+skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
+                                 skua_land_fn land, unsigned flags)
+{
+    if (flags & ~(SKUA_ENTRY_EXPEDITED | SKI_ENTRY_CREATES))
+        ski_misuse("%s(\"%s\"): an entry whose data land is not threaded, inline or sync", __func__,
+                   name);
+    return add(__func__, of,
+               &(struct ski_entry){
+                   .name = name, .entry = fn, .flags = flags | SKI_ENTRY_LANDS, .land = land});
+}
+
 void ski_entry_unknown(const char *call, skua_entry entry)
 {
     ski_misuse("%s: there is no entry %u; skua_entry_register() makes them, before skua_main()",

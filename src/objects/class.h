@@ -9,6 +9,7 @@
 #ifndef SKI_CLASS_H
 #define SKI_CLASS_H
 
+#include <skua/landing.h>
 #include <skua/object.h>
 
 #include "base/arch.h"
@@ -22,6 +23,9 @@ struct ski_class {
 /* Flags of entries whose messages create elements: they matter where there is none. */
 #define SKI_ENTRY_CREATES ((unsigned)(SKUA_ENTRY_CREATE_HOME | SKUA_ENTRY_CREATE_HERE))
 
+/* One of skua_landing_register(). */
+#define SKI_ENTRY_LANDS 0x10000u
+
 struct ski_entry {
     const struct ski_class *of;     /* NULL: the number is that of a handler   */
     skua_method_fn          plain;  /* its method, if that is all there is to it */
@@ -29,7 +33,7 @@ struct ski_entry {
     skua_method_fn          method; /* ... is NULL    */
     const char             *name;
     _Alignas(16) unsigned flags;
-    uint64_t zero; /* to 64 bytes: found by a shift */
+    skua_land_fn land; /* to 64 bytes: found by a shift */
 };
 
 _Static_assert(sizeof(struct ski_entry) == 64, "see above");

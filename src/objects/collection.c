@@ -6,6 +6,7 @@
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/invoke.h"
+#include "objects/lane.h"
 #include "objects/locate.h"
 #include "objects/map.h"
 #include "objects/section.h"
@@ -132,6 +133,10 @@ void ski_dropped(const struct ski_collection *all, skua_msg *msg)
 {
     ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
             msg->source, all->class->def.name);
+    if (ski_entries[msg->handler].flags & SKI_ENTRY_LANDS) {
+        ski_lane_dropped(msg);
+        msg = ski_landing_whole(msg);
+    }
     skua_msg_free(msg);
 }
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "core/thread.h"
 #include "objects/address.h"
+#include "objects/landing.h"
 #include "objects/objects.h"
 
 /* An answer that is owed.  The entry that owes it is the newest in its thread. */
@@ -72,6 +73,10 @@ static SKI_COLD void run_special(struct ski_object *object, const struct ski_ent
         ski_misuse("%s::%s of %s on PE %d was invoked without anybody waiting for its answer; "
                    "skua_invoke_reply() is for that",
                    entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
+    if (entry->flags & SKI_ENTRY_LANDS) {
+        ski_landing_run(object, entry, msg);
+        return;
+    }
     if (!(entry->flags & SKUA_ENTRY_THREADED)) {
         run_sync(object, entry, msg);
         return;
@@ -84,7 +89,7 @@ static SKI_COLD void run_special(struct ski_object *object, const struct ski_ent
     skua_thread_detach(thread);
 }
 
-#define SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC)
+#define SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_LANDS)
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {

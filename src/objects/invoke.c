@@ -236,6 +236,16 @@ static inline void post_here(struct ski_pe *self, struct ski_object *object, sku
     ski_queue_push(&self->queue, msg, msg->flags);
 }
 
+void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry entry,
+                     skua_msg *msg)
+{
+    msg->handler = (uint16_t)entry.id;
+    msg->source  = self->pe;
+    if (ski_entries[entry.id].flags & SKUA_ENTRY_EXPEDITED)
+        skua_msg_set_expedited(msg, true);
+    post_here(self, object, msg);
+}
+
 /* As find_quick(), wherever it lies: beside where its key says if that place was taken. */
 static inline struct ski_object *find_key(const struct ski_collection *all, const skua_ref *ref)
 {

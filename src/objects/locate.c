@@ -6,6 +6,7 @@
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/invoke.h"
+#include "objects/lane.h"
 #include "objects/map.h"
 #include "objects/number.h"
 #include "objects/pup.h"
@@ -715,11 +716,14 @@ void ski_depart(struct ski_object *object)
     skua_index             index = ski_object_index_get(object);
     struct luggage luggage = {object->next, object->seen, object->moves + 1, object->enrolled};
     struct news    news    = {object->to, object->moves + 1};
-    size_t         bytes   = ski_pup_measure(all->class, object + 1);
-    size_t         head    = sizeof luggage + object->enrolled * SKI_ENROLLED_BYTES;
-    skua_msg      *msg     = skua_msg_alloc(head + bytes);
-    char          *data    = skua_msg_data(msg);
+    size_t         head    = sizeof luggage + object->enrolled * SKI_ENROLLED_BYTES, bytes;
+    skua_msg      *msg;
+    char          *data;
 
+    ski_lanes_withdraw(object); /* before its memory is looked at */
+    bytes = ski_pup_measure(all->class, object + 1);
+    msg   = skua_msg_alloc(head + bytes);
+    data  = skua_msg_data(msg);
     memcpy(data, &luggage, sizeof luggage);
     ski_sections_pack(object, data + sizeof luggage);
     ski_pup_pack(all->class, object + 1, data + head, bytes);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "objects/lane.h"
 #include "objects/locate.h"
 #include "objects/section.h"
 
@@ -134,6 +135,7 @@ static void give_back(struct ski_object *object)
 
 void ski_object_destroy(struct ski_object *object)
 {
+    ski_lanes_withdraw(object);
     if (object->of->class->def.destroy)
         object->of->class->def.destroy(object + 1);
 }

@@ -9,6 +9,7 @@
 #include "objects/detector.h"
 #include "objects/errand.h"
 #include "objects/invoke.h"
+#include "objects/lane.h"
 #include "objects/program.h"
 #include "objects/quiescence.h"
 #include "objects/section.h"
@@ -43,6 +44,7 @@ void ski_objects_end(struct ski_pe *self)
     ski_seeds_end(objects->seeds);
     ski_sections_end(objects->sections);
     ski_collections_end(objects);
+    ski_lanes_end(objects);
     ski_errands_end(objects);
     free(objects->gate);
     ski_detect_end(objects->detect);

@@ -20,6 +20,9 @@
 #include "core/handler.h"
 #include "onesided/origin.h"
 
+#define AHEAD  4  /* doorbells that we look ahead */
+#define OLDEST 64 /* one in so many of our own is answered before newer ones */
+
 static struct ski_channels *channels_of(struct ski_pe *self)
 {
     return &ski_origin_of(self)->channels;
@@ -112,6 +115,17 @@ static void enlist(struct ski_pe *self, struct ski_channel *channel)
     channels->first = channel;
 }
 
+/* The data may be looked at elsewhere, in the same shape. */
+static bool set_view(struct ski_pe *self, struct ski_channel *channel, const skua_layout *layout)
+{
+    skua_layout *view = ski_pool_alloc(&self->pool, sizeof *view);
+
+    channel->view = view;
+    if (view)
+        *view = *layout;
+    return view != NULL;
+}
+
 /* A channel with a simple layout of @p bytes; it is not known to anybody yet.  NULL, logged. */
 static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, size_t bytes,
                                   skua_channel_fn fn, void *arg, const char *name)
@@ -127,11 +141,31 @@ static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, si
     channel->polled  = true;
     channel->senders = 1;
     channel->pe      = self->pe;
+    channel->home    = self->process;
     channel->process = ski_arena_contains(self->pool.arena, to->at) ? -1 : self->process;
     channel->name    = copy_name(self, name);
     set_pattern(self, channel, to);
     enlist(self, channel);
     return channel;
+}
+
+static void drop_part(struct ski_pe *self, const void *part)
+{
+    if (part)
+        ski_pool_free(&self->pool, (void *)(uintptr_t)part);
+}
+
+static void drop(struct ski_pe *self, struct ski_channel *channel)
+{
+    channel->key   = 0;
+    *channel->link = channel->next;
+    if (channel->next)
+        channel->next->link = channel->link;
+    drop_part(self, channel->pattern);
+    drop_part(self, channel->view);
+    drop_part(self, channel->name);
+    channel->next           = channels_of(self)->free;
+    channels_of(self)->free = channel;
 }
 
 static void publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
@@ -140,22 +174,57 @@ static void publish(struct ski_pe *self, struct ski_channel *channel, skua_chann
     *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
+/* A channel that is not known to anybody yet, for any layout; *made is NULL if not. */
+static skua_status_t create_checked(struct ski_pe *self, const char *call, const skua_layout *to,
+                                    skua_channel_fn fn, void *arg, const char *name,
+                                    struct ski_channel **made)
+{
+    skua_layout   simple;
+    size_t        bytes;
+    skua_status_t status = ski_layout_check(call, to, true, &simple, &bytes);
+
+    *made = status == SKUA_OK ? create(self, &simple, bytes, fn, arg, name) : NULL;
+    return status == SKUA_OK && !*made ? SKUA_ERR_NOMEM : status;
+}
+
 skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
                                   const char *name, skua_channel *channel)
 {
     struct ski_pe      *self = SKI_SELF();
-    skua_layout         simple;
-    size_t              bytes;
     struct ski_channel *made;
-    skua_status_t       status = ski_layout_check(__func__, to, true, &simple, &bytes);
+    skua_status_t       status = create_checked(self, __func__, to, fn, arg, name, &made);
 
-    if (status != SKUA_OK)
-        return status;
-    made = create(self, &simple, bytes, fn, arg, name);
+    if (made)
+        publish(self, made, channel);
+    return status;
+}
+
+skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn, void *arg,
+                                       const char *name, skua_channel *channel)
+{
+    struct ski_pe      *self = SKI_SELF();
+    struct ski_channel *made;
+    skua_status_t       status = create_checked(self, __func__, to, fn, arg, name, &made);
+
     if (!made)
+        return status;
+    if (!set_view(self, made, to)) {
+        drop(self, made);
         return SKUA_ERR_NOMEM;
+    }
     publish(self, made, channel);
     return SKUA_OK;
+}
+
+const skua_layout *skua_channel_view(skua_channel value)
+{
+    const struct ski_channel *channel = mine(SKI_SELF(), __func__, value);
+
+    if (channel->lent)
+        return &channel->lent->view;
+    if (!channel->view)
+        ski_misuse("%s: a channel that skua_channel_create_view() has not made", __func__);
+    return channel->view;
 }
 
 skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, skua_type type,
@@ -185,21 +254,11 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
     return SKUA_OK;
 }
 
-void skua_channel_delete(skua_channel value)
+void skua_channel_delete(skua_channel channel)
 {
-    struct ski_pe      *self    = SKI_SELF();
-    struct ski_channel *channel = mine(self, __func__, value);
+    struct ski_pe *self = SKI_SELF();
 
-    channel->key   = 0;
-    *channel->link = channel->next;
-    if (channel->next)
-        channel->next->link = channel->link;
-    if (channel->pattern)
-        ski_pool_free(&self->pool, channel->pattern);
-    if (channel->name)
-        ski_pool_free(&self->pool, (void *)(uintptr_t)channel->name);
-    channel->next           = channels_of(self)->free;
-    channels_of(self)->free = channel;
+    drop(self, mine(self, __func__, channel));
 }
 
 /* ---- arrivals --------------------------------------------------------------------- */
@@ -235,6 +294,34 @@ static inline void has_arrived(struct ski_pe *self, struct ski_channel *channel)
         report(channel);
 }
 
+/* The channel of a cell, whose record may be gone; NULL: the cell is no doorbell. */
+static inline struct ski_channel *rung_by(const struct ski_pe *self, const struct ski_cell *cell)
+{
+    uint64_t key;
+
+    if (!cell || cell->handler != SKI_HANDLER_CHANNEL || !(cell->flags & SKI_MSG_POKE))
+        return NULL;
+    memcpy(&key, &cell->source, sizeof key);
+    return ski_channel_at(self->pool.arena, key);
+}
+
+/* Where many channels are rung in turn each has left the cache since the last time: what the
+ * next doorbells need is fetched while this one is answered. */
+static inline void look_ahead(const struct ski_pe *self)
+{
+    const struct ski_cell    *cell = ski_reader_ahead_sc(&self->reader, AHEAD / 2);
+    const struct ski_channel *near = rung_by(self, cell), *far;
+
+    if (!near)
+        return;
+    __builtin_prefetch(near->arg, 1);
+    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+        __builtin_prefetch(cell->message);
+    far = rung_by(self, ski_reader_ahead_sc(&self->reader, AHEAD));
+    if (far)
+        __builtin_prefetch(far, 1);
+}
+
 /* The doorbell that is next in the inbox: self->ring. */
 static void ring(struct ski_pe *self)
 {
@@ -248,15 +335,73 @@ static void ring(struct ski_pe *self)
         ski_pe_rung(self);
         return;
     }
-    if (cell->bytes == SKI_BELL_STAGED)
+    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+        channel->lent = cell->message;
+    else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
         unpack(channel, cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
         ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);
     else
         ski_copy_small(channel->to, cell->data, cell->bytes);
     ski_pe_rung(self);
+    look_ahead(self);
     has_arrived(self, channel);
 }
+
+/* ---- doorbells of our own ------------------------------------------------------------ */
+
+static SKI_COLD void grow(struct ski_bells *bells)
+{
+    uint32_t         room = bells->room ? 2 * bells->room : 64;
+    struct ski_bell *at   = ski_malloc(room * sizeof *at);
+
+    for (uint32_t i = bells->first; i != bells->end; i++)
+        at[i & (room - 1)] = bells->at[i & (bells->room - 1)];
+    free(bells->at);
+    bells->at   = at;
+    bells->room = room;
+}
+
+void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent)
+{
+    struct ski_bells *bells = &channels_of(self)->bells;
+
+    if (SKI_UNLIKELY(bells->end - bells->first == bells->room))
+        grow(bells);
+    bells->at[bells->end++ & (bells->room - 1)] = (struct ski_bell){key, lent};
+    self->stats.sent_inline++;
+    self->queue.attention |= SKI_ATTEND_BELLS;
+}
+
+/* The newest, whose data and memory are in the cache; but now and then the oldest, which must
+ * not wait for ever. */
+static inline struct ski_bell pop(struct ski_bells *bells)
+{
+    uint32_t which = bells->turn++ % OLDEST ? --bells->end : bells->first++;
+
+    return bells->at[which & (bells->room - 1)];
+}
+
+/* One of them: self->ring_own. */
+static void ring_own(struct ski_pe *self)
+{
+    struct ski_bells   *bells = &channels_of(self)->bells;
+    struct ski_bell     bell  = pop(bells);
+    struct ski_channel *channel;
+
+    if (bells->first == bells->end)
+        self->queue.attention &= ~(uint32_t)SKI_ATTEND_BELLS;
+    self->stats.received++;
+    self->queue.pushed++;
+    self->queue.popped++;
+    channel = ski_channel_at(self->pool.arena, bell.key);
+    if (SKI_UNLIKELY(channel->key != bell.key))
+        return;
+    channel->lent = bell.lent;
+    has_arrived(self, channel);
+}
+
+/* ---- messages ---------------------------------------------------------------------------- */
 
 /* Whether the message is as it should be. */
 static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
@@ -267,6 +412,7 @@ static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
     switch (head->kind) {
     case SKI_CHANNEL_DATA: return bytes == head->bytes && head->bytes == channel->bytes;
     case SKI_CHANNEL_STAGED:
+    case SKI_CHANNEL_LENT:
         return bytes == sizeof(char *) && ski_job_index(ski_self->job, msg->source) >= 0;
     default: return bytes == 0;
     }
@@ -281,6 +427,8 @@ static bool bring(struct ski_channel *channel, const struct ski_channel_head *he
         unpack(channel, (const char *)(head + 1));
     else if (head->kind == SKI_CHANNEL_STAGED)
         unpack(channel, *(char *const *)(head + 1));
+    else if (head->kind == SKI_CHANNEL_LENT)
+        channel->lent = *(struct ski_lent *const *)(head + 1);
     return true;
 }
 
@@ -355,8 +503,12 @@ static inline void mark(struct ski_channel *channel)
 {
     if (SKI_UNLIKELY(channel->combines))
         ski_channel_clear(channel);
-    if (SKI_UNLIKELY(ski_config.checked_channels))
+    if (SKI_UNLIKELY(ski_config.checked_channels)) {
+        if (channel->lent)
+            ski_check_returned(channel);
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
+    }
+    channel->lent = NULL;
 }
 
 /* Not from within the caller: it may be in the middle of something. */
@@ -456,11 +608,15 @@ void skua_channel_free(void *memory)
 
 void ski_channels_begin(struct ski_pe *self)
 {
-    self->ring = ring;
+    self->ring     = ring;
+    self->ring_own = ring_own;
 }
 
 /* Records, patterns and names go with the arena, senders that were not closed with them. */
 void ski_channels_end(struct ski_pe *self)
 {
-    self->ring = NULL;
+    self->ring     = NULL;
+    self->ring_own = NULL;
+    free(channels_of(self)->bells.at);
+    channels_of(self)->bells = (struct ski_bells){.at = NULL};
 }

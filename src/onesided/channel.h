@@ -17,6 +17,7 @@
  * the channel is opened:
  *
  *   cell       in the doorbell itself, if they are few: one cache line moves
+ *   lent       they stay where they are, and the receiver looks at them there
  *   direct     the sender copies them to where they belong, then rings
  *   staged     the sender copies them to memory of its own in the arena, and rings; the
  *              receiver copies them from there
@@ -56,7 +57,7 @@ struct ski_channel {
     /* What an arrival touches. */
     _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: none */
     char            *to;
-    size_t           bytes; /* in all */
+    struct ski_lent *lent; /* where the data are, unless in the buffer */
     skua_channel_fn  fn;
     void            *arg;
     _Atomic uint64_t arrived; /* puts; written by the receiver alone */
@@ -66,10 +67,13 @@ struct ski_channel {
     uint32_t         senders;
 
     /* What is looked at when it is opened. */
+    size_t              bytes;   /* in all */
     struct ski_pattern *pattern; /* NULL: one block */
+    const skua_layout  *view;    /* the layout as it was given, if data may be lent; or NULL */
     const char         *name;    /* in the arena, or NULL */
     int32_t             pe;
     int32_t             process; /* that has the buffer; -1: it is in the arena */
+    int32_t             home;    /* the receiver's process */
     struct ski_combine  combine;
     uint32_t            generation;
     struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
@@ -81,8 +85,29 @@ struct ski_channel {
     _Atomic uint32_t freed;                         /* the buffer is gone               */
 };
 
+/* What a sender lends, in the arena: the receiver's layout, with the sender's strides. */
+struct ski_lent {
+    skua_layout view;
+    uint64_t    sum, put; /* of the data and their number, in checked mode */
+    int32_t     pe;       /* the sender's */
+};
+
+/* A doorbell that a PE rings itself. */
+struct ski_bell {
+    uint64_t         key;
+    struct ski_lent *lent; /* or NULL: the data are in their place */
+};
+
+/* Those that wait: a ring, its size a power of two, that grows. */
+struct ski_bells {
+    struct ski_bell *at;
+    uint32_t         room, first, end; /* first and end run freely */
+    uint32_t         turn;             /* answered so far */
+};
+
 /* What a PE knows of its channels. */
 struct ski_channels {
+    struct ski_bells    bells;
     struct ski_channel *first, *free;
     skua_sender        *senders; /* of it, in checked mode */
 };
@@ -99,24 +124,37 @@ struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key
 
 /* ---- senders ------------------------------------------------------------------- */
 
+/* What a put, or a message about one, brings. */
+enum ski_channel_kind {
+    SKI_CHANNEL_DATA,   /* the data are behind the head                         */
+    SKI_CHANNEL_PLACED, /* they are in their place                              */
+    SKI_CHANNEL_STAGED, /* they are at the address behind the head, on this host */
+    SKI_CHANNEL_LENT,   /* as described at the address behind the head          */
+    SKI_CHANNEL_POLLED, /* to oneself: report what has come                     */
+    SKI_CHANNEL_MANY,   /* for several channels (channel_many.c)                */
+};
+
 typedef void (*ski_put_fn)(skua_sender *sender, const char *from);
 
 struct skua_sender {
     /* What a put touches. */
     ski_put_fn        put;
     const char       *from;
-    char             *to; /* direct, staged */
-    size_t            bytes;
-    uint64_t          key;
-    struct ski_inbox *inbox; /* the receiver's */
+    char             *to;    /* direct, staged */
+    struct ski_lent  *lent;  /* what the receiver looks at, or NULL */
+    struct ski_inbox *inbox; /* the receiver's, or NULL: it is we */
     struct ski_credit credit;
+    uint64_t          key;
     uint32_t          cells;
     int32_t           index, pe; /* the receiver's: on this host, or -1, and in the job */
+    size_t            bytes;
 
     /* The rest. */
+    ski_put_fn          copied;  /* the way of what cannot be lent */
     char               *staging; /* memory of ours, of so many places, or NULL */
     uint32_t            places, place;
     bool                once;    /* it is used once, and then forgotten */
+    bool                lends;   /* the data stay as they are until the receiver is ready */
     struct ski_channel *channel; /* of this host, or NULL */
     struct ski_path     path;    /* to its place, or to one block */
     skua_layout         layout;  /* simple, of our buffer */
@@ -132,8 +170,12 @@ struct skua_sender {
 
 #define SKI_STAGE_BYTES(bytes) (((bytes) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1))
 
-/** Ring, when the data are in their place or, if @p staged, in sender->to. */
-void ski_channel_ring(struct ski_pe *self, skua_sender *sender, bool staged);
+/** Ring, when the data are in their place or, with another @p kind, where @p at tells. */
+void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel_kind kind,
+                      void *at);
+
+/** Ring for a channel of our own PE. */
+void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent);
 
 /** Put in a message. */
 void ski_put_message(skua_sender *sender, const char *from);
@@ -148,14 +190,6 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from);
 
 /* ---- what travels --------------------------------------------------------------- */
 
-enum ski_channel_kind {
-    SKI_CHANNEL_DATA,   /* the data are behind the head                         */
-    SKI_CHANNEL_PLACED, /* they are in their place                              */
-    SKI_CHANNEL_STAGED, /* they are at the address behind the head, on this host */
-    SKI_CHANNEL_POLLED, /* to oneself: report what has come                     */
-    SKI_CHANNEL_MANY,   /* for several channels (channel_many.c)                */
-};
-
 struct ski_channel_head {
     uint64_t key;
     uint32_t kind; /* enum ski_channel_kind */
@@ -166,8 +200,8 @@ struct ski_channel_head {
 
 #define SKI_CHANNEL_LEAST sizeof(struct ski_channel_head)
 
-/* In `bytes` of a doorbell. */
-#define SKI_BELL_STAGED 0xff
+/* In `bytes` of a doorbell that carries an address. */
+#define SKI_BELL(kind) (0xf0 + (kind))
 
 void ski_on_channel(skua_msg *msg);
 
@@ -178,6 +212,11 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *head, const char
 
 void ski_many_close(struct ski_pe *self, skua_sender *sender);
 void ski_on_channel_many(skua_msg *msg);
+
+/* ---- lending ---------------------------------------------------------------------- */
+
+/** Let the puts of a sender, whose way is known, lend where that can be. */
+void ski_sender_lend(struct ski_pe *self, skua_sender *sender, const struct ski_channel *channel);
 
 /* ---- many to one ------------------------------------------------------------------ */
 
@@ -202,6 +241,11 @@ void ski_check_no_more(struct ski_pe *self, skua_sender *sender);
 /** Say that a sender has another size than its channel: SKUA_ERR_INVAL, or the end of the job. */
 skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
                              const struct ski_channel *channel);
+
+/** What a put from @p from would lend, and, when the receiver is ready again, was lent: it must
+ *  be the same. */
+void ski_check_lending(struct ski_lent *lent, const skua_sender *sender, const char *from);
+void ski_check_returned(const struct ski_channel *channel);
 
 /** A put has come by message, which may be the first to be looked at. */
 void ski_check_arrival(struct ski_channel *channel, int source,

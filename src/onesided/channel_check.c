@@ -106,6 +106,8 @@ static void put_checked(skua_sender *sender, const char *from)
                    (number)sender->puts);
     if (sender->channel)
         ski_check_put(sender, self->pe);
+    if (sender->lent)
+        ski_check_lending(sender->lent, sender, from);
     sender->unchecked(sender, from);
 }
 
@@ -129,6 +131,40 @@ void ski_check_no_more(struct ski_pe *self, skua_sender *sender)
     if (!*at)
         ski_misuse("skua_channel_close on PE %d: this sender is of PE %d", self->pe, sender->owner);
     *at = sender->next;
+}
+
+/* ---- lending ------------------------------------------------------------------------------ */
+
+static uint64_t sum_of(const skua_layout *layout)
+{
+    skua_strided     strided = ski_layout_strided(layout);
+    struct ski_shape shape   = ski_shape_strided(layout->at, &strided);
+    struct ski_runs  runs;
+    struct ski_run   run;
+    uint64_t         sum = 0;
+
+    ski_runs_begin(&runs, &shape);
+    while (ski_runs_next(&runs, &run))
+        for (size_t i = 0; i < run.bytes; i++)
+            sum = (sum ^ (unsigned char)run.local[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return sum;
+}
+
+void ski_check_lending(struct ski_lent *lent, const skua_sender *sender, const char *from)
+{
+    lent->view.at = (void *)(uintptr_t)from;
+    lent->put     = sender->puts;
+    lent->sum     = sum_of(&lent->view);
+}
+
+void ski_check_returned(const struct ski_channel *channel)
+{
+    const struct ski_lent *lent = channel->lent;
+
+    if (sum_of(&lent->view) != lent->sum)
+        ski_misuse("channel %s from PE %d to PE %d: what put %llu lent was changed before the "
+                   "receiver was ready",
+                   name_of(channel), lent->pe, channel->pe, (number)lent->put);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

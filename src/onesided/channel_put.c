@@ -74,28 +74,33 @@ static skua_msg *new_message(struct ski_pe *self, const skua_sender *sender,
 }
 
 /* The inbox is full: the doorbell is a message that waits. */
-static SKI_COLD void ring_later(struct ski_pe *self, const skua_sender *sender, bool staged)
+static SKI_COLD void ring_later(struct ski_pe *self, const skua_sender *sender,
+                                enum ski_channel_kind kind, const void *at)
 {
-    skua_msg *msg = new_message(self, sender, staged ? SKI_CHANNEL_STAGED : SKI_CHANNEL_PLACED,
-                                staged ? sizeof sender->to : 0);
+    size_t    more = kind == SKI_CHANNEL_PLACED ? 0 : sizeof at;
+    skua_msg *msg  = new_message(self, sender, kind, more);
 
-    if (staged)
-        memcpy((struct ski_channel_head *)skua_msg_data(msg) + 1, &sender->to, sizeof sender->to);
+    memcpy((struct ski_channel_head *)skua_msg_data(msg) + 1, &at, more);
     ski_pending_send(self, sender->pe, msg);
 }
 
-void ski_channel_ring(struct ski_pe *self, skua_sender *sender, bool staged)
+void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel_kind kind,
+                      void *at)
 {
     uint64_t         tail;
-    struct ski_cell *cell = reserve(sender, &tail);
+    struct ski_cell *cell;
 
-    if (SKI_UNLIKELY(!cell)) {
-        ring_later(self, sender, staged);
+    if (!sender->inbox) {
+        ski_bell_push(self, sender->key, at);
         return;
     }
-    if (staged)
-        cell->message = sender->to;
-    publish(self, sender, cell, tail, staged ? SKI_BELL_STAGED : 0);
+    cell = reserve(sender, &tail);
+    if (SKI_UNLIKELY(!cell)) {
+        ring_later(self, sender, kind, at);
+        return;
+    }
+    cell->message = at;
+    publish(self, sender, cell, tail, kind == SKI_CHANNEL_PLACED ? 0 : SKI_BELL(kind));
 }
 
 /* ---- the ways ------------------------------------------------------------------------ */
@@ -149,7 +154,14 @@ static void put_block(skua_sender *sender, const char *from)
         copy_and_wake(self, sender, from);
     else
         ski_copy(sender->to, from, sender->bytes);
-    ski_channel_ring(self, sender, false);
+    ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
+}
+
+/* A few bytes, to a channel of our own PE. */
+static void put_small(skua_sender *sender, const char *from)
+{
+    ski_copy_small(sender->to, from, sender->bytes);
+    ski_bell_push(SKI_SELF(), sender->key, NULL);
 }
 
 static void put_shape(skua_sender *sender, const char *from)
@@ -157,7 +169,7 @@ static void put_shape(skua_sender *sender, const char *from)
     struct ski_pe *self = SKI_SELF();
 
     ski_path_copy(&sender->path, sender->to, from);
-    ski_channel_ring(self, sender, false);
+    ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
 /* One put at most is on its way, so the place before the last is free as well. */
@@ -168,7 +180,7 @@ static void put_staged(skua_sender *sender, const char *from)
     sender->place = sender->place + 1 < sender->places ? sender->place + 1 : 0;
     sender->to    = sender->staging + sender->place * SKI_STAGE_BYTES(sender->bytes);
     ski_path_copy(&sender->path, sender->to, from);
-    ski_channel_ring(self, sender, true);
+    ski_channel_ring(self, sender, SKI_CHANNEL_STAGED, sender->to);
 }
 
 /* The data are sent from where they are; or a copy of them. */
@@ -264,7 +276,10 @@ static void aim_directly(skua_sender *sender, const struct ski_channel *channel)
     sender->to = channel->to;
     ski_path_make(&sender->path, channel->pattern ? &channel->pattern->layout : &block,
                   &sender->layout);
-    sender->put = sender->path.kind == SKI_PATH_BLOCK ? put_block : put_shape;
+    if (sender->path.kind != SKI_PATH_BLOCK)
+        sender->put = put_shape;
+    else
+        sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? put_block : put_small;
 }
 
 static void aim_at_cell(skua_sender *sender)
@@ -288,19 +303,23 @@ static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
 
 static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channel *channel)
 {
+    bool own = channel->pe == self->pe;
+
     sender->channel = channel;
-    sender->inbox   = ski_host_inbox(self->host, sender->index);
+    sender->inbox   = own ? NULL : ski_host_inbox(self->host, sender->index);
     sender->cells   = self->reader.cells;
     if (ski_config.channels == SKI_CHANNELS_MESSAGE)
         aim_by_message(sender);
     else if (channel->combines)
         aim_to_combine(self, sender, channel);
-    else if (sender->bytes <= SKI_CELL_DATA)
+    else if (sender->bytes <= SKI_CELL_DATA && !own)
         aim_at_cell(sender);
     else if (reaches(self, channel))
         aim_directly(sender, channel);
     else
         sender->put = through_receiver(self, sender);
+    if (sender->lends && channel->view)
+        ski_sender_lend(self, sender, channel);
 }
 
 skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender *sender,
@@ -331,7 +350,10 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
 {
     if (sender->staging)
         ski_pool_free(&self->pool, sender->staging);
+    if (sender->lent)
+        ski_pool_free(&self->pool, sender->lent);
     sender->staging = NULL;
+    sender->lent    = NULL;
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------
@@ -339,7 +361,7 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
 
 skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 {
-    skua_sender *sender = ski_calloc(1, sizeof *sender);
+    skua_sender *sender = ski_calloc_line(sizeof *sender);
 
     if (ski_layout_check(call, from, false, &sender->layout, &sender->bytes) != SKUA_OK) {
         free(sender);
@@ -349,20 +371,32 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
     return sender;
 }
 
-skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from)
+static skua_sender *open_channel(const char *call, skua_channel channel, const skua_layout *from,
+                                 bool lends)
 {
     struct ski_pe *self   = SKI_SELF();
-    skua_sender   *sender = ski_sender_new(__func__, from);
+    skua_sender   *sender = ski_sender_new(call, from);
 
     if (!sender)
         return NULL;
-    if (ski_sender_aim(self, __func__, sender, channel) != SKUA_OK) {
+    sender->lends = lends;
+    if (ski_sender_aim(self, call, sender, channel) != SKUA_OK) {
         free(sender);
         return NULL;
     }
     if (ski_config.checked_channels)
         ski_check_sender(self, sender);
     return sender;
+}
+
+skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from)
+{
+    return open_channel(__func__, channel, from, false);
+}
+
+skua_sender *skua_channel_lend(skua_channel channel, const skua_layout *from)
+{
+    return open_channel(__func__, channel, from, true);
 }
 
 void skua_channel_put(skua_sender *sender)

@@ -89,5 +89,5 @@ void ski_put_combined(skua_sender *sender, const char *from)
         from = sender->to;
     }
     if (combine(channel, from, ski_update_function(&update, &element)))
-        ski_channel_ring(self, sender, false);
+        ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }

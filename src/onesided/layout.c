@@ -7,8 +7,7 @@
 
 /* ---- one layout ---------------------------------------------------------------- */
 
-/* As a shape whose remote side it is. */
-static skua_strided as_strided(const skua_layout *layout)
+skua_strided ski_layout_strided(const skua_layout *layout)
 {
     skua_strided strided = {.bytes = layout->bytes, .levels = layout->levels};
 
@@ -44,8 +43,7 @@ static void simplify(const skua_layout *layout, skua_layout *simple)
         add_level(simple, layout->count[i], layout->stride[i]);
 }
 
-/* The product; 0 if it is no size. */
-static size_t all_bytes(const skua_layout *layout)
+size_t ski_layout_bytes(const skua_layout *layout)
 {
     size_t bytes = layout->bytes;
 
@@ -55,23 +53,26 @@ static size_t all_bytes(const skua_layout *layout)
     return bytes < PTRDIFF_MAX ? bytes : 0;
 }
 
-skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
-                               skua_layout *simple, size_t *bytes)
+static bool overlaps(const char *call, const skua_layout *layout)
 {
-    skua_strided     strided;
-    struct ski_shape shape;
+    skua_strided     strided = ski_layout_strided(layout);
+    struct ski_shape shape   = ski_shape_strided(layout->at, &strided);
     ptrdiff_t        lo, hi;
     size_t           grain;
 
+    return ski_shape_extent(call, &shape, SKI_REMOTE, &lo, &hi, &grain) != SKUA_OK;
+}
+
+skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
+                               skua_layout *simple, size_t *bytes)
+{
     if (layout->levels < 0 || layout->levels > SKUA_LEVELS_MAX)
         return ski_refuse(SKUA_ERR_INVAL, "%s: a layout has 0 to %d levels, not %d", call,
                           SKUA_LEVELS_MAX, layout->levels);
-    *bytes = all_bytes(layout);
+    *bytes = ski_layout_bytes(layout);
     if (!*bytes || !layout->at)
         return ski_refuse(SKUA_ERR_INVAL, "%s: a layout without memory", call);
-    strided = as_strided(layout);
-    shape   = ski_shape_strided(layout->at, &strided);
-    if (written && ski_shape_extent(call, &shape, SKI_REMOTE, &lo, &hi, &grain) != SKUA_OK)
+    if (written && overlaps(call, layout))
         return SKUA_ERR_INVAL;
     simplify(layout, simple);
     return SKUA_OK;
@@ -91,6 +92,46 @@ char *ski_layout_begin(const skua_layout *layout, size_t *span)
     return begin;
 }
 
+/* ---- another shape ------------------------------------------------------------- */
+
+/* What is left of a layout while its levels are taken apart: `count` times `stride`, then the
+ * levels from `next` on. */
+struct rest {
+    const skua_layout *of;
+    size_t             count;
+    ptrdiff_t          stride;
+    int                next;
+};
+
+/* The stride of @p count steps from here; false: they are not even. */
+static bool take_level(struct rest *rest, size_t count, ptrdiff_t *stride)
+{
+    if (rest->count == 1 && count > 1 && rest->next < rest->of->levels) {
+        rest->count  = rest->of->count[rest->next];
+        rest->stride = rest->of->stride[rest->next++];
+    }
+    if (rest->count % count)
+        return false;
+    *stride = rest->stride;
+    rest->count /= count;
+    rest->stride *= (ptrdiff_t)count;
+    return true;
+}
+
+bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as)
+{
+    struct rest rest = {simple, simple->bytes / like->bytes, (ptrdiff_t)like->bytes, 0};
+
+    if (simple->bytes % like->bytes)
+        return false;
+    *as    = *like;
+    as->at = simple->at;
+    for (int i = 0; i < like->levels; i++)
+        if (!take_level(&rest, like->count[i], &as->stride[i]))
+            return false;
+    return true;
+}
+
 /* ---- paths ---------------------------------------------------------------------- */
 
 /* Whether both have the same blocks, equally many at each level. */
@@ -102,6 +143,12 @@ static bool same_pattern(const skua_layout *a, const skua_layout *b)
         if (a->count[i] != b->count[i])
             return false;
     return true;
+}
+
+bool ski_layout_same(const skua_layout *a, const skua_layout *b)
+{
+    return same_pattern(a, b) &&
+           memcmp(a->stride, b->stride, (size_t)a->levels * sizeof *a->stride) == 0;
 }
 
 /* The strides that make the pattern of @p like one piece. */
@@ -119,7 +166,7 @@ static skua_layout packed_like(const skua_layout *like)
 
 static skua_strided pair_of(const skua_layout *to, const skua_layout *from)
 {
-    skua_strided pair = as_strided(from);
+    skua_strided pair = ski_layout_strided(from);
 
     for (int i = 0; i < from->levels; i++)
         pair.remote[i] = to->stride[i];
@@ -136,7 +183,7 @@ void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layo
     skua_layout packed;
 
     path->kind  = SKI_PATH_STRIDED;
-    path->bytes = all_bytes(from ? from : to);
+    path->bytes = ski_layout_bytes(from ? from : to);
     if (is_block(to) && is_block(from)) {
         path->kind = SKI_PATH_BLOCK;
     } else if (is_block(to)) {
@@ -149,8 +196,8 @@ void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layo
         path->strided = pair_of(to, from);
     } else {
         path->kind    = SKI_PATH_PIECES;
-        path->strided = as_strided(from);
-        path->other   = as_strided(to);
+        path->strided = ski_layout_strided(from);
+        path->other   = ski_layout_strided(to);
     }
 }
 
@@ -188,4 +235,20 @@ void ski_path_copy(const struct ski_path *path, char *to, const char *from)
         break;
     case SKI_PATH_PIECES: copy_pieces(path, to, from); break;
     }
+}
+
+void skua_layout_copy(const skua_layout *to, const skua_layout *from)
+{
+    skua_layout     simple_to, simple_from;
+    size_t          bytes, read;
+    struct ski_path path;
+
+    if (to->at == from->at && ski_layout_same(to, from))
+        return;
+    if (ski_layout_check(__func__, to, false, &simple_to, &bytes) != SKUA_OK ||
+        ski_layout_check(__func__, from, false, &simple_from, &read) != SKUA_OK || bytes != read)
+        ski_misuse("%s: from a layout of %zu bytes to one of %zu", __func__, ski_layout_bytes(from),
+                   ski_layout_bytes(to));
+    ski_path_make(&path, &simple_to, &simple_from);
+    ski_path_copy(&path, to->at, from->at);
 }

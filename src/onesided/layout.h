@@ -27,10 +27,35 @@ struct ski_path {
     skua_strided       other;   /* PIECES: that of the side that is written            */
 };
 
+/** All of them; 0: that is no size. */
+size_t ski_layout_bytes(const skua_layout *layout);
+
+/** Copy a description, without the levels that it does not have. */
+static inline void ski_layout_assign(skua_layout *to, const skua_layout *from)
+{
+    to->at     = from->at;
+    to->bytes  = from->bytes;
+    to->levels = from->levels;
+    for (int i = 0; i < from->levels; i++) {
+        to->count[i]  = from->count[i];
+        to->stride[i] = from->stride[i];
+    }
+}
+
+/** Whether both have the same shape, wherever they are. */
+bool ski_layout_same(const skua_layout *a, const skua_layout *b);
+
 /** Simplify @p layout; *bytes is how many it has in all.  SKUA_ERR_INVAL, logged for @p call:
  *  it makes no sense, or, if it is @p written, overlaps itself. */
 skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
                                skua_layout *simple, size_t *bytes);
+
+/** As a shape, both of whose sides it is. */
+skua_strided ski_layout_strided(const skua_layout *layout);
+
+/** Describe a simple layout with the blocks and counts of @p like, which has as many bytes; false:
+ *  no strides do that. */
+bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as);
 
 /** The path from a layout to another; both are simple and have as many bytes.  NULL: packed. */
 void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layout *from);

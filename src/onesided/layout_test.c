@@ -80,6 +80,28 @@ static bool copies(size_t total)
     return memcmp(target, expected, ROOM) == 0;
 }
 
+/* A layout in another's shape, where there are strides for it: each byte is where it was. */
+static bool reshaped(size_t total, int *done)
+{
+    static char source[ROOM], target[ROOM];
+    skua_layout from = random_layout(source, total), like = random_layout(target, total);
+    skua_layout simple, as;
+    size_t      bytes;
+    bool        fits;
+
+    if (ski_layout_check("test", &from, false, &simple, &bytes) != SKUA_OK)
+        return false;
+    fits = ski_layout_reshape(&like, &simple, &as);
+    if (!fits)
+        return simple.levels > 0; /* one block has any shape */
+    for (size_t i = 0; i < total; i++)
+        if (byte_at(&as, i) != byte_at(&from, i))
+            return false;
+    *done += simple.levels > 0;
+    return as.bytes == like.bytes && as.levels == like.levels &&
+           memcmp(as.count, like.count, sizeof as.count) == 0;
+}
+
 static bool refused(skua_layout layout)
 {
     skua_layout simple;
@@ -102,12 +124,16 @@ int main(void)
 {
     static char memory[64];
     bool        good = true;
+    int         done = 0;
 
     seed          = tap_seed();
     ski_log_level = SKI_LOG_FATAL;
     for (int i = 0; i < 20000 && good; i++)
         good = copies(below(3) ? 1 + below(300) : 720);
     OK(good, "copies between layouts of any kind");
+    for (int i = 0; i < 20000 && good; i++)
+        good = reshaped(below(3) ? 1 + below(300) : 720, &done);
+    OK(good && done > 100, "layouts in the shape of others");
     OK(simplified(), "what lies one behind another is one block");
     OK(refused((skua_layout){memory, 0, 0, {0}, {0}}), "no bytes");
     OK(refused((skua_layout){NULL, 8, 0, {0}, {0}}), "no memory");

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * landing.h - messages whose data land (skua/landing.h), as they travel.
+ *
+ *      struct ski_landing | head | data
+ *
+ * A message whose data have landed elsewhere, *apart*, ends with its head.  Before its
+ * receiver moves, or deletes what it has landed in, it is made whole again: if it has not been
+ * delivered it is given another message to be replaced by (`whole`).
+ */
+#ifndef SKI_LANDING_H
+#define SKI_LANDING_H
+
+#include <skua/landing.h>
+
+#include "objects/entry.h"
+#include "objects/object.h"
+
+struct ski_lane;
+
+struct ski_landing {
+    int64_t          reference;
+    uint64_t         bytes;  /* of data                                                */
+    uint32_t         head;   /* bytes of it                                            */
+    uint32_t         apart;  /* the data have landed, at `view`                        */
+    struct ski_lane *lane;   /* of the sender's host: lane.h; NULL: there is none      */
+    uint64_t         number; /* of messages on it, from 1 on                           */
+    int64_t          step;   /* what the next reference will be beyond; 0: not known   */
+    skua_msg        *whole;  /* this one with its data, or NULL                        */
+    uint64_t         unused; /* a multiple of 16                                       */
+    skua_layout      view;   /* where the data are, once somebody has asked            */
+};
+
+#define SKI_LANDING_SENT offsetof(struct ski_landing, view) /* bytes that mean something there */
+
+_Static_assert(sizeof(struct ski_landing) % 8 == 0 && SKI_LANDING_SENT % 16 == 0, "aligned");
+
+static inline struct ski_landing *ski_landing_of(const skua_msg *msg)
+{
+    return (struct ski_landing *)(uintptr_t)(msg + 1);
+}
+
+/** Run an entry that is SKI_ENTRY_LANDS. */
+void ski_landing_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
+
+/** A message of such an entry with its data: itself, or another that takes its place. */
+skua_msg *ski_landing_whole(skua_msg *msg);
+
+/** A copy of one, with its data; whether one that has come from elsewhere is such a copy. */
+skua_msg *ski_landing_copy(const skua_msg *msg);
+bool      ski_landing_came(skua_msg *msg);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* landing.c - what the cells of landing.ci do. */
+#include <skua/skua.h>
+
+#include "landing.ci.h"
+
+/* What a cell sends in a step, to a side: value i of its column. */
+static float value(int cell, int step, int side, int i)
+{
+    return (float)(cell * 7 + step * 3 + side * 1000 + i);
+}
+
+static int neighbour(const Cell *c, int side)
+{
+    return (Cell_index(c) + (side == LEFT ? count - 1 : 1)) % count;
+}
+
+/* Columns of a matrix that is stored by rows. */
+static skua_layout column(const float *at, int columns)
+{
+    return (skua_layout){
+        (void *)(uintptr_t)at, sizeof *at, 1, {ROWS}, {columns * (ptrdiff_t)sizeof *at}};
+}
+
+static skua_layout ghost(const Cell *c, int64_t step, int side)
+{
+    return column(c->ghost + step % 2 * SIDES * ROWS + side, SIDES);
+}
+
+void begin(Cell *c)
+{
+    c->random = seed + (uint64_t)Cell_index(c);
+    c->random += c->random == 0;
+}
+
+static void send_others(const Cell *c)
+{
+    Cell_element right = Cell_at(Cell_of(c), neighbour(c, RIGHT));
+    float        x[4]  = {(float)c->step, 0, (float)c->step, 0};
+    skua_layout one = skua_layout_of(x, sizeof *x), apart = {x, sizeof *x, 1, {2}, {2 * sizeof *x}};
+
+    Cell_bare(right, c->step, &one);
+    Cell_plain(right, c->step, 2, &apart);
+    Cell_body(right, (short)c->step, 'b', &apart);
+    Cell_go_on(right, c->step);
+}
+
+void send_columns(Cell *c)
+{
+    float x[ROWS * 3];
+
+    for (int side = 0; side < SIDES; side++) {
+        skua_layout from = column(x + side, 3);
+
+        for (int i = 0; i < ROWS; i++)
+            x[3 * i + side] = value(Cell_index(c), c->step, side, i);
+        Cell_column(Cell_at(Cell_of(c), neighbour(c, side)), c->step, 1 - side, ROWS, &from);
+    }
+    send_others(c);
+}
+
+void take_column(Cell *c, int side, int n, const skua_layout *x)
+{
+    skua_layout to = ghost(c, c->step, side);
+
+    CHECK(n == ROWS);
+    skua_layout_copy(&to, x);
+}
+
+void compare(const Cell *c)
+{
+    for (int side = 0; side < SIDES; side++)
+        for (int i = 0; i < ROWS; i++)
+            CHECK(c->ghost[c->step % 2 * SIDES * ROWS + SIDES * i + side] ==
+                  value(neighbour(c, side), c->step, 1 - side, i));
+}
+
+bool moves(Cell *c)
+{
+    return tap_random(&c->random) % 10 == 0;
+}
+
+void hand_in(Cell *c, int64_t n)
+{
+    skua_contribute(c, SKUA_SUM, SKUA_INT64, &n, 1, Main_finished_done(main_proxy));
+}
+
+void Cell_on_plain(Cell *c, int step, int n, const skua_layout *x)
+{
+    CHECK(n == 2 && *(float *)x->at == (float)step);
+    c->plain++;
+}
+
+/* ---- where they land --------------------------------------------------------------------------
+ */
+
+bool Cell_land_column(Cell *c, int64_t step, int side, int n, skua_layout *x)
+{
+    CHECK(n == ROWS);
+    if (step > c->step + 1)
+        return false;
+    *x = ghost(c, step, side);
+    return true;
+}
+
+bool Cell_land_bare(Cell *c, int step, skua_layout *x)
+{
+    (void)c, (void)step, (void)x;
+    return false;
+}
+
+bool Cell_land_plain(Cell *c, int step, int n, skua_layout *x)
+{
+    (void)c, (void)step, (void)n, (void)x;
+    return false;
+}
+
+bool Cell_land_body(Cell *c, short step, char a, skua_layout *x)
+{
+    (void)c, (void)step, (void)x;
+    CHECK(a == 'b');
+    return false;
+}

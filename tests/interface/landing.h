@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* landing.h - what the interface file and the program share. */
+#ifndef LANDING_H
+#define LANDING_H
+
+#include "../tap.h"
+
+#define ROWS 24
+
+enum { LEFT, RIGHT, SIDES };
+
+void begin(Cell *self);
+void send_columns(Cell *self);
+void take_column(Cell *self, int side, int n, const skua_layout *x);
+void compare(const Cell *self);
+bool moves(Cell *self);
+void hand_in(Cell *self, int64_t n);
+
+#endif

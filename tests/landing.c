@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * landing.c - a ring of cells that give each other columns of a matrix, step by step: what comes is
+ * compared byte by byte, whichever way it came.
+ *
+ * usage: landing [CELLS] [STEPS] [some | none]
+ *
+ * Columns land in one of two sets of ghost columns, used in turn.  Cells draw at random, now and
+ * then: they say that a column cannot land yet, move to another PE, take back what they have
+ * promised, use memory that only their own process reaches, or change the length of their columns.
+ * With `some` or `none` some or no messages must have landed by themselves on PE 0.
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define ROWS    40
+#define COLUMNS 5 /* of a matrix; its first two and its last two are what neighbours get */
+
+enum { LEFT, RIGHT, SIDES };
+
+struct cell {
+    uint64_t        random;
+    skua_completion over;
+    int             step, got, waits;
+    float          *mine;         /* ROWS x COLUMNS                   */
+    float          *ghost[2];     /* ROWS x SIDES, of even and odd steps */
+    bool            shared;       /* the memory, by all of the host   */
+    skua_msg       *early[SIDES]; /* of the next step                 */
+};
+
+struct head {
+    int64_t side;
+};
+
+/* What a cell is made with. */
+struct start {
+    uint64_t        random;
+    skua_completion over;
+};
+
+static skua_class      cell_class;
+static skua_entry      column_entry, go_entry;
+static skua_collection cells;
+static int             count = 12, steps = 300;
+static const char     *wanted = "";
+
+/* PE 0's. */
+static uint64_t seed;
+static int      rounds = 2;
+
+/* What a cell sends in a step, to a side: value i of its column. */
+static float value(int cell, int step, int side, int i)
+{
+    return (float)(cell * 7 + step * 3 + side * 1000 + i);
+}
+
+/* All columns of a step have so many rows; another number, now and then. */
+static size_t rows_of(int64_t step)
+{
+    return step / 50 % 3 == 2 ? ROWS / 2 : ROWS;
+}
+
+static int index_of(const void *self)
+{
+    return skua_index_of(self).at.x[0];
+}
+
+/* ---- memory ------------------------------------------------------------------------------- */
+
+static float *new_floats(bool shared, size_t n)
+{
+    return shared ? skua_channel_alloc(n * sizeof(float)) : malloc(n * sizeof(float));
+}
+
+static void free_floats(bool shared, float *floats)
+{
+    if (shared)
+        skua_channel_free(floats);
+    else
+        free(floats);
+}
+
+static void allocate(struct cell *c)
+{
+    c->shared = tap_random(&c->random) % 4 != 0;
+    c->mine   = new_floats(c->shared, ROWS * COLUMNS);
+    for (int set = 0; set < 2; set++)
+        c->ghost[set] = new_floats(c->shared, ROWS * SIDES);
+}
+
+static void construct(void *self, const void *data, size_t bytes)
+{
+    struct cell        *c     = self;
+    const struct start *start = data;
+
+    CHECK(bytes == sizeof *start);
+    c->over   = start->over;
+    c->random = start->random + (uint64_t)index_of(self);
+    allocate(c);
+}
+
+static void destroy(void *self)
+{
+    struct cell *c = self;
+
+    for (int side = 0; side < SIDES; side++)
+        if (c->early[side])
+            skua_msg_free(c->early[side]);
+    free_floats(c->shared, c->mine);
+    for (int set = 0; set < 2; set++)
+        free_floats(c->shared, c->ghost[set]);
+}
+
+static void pup(skua_pup *p, void *self)
+{
+    struct cell *c = self;
+
+    skua_pup_bytes(p, c, offsetof(struct cell, mine));
+    if (skua_pup_unpacking(p))
+        allocate(c);
+    for (int set = 0; set < 2; set++)
+        skua_pup_bytes(p, c->ghost[set], ROWS * SIDES * sizeof(float));
+}
+
+/* ---- columns ----------------------------------------------------------------------------------
+ */
+
+static skua_layout column(float *at, int columns, size_t rows)
+{
+    return (skua_layout){at, sizeof *at, 1, {rows}, {columns * (ptrdiff_t)sizeof *at}};
+}
+
+static skua_layout ghost(const struct cell *c, int64_t step, int64_t side)
+{
+    return column(c->ghost[step % 2] + side, SIDES, rows_of(step));
+}
+
+/* A ghost column is free from when the step before the last is over. */
+static bool land(void *self, int64_t step, const void *head, skua_layout *to)
+{
+    struct cell *c    = self;
+    int64_t      side = ((const struct head *)head)->side;
+
+    CHECK(side == LEFT || side == RIGHT);
+    if (step > c->step + 1 || step < c->step || tap_random(&c->random) % 8 == 0)
+        return false;
+    *to = ghost(c, step, side);
+    return true;
+}
+
+static void send(struct cell *c)
+{
+    int i = index_of(c);
+
+    for (int side = 0; side < SIDES; side++) {
+        struct head head = {1 - side};
+        skua_layout from =
+            column(c->mine + (side == LEFT ? 0 : COLUMNS - 1), COLUMNS, rows_of(c->step));
+        int to = (i + (side == LEFT ? count - 1 : 1)) % count;
+
+        for (size_t k = 0; k < rows_of(c->step); k++)
+            ((float *)from.at)[k * COLUMNS] = value(i, c->step, side, (int)k);
+        skua_invoke_landing(skua_element(skua_collection_of(c), skua_index1(to)), column_entry,
+                            c->step, &head, sizeof head, &from);
+        memset(c->mine, -1, ROWS * COLUMNS * sizeof(float)); /* it is ours again at once */
+    }
+}
+
+static void compare(const struct cell *c)
+{
+    int i = index_of(c);
+
+    for (int side = 0; side < SIDES; side++) {
+        skua_layout at   = ghost(c, c->step, side);
+        int         from = (i + (side == LEFT ? count - 1 : 1)) % count;
+
+        for (size_t k = 0; k < rows_of(c->step); k++)
+            CHECK(((float *)at.at)[k * SIDES] == value(from, c->step, 1 - side, (int)k));
+    }
+}
+
+/* ---- steps ------------------------------------------------------------------------------------
+ */
+
+static void go_on(struct cell *c);
+
+static void take(struct cell *c, skua_msg *msg)
+{
+    size_t             bytes;
+    const struct head *head = skua_landing_head(msg, &bytes);
+    skua_layout        to   = ghost(c, c->step, head->side);
+
+    CHECK(bytes == sizeof *head && skua_landing_reference(msg) == c->step);
+    skua_layout_copy(&to, skua_landing_data(msg));
+    skua_msg_free(msg);
+    if (++c->got == SIDES)
+        go_on(c);
+}
+
+static void next_step(struct cell *c)
+{
+    c->waits = 1;
+    send(c);
+    for (int side = 0; side < SIDES; side++) {
+        skua_msg *msg = c->early[side];
+
+        c->early[side] = NULL;
+        if (msg)
+            take(c, msg);
+    }
+}
+
+/* Between steps; true: somebody else goes on with it. */
+static bool wander(struct cell *c)
+{
+    uint64_t draw = tap_random(&c->random);
+
+    if (draw % 64 == 0)
+        skua_landing_withdraw(c);
+    if (draw >> 8 & 63 || c->early[LEFT] || c->early[RIGHT])
+        return false;
+    skua_migrate(c, (int)((draw >> 16) % (unsigned)skua_pes()));
+    skua_invoke_copy(skua_ref_of(c), go_entry, NULL, 0);
+    return true;
+}
+
+static void go_on(struct cell *c)
+{
+    compare(c);
+    c->got   = 0;
+    c->waits = 0;
+    c->step++;
+    if (c->step == steps)
+        skua_contribute(c, SKUA_SUM, SKUA_INT64, &(int64_t){1}, 1, c->over);
+    else if (!wander(c))
+        next_step(c);
+}
+
+static void on_go(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    next_step(self);
+}
+
+static void on_column(void *self, skua_msg *msg)
+{
+    struct cell       *c    = self;
+    const struct head *head = skua_landing_head(msg, NULL);
+
+    if (skua_landing_reference(msg) == c->step && c->waits) {
+        take(c, msg);
+        return;
+    }
+    CHECK(!c->early[head->side]);
+    c->early[head->side] = msg;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+static void play(void);
+
+static void finish(void *arg, const void *data, size_t bytes)
+{
+    uint64_t landed = skua_landing_count();
+
+    (void)arg, (void)bytes;
+    CHECK(*(const int64_t *)data == count);
+    skua_collection_delete(cells);
+    if (--rounds > 0) {
+        play();
+        return;
+    }
+    printf("# %llu of PE 0's messages have landed\n", (unsigned long long)landed);
+    CHECK(strcmp(wanted, "some") != 0 || landed > 0);
+    CHECK(strcmp(wanted, "none") != 0 || landed == 0);
+    skua_exit(0);
+}
+
+static void play(void)
+{
+    struct start start = {tap_random(&seed), skua_done_call(finish, NULL)};
+
+    cells = skua_array1(cell_class, count, &start, sizeof start);
+    skua_invoke_all(cells, go_entry, NULL, 0);
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    if (skua_pe() != 0)
+        return;
+    seed = tap_seed();
+    play();
+}
+
+int main(int argc, char **argv)
+{
+    skua_class_def def = {"cell", sizeof(struct cell), construct, destroy, pup};
+
+    count        = argc > 1 ? atoi(argv[1]) : count;
+    steps        = argc > 2 ? atoi(argv[2]) : steps;
+    wanted       = argc > 3 ? argv[3] : "";
+    cell_class   = skua_class_register(&def);
+    column_entry = skua_landing_register(cell_class, "column", on_column, land, 0);
+    go_entry     = skua_method_register(cell_class, "go", on_go, 0);
+    return skua_main(argc, argv, start);
+}
