@@ -83,18 +83,34 @@ static void get_and_compare(struct state *s)
     CHECK(memcmp(s->result, s->model + from, bytes) == 0);
 }
 
-/* In strict order a get is not overtaken by a put behind it. */
+/* A get, of whatever order, is not overtaken by a put in strict order behind it. */
 static void get_before_put(struct state *s)
 {
-    skua_ends strict = {.order = SKUA_ORDER_STRICT};
+    skua_ends strict = {.order = SKUA_ORDER_STRICT}, partial = {.order = SKUA_ORDER_PARTIAL};
     size_t    bytes = some_bytes(), at = below(AREA - bytes + 1);
 
     memcpy(s->expected, s->model + at, bytes);
-    CHECK(skua_get_nb(s->result, there(at), bytes, &strict) >= 0);
+    CHECK(skua_get_nb(s->result, there(at), bytes, below(2) ? &strict : &partial) >= 0);
     CHECK(skua_put_nb(there(at), s->source, bytes, &strict) >= 0);
     memcpy(s->model + at, s->source, bytes);
     skua_fence(neighbour());
     CHECK(memcmp(s->result, s->expected, bytes) == 0);
+}
+
+/* Nor by an atomic. */
+static void get_before_atomic(struct state *s)
+{
+    size_t   bytes = some_bytes(), at = below(AREA - bytes + 1) & ~(size_t)7;
+    uint64_t word, before;
+
+    memcpy(&word, s->model + at, sizeof word);
+    CHECK(skua_get_nb(s->result, there(at), bytes, NULL) >= 0);
+    CHECK(skua_fetch_add64(there(at), 1, &before) == SKUA_OK);
+    CHECK(before == word);
+    skua_fence(neighbour());
+    CHECK(memcmp(s->result, s->model + at, bytes) == 0);
+    word++;
+    memcpy(s->model + at, &word, sizeof word);
 }
 
 static void put_many(struct state *s)
@@ -116,6 +132,7 @@ static void test_model(struct state *s)
         put_many(s);
         get_and_compare(s);
         get_before_put(s);
+        get_before_atomic(s);
     }
     CHECK(skua_get(s->result, there(0), AREA) == SKUA_OK);
     CHECK(memcmp(s->result, s->model, AREA) == 0);

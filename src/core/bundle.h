@@ -4,7 +4,8 @@
  *
  * What a small packet costs is a system call at each end, of 3 us over loopback; a bundle
  * costs one for all of them, and a copy at the sender.  It is a packet itself, of
- * SKI_HANDLER_BUNDLE, whose data is packets, each behind its length and padded:
+ * SKI_HANDLER_BUNDLE, whose data is packets in their shortest form (packet.h), each behind its
+ * length and padded:
  *
  *      | bytes (8) | packet ... | bytes (8) | packet ... |
  *
@@ -16,30 +17,35 @@
 
 #include <string.h>
 
-#include "core/message.h"
+#include "core/packet.h"
 
 #define SKI_BUNDLED ((size_t)8192 + 512) /* the most that a packet takes of one */
 
-/** The bytes that a packet takes in a bundle. */
-static inline size_t ski_bundled_bytes(size_t bytes)
+/** The bytes that a packet of @p bytes takes in a bundle; and one made of @p msg. */
+static inline size_t ski_bundle_slot(size_t bytes)
 {
     return sizeof(uint64_t) + ((bytes + 7) & ~(size_t)7);
 }
 
+static inline size_t ski_bundled_bytes(const struct skua_msg *msg)
+{
+    return ski_bundle_slot(ski_packet_least(msg));
+}
+
 static inline bool ski_may_be_bundled(const struct skua_msg *msg)
 {
-    return msg->bytes < SKI_BUNDLED && ski_bundled_bytes(ski_msg_extent(msg)) <= SKI_BUNDLED;
+    return msg->bytes < SKI_BUNDLED && ski_bundled_bytes(msg) <= SKI_BUNDLED;
 }
 
 /** Adds a packet at @p to; where the next one goes. */
-static inline char *ski_bundle_add(char *to, const struct skua_msg *msg)
+static inline char *ski_bundle_add(char *to, struct skua_msg *msg)
 {
-    uint64_t bytes = ski_msg_extent(msg);
-    char    *next  = to + ski_bundled_bytes(bytes);
+    uint64_t bytes = ski_packet_least(msg);
+    char    *next  = to + ski_bundle_slot(bytes);
 
     memset(next - 8, 0, 8); /* what lies between them is nobody else's business */
     memcpy(to, &bytes, sizeof bytes);
-    memcpy(to + sizeof bytes, msg, bytes);
+    memcpy(to + sizeof bytes, ski_packet_shorten(msg), bytes);
     return next;
 }
 
@@ -52,7 +58,7 @@ static inline const char *ski_bundle_look(const char *at, const char *end, size_
     if ((size_t)(end - at) < sizeof length)
         return NULL;
     memcpy(&length, at, sizeof length);
-    if (length > (size_t)(end - at) || ski_bundled_bytes(length) > (size_t)(end - at))
+    if (length > (size_t)(end - at) || ski_bundle_slot(length) > (size_t)(end - at))
         return NULL;
     *bytes = length;
     return at + sizeof length;

@@ -31,7 +31,7 @@ static char *make_bundle(uint64_t *seed, unsigned count, size_t *bytes)
     *bytes = 0;
     for (unsigned i = 0; i < count; i++) {
         packet[i] = make_packet(tap_random(seed) % 100, (unsigned char)i);
-        *bytes += ski_bundled_bytes(ski_msg_extent(packet[i]));
+        *bytes += ski_bundled_bytes(packet[i]);
     }
     made = to = calloc(1, *bytes);
     for (unsigned i = 0; i < count; i++) {
@@ -43,10 +43,10 @@ static char *make_bundle(uint64_t *seed, unsigned count, size_t *bytes)
 
 static bool is_packet(const char *packet, size_t bytes, unsigned char fill)
 {
-    for (size_t i = sizeof(struct skua_msg); i < bytes; i++)
+    for (size_t i = SKI_PACKET_HALF; i < bytes; i++)
         if ((unsigned char)packet[i] != fill)
             return false;
-    return bytes >= sizeof(struct skua_msg);
+    return bytes >= SKI_PACKET_HALF;
 }
 
 /* The packets that come out; -1: one is not what it was, or something is left. */
@@ -59,7 +59,7 @@ static int take_apart(const char *at, const char *end)
     while (at < end && (packet = ski_bundle_look(at, end, &bytes))) {
         if (!is_packet(packet, bytes, (unsigned char)count++))
             return -1;
-        at = packet - sizeof(uint64_t) + ski_bundled_bytes(bytes);
+        at = packet - sizeof(uint64_t) + ski_bundle_slot(bytes);
     }
     return at == end ? count : -1;
 }

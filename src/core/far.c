@@ -69,6 +69,7 @@ static struct {
     struct ski_far          *far; /* of this process: its PEs, its helper, its guest */
     int                      count;
     uint64_t                 burst, hold; /* ticks */
+    size_t                   small;       /* bytes of a packet that is copied on arrival */
     size_t                   bundle;      /* bytes of data, at most */
 } here;
 
@@ -203,13 +204,26 @@ static void stamp(const struct contact *contact, struct skua_msg *msg)
 {
     msg->stamp.token    = contact->token_out;
     msg->stamp.sequence = contact->sent;
-    if (!(msg->flags & SKI_MSG_OBJECT)) { /* whatever lay there is nobody else's business */
-        msg->target = 0;
-        memset(msg->index, 0, sizeof msg->index);
-    }
 }
 
-/* Hands a packet to the driver; false: there is no room. */
+/* What lies in the half of the header that means nothing is nobody else's business. */
+static void clear_half(struct skua_msg *msg)
+{
+    memset((char *)msg + SKI_PACKET_HALF, 0, ski_packet_left_out(msg));
+}
+
+/* Hands a packet to the driver, in the form that suits it. */
+static skua_status_t send(struct contact *contact, struct skua_msg *msg)
+{
+    size_t least = ski_packet_least(msg);
+
+    if (least <= here.small)
+        return here.driver->send(contact->peer, ski_packet_shorten(msg), least);
+    clear_half(msg);
+    return here.driver->send(contact->peer, msg, ski_msg_extent(msg));
+}
+
+/* Sends a packet; false: there is no room. */
 static bool try_send(struct ski_far *far, struct contact *contact, struct skua_msg *msg)
 {
     bool          bundle = msg->handler == SKI_HANDLER_BUNDLE; /* what is in it has been counted */
@@ -222,7 +236,7 @@ static bool try_send(struct ski_far *far, struct contact *contact, struct skua_m
         return true;
     }
     stamp(contact, msg);
-    status        = here.driver->send(contact->peer, msg, ski_msg_extent(msg));
+    status        = send(contact, msg);
     contact->full = status == SKUA_ERR_AGAIN;
     if (contact->full)
         return false;
@@ -245,7 +259,7 @@ static void keep(struct ski_far *far, struct contact *contact, struct skua_msg *
         far->waiting          = contact;
         contact->listed       = true;
     }
-    contact->backlog_bytes += ski_bundled_bytes(ski_msg_extent(msg));
+    contact->backlog_bytes += ski_bundled_bytes(msg);
     ski_list_push(&contact->backlog, msg);
     far->self->stats.deferred++;
 }
@@ -258,9 +272,9 @@ static size_t bundle_bytes(const struct contact *contact)
 
     for (const struct skua_msg *msg = contact->backlog.first; msg; msg = msg->link, count++) {
         if (msg->handler == SKI_HANDLER_BUNDLE || !ski_may_be_bundled(msg) ||
-            bytes + ski_bundled_bytes(ski_msg_extent(msg)) > here.bundle)
+            bytes + ski_bundled_bytes(msg) > here.bundle)
             break;
-        bytes += ski_bundled_bytes(ski_msg_extent(msg));
+        bytes += ski_bundled_bytes(msg);
     }
     return count > 1 ? bytes : 0;
 }
@@ -346,7 +360,7 @@ static bool may_wait(const struct ski_far *far, const struct contact *contact,
 static bool is_time(const struct ski_far *far, const struct contact *contact,
                     const struct skua_msg *next, uint64_t now)
 {
-    return contact->backlog_bytes + ski_bundled_bytes(ski_msg_extent(next)) > here.bundle ||
+    return contact->backlog_bytes + ski_bundled_bytes(next) > here.bundle ||
            now - far->waiting_since > here.hold;
 }
 
@@ -404,6 +418,7 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     if (!is_open(far, contact))
         return false;
     stamp(contact, msg);
+    clear_half(msg);
     ski_far_hold(self); /* until on_done() */
     status =
         here.driver->send_split(contact->peer, msg, ski_msg_extent(msg) - bytes, rest, bytes, done);
@@ -525,11 +540,11 @@ static struct contact *sender_of(struct ski_far *far, const struct skua_msg *msg
     const struct ski_job *job = here.boot->job;
     struct contact       *contact;
 
-    if (msg->source < 0 || msg->source >= ski_job_all(job) || ski_job_index(job, msg->source) >= 0)
-        return NULL;
     contact = find(far, msg->source);
     if (SKI_UNLIKELY(!contact)) {
-        if (ski_packet_token(job->secret, msg->source, far->self->pe) != msg->stamp.token)
+        if (msg->source < 0 || msg->source >= ski_job_all(job) ||
+            ski_job_index(job, msg->source) >= 0 ||
+            ski_packet_token(job->secret, msg->source, far->self->pe) != msg->stamp.token)
             return NULL;
         contact = add(far, msg->source);
     }
@@ -577,7 +592,7 @@ static void *on_room(void *owner, size_t bytes)
 
     if (!far->self)
         return NULL;
-    if (bytes < sizeof(struct skua_msg)) {
+    if (bytes < SKI_PACKET_HALF) {
         complain(far, bytes, "it is too short");
         return NULL;
     }
@@ -604,21 +619,39 @@ static bool take(struct ski_far *far, const struct skua_msg *head, const char *d
     return left != NULL;
 }
 
-/* One of a bundle. */
+/* A packet that lies elsewhere, aligned or not, with @p head bytes of its header. */
+static void copy_in(struct ski_far *far, const char *packet, size_t bytes, size_t head)
+{
+    size_t           whole = bytes - head + sizeof(struct skua_msg);
+    struct skua_msg *msg   = on_room(far, whole);
+
+    if (!msg)
+        return;
+    memcpy(msg, packet, SKI_PACKET_HALF);
+    memcpy((char *)(msg + 1) - (head - SKI_PACKET_HALF), packet + SKI_PACKET_HALF,
+           bytes - SKI_PACKET_HALF);
+    accept(far, msg, whole);
+}
+
+/* One that is worth it: @p msg is room for its header; false: it is wrong. */
+static bool look(const char *packet, size_t bytes, size_t head, struct skua_msg *msg)
+{
+    memset(msg, 0, sizeof *msg);
+    memcpy(msg, packet, head);
+    return !ski_packet_wrong(here.boot->job, ski_handlers.count, msg, bytes - head + sizeof *msg);
+}
+
+/* One of a bundle, or alone. */
 static void unpack_one(struct ski_far *far, const char *packet, size_t bytes)
 {
-    struct skua_msg head;
-    void           *room;
+    size_t          head = ski_packet_head_bytes(packet, bytes);
+    struct skua_msg msg;
 
-    if (bytes >= TAKE_LEAST) {
-        memcpy(&head, packet, sizeof head);
-        if (!ski_packet_wrong(here.boot->job, ski_handlers.count, &head, bytes) &&
-            take(far, &head, packet + sizeof head, bytes))
-            return;
-    }
-    room = on_room(far, bytes);
-    if (room)
-        accept(far, memcpy(room, packet, bytes), bytes);
+    if (SKI_UNLIKELY(head == 0))
+        complain(far, bytes, "it is too short");
+    else if (bytes < TAKE_LEAST || !look(packet, bytes, head, &msg) ||
+             !take(far, &msg, packet + head, bytes))
+        copy_in(far, packet, bytes, head);
 }
 
 /* The data of a bundle; @p data is aligned or not. */
@@ -633,12 +666,44 @@ static void unpack(struct ski_far *far, const struct skua_msg *head, const char 
     }
     while (data < end && (packet = ski_bundle_look(data, end, &bytes))) {
         unpack_one(far, packet, bytes);
-        data = packet - sizeof(uint64_t) + ski_bundled_bytes(bytes);
+        data = packet - sizeof(uint64_t) + ski_bundle_slot(bytes);
     }
     if (data != end)
         complain(far, head->bytes, "it is a bundle of no packets");
 }
 
+/* Whether a packet is a bundle, which is taken apart. */
+static bool take_bundle(struct ski_far *far, const char *packet, size_t bytes, size_t head)
+{
+    struct skua_msg msg;
+    uint16_t        handler;
+
+    memcpy(&handler, packet + offsetof(struct skua_msg, handler), sizeof handler);
+    if (SKI_LIKELY(handler != SKI_HANDLER_BUNDLE) || !look(packet, bytes, head, &msg))
+        return false;
+    unpack(far, &msg, packet + head);
+    return true;
+}
+
+static bool on_taken(void *owner, const void *packet, size_t bytes)
+{
+    struct ski_far *far  = owner;
+    size_t          head = ski_packet_head_bytes(packet, bytes);
+
+    if (head == 0 || !far->self)
+        return false;
+    if (take_bundle(far, packet, bytes, head))
+        return true;
+    if (head == sizeof(struct skua_msg) && bytes < TAKE_LEAST)
+        return false;
+    if (bytes < TAKE_LEAST)
+        copy_in(far, packet, bytes, head);
+    else
+        unpack_one(far, packet, bytes);
+    return true;
+}
+
+/* In short form only from a driver that has not offered it before. */
 static void on_arrived(void *owner, void *packet, size_t bytes)
 {
     struct ski_far  *far = owner;
@@ -646,29 +711,11 @@ static void on_arrived(void *owner, void *packet, size_t bytes)
 
     if (!far->self) /* it goes with the arena */
         return;
-    if (msg->handler == SKI_HANDLER_BUNDLE &&
-        !ski_packet_wrong(here.boot->job, ski_handlers.count, msg, bytes)) {
-        unpack(far, msg, (const char *)(msg + 1));
-        ski_pool_free(&far->self->pool, msg);
-    } else {
+    if ((msg->handler == SKI_HANDLER_BUNDLE || ski_packet_is_short(msg, bytes)) &&
+        on_taken(far, packet, bytes))
+        ski_pool_free(&far->self->pool, packet);
+    else
         accept(far, msg, bytes);
-    }
-}
-
-static bool on_taken(void *owner, const void *packet, size_t bytes)
-{
-    struct ski_far *far = owner;
-    struct skua_msg head;
-
-    if (bytes < TAKE_LEAST || !far->self)
-        return false;
-    memcpy(&head, packet, sizeof head);
-    if (ski_packet_wrong(here.boot->job, ski_handlers.count, &head, bytes))
-        return false;
-    if (head.handler != SKI_HANDLER_BUNDLE)
-        return take(far, &head, (const char *)packet + sizeof head, bytes);
-    unpack(far, &head, (const char *)packet + sizeof head);
-    return true;
 }
 
 static void on_spoilt(void *owner, void *packet)
@@ -682,10 +729,11 @@ static void on_spoilt(void *owner, void *packet)
 static void on_sent(void *owner, void *packet)
 {
     struct ski_far *far = owner;
+    void           *msg = ski_packet_message(packet);
 
     far->flying--;
     if (far->self) /* else it goes with the arena */
-        ski_pool_free(&far->self->pool, packet);
+        ski_pool_free(&far->self->pool, msg);
 }
 
 static void on_done(void *owner, void *cookie, skua_status_t status)
@@ -775,7 +823,8 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)
         return SKUA_ERR_UNREACH;
-    here.bundle = here.driver->small() - sizeof(struct skua_msg);
+    here.small  = here.driver->small();
+    here.bundle = here.small - sizeof(struct skua_msg);
     here.burst  = ski_ns_to_ticks(BURST_NS);
     here.hold   = ski_ns_to_ticks(HOLD_NS);
     ports       = ski_calloc((size_t)here.count, sizeof *ports);

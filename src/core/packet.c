@@ -41,6 +41,20 @@ uint32_t ski_packet_token(const uint64_t secret[2], int source, int target)
     return (uint32_t)(v[0] ^ v[0] >> 32);
 }
 
+/* ---- forms ---------------------------------------------------------------------- */
+
+size_t ski_packet_head_bytes(const void *packet, size_t bytes)
+{
+    struct skua_msg half;
+
+    if (SKI_UNLIKELY(bytes < SKI_PACKET_HALF))
+        return 0;
+    memcpy(&half, packet, SKI_PACKET_HALF);
+    if (SKI_LIKELY(ski_packet_is_short(&half, bytes)))
+        return SKI_PACKET_HALF;
+    return bytes < sizeof half ? 0 : sizeof half;
+}
+
 /* ---- checks --------------------------------------------------------------------- */
 
 /* Whether messages of this kind have one: broadcasts, and those to objects with long

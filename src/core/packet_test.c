@@ -87,13 +87,13 @@ static struct skua_msg *make_packet(uint64_t *seed, size_t *bytes)
     return msg;
 }
 
-/* Changes a few bytes of the header, to something near or to anything. */
-static void damage(uint64_t *seed, struct skua_msg *msg)
+/* Changes a few bytes of @p head, to something near or to anything. */
+static void damage(uint64_t *seed, void *packet, size_t head)
 {
-    unsigned char *bytes = (unsigned char *)msg;
+    unsigned char *bytes = packet;
 
     for (unsigned n = (unsigned)(tap_random(seed) % 4) + 1; n > 0; n--) {
-        size_t at = tap_random(seed) % sizeof *msg;
+        size_t at = tap_random(seed) % head;
 
         switch (tap_random(seed) % 4) {
         case 0: bytes[at] ^= (unsigned char)(1u << tap_random(seed) % 8); break;
@@ -145,6 +145,62 @@ static void test_right(const struct ski_job *job, uint64_t *seed)
     OK(bad == 0, "what is right is taken");
 }
 
+/* The shortest form of a packet, in memory of just its size. */
+static void *shorten(struct skua_msg *msg, size_t *bytes)
+{
+    void *made = malloc(ski_packet_least(msg));
+
+    *bytes = ski_packet_least(msg);
+    return memcpy(made, ski_packet_shorten(msg), *bytes);
+}
+
+static bool is_same(const struct skua_msg *msg, const char *packet, size_t head)
+{
+    return memcmp(msg, packet, head) == 0 &&
+           memcmp(msg + 1, packet + head, ski_msg_extent(msg) - sizeof *msg) == 0;
+}
+
+static void test_forms(uint64_t *seed)
+{
+    int bad = 0;
+
+    for (int i = 0; i < 10000; i++) {
+        size_t           bytes;
+        struct skua_msg *msg   = make_packet(seed, &bytes);
+        size_t           whole = ski_packet_head_bytes(msg, bytes), head;
+        char            *packet;
+
+        packet = shorten(msg, &bytes);
+        head   = ski_packet_head_bytes(packet, bytes);
+        bad += whole != sizeof *msg || !is_same(msg, packet, head) ||
+               head != (msg->flags & SKI_MSG_OBJECT ? sizeof *msg : SKI_PACKET_HALF);
+        free(packet);
+        free(msg);
+    }
+    OK(bad == 0, "both forms of a packet are told from each other, and say the same");
+}
+
+/* As far as its header is there, that is all of it that is looked at. */
+static void test_damaged_forms(uint64_t *seed)
+{
+    int bad = 0;
+
+    for (int i = 0; i < 100000; i++) {
+        size_t           bytes;
+        struct skua_msg *msg = make_packet(seed, &bytes), *packet;
+        size_t           head;
+
+        packet = shorten(msg, &bytes);
+        damage(seed, packet, SKI_PACKET_HALF);
+        packet = cut(seed, packet, &bytes);
+        head   = ski_packet_head_bytes(packet, bytes);
+        bad += head > bytes || (head == 0 && bytes >= sizeof *msg);
+        free(packet);
+        free(msg);
+    }
+    OK(bad == 0, "a packet has as much of its header as it is said to have");
+}
+
 static void test_damaged(const struct ski_job *job, uint64_t *seed)
 {
     clock_t until = clock() + (clock_t)(SECONDS * CLOCKS_PER_SEC);
@@ -154,7 +210,7 @@ static void test_damaged(const struct ski_job *job, uint64_t *seed)
         size_t           bytes;
         struct skua_msg *msg = make_packet(seed, &bytes);
 
-        damage(seed, msg);
+        damage(seed, msg, sizeof *msg);
         msg = cut(seed, msg, &bytes);
         if (!ski_packet_wrong(job, HANDLERS, msg, bytes)) {
             taken++;
@@ -176,6 +232,8 @@ int main(void)
     test_tokens();
     test_right(job, &seed);
     test_damaged(job, &seed);
+    test_forms(&seed);
+    test_damaged_forms(&seed);
     free(job);
     return tap_end();
 }

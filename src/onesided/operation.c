@@ -97,6 +97,14 @@ bool ski_operations_any(const struct ski_pe *self, int pe, bool rma)
     return false;
 }
 
+bool ski_operations_late(const struct ski_pe *self, int pe)
+{
+    for (const struct ski_operation *o = ski_origin_of(self)->operations; o; o = o->next)
+        if (o->pe == pe && o->late)
+            return true;
+    return false;
+}
+
 /* ---- handles and fences ------------------------------------------------------------ */
 
 static bool handle_is_done(void *arg)

@@ -24,7 +24,8 @@ struct ski_operation {
     bool                   sealed;    /* the last one has been sent                        */
     bool                   waited;    /* a caller waits and will free it                   */
     bool                   done;
-    bool                   rma; /* by the driver                                     */
+    bool                   rma;  /* by the driver                                     */
+    bool                   late; /* a get that reads after it was served (request.c)  */
     skua_status_t          status;
     skua_handle           *handle;
     skua_completion        local, remote;
@@ -49,5 +50,9 @@ bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg
 
 /** Whether there are any on the way to @p pe, by the driver or by request. */
 bool ski_operations_any(const struct ski_pe *self, int pe, bool rma);
+
+/** Whether there are gets on the way to @p pe that may still read when what comes behind them
+ *  is served. */
+bool ski_operations_late(const struct ski_pe *self, int pe);
 
 #endif

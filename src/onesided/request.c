@@ -16,8 +16,7 @@
 #include "onesided/wire.h"
 #include "transport/driver.h"
 
-#define HEADS       1024  /* room for all of a packet but its data, and that of a signal */
-#define SPLIT_LEAST 32768 /* bytes of data that are not copied to be sent                */
+#define HEADS 1024 /* room for all of a packet but its data, and that of a signal */
 
 /* A packet of ours that has not been answered.  What comes back names it, and nothing
  * else of the answer is believed: where data goes is written here. */
@@ -40,6 +39,7 @@ struct gather {
     struct ski_operation      *operation;
     size_t                     runs, bytes, limit;
     bool                       split; /* its memory stays until it is over, and is sent from */
+    bool                       late;  /* the same at the target of a get                     */
     struct ski_run             run[SKI_RUNS];
 };
 
@@ -152,6 +152,7 @@ static void fill(struct ski_request *request, struct gather *g, size_t data, siz
     request->pieces       = g->runs;
     request->data_bytes   = data;
     request->signal_bytes = signal;
+    request->late         = g->late;
     if (g->t->verb == SKI_ATOMIC)
         request->atomic = *g->t->atomic;
     if (g->t->verb == SKI_UPDATE)
@@ -213,14 +214,14 @@ static void post_split(struct gather *g, int to, skua_msg *msg, size_t head,
 /* Sends what was gathered; @p ends goes with the last packet. */
 static void send(struct gather *g, const skua_ends *ends)
 {
-    size_t              signal  = ends && ends->signal.id ? ends->signal_bytes : 0;
-    size_t              data    = ski_brings_data(g->t->verb) ? 0 : g->bytes;
-    size_t              head    = sizeof(struct ski_request) + g->runs * sizeof(struct ski_piece);
-    size_t              bytes   = head + data + signal;
-    bool                split   = g->split && g->runs == 1 && data >= SPLIT_LEAST && signal == 0;
-    struct ski_run      run     = g->run[0];
-    int                 to      = ski_server(g->self->job, g->t->remote.pe);
-    skua_msg           *msg     = skua_msg_alloc(split ? head + sizeof(struct split) : bytes);
+    size_t              signal = ends && ends->signal.id ? ends->signal_bytes : 0;
+    size_t              data   = ski_brings_data(g->t->verb) ? 0 : g->bytes;
+    size_t              head   = sizeof(struct ski_request) + g->runs * sizeof(struct ski_piece);
+    size_t              bytes  = head + data + signal;
+    bool                split  = g->split && g->runs == 1 && data >= SKI_SPLIT_LEAST && signal == 0;
+    struct ski_run      run    = g->run[0];
+    int                 to     = ski_server(g->self->job, g->t->remote.pe);
+    skua_msg           *msg    = skua_msg_alloc(split ? head + sizeof(struct split) : bytes);
     struct ski_request *request = skua_msg_data(msg);
 
     fill(request, g, data, signal);
@@ -298,15 +299,28 @@ static bool may_split(const struct ski_transfer *t, const struct ski_place *plac
                       const skua_ends *ends)
 {
     return !(ends && ends->local.kind) && place->far && t->verb == SKI_PUT &&
-           t->shape.kind == SKI_CONTIGUOUS && t->shape.bytes >= SPLIT_LEAST &&
+           t->shape.kind == SKI_CONTIGUOUS && t->shape.bytes >= SKI_SPLIT_LEAST &&
            !ski_config.handoff && ski_far_driver()->send_split;
+}
+
+/* Whether the target may send the data of a large get from where it is, which takes a while:
+ * not where order forbids that it is overtaken, nor where the target is told when it was read. */
+static bool may_be_late(const struct ski_transfer *t, const struct ski_place *place,
+                        const skua_ends *ends)
+{
+    return place->far && t->verb == SKI_GET && t->shape.kind == SKI_CONTIGUOUS &&
+           t->shape.bytes >= SKI_SPLIT_LEAST && ski_order_of(ends) != SKUA_ORDER_STRICT &&
+           !ski_ends_tell(ends);
 }
 
 static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
                              const struct ski_place *place, const skua_ends *ends, bool wait,
                              uint64_t *result)
 {
-    struct gather g = {.self = self, .t = t, .split = may_split(t, place, ends)};
+    struct gather g = {.self  = self,
+                       .t     = t,
+                       .split = may_split(t, place, ends),
+                       .late  = may_be_late(t, place, ends)};
     bool          copied =
         !ski_brings_data(t->verb) && !g.split; /* when all is sent, the local memory is free */
 
@@ -315,6 +329,7 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
     g.operation         = ski_operation_begin(self, t, place, ends);
     g.limit             = packet_limit(place);
     g.operation->waited = wait;
+    g.operation->late   = g.late;
     if (copied)
         g.operation->local = skua_done_nothing();
     if (!send_all(&g, ends)) {

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "onesided/known.h"
 #include "onesided/origin.h"
 #include "onesided/request.h"
 #include "onesided/table.h"
 #include "onesided/wire.h"
+#include "transport/driver.h"
 
 #define LATE_MOST 32 /* answers that wait */
 
@@ -256,6 +258,64 @@ static void send_answer(struct ski_pe *self, const struct ski_request *request, 
     }
 }
 
+/* ---- answers from where the data is ----------------------------------------------- */
+
+/* A large get whose origin allows it is answered from the memory itself.  That is in the
+ * arena, and so does not go away before what we have sent has left. */
+struct split {
+    struct ski_far_done done; /* first */
+    struct ski_pe      *self;
+    skua_msg           *msg; /* the answer without its data; this lies behind it */
+};
+
+static void split_over(struct ski_far_done *done, skua_status_t status)
+{
+    struct split *split = (struct split *)done;
+
+    (void)status; /* who is lost is told by others */
+    ski_pool_free(&split->self->pool, split->msg);
+}
+
+static bool send_split(struct ski_pe *self, const struct ski_request *request, const char *data,
+                       size_t bytes)
+{
+    skua_msg          *msg    = new_answer(request, sizeof(struct split));
+    struct ski_answer *answer = msg ? skua_msg_data(msg) : NULL;
+    struct split      *split  = (struct split *)(answer + 1);
+
+    if (!msg)
+        return false;
+    answer->data_bytes = bytes;
+    msg->bytes         = sizeof *answer + bytes; /* on the way */
+    *split             = (struct split){{split_over}, self, msg};
+    if (ski_far_send_split(self, request->origin, msg, data, bytes, &split->done))
+        return true;
+    skua_msg_free(msg);
+    return false;
+}
+
+/* Whether the answer to a get has been sent that way; if not, nothing has happened. */
+static bool answered_split(struct ski_pe *self, skua_msg *msg)
+{
+    struct ski_request *request = skua_msg_data(msg);
+    struct ski_place    place;
+    size_t              total;
+    ptrdiff_t           lo, hi;
+    bool                sent;
+
+    if (!request->late || request->verb != SKI_GET || request->pieces != 1 || request->signal ||
+        request->notify.region.id || !self->far || !ski_far_driver()->send_split ||
+        ski_job_index(self->job, request->origin) >= 0 || !is_whole(msg, request) ||
+        !measure(request, &total, &lo, &hi) || !is_sound(request, total) ||
+        total < SKI_SPLIT_LEAST ||
+        ski_locate("request", request->remote, lo, hi, &place) != SKUA_OK)
+        return false;
+    sent = ski_place_direct(&place) && place.process < 0 &&
+           send_split(self, request, place.memory + ski_pieces_of(request)->remote, total);
+    ski_place_drop(&place);
+    return sent;
+}
+
 /* The answer to a request. */
 static skua_msg *answer_to(skua_msg *msg)
 {
@@ -296,10 +356,12 @@ static void serve_message(skua_msg *msg)
         skua_msg_free(msg);
         return;
     }
-    reply = answer_to(msg);
-    if (!reply)
-        ski_fatal("no memory to answer a one-sided request; raise SKUA_ARENA_SIZE");
-    send_answer(ski_self, request, reply);
+    if (!answered_split(ski_self, msg)) {
+        reply = answer_to(msg);
+        if (!reply)
+            ski_fatal("no memory to answer a one-sided request; raise SKUA_ARENA_SIZE");
+        send_answer(ski_self, request, reply);
+    }
     skua_msg_free(msg);
 }
 

@@ -258,12 +258,15 @@ static void order_now(const struct ski_transfer *t, const skua_ends *ends)
     ski_order_before(ends ? ends->order : SKUA_ORDER_DEFAULT, t->verb, t->remote.pe);
 }
 
-/* What goes by request is not overtaken by it; what the driver does may be. */
-static void order_behind_rma(const struct ski_transfer *t, const skua_ends *ends,
-                             const struct ski_place *place)
+/* What goes by request is not overtaken by it; what the driver does may be, and so may large
+ * gets, which only strict order minds. */
+static void order_behind(const struct ski_transfer *t, const skua_ends *ends,
+                         const struct ski_place *place)
 {
-    if (place->far && ski_self && ski_comes_after(t, ends) &&
-        ski_operations_any(ski_self, t->remote.pe, true))
+    if (!place->far || !ski_self)
+        return;
+    if ((ski_comes_after(t, ends) && ski_operations_any(ski_self, t->remote.pe, true)) ||
+        (ski_order_of(ends) == SKUA_ORDER_STRICT && ski_operations_late(ski_self, t->remote.pe)))
         skua_fence(t->remote.pe);
 }
 
@@ -285,7 +288,7 @@ static skua_status_t move(const struct ski_transfer *t, const struct ski_place *
     if (place->far && status != SKUA_ERR_UNSUPPORTED)
         return status;
     if (status == SKUA_ERR_UNSUPPORTED) {
-        order_behind_rma(t, ends, place);
+        order_behind(t, ends, place);
         /* Requests to a PE are served in the order of sending; what we did by
          * ourselves is done, and the message carries it (or a full fence does). */
         ski_fence(memory_order_seq_cst);

@@ -9,7 +9,8 @@
 
 #include "onesided/transfer.h"
 
-#define SKI_RUNS 128 /* most pieces of a packet */
+#define SKI_RUNS        128   /* most pieces of a packet */
+#define SKI_SPLIT_LEAST 32768 /* bytes of data that are not copied to be sent to another host */
 
 /* Where data goes or comes from at the target, in bytes from the address. */
 struct ski_piece {
@@ -26,7 +27,7 @@ struct ski_request {
     skua_gaddr        remote;
     uint64_t          pieces, data_bytes, signal_bytes;
     uint32_t          op, type, scaled; /* of an update                         */
-    uint32_t          unused;
+    uint32_t          late;             /* a get: its memory may be read after it was served    */
     uint64_t          scale[2];
     struct ski_atomic atomic;
     skua_gaddr        notify; /* of the last packet                             */

@@ -94,7 +94,8 @@ struct ski_upcalls {
     void (*lost)(void *owner, int pe, const char *why);
 
     /** A packet that lies in the driver's own memory, aligned or not, before room() is asked.
-     *  True: the runtime has taken it.  False: it is to be copied as usual.  May be NULL. */
+     *  True: the runtime has taken it.  False: it is to be copied as usual.  May be NULL.  To
+     *  offer those of up to small() bytes saves copying them twice. */
     bool (*taken)(void *owner, const void *packet, size_t bytes);
 };
 
@@ -159,8 +160,9 @@ struct ski_driver {
      *  or larger.  After start().  May be NULL: a megabyte. */
     size_t (*packet)(void);
 
-    /** Up to which size packets leave without the receiver being asked first: small ones that
-     *  wait are put together up to there.  After start(). */
+    /** Up to which size packets leave without the receiver being asked first, and land in
+     *  memory of the driver's: small ones that wait are put together up to there.  After
+     *  start(). */
     size_t (*small)(void);
 
     /** Before waiting for wait_fd(): true if it will become readable with the next

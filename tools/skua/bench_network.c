@@ -17,6 +17,9 @@
  *                             millisecond (UCX 1.13): shown, not a goal
  *   fetchadd_us               ucp_fadd
  *
+ * fi_pingpong of libfabric, with the provider that Skua has there, gives message_us: what
+ * is below the driver ofi.
+ *
  * A put that is over when its data is at the target is a round trip: it is compared
  * with MPI_Put and MPI_Win_flush.
  */
@@ -32,6 +35,7 @@
 #include "transport/select.h"
 
 #define REPEATS 8 /* of a test of ucx_perftest in a round */
+#define PONGS   3 /* of fi_pingpong                       */
 #define START   64
 #define WIDTH   17
 
@@ -42,8 +46,8 @@ static const size_t bandwidth_sizes[] = {4096, 65536, 1048576, 4194304};
 #define BANDWIDTHS (sizeof bandwidth_sizes / sizeof *bandwidth_sizes)
 
 static const char *const series[] = {"skua-ucx",       "skua-ofi",     "skua-mpi-openmpi",
-                                     "skua-mpi-mpich", "ucx_perftest", "openmpi",
-                                     "mpich"};
+                                     "skua-mpi-mpich", "ucx_perftest", "fi_pingpong",
+                                     "openmpi",        "mpich"};
 
 #define SERIES (sizeof series / sizeof *series)
 
@@ -132,6 +136,53 @@ static void run_ucx(const struct network *network, struct results *results)
     fclose(to);
 }
 
+/* ---- fi_pingpong --------------------------------------------------------- */
+
+/* It prints the average alone, so it gets more trips than others, and the best of a few runs.
+ * bytes (as in 64k), sent, acknowledged, total, time, MB/s, microseconds, ... */
+static void read_pong(const char *line, void *microseconds)
+{
+    double found;
+
+    if (sscanf(line, "%*[0-9km] %*s %*s %*s %*s %*f %lf", &found) == 1)
+        *(double *)microseconds = found;
+}
+
+static void run_pong(const struct network *network, struct results *results, char *path,
+                     size_t bytes, int number)
+{
+    struct result result = {
+        .bench = "network", .series = "fi_pingpong", .metric = "message_us", .bytes = bytes};
+    char  cpu[2][16], port[16], size[24], trips[16];
+    char *what[]     = {"-e", "rdm", "-p", "tcp", "-S", size, "-I", trips};
+    char *server[16] = {"/usr/bin/taskset", "-c", cpu[0], path, "-B", port};
+    char *client[16] = {"/usr/bin/taskset", "-c", cpu[1], path, "-P", port};
+
+    memcpy(server + 6, what, sizeof what);
+    memcpy(client + 6, what, sizeof what);
+    client[14] = (char *)network_address(network);
+    for (int i = 0; i < 2; i++)
+        snprintf(cpu[i], sizeof cpu[i], "%d", network->host->cpu[i]);
+    snprintf(port, sizeof port, "%d", 30000 + ((int)getpid() + number) % 10000);
+    snprintf(size, sizeof size, "%zu", bytes);
+    snprintf(trips, sizeof trips, "%d", 50 * iterations(bytes, false));
+    if (network_run_pair(network, server, client, read_pong, &result.value) == 0 &&
+        result.value > 0)
+        results_add(results, &result);
+}
+
+static void run_pongs(const struct network *network, struct results *results)
+{
+    char path[PROGRAM_PATH];
+    int  number = 0;
+
+    if (!program_in_path("fi_pingpong", path))
+        return;
+    for (size_t i = 0; i < LATENCIES; i++)
+        for (int k = 0; k < PONGS; k++)
+            run_pong(network, results, path, latency_sizes[i], number++);
+}
+
 /* ---- starting ------------------------------------------------------------ */
 
 static double now(void)
@@ -207,6 +258,8 @@ static void run(struct results *results, const struct bench_host *host, int roun
     }
     bench_step(round, rounds, "ucx_perftest");
     run_ucx(&network, results);
+    bench_step(round, rounds, "fi_pingpong");
+    run_pongs(&network, results);
     bench_step(round, rounds, "start-up");
     run_starts(results, host);
     network_close(&network);
@@ -334,6 +387,8 @@ static void print_goals(const struct results *r)
         bench_print_goals_head(title);
         if (c == 0)
             print_ucx_goals(r, series[c]);
+        if (c == 1)
+            print_against(r, series[c], "message_us", "fi_pingpong", "message_us", "message", 1.15);
         for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++)
             if (!on_mpi)
                 print_mpi_goals(r, series[c], mpis[i], 1);
@@ -348,7 +403,7 @@ static void print_goals(const struct results *r)
 
 static void print(const struct results *r)
 {
-    print_latency(r, "Message, one way (ucp_am_lat; MPI_Send, MPI_Recv), microseconds",
+    print_latency(r, "Message, one way (ucp_am_lat; fi_pingpong; MPI_Send, MPI_Recv), microseconds",
                   "message_us");
     print_latency(r,
                   "Put and notification that a waiting target sees, one way (ucp_put_lat, whose\n"
@@ -377,7 +432,7 @@ static void print(const struct results *r)
 static void plot(const struct results *r, FILE *to)
 {
     static const char *const colours[SERIES] = {"#d62728", "#ff7f0e", "#e377c2", "#9467bd",
-                                                "#444444", "#2ca02c", "#8c564b"};
+                                                "#444444", "#7f7f7f", "#2ca02c", "#8c564b"};
     static struct curve      curve[2][SERIES];
     struct plot              plots[2] = {
                      {"A message between two processes over TCP, one way", "bytes", "microseconds", curve[0], 0},
@@ -388,7 +443,7 @@ static void plot(const struct results *r, FILE *to)
             struct curve *one = &curve[p][plots[p].curves++];
             one->name         = series[c];
             one->colour       = colours[c];
-            one->dash         = strncmp(series[c], "ucx", 3) == 0 ? "5 4" : "";
+            one->dash         = series[c][3] == '_' || series[c][2] == '_' ? "5 4" : "";
             bench_plot_curve(one, r, series[c], p == 0 ? "message_us" : "message_gbs",
                              p == 0 ? latency_sizes : bandwidth_sizes,
                              p == 0 ? LATENCIES : BANDWIDTHS);

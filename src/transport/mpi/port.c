@@ -338,8 +338,11 @@ static void *room(struct ski_port *port, size_t bytes)
 
 static void arrived(struct ski_port *port, const void *data, size_t bytes)
 {
-    void *packet = room(port, bytes);
+    void *packet;
 
+    if (!port->closing && port->up->taken && port->up->taken(port->owner, data, bytes))
+        return;
+    packet = room(port, bytes);
     if (packet)
         port->up->arrived(port->owner, memcpy(packet, data, bytes), bytes);
 }

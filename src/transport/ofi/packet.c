@@ -13,7 +13,7 @@
  * receives the tag there.  The provider moves the data when both are known.
  *
  * On the wire, in the order of the sender's bytes:
- *     a packet    64 bytes or more, unchanged
+ *     a packet    32 bytes or more, unchanged
  *     a notice    24 bytes: kind (4), PE of the sender (4), tag (8), bytes (8)
  * A tag is the sender's PE and a sequence number, 24 bits each, as some providers
  * have only 48.  A notice that asks for a sign of life, kind ASK, is ignored: that
@@ -212,8 +212,11 @@ static void *find_room(struct ski_port *port, size_t bytes)
 
 static void take_packet(struct ski_port *port, const void *from, size_t bytes)
 {
-    void *room = find_room(port, bytes);
+    void *room;
 
+    if (!port->closing && port->up->taken && port->up->taken(port->owner, from, bytes))
+        return;
+    room = find_room(port, bytes);
     if (!room)
         return;
     memcpy(room, from, bytes);
