@@ -32,6 +32,30 @@ static size_t face_of(const Block *b, int side)
     return cells_of(b) / (size_t)b->n[side / 2];
 }
 
+/* Where a block is in a direction.  Blocks of one plane are neighbours in their array, so that PEs
+ * are given planes of them: faces between PEs are then contiguous. */
+static int place(const Block *b, int d)
+{
+    Block_position at = Block_index(b);
+
+    return d == 0 ? at.k : d == 1 ? at.j : at.i;
+}
+
+static int wrap(int i, int64_t n)
+{
+    return (int)((i + n) % n);
+}
+
+static Block_element neighbour(const Block *b, int side)
+{
+    int at[3], d = side / 2;
+
+    for (int i = 0; i < 3; i++)
+        at[i] = place(b, i);
+    at[d] = wrap(at[d] + (side & 1 ? 1 : -1), options.blocks[d]);
+    return Block_at(Block_of(b), at[2], at[1], at[0]);
+}
+
 /* One piece for both sets: pages and cache lines of blocks are then spread evenly. */
 void Block_on_create(Block *b)
 {
@@ -43,6 +67,8 @@ void Block_on_create(Block *b)
     each = cells_of(b);
     for (int side = 0; side < SIDES; side++)
         each += face_of(b, side);
+    for (int side = 0; side < SIDES; side++)
+        b->neighbour[side] = neighbour(b, side);
     b->cells = at = skua_channel_alloc(2 * each * sizeof *at);
     memset(at, 0, 2 * each * sizeof *at);
     for (struct set *set = b->set; set < b->set + 2; set++, at += cells_of(b)) {
@@ -68,15 +94,6 @@ void Block_on_destroy(Block *b)
 }
 
 /* ---- the beginning, and the end -------------------------------------------------------------- */
-
-/* Where a block is in a direction.  Blocks of one plane are neighbours in their array, so that PEs
- * are given planes of them: faces between PEs are then contiguous. */
-static int place(const Block *b, int d)
-{
-    Block_position at = Block_index(b);
-
-    return d == 0 ? at.k : d == 1 ? at.j : at.i;
-}
 
 /* The cosine of a direction at a cell. */
 static double wave(const Block *b, int d, int i)
@@ -211,21 +228,6 @@ static skua_layout ghost(const Block *b, const struct set *set, int side)
     return face_at(b, side, set->ghost[side], b->n[0] * (ptrdiff_t)sizeof(float));
 }
 
-static int wrap(int i, int64_t n)
-{
-    return (int)((i + n) % n);
-}
-
-static Block_element neighbour(const Block *b, int side)
-{
-    int at[3], d = side / 2;
-
-    for (int i = 0; i < 3; i++)
-        at[i] = place(b, i);
-    at[d] = wrap(at[d] + (side & 1 ? 1 : -1), options.blocks[d]);
-    return Block_at(Block_of(b), at[2], at[1], at[0]);
-}
-
 /* ---- messages
  * ------------------------------------------------------------------------------------ */
 
@@ -243,7 +245,7 @@ void send_faces(Block *b)
     for (int side = first_side(); side < SIDES; side++) {
         skua_layout from = inner(b, &b->set[b->sweep % 2], side);
 
-        Block_face(neighbour(b, side), b->sweep, side ^ 1, cells_in(&from), &from);
+        Block_face(b->neighbour[side], b->sweep, side ^ 1, cells_in(&from), &from);
     }
 }
 
@@ -286,7 +288,7 @@ void create_channels(Block *b)
 
             if (skua_channel_create_view(&to, arrived, &b->set[s], "face", &b->set[s].in[side]))
                 skua_abort("no channel for a face");
-            Block_open(neighbour(b, side), s, side ^ 1, b->set[s].in[side]);
+            Block_open(b->neighbour[side], s, side ^ 1, b->set[s].in[side]);
         }
 }
 

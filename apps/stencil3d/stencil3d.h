@@ -39,6 +39,8 @@ struct Block {
     double     shown; /* when progress was                               */
     float     *cells; /* memory for all                                  */
     struct set set[2];
+
+    Block_element neighbour[SIDES];
 };
 
 /** The first side of a block that another is on: rows that are not cut have none in x. */

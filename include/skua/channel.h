@@ -63,14 +63,17 @@ typedef struct {
 /** A channel as its sender knows it. */
 typedef struct skua_sender skua_sender;
 
+/** Most levels of a layout: faces of a block of five dimensions. */
+#define SKUA_LAYOUT_LEVELS 4
+
 /** Where data lie: blocks of `bytes`, count[0] of them at distances stride[0], all of that
  *  count[1] times ... as in skua_strided; levels 0 is one block.  A face of a 3-D block is one. */
 typedef struct {
     void     *at;
     size_t    bytes;
     int       levels;
-    size_t    count[SKUA_LEVELS_MAX];
-    ptrdiff_t stride[SKUA_LEVELS_MAX];
+    size_t    count[SKUA_LAYOUT_LEVELS];
+    ptrdiff_t stride[SKUA_LAYOUT_LEVELS];
 } skua_layout;
 
 static inline skua_layout skua_layout_of(const void *at, size_t bytes)

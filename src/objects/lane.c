@@ -45,17 +45,18 @@ struct ski_lane {
     struct ski_berth berth[DEEP]; /* of messages by their number */
 
     /* Of the receiver. */
-    _Alignas(SKI_CACHE_LINE) struct holder *holder; /* NULL: nobody has had a message on it, or
-                                                       he has gone */
+    _Alignas(SKI_CACHE_LINE) struct ski_object *object; /* NULL: nobody has had a message on it, or
+                                                           he has gone */
+    struct holder   *holder;          /* ... of it and other lanes                         */
     struct ski_lane *next;            /* of the holder                                     */
     uint64_t         last;            /* the highest number of a message that has come ... */
     int64_t          reference, step; /* ... and its reference, and what comes next        */
     uint64_t         bytes;           /* ... of data                                       */
-    uint64_t         armed;           /* the highest number that a berth was armed for      */
     uint32_t         missed;          /* messages before the last that have not come       */
     uint16_t         entry;
-    bool             wanted; /* a berth should be armed               */
-    bool             near;   /* the sender is of our process         */
+    uint8_t          ahead;      /* so many messages beyond the last have a berth */
+    bool             wanted : 1; /* more should have                              */
+    bool             near : 1;   /* the sender is of our process                  */
 
     _Alignas(SKI_CACHE_LINE) unsigned char head[HEAD];
 };
@@ -78,6 +79,7 @@ struct habit {
     uint32_t         streak;          /* so often the step was the same   */
     uint32_t         key_bytes;       /* collection, entry, index, head   */
     struct habit    *follower;        /* what was sent next, last time    */
+    struct ski_lane *its_lane;        /* the follower's                   */
     unsigned char    key[];
 };
 
@@ -164,12 +166,6 @@ static struct habit *new_habit(struct ski_lanes *lanes, uint64_t hash, const uns
     return habit;
 }
 
-static void fetch(const struct habit *habit)
-{
-    __builtin_prefetch(habit);
-    __builtin_prefetch((const char *)habit + SKI_CACHE_LINE);
-}
-
 static bool is_of(const struct habit *habit, const unsigned char *key, size_t bytes)
 {
     return habit->key_bytes == bytes && memcmp(habit->key, key, bytes) == 0;
@@ -186,6 +182,15 @@ static struct habit *find_habit(struct ski_lanes *lanes, const unsigned char *ke
     return new_habit(lanes, hash, key, bytes);
 }
 
+/* What the message after this one will need. */
+static void fetch(const struct habit *habit)
+{
+    __builtin_prefetch(habit->follower);
+    __builtin_prefetch((const char *)habit->follower + SKI_CACHE_LINE);
+    for (int i = 0; habit->its_lane && i < DEEP; i++)
+        __builtin_prefetch(&habit->its_lane->berth[i], 1);
+}
+
 /* Messages tend to follow each other as they did before: so the next one is known, and what will
  * be needed for it is fetched. */
 static struct habit *habit_for(struct ski_lanes *lanes, const unsigned char *key, size_t bytes)
@@ -194,11 +199,13 @@ static struct habit *habit_for(struct ski_lanes *lanes, const unsigned char *key
 
     if (!habit || !is_of(habit, key, bytes))
         habit = find_habit(lanes, key, bytes);
-    if (before)
+    if (before && habit) {
         before->follower = habit;
+        before->its_lane = habit->lane;
+    }
     lanes->recent = habit;
     if (habit && habit->follower)
-        fetch(habit->follower);
+        fetch(habit);
     return habit;
 }
 
@@ -333,12 +340,14 @@ static void adopt(struct ski_lane *lane, struct ski_object *object, const skua_m
     const struct ski_landing *landing = ski_landing_of(msg);
     const struct ski_job     *job     = ski_self->job;
 
+    lane->object  = object;
     lane->holder  = holder;
     lane->next    = holder->first;
     holder->first = lane;
     lane->entry   = msg->handler;
     lane->near    = ski_job_process_of(job, msg->source) == ski_job_process_of(job, ski_self->pe);
     lane->wanted  = false;
+    lane->ahead   = 0;
     memcpy(lane->head, landing + 1, landing->head);
 }
 
@@ -407,17 +416,21 @@ static void expect_nothing(struct ski_lane *lane)
     for (struct ski_berth *berth = lane->berth; berth < lane->berth + DEEP; berth++)
         if ((atomic_load_explicit(&berth->state, memory_order_relaxed) & 3) == ARMED)
             disarm(berth);
+    lane->ahead = 0;
 }
 
 /* Numbers come in any order: how many are missing below the highest. */
 static void count(struct ski_lane *lane, uint64_t number)
 {
-    if (number > lane->last) {
-        lane->missed += (uint32_t)(number - lane->last - 1);
-        lane->last = number;
-    } else {
+    uint64_t steps = number - lane->last;
+
+    if (number < lane->last) {
         lane->missed--;
+        return;
     }
+    lane->missed += (uint32_t)(steps - 1);
+    lane->ahead = (uint8_t)(lane->ahead > steps ? lane->ahead - steps : 0);
+    lane->last  = number;
 }
 
 struct ski_lane *ski_lane_arrived(struct ski_object *object, skua_msg *msg)
@@ -427,9 +440,9 @@ struct ski_lane *ski_lane_arrived(struct ski_object *object, skua_msg *msg)
 
     if (!lane)
         return NULL;
-    if (!lane->holder)
+    if (!lane->object)
         adopt(lane, object, msg);
-    if (lane->holder->object != object)
+    if (lane->object != object)
         return NULL;
     take_berth(berth_for(lane, landing->number), msg);
     count(lane, landing->number);
@@ -493,9 +506,8 @@ static bool arm_berth(struct ski_pe *self, struct ski_lane *lane, struct ski_ber
 /* False: not now. */
 static bool arm_next(struct ski_pe *self, struct ski_lane *lane, struct ski_object *object)
 {
-    uint64_t          number = (lane->armed > lane->last ? lane->armed : lane->last) + 1;
-    uint64_t          steps  = number - lane->last;
-    struct ski_berth *berth  = berth_for(lane, number);
+    uint64_t          steps = lane->ahead + 1u, number = lane->last + steps;
+    struct ski_berth *berth = berth_for(lane, number);
     skua_layout       given;
 
     if (steps > DEEP || lane->missed > 0 ||
@@ -509,7 +521,7 @@ static bool arm_next(struct ski_pe *self, struct ski_lane *lane, struct ski_obje
         want(lane, false);
         return false;
     }
-    lane->armed = number;
+    lane->ahead++;
     atomic_store_explicit(&berth->state, word(number, ARMED), memory_order_release);
     return true;
 }
@@ -519,7 +531,7 @@ static void arm(struct ski_lane *lane, struct ski_object *object)
 {
     while (arm_next(ski_self, lane, object))
         ;
-    if (lane->armed == lane->last + DEEP)
+    if (lane->ahead == DEEP)
         want(lane, false);
 }
 
@@ -527,14 +539,12 @@ static void arm(struct ski_lane *lane, struct ski_object *object)
  * there is no need to look at them. */
 void ski_lane_after(struct ski_object *object, struct ski_lane *lane)
 {
-    const struct holder *holder = lane->holder;
-
-    if (!holder || !lane->wanted || object->state != SKI_ALIVE)
+    if (lane->object != object || !lane->wanted || object->state != SKI_ALIVE)
         return;
     arm(lane, object);
-    if (lane->wanted || holder->wanted == 0)
+    if (lane->wanted || lane->holder->wanted == 0)
         return;
-    for (struct ski_lane *each = holder->first; each; each = each->next)
+    for (struct ski_lane *each = lane->holder->first; each; each = each->next)
         if (each->wanted)
             arm(each, object);
 }
@@ -553,7 +563,7 @@ static void withdraw(struct ski_lane *lane)
             landing->apart = 0;
             atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_release);
         }
-    lane->holder = NULL;
+    lane->object = NULL;
 }
 
 void ski_lane_dropped(skua_msg *msg)

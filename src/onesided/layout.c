@@ -66,9 +66,9 @@ static bool overlaps(const char *call, const skua_layout *layout)
 skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
                                skua_layout *simple, size_t *bytes)
 {
-    if (layout->levels < 0 || layout->levels > SKUA_LEVELS_MAX)
+    if (layout->levels < 0 || layout->levels > SKUA_LAYOUT_LEVELS)
         return ski_refuse(SKUA_ERR_INVAL, "%s: a layout has 0 to %d levels, not %d", call,
-                          SKUA_LEVELS_MAX, layout->levels);
+                          SKUA_LAYOUT_LEVELS, layout->levels);
     *bytes = ski_layout_bytes(layout);
     if (!*bytes || !layout->at)
         return ski_refuse(SKUA_ERR_INVAL, "%s: a layout without memory", call);

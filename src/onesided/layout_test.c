@@ -22,7 +22,7 @@ static skua_layout random_layout(char *at, size_t total)
     skua_layout layout = skua_layout_of(at, total);
     ptrdiff_t   span;
 
-    while (layout.levels < SKUA_LEVELS_MAX && below(4) > 0) {
+    while (layout.levels < SKUA_LAYOUT_LEVELS && below(4) > 0) {
         size_t factor = 1 + below(6);
 
         if (layout.bytes % factor)
