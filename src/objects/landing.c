@@ -9,20 +9,18 @@
 #include "objects/lane.h"
 #include "onesided/layout.h"
 
-static size_t aligned(size_t bytes)
+/* The bytes before the data, which are at a multiple of 16. */
+static size_t bytes_before(const struct ski_landing *landing)
 {
-    return (bytes + 15) & ~(size_t)15;
-}
+    size_t end = (size_t)((char *)(ski_landing_view(landing) + 1) - (const char *)landing);
 
-static char *head_of(const struct ski_landing *landing)
-{
-    return (char *)(uintptr_t)(landing + 1);
+    return (end + 15) & ~(size_t)15;
 }
 
 /* The data, if they are in the message; or room for them. */
 static char *room_of(const struct ski_landing *landing)
 {
-    return head_of(landing) + aligned(landing->head);
+    return (char *)(uintptr_t)landing + bytes_before(landing);
 }
 
 /* ---- sending -------------------------------------------------------------------------------- */
@@ -30,12 +28,12 @@ static char *room_of(const struct ski_landing *landing)
 /* With room for @p room bytes of data. */
 static skua_msg *new_message(const struct ski_landing *like, const void *head, size_t room)
 {
-    skua_msg           *msg     = skua_msg_alloc(sizeof *like + aligned(like->head) + room);
+    skua_msg           *msg     = skua_msg_alloc(bytes_before(like) + room);
     struct ski_landing *landing = ski_landing_of(msg);
 
-    memcpy(landing, like, SKI_LANDING_SENT);
+    *landing = *like;
     if (like->head)
-        memcpy(head_of(landing), head, like->head);
+        memcpy(ski_landing_head(landing), head, like->head);
     return msg;
 }
 
@@ -79,12 +77,9 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
 {
     struct ski_pe          *self = SKI_SELF();
     const struct ski_entry *what = ski_entry_find(__func__, entry);
-    struct ski_landing      like;
+    struct ski_landing      like = {.reference = reference, .head = (uint32_t)bytes};
     skua_layout             simple;
 
-    memset(&like, 0, SKI_LANDING_SENT);
-    like.reference = reference;
-    like.head      = (uint32_t)bytes;
     if (!(what->flags & SKI_ENTRY_LANDS))
         refuse(what, "which was not made with skua_landing_register()");
     if (bytes > UINT32_MAX ||
@@ -97,13 +92,11 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Whether it is whole, or ends with its head. */
+/* Whether it is whole, or ends before its data. */
 static bool is_sound(const struct ski_landing *landing, size_t bytes, bool apart)
 {
-    size_t left = bytes - sizeof *landing;
-
-    return bytes >= sizeof *landing && aligned(landing->head) <= left &&
-           left - aligned(landing->head) == (apart ? 0 : landing->bytes);
+    return bytes >= sizeof *landing && bytes >= bytes_before(landing) &&
+           bytes - bytes_before(landing) == (apart ? 0 : landing->bytes);
 }
 
 static SKI_COLD _Noreturn void malformed(const struct ski_entry *entry, const skua_msg *msg)
@@ -132,18 +125,20 @@ void ski_landing_run(struct ski_object *object, const struct ski_entry *entry, s
 
 static const skua_layout *view_of(struct ski_landing *landing)
 {
+    skua_layout *view = ski_landing_view(landing);
+
     if (!landing->apart) {
-        landing->view.at     = room_of(landing);
-        landing->view.bytes  = landing->bytes;
-        landing->view.levels = 0;
+        view->at     = room_of(landing);
+        view->bytes  = landing->bytes;
+        view->levels = 0;
     }
-    return &landing->view;
+    return view;
 }
 
 skua_msg *ski_landing_copy(const skua_msg *msg)
 {
     struct ski_landing *from = ski_landing_of(msg), *to;
-    skua_msg           *copy = new_message(from, head_of(from), from->bytes);
+    skua_msg           *copy = new_message(from, ski_landing_head(from), from->bytes);
     skua_layout         room;
 
     to        = ski_landing_of(copy);
@@ -190,7 +185,7 @@ const void *skua_landing_head(const skua_msg *msg, size_t *bytes)
 
     if (bytes)
         *bytes = landing->head;
-    return head_of(landing);
+    return ski_landing_head(landing);
 }
 
 const skua_layout *skua_landing_data(skua_msg *msg)
@@ -214,7 +209,7 @@ const void *skua_found_head(const void *data, size_t bytes, size_t head, int64_t
     if (!is_sound(landing, bytes, landing->apart) || landing->head != head)
         skua_malformed(entry, bytes);
     *reference = landing->reference;
-    return head_of(landing);
+    return ski_landing_head(landing);
 }
 
 const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count, size_t each,

@@ -2,7 +2,9 @@
 /*
  * landing.h - messages whose data land (skua/landing.h), as they travel.
  *
- *      struct ski_landing | head | data
+ *      struct ski_landing | head | view | data
+ *
+ * A head of eight bytes is in the cache line that the scheduler fetches with the header.
  *
  * A message whose data have landed elsewhere, *apart*, ends with its head.  Before its
  * receiver moves, or deletes what it has landed in, it is made whole again: if it has not been
@@ -22,22 +24,29 @@ struct ski_landing {
     int64_t          reference;
     uint64_t         bytes;  /* of data                                                */
     uint32_t         head;   /* bytes of it                                            */
-    uint32_t         apart;  /* the data have landed, at `view`                        */
+    uint32_t         apart;  /* the data have landed, where the view says              */
     struct ski_lane *lane;   /* of the sender's host: lane.h; NULL: there is none      */
     uint64_t         number; /* of messages on it, from 1 on                           */
     int64_t          step;   /* what the next reference will be beyond; 0: not known   */
     skua_msg        *whole;  /* this one with its data, or NULL                        */
-    uint64_t         unused; /* a multiple of 16                                       */
-    skua_layout      view;   /* where the data are, once somebody has asked            */
 };
 
-#define SKI_LANDING_SENT offsetof(struct ski_landing, view) /* bytes that mean something there */
-
-_Static_assert(sizeof(struct ski_landing) % 8 == 0 && SKI_LANDING_SENT % 16 == 0, "aligned");
+_Static_assert(sizeof(struct ski_landing) + 8 == SKI_CACHE_LINE, "see above");
 
 static inline struct ski_landing *ski_landing_of(const skua_msg *msg)
 {
     return (struct ski_landing *)(uintptr_t)(msg + 1);
+}
+
+/** Its head, of which the view is behind: where the data are, once somebody has asked. */
+static inline char *ski_landing_head(const struct ski_landing *landing)
+{
+    return (char *)(uintptr_t)(landing + 1);
+}
+
+static inline skua_layout *ski_landing_view(const struct ski_landing *landing)
+{
+    return (skua_layout *)(void *)(ski_landing_head(landing) + ((landing->head + 7) & ~(size_t)7));
 }
 
 /** Run an entry that is SKI_ENTRY_LANDS. */

@@ -15,10 +15,11 @@
 #define ENOUGH 1     /* times that a step was the same as before it           */
 #define DEEP   2     /* messages that are expected at a time; a power of two  */
 #define MOST   16384 /* habits of a PE                                        */
-#define KEY    104   /* bytes: messages with longer heads are not learned     */
-#define HEAD   64    /* ... or longer than that                               */
+#define HEAD   64    /* bytes: messages with longer heads are not learned     */
 #define SHAPES 64    /* of places, on a PE                                    */
 #define ROUTES 32    /* that a PE remembers                                   */
+
+#define KEY_WORDS (2 + (SKI_MSG_INDEX_BYTES + HEAD) / 8)
 
 enum { IDLE, ARMED, BUSY, LANDED };
 
@@ -77,10 +78,10 @@ struct habit {
     uint64_t         number;          /* of messages on the lane          */
     struct ski_lane *lane;            /* or NULL                          */
     uint32_t         streak;          /* so often the step was the same   */
-    uint32_t         key_bytes;       /* collection, entry, index, head   */
+    uint32_t         words;           /* of its key                       */
     struct habit    *follower;        /* what was sent next, last time    */
     struct ski_lane *its_lane;        /* the follower's                   */
-    unsigned char    key[];
+    uint64_t         key[];
 };
 
 /* From one shape to another. */
@@ -118,68 +119,73 @@ static struct ski_berth *berth_for(struct ski_lane *lane, uint64_t number)
 
 /* ---- habits --------------------------------------------------------------------------------- */
 
-static unsigned char *append(unsigned char *at, const void *data, size_t bytes)
+/* What tells kinds of messages apart: collection, entry, index and head, in words. */
+struct key {
+    uint64_t word[KEY_WORDS];
+    uint32_t words;
+};
+
+static void append(struct key *key, const void *data, size_t bytes)
 {
-    if (bytes)
-        memcpy(at, data, bytes);
-    return at + bytes;
+    if (bytes == 0)
+        return;
+    key->words += (uint32_t)(bytes + 7) / 8;
+    key->word[key->words - 1] = 0; /* what the last word has beyond the data */
+    memcpy((char *)(key->word + key->words) - (bytes + 7) / 8 * 8, data, bytes);
 }
 
-/* What tells kinds of messages apart; its bytes are a multiple of 8. */
-static size_t make_key(unsigned char key[KEY], const skua_ref *ref, uint32_t entry,
-                       const struct ski_landing *landing, const void *head)
+static void make_key(struct key *key, const skua_ref *ref, uint32_t entry,
+                     const struct ski_landing *landing, const void *head)
 {
-    uint32_t       lengths[2] = {entry << 8 | ref->index.bytes, landing->head};
-    unsigned char *end        = key;
-
-    end = append(end, &ref->of.id, sizeof ref->of.id);
-    end = append(end, lengths, sizeof lengths);
-    end = append(end, &ref->index.at, ref->index.bytes);
-    end = append(end, head, landing->head);
-    while ((end - key) % 8)
-        *end++ = 0;
-    return (size_t)(end - key);
+    key->words   = 2;
+    key->word[0] = ref->of.id;
+    key->word[1] = (uint64_t)landing->head << 32 | entry << 8 | ref->index.bytes;
+    append(key, &ref->index.at, ref->index.bytes);
+    append(key, head, landing->head);
 }
 
-static uint64_t hash_of(const unsigned char *key, size_t bytes)
+static uint64_t hash_of(const struct key *key)
 {
-    uint64_t hash = bytes, eight;
+    uint64_t hash = key->words;
 
-    for (size_t i = 0; i < bytes; i += sizeof eight) {
-        memcpy(&eight, key + i, sizeof eight);
-        hash = (hash ^ eight) * SKI_GOLDEN;
+    for (uint32_t i = 0; i < key->words; i++) {
+        hash = (hash ^ key->word[i]) * SKI_GOLDEN;
         hash ^= hash >> 29;
     }
     return hash;
 }
 
-static struct habit *new_habit(struct ski_lanes *lanes, uint64_t hash, const unsigned char *key,
-                               size_t bytes)
+static struct habit *new_habit(struct ski_lanes *lanes, uint64_t hash, const struct key *key)
 {
+    size_t        bytes = key->words * sizeof *key->word;
     struct habit *habit = lanes->habits.count < MOST ? ski_malloc(sizeof *habit + bytes) : NULL;
 
     if (!habit)
         return NULL;
-    *habit = (struct habit){.key_bytes = (uint32_t)bytes};
-    memcpy(habit->key, key, bytes);
+    *habit = (struct habit){.words = key->words};
+    memcpy(habit->key, key->word, bytes);
     ski_chain_add(&lanes->habits, &habit->link, hash);
     return habit;
 }
 
-static bool is_of(const struct habit *habit, const unsigned char *key, size_t bytes)
+static bool is_of(const struct habit *habit, const struct key *key)
 {
-    return habit->key_bytes == bytes && memcmp(habit->key, key, bytes) == 0;
+    bool same = habit->words == key->words;
+
+    for (uint32_t i = 0; same && i < key->words; i++)
+        same = habit->key[i] == key->word[i];
+    return same;
 }
 
 /* NULL: there are too many. */
-static struct habit *find_habit(struct ski_lanes *lanes, const unsigned char *key, size_t bytes)
+static struct habit *find_habit(struct ski_lanes *lanes, const struct key *key)
 {
-    uint64_t hash = hash_of(key, bytes);
+    uint64_t hash = hash_of(key);
 
     for (struct ski_link *link = ski_chain_first(&lanes->habits, hash); link; link = link->next)
-        if (link->hash == hash && is_of((struct habit *)link, key, bytes))
+        if (link->hash == hash && is_of((struct habit *)link, key))
             return (struct habit *)link;
-    return new_habit(lanes, hash, key, bytes);
+    return new_habit(lanes, hash, key);
 }
 
 /* What the message after this one will need. */
@@ -193,12 +199,12 @@ static void fetch(const struct habit *habit)
 
 /* Messages tend to follow each other as they did before: so the next one is known, and what will
  * be needed for it is fetched. */
-static struct habit *habit_for(struct ski_lanes *lanes, const unsigned char *key, size_t bytes)
+static struct habit *habit_for(struct ski_lanes *lanes, const struct key *key)
 {
     struct habit *before = lanes->recent, *habit = before ? before->follower : NULL;
 
-    if (!habit || !is_of(habit, key, bytes))
-        habit = find_habit(lanes, key, bytes);
+    if (!habit || !is_of(habit, key))
+        habit = find_habit(lanes, key);
     if (before && habit) {
         before->follower = habit;
         before->its_lane = habit->lane;
@@ -274,7 +280,7 @@ static bool is_expected(struct ski_berth *berth, const struct ski_landing *landi
 struct ski_berth *ski_lane_claim(struct ski_pe *self, const skua_ref *ref, skua_entry entry,
                                  struct ski_landing *landing, const void *head)
 {
-    unsigned char     key[KEY];
+    struct key        key;
     struct habit     *habit;
     struct ski_berth *berth;
     bool              expected;
@@ -282,7 +288,8 @@ struct ski_berth *ski_lane_claim(struct ski_pe *self, const skua_ref *ref, skua_
     /* A longer index would not let the message stay where it is. */
     if (landing->head > HEAD || ref->index.bytes > SKI_MSG_INDEX_BYTES)
         return NULL;
-    habit = habit_for(lanes_of(self), key, make_key(key, ref, entry.id, landing, head));
+    make_key(&key, ref, entry.id, landing, head);
+    habit = habit_for(lanes_of(self), &key);
     if (!habit)
         return NULL;
     expected = note(habit, landing);
@@ -348,7 +355,7 @@ static void adopt(struct ski_lane *lane, struct ski_object *object, const skua_m
     lane->near    = ski_job_process_of(job, msg->source) == ski_job_process_of(job, ski_self->pe);
     lane->wanted  = false;
     lane->ahead   = 0;
-    memcpy(lane->head, landing + 1, landing->head);
+    memcpy(lane->head, ski_landing_head(landing), landing->head);
 }
 
 static void want(struct ski_lane *lane, bool wanted)
@@ -377,9 +384,11 @@ static struct ski_lane *named(const struct ski_pe *self, const skua_msg *msg)
 /* The view of a message whose data are where the berth says. */
 static void set_view(struct ski_landing *landing, const struct ski_berth *berth)
 {
-    ski_layout_assign(&landing->view, &berth->shape->given);
-    landing->view.at = berth->at;
-    landing->apart   = 1;
+    skua_layout *view = ski_landing_view(landing);
+
+    ski_layout_assign(view, &berth->shape->given);
+    view->at       = berth->at;
+    landing->apart = 1;
 }
 
 /* The berth of a message that has come is idle. */
