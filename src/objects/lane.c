@@ -67,7 +67,7 @@ struct holder {
     struct ski_link    link;
     struct ski_object *object;
     struct ski_lane   *first;
-    unsigned           wanted; /* of its lanes */
+    unsigned           lanes, wanted; /* how many; those that should be armed */
 };
 
 /* What a sender remembers of messages of one kind. */
@@ -351,10 +351,11 @@ static void adopt(struct ski_lane *lane, struct ski_object *object, const skua_m
     lane->holder  = holder;
     lane->next    = holder->first;
     holder->first = lane;
-    lane->entry   = msg->handler;
-    lane->near    = ski_job_process_of(job, msg->source) == ski_job_process_of(job, ski_self->pe);
-    lane->wanted  = false;
-    lane->ahead   = 0;
+    holder->lanes++;
+    lane->entry  = msg->handler;
+    lane->near   = ski_job_process_of(job, msg->source) == ski_job_process_of(job, ski_self->pe);
+    lane->wanted = false;
+    lane->ahead  = 0;
     memcpy(lane->head, ski_landing_head(landing), landing->head);
 }
 
@@ -544,16 +545,17 @@ static void arm(struct ski_lane *lane, struct ski_object *object)
         want(lane, false);
 }
 
-/* If all of this lane is armed the object has gone on, and others may have become possible; else
- * there is no need to look at them. */
-void ski_lane_after(struct ski_object *object, struct ski_lane *lane)
+/* A place is free for the message after the next one when the object has gone on, and that, as a
+ * rule, is when it has had one on each of its lanes.  To ask before would be in vain. */
+void ski_lane_after(struct ski_object *object, const struct ski_lane *lane)
 {
+    const struct holder *holder = lane->holder;
+
     if (lane->object != object || !lane->wanted || object->state != SKI_ALIVE)
         return;
-    arm(lane, object);
-    if (lane->wanted || lane->holder->wanted == 0)
+    if (lane->ahead > 0 && holder->wanted < holder->lanes)
         return;
-    for (struct ski_lane *each = lane->holder->first; each; each = each->next)
+    for (struct ski_lane *each = holder->first; each; each = each->next)
         if (each->wanted)
             arm(each, object);
 }

@@ -46,7 +46,7 @@ struct ski_object *ski_lane_put(struct ski_pe *self, struct ski_berth *berth, sk
 struct ski_lane *ski_lane_arrived(struct ski_object *object, skua_msg *msg);
 
 /** The entry has had it: arms what the object expects. */
-void ski_lane_after(struct ski_object *object, struct ski_lane *lane);
+void ski_lane_after(struct ski_object *object, const struct ski_lane *lane);
 
 /** Nothing more lands in memory of @p object; what has landed is brought into messages. */
 void ski_lanes_withdraw(struct ski_object *object);
