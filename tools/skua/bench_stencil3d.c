@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_stencil3d.c - the stencil with messages, with channels and lent, beside MPI. */
+/* bench_stencil3d.c - the stencil with messages, learned or not, with channels and lent, beside
+ * MPI. */
 #include <string.h>
 
 #include "bench.h"
@@ -16,22 +17,17 @@ static const int ratios[] = {1, 8, 64}; /* blocks on each PE */
 
 static void run_skua(struct results *results, const struct bench_host *host, int ratio)
 {
-    char  path[PROGRAM_PATH], per_pe[24];
-    char *argv[] = {(char *)host->skuarun,
-                    "-n",
-                    "2",
-                    path,
-                    "--size=" SIZE,
-                    per_pe,
-                    "--steps=" STEPS,
-                    "--repeat=" REPEAT,
-                    "--series=skua",
-                    NULL};
+    char arguments[160];
 
-    if (!program_find("stencil3d", path))
-        return;
-    snprintf(per_pe, sizeof per_pe, "--per-pe=%d", ratio);
-    bench_run(results, argv);
+    snprintf(arguments, sizeof arguments,
+             "--size=" SIZE " --steps=" STEPS " --repeat=" REPEAT " --per-pe=%d --series=skua",
+             ratio);
+    bench_run_app(results, host, "stencil3d", "-n 2", arguments);
+    snprintf(arguments, sizeof arguments,
+             "--size=" SIZE " --steps=" STEPS " --repeat=" REPEAT
+             " --per-pe=%d --series=learned --messages",
+             ratio);
+    bench_run_app(results, host, "stencil3d", "-n 2 --set=learn_channels=1", arguments);
 }
 
 static void run_mpi(struct results *results, const struct bench_host *host, const char *mpi)
@@ -74,6 +70,17 @@ static double better_mpi(const struct results *r)
     return a < b ? a : b;
 }
 
+/* How much of what channels gain messages do, if they are learned; 0: not known. */
+static double gained(const struct results *r, int ratio)
+{
+    double messages = step(r, "skua-messages", ratio), channels = step(r, "skua-channels", ratio);
+    double learned = step(r, "learned-messages", ratio);
+
+    if (messages <= channels || learned == 0)
+        return 0;
+    return (messages - learned) / (messages - channels);
+}
+
 static void print_line(const struct results *r, const char *what, const char *series)
 {
     printf("%-32s", what);
@@ -90,6 +97,7 @@ static void print(const struct results *r)
         printf("%9d", ratios[i]);
     printf("\n");
     print_line(r, "skua, messages", "skua-messages");
+    print_line(r, "skua, messages, learned", "learned-messages");
     print_line(r, "skua, channels", "skua-channels");
     print_line(r, "skua, channels that lend", "skua-lent");
     print_line(r, "Open MPI, one block", "openmpi");
@@ -106,6 +114,8 @@ static void print(const struct results *r)
         bench_print_goal(what, bench_ratio(channels, better_mpi(r)), "<", 1);
         snprintf(what, sizeof what, "lent / the better MPI, %d blocks on a PE", ratios[i]);
         bench_print_goal(what, bench_ratio(lent, better_mpi(r)), "<", 1);
+        snprintf(what, sizeof what, "gained by learning / channels, %d blocks on a PE", ratios[i]);
+        bench_print_goal(what, gained(r, ratios[i]), ">=", 0.5);
     }
 }
 
@@ -127,15 +137,17 @@ static void plot(const struct results *r, FILE *to)
 {
     struct curve curve[] = {
         {.name = "skua, messages", .colour = "#1f77b4", .dash = ""},
+        {.name = "skua, messages, learned", .colour = "#1f77b4", .dash = "5 3"},
         {.name = "skua, channels", .colour = "#d62728", .dash = ""},
         {.name = "skua, lent", .colour = "#2ca02c", .dash = ""},
     };
     struct plot picture = {"Stencil of 7 points, 2 PEs", "blocks on each PE", "us a step", curve,
-                           3};
+                           4};
 
     draw(&curve[0], r, "skua-messages");
-    draw(&curve[1], r, "skua-channels");
-    draw(&curve[2], r, "skua-lent");
+    draw(&curve[1], r, "learned-messages");
+    draw(&curve[2], r, "skua-channels");
+    draw(&curve[3], r, "skua-lent");
     plot_write(&picture, to);
 }
 
