@@ -16,7 +16,18 @@ static int64_t surface(const int64_t *size, const int64_t *blocks)
     return x * y + (blocks[0] > 1 ? SCATTERED * y * z : 0) + z * x;
 }
 
-/* So many blocks, with the cheapest surface; false: they do not come out even. */
+static bool only_lent(const struct options *o)
+{
+    return o->only[LENT] && !o->only[MESSAGES] && !o->only[CHANNELS];
+}
+
+/* Where nothing is copied, cuts that leave planes whole cost nothing. */
+static int64_t cost(const struct options *o, const int64_t *blocks)
+{
+    return only_lent(o) && blocks[0] == 1 ? blocks[1] : blocks[1] + surface(o->size, blocks);
+}
+
+/* So many blocks, as cheap as can be; false: they do not come out even. */
 static bool choose_blocks(struct options *o, int64_t count)
 {
     int64_t best = INT64_MAX;
@@ -26,9 +37,9 @@ static bool choose_blocks(struct options *o, int64_t count)
             int64_t blocks[3] = {x, y, count / x / y};
 
             if (count / x % y || o->size[0] % x || o->size[1] % y || o->size[2] % blocks[2] ||
-                surface(o->size, blocks) >= best)
+                cost(o, blocks) >= best)
                 continue;
-            best = surface(o->size, blocks);
+            best = cost(o, blocks);
             for (int d = 0; d < 3; d++)
                 o->blocks[d] = blocks[d];
         }

@@ -14,7 +14,9 @@
 
 int first_side(void)
 {
-    return options.blocks[0] > 1 ? WEST : SOUTH;
+    if (options.blocks[0] > 1)
+        return WEST;
+    return options.blocks[1] > 1 ? SOUTH : BELOW;
 }
 
 static size_t row(const Block *b, int y, int z)
@@ -331,9 +333,15 @@ static const float *row_of(const struct rows *rows, int i)
     return (const float *)(const void *)(rows->at + i * rows->stride);
 }
 
+/* Where nothing is cut in y they are our own, at the other end. */
 static struct rows rows_beyond(const Block *b, const struct set *set, int side, bool lent)
 {
-    skua_layout l = lent ? *skua_channel_view(set->in[side]) : ghost(b, set, side);
+    skua_layout l;
+
+    if (side < first_side())
+        l = inner(b, set, side ^ 1);
+    else
+        l = lent ? *skua_channel_view(set->in[side]) : ghost(b, set, side);
 
     return (struct rows){l.at, side <= NORTH ? l.stride[0] : b->n[0] * (ptrdiff_t)sizeof(float)};
 }

@@ -43,7 +43,8 @@ struct Block {
     Block_element neighbour[SIDES];
 };
 
-/** The first side of a block that another is on: rows that are not cut have none in x. */
+/** The first side of a block that another is on: rows that are not cut have none in x, planes that
+ *  are not cut none in y. */
 int first_side(void);
 
 void create_channels(Block *block);

@@ -36,23 +36,37 @@ static int neighbour(int y, int z)
     return (at[1] + z + grid[1]) % grid[1] * grid[0] + (at[0] + y + grid[0]) % grid[0];
 }
 
-/* All four faces of a step. */
-static void exchange(float *v, MPI_Datatype rows)
+static void exchange_planes(const float *v, MPI_Request request[4])
 {
-    MPI_Request request[8];
-    MPI_Status  status[8];
-    int         plane = n[0] * n[1], side = n[0] * n[2];
+    int plane = n[0] * n[1];
 
     MPI_Irecv(ghost[BELOW], plane, MPI_FLOAT, neighbour(0, -1), 0, MPI_COMM_WORLD, &request[0]);
     MPI_Irecv(ghost[ABOVE], plane, MPI_FLOAT, neighbour(0, 1), 1, MPI_COMM_WORLD, &request[1]);
-    MPI_Irecv(ghost[SOUTH], side, MPI_FLOAT, neighbour(-1, 0), 2, MPI_COMM_WORLD, &request[2]);
-    MPI_Irecv(ghost[NORTH], side, MPI_FLOAT, neighbour(1, 0), 3, MPI_COMM_WORLD, &request[3]);
     MPI_Isend(v + row(0, n[2] - 1), plane, MPI_FLOAT, neighbour(0, 1), 0, MPI_COMM_WORLD,
-              &request[4]);
-    MPI_Isend(v, plane, MPI_FLOAT, neighbour(0, -1), 1, MPI_COMM_WORLD, &request[5]);
-    MPI_Isend(v + row(n[1] - 1, 0), 1, rows, neighbour(1, 0), 2, MPI_COMM_WORLD, &request[6]);
-    MPI_Isend(v, 1, rows, neighbour(-1, 0), 3, MPI_COMM_WORLD, &request[7]);
-    MPI_Waitall(8, request, status);
+              &request[2]);
+    MPI_Isend(v, plane, MPI_FLOAT, neighbour(0, -1), 1, MPI_COMM_WORLD, &request[3]);
+}
+
+static void exchange_rows(const float *v, MPI_Datatype rows, MPI_Request request[4])
+{
+    int side = n[0] * n[2];
+
+    MPI_Irecv(ghost[SOUTH], side, MPI_FLOAT, neighbour(-1, 0), 2, MPI_COMM_WORLD, &request[0]);
+    MPI_Irecv(ghost[NORTH], side, MPI_FLOAT, neighbour(1, 0), 3, MPI_COMM_WORLD, &request[1]);
+    MPI_Isend(v + row(n[1] - 1, 0), 1, rows, neighbour(1, 0), 2, MPI_COMM_WORLD, &request[2]);
+    MPI_Isend(v, 1, rows, neighbour(-1, 0), 3, MPI_COMM_WORLD, &request[3]);
+}
+
+/* The faces of a step: all four, or two where planes are whole. */
+static void exchange(const float *v, MPI_Datatype rows)
+{
+    MPI_Request request[8];
+    MPI_Status  status[8];
+
+    exchange_planes(v, request);
+    if (grid[0] > 1)
+        exchange_rows(v, rows, request + 4);
+    MPI_Waitall(grid[0] > 1 ? 8 : 4, request, status);
 }
 
 static void sweep_row(float *restrict to, const float *restrict c, const float *restrict y,
@@ -67,6 +81,14 @@ static void sweep_row(float *restrict to, const float *restrict c, const float *
     to[last] = (c[last] + c[last - 1] + c[0] + y[last] + s[last] + a[last] + d[last]) * seventh;
 }
 
+/* The rows beyond a plane: those that came, or its own at the other end. */
+static const float *beyond(const float *from, int side, int k)
+{
+    if (grid[0] > 1)
+        return ghost[side] + row(k, 0);
+    return from + row(side == SOUTH ? n[1] - 1 : 0, k);
+}
+
 static void sweep(float *to, const float *from)
 {
     size_t north = row(1, 0), up = row(0, 1);
@@ -75,8 +97,8 @@ static void sweep(float *to, const float *from)
         for (int j = 0; j < n[1]; j++) {
             const float *c = from + row(j, k);
 
-            sweep_row(to + row(j, k), c, j + 1 < n[1] ? c + north : ghost[NORTH] + row(k, 0),
-                      j > 0 ? c - north : ghost[SOUTH] + row(k, 0),
+            sweep_row(to + row(j, k), c, j + 1 < n[1] ? c + north : beyond(from, NORTH, k),
+                      j > 0 ? c - north : beyond(from, SOUTH, k),
                       k + 1 < n[2] ? c + up : ghost[ABOVE] + row(j, 0),
                       k > 0 ? c - up : ghost[BELOW] + row(j, 0));
         }

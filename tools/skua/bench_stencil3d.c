@@ -15,19 +15,22 @@ static const int ratios[] = {1, 8, 64}; /* blocks on each PE */
 
 /* ---- running ------------------------------------------------------------- */
 
-static void run_skua(struct results *results, const struct bench_host *host, int ratio)
+/* One job for each way: each cuts the grid as suits it. */
+static void run_way(struct results *results, const struct bench_host *host, int ratio,
+                    const char *options, const char *way)
 {
     char arguments[160];
 
     snprintf(arguments, sizeof arguments,
-             "--size=" SIZE " --steps=" STEPS " --repeat=" REPEAT " --per-pe=%d --series=skua",
-             ratio);
-    bench_run_app(results, host, "stencil3d", "-n 2", arguments);
-    snprintf(arguments, sizeof arguments,
-             "--size=" SIZE " --steps=" STEPS " --repeat=" REPEAT
-             " --per-pe=%d --series=learned --messages",
-             ratio);
-    bench_run_app(results, host, "stencil3d", "-n 2 --set=learn_channels=1", arguments);
+             "--size=" SIZE " --steps=" STEPS " --repeat=" REPEAT " --per-pe=%d %s", ratio, way);
+    bench_run_app(results, host, "stencil3d", options, arguments);
+}
+
+static void run_skua(struct results *results, const struct bench_host *host, int ratio)
+{
+    run_way(results, host, ratio, "-n 2", "--series=skua --messages --channels");
+    run_way(results, host, ratio, "-n 2 --set=learn_channels=1", "--series=learned --messages");
+    run_way(results, host, ratio, "-n 2", "--series=skua --lent");
 }
 
 static void run_mpi(struct results *results, const struct bench_host *host, const char *mpi)
