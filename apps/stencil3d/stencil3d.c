@@ -71,6 +71,8 @@ void Block_on_create(Block *b)
         each += face_of(b, side);
     for (int side = 0; side < SIDES; side++)
         b->neighbour[side] = neighbour(b, side);
+    b->self  = Block_self(b);
+    b->first = place(b, 0) == 0 && place(b, 1) == 0 && place(b, 2) == 0;
     b->cells = at = skua_channel_alloc(2 * each * sizeof *at);
     memset(at, 0, 2 * each * sizeof *at);
     for (struct set *set = b->set; set < b->set + 2; set++, at += cells_of(b)) {
@@ -279,7 +281,7 @@ static void arrived(void *arg)
     if (++set->filled < SIDES - first_side())
         return;
     set->filled = 0;
-    Block_filled(Block_self(set->of), set->sweep);
+    Block_filled(set->of->self, set->sweep);
 }
 
 void create_channels(Block *b)
@@ -370,9 +372,7 @@ static void sweep_row(float *restrict to, const float *restrict u, const float *
 
 static void show_progress(Block *b)
 {
-    Block_position at = Block_index(b);
-
-    if (!at.i && !at.j && !at.k && b->steps % 16 == 0)
+    if (b->first && b->steps % 16 == 0)
         ways_progress(&b->shown, b->steps, options.steps);
 }
 

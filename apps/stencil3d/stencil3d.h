@@ -40,7 +40,8 @@ struct Block {
     float     *cells; /* memory for all                                  */
     struct set set[2];
 
-    Block_element neighbour[SIDES];
+    Block_element self, neighbour[SIDES];
+    bool          first; /* of all: it shows progress */
 };
 
 /** The first side of a block that another is on: rows that are not cut have none in x, planes that

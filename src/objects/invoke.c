@@ -358,6 +358,17 @@ static void send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t
     post_away(self, pe, ref, msg);
 }
 
+/* Calls a method of an object, as a function; false: it is not here, or not that simple. */
+static bool run_now(struct ski_object *object, const struct ski_entry *what, const skua_ref *ref,
+                    skua_entry entry, const void *data, size_t bytes)
+{
+    if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what))
+        return false;
+    ski_check_entry("skua_invoke_now", object->of, what, &ref->index);
+    ski_entry_run_on(object, what, entry.id, data, bytes);
+    return true;
+}
+
 /* All cases. */
 static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entry entry,
                                                   const void *data, size_t bytes)
@@ -367,11 +378,13 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
     struct ski_collection  *all;
     struct ski_object      *object;
 
+    object = find_here(self->objects, ref, &all);
+    if (what->flags & SKUA_ENTRY_INLINE && run_now(object, what, ref, entry, data, bytes))
+        return;
     if (what->flags) {
         skua_invoke(*ref, entry, ski_msg_copy(self, entry.id, data, bytes));
         return;
     }
-    object = find_here(self->objects, ref, &all);
     if (object) {
         ski_check_entry("skua_invoke_copy", all, what, &ref->index);
         post_here(self, object, ski_msg_copy(self, entry.id, data, bytes));
@@ -493,12 +506,8 @@ void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t by
     struct ski_collection  *all;
     struct ski_object      *object = find_here(self->objects, &ref, &all);
 
-    if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what)) {
+    if (!run_now(object, what, &ref, entry, data, bytes))
         skua_invoke_copy_to(&ref, entry, data, bytes);
-        return;
-    }
-    ski_check_entry(__func__, all, what, &ref.index);
-    ski_entry_run_on(object, what, entry.id, data, bytes);
 }
 
 int skua_where(skua_ref ref)
