@@ -21,7 +21,7 @@ static const char *const series_name[SERIES] = {"channel", "channel-heap", "mess
 /* Of a PE. */
 struct side {
     BENCH_APART char *buffer[2]; /* received into: SHARED, HEAP */
-    char             *source;
+    char             *source[2]; /* sent from */
     skua_channel      in;
     skua_sender      *out;
     double            start, best;
@@ -45,7 +45,7 @@ static size_t bytes_of(const struct side *side)
 static void put(struct side *side)
 {
     if (side->series == MESSAGE)
-        skua_send_copy(1 - skua_pe(), data_handler, side->source, bytes_of(side));
+        skua_send_copy(1 - skua_pe(), data_handler, side->source[HEAP], bytes_of(side));
     else
         skua_channel_put(side->out);
 }
@@ -136,7 +136,6 @@ static void on_setting(skua_msg *msg)
 {
     struct side   *side    = self();
     struct setting setting = *(struct setting *)skua_msg_data(msg);
-    skua_layout    from;
 
     skua_msg_free(msg);
     if (skua_pe() == 1) {
@@ -144,9 +143,11 @@ static void on_setting(skua_msg *msg)
         side->series = setting.series;
         side->size   = setting.size;
     }
-    from = skua_layout_of(side->source, bytes_of(side));
-    if (side->series < MESSAGE)
+    if (side->series < MESSAGE) {
+        skua_layout from = skua_layout_of(side->source[side->series], bytes_of(side));
+
         side->out = skua_channel_open(setting.in, &from);
+    }
     if (skua_pe() == 1)
         tell(side);
     else
@@ -180,11 +181,13 @@ static void start(int argc, char **argv)
     if (skua_pes() != 2)
         skua_abort("run me on two PEs: skuarun -n 2");
     side->buffer[SHARED] = skua_channel_alloc(BENCH_BYTES);
+    side->source[SHARED] = skua_channel_alloc(BENCH_BYTES);
     side->buffer[HEAP]   = aligned_alloc(128, BENCH_BYTES); /* as those of floor.c */
-    side->source         = aligned_alloc(128, BENCH_BYTES);
-    for (int i = 0; i < 2; i++)
+    side->source[HEAP]   = aligned_alloc(128, BENCH_BYTES);
+    for (int i = 0; i < 2; i++) {
         memset(side->buffer[i], 1, BENCH_BYTES);
-    memset(side->source, 2, BENCH_BYTES);
+        memset(side->source[i], 2, BENCH_BYTES);
+    }
     side->size = 1;
     skua_sync();
     if (skua_pe() == 0)

@@ -335,9 +335,15 @@ static void ring(struct ski_pe *self)
         ski_pe_rung(self);
         return;
     }
-    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT)) {
         channel->lent = cell->message;
-    else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
+    } else if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_HELP))) {
+        struct ski_together *all = (struct ski_together *)cell->message;
+
+        ski_pe_rung(self);
+        ski_together_help(all);
+        return;
+    } else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
         unpack(channel, cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
         ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);

@@ -130,6 +130,7 @@ enum ski_channel_kind {
     SKI_CHANNEL_PLACED, /* they are in their place                              */
     SKI_CHANNEL_STAGED, /* they are at the address behind the head, on this host */
     SKI_CHANNEL_LENT,   /* as described at the address behind the head          */
+    SKI_CHANNEL_HELP,   /* doorbells alone: pieces are to be copied (channel_together.c) */
     SKI_CHANNEL_POLLED, /* to oneself: report what has come                     */
     SKI_CHANNEL_MANY,   /* for several channels (channel_many.c)                */
 };
@@ -150,16 +151,17 @@ struct skua_sender {
     size_t            bytes;
 
     /* The rest. */
-    ski_put_fn          copied;  /* the way of what cannot be lent */
-    char               *staging; /* memory of ours, of so many places, or NULL */
-    uint32_t            places, place;
-    bool                once;    /* it is used once, and then forgotten */
-    bool                lends;   /* the data stay as they are until the receiver is ready */
-    struct ski_channel *channel; /* of this host, or NULL */
-    struct ski_path     path;    /* to its place, or to one block */
-    skua_layout         layout;  /* simple, of our buffer */
-    ski_put_fn          unchecked;
-    struct ski_many    *many;
+    ski_put_fn           copied;  /* the way of what cannot be lent */
+    char                *staging; /* memory of ours, of so many places, or NULL */
+    uint32_t             places, place;
+    struct ski_together *together; /* for who copies with us, or NULL */
+    bool                 once;     /* it is used once, and then forgotten */
+    bool                 lends;    /* the data stay as they are until the receiver is ready */
+    struct ski_channel  *channel;  /* of this host, or NULL */
+    struct ski_path      path;     /* to its place, or to one block */
+    skua_layout          layout;   /* simple, of our buffer */
+    ski_put_fn           unchecked;
+    struct ski_many     *many;
 
     /* In checked mode. */
     uint64_t     puts; /* of this sender */
@@ -173,6 +175,15 @@ struct skua_sender {
 /** Ring, when the data are in their place or, with another @p kind, where @p at tells. */
 void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel_kind kind,
                       void *at);
+
+/** Ask the receiver for help, if there is room for a doorbell. */
+void ski_channel_ask(struct ski_pe *self, skua_sender *sender, struct ski_together *all);
+
+/** A put that the sender copies; one that the receiver may help to copy, and its help. */
+void                 ski_put_block(skua_sender *sender, const char *from);
+void                 ski_put_together(skua_sender *sender, const char *from);
+void                 ski_together_help(struct ski_together *all);
+struct ski_together *ski_together_new(struct ski_pe *self, char *to, size_t bytes);
 
 /** Ring for a channel of our own PE. */
 void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent);

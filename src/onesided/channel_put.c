@@ -23,6 +23,8 @@
 
 #define SPLIT_LEAST 8192 /* data from here on are sent to other hosts from where they are */
 
+#define TOGETHER_LEAST ((size_t)256 << 10) /* from here on the receiver is asked for help */
+
 #define WAKE_LEAST ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)
 
@@ -103,6 +105,17 @@ void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel
     publish(self, sender, cell, tail, kind == SKI_CHANNEL_PLACED ? 0 : SKI_BELL(kind));
 }
 
+void ski_channel_ask(struct ski_pe *self, skua_sender *sender, struct ski_together *all)
+{
+    uint64_t         tail;
+    struct ski_cell *cell = reserve(sender, &tail);
+
+    if (!cell)
+        return;
+    cell->message = (void *)all;
+    publish(self, sender, cell, tail, SKI_BELL(SKI_CHANNEL_HELP));
+}
+
 /* ---- the ways ------------------------------------------------------------------------ */
 
 static void put_cell(skua_sender *sender, const char *from)
@@ -146,7 +159,7 @@ static SKI_COLD void copy_and_wake(struct ski_pe *self, const skua_sender *sende
     ski_copy(sender->to + before, from + before, WAKE_AHEAD);
 }
 
-static void put_block(skua_sender *sender, const char *from)
+void ski_put_block(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
@@ -269,7 +282,8 @@ static bool reaches(const struct ski_pe *self, const struct ski_channel *channel
 }
 
 /* Into memory that we reach. */
-static void aim_directly(skua_sender *sender, const struct ski_channel *channel)
+static void aim_directly(struct ski_pe *self, skua_sender *sender,
+                         const struct ski_channel *channel)
 {
     skua_layout block = skua_layout_of(channel->to, channel->bytes);
 
@@ -279,7 +293,11 @@ static void aim_directly(skua_sender *sender, const struct ski_channel *channel)
     if (sender->path.kind != SKI_PATH_BLOCK)
         sender->put = put_shape;
     else
-        sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? put_block : put_small;
+        sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_put_block : put_small;
+    if (sender->put == ski_put_block && sender->inbox && sender->bytes >= TOGETHER_LEAST)
+        sender->together = ski_together_new(self, sender->to, sender->bytes);
+    if (sender->together)
+        sender->put = ski_put_together;
 }
 
 static void aim_at_cell(skua_sender *sender)
@@ -315,7 +333,7 @@ static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channe
     else if (sender->bytes <= SKI_CELL_DATA && !own)
         aim_at_cell(sender);
     else if (reaches(self, channel))
-        aim_directly(sender, channel);
+        aim_directly(self, sender, channel);
     else
         sender->put = through_receiver(self, sender);
     if (sender->lends && channel->view)
@@ -352,8 +370,11 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
         ski_pool_free(&self->pool, sender->staging);
     if (sender->lent)
         ski_pool_free(&self->pool, sender->lent);
-    sender->staging = NULL;
-    sender->lent    = NULL;
+    if (sender->together)
+        ski_pool_free(&self->pool, sender->together);
+    sender->staging  = NULL;
+    sender->lent     = NULL;
+    sender->together = NULL;
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------
