@@ -16,7 +16,7 @@
 #define EACH   12     /* channels that a PE receives on, in the graph */
 #define MARGIN 24     /* bytes around a buffer that must not change   */
 #define GAP    0xa5   /* what is between blocks                       */
-#define LARGE  300000 /* bytes of the largest                         */
+#define LARGE  600000 /* bytes of the largest                         */
 
 enum memory { ARENA, HEAP, REGION, KINDS };
 

@@ -23,7 +23,7 @@
 
 #define SPLIT_LEAST 8192 /* data from here on are sent to other hosts from where they are */
 
-#define TOGETHER_LEAST ((size_t)256 << 10) /* from here on the receiver is asked for help */
+#define TOGETHER_LEAST ((size_t)384 << 10) /* from here on the receiver is asked for help */
 
 #define WAKE_LEAST ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)

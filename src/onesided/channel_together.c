@@ -20,7 +20,7 @@
 #include "core/pe.h"
 #include "onesided/channel.h"
 
-#define PIECE ((size_t)64 << 10)
+#define PIECE ((size_t)128 << 10)
 #define SPINS 1000
 
 /* In the arena. */
