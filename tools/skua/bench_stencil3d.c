@@ -124,10 +124,11 @@ static void print(const struct results *r)
 
 /* ---- plot ---------------------------------------------------------------- */
 
-static void draw(struct curve *curve, const struct results *r, const char *series)
+/* What has one block only is drawn as a level. */
+static void draw(struct curve *curve, const struct results *r, const char *series, bool level)
 {
     for (size_t i = 0; i < RATIOS; i++) {
-        double y = step(r, series, ratios[i]);
+        double y = step(r, series, level ? 1 : ratios[i]);
 
         if (y == 0)
             continue;
@@ -140,17 +141,21 @@ static void plot(const struct results *r, FILE *to)
 {
     struct curve curve[] = {
         {.name = "skua, messages", .colour = "#1f77b4", .dash = ""},
-        {.name = "skua, messages, learned", .colour = "#1f77b4", .dash = "5 3"},
+        {.name = "skua, learned", .colour = "#1f77b4", .dash = "5 3"},
         {.name = "skua, channels", .colour = "#d62728", .dash = ""},
         {.name = "skua, lent", .colour = "#2ca02c", .dash = ""},
+        {.name = "Open MPI, 1 block", .colour = "#7f7f7f", .dash = "4 3"},
+        {.name = "MPICH, 1 block", .colour = "#8c564b", .dash = "4 3"},
     };
     struct plot picture = {"Stencil of 7 points, 2 PEs", "blocks on each PE", "us a step", curve,
-                           4};
+                           6};
 
-    draw(&curve[0], r, "skua-messages");
-    draw(&curve[1], r, "learned-messages");
-    draw(&curve[2], r, "skua-channels");
-    draw(&curve[3], r, "skua-lent");
+    draw(&curve[0], r, "skua-messages", false);
+    draw(&curve[1], r, "learned-messages", false);
+    draw(&curve[2], r, "skua-channels", false);
+    draw(&curve[3], r, "skua-lent", false);
+    draw(&curve[4], r, "openmpi", true);
+    draw(&curve[5], r, "mpich", true);
     plot_write(&picture, to);
 }
 
