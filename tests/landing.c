@@ -15,6 +15,7 @@
 
 #include "tap.h"
 
+#define PERIOD  64 /* steps until references begin anew */
 #define ROWS    40
 #define COLUMNS 5 /* of a matrix; its first two and its last two are what neighbours get */
 
@@ -137,14 +138,23 @@ static skua_layout ghost(const struct cell *c, int64_t step, int64_t side)
     return column(c->ghost[step % 2] + side, SIDES, rows_of(step));
 }
 
+/* The step of a message that may come now, or -1. */
+static int64_t step_of(const struct cell *c, int64_t reference)
+{
+    for (int64_t step = c->step; step <= c->step + 1; step++)
+        if (step % PERIOD == reference)
+            return step;
+    return -1;
+}
+
 /* A ghost column is free from when the step before the last is over. */
-static bool land(void *self, int64_t step, const void *head, skua_layout *to)
+static bool land(void *self, int64_t reference, const void *head, skua_layout *to)
 {
     struct cell *c    = self;
-    int64_t      side = ((const struct head *)head)->side;
+    int64_t      side = ((const struct head *)head)->side, step = step_of(c, reference);
 
     CHECK(side == LEFT || side == RIGHT);
-    if (step > c->step + 1 || step < c->step || tap_random(&c->random) % 8 == 0)
+    if (step < 0 || tap_random(&c->random) % 8 == 0)
         return false;
     *to = ghost(c, step, side);
     return true;
@@ -163,7 +173,7 @@ static void send(struct cell *c)
         for (size_t k = 0; k < rows_of(c->step); k++)
             ((float *)from.at)[k * COLUMNS] = value(i, c->step, side, (int)k);
         skua_invoke_landing(skua_element(skua_collection_of(c), skua_index1(to)), column_entry,
-                            c->step, &head, sizeof head, &from);
+                            c->step % PERIOD, &head, sizeof head, &from);
         memset(c->mine, -1, ROWS * COLUMNS * sizeof(float)); /* it is ours again at once */
     }
 }
@@ -192,7 +202,7 @@ static void take(struct cell *c, skua_msg *msg)
     const struct head *head = skua_landing_head(msg, &bytes);
     skua_layout        to   = ghost(c, c->step, head->side);
 
-    CHECK(bytes == sizeof *head && skua_landing_reference(msg) == c->step);
+    CHECK(bytes == sizeof *head && skua_landing_reference(msg) == c->step % PERIOD);
     skua_layout_copy(&to, skua_landing_data(msg));
     skua_msg_free(msg);
     if (++c->got == SIDES)
@@ -249,7 +259,7 @@ static void on_column(void *self, skua_msg *msg)
     struct cell       *c    = self;
     const struct head *head = skua_landing_head(msg, NULL);
 
-    if (skua_landing_reference(msg) == c->step && c->waits) {
+    if (skua_landing_reference(msg) == c->step % PERIOD && c->waits) {
         take(c, msg);
         return;
     }

@@ -46,7 +46,7 @@ static void put_head_struct(struct writer *to, const char *stem, const struct en
         put_parameter(to, p);
         put(to, ";\n");
     }
-    put(to, "};\n\n");
+    put(to, "};\n\n_Static_assert(_Alignof(struct %s) <= 8, \"see skua/landing.h\");\n\n", stem);
 }
 
 /* ---- what arrived -------------------------------------------------------------------------- */
@@ -80,6 +80,10 @@ void emit_landing_wire(struct files to, const struct class *class, const struct 
 {
     const char *stem = stem_of(class, entry);
 
+    put(to.source, "_Static_assert((");
+    put_bare_type(to.source, entry->parameters->type, 0);
+    put(to.source, ")0.5 == 0, \"%s: `%.*s' must be an integer\");\n\n", title_of(class, entry),
+        NAME(entry->parameters));
     if (has_head(entry))
         put_head_struct(to.source, stem, entry);
     put_length_function(to.source, stem, entry, landing_of(entry));

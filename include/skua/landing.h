@@ -54,8 +54,8 @@ typedef bool (*skua_land_fn)(void *self, int64_t reference, const void *head, sk
 SKUA_API skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
                                           skua_land_fn land, unsigned flags);
 
-/** Send.  Messages with the same head that are on their way to an object at once must differ in
- *  their reference. */
+/** Send.  The head need be aligned for 8 bytes, no more.  Messages with the same head that are on
+ * their way to an object at once must differ in their reference. */
 SKUA_API void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference,
                                   const void *head, size_t bytes, const skua_layout *from);
 
@@ -67,8 +67,9 @@ SKUA_API const void *skua_landing_head(const skua_msg *msg, size_t *bytes);
 /** Where the data are; as long as the message is not freed. */
 SKUA_API const skua_layout *skua_landing_data(skua_msg *msg);
 
-/** Take back what `land` has promised for an object: its memory is its own again.  Happens by
- *  itself when it moves or is deleted. */
+/** Take back what `land` has promised for an object: nothing more lands there.  (Messages that it
+ *  has had, and keeps, may still show their data there.)  Happens by itself when it moves or is
+ *  deleted; not to be called by `land`. */
 SKUA_API void skua_landing_withdraw(void *self);
 
 /** How many messages have landed on this PE without travelling inside of a message. */

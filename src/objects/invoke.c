@@ -7,6 +7,7 @@
 #include "base/copy.h"
 #include "core/handler.h"
 #include "objects/everyone.h"
+#include "objects/landing.h"
 #include "objects/locate.h"
 
 /* Messages to objects that are here, of up to SMALL bytes, are allocated from a magazine
@@ -246,6 +247,16 @@ void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry 
     post_here(self, object, msg);
 }
 
+void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry entry,
+                   skua_msg *msg)
+{
+    msg->handler = (uint16_t)entry.id;
+    msg->source  = self->pe;
+    if (ski_entries[entry.id].flags & SKUA_ENTRY_EXPEDITED)
+        skua_msg_set_expedited(msg, true);
+    ski_msg_post(self, pe, msg->handler, ski_msg_address(msg, ref->of.id, &ref->index));
+}
+
 /* As find_quick(), wherever it lies: beside where its key says if that place was taken. */
 static inline struct ski_object *find_key(const struct ski_collection *all, const skua_ref *ref)
 {
@@ -329,6 +340,8 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     if (what->flags & SKUA_ENTRY_SYNC)
         ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
                    what->of->def.name, what->name, ski_ref_text(&ref));
+    if (SKI_UNLIKELY(what->flags & SKI_ENTRY_LANDS))
+        msg = ski_landing_sent_on(msg);
     ski_msg_strip(msg);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;

@@ -31,6 +31,10 @@ uint64_t ski_small_stamp(int pe);
 void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry entry,
                      skua_msg *msg);
 
+/** Send a new message to a PE, whatever we believe about its object. */
+void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry entry,
+                   skua_msg *msg);
+
 /** The function of all handlers that are entries. */
 void ski_on_invoke(skua_msg *msg);
 

@@ -58,17 +58,18 @@ static bool send_apart(struct ski_pe *self, const skua_ref *ref, skua_entry entr
                        struct ski_landing *like, const void *head, const skua_layout *simple)
 {
     struct ski_berth  *berth = ski_lane_claim(self, ref, entry, like, head);
-    struct ski_object *here;
+    struct ski_object *object;
     skua_msg          *msg;
+    int                pe;
 
     if (!berth)
         return false;
-    msg  = new_message(like, head, 0);
-    here = ski_lane_put(self, berth, msg, simple);
-    if (here)
-        ski_invoke_here(self, here, entry, msg);
+    msg    = new_message(like, head, 0);
+    object = ski_lane_put(self, berth, msg, simple, &pe);
+    if (pe == self->pe)
+        ski_invoke_here(self, object, entry, msg);
     else
-        skua_invoke(*ref, entry, msg);
+        ski_invoke_at(self, pe, ref, entry, msg);
     return true;
 }
 
@@ -106,21 +107,51 @@ static SKI_COLD _Noreturn void malformed(const struct ski_entry *entry, const sk
                msg->bytes, msg->source, entry->of->def.name, entry->name);
 }
 
+static bool is_whole(const skua_msg *msg)
+{
+    return is_sound(ski_landing_of(msg), msg->bytes, false);
+}
+
+/* Its data are elsewhere. */
+static bool is_apart(const skua_msg *msg)
+{
+    return is_sound(ski_landing_of(msg), msg->bytes, true);
+}
+
+/* What it has been on its way is of no use any more, and not to be believed by who gets it next. */
+static void arrived(struct ski_landing *landing)
+{
+    landing->lane  = NULL;
+    landing->whole = NULL;
+}
+
 void ski_landing_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
     struct ski_lane *lane;
 
-    if (msg->bytes < sizeof(struct ski_landing))
+    if (!is_whole(msg) && !is_apart(msg))
         malformed(entry, msg);
     ski_landing_of(msg)->apart = 0;
     lane                       = ski_lane_arrived(object, msg);
     msg                        = ski_landing_whole(msg);
-    if (!is_sound(ski_landing_of(msg), msg->bytes, ski_landing_of(msg)->apart))
+    if (!ski_landing_of(msg)->apart && !is_whole(msg))
         malformed(entry, msg);
+    arrived(ski_landing_of(msg));
     ski_msg_strip(msg);
     entry->entry(object + 1, msg);
     if (lane)
         ski_lane_after(object, lane);
+}
+
+skua_msg *ski_landing_sent_on(skua_msg *msg)
+{
+    skua_msg *copy;
+
+    if (!is_apart(msg) || !ski_landing_of(msg)->apart)
+        return msg;
+    copy = ski_landing_copy(msg);
+    skua_msg_free(msg);
+    return copy;
 }
 
 static const skua_layout *view_of(struct ski_landing *landing)
@@ -156,13 +187,13 @@ bool ski_landing_came(skua_msg *msg)
     if (!is_sound(landing, msg->bytes, false))
         return false;
     landing->apart = 0;
-    landing->whole = NULL;
+    arrived(landing);
     return true;
 }
 
 skua_msg *ski_landing_whole(skua_msg *msg)
 {
-    skua_msg *whole = ski_landing_of(msg)->whole;
+    skua_msg *whole = is_apart(msg) ? ski_landing_of(msg)->whole : NULL;
     size_t    bytes;
 
     if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0)

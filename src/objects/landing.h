@@ -24,11 +24,11 @@ struct ski_landing {
     int64_t          reference;
     uint64_t         bytes;  /* of data                                                */
     uint32_t         head;   /* bytes of it                                            */
-    uint32_t         apart;  /* the data have landed, where the view says              */
-    struct ski_lane *lane;   /* of the sender's host: lane.h; NULL: there is none      */
+    uint32_t         apart;  /* the receiver's: the data have landed, where the view says */
+    struct ski_lane *lane;   /* on its way inside of a host: lane.h; or NULL           */
     uint64_t         number; /* of messages on it, from 1 on                           */
     int64_t          step;   /* what the next reference will be beyond; 0: not known   */
-    skua_msg        *whole;  /* this one with its data, or NULL                        */
+    skua_msg        *whole;  /* likewise: this one with its data, or NULL              */
 };
 
 _Static_assert(sizeof(struct ski_landing) + 8 == SKI_CACHE_LINE, "see above");
@@ -54,6 +54,9 @@ void ski_landing_run(struct ski_object *object, const struct ski_entry *entry, s
 
 /** A message of such an entry with its data: itself, or another that takes its place. */
 skua_msg *ski_landing_whole(skua_msg *msg);
+
+/** One that its receiver sends on to such an entry: with its data. */
+skua_msg *ski_landing_sent_on(skua_msg *msg);
 
 /** A copy of one, with its data; whether one that has come from elsewhere is such a copy. */
 skua_msg *ski_landing_copy(const skua_msg *msg);

@@ -58,6 +58,7 @@ struct ski_lane {
     uint8_t          ahead;      /* so many messages beyond the last have a berth */
     bool             wanted : 1; /* more should have                              */
     bool             near : 1;   /* the sender is of our process                  */
+    bool             rival : 1;  /* the holder has others of its kind             */
 
     _Alignas(SKI_CACHE_LINE) unsigned char head[HEAD];
 };
@@ -305,15 +306,16 @@ struct ski_berth *ski_lane_claim(struct ski_pe *self, const skua_ref *ref, skua_
 }
 
 struct ski_object *ski_lane_put(struct ski_pe *self, struct ski_berth *berth, skua_msg *msg,
-                                const skua_layout *from)
+                                const skua_layout *from, int *pe)
 {
-    struct ski_object *here = berth->pe == self->pe ? berth->object : NULL;
+    struct ski_object *object = berth->object;
 
+    *pe = berth->pe;
     ski_path_copy(path_between(self->objects->lanes, berth->shape, from), berth->at, from->at);
     berth->msg = msg;
     atomic_store_explicit(&berth->state, word(ski_landing_of(msg)->number, LANDED),
                           memory_order_release);
-    return here;
+    return object;
 }
 
 /* ---- holders ----------------------------------------------------------------------------------
@@ -340,6 +342,60 @@ static struct holder *holder_of(struct ski_lanes *lanes, struct ski_object *obje
     return holder;
 }
 
+/* The state of a berth that is not armed any more, and that nobody copies to. */
+static unsigned disarm(struct ski_berth *berth)
+{
+    uint64_t state = atomic_load_explicit(&berth->state, memory_order_acquire);
+
+    if ((state & 3) == ARMED &&
+        atomic_compare_exchange_strong_explicit(&berth->state, &state, word(0, IDLE),
+                                                memory_order_acquire, memory_order_acquire))
+        return IDLE;
+    for (; (state & 3) == BUSY; state = atomic_load_explicit(&berth->state, memory_order_acquire))
+        sched_yield();
+    return state & 3;
+}
+
+static void want(struct ski_lane *lane, bool wanted)
+{
+    lane->holder->wanted += wanted;
+    lane->holder->wanted -= lane->wanted;
+    lane->wanted = wanted;
+}
+
+/* The pattern is broken: what was promised is taken back, if it is not used already. */
+static void expect_nothing(struct ski_lane *lane)
+{
+    for (struct ski_berth *berth = lane->berth; berth < lane->berth + DEEP; berth++)
+        if ((atomic_load_explicit(&berth->state, memory_order_relaxed) & 3) == ARMED)
+            disarm(berth);
+    lane->ahead = 0;
+    want(lane, false);
+}
+
+static bool is_of_kind(const struct ski_lane *lane, const skua_msg *msg)
+{
+    const struct ski_landing *landing = ski_landing_of(msg);
+
+    return lane->entry == msg->handler && landing->head <= HEAD &&
+           memcmp(lane->head, ski_landing_head(landing), landing->head) == 0;
+}
+
+/* A message has come otherwise than on those lanes that expected one of its kind: its sender has
+ * moved, say.  True: there are such. */
+static bool disappoint(const struct holder *holder, const struct ski_lane *lane,
+                       const skua_msg *msg)
+{
+    bool rivals = false;
+
+    for (struct ski_lane *each = holder->first; each; each = each->next)
+        if (each != lane && is_of_kind(each, msg)) {
+            each->rival = rivals = true;
+            expect_nothing(each);
+        }
+    return rivals;
+}
+
 /* The first message on a lane, here: the object is the one that answers on it. */
 static void adopt(struct ski_lane *lane, struct ski_object *object, const skua_msg *msg)
 {
@@ -357,13 +413,7 @@ static void adopt(struct ski_lane *lane, struct ski_object *object, const skua_m
     lane->wanted = false;
     lane->ahead  = 0;
     memcpy(lane->head, ski_landing_head(landing), landing->head);
-}
-
-static void want(struct ski_lane *lane, bool wanted)
-{
-    lane->holder->wanted += wanted;
-    lane->holder->wanted -= lane->wanted;
-    lane->wanted = wanted;
+    lane->rival = disappoint(holder, lane, msg);
 }
 
 /* ---- arriving ----------------------------------------------------------------------------------
@@ -372,7 +422,8 @@ static void want(struct ski_lane *lane, bool wanted)
 /* The lane that a message names; NULL: none that means something here. */
 static struct ski_lane *named(const struct ski_pe *self, const skua_msg *msg)
 {
-    struct ski_lane *lane = ski_landing_of(msg)->lane;
+    struct ski_lane *lane =
+        msg->bytes >= sizeof(struct ski_landing) ? ski_landing_of(msg)->lane : NULL;
 
     if (!lane || ski_job_index(self->job, msg->source) < 0 ||
         (uintptr_t)lane % SKI_CACHE_LINE != 0 || ski_landing_of(msg)->head > HEAD ||
@@ -406,29 +457,6 @@ static void take_berth(struct ski_berth *berth, skua_msg *msg)
         atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_relaxed);
 }
 
-/* The state of a berth that is not armed any more, and that nobody copies to. */
-static unsigned disarm(struct ski_berth *berth)
-{
-    uint64_t state = atomic_load_explicit(&berth->state, memory_order_acquire);
-
-    if ((state & 3) == ARMED &&
-        atomic_compare_exchange_strong_explicit(&berth->state, &state, word(0, IDLE),
-                                                memory_order_acquire, memory_order_acquire))
-        return IDLE;
-    for (; (state & 3) == BUSY; state = atomic_load_explicit(&berth->state, memory_order_acquire))
-        sched_yield();
-    return state & 3;
-}
-
-/* The pattern is broken: what was promised is taken back, if it is not used already. */
-static void expect_nothing(struct ski_lane *lane)
-{
-    for (struct ski_berth *berth = lane->berth; berth < lane->berth + DEEP; berth++)
-        if ((atomic_load_explicit(&berth->state, memory_order_relaxed) & 3) == ARMED)
-            disarm(berth);
-    lane->ahead = 0;
-}
-
 /* Numbers come in any order: how many are missing below the highest. */
 static void count(struct ski_lane *lane, uint64_t number)
 {
@@ -443,15 +471,29 @@ static void count(struct ski_lane *lane, uint64_t number)
     lane->last  = number;
 }
 
+/* On no lane. */
+static void came_otherwise(const struct ski_object *object, const skua_msg *msg)
+{
+    const struct ski_lanes *lanes  = ski_self->objects->lanes;
+    const struct holder    *holder = lanes ? find_holder(lanes, object) : NULL;
+
+    if (holder)
+        disappoint(holder, NULL, msg);
+}
+
 struct ski_lane *ski_lane_arrived(struct ski_object *object, skua_msg *msg)
 {
     const struct ski_landing *landing = ski_landing_of(msg);
     struct ski_lane          *lane    = named(ski_self, msg);
 
-    if (!lane)
+    if (!lane) {
+        came_otherwise(object, msg);
         return NULL;
+    }
     if (!lane->object)
         adopt(lane, object, msg);
+    else if (SKI_UNLIKELY(lane->rival) && lane->object == object)
+        disappoint(lane->holder, lane, msg);
     if (lane->object != object)
         return NULL;
     take_berth(berth_for(lane, landing->number), msg);
@@ -521,7 +563,7 @@ static bool arm_next(struct ski_pe *self, struct ski_lane *lane, struct ski_obje
     skua_layout       given;
 
     if (steps > DEEP || lane->missed > 0 ||
-        (atomic_load_explicit(&berth->state, memory_order_relaxed) & 3) != IDLE)
+        (atomic_load_explicit(&berth->state, memory_order_acquire) & 3) != IDLE)
         return false;
     berth->object    = object;
     berth->reference = (int64_t)((uint64_t)lane->reference + steps * (uint64_t)lane->step);
@@ -566,7 +608,7 @@ void ski_lane_after(struct ski_object *object, const struct ski_lane *lane)
 static void withdraw(struct ski_lane *lane)
 {
     for (struct ski_berth *berth = lane->berth; berth < lane->berth + DEEP; berth++)
-        if (disarm(berth) == LANDED) {
+        if (disarm(berth) == LANDED && !ski_pe_exiting(ski_self)) { /* then it may be gone */
             struct ski_landing *landing = ski_landing_of(berth->msg);
 
             set_view(landing, berth);
@@ -584,7 +626,9 @@ void ski_lane_dropped(skua_msg *msg)
     struct ski_berth   *berth   = lane ? berth_for(lane, landing->number) : NULL;
 
     if (berth &&
-        atomic_load_explicit(&berth->state, memory_order_acquire) == word(landing->number, LANDED))
+        atomic_load_explicit(&berth->state, memory_order_acquire) ==
+            word(landing->number, LANDED) &&
+        berth->msg == msg)
         atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_relaxed);
 }
 

@@ -18,9 +18,14 @@
  * whose turn it is.  Arming releases the place, and the claim acquires it; `landed` releases the
  * data, and whoever looks for them in the berth acquires them.
  *
+ * A message without its data goes to the PE that armed the berth, wherever its sender believes the
+ * object to be: there it is delivered, or the object has left and has seen to it before.
+ *
  * A berth is armed only when all messages before the last one have come, by both ends' count: what
- * is lost, or came round another way, leaves the lane idle for ever, which is safe.  Lanes stay
- * until the job ends: there are not more than kinds of messages, and at most MOST on a PE.
+ * is lost, or came round another way, leaves the lane idle for ever.  When a message comes on
+ * another lane than those of its kind before, or on none, what was promised on theirs is taken
+ * back.  Lanes stay until the job ends: there are not more than kinds of messages, and at most MOST
+ * on a PE.
  *
  * Each step of a stencil goes through all lanes of a PE, so they are kept small: shapes of places
  * (`struct shape`) and what was worked out about copying between two (`struct route`) are few, and
@@ -38,9 +43,9 @@ struct ski_berth;
 struct ski_berth *ski_lane_claim(struct ski_pe *self, const skua_ref *ref, skua_entry entry,
                                  struct ski_landing *landing, const void *head);
 
-/** Copy its data to where they are expected.  The receiver, if it is here, or NULL. */
+/** Copy its data to where they are expected: for an object on *pe, where the message must go. */
 struct ski_object *ski_lane_put(struct ski_pe *self, struct ski_berth *berth, skua_msg *msg,
-                                const skua_layout *from);
+                                const skua_layout *from, int *pe);
 
 /** One has come: sets its view, if its data have landed.  What to give to ski_lane_after(). */
 struct ski_lane *ski_lane_arrived(struct ski_object *object, skua_msg *msg);

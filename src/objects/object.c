@@ -161,6 +161,7 @@ void ski_object_end(struct ski_object *object)
 
 static void die(struct ski_object *object)
 {
+    ski_lanes_withdraw(object); /* before others hear of it and make it anew */
     if (object->of->state != SKI_ENDED) {
         ski_reducing_died(object);
         ski_everyone_died(object);

@@ -294,7 +294,8 @@ static void aim_directly(struct ski_pe *self, skua_sender *sender,
         sender->put = put_shape;
     else
         sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_put_block : put_small;
-    if (sender->put == ski_put_block && sender->inbox && sender->bytes >= TOGETHER_LEAST)
+    if (sender->put == ski_put_block && sender->inbox && !sender->once &&
+        sender->bytes >= TOGETHER_LEAST)
         sender->together = ski_together_new(self, sender->to, sender->bytes);
     if (sender->together)
         sender->put = ski_put_together;

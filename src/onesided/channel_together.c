@@ -9,9 +9,11 @@
  * anyway.
  *
  * Ordering.  The sender sets what a put is about before it sets `next` to 0, with release; who
- * takes a piece acquires it.  A helper of an earlier put, who is late, takes a piece of this one
- * in the same way or none.  Whoever has copied a piece counts it in `done` with release; the sender
- * acquires that, and rings: the receiver sees all data, and the sender may change its own.
+ * takes a piece acquires it.  The doorbell that asks is in the inbox before the one that tells of
+ * the data, so a receiver that has been told has answered it: it is never late, and a sender that
+ * closes the channel, when its last put was received, may free this.  Whoever has copied a piece
+ * counts it in `done` with release; the sender acquires that, and rings: the receiver sees all
+ * data, and the sender may change its own.
  */
 #include <sched.h>
 #include <stdatomic.h>

@@ -47,6 +47,8 @@ size_t ski_layout_bytes(const skua_layout *layout)
 {
     size_t bytes = layout->bytes;
 
+    if (layout->levels < 0 || layout->levels > SKUA_LAYOUT_LEVELS)
+        return 0;
     for (int i = 0; i < layout->levels; i++)
         if (__builtin_mul_overflow(bytes, layout->count[i], &bytes))
             return 0;
