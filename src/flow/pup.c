@@ -62,33 +62,21 @@ static SKI_COLD _Noreturn void nonsense(const struct journey *trip, const char *
 
 /* ---- messages --------------------------------------------------------------------------- */
 
-static bool lands(const skua_msg *msg)
-{
-    return ski_entries[msg->handler].flags & SKI_ENTRY_LANDS;
-}
-
 static void pack_message(skua_pup *p, skua_msg *msg)
 {
     struct message_record record = {0};
+    skua_msg             *whole  = msg;
 
-    skua_msg *copy = NULL;
-    int64_t   reference;
-
-    if (!msg) {
-        skua_pup_value(p, &record);
-        return;
-    }
-    reference = ski_kept_reference(msg);
-    record    = (struct message_record){msg->bytes, reference, msg->source, msg->handler, true};
-    if (lands(msg)) { /* in what does not come along, or to another place */
-        copy         = ski_landing_copy(msg);
-        msg          = copy;
-        record.bytes = copy->bytes;
-    }
+    if (msg && ski_msg_lands(msg)) /* in what does not come along, or to another place */
+        whole = ski_landing_copy(msg);
+    if (msg)
+        record = (struct message_record){whole->bytes, ski_kept_reference(msg), msg->source,
+                                         msg->handler, true};
     skua_pup_value(p, &record);
-    skua_pup_bytes(p, skua_msg_data(msg), msg->bytes);
-    if (copy)
-        skua_msg_free(copy);
+    if (msg)
+        skua_pup_bytes(p, skua_msg_data(whole), whole->bytes);
+    if (whole != msg)
+        skua_msg_free(whole);
 }
 
 static skua_msg *unpack_message(const struct journey *trip)
@@ -106,7 +94,7 @@ static skua_msg *unpack_message(const struct journey *trip)
     msg->handler = record.handler;
     msg->target  = (uint64_t)record.reference;
     skua_pup_bytes(trip->p, skua_msg_data(msg), record.bytes);
-    if (lands(msg) && !ski_landing_came(msg))
+    if (ski_msg_lands(msg) && !ski_landing_came(msg))
         nonsense(trip, "a message");
     return msg;
 }

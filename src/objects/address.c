@@ -60,7 +60,7 @@ skua_msg *ski_msg_headed(const void *head, size_t head_bytes, const void *data, 
 
 void ski_pass_on(struct ski_pe *self, int pe, skua_msg *msg)
 {
-    if (SKI_UNLIKELY(ski_entries[msg->handler].flags & SKI_ENTRY_LANDS))
+    if (SKI_UNLIKELY(ski_msg_lands(msg)))
         msg = ski_landing_whole(msg);
     if (pe != self->pe && ski_job_index(self->job, pe) < 0)
         msg->source = self->pe; /* a packet proves who sent it (core/packet.h) */

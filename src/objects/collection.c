@@ -133,7 +133,7 @@ void ski_dropped(const struct ski_collection *all, skua_msg *msg)
 {
     ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
             msg->source, all->class->def.name);
-    if (ski_entries[msg->handler].flags & SKI_ENTRY_LANDS) {
+    if (ski_msg_lands(msg)) {
         ski_lane_dropped(msg);
         msg = ski_landing_whole(msg);
     }

@@ -237,23 +237,26 @@ static inline void post_here(struct ski_pe *self, struct ski_object *object, sku
     ski_queue_push(&self->queue, msg, msg->flags);
 }
 
-void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry entry,
-                     skua_msg *msg)
+/* What all messages of an entry have. */
+static void set_entry(struct ski_pe *self, skua_entry entry, skua_msg *msg)
 {
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
     if (ski_entries[entry.id].flags & SKUA_ENTRY_EXPEDITED)
         skua_msg_set_expedited(msg, true);
+}
+
+void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry entry,
+                     skua_msg *msg)
+{
+    set_entry(self, entry, msg);
     post_here(self, object, msg);
 }
 
 void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry entry,
                    skua_msg *msg)
 {
-    msg->handler = (uint16_t)entry.id;
-    msg->source  = self->pe;
-    if (ski_entries[entry.id].flags & SKUA_ENTRY_EXPEDITED)
-        skua_msg_set_expedited(msg, true);
+    set_entry(self, entry, msg);
     ski_msg_post(self, pe, msg->handler, ski_msg_address(msg, ref->of.id, &ref->index));
 }
 
@@ -372,12 +375,16 @@ static void send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t
 }
 
 /* Calls a method of an object, as a function; false: it is not here, or not that simple. */
-static bool run_now(struct ski_object *object, const struct ski_entry *what, const skua_ref *ref,
-                    skua_entry entry, const void *data, size_t bytes)
+static bool run_now(const char *call, const skua_ref *ref, skua_entry entry, const void *data,
+                    size_t bytes)
 {
+    const struct ski_entry *what = &ski_entries[entry.id];
+    struct ski_collection  *all;
+    struct ski_object      *object = find_here(ski_self->objects, ref, &all);
+
     if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what))
         return false;
-    ski_check_entry("skua_invoke_now", object->of, what, &ref->index);
+    ski_check_entry(call, all, what, &ref->index);
     ski_entry_run_on(object, what, entry.id, data, bytes);
     return true;
 }
@@ -391,13 +398,13 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
     struct ski_collection  *all;
     struct ski_object      *object;
 
-    object = find_here(self->objects, ref, &all);
-    if (what->flags & SKUA_ENTRY_INLINE && run_now(object, what, ref, entry, data, bytes))
+    if (what->flags & SKUA_ENTRY_INLINE && run_now("skua_invoke_copy", ref, entry, data, bytes))
         return;
     if (what->flags) {
         skua_invoke(*ref, entry, ski_msg_copy(self, entry.id, data, bytes));
         return;
     }
+    object = find_here(self->objects, ref, &all);
     if (object) {
         ski_check_entry("skua_invoke_copy", all, what, &ref->index);
         post_here(self, object, ski_msg_copy(self, entry.id, data, bytes));
@@ -514,12 +521,9 @@ void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, siz
 
 void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t bytes)
 {
-    struct ski_pe          *self = SKI_SELF();
-    const struct ski_entry *what = entry_for(__func__, &ref, entry);
-    struct ski_collection  *all;
-    struct ski_object      *object = find_here(self->objects, &ref, &all);
-
-    if (!run_now(object, what, &ref, entry, data, bytes))
+    (void)SKI_SELF();
+    (void)entry_for(__func__, &ref, entry);
+    if (!run_now(__func__, &ref, entry, data, bytes))
         skua_invoke_copy_to(&ref, entry, data, bytes);
 }
 

@@ -38,6 +38,12 @@ static inline struct ski_landing *ski_landing_of(const skua_msg *msg)
     return (struct ski_landing *)(uintptr_t)(msg + 1);
 }
 
+/** Whether the entry of a message is SKI_ENTRY_LANDS. */
+static inline bool ski_msg_lands(const skua_msg *msg)
+{
+    return ski_entries[msg->handler].flags & SKI_ENTRY_LANDS;
+}
+
 /** Its head, of which the view is behind: where the data are, once somebody has asked. */
 static inline char *ski_landing_head(const struct ski_landing *landing)
 {

@@ -322,6 +322,13 @@ static inline void look_ahead(const struct ski_pe *self)
         __builtin_prefetch(far, 1);
 }
 
+/* Nothing has come: a sender asks us to copy with him. */
+static SKI_COLD void help(struct ski_pe *self, struct ski_together *all)
+{
+    ski_pe_rung(self);
+    ski_together_help(all);
+}
+
 /* The doorbell that is next in the inbox: self->ring. */
 static void ring(struct ski_pe *self)
 {
@@ -335,15 +342,13 @@ static void ring(struct ski_pe *self)
         ski_pe_rung(self);
         return;
     }
-    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT)) {
-        channel->lent = cell->message;
-    } else if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_HELP))) {
-        struct ski_together *all = (struct ski_together *)cell->message;
-
-        ski_pe_rung(self);
-        ski_together_help(all);
+    if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_HELP))) {
+        help(self, (void *)cell->message);
         return;
-    } else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
+    }
+    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+        channel->lent = cell->message;
+    else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
         unpack(channel, cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
         ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);

@@ -159,11 +159,6 @@ void bench_print_value(double value, int width)
 void bench_plot_curve(struct curve *curve, const struct results *results, const char *series,
                       const char *metric, const size_t *sizes, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        double y = results_get(results, series, sizes[i], metric);
-        if (y == 0 || sizes[i] == 0)
-            continue; /* there is no 0 on a logarithmic axis */
-        curve->x[curve->points]   = (double)sizes[i];
-        curve->y[curve->points++] = y;
-    }
+    for (size_t i = 0; i < count; i++)
+        curve_add(curve, (double)sizes[i], results_get(results, series, sizes[i], metric));
 }

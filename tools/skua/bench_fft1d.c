@@ -101,13 +101,8 @@ static void print(const struct results *r)
 
 static void draw(struct curve *curve, const struct results *r, const char *series, int pes)
 {
-    for (size_t i = 0; i < SIZES; i++) {
-        double y = rate(r, series, logs[i], pes);
-        if (y == 0)
-            continue;
-        curve->x[curve->points]   = (double)((size_t)1 << logs[i]);
-        curve->y[curve->points++] = 1e-9 * y;
-    }
+    for (size_t i = 0; i < SIZES; i++)
+        curve_add(curve, (double)((size_t)1 << logs[i]), 1e-9 * rate(r, series, logs[i], pes));
 }
 
 static void plot(const struct results *r, FILE *to)

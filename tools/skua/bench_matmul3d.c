@@ -161,14 +161,6 @@ static void print(const struct results *r)
 
 /* ---- plot ---------------------------------------------------------------- */
 
-static void add_point(struct curve *curve, size_t c, double y)
-{
-    if (y == 0)
-        return;
-    curve->x[curve->points]   = cases[c].size;
-    curve->y[curve->points++] = y;
-}
-
 static void plot(const struct results *r, FILE *to)
 {
     struct curve curve[] = {
@@ -184,10 +176,10 @@ static void plot(const struct results *r, FILE *to)
 
     for (size_t c = 0; c < CASES; c++) {
         for (size_t i = 0; i < 4; i++)
-            add_point(&curve[i], c,
+            curve_add(&curve[i], cases[c].size,
                       skua_rate(r, i % 2 ? "channels" : "messages", i < 2 ? 4 : 64, c));
-        add_point(&curve[4], c, rate(r, "scalapack", c, 2));
-        add_point(&curve[5], c, rate(r, "alone-messages", c, 1));
+        curve_add(&curve[4], cases[c].size, rate(r, "scalapack", c, 2));
+        curve_add(&curve[5], cases[c].size, rate(r, "alone-messages", c, 1));
     }
     plot_write(&picture, to);
 }

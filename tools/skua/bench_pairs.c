@@ -100,14 +100,8 @@ static void print(const struct results *r)
 
 static void draw(struct curve *curve, const struct results *r, size_t t, const char *way)
 {
-    for (size_t i = 0; i < GRAINS; i++) {
-        double y = step(r, t, way, grains[i]);
-
-        if (y == 0)
-            continue;
-        curve->x[curve->points]   = pairs_on_pe(grains[i]);
-        curve->y[curve->points++] = y;
-    }
+    for (size_t i = 0; i < GRAINS; i++)
+        curve_add(curve, pairs_on_pe(grains[i]), step(r, t, way, grains[i]));
 }
 
 static void plot(const struct results *r, FILE *to)

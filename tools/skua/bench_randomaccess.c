@@ -109,12 +109,8 @@ static void plot(const struct results *r, FILE *to)
         curve[c].name   = names[c];
         curve[c].colour = colours[c];
         curve[c].dash   = "";
-        for (int pes = 1; pes <= 2; pes++) {
-            if (rate(r, names[c], pes) == 0)
-                continue;
-            curve[c].x[curve[c].points]   = pes;
-            curve[c].y[curve[c].points++] = 1e-9 * rate(r, names[c], pes);
-        }
+        for (int pes = 1; pes <= 2; pes++)
+            curve_add(&curve[c], pes, 1e-9 * rate(r, names[c], pes));
     }
     plot_write(&picture, to);
 }

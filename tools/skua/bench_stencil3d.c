@@ -127,14 +127,8 @@ static void print(const struct results *r)
 /* What has one block only is drawn as a level. */
 static void draw(struct curve *curve, const struct results *r, const char *series, bool level)
 {
-    for (size_t i = 0; i < RATIOS; i++) {
-        double y = step(r, series, level ? 1 : ratios[i]);
-
-        if (y == 0)
-            continue;
-        curve->x[curve->points]   = ratios[i];
-        curve->y[curve->points++] = 1e6 * y;
-    }
+    for (size_t i = 0; i < RATIOS; i++)
+        curve_add(curve, ratios[i], 1e6 * step(r, series, level ? 1 : ratios[i]));
 }
 
 static void plot(const struct results *r, FILE *to)

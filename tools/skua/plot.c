@@ -193,6 +193,14 @@ void plot_write_all(const struct plot *plots, size_t count, FILE *to)
     fprintf(to, "</svg>\n");
 }
 
+void curve_add(struct curve *curve, double x, double y)
+{
+    if (x == 0 || y == 0)
+        return;
+    curve->x[curve->points]   = x;
+    curve->y[curve->points++] = y;
+}
+
 void plot_write(const struct plot *plot, FILE *to)
 {
     plot_write_all(plot, 1, to);

@@ -20,6 +20,9 @@ struct plot {
     size_t        curves;
 };
 
+/** A point, if it was measured, and is on a logarithmic axis: not 0. */
+void curve_add(struct curve *curve, double x, double y);
+
 void plot_write(const struct plot *plot, FILE *to);
 
 /** Several, one below the other. */
