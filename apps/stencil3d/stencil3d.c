@@ -184,12 +184,12 @@ void register_operator(void)
     outcome_op = skua_op_register("outcome", combine);
 }
 
-void hand_in(Block *b)
+void Block_on_compare(Block *b)
 {
     struct outcome o = {0};
 
     for_each_row(b, compare_row, &o);
-    skua_contribute(b, outcome_op, SKUA_DOUBLE, &o, 3, Main_finished_done(boss));
+    skua_contribute(b, outcome_op, SKUA_DOUBLE, &o, 3, Main_compared_done(boss));
 }
 
 /* ---- faces -------------------------------------------------------------------------------------
@@ -418,9 +418,8 @@ void start(Main *m, int way)
         Block_by_channels_all(m->blocks, way == LENT);
 }
 
-void stop(Main *m, int way, struct outcome o)
+void keep(Main *m, struct outcome o)
 {
-    ways_stop(&m->best[way], m->started);
     m->outcome.error    = fmax(m->outcome.error, o.error);
     m->outcome.residual = o.residual;
     m->outcome.sum      = o.sum;

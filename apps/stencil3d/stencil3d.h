@@ -58,10 +58,9 @@ void release_ghosts(Block *block);
 /** One sweep; the cells of neighbours are in our ghost layers or, if they were @p lent, where
  *  our channels tell. */
 void compute(Block *block, bool lent);
-void hand_in(Block *block);
 
 void start(Main *main, int way);
-void stop(Main *main, int way, struct outcome outcome);
+void keep(Main *main, struct outcome outcome);
 void report(const Main *main);
 
 #endif
