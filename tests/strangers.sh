@@ -34,7 +34,12 @@ for driver in "$@"; do
   SKUA_DRIVER=$driver
 
   # ---- strangers at the ports
-  (sleep 1; "$tests/test_stranger" list "$name" 0 >"$work/doors"
+  (for _ in $(seq 100); do
+     "$tests/test_stranger" list "$name" 0 >/dev/null && break
+     sleep 0.1
+   done
+   sleep 0.5 # until there are all
+   "$tests/test_stranger" list "$name" 0 >"$work/doors"
    exec "$tests/test_stranger" disturb "$name" 3 7 >"$work/visits") &
   stranger=$!
   apart 3 "$program" ask 5
