@@ -63,7 +63,7 @@ static void drop_place(struct ski_pe *self, struct ski_absent *place)
 
     while ((msg = ski_list_pop(&place->held))) {
         self->held--;
-        skua_msg_free(msg);
+        ski_discard(msg);
     }
     free(place);
 }
