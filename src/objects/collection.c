@@ -9,6 +9,8 @@
 #include "objects/lane.h"
 #include "objects/locate.h"
 #include "objects/map.h"
+#include "objects/multicast.h"
+#include "objects/parts.h"
 #include "objects/section.h"
 
 /* What a collection is created with; the constructors' data follows. */
@@ -131,6 +133,10 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
 
 void ski_discard(skua_msg *msg)
 {
+    if (ski_everyone_has_parts(msg) || ski_multicast_has_parts(msg)) {
+        ski_parts_drop(msg);
+        return;
+    }
     if (ski_msg_lands(msg)) {
         ski_lane_dropped(msg);
         msg = ski_landing_whole(msg);

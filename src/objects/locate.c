@@ -259,6 +259,16 @@ bool ski_was_deleted(const struct ski_collection *all, const skua_index *index)
            !(all->def.flags & SKUA_ARRAY_ON_DEMAND);
 }
 
+bool ski_died_here(const struct ski_collection *all, const skua_index *index)
+{
+    const struct ski_object *object = ski_here(all, index);
+    const struct ski_absent *place  = all->directory.slot ? find_place(all, index) : NULL;
+
+    if (object)
+        return object->state == SKI_DYING || object->state == SKI_DEAD;
+    return place && place->pe == SKI_PLACE_DELETED;
+}
+
 /* ---- sending on ------------------------------------------------------------------------ */
 
 static void send_on(struct ski_collection *all, const skua_index *index, skua_msg *msg,
