@@ -521,23 +521,21 @@ static void be_busy(void)
     }
 }
 
-/* From one of two buffers, which has other data as soon as it may. */
-static void put_large(skua_sender *out, const struct space from[2], size_t bytes, uint32_t turn)
+/* From a buffer that has other data as soon as it may. */
+static void put_large(skua_sender *out, const struct space *from, size_t bytes)
 {
-    const struct space *space = &from[below(2)];
-
-    fill(space, bytes, 99, turn);
-    skua_channel_put_from(out, space->layout.at);
+    skua_channel_put_from(out, from->layout.at);
     for (size_t i = bytes; i > 0 && skua_hosts() == 1; i--) /* the end may be copied last */
-        ((char *)space->layout.at)[i - 1] = (char)turn;
+        ((char *)from->layout.at)[i - 1] ^= 1;
 }
 
 /* A put to a channel that is deleted meanwhile: it is reported or not, and nobody waits for it. */
-static void test_deletion(skua_channel mine, skua_sender *out, const struct space from[2],
+static void test_deletion(skua_channel mine, skua_sender *out, const struct space *from,
                           size_t bytes)
 {
+    skua_sync();
     if (!checked && skua_pe() % 2)
-        put_large(out, from, bytes, 0);
+        put_large(out, from, bytes);
     else
         be_busy();
     skua_channel_delete(mine);
@@ -564,17 +562,22 @@ static void test_large(size_t bytes, enum memory kind)
     out = skua_channel_open(self()->values[0], &from[0].layout);
     CHECK(out);
     for (uint32_t turn = 0; turn < LARGE_TURNS; turn++) {
-        if ((uint32_t)skua_pe() % 2 == turn % 2)
-            put_large(out, from, bytes, turn);
+        bool          puts  = (uint32_t)skua_pe() % 2 == turn % 2;
+        struct space *space = &from[below(2)];
+
+        if (puts)
+            fill(space, bytes, 99, turn);
+        skua_sync(); /* nobody sleeps now */
+        if (puts)
+            put_large(out, space, bytes);
         if ((uint32_t)before % 2 == turn % 2) {
             be_busy();
             wait_until_heard(1);
             check(&in, bytes, 99, turn);
             skua_channel_ready(mine);
         }
-        skua_sync();
     }
-    test_deletion(mine, out, from, bytes);
+    test_deletion(mine, out, &from[below(2)], bytes);
     skua_channel_close(out);
     free_space(&in), free_space(&from[0]), free_space(&from[1]);
     skua_sync();
