@@ -491,7 +491,7 @@ static void test_quiescence(size_t bytes)
 
 /* ---- large puts to PEs that are busy or not ------------------------------------------------- */
 
-#define LARGE_TURNS 8
+#define LARGE_TURNS 6
 
 static void on_noise(skua_msg *msg)
 {
@@ -586,7 +586,7 @@ static void test_large(size_t bytes, enum memory kind)
 /* Around the sizes at which the way of a put changes, and with pieces that are not whole. */
 static void test_larges(void)
 {
-    static const size_t sizes[] = {131071, 131072, 131073, 393217, 500000, 1 << 20, 1300001};
+    static const size_t sizes[] = {81919, 81920, 131073, 393217, 500000, 1 << 20, 1300001};
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         test_large(sizes[i], i == 4 ? ARENA : HEAP);

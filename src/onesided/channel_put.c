@@ -25,7 +25,7 @@
 
 /* From here on the receiver is asked for help, with data that go straight, or that are staged. */
 #define TOGETHER_LEAST ((size_t)384 << 10)
-#define PIECES_LEAST   ((size_t)128 << 10)
+#define PIECES_LEAST   ((size_t)80 << 10)
 
 #define WAKE_LEAST ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)
