@@ -445,7 +445,7 @@ bool ski_far_progress(struct ski_pe *self)
     return here.driver->progress(far->port) > 0;
 }
 
-void ski_far_pass(struct ski_pe *self)
+void ski_far_pass(struct ski_pe *self, bool progress)
 {
     struct ski_far *far = self->far;
 
@@ -455,6 +455,8 @@ void ski_far_pass(struct ski_pe *self)
         flush_all(far);
         far->waiting_since = ski_ticks(); /* what is left waits for room */
     }
+    if (progress)
+        ski_far_progress(self);
 }
 
 void ski_far_leave(struct ski_pe *self)
@@ -685,12 +687,33 @@ static bool take_bundle(struct ski_far *far, const char *packet, size_t bytes, s
     return true;
 }
 
-static bool on_taken(void *owner, const void *packet, size_t bytes)
+/* A plain packet whose turn it is; false: it is to be looked at as any other. */
+static bool take_plain(struct ski_far *far, const struct skua_msg *half, const char *packet)
 {
-    struct ski_far *far  = owner;
-    size_t          head = ski_packet_head_bytes(packet, bytes);
+    struct ski_pe   *self    = far->self;
+    struct contact  *contact = find(far, half->source);
+    struct skua_msg *msg;
 
-    if (head == 0 || !far->self)
+    if (!contact || contact->token_in != half->stamp.token ||
+        contact->received != half->stamp.sequence || contact->early)
+        return false;
+    msg = ski_pool_at_hand(&self->pool, sizeof *msg + half->bytes);
+    if (SKI_UNLIKELY(!msg))
+        return false;
+    memcpy(msg, half, SKI_PACKET_HALF);
+    memcpy(msg + 1, packet + SKI_PACKET_HALF, half->bytes);
+    contact->received++;
+    self->stats.received++;
+    ski_queue_push(&self->queue, msg, 0);
+    return true;
+}
+
+/* Any other. */
+static bool take_packet(struct ski_far *far, const char *packet, size_t bytes)
+{
+    size_t head = ski_packet_head_bytes(packet, bytes);
+
+    if (head == 0)
         return false;
     if (take_bundle(far, packet, bytes, head))
         return true;
@@ -701,6 +724,20 @@ static bool on_taken(void *owner, const void *packet, size_t bytes)
     else
         unpack_one(far, packet, bytes);
     return true;
+}
+
+static bool on_taken(void *owner, const void *packet, size_t bytes)
+{
+    struct ski_far *far = owner;
+    struct skua_msg half;
+
+    if (SKI_UNLIKELY(!far->self || bytes < SKI_PACKET_HALF))
+        return false;
+    memcpy(&half, packet, SKI_PACKET_HALF);
+    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, ski_handlers.count) && bytes < TAKE_LEAST &&
+                   take_plain(far, &half, packet)))
+        return true;
+    return take_packet(far, packet, bytes);
 }
 
 /* In short form only from a driver that has not offered it before. */
