@@ -47,23 +47,29 @@ static ucs_status_t fetch(struct ski_port *port, void *data, size_t bytes)
     return UCS_INPROGRESS;
 }
 
-ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_bytes, void *data,
-                               size_t bytes, const ucp_am_recv_param_t *param)
+void ski_ucx_packet_came(struct ski_port *port, const void *data, size_t bytes)
 {
-    struct ski_port *port = arg;
-    void            *packet;
+    void *packet;
 
-    (void)header, (void)header_bytes;
-    port->events++;
-    if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)
-        return fetch(port, data, bytes);
     if (port->up->taken && port->up->taken(port->owner, data, bytes))
-        return UCS_OK;
+        return;
     packet = port->up->room(port->owner, bytes);
     if (packet) {
         memcpy(packet, data, bytes);
         port->up->arrived(port->owner, packet, bytes);
     }
+}
+
+ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_bytes, void *data,
+                               size_t bytes, const ucp_am_recv_param_t *param)
+{
+    struct ski_port *port = arg;
+
+    (void)header, (void)header_bytes;
+    port->events++;
+    if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)
+        return fetch(port, data, bytes);
+    ski_ucx_packet_came(port, data, bytes);
     return UCS_OK;
 }
 
@@ -95,7 +101,12 @@ skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
         return ski_ucx_status(ski_pieces_send(&peer->port->pieces, peer->ep, packet, bytes));
     if (peer->sends >= SENDS_MOST) /* UCX would take any number */
         return SKUA_ERR_AGAIN;
-    request = ucp_am_send_nbx(peer->ep, SKI_UCX_PACKET, NULL, 0, packet, bytes, &param);
+    if (peer->by_tcp && bytes <= SKI_SHORT_BYTES) {
+        param.op_attr_mask &= ~(uint32_t)UCP_OP_ATTR_FIELD_FLAGS;
+        request = ucp_tag_send_nbx(peer->ep, packet, bytes, 0, &param);
+    } else {
+        request = ucp_am_send_nbx(peer->ep, SKI_UCX_PACKET, NULL, 0, packet, bytes, &param);
+    }
     if (!UCS_PTR_IS_PTR(request))
         return UCS_PTR_STATUS(request) == UCS_OK
                    ? SKUA_OK

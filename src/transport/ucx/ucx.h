@@ -26,6 +26,7 @@
 
 #include "transport/driver.h"
 #include "transport/ucx/pieces.h"
+#include "transport/ucx/short.h"
 
 #define SKI_UCX_PACKET 1    /* the number of their active message */
 #define SKI_NAMES      8    /* of a port, at most  */
@@ -44,6 +45,7 @@ struct ski_port {
     struct ski_peer          *peers;
     unsigned                  events; /* upcalls since progress() was called */
     struct ski_pieces         pieces;
+    struct ski_shorts         shorts;
     double                    looked_at;
     struct ski_names          names;
     pthread_t                 opener;
@@ -95,7 +97,8 @@ size_t ski_names_pack(const struct ski_names *names, char *to);
 size_t ski_names_unpack(struct ski_names *names, const char *from, size_t bytes);
 bool   ski_names_have(const struct ski_names *names, const struct sockaddr_storage *name);
 
-/** A packet has come. */
+/** A packet has come, whole; and as an active message. */
+void         ski_ucx_packet_came(struct ski_port *port, const void *data, size_t bytes);
 ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_bytes, void *data,
                                size_t bytes, const ucp_am_recv_param_t *param);
 
