@@ -87,26 +87,32 @@ static void on_sent(void *request, ucs_status_t status, void *packet)
     ucp_request_free(request);
 }
 
-skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
+/* In the form of its size: the receiver takes both. */
+static void *hand_over(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
-                                                 UCP_OP_ATTR_FIELD_USER_DATA |
-                                                 UCP_OP_ATTR_FIELD_FLAGS,
-                                 .flags     = peer->by_tcp ? UCP_AM_SEND_FLAG_EAGER : 0,
+    ucp_request_param_t param = {.op_attr_mask =
+                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
                                  .cb.send   = on_sent,
                                  .user_data = packet};
-    struct ski_note    *request;
+
+    if (peer->by_tcp && bytes <= SKI_SHORT_BYTES)
+        return ucp_tag_send_nbx(peer->ep, packet, bytes, 0, &param);
+    if (peer->by_tcp) {
+        param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+        param.flags = UCP_AM_SEND_FLAG_EAGER;
+    }
+    return ucp_am_send_nbx(peer->ep, SKI_UCX_PACKET, NULL, 0, packet, bytes, &param);
+}
+
+skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    struct ski_note *request;
 
     if (peer->by_tcp && bytes > SKI_PIECE_BYTES)
         return ski_ucx_status(ski_pieces_send(&peer->port->pieces, peer->ep, packet, bytes));
     if (peer->sends >= SENDS_MOST) /* UCX would take any number */
         return SKUA_ERR_AGAIN;
-    if (peer->by_tcp && bytes <= SKI_SHORT_BYTES) {
-        param.op_attr_mask &= ~(uint32_t)UCP_OP_ATTR_FIELD_FLAGS;
-        request = ucp_tag_send_nbx(peer->ep, packet, bytes, 0, &param);
-    } else {
-        request = ucp_am_send_nbx(peer->ep, SKI_UCX_PACKET, NULL, 0, packet, bytes, &param);
-    }
+    request = hand_over(peer, packet, bytes);
     if (!UCS_PTR_IS_PTR(request))
         return UCS_PTR_STATUS(request) == UCS_OK
                    ? SKUA_OK
