@@ -4,8 +4,9 @@
  * into a message and out of it, and without (skua/buffer.h, skua/parts.h).
  *
  * Two PEs in turn; half of a round trip, the best of several batches.  Each way is measured with
- * memory of skua_buffer_alloc() and, with _heap, of malloc().  Whoever sends is told that its
- * memory is free again, which is part of the work of the other.
+ * memory of skua_buffer_alloc() and, with _heap, of malloc(); with the setting share_malloc only
+ * that.  Whoever sends is told that its memory is free again, which is part of the work of the
+ * other.
  *
  *   copy   a message: memcpy, send, memcpy
  *   get    a message with a buffer; the receiver gets from it
@@ -189,29 +190,45 @@ static void measure_all(const char *series, bool heap)
     measure(series, heap ? "post_heap_us" : "post_us", send_posted);
 }
 
-static void start(int argc, char **argv)
+static void measure_buffers(const char *series)
 {
-    const char *series = skua_processes() > 1 ? "skua" : "skua-threads";
-    char       *heap[2];
-
-    (void)argc, (void)argv;
-    if (skua_pes() != 2)
-        skua_abort("zerocopy: needs 2 PEs");
-    my.peer   = 1 - skua_pe();
     my.source = skua_buffer_alloc(ROOM);
     my.target = skua_buffer_alloc(ROOM);
     memset(my.source, 1, ROOM);
     memset(my.target, 1, ROOM);
-    if (skua_pe() == 0)
-        bench_report("zerocopy", series, 0, "threshold_bytes", (double)skua_zero_copy_bytes(1));
     measure_all(series, false);
     skua_buffer_free(my.source);
     skua_buffer_free(my.target);
-    my.source = heap[0] = calloc(1, ROOM);
-    my.target = heap[1] = calloc(1, ROOM);
+}
+
+static void measure_heap(const char *series)
+{
+    char *source, *target;
+
+    my.source = source = calloc(1, ROOM);
+    my.target = target = calloc(1, ROOM);
     measure_all(series, true);
-    free(heap[0]);
-    free(heap[1]);
+    free(source);
+    free(target);
+}
+
+static void start(int argc, char **argv)
+{
+    const char *series = skua_processes() > 1 ? "skua" : "skua-threads";
+
+    (void)argc, (void)argv;
+    if (skua_pes() != 2)
+        skua_abort("zerocopy: needs 2 PEs");
+    my.peer = 1 - skua_pe();
+    if (getenv("SKUA_SHARE_MALLOC")) {
+        measure_heap("skua-shared");
+        skua_exit(0);
+        return;
+    }
+    if (skua_pe() == 0)
+        bench_report("zerocopy", series, 0, "threshold_bytes", (double)skua_zero_copy_bytes(1));
+    measure_buffers(series);
+    measure_heap(series);
     skua_exit(0);
 }
 

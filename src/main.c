@@ -15,6 +15,7 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "core/share.h"
 #include "objects/class.h"
 #include "objects/hosts.h"
 #include "objects/objects.h"
@@ -133,6 +134,7 @@ int skua_main(int argc, char **argv, skua_start_fn start)
     if (prepare(&boot) == SKUA_OK) {
         ski_data_open();
         ski_onesided_open(&boot);
+        ski_share_open(boot.job->host);
         run_pes(&boot, argc, argv, start);
         ski_onesided_close();
         ski_hosts_close();

@@ -606,6 +606,51 @@ static void test_flood(void)
     skua_sync();
 }
 
+/* ---- one at a time -----------------------------------------------------------------------------
+ */
+
+#define THINGS 6
+
+/* Doorbells and messages, of @p from, that wait here: each turn sees to one of them. */
+static void test_turns(int to, int from)
+{
+    struct state *s = self();
+    uint64_t      in[THINGS], out = 5;
+    skua_layout   layout = skua_layout_of(&out, sizeof out);
+    skua_channel  mine[THINGS];
+    skua_sender  *sender[THINGS];
+
+    for (int i = 0; i < THINGS; i++) {
+        skua_layout place = skua_layout_of(&in[i], sizeof in[i]);
+
+        CHECK(skua_channel_create(&place, on_heard, NULL, "turns", &mine[i]) == SKUA_OK);
+        skua_send_copy(from, value_handler, &mine[i], sizeof mine[i]);
+    }
+    wait_for_values(THINGS);
+    for (int i = 0; i < THINGS; i++)
+        CHECK((sender[i] = skua_channel_open(s->values[i], &layout)) != NULL);
+    skua_sync();
+    for (int i = 0; i < THINGS; i++) {
+        skua_channel_put(sender[i]);
+        skua_send_copy(to, value_handler, &mine[i], sizeof mine[i]);
+    }
+    for (int seen = s->heard + s->value_count; seen < 2 * THINGS;) {
+        int before = seen;
+
+        CHECK(skua_run_count(1) == 1);
+        seen = s->heard + s->value_count;
+        CHECK(seen <= before + 1);
+    }
+    s->heard = s->value_count = 0;
+    skua_sync();
+    for (int i = 0; i < THINGS; i++) {
+        CHECK(in[i] == 5);
+        skua_channel_close(sender[i]);
+        skua_channel_delete(mine[i]);
+    }
+    skua_sync();
+}
+
 /* ---- one to many -------------------------------------------------------------------------------
  */
 
@@ -785,6 +830,8 @@ static void start(int argc, char **argv)
     for (int kind = 0; kind < 8; kind++)
         test_lending(kind & 1, kind & 2, kind & 4);
     test_flood();
+    test_turns(skua_pe(), skua_pe());
+    test_turns((skua_pe() + 1) % skua_pes(), (skua_pe() + skua_pes() - 1) % skua_pes());
     test_many(8);
     test_many(2520);
     test_many(50000);

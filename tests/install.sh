@@ -28,6 +28,10 @@ run cc -o "$work/token" "$source/examples/token.c" $(pkg-config --cflags --libs 
 ok "pkg-config" test "$code" = 0
 run "$prefix/bin/skuarun" -n 3 "$work/token"
 ok "and it runs" test "$out" = "PE 0 has the token after 300 hops"
+if [ -f "$build/drivers/skua-malloc.so" ]; then
+  run "$prefix/bin/skuarun" -n 3 -s share_malloc=1 "$work/token"
+  ok "also with malloc() of the arena" test "$code$out$err" = "0PE 0 has the token after 300 hops"
+fi
 # shellcheck disable=SC2046
 run cc -o "$work/token-static" "$source/examples/token.c" $(pkg-config --cflags skua) "$lib/libskua.a" \
   $(pkg-config --libs-only-l --static skua | sed 's/-lskua//')

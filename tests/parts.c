@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * parts.c - messages with parts: to handlers and to objects, in place and where the receiver
- * wants them, to one and to all; that each part is told to be free once, and which; objects that
- * move meanwhile.
+ * wants them, to one, to all and to sections; that each part is told to be free once, and which;
+ * objects that move, come and go meanwhile; and that one process does not copy what it sends to
+ * all.
  *
  * usage: parts [messages a PE]
  */
@@ -16,21 +17,25 @@
 #define ROOM  ((size_t)200000)
 
 static skua_handler on_parts, on_all, on_check, on_go;
-static skua_class   Box, Member;
-static skua_entry   box_take, box_move, member_take;
+static skua_class   Box, Member, Fly;
+static skua_entry   box_take, box_move, member_take, fly_take;
 static skua_pe_data state_key;
 static int          messages = 100;
 
 struct state { /* of a PE */
     uint64_t        seed;
     int64_t         sent, freed, got, all_got;
-    skua_collection boxes, members;
+    skua_collection boxes, members, flies;
+    skua_section    some; /* of the boxes */
 };
 
+#define SOME 5
+
 struct head {
-    uint64_t pattern[PARTS];
-    size_t   bytes[PARTS];
-    int32_t  parts, post;
+    uint64_t    pattern[PARTS];
+    size_t      bytes[PARTS];
+    const void *at[PARTS];
+    int32_t     parts, post, to_all;
 };
 
 struct box {
@@ -61,7 +66,9 @@ static void part_free(void *arg, const void *data, size_t bytes)
 static skua_msg *make(struct state *s, int pe, int post)
 {
     skua_part   part[PARTS];
-    struct head head = {.parts = (int32_t)(tap_random(&s->seed) % (PARTS + 1)), .post = post};
+    struct head head = {.parts  = (int32_t)(tap_random(&s->seed) % (PARTS + 1)),
+                        .post   = post,
+                        .to_all = pe == SKUA_ALL_PES};
     skua_msg   *msg;
 
     for (int i = 0; i < head.parts; i++) {
@@ -72,6 +79,7 @@ static skua_msg *make(struct state *s, int pe, int post)
         head.bytes[i]   = tap_random(&s->seed) % (most < ROOM ? most : ROOM);
         head.pattern[i] = tap_random(&s->seed);
         at              = heap ? malloc(head.bytes[i] + 1) : skua_buffer_alloc(head.bytes[i]);
+        head.at[i]      = at;
         fill(at, head.bytes[i], head.pattern[i]);
         part[i] = (skua_part){at, head.bytes[i], skua_done_call(part_free, at), heap};
     }
@@ -83,6 +91,15 @@ static skua_msg *make(struct state *s, int pe, int post)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
+/* Whether a part must be used where its sender has it. */
+static bool is_in_place(const struct head *head, int i)
+{
+    const char *direct = getenv("SKUA_DIRECT");
+
+    return head->to_all && !head->post && skua_processes() == 1 && !(direct && atoi(direct) == 0) &&
+           head->bytes[i] > 0 && head->bytes[i] >= skua_zero_copy_bytes(skua_pe());
+}
+
 static void check(skua_msg *msg, char *const *posted)
 {
     const struct head *head = skua_msg_data(msg);
@@ -93,6 +110,7 @@ static void check(skua_msg *msg, char *const *posted)
         CHECK(skua_part_bytes(msg, i) == head->bytes[i]);
         CHECK(is_filled(skua_part_data(msg, i), head->bytes[i], head->pattern[i]));
         CHECK(!posted || skua_part_data(msg, i) == posted[i]);
+        CHECK(!is_in_place(head, (int)i) || skua_part_data(msg, i) == head->at[i]);
     }
 }
 
@@ -172,6 +190,20 @@ static void Member_take(void *object, skua_msg *msg)
     skua_parts_free(msg);
 }
 
+/* It lives for some messages, and some of them it wants elsewhere. */
+static void Fly_take(void *object, skua_msg *msg)
+{
+    struct box *fly = object;
+
+    if (!skua_parts_here(msg, object, fly_take, post_here))
+        return;
+    check(msg, NULL);
+    free_posted(msg);
+    skua_parts_free(msg);
+    if (++fly->taken == 3)
+        skua_delete(object);
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 static void work(struct state *s)
@@ -193,6 +225,14 @@ static void work(struct state *s)
             skua_parts_invoke_all(s->members, member_take, make(s, SKUA_ALL_PES, 0));
         if (i % 32 == 5)
             skua_parts_invoke_all(s->boxes, box_take, make(s, SKUA_ALL_PES, 0));
+        if (i % 32 == 21)
+            skua_parts_invoke_section(s->some, box_take, make(s, SKUA_ALL_PES, 0));
+        if (i % 8 == 3)
+            skua_array_insert(skua_element1(s->flies, skua_pe() * messages + i),
+                              (int)(tap_random(&s->seed) % (unsigned)skua_pes()), NULL, 0);
+        if (i % 16 == 12)
+            skua_parts_invoke_all(s->flies, fly_take,
+                                  make(s, SKUA_ALL_PES, (int)(tap_random(&s->seed) % 2)));
     }
 }
 
@@ -200,12 +240,12 @@ static void the_end(void *arg, const void *data, size_t bytes)
 {
     const int64_t *sum = data;
     int64_t        pes = skua_pes(), all = (messages + 15) / 16 + (messages + 7) / 16;
-    int64_t        to_box = (messages + 26) / 32;
+    int64_t        to_box = (messages + 26) / 32, to_some = (messages + 10) / 32;
 
     (void)arg;
     CHECK(bytes == 4 * sizeof *sum);
     CHECK(sum[0] == sum[1]);
-    CHECK(sum[2] == pes * (messages + 8 * to_box));
+    CHECK(sum[2] == pes * (messages + 8 * to_box + SOME * to_some));
     CHECK(sum[3] == pes * pes * all);
     skua_exit(0);
 }
@@ -228,29 +268,44 @@ static void all_quiet(void *arg, const void *data, size_t bytes)
 
 static void go(skua_msg *msg)
 {
-    const skua_collection *both = skua_msg_data(msg);
+    const struct state *given = skua_msg_data(msg);
+    struct state       *s     = self();
 
-    self()->boxes   = both[0];
-    self()->members = both[1];
+    s->boxes   = given->boxes;
+    s->members = given->members;
+    s->flies   = given->flies;
+    s->some    = given->some;
     skua_msg_free(msg);
-    work(self());
+    work(s);
     if (skua_pe() == 0)
         skua_quiescence(skua_done_call(all_quiet, NULL));
 }
 
+static skua_section some_of(skua_collection boxes)
+{
+    skua_index index[SOME];
+
+    for (int i = 0; i < SOME; i++)
+        index[i] = skua_index1(i + 2);
+    return skua_section_create(boxes, index, SOME);
+}
+
 static void start(int argc, char **argv)
 {
+    struct state all = {0};
+
     (void)argc, (void)argv;
     self()->seed = tap_seed() + 7919 * (uint64_t)skua_pe() + 1;
-    if (skua_pe() == 0) {
-        skua_collection both[2];
-
-        both[0] = skua_array_create(
-            Box, &(skua_array_def){.dims = 1, .range = {.dims = 1, .upper = {8}}}, NULL, 0);
-        both[1] = skua_group_create(Member, NULL, 0);
-        for (int pe = 0; pe < skua_pes(); pe++)
-            skua_send_copy(pe, on_go, both, sizeof both);
-    }
+    if (skua_pe() != 0)
+        return;
+    all.boxes = skua_array_create(
+        Box, &(skua_array_def){.dims = 1, .range = {.dims = 1, .upper = {8}}}, NULL, 0);
+    all.members = skua_group_create(Member, NULL, 0);
+    all.flies =
+        skua_array_create(Fly, &(skua_array_def){.dims = 1, .flags = SKUA_ARRAY_OPEN}, NULL, 0);
+    all.some = some_of(all.boxes);
+    for (int pe = 0; pe < skua_pes(); pe++)
+        skua_send_copy(pe, on_go, &all, sizeof all);
 }
 
 int main(int argc, char **argv)
@@ -261,9 +316,11 @@ int main(int argc, char **argv)
     on_go    = skua_register("go", go);
     Box      = skua_class_register(
              &(skua_class_def){.name = "Box", .bytes = sizeof(struct box), .pup = Box_pup});
-    Member      = skua_class_register(&(skua_class_def){.name = "Member", .bytes = 8});
-    box_take    = skua_entry_register(Box, "take", Box_take, 0);
-    box_move    = skua_method_register(Box, "move", Box_move, 0);
+    Member   = skua_class_register(&(skua_class_def){.name = "Member", .bytes = 8});
+    Fly      = skua_class_register(&(skua_class_def){.name = "Fly", .bytes = sizeof(struct box)});
+    fly_take = skua_entry_register(Fly, "take", Fly_take, 0);
+    box_take = skua_entry_register(Box, "take", Box_take, 0);
+    box_move = skua_method_register(Box, "move", Box_move, 0);
     member_take = skua_entry_register(Member, "take", Member_take, 0);
     state_key   = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);

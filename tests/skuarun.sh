@@ -36,6 +36,10 @@ ok "a program that cannot be executed" has "$code $err" '^126 skuarun: cannot ru
 # ---- settings
 run "$skuarun" -n 2 -s log_level=loud "$program" exit-42
 ok "a bad setting is refused before anything starts" has "$code $err" '^2 .*SKUA_LOG_LEVEL=loud: expected fatal'
+run "$skuarun" -n 2 -s log_level=info "$program" exit-42
+ok "who looks at the log sees from where on arrays are not copied" has "$code $err" 'zero copy from [0-9]+ bytes'
+run env SKUA_SHARE_MALLOC=4k "$program" exit-42
+ok "share_malloc needs a library that skuarun loads" has "$code $err" '^42 .*skua-malloc.so is not loaded'
 run env SKUA_LOG_LEVLE=info "$skuarun" -n 2 "$program" exit-42
 ok "a misspelt one is named, with the right one" has "$code $err" '^42 .*SKUA_LOG_LEVLE is no setting; did you mean SKUA_LOG_LEVEL'
 ok "once" one_line "$err"

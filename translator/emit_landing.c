@@ -3,8 +3,9 @@
  * emit_landing.c - entries with a `landing` argument (skua/landing.h).
  *
  * The first argument is the reference of the message, which the runtime can foretell.  The other
- * values are the head, a struct that the runtime compares: its padding is zero.  The user says
- * where the array shall land: Block_land_ghost().
+ * values are the head, a struct that the runtime compares: its padding is zero, and, where the
+ * compiler helps, that of structs in it.  The user says where the array shall land:
+ * Block_land_ghost().
  */
 #include "emit_parts.h"
 
@@ -116,6 +117,8 @@ void emit_landing_send(struct files to, const struct class *class, const struct 
             stem);
     for (const struct parameter *p = next_value(entry->parameters); p; p = next_value(p))
         put(to.source, "    skua_args.%.*s = %.*s;\n", NAME(p), NAME(p));
+    if (has_head(entry))
+        put(to.source, "    SKUA_CLEAR_PADDING(&skua_args);\n");
     put(to.source, "    skua_check_landing(%.*s, ", NAME(array));
     put_length(to.source, stem, entry, array, "");
     put(to.source, ", sizeof(");

@@ -180,17 +180,17 @@ static void emit_many_sends(struct files to, const struct class *class, const st
     struct send section = {
         .suffix = "_section",
         .target = arena_print("%.*s_section skua_to", NAME(class)),
-        .before =
-            arena_print("%sskua_section_invoke(skua_to.section, %s, ",
-                        parts ? "skua_packed = skua_parts_copied(skua_packed);\n    " : "", id),
-        .after = ")",
-        .extra = "",
-        .where = "SKUA_ALL_PES",
+        .before = arena_print("skua_section_invoke(skua_to.section, %s, ", id),
+        .after  = ")",
+        .extra  = "",
+        .where  = "SKUA_ALL_PES",
     };
 
-    if (parts)
+    if (parts) {
         all.message = arena_print("skua_parts_invoke_all(skua_to.all, %s, skua_packed)", id);
-
+        section.message =
+            arena_print("skua_parts_invoke_section(skua_to.section, %s, skua_packed)", id);
+    }
     put_send(to, class, entry, &all);
     put_send(to, class, entry, &section);
 }

@@ -82,16 +82,16 @@ void Block_on_create(Block *b)
     }
     for (struct set *set = b->set; set < b->set + 2; set++)
         for (int side = 0; side < SIDES; at += face_of(b, side++))
-            set->ghost[side] = at;
+            set->side[side].ghost = at;
 }
 
 void Block_on_destroy(Block *b)
 {
     for (struct set *set = b->set; set < b->set + 2; set++) {
         for (int side = first_side(); side < SIDES; side++) {
-            skua_channel_close(set->out[side]);
-            skua_channel_close(set->loan[side]);
-            skua_channel_delete(set->in[side]);
+            skua_channel_close(set->side[side].out);
+            skua_channel_close(set->side[side].loan);
+            skua_channel_delete(set->side[side].in);
         }
     }
     skua_channel_free(b->cells);
@@ -228,8 +228,8 @@ static skua_layout inner(const Block *b, const struct set *set, int side)
 static skua_layout ghost(const Block *b, const struct set *set, int side)
 {
     if (side <= EAST)
-        return skua_layout_of(set->ghost[side], face_of(b, side) * sizeof(float));
-    return face_at(b, side, set->ghost[side], b->n[0] * (ptrdiff_t)sizeof(float));
+        return skua_layout_of(set->side[side].ghost, face_of(b, side) * sizeof(float));
+    return face_at(b, side, set->side[side].ghost, b->n[0] * (ptrdiff_t)sizeof(float));
 }
 
 /* ---- messages
@@ -290,19 +290,21 @@ void create_channels(Block *b)
         for (int side = first_side(); side < SIDES; side++) {
             skua_layout to = ghost(b, &b->set[s], side);
 
-            if (skua_channel_create_view(&to, arrived, &b->set[s], "face", &b->set[s].in[side]))
+            if (skua_channel_create_view(&to, arrived, &b->set[s], "face",
+                                         &b->set[s].side[side].in))
                 skua_abort("no channel for a face");
-            Block_open(b->neighbour[side], s, side ^ 1, b->set[s].in[side]);
+            Block_open(b->neighbour[side], s, side ^ 1, b->set[s].side[side].in);
         }
 }
 
 void open_channel(Block *b, int s, int side, skua_channel channel)
 {
-    skua_layout from = inner(b, &b->set[s], side);
+    skua_layout  from = inner(b, &b->set[s], side);
+    struct side *to   = &b->set[s].side[side];
 
-    b->set[s].out[side]  = skua_channel_open(channel, &from);
-    b->set[s].loan[side] = skua_channel_lend(channel, &from);
-    if (!b->set[s].out[side] || !b->set[s].loan[side])
+    to->out  = skua_channel_open(channel, &from);
+    to->loan = skua_channel_lend(channel, &from);
+    if (!to->out || !to->loan)
         skua_abort("no way to a neighbour");
 }
 
@@ -311,14 +313,14 @@ void put_faces(Block *b, bool lent)
     struct set *set = &b->set[b->sweep % 2];
 
     for (int side = first_side(); side < SIDES; side++)
-        skua_channel_put(lent ? set->loan[side] : set->out[side]);
+        skua_channel_put(lent ? set->side[side].loan : set->side[side].out);
 }
 
 /* What the last sweep has read may change again. */
 void release_ghosts(Block *b)
 {
     for (int side = first_side(); side < SIDES; side++)
-        skua_channel_ready(b->set[(b->sweep + 1) % 2].in[side]);
+        skua_channel_ready(b->set[(b->sweep + 1) % 2].side[side].in);
 }
 
 /* ---- the mean of seven points -------------------------------------------------------------------
@@ -343,7 +345,7 @@ static struct rows rows_beyond(const Block *b, const struct set *set, int side, 
     if (side < first_side())
         l = inner(b, set, side ^ 1);
     else
-        l = lent ? *skua_channel_view(set->in[side]) : ghost(b, set, side);
+        l = lent ? *skua_channel_view(set->side[side].in) : ghost(b, set, side);
 
     return (struct rows){l.at, side <= NORTH ? l.stride[0] : b->n[0] * (ptrdiff_t)sizeof(float)};
 }
@@ -397,8 +399,8 @@ void compute(Block *b, bool lent)
                       j > 0 ? u - north : row_of(&beyond[SOUTH], k),
                       k + 1 < z ? u + up : row_of(&beyond[ABOVE], j),
                       k > 0 ? u - up : row_of(&beyond[BELOW], j),
-                      whole ? u[b->n[0] - 1] : from->ghost[WEST][end],
-                      whole ? u[0] : from->ghost[EAST][end], b->n[0]);
+                      whole ? u[b->n[0] - 1] : from->side[WEST].ghost[end],
+                      whole ? u[0] : from->side[EAST].ghost[end], b->n[0]);
         }
     }
     from->sweep = b->sweep + 2; /* when its ghost layers are read again */

@@ -21,15 +21,20 @@ struct outcome { /* largest of all blocks, but for the sum */
     double error, residual, sum;
 };
 
+/* What a block has of a neighbour. */
+struct side {
+    float       *ghost; /* its cells                                     */
+    skua_channel in;    /* into our ghost layer                          */
+    skua_sender *out;   /* into its own                                  */
+    skua_sender *loan;  /* for a neighbour that looks at what is here    */
+};
+
 struct set {
-    float        *u;            /* n[2] x n[1] rows of n[0] cells                */
-    float        *ghost[SIDES]; /* cells of neighbours                           */
-    skua_channel  in[SIDES];    /* into our ghost layers                         */
-    skua_sender  *out[SIDES];   /* into those of our neighbours                  */
-    skua_sender  *loan[SIDES];  /* for neighbours that look at what is here      */
-    int           filled;       /* ghost layers that have come by channels ...   */
-    int64_t       sweep;        /* ... for this sweep                            */
-    struct Block *of;
+    float        *u;      /* n[2] x n[1] rows of n[0] cells              */
+    struct Block *of;     /* the block                                   */
+    int64_t       sweep;  /* for which ghost layers come by channels ... */
+    int           filled; /* ... so many so far                          */
+    struct side   side[SIDES];
 };
 
 struct Block {

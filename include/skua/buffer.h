@@ -91,7 +91,7 @@ SKUA_API void  skua_buffer_free(void *memory);
 
 /** From how many bytes on a transfer without copies to @p pe is faster than a message that data
  *  are copied into and out of: the settings zero_copy_host and zero_copy_net, or what is measured
- *  when this is first called in a process. */
+ *  when this is first asked for in a process (`skua info` and the log at level info show it). */
 SKUA_API size_t skua_zero_copy_bytes(int pe);
 
 /** Registrations that this PE has for buffers: those in use, and those that are kept. */

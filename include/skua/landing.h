@@ -75,6 +75,20 @@ SKUA_API void skua_landing_withdraw(void *self);
 /** How many messages have landed on this PE without travelling inside of a message. */
 SKUA_API uint64_t skua_landing_count(void);
 
+/** Zero the bytes of *@p object that belong to none of its members: heads are compared byte by
+ *  byte.  Where the compiler has nothing for it, nothing happens, and a head that has a struct
+ *  with such bytes is taken for another each time. */
+#ifdef __has_builtin
+#if __has_builtin(__builtin_clear_padding)
+#define SKUA_CLEAR_PADDING(object) __builtin_clear_padding(object)
+#define SKUA_CLEARS_PADDING        1
+#endif
+#endif
+#ifndef SKUA_CLEARS_PADDING
+#define SKUA_CLEAR_PADDING(object) ((void)(object))
+#define SKUA_CLEARS_PADDING        0
+#endif
+
 /* ---- what skuac's output stands on ----------------------------------------------------------- */
 
 /** The head of what arrived, of @p head bytes; ends the job if it is another. */

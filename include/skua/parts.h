@@ -40,6 +40,7 @@
 #include <skua/buffer.h>
 #include <skua/flow.h>
 #include <skua/object.h>
+#include <skua/section.h>
 
 SKUA_BEGIN_DECLS
 
@@ -61,11 +62,13 @@ typedef struct {
  *  and @p n parts.  What was copied is told to be free at once. */
 SKUA_API skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned n);
 
-/** Give it to @p handler on all PEs; to all members of a group.  A part goes to each host once,
- *  where all read the same memory.  (To elements of an array parts are copied, and free at
- *  once.)  The message is used up. */
+/** Give it, made for SKUA_ALL_PES, to @p handler on all PEs; to all members of a group, elements
+ *  of an array, or members of a section.  A part goes to each host once (in a section: to each
+ *  branch of its tree that leads to another host), where all read the same memory; it is free when
+ *  all are through.  The message is used up. */
 SKUA_API void skua_parts_broadcast(skua_handler handler, skua_msg *msg);
 SKUA_API void skua_parts_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg);
+SKUA_API void skua_parts_invoke_section(skua_section section, skua_entry entry, skua_msg *msg);
 
 /** The same message with all parts copied into it: for what else takes data.  It is used up. */
 SKUA_API skua_msg *skua_parts_copied(skua_msg *msg);

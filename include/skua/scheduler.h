@@ -31,7 +31,7 @@ SKUA_API void skua_stop(void);
 SKUA_API bool skua_run_until(bool (*condition)(void *arg), void *arg);
 
 /** Deliver @p n messages, waiting for them; how many it were when the job
- *  ended before. */
+ *  ended before.  What arrives on a channel counts as one. */
 SKUA_API size_t skua_run_count(size_t n);
 
 /** Deliver up to @p n messages that are there now; how many it were. */

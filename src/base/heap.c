@@ -213,3 +213,8 @@ void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count)
         push_chain(heap->all + owner, first, last);
     }
 }
+
+void ski_heap_return(struct ski_heap *all, void *block)
+{
+    push_chain(all + ski_unit_of(all->arena, block)->heap, block, block);
+}

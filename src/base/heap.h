@@ -49,6 +49,9 @@ unsigned ski_heap_take(struct ski_heap *heap, unsigned size_class, void **blocks
  *  caller's own. */
 void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count);
 
+/** Give a block back to the heap it is of; @p all is heap 0.  Any thread. */
+void ski_heap_return(struct ski_heap *all, void *block);
+
 /** Put the blocks that other PEs gave back into their slabs.  Owner only. */
 void ski_heap_collect(struct ski_heap *heap);
 

@@ -29,36 +29,40 @@ static void own_folder(char *folder, size_t size)
         *slash = '\0';
 }
 
-/* Opens folder/skua-NAME.so if it is there; else NULL.  @p why is set if it is there and
- * cannot be loaded. */
-static void *open_in(const char *folder, const char *name, char *why, size_t size)
+static bool find_in(const char *folder, const char *name, char *path, size_t size)
+{
+    return snprintf(path, size, "%s/skua-%s.so", folder, name) < (int)size &&
+           access(path, F_OK) == 0;
+}
+
+bool ski_module_find(const char *name, char *path, size_t size)
+{
+    static const char *const beside[] = {"", "/skua", "/../drivers", "/../" SKUA_LIBDIR "/skua"};
+    char                     own[2048], folder[4096];
+
+    if (strcmp(ski_config.driver_path, "auto") != 0)
+        return find_in(ski_config.driver_path, name, path, size);
+    own_folder(own, sizeof own);
+    for (size_t i = 0; own[0] && i < sizeof beside / sizeof *beside; i++) {
+        snprintf(folder, sizeof folder, "%s%s", own, beside[i]);
+        if (find_in(folder, name, path, size))
+            return true;
+    }
+    return find_in(SKUA_DRIVER_FOLDER, name, path, size);
+}
+
+void *ski_module_open(const char *name, char *why, size_t size)
 {
     char  path[4096];
     void *library;
 
-    if (snprintf(path, sizeof path, "%s/skua-%s.so", folder, name) >= (int)sizeof path ||
-        access(path, F_OK) != 0)
+    if (!ski_module_find(name, path, sizeof path)) {
+        snprintf(why, size, "skua-%s.so was not found", name);
         return NULL;
+    }
     /* Of its own symbols first: another library of the program may have the same. */
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         snprintf(why, size, "%s", dlerror());
     return library;
-}
-
-void *ski_module_open(const char *name, char *why, size_t size)
-{
-    static const char *const beside[] = {"", "/skua", "/../drivers", "/../" SKUA_LIBDIR "/skua"};
-    char                     own[2048], folder[4096];
-    void                    *library = NULL;
-
-    snprintf(why, size, "skua-%s.so was not found", name);
-    if (strcmp(ski_config.driver_path, "auto") != 0)
-        return open_in(ski_config.driver_path, name, why, size);
-    own_folder(own, sizeof own);
-    for (size_t i = 0; !library && own[0] && i < sizeof beside / sizeof *beside; i++) {
-        snprintf(folder, sizeof folder, "%s%s", own, beside[i]);
-        library = open_in(folder, name, why, size);
-    }
-    return library ? library : open_in(SKUA_DRIVER_FOLDER, name, why, size);
 }

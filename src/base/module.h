@@ -9,7 +9,11 @@
 #ifndef SKI_MODULE_H
 #define SKI_MODULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/** Where skua-NAME.so is; false: it was not found.  Uses ski_config. */
+bool ski_module_find(const char *name, char *path, size_t size);
 
 /** Load skua-NAME.so, or find it loaded; what dlopen() gives, or NULL, and why not.
  *  Uses ski_config.  Never close it: the libraries below do not expect it. */

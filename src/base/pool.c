@@ -55,23 +55,33 @@ static void *try_alloc(struct ski_pool *pool, size_t bytes)
 
 /* Blocks at hand, those that others gave back, and empty slabs may be what is
  * missing: before giving up they go where they belong. */
-static SKI_COLD void *alloc_again(struct ski_pool *pool, size_t bytes)
+static SKI_COLD void *try_again(struct ski_pool *pool, size_t bytes)
 {
-    void *block;
-
     ski_pool_flush(pool);
     ski_heap_collect(pool->heap);
     ski_heap_trim(pool->heap);
-    block = try_alloc(pool, bytes);
-    if (!block)
-        ski_span_exhausted(pool->arena, bytes);
-    return block;
+    return try_alloc(pool, bytes);
+}
+
+static void *try_slow(struct ski_pool *pool, size_t bytes)
+{
+    void *block = try_alloc(pool, bytes);
+    return SKI_LIKELY(block != NULL) ? block : try_again(pool, bytes);
+}
+
+void *ski_pool_try(struct ski_pool *pool, size_t bytes)
+{
+    void *block = ski_pool_at_hand(pool, bytes);
+    return SKI_LIKELY(block != NULL) ? block : try_slow(pool, bytes);
 }
 
 void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes)
 {
-    void *block = try_alloc(pool, bytes);
-    return SKI_LIKELY(block != NULL) ? block : alloc_again(pool, bytes);
+    void *block = try_slow(pool, bytes);
+
+    if (SKI_UNLIKELY(!block))
+        ski_span_exhausted(pool->arena, bytes);
+    return block;
 }
 
 void ski_pool_free_slow(struct ski_pool *pool, void *block)

@@ -72,6 +72,9 @@ static inline void *ski_pool_alloc(struct ski_pool *pool, size_t bytes)
     return SKI_LIKELY(block != NULL) ? block : ski_pool_alloc_slow(pool, bytes);
 }
 
+/** The same; when the arena is exhausted nothing is said. */
+void *ski_pool_try(struct ski_pool *pool, size_t bytes);
+
 /** Put a block into a magazine of its class; false: that is full. */
 static inline bool ski_magazine_put(struct ski_magazine *magazine, void *block, size_t bytes)
 {

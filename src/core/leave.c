@@ -85,6 +85,8 @@ static void attend(struct ski_pe *self)
     struct skua_msg *msg;
 
     ski_msg_arrivals(self, 64);
+    if (ski_msg_bell_next(self))
+        ski_msg_poked(self);
     while ((msg = ski_queue_pop(&self->queue))) {
         if (msg->handler >= SKI_HANDLER_EXIT && msg->handler <= SKI_HANDLER_BYE)
             self->handler[msg->handler](msg);

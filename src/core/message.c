@@ -383,6 +383,13 @@ void ski_msg_poked(struct ski_pe *self)
     ski_pe_look_for_exit(self);
 }
 
+bool ski_msg_bell_next(struct ski_pe *self)
+{
+    const struct ski_cell *cell = ski_reader_peek_sc(&self->reader);
+
+    return cell && cell->flags & SKI_MSG_POKE && cell->handler;
+}
+
 void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
 {
     struct ski_cell *cell;
@@ -393,6 +400,8 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
         struct skua_msg *msg;
 
         if (SKI_UNLIKELY(flags & SKI_MSG_POKE)) {
+            if (cell->handler)
+                break;
             ski_msg_poked(self);
             continue;
         }

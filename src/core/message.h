@@ -125,8 +125,8 @@ bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned f
  *  anyway. */
 void ski_msg_poke(struct ski_pe *self, int pe);
 
-/** Move what has arrived, at most @p limit cells, into the queue of @p self; doorbells are
- *  answered at once. */
+/** Move what has arrived, at most @p limit cells, into the queue of @p self, up to the next
+ *  doorbell. */
 void ski_msg_arrivals(struct ski_pe *self, unsigned limit);
 
 /** The one message that has arrived, past the queue, without looking at its
@@ -135,5 +135,8 @@ struct skua_msg *ski_msg_arrival(struct ski_pe *self);
 
 /** Answer the poke that has arrived. */
 void ski_msg_poked(struct ski_pe *self);
+
+/** Whether what has arrived next is a doorbell. */
+bool ski_msg_bell_next(struct ski_pe *self);
 
 #endif

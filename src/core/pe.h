@@ -58,6 +58,7 @@ struct ski_pe {
     int                    process;
     int                    index;          /* on this host */
     bool                   stop;           /* skua_stop() was called */
+    uint64_t               rung;           /* queue.popped after the last doorbell, at least */
     uint64_t               idle_since;     /* ticks; 0: not known               */
     uint64_t               idle_delivered; /* stats.delivered at that moment    */
     uint32_t               idle_yields;    /* since then                        */

@@ -84,22 +84,54 @@ static inline struct skua_msg *pop_plain(struct ski_pe *self)
 }
 
 /* A doorbell does not wait for what is in the queue; but then it is the queue's turn, for who
- * answers a doorbell may ring another, and so on. */
-static __attribute__((noinline)) bool run_attended(struct ski_pe *self)
+ * answers a doorbell may ring another, and so on.  Doorbells count as delivered (traffic.h), so
+ * it is the queue's turn if nothing was since. */
+static inline bool is_queues_turn(const struct ski_pe *self)
 {
-    bool             stop = self->stop, bell = self->queue.attention & SKI_ATTEND_BELLS;
-    struct skua_msg *msg;
+    return self->rung == self->queue.popped;
+}
 
-    if (bell && !ski_pe_exiting(self)) {
-        self->idle_passes = 0;
-        self->ring_own(self);
-        if (self->stop != stop)
-            return true;
-    }
-    msg = self->queue.attention & ~(uint32_t)SKI_ATTEND_BELLS ? attend(self) : pop_plain(self);
+static inline void answer(struct ski_pe *self, void (*ring)(struct ski_pe *self))
+{
+    self->idle_passes = 0;
+    self->rung        = self->queue.popped + 1;
+    ring(self);
+}
+
+static inline bool has_rung(const struct ski_pe *self)
+{
+    return (self->queue.attention & (SKI_ATTEND_BELLS | SKI_ATTEND_EXIT)) == SKI_ATTEND_BELLS;
+}
+
+/* The next message, of any priority; false if there is none. */
+static bool run_waiting(struct ski_pe *self)
+{
+    struct skua_msg *msg =
+        self->queue.attention & ~(uint32_t)SKI_ATTEND_BELLS ? attend(self) : pop_plain(self);
+
     if (msg)
         deliver(self, msg, msg->handler);
-    return msg || (bell && !ski_pe_exiting(self));
+    return msg != NULL;
+}
+
+static __attribute__((noinline)) bool run_either(struct ski_pe *self)
+{
+    if ((!has_rung(self) || is_queues_turn(self)) && run_waiting(self))
+        return true;
+    if (!has_rung(self))
+        return false;
+    answer(self, self->ring_own);
+    return true;
+}
+
+/* A message, or a doorbell that we have rung ourselves: one thing, so that who counts or waits
+ * for one is in time. */
+static __attribute__((noinline)) bool run_attended(struct ski_pe *self)
+{
+    if (self->queue.attention != SKI_ATTEND_BELLS || self->queue.plain.first)
+        return run_either(self);
+    answer(self, self->ring_own);
+    return true;
 }
 
 /* Runs the next message of the queue; false if there is none, or the job ends. */
@@ -119,17 +151,15 @@ static inline bool run_queued(struct ski_pe *self)
 /* As above, for doorbells that others have rung. */
 static bool run_poke(struct ski_pe *self)
 {
-    bool stop = self->stop;
-
     if (!self->reader.next->handler) {
         self->idle_since = 0; /* who pokes us has something to come */
         ski_msg_poked(self);
         return run_queued(self);
     }
-    self->idle_passes = 0;
-    self->ring(self);
-    if (self->stop == stop)
-        run_queued(self);
+    if (is_queues_turn(self) && run_waiting(self))
+        return true;
+    if (ski_msg_bell_next(self)) /* else a timer has run messages, and it is answered */
+        answer(self, self->ring);
     return true;
 }
 

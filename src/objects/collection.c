@@ -9,6 +9,8 @@
 #include "objects/lane.h"
 #include "objects/locate.h"
 #include "objects/map.h"
+#include "objects/multicast.h"
+#include "objects/parts.h"
 #include "objects/section.h"
 
 /* What a collection is created with; the constructors' data follows. */
@@ -129,15 +131,24 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
     return all;
 }
 
-void ski_dropped(const struct ski_collection *all, skua_msg *msg)
+void ski_discard(skua_msg *msg)
 {
-    ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
-            msg->source, all->class->def.name);
+    if (ski_everyone_has_parts(msg) || ski_multicast_has_parts(msg)) {
+        ski_parts_drop(msg);
+        return;
+    }
     if (ski_msg_lands(msg)) {
         ski_lane_dropped(msg);
         msg = ski_landing_whole(msg);
     }
     skua_msg_free(msg);
+}
+
+void ski_dropped(const struct ski_collection *all, skua_msg *msg)
+{
+    ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
+            msg->source, all->class->def.name);
+    ski_discard(msg);
 }
 
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,

@@ -100,6 +100,9 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
 bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *msg,
                             struct ski_collection **all);
 
+/** Free a message that will not be delivered, with what belongs to it and is elsewhere. */
+void ski_discard(skua_msg *msg);
+
 /** Drop a message for a collection that was deleted, with a line: who sent it may not have
  *  known. */
 SKI_COLD void ski_dropped(const struct ski_collection *all, skua_msg *msg);

@@ -4,15 +4,18 @@
 
 #include "base/memory.h"
 #include "core/handler.h"
+#include "core/traffic.h"
 #include "objects/invoke.h"
 #include "objects/locate.h"
 #include "objects/number.h"
+#include "objects/parts.h"
 
 /* What a broadcast begins with; the data follows. */
 struct head {
     _Alignas(32) uint64_t id;
     uint32_t entry;
     uint32_t number;
+    uint32_t parts; /* what follows is a message with parts */
 };
 
 _Static_assert(sizeof(struct head) == SKI_EVERYONE_LEAST, "see everyone.h");
@@ -45,10 +48,33 @@ static struct head *head_of(skua_msg *msg)
     return skua_msg_data(msg);
 }
 
+bool ski_everyone_has_parts(const skua_msg *msg)
+{
+    return (msg->handler == SKI_HANDLER_EVERYONE || msg->handler == SKI_HANDLER_EVERYONE_ROOT ||
+            msg->handler == SKI_HANDLER_EVERYONE_LATE) &&
+           ((const struct head *)(msg + 1))->parts;
+}
+
+static void free_broadcast(skua_msg *msg)
+{
+    if (SKI_UNLIKELY(head_of(msg)->parts))
+        ski_parts_drop(msg);
+    else
+        skua_msg_free(msg);
+}
+
+/* A copy will be made of it. */
+static inline void count_copy(const struct head *head, size_t bytes)
+{
+    if (SKI_UNLIKELY(head->parts))
+        ski_parts_more(head, sizeof *head + bytes);
+}
+
 void ski_everyone_init(struct ski_everyone *everyone)
 {
     *everyone = (struct ski_everyone){0};
     ski_list_init(&everyone->kept);
+    ski_list_init(&everyone->ahead);
 }
 
 static void drop_kept(struct ski_everyone *everyone)
@@ -56,15 +82,21 @@ static void drop_kept(struct ski_everyone *everyone)
     struct skua_msg *msg;
 
     while ((msg = ski_list_pop(&everyone->kept)))
-        skua_msg_free(msg);
+        free_broadcast(msg);
 }
 
 static void drop_rest(struct ski_everyone *everyone)
 {
+    struct skua_msg *msg;
+
+    while ((msg = ski_list_pop(&everyone->ahead))) {
+        ski_self->held--;
+        free_broadcast(msg);
+    }
     while (everyone->early) {
         struct ski_early *gone = everyone->early;
         everyone->early        = gone->next;
-        skua_msg_free(gone->msg);
+        free_broadcast(gone->msg);
         free(gone);
     }
     while (everyone->debts) {
@@ -102,17 +134,17 @@ static void begin(struct ski_collection *all, skua_msg *msg)
     struct head *head = skua_msg_data(msg);
 
     head->number = ++all->everyone.sent;
-    skua_broadcast((skua_handler){SKI_HANDLER_EVERYONE}, msg, skua_done_nothing());
+    if (SKI_UNLIKELY(head->parts))
+        ski_parts_to_all(all->self, SKI_HANDLER_EVERYONE, msg);
+    else
+        skua_broadcast((skua_handler){SKI_HANDLER_EVERYONE}, msg, skua_done_nothing());
 }
 
 /* To the root, which numbers it. */
-static void order(const char *call, skua_collection target, uint32_t entry, const void *data,
-                  size_t bytes)
+static void send_to_root(const char *call, skua_collection target, skua_msg *msg)
 {
     struct ski_pe         *self = SKI_SELF();
     struct ski_collection *all  = ski_collection_get(self->objects, call, target.id);
-    struct head            head = {.id = target.id, .entry = entry};
-    skua_msg              *msg  = ski_msg_headed(&head, sizeof head, data, bytes);
 
     if (all->kind == SKI_CHARES && all->state != SKI_EXPECTED)
         ski_misuse("%s: single objects are in no collection", call);
@@ -122,17 +154,39 @@ static void order(const char *call, skua_collection target, uint32_t entry, cons
         skua_send(all->root, (skua_handler){SKI_HANDLER_EVERYONE_ROOT}, msg);
 }
 
-void skua_invoke_all(skua_collection target, skua_entry entry, const void *data, size_t bytes)
+static void order(const char *call, skua_collection target, uint32_t entry, const void *data,
+                  size_t bytes)
 {
-    struct ski_collection  *all  = ski_collection_get(SKI_SELF()->objects, __func__, target.id);
-    const struct ski_entry *what = ski_entry_find(__func__, entry);
+    struct head head = {.id = target.id, .entry = entry};
+
+    (void)SKI_SELF();
+    send_to_root(call, target, ski_msg_headed(&head, sizeof head, data, bytes));
+}
+
+static void check_call(const char *call, skua_collection target, skua_entry entry)
+{
+    struct ski_collection  *all  = ski_collection_get(SKI_SELF()->objects, call, target.id);
+    const struct ski_entry *what = ski_entry_find(call, entry);
 
     if (all->state != SKI_EXPECTED)
-        ski_check_entry(__func__, all, what, NULL);
+        ski_check_entry(call, all, what, NULL);
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("skua_invoke_all: %s::%s gives an answer, which all cannot", what->of->def.name,
+        ski_misuse("%s: %s::%s gives an answer, which all cannot", call, what->of->def.name,
                    what->name);
+}
+
+void skua_invoke_all(skua_collection target, skua_entry entry, const void *data, size_t bytes)
+{
+    check_call(__func__, target, entry);
     order(__func__, target, entry.id, data, bytes);
+}
+
+void ski_everyone_parts(skua_collection target, skua_entry entry, skua_msg *msg)
+{
+    struct head head = {.id = target.id, .entry = entry.id, .parts = 1};
+
+    check_call("skua_parts_invoke_all", target, entry);
+    send_to_root("skua_parts_invoke_all", target, ski_parts_headed(&head, sizeof head, msg));
 }
 
 void skua_array_close(skua_collection array)
@@ -178,7 +232,12 @@ static void run_on(struct ski_object *object, const struct ski_entry *entry,
                    const struct head *head, size_t bytes)
 {
     object->seen = head->number;
-    if (entry && (object->state == SKI_ALIVE || object->state == SKI_LEAVING))
+    if (!entry || (object->state != SKI_ALIVE && object->state != SKI_LEAVING))
+        return;
+    if (SKI_UNLIKELY(head->parts))
+        ski_entry_run(object, entry,
+                      ski_parts_copy(head->entry, head, sizeof *head + bytes, sizeof *head));
+    else
         ski_entry_run_on(object, entry, head->entry, head + 1, bytes);
 }
 
@@ -188,6 +247,7 @@ static SKI_COLD void put_aside(struct ski_object *object, const struct head *hea
     struct ski_everyone *e     = &object->of->everyone;
     struct ski_early    *early = ski_malloc(sizeof *early);
 
+    count_copy(head, bytes);
     *early =
         (struct ski_early){e->early, object, ski_msg_headed(head, sizeof *head, head + 1, bytes)};
     e->early = early;
@@ -252,7 +312,7 @@ static void catch_up(struct ski_object *object)
 
         if (head->number == object->seen + 1) /* not one that came twice */
             run_on(object, entry_of(object->of, head), head, msg->bytes - sizeof *head);
-        skua_msg_free(msg);
+        free_broadcast(msg);
     }
     ski_object_leave(object);
 }
@@ -278,6 +338,7 @@ static void send_copy(struct ski_collection *all, const skua_index *index, skua_
 {
     int pe = ski_here(all, index) ? all->self->pe : ski_whereabouts(all, index);
 
+    count_copy(head_of(msg), msg->bytes - sizeof(struct head));
     ski_post_about(all->self, pe, SKI_HANDLER_EVERYONE_LATE, all->id, index, skua_msg_data(msg),
                    msg->bytes);
 }
@@ -296,15 +357,17 @@ void ski_on_everyone_late(skua_msg *msg)
     if (!object && !ski_is_gone(all, &index))
         object = ski_astray(all, &index, msg);
     else if (!object)
-        skua_msg_free(msg);
+        free_broadcast(msg);
     if (!object)
         return;
+    if (head->parts)
+        ski_parts_hold(msg);
     call = (struct call){entry_of(all, head), head, msg->bytes - sizeof *head};
     ski_object_enter(object);
     hand_over(object, &call);
     catch_up(object);
     ski_object_leave(object);
-    skua_msg_free(msg);
+    free_broadcast(msg);
 }
 
 static void pay_debts(struct ski_collection *all, skua_msg *msg, uint32_t number)
@@ -342,14 +405,14 @@ static void invoke_members(struct ski_collection *all, skua_msg *msg)
     tidy(all);
 }
 
-void ski_on_everyone(skua_msg *msg)
+/* It is its turn. */
+static void take(struct ski_collection *all, skua_msg *msg)
 {
-    struct head           *head = skua_msg_data(msg);
-    struct ski_collection *all;
+    struct head *head = skua_msg_data(msg);
 
-    if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
-        return;
     all->everyone.number = head->number;
+    if (SKI_UNLIKELY(all->everyone.ahead.first != NULL))
+        ski_unhold(all->self, &all->everyone.ahead); /* one of them may be next */
     if (head->entry == ORDER_END) {
         ski_collection_end(all);
         skua_msg_free(msg);
@@ -357,7 +420,24 @@ void ski_on_everyone(skua_msg *msg)
     }
     if (head->entry == ORDER_CLOSE)
         all->open = false;
+    if (SKI_UNLIKELY(head->parts))
+        ski_parts_hold(msg);
     invoke_members(all, msg);
+}
+
+void ski_on_everyone(skua_msg *msg)
+{
+    struct head           *head = skua_msg_data(msg);
+    struct ski_collection *all;
+
+    if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
+        return;
+    if (SKI_LIKELY(head->number == all->everyone.number + 1))
+        take(all, msg);
+    else if (ski_before(all->everyone.number, head->number))
+        ski_hold(all->self, &all->everyone.ahead, msg);
+    else
+        ski_fatal("broadcast %u came twice", head->number);
 }
 
 /* ---- journeys ---------------------------------------------------------------------------- */
@@ -367,7 +447,7 @@ void ski_everyone_died(struct ski_object *object)
     skua_msg *msg;
 
     while ((msg = next_early(object, true)))
-        skua_msg_free(msg);
+        free_broadcast(msg);
 }
 
 void ski_everyone_left(struct ski_object *object, const skua_index *index)
@@ -377,7 +457,7 @@ void ski_everyone_left(struct ski_object *object, const skua_index *index)
     object->of->everyone.on_way++;
     while ((msg = next_early(object, true))) {
         send_copy(object->of, index, msg); /* it follows the element */
-        skua_msg_free(msg);
+        free_broadcast(msg);
     }
 }
 

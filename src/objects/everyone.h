@@ -11,6 +11,10 @@
  * element those in between: it keeps broadcasts from the departure of an element until
  * its arrival is acknowledged, and sends it, wherever it is by then, what the
  * acknowledgement says is missing.  Until they have come, later ones wait for the element.
+ *
+ * One with parts (parts.h) goes from the root to one PE of each host, which may have to fetch
+ * them, and from there to the others.  Those behind it come down the tree and may be faster: a PE
+ * takes broadcasts in the order of their numbers.
  */
 #ifndef SKI_EVERYONE_H
 #define SKI_EVERYONE_H
@@ -32,6 +36,7 @@ struct ski_everyone {
                                 never moved                               */
     struct ski_debt  *debts; /* elements that are owed broadcasts to come */
     struct ski_early *early; /* broadcasts that elements here may not have yet */
+    struct ski_list   ahead; /* broadcasts that came before their turn */
 };
 
 void ski_everyone_init(struct ski_everyone *everyone);
@@ -39,6 +44,12 @@ void ski_everyone_free(struct ski_everyone *everyone);
 
 /** The collection ends. */
 void ski_everyone_end(struct ski_collection *all);
+
+/** Invoke an entry of all with a message with parts, which is used up. */
+void ski_everyone_parts(skua_collection target, skua_entry entry, skua_msg *msg);
+
+/** Whether a message is a broadcast with parts. */
+bool ski_everyone_has_parts(const skua_msg *msg);
 
 /** An element was deleted; has left, before which the trace of it was laid; one has come,
  *  that has had broadcasts up to @p seen and was on PE @p from. */

@@ -63,7 +63,7 @@ static void drop_place(struct ski_pe *self, struct ski_absent *place)
 
     while ((msg = ski_list_pop(&place->held))) {
         self->held--;
-        skua_msg_free(msg);
+        ski_discard(msg);
     }
     free(place);
 }
@@ -257,6 +257,16 @@ bool ski_was_deleted(const struct ski_collection *all, const skua_index *index)
 {
     return find_place(all, index) && ski_is_gone(all, index) &&
            !(all->def.flags & SKUA_ARRAY_ON_DEMAND);
+}
+
+bool ski_died_here(const struct ski_collection *all, const skua_index *index)
+{
+    const struct ski_object *object = ski_here(all, index);
+    const struct ski_absent *place  = all->directory.slot ? find_place(all, index) : NULL;
+
+    if (object)
+        return object->state == SKI_DYING || object->state == SKI_DEAD;
+    return place && place->pe == SKI_PLACE_DELETED;
 }
 
 /* ---- sending on ------------------------------------------------------------------------ */

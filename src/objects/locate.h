@@ -87,6 +87,9 @@ bool ski_is_gone(const struct ski_collection *all, const skua_index *index);
  *  create again. */
 bool ski_was_deleted(const struct ski_collection *all, const skua_index *index);
 
+/** Whether one that was here has been deleted here, or is about to be. */
+bool ski_died_here(const struct ski_collection *all, const skua_index *index);
+
 /** Whether @p msg, of the runtime's own and with at least so many bytes, is about an
  *  element of a collection that exists here; it is kept or dropped if not. */
 bool ski_about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index);

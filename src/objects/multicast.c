@@ -3,9 +3,11 @@
 #include "objects/multicast.h"
 
 #include "core/handler.h"
+#include "core/traffic.h"
 #include "objects/invoke.h"
 #include "objects/locate.h"
 #include "objects/number.h"
+#include "objects/parts.h"
 
 /* What a multicast begins with; the data follows. */
 struct head {
@@ -13,6 +15,7 @@ struct head {
     uint32_t entry;
     uint32_t number;
     int32_t  station; /* that sends it after a member */
+    uint32_t parts;   /* what follows is a message with parts */
 };
 
 _Static_assert(sizeof(struct head) == SKI_SECTION_LEAST, "see multicast.h");
@@ -31,6 +34,28 @@ static bool is_order(const struct head *head)
     return head->entry >= ORDER_ENROL;
 }
 
+bool ski_multicast_has_parts(const skua_msg *msg)
+{
+    return (msg->handler == SKI_HANDLER_SECTION || msg->handler == SKI_HANDLER_SECTION_ROOT ||
+            msg->handler == SKI_HANDLER_SECTION_LATE) &&
+           ((const struct head *)(msg + 1))->parts;
+}
+
+void ski_multicast_free(skua_msg *msg)
+{
+    if (SKI_UNLIKELY(head_of(msg)->parts))
+        ski_parts_drop(msg);
+    else
+        skua_msg_free(msg);
+}
+
+/* A copy will be made of it. */
+static inline void count_copy(const struct head *head, size_t bytes)
+{
+    if (SKI_UNLIKELY(head->parts))
+        ski_parts_more(head, sizeof *head + bytes);
+}
+
 /* ---- to one that is not here --------------------------------------------------------- */
 
 static void send_after(struct ski_section *section, const skua_index *index,
@@ -38,6 +63,7 @@ static void send_after(struct ski_section *section, const skua_index *index,
 {
     struct ski_collection *all = section->of;
 
+    count_copy(head, bytes);
     ski_post_about(all->self, ski_whereabouts(all, index), SKI_HANDLER_SECTION_LATE, all->id, index,
                    head, sizeof *head + bytes);
 }
@@ -65,12 +91,24 @@ static SKI_COLD void put_aside(struct ski_enrolled *member, const struct head *h
 
     if (!ski_before(member->seen, head->number))
         ski_fatal("multicast %u came twice", head->number);
+    count_copy(head, bytes);
     msg = ski_msg_headed(head, sizeof *head, head + 1, bytes);
 
     while (*at && ski_before(head_of(*at)->number, head->number))
         at = &(*at)->link;
     msg->link = *at;
     *at       = msg;
+}
+
+static void run_entry(struct ski_object *object, const struct head *head, size_t bytes)
+{
+    const struct ski_entry *entry = &ski_entries[head->entry];
+
+    if (SKI_UNLIKELY(head->parts))
+        ski_entry_run(object, entry,
+                      ski_parts_copy(head->entry, head, sizeof *head + bytes, sizeof *head));
+    else
+        ski_entry_run_on(object, entry, head->entry, head + 1, bytes);
 }
 
 /* It is its turn.  False: the member is in the section no more. */
@@ -85,7 +123,7 @@ static bool run(struct ski_section *section, struct ski_enrolled *member, const 
     else if (head->entry == ORDER_END)
         ski_enrolled_forget(section, member);
     else if (object->state == SKI_ALIVE || object->state == SKI_LEAVING)
-        ski_entry_run_on(object, &ski_entries[head->entry], head->entry, head + 1, bytes);
+        run_entry(object, head, bytes);
     return head->entry != ORDER_END && !section->over;
 }
 
@@ -98,7 +136,7 @@ static SKI_COLD void catch_up(struct ski_section *section, struct ski_enrolled *
     while (more && (msg = member->early) && head_of(msg)->number == member->seen + 1) {
         member->early = msg->link;
         more          = run(section, member, head_of(msg), msg->bytes - sizeof(struct head));
-        skua_msg_free(msg);
+        ski_multicast_free(msg);
     }
 }
 
@@ -158,7 +196,7 @@ static struct ski_object *receiver(struct ski_collection *all, const skua_index 
     if (!gone)
         return ski_astray_for(all, index, msg, creates(head_of(msg)));
     lost(all, index, head_of(msg));
-    skua_msg_free(msg);
+    ski_multicast_free(msg);
     return NULL;
 }
 
@@ -178,6 +216,8 @@ void ski_on_section_late(skua_msg *msg)
     if (!(object = receiver(all, &index, msg)))
         return;
     check_entry(all, head);
+    if (head->parts)
+        ski_parts_hold(msg);
     section = ski_section_get(all->self->objects, head->id);
     ski_section_of(section, all);
     member = ski_enrolled_get(section, &index);
@@ -188,7 +228,7 @@ void ski_on_section_late(skua_msg *msg)
     ski_section_enter(section);
     hand_over(section, member, head, msg->bytes - sizeof *head);
     ski_section_leave(section);
-    skua_msg_free(msg);
+    ski_multicast_free(msg);
 }
 
 /* ---- to all ------------------------------------------------------------------------------ */
@@ -229,23 +269,45 @@ void ski_multicast_end(struct ski_section *section)
     ski_section_quit(section);
 }
 
-/* From the parent; at the root, from whoever called. */
+/* To the children and the members. */
 static void spread(struct ski_section *section, skua_msg *msg)
 {
     struct head *head = skua_msg_data(msg);
 
     check_entry(section->of, head);
     section->number = head->number;
-    for (uint32_t i = 0; i < section->children; i++)
+    if (head->parts)
+        ski_parts_hold(msg);
+    for (uint32_t i = 0; i < section->children; i++) {
+        count_copy(head, msg->bytes - sizeof *head);
         skua_send_copy(section->child[i], (skua_handler){SKI_HANDLER_SECTION}, head, msg->bytes);
+    }
     ski_section_enter(section);
     if (head->entry == ORDER_END) {
         section->end = msg; /* when those before it have gone to all */
     } else {
         give_all(section, msg);
-        skua_msg_free(msg);
+        ski_multicast_free(msg);
     }
     ski_section_leave(section);
+}
+
+/* Whether it is not its turn: it waits until the parts of one before it are here, or its own. */
+static bool has_to_wait(struct ski_section *section, skua_msg *msg)
+{
+    if (SKI_UNLIKELY(section->fetching && section->fetching != msg)) {
+        ski_hold(section->self, &section->behind, msg);
+        return true;
+    }
+    if (SKI_LIKELY(!head_of(msg)->parts))
+        return false;
+    section->fetching = msg;
+    if (!ski_parts_near(msg))
+        return true;
+    section->fetching = NULL;
+    if (section->behind.first)
+        ski_unhold(section->self, &section->behind);
+    return false;
 }
 
 void ski_on_section(skua_msg *msg)
@@ -255,6 +317,8 @@ void ski_on_section(skua_msg *msg)
     struct ski_section *section = ski_section_awaited(msg, head->id, &ended);
 
     if (!section && !ended)
+        return;
+    if (section && has_to_wait(section, msg))
         return;
     if (ended || msg->source != section->parent || head->number != section->number + 1 ||
         head->entry == ORDER_ENROL)
@@ -286,6 +350,8 @@ void ski_on_section_root(skua_msg *msg)
         return;
     if (section->parent >= 0 || head->entry == ORDER_ENROL)
         ski_fatal("PE %d sent a multicast that makes no sense", msg->source);
+    if (has_to_wait(section, msg))
+        return;
     head->number = section->number + 1;
     spread(section, msg);
 }
@@ -293,23 +359,41 @@ void ski_on_section_root(skua_msg *msg)
 /* ---- calls --------------------------------------------------------------------------------- */
 
 /* To the root, also if that is here: a queued one must not be overtaken. */
+static void send_to_root(skua_msg *msg)
+{
+    skua_send(ski_section_root(head_of(msg)->id), (skua_handler){SKI_HANDLER_SECTION_ROOT}, msg);
+}
+
 static void order(const struct head *head, const void *data, size_t bytes)
 {
-    skua_send(ski_section_root(head->id), (skua_handler){SKI_HANDLER_SECTION_ROOT},
-              ski_msg_headed(head, sizeof *head, data, bytes));
+    send_to_root(ski_msg_headed(head, sizeof *head, data, bytes));
+}
+
+static void check_call(const char *call, const struct head *head)
+{
+    const struct ski_entry *what = ski_entry_find(call, (skua_entry){head->entry});
+
+    if (ski_section_ended(SKI_SELF()->objects, call, head->id))
+        deleted(head, skua_pe());
+    if (what->flags & SKUA_ENTRY_SYNC)
+        ski_misuse("%s: %s::%s gives an answer, which all cannot", call, what->of->def.name,
+                   what->name);
 }
 
 void skua_section_invoke(skua_section target, skua_entry entry, const void *data, size_t bytes)
 {
-    const struct ski_entry *what = ski_entry_find(__func__, entry);
-    struct head             head = {.id = target.id, .entry = entry.id};
+    struct head head = {.id = target.id, .entry = entry.id};
 
-    if (ski_section_ended(SKI_SELF()->objects, __func__, target.id))
-        deleted(&head, skua_pe());
-    if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("skua_section_invoke: %s::%s gives an answer, which all cannot",
-                   what->of->def.name, what->name);
+    check_call(__func__, &head);
     order(&head, data, bytes);
+}
+
+void ski_multicast_parts(skua_section target, skua_entry entry, skua_msg *msg)
+{
+    struct head head = {.id = target.id, .entry = entry.id, .parts = 1};
+
+    check_call("skua_parts_invoke_section", &head);
+    send_to_root(ski_parts_headed(&head, sizeof head, msg));
 }
 
 void skua_section_delete(skua_section section)

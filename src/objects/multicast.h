@@ -8,6 +8,9 @@
  * station.  Those that were sent after it may overtake each other while it moves: what
  * comes before its turn waits, and moves along.
  *
+ * If it has parts (parts.h), a station that not all of its host reach them from fetches them
+ * before it passes them on; the multicasts behind wait.
+ *
  * Two orders are multicasts as well: number 0, which tells a member that is not at its
  * station that it is enrolled and where its station is; and the last, which ends the
  * section.
@@ -25,6 +28,13 @@ void ski_multicast_follow(struct ski_section *section, struct ski_enrolled *memb
 
 /** Carry out the order to end that waits. */
 void ski_multicast_end(struct ski_section *section);
+
+/** Invoke an entry of all members with a message with parts, which is used up. */
+void ski_multicast_parts(skua_section target, skua_entry entry, skua_msg *msg);
+
+/** Whether a message is a multicast with parts; free one, of any kind. */
+bool ski_multicast_has_parts(const skua_msg *msg);
+void ski_multicast_free(skua_msg *msg);
 
 /* Handlers. */
 void ski_on_section_root(skua_msg *msg);

@@ -10,7 +10,13 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "objects/address.h"
+#include "objects/class.h"
 #include "objects/collection.h"
+#include "objects/entry.h"
+#include "objects/everyone.h"
+#include "objects/locate.h"
+#include "objects/multicast.h"
 #include "onesided/buffer.h"
 
 #define ALIGN ((size_t)16)
@@ -33,24 +39,37 @@ static skua_buffer *buffer_of(struct ski_part *part)
     return (skua_buffer *)(void *)(part + 1);
 }
 
-/* The end of a message, which says where the rest is. */
-static struct ski_parts *parts_of(const skua_msg *msg)
+/* The end of a message, which says where the rest is; NULL: it has no such end. */
+static struct ski_parts *end_of(const void *data, size_t bytes)
 {
-    const char       *data  = (const char *)(msg + 1);
     struct ski_parts *parts = NULL;
 
-    if (msg->bytes >= sizeof *parts)
-        parts = (struct ski_parts *)(uintptr_t)(data + msg->bytes - sizeof *parts);
-    if (!parts || parts->magic != SKI_PARTS_MAGIC || parts->first > msg->bytes - sizeof *parts)
+    if (bytes >= sizeof *parts)
+        parts = (struct ski_parts *)((uintptr_t)data + bytes - sizeof *parts);
+    if (!parts || parts->magic != SKI_PARTS_MAGIC || parts->first > bytes - sizeof *parts)
+        return NULL;
+    return parts;
+}
+
+static struct ski_parts *parts_of(const skua_msg *msg)
+{
+    struct ski_parts *parts = end_of(msg + 1, msg->bytes);
+
+    if (!parts)
         ski_misuse("a message of %zu bytes from PE %d has no parts: was it made with "
                    "skua_parts_alloc()?",
                    msg->bytes, msg->source);
     return parts;
 }
 
+static struct ski_part *first_in(const void *data, const struct ski_parts *parts)
+{
+    return (struct ski_part *)((uintptr_t)data + aligned(parts->first));
+}
+
 static struct ski_part *first_of(const skua_msg *msg, const struct ski_parts *parts)
 {
-    return (struct ski_part *)((uintptr_t)(msg + 1) + aligned(parts->first));
+    return first_in(msg + 1, parts);
 }
 
 static struct ski_part *after(struct ski_part *part)
@@ -243,6 +262,21 @@ static void copy_to(struct ski_part *part, void *to)
         memcpy(to, part + 1, part->bytes);
 }
 
+/* To an object that has had it before, and may have left since, or have been deleted: then nobody
+ * needs it. */
+static void give_again(const skua_ref *ref, skua_entry entry, skua_msg *msg)
+{
+    struct ski_collection *all = ski_collection_find(ski_self->objects, ref->of.id);
+    struct ski_object     *object;
+
+    if (!all || all->state == SKI_ENDED || ski_died_here(all, &ref->index))
+        skua_parts_free(msg);
+    else if ((object = ski_here(all, &ref->index)))
+        ski_entry_run(object, ski_entry_find("skua_parts_here", entry), msg);
+    else
+        skua_invoke(*ref, entry, msg);
+}
+
 static void again(struct pending *pending)
 {
     struct pending is = *pending;
@@ -251,7 +285,7 @@ static void again(struct pending *pending)
     if (is.entry.id == SKUA_NO_ENTRY.id)
         ski_msg_post(ski_self, ski_self->pe, is.msg->handler, is.msg);
     else
-        skua_invoke(is.ref, is.entry, is.msg);
+        give_again(&is.ref, is.entry, is.msg);
 }
 
 /* Whether something must be done before the message can be used. */
@@ -404,7 +438,18 @@ static void share_over(void *arg, const void *data, size_t bytes)
     if (--share->left > 0)
         return;
     skua_complete(share->buffer.done, &share->buffer, sizeof share->buffer);
-    free(share);
+    ski_pool_free(&ski_self->pool, share);
+}
+
+/* In the arena, where messages are that name it, and go with it when the job ends before. */
+static struct share *new_share(uint32_t users, const skua_buffer *buffer)
+{
+    struct share *share = ski_pool_alloc(&ski_self->pool, sizeof *share);
+
+    if (!share)
+        ski_fatal("no memory for a message with parts; raise SKUA_ARENA_SIZE");
+    *share = (struct share){users, *buffer};
+    return share;
 }
 
 /* Each part will be told of @p users times. */
@@ -414,12 +459,8 @@ static void share_parts(skua_msg *msg, uint32_t users)
     struct ski_part        *part  = first_of(msg, parts);
 
     for (unsigned i = 0; i < parts->count; i++, part = after(part))
-        if (part->kind == SKI_PIECE_BUFFER) {
-            struct share *share = ski_malloc(sizeof *share);
-
-            *share                = (struct share){users, *buffer_of(part)};
-            buffer_of(part)->done = skua_done_call(share_over, share);
-        }
+        if (part->kind == SKI_PIECE_BUFFER)
+            buffer_of(part)->done = skua_done_call(share_over, new_share(users, buffer_of(part)));
 }
 
 /* To all PEs of this host, or to one of each process; all reach the parts. */
@@ -458,19 +499,26 @@ static bool is_shared(const struct ski_pe *self, const skua_buffer *buffer)
             (self->job->here == 1 && ski_config.direct) || self->job->pes_here == 1);
 }
 
+/* Into the arena, those that not all of the host reach; whether nothing is on the way. */
+static bool fetch_unshared(struct pending *pending)
+{
+    const struct ski_parts *parts = parts_of(pending->msg);
+    struct ski_part        *part  = first_of(pending->msg, parts);
+
+    for (unsigned i = 0; i < parts->count; i++, part = after(part))
+        if (part->kind == SKI_PIECE_BUFFER && !is_shared(ski_self, buffer_of(part)))
+            fetch(pending, i, part, NULL);
+    return fetched(pending);
+}
+
 static void to_host(skua_msg *msg, const struct to_host *to)
 {
-    const struct ski_parts *parts   = parts_of(msg);
-    struct ski_part        *part    = first_of(msg, parts);
-    struct pending         *pending = new_pending(msg, spread_pending);
+    struct pending *pending = new_pending(msg, spread_pending);
 
     pending->all             = to->all;
     pending->entry.id        = to->id;
     pending->ref.index.bytes = to->processes;
-    for (unsigned i = 0; i < parts->count; i++, part = after(part))
-        if (part->kind == SKI_PIECE_BUFFER && !is_shared(ski_self, buffer_of(part)))
-            fetch(pending, i, part, NULL);
-    if (fetched(pending))
+    if (fetch_unshared(pending))
         spread_here(msg, to);
 }
 
@@ -513,6 +561,75 @@ void skua_parts_broadcast(skua_handler handler, skua_msg *msg)
     to_all(SKI_SELF(), msg, &(struct to_host){.id = handler.id});
 }
 
+/* ---- below a head of the runtime's --------------------------------------------------------------
+ */
+
+skua_msg *ski_parts_headed(const void *head, size_t bytes, skua_msg *msg)
+{
+    skua_msg *made = ski_msg_headed(head, bytes, skua_msg_data(msg), msg->bytes);
+
+    parts_of(made)->first += bytes;
+    skua_msg_free(msg);
+    return made;
+}
+
+void ski_parts_to_all(struct ski_pe *self, uint32_t handler, skua_msg *msg)
+{
+    to_all(self, msg, &(struct to_host){.id = handler});
+}
+
+bool ski_parts_near(skua_msg *msg)
+{
+    struct pending *pending = new_pending(msg, again);
+
+    pending->entry = SKUA_NO_ENTRY;
+    return fetch_unshared(pending);
+}
+
+void ski_parts_hold(skua_msg *msg)
+{
+    share_parts(msg, 1);
+}
+
+void ski_parts_more(const void *data, size_t bytes)
+{
+    const struct ski_parts *parts = end_of(data, bytes);
+    struct ski_part        *part  = first_in(data, parts);
+
+    for (unsigned i = 0; i < parts->count; i++, part = after(part))
+        if (part->kind == SKI_PIECE_BUFFER)
+            ((struct share *)buffer_of(part)->done.with.arg)->left++;
+}
+
+skua_msg *ski_parts_copy(uint32_t handler, const void *data, size_t bytes, size_t head)
+{
+    skua_msg *msg = ski_msg_copy(ski_self, handler, (const char *)data + head, bytes - head);
+
+    end_of(msg + 1, msg->bytes)->first -= head;
+    ski_parts_more(data, bytes);
+    return msg;
+}
+
+void ski_parts_drop(skua_msg *msg)
+{
+    if (ski_pe_exiting(ski_self))
+        skua_msg_free(msg);
+    else
+        skua_parts_free(msg);
+}
+
+/* Whether elements shall get it as it is.  A method gets data, and nobody would free the parts. */
+static bool goes_in_parts(const skua_msg *msg, const struct ski_entry *entry)
+{
+    const struct ski_parts *parts = parts_of(msg);
+    const struct ski_part  *part  = first_of(msg, parts);
+
+    for (unsigned i = 0; i < parts->count; i++, part = after((struct ski_part *)(uintptr_t)part))
+        if (part->kind == SKI_PIECE_BUFFER)
+            return !entry->method;
+    return false;
+}
+
 void skua_parts_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg)
 {
     struct ski_pe               *self = SKI_SELF();
@@ -521,9 +638,23 @@ void skua_parts_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg)
 
     if (to.processes || (of->state != SKI_EXPECTED && of->kind == SKI_GROUP)) {
         to_all(self, msg, &to);
-        return;
+    } else if (goes_in_parts(msg, ski_entry_find(__func__, entry))) {
+        ski_everyone_parts(all, entry, msg);
+    } else {
+        msg = skua_parts_copied(msg);
+        skua_invoke_all(all, entry, skua_msg_data(msg), skua_msg_size(msg));
+        skua_msg_free(msg);
     }
-    msg = skua_parts_copied(msg);
-    skua_invoke_all(all, entry, skua_msg_data(msg), skua_msg_size(msg));
-    skua_msg_free(msg);
+}
+
+void skua_parts_invoke_section(skua_section section, skua_entry entry, skua_msg *msg)
+{
+    (void)SKI_SELF();
+    if (goes_in_parts(msg, ski_entry_find(__func__, entry))) {
+        ski_multicast_parts(section, entry, msg);
+    } else {
+        msg = skua_parts_copied(msg);
+        skua_section_invoke(section, entry, skua_msg_data(msg), skua_msg_size(msg));
+        skua_msg_free(msg);
+    }
 }

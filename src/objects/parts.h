@@ -11,11 +11,18 @@
  *
  * To all PEs: the sender sends the message to one PE of each host, which sees to it that all of
  * its host reach the parts, and then sends it to each; a *share* counts who is through with one.
+ *
+ * To all elements of an array, and to sections, messages go as broadcasts do (everyone.h,
+ * multicast.h), below a head of the runtime's.  How many elements there are is known to nobody.
+ * So each PE *holds* what it gets: a share of its own counts the copies that it makes of it, for
+ * its elements or to be sent on, and tells the PE it came from when the last is through.
  */
 #ifndef SKI_PARTS_H
 #define SKI_PARTS_H
 
 #include <skua/parts.h>
+
+struct ski_pe;
 
 enum ski_piece_kind { SKI_PIECE_DATA, SKI_PIECE_BUFFER };
 
@@ -39,5 +46,27 @@ struct ski_parts {
 #define SKI_PARTS_LEAST (16 + sizeof(struct ski_parts))
 
 void ski_on_parts(skua_msg *msg);
+
+/** The message with @p bytes of @p head, a multiple of 16, before it; @p msg is used up. */
+skua_msg *ski_parts_headed(const void *head, size_t bytes, skua_msg *msg);
+
+/** Send it to @p handler on all PEs, which all of a host reach its parts then. */
+void ski_parts_to_all(struct ski_pe *self, uint32_t handler, skua_msg *msg);
+
+/** Whether all PEs of this host reach its parts.  If not they are brought, and the message is
+ *  queued here once more. */
+bool ski_parts_near(skua_msg *msg);
+
+/** It has come: from now on its parts are free when all copies are that were counted here, and it
+ *  itself.  One more copy of what is held is made, and freed with skua_parts_free(). */
+void ski_parts_hold(skua_msg *msg);
+void ski_parts_more(const void *data, size_t bytes);
+
+/** A copy of what is held, counted, without its first @p head bytes. */
+skua_msg *ski_parts_copy(uint32_t handler, const void *data, size_t bytes, size_t head);
+
+/** The end of a message with parts that goes nowhere: its senders hear of it, if the job goes on.
+ */
+void ski_parts_drop(skua_msg *msg);
 
 #endif

@@ -41,6 +41,7 @@ static struct ski_section *add(struct ski_objects *objects, uint64_t id)
     section->id   = id;
     section->self = objects->self;
     ski_list_init(&section->held);
+    ski_list_init(&section->behind);
     ski_chain_add(&objects->sections->table, &section->link, id);
     return section;
 }
@@ -156,7 +157,7 @@ static void drop_early(struct ski_enrolled *member)
 
     while ((msg = member->early)) {
         member->early = msg->link;
-        skua_msg_free(msg);
+        ski_multicast_free(msg);
     }
 }
 
@@ -208,17 +209,23 @@ static void free_tree(struct ski_section *section)
     ski_gather_free(&section->gather);
 }
 
-static void free_section(struct ski_section *section)
+static void drop_held(struct ski_section *section, struct ski_list *held)
 {
     struct skua_msg *msg;
 
+    while ((msg = ski_list_pop(held))) {
+        section->self->held--;
+        ski_discard(msg);
+    }
+}
+
+static void free_section(struct ski_section *section)
+{
     free_tree(section);
     ski_chains_each(&section->enrolled, free_member, NULL);
     ski_chains_clear(&section->enrolled);
-    while ((msg = ski_list_pop(&section->held))) {
-        section->self->held--;
-        skua_msg_free(msg);
-    }
+    drop_held(section, &section->held);
+    drop_held(section, &section->behind);
     if (section->end)
         skua_msg_free(section->end);
     free(section);

@@ -59,8 +59,10 @@ struct ski_section {
     uint32_t              children;
     struct ski_enrolled **roster; /* those whose station this is */
     size_t                rosters;
-    uint32_t              number; /* of the last multicast       */
-    skua_msg             *end;    /* the order to end, which waits until nobody walks */
+    uint32_t              number;   /* of the last multicast       */
+    skua_msg             *end;      /* the order to end, which waits until nobody walks */
+    skua_msg             *fetching; /* the one whose parts are on their way, or NULL ... */
+    struct ski_list       behind;   /* ... and those that came behind it                 */
     struct ski_gather     gather;
     struct ski_list       held; /* messages that came before its creation */
 };

@@ -77,4 +77,11 @@ struct ski_zero_copy {
 /** As set, and where nothing is set as measured, in the calling process, within 2 ms. */
 struct ski_zero_copy ski_zero_copy_measure(void);
 
+/** For people: "from 1024 bytes inside a process ...". */
+#define SKI_ZERO_COPY_TEXT 200
+const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_zero_copy *from);
+
+/** A PE begins: if the log tells such things, it tells this. */
+void ski_zero_copy_begin(const struct ski_pe *self);
+
 #endif

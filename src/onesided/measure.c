@@ -8,7 +8,12 @@
  * and through the system, and the call itself, are measured; that memory which another core has
  * used costs some three times as much to copy, and what a message or a round trip costs, is known
  * well enough.
+ *
+ * A process measures when it is first asked, which most programs never do: their start is not
+ * made longer.  Who looks at the log wants to know, so then PE 0 does it at the start.
  */
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
@@ -16,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "core/far.h"
 #include "onesided/buffer.h"
@@ -115,14 +121,46 @@ struct ski_zero_copy ski_zero_copy_measure(void)
     return is;
 }
 
-/* Each PE remembers it: 0 is not known. */
+const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_zero_copy *from)
+{
+    snprintf(text, SKI_ZERO_COPY_TEXT,
+             "from %zu bytes inside a process and in shared memory, %zu between processes (%s), "
+             "%zu between hosts (%s)",
+             from->shared, from->host, ski_config.zero_copy_host ? "set" : "measured", from->net,
+             ski_config.zero_copy_net ? "set" : "measured");
+    return text;
+}
+
+/* ---- in a job ---------------------------------------------------------------------------------
+ */
+
+static struct ski_zero_copy of_process;
+
+static void measure_once(void)
+{
+    char text[SKI_ZERO_COPY_TEXT];
+
+    of_process = ski_zero_copy_measure();
+    ski_log(SKI_LOG_INFO, "zero copy %s", ski_zero_copy_text(text, &of_process));
+}
+
+/* Of the process; each PE remembers it: 0 is not known. */
 static const struct ski_zero_copy *known(void)
 {
     static _Thread_local struct ski_zero_copy here;
+    static pthread_once_t                     once = PTHREAD_ONCE_INIT;
 
-    if (here.net == 0)
-        here = ski_zero_copy_measure();
+    if (here.net == 0) {
+        pthread_once(&once, measure_once);
+        here = of_process;
+    }
     return &here;
+}
+
+void ski_zero_copy_begin(const struct ski_pe *self)
+{
+    if (self->pe == 0 && ski_log_level >= SKI_LOG_INFO)
+        (void)known();
 }
 
 size_t skua_zero_copy_bytes(int pe)

@@ -102,6 +102,7 @@ void ski_onesided_begin(struct ski_pe *self)
     self->onesided = ski_calloc(1, sizeof(struct ski_origin));
     self->take     = take;
     ski_channels_begin(self);
+    ski_zero_copy_begin(self);
 }
 
 void ski_onesided_end(struct ski_pe *self)

@@ -33,6 +33,18 @@ void begin(Cell *c)
     c->random += c->random == 0;
 }
 
+/* Equal, but for the bytes between its members. */
+static struct spot new_spot(int step)
+{
+    struct spot spot;
+
+    memset(&spot, 1 + step, sizeof spot);
+    spot.kind = 'k';
+    spot.at   = 0.5;
+    spot.n    = 7;
+    return spot;
+}
+
 static void send_others(const Cell *c)
 {
     Cell_element right = Cell_at(Cell_of(c), neighbour(c, RIGHT));
@@ -40,6 +52,7 @@ static void send_others(const Cell *c)
     skua_layout one = skua_layout_of(x, sizeof *x), apart = {x, sizeof *x, 1, {2}, {2 * sizeof *x}};
 
     Cell_bare(right, c->step, &one);
+    Cell_spot(Cell_self(c), c->step, new_spot(c->step), &one);
     Cell_plain(right, c->step, 2, &apart);
     Cell_body(right, (short)c->step, 'b', &apart);
     Cell_go_on(right, c->step);
@@ -91,6 +104,25 @@ void Cell_on_plain(Cell *c, int step, int n, const skua_layout *x)
     c->plain++;
 }
 
+static bool is_spot(struct spot at)
+{
+    return at.kind == 'k' && at.at == 0.5 && at.n == 7;
+}
+
+void Cell_on_spot(Cell *c, int step, struct spot at, const skua_layout *x)
+{
+    (void)c;
+    CHECK(is_spot(at) && *(float *)x->at == (float)step);
+}
+
+/* Whether messages were learned although their heads have bytes that are nobody's. */
+void check_asked(const Cell *c)
+{
+    const char *learns = getenv("SKUA_LEARN_CHANNELS");
+
+    CHECK(c->asked > 0 || !SKUA_CLEARS_PADDING || !learns || !atoi(learns) || steps < 40);
+}
+
 /* ---- where they land --------------------------------------------------------------------------
  */
 
@@ -106,6 +138,14 @@ bool Cell_land_column(Cell *c, int64_t step, int side, int n, skua_layout *x)
 bool Cell_land_bare(Cell *c, int step, skua_layout *x)
 {
     (void)c, (void)step, (void)x;
+    return false;
+}
+
+bool Cell_land_spot(Cell *c, int step, struct spot at, skua_layout *x)
+{
+    (void)step, (void)x;
+    CHECK(is_spot(at));
+    c->asked++;
     return false;
 }
 

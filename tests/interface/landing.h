@@ -7,6 +7,13 @@
 
 #define ROWS 24
 
+/* With padding. */
+struct spot {
+    char   kind;
+    double at;
+    short  n;
+};
+
 enum { LEFT, RIGHT, SIDES };
 
 void begin(Cell *self);
@@ -14,6 +21,7 @@ void send_columns(Cell *self);
 void take_column(Cell *self, int side, int n, const skua_layout *x);
 void compare(const Cell *self);
 bool moves(Cell *self);
+void check_asked(const Cell *self);
 void hand_in(Cell *self, int64_t n);
 
 #endif

@@ -66,6 +66,7 @@ void send_all(Block *self)
     Block_strand(next, n, new_array(n, 2), done);
     Block_go_on(next);
     Team_tell_all(team, n, new_array(n, 5), done);
+    Block_plain_all(blocks, n, new_array(n, 3), done, new_array(n, 4), done);
     Block_plain_section(Block_section_of(blocks, &one, 1), n, new_array(n, 3), done,
                         new_array(n, 4), done);
 }

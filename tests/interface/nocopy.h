@@ -5,7 +5,7 @@
 
 #include "../tap.h"
 
-#define SENT 10 /* arrays that a block gives away in a step, not copied */
+#define SENT 12 /* arrays that a block gives away in a step, not copied */
 
 /** Whether x[i] is as it was sent: `tag` + i. */
 void check(int n, const double *x, int tag);

@@ -3,6 +3,7 @@
  * bench_zerocopy.c - data from memory of one PE to memory of another, copied into messages and
  * not (bench/zerocopy.c): the table, from which size on it pays, the plot.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +17,11 @@ static const size_t sizes[] = {64,    256,   1024,  2048,   4096,    8192,
 
 #define SIZES (sizeof sizes / sizeof *sizes)
 
-static const char *const series[] = {"skua", "skua-threads"};
-static const char *const titles[] = {"two processes", "two threads"};
+static const char *const series[] = {"skua", "skua-threads", "skua-shared"};
+static const char *const titles[] = {"two processes", "two threads",
+                                     "two processes that share malloc()"};
+
+enum { PROCESSES, THREADS, SHARED };
 
 /* The ways, as the program names them. */
 static const char *const ways[] = {"copy", "get", "put", "send", "post"};
@@ -26,9 +30,11 @@ static const char *const ways[] = {"copy", "get", "put", "send", "post"};
 
 static void run(struct results *results, const struct bench_host *host, int round, int rounds)
 {
-    bench_step(round, rounds, "two processes");
+    bench_step(round, rounds, titles[PROCESSES]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--pin=auto");
-    bench_step(round, rounds, "two threads");
+    bench_step(round, rounds, titles[SHARED]);
+    bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--set=share_malloc=4k");
+    bench_step(round, rounds, titles[THREADS]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 2, "--pin=auto");
 }
 
@@ -56,48 +62,58 @@ static void print_table(const struct results *r, size_t of, bool heap)
     }
 }
 
-/* From which size on, and at all that are larger, a way is faster than copying; 0: never. */
+/* From which size on, and at all that are larger, a way is faster than copying; 0: it was not
+ * measured. */
 static double pays_from(const struct results *r, const char *of, const char *way, bool heap)
 {
-    double from = 0;
+    double from = INFINITY;
 
     for (size_t i = SIZES; i-- > 0;) {
         double copied = value(r, of, "copy", heap, sizes[i]);
         double moved  = value(r, of, way, heap, sizes[i]);
 
-        if (moved == 0 || moved >= copied)
+        if (moved == 0)
+            return 0;
+        if (moved >= copied)
             break;
         from = (double)sizes[i];
     }
     return from;
 }
 
-static void print_goals(const struct results *r, size_t of)
+static void print_goals(const struct results *r, size_t of, bool heap)
 {
     static const struct {
-        const char *what, *way;
-        bool        heap;
+        const char *what, *heap, *way;
     } goals[] = {
-        {"get", "get", false},
-        {"put", "put", false},
-        {"argument that is not copied", "send", false},
-        {"get, memory of malloc()", "get", true},
+        {"get", "get, memory of malloc()", "get"},
+        {"put", "put, memory of malloc()", "put"},
+        {"argument that is not copied", "the same, memory of malloc()", "send"},
     };
 
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
-        bench_print_goal(goals[i].what, pays_from(r, series[of], goals[i].way, goals[i].heap),
-                         "<=", GOAL);
+        bench_print_goal(heap ? goals[i].heap : goals[i].what,
+                         pays_from(r, series[of], goals[i].way, heap), "<=", GOAL);
+}
+
+static void print_goals_head(size_t of)
+{
+    printf("\nBytes from which on it is faster than copying, %s", titles[of]);
+    bench_print_goals_head("");
 }
 
 static void print(const struct results *r)
 {
-    for (size_t of = 0; of < 2; of++) {
+    for (size_t of = PROCESSES; of <= THREADS; of++) {
         print_table(r, of, false);
         print_table(r, of, true);
-        printf("\nBytes from which on it is faster than copying, %s", titles[of]);
-        bench_print_goals_head("");
-        print_goals(r, of);
+        print_goals_head(of);
+        print_goals(r, of, false);
+        print_goals(r, of, true);
     }
+    print_table(r, SHARED, true);
+    print_goals_head(SHARED);
+    print_goals(r, SHARED, true);
 }
 
 static void plot(const struct results *r, FILE *to)

@@ -64,12 +64,9 @@ static void print_driver(const char *name)
 static void print_zero_copy(void)
 {
     struct ski_zero_copy from = ski_zero_copy_measure();
+    char                 text[SKI_ZERO_COPY_TEXT];
 
-    printf(
-        "zero copy   from %zu bytes inside a process and in shared memory, %zu between processes,\n"
-        "            %zu between hosts (%s)\n",
-        from.shared, from.host, from.net,
-        ski_config.zero_copy_host && ski_config.zero_copy_net ? "as set" : "measured, or set");
+    printf("zero copy   %s\n", ski_zero_copy_text(text, &from));
 }
 
 static void print_summary(void)

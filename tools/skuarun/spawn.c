@@ -24,6 +24,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/module.h"
 #include "base/topology.h"
 #include "onesided/onesided.h"
 #include "transport/host/host.h"
@@ -81,6 +82,18 @@ static void inherit(int fd)
     fcntl(fd, F_SETFD, 0);
 }
 
+/* What the setting share_malloc needs; a program that goes without says so. */
+static void preload_malloc(void)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char        path[4096], list[8192];
+
+    if (!ski_config.share_malloc || !ski_module_find("malloc", path, sizeof path))
+        return;
+    snprintf(list, sizeof list, "%s%s%s", path, before ? ":" : "", before ? before : "");
+    setenv("LD_PRELOAD", list, 1);
+}
+
 static _Noreturn void become(const struct launch *launch, const struct options *options,
                              const struct pipes *p, int process, pid_t launcher)
 {
@@ -108,6 +121,7 @@ static _Noreturn void become(const struct launch *launch, const struct options *
         inherit(p->control[1]);
     ski_boot_variable(job, sizeof job, launch->arena_fd, p->life[0], p->control[1], process);
     setenv(SKI_BOOT_VARIABLE, job, 1);
+    preload_malloc();
     execvp(options->command[0], options->command);
     error = errno;
     _exit(write(p->failed[1], &error, sizeof error) == sizeof error ? CODE_NOT_RUN : 1);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dropped.c - messages that wait for elements that never come are given back with all they have
+ * when their array is deleted: those whose data had landed, and were brought into a second message
+ * because the receiver left (objects/landing.h).
+ *
+ * When that happens cannot be chosen from outside: the messages are made here.
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "objects/landing.h"
+#include "onesided/layout.h"
+#include "tap.h"
+
+#define MESSAGES 50
+#define BYTES    ((size_t)200000)
+#define SLACK    (MESSAGES * BYTES / 10) /* what else may be kept for later use */
+
+static skua_class      box_class;
+static skua_entry      take_entry;
+static skua_collection boxes;
+static size_t          before;
+
+static void take(void *self, skua_msg *msg)
+{
+    (void)self, (void)msg;
+    skua_abort("an element that does not exist got a message");
+}
+
+static size_t head_bytes(const struct ski_landing *landing)
+{
+    size_t end = (size_t)((char *)(ski_landing_view(landing) + 1) - (const char *)landing);
+
+    return (end + 15) & ~(size_t)15;
+}
+
+/* As lane.c leaves one whose receiver has left. */
+static skua_msg *make_left(void)
+{
+    struct ski_landing like = {.reference = 1, .bytes = BYTES};
+    size_t             head = head_bytes(&like);
+    skua_msg          *msg  = skua_msg_alloc(head);
+
+    memset(skua_msg_data(msg), 0, head);
+    like.whole           = skua_msg_alloc(head + BYTES);
+    *ski_landing_of(msg) = like;
+    return msg;
+}
+
+static size_t free_now(void)
+{
+    return ski_arena_free_bytes(ski_self->job->arena);
+}
+
+static void deleted(void *arg, const void *data, size_t bytes)
+{
+    (void)arg, (void)data, (void)bytes;
+    CHECK(free_now() + SLACK >= before);
+    skua_exit(0);
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    if (skua_pe() != 0)
+        return;
+    boxes  = skua_array_create(box_class, &(skua_array_def){.dims = 1, .flags = SKUA_ARRAY_OPEN},
+                               NULL, 0);
+    before = free_now();
+    for (int i = 0; i < MESSAGES; i++)
+        skua_invoke(skua_element1(boxes, i), take_entry, make_left());
+    CHECK(free_now() + MESSAGES * BYTES <= before);
+    skua_collection_delete(boxes);
+    skua_quiescence(skua_done_call(deleted, NULL)); /* not before nobody waits any more */
+}
+
+int main(int argc, char **argv)
+{
+    box_class  = skua_class_register(&(skua_class_def){.name = "Box", .bytes = 8});
+    take_entry = skua_landing_register(box_class, "take", take, NULL, 0);
+    return skua_main(argc, argv, start);
+}
