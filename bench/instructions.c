@@ -350,9 +350,10 @@ static void start(int argc, char **argv)
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
     } else if (!do_onesided(what) && !do_objects(what) && !do_flow(what) && !do_channels(what)) {
-        fprintf(stderr, "usage: instructions far|self|fresh|copy|pass|pass1|yield|channel|put|get|add|"
-                        "acc|row|"
-                        "element|doubles|message|chare|group|cube|flow N\n");
+        fprintf(stderr,
+                "usage: instructions far|self|fresh|copy|pass|pass1|yield|channel|put|get|add|"
+                "acc|row|"
+                "element|doubles|message|chare|group|cube|flow N\n");
         skua_exit(2);
     }
 }

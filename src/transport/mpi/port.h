@@ -36,8 +36,8 @@
  *
  * Invariants: of an open port, the receives of `posted' slots from `oldest' on, round the
  * ring, are posted; there are as many as `wanted' whenever MPI is asked for messages.
- * request[0..requests) are active; each belongs to the transfer of[i], whose `left' counts them.  There are at
- * most SENDS transfers that send, and send() is SKUA_ERR_AGAIN then; at most RECEIVES
+ * request[0..requests) are active; each belongs to the transfer of[i], whose `left' counts them.
+ * There are at most SENDS transfers that send, and send() is SKUA_ERR_AGAIN then; at most RECEIVES
  * that receive, and nothing is taken from the posted receives then.
  */
 #ifndef SKI_MPI_PORT_H

@@ -87,7 +87,7 @@ skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, st
     if (status == UCS_OK)
         status = ski_pieces_open(&port->pieces, port->worker, pe, up, owner);
     if (status == UCS_OK && !ski_ucx.hardware)
-        status = ski_shorts_open(port)==SKUA_OK?UCS_OK:UCS_ERR_NO_MEMORY;
+        status = ski_shorts_open(port);
     if (status != UCS_OK) {
         ucp_worker_destroy(port->worker);
         free(port);

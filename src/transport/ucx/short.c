@@ -35,8 +35,7 @@ static void post(struct ski_port *port)
                                   .user_data = port};
     struct ski_shorts  *shorts = &port->shorts;
     unsigned            at     = (shorts->oldest + shorts->posted++) % SKI_SHORT_SLOTS;
-    void               *request =
-        ucp_tag_recv_nbx(port->worker, shorts->slot[at], SKI_SHORT_BYTES, 0, 0, &param);
+    void *request = ucp_tag_recv_nbx(port->worker, shorts->slot[at], SKI_SHORT_BYTES, 0, 0, &param);
 
     if (UCS_PTR_IS_PTR(request))
         shorts->request[at] = request;
@@ -51,13 +50,13 @@ void ski_shorts_post(struct ski_port *port)
         post(port);
 }
 
-skua_status_t ski_shorts_open(struct ski_port *port)
+ucs_status_t ski_shorts_open(struct ski_port *port)
 {
     port->shorts.slot = aligned_alloc(64, SKI_SHORT_SLOTS * SKI_SHORT_BYTES);
     if (!port->shorts.slot)
-        return SKUA_ERR_NOMEM;
+        return UCS_ERR_NO_MEMORY;
     ski_shorts_post(port);
-    return SKUA_OK;
+    return UCS_OK;
 }
 
 void ski_shorts_close(struct ski_port *port)

@@ -27,17 +27,16 @@ struct ski_port;
 struct ski_shorts {
     unsigned oldest, posted;
     void    *request[SKI_SHORT_SLOTS];
-    char   (*slot)[SKI_SHORT_BYTES]; /* NULL: none are received */
+    char (*slot)[SKI_SHORT_BYTES]; /* NULL: none are received */
 };
 
-/** Begin and end with a port. */
-skua_status_t ski_shorts_open(struct ski_port *port);
-void          ski_shorts_close(struct ski_port *port);
+/** Begin and end with a port, that is, with its worker. */
+ucs_status_t ski_shorts_open(struct ski_port *port);
+void         ski_shorts_close(struct ski_port *port);
 
-/** Post the receives that are over again. */
+/** Post the receives again that are over; and whether there are none. */
 void ski_shorts_post(struct ski_port *port);
 
-/** What ends a receive. */
 static inline bool ski_shorts_are_posted(const struct ski_shorts *shorts)
 {
     return !shorts->slot || shorts->posted == SKI_SHORT_SLOTS;

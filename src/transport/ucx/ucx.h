@@ -3,9 +3,10 @@
  * ucx.h - packets through UCX (transport/driver.h): what the files of the driver share.
  *
  * One context a process (ucx.c), one worker a port, one endpoint a peer (port.c).  A packet
- * is an active message without header (packet.c); UCX moves large ones by rendezvous, from
- * the sender's memory straight into what room() gave, or, over TCP, we cut them into pieces
- * (pieces.h).  Endpoints report errors, so a peer that is gone is noticed.
+ * is an active message without header (packet.c), or, if it is short and goes over TCP, a
+ * tagged one (short.h); UCX moves large ones by rendezvous, from the sender's memory straight
+ * into what room() gave, or, over TCP, we cut them into pieces (pieces.h).  Endpoints report
+ * errors, so a peer that is gone is noticed.
  *
  * UCX calls back with a request, in which we keep whose it is (struct ski_note), and a
  * pointer of ours: the packet, or the cookie.  A request that is over when the call returns
