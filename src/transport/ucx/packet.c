@@ -47,29 +47,23 @@ static ucs_status_t fetch(struct ski_port *port, void *data, size_t bytes)
     return UCS_INPROGRESS;
 }
 
-void ski_ucx_packet_came(struct ski_port *port, const void *data, size_t bytes)
-{
-    void *packet;
-
-    if (port->up->taken && port->up->taken(port->owner, data, bytes))
-        return;
-    packet = port->up->room(port->owner, bytes);
-    if (packet) {
-        memcpy(packet, data, bytes);
-        port->up->arrived(port->owner, packet, bytes);
-    }
-}
-
 ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_bytes, void *data,
                                size_t bytes, const ucp_am_recv_param_t *param)
 {
     struct ski_port *port = arg;
+    void            *packet;
 
     (void)header, (void)header_bytes;
     port->events++;
     if (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)
         return fetch(port, data, bytes);
-    ski_ucx_packet_came(port, data, bytes);
+    if (port->up->taken && port->up->taken(port->owner, data, bytes))
+        return UCS_OK;
+    packet = port->up->room(port->owner, bytes);
+    if (packet) {
+        memcpy(packet, data, bytes);
+        port->up->arrived(port->owner, packet, bytes);
+    }
     return UCS_OK;
 }
 
@@ -87,32 +81,21 @@ static void on_sent(void *request, ucs_status_t status, void *packet)
     ucp_request_free(request);
 }
 
-/* In the form of its size: the receiver takes both. */
-static void *hand_over(struct ski_peer *peer, void *packet, size_t bytes)
-{
-    ucp_request_param_t param = {.op_attr_mask =
-                                     UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA,
-                                 .cb.send   = on_sent,
-                                 .user_data = packet};
-
-    if (peer->by_tcp && bytes <= SKI_SHORT_BYTES)
-        return ucp_tag_send_nbx(peer->ep, packet, bytes, 0, &param);
-    if (peer->by_tcp) {
-        param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-        param.flags = UCP_AM_SEND_FLAG_EAGER;
-    }
-    return ucp_am_send_nbx(peer->ep, SKI_UCX_PACKET, NULL, 0, packet, bytes, &param);
-}
-
 skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    struct ski_note *request;
+    ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+                                                 UCP_OP_ATTR_FIELD_USER_DATA |
+                                                 UCP_OP_ATTR_FIELD_FLAGS,
+                                 .flags     = peer->by_tcp ? UCP_AM_SEND_FLAG_EAGER : 0,
+                                 .cb.send   = on_sent,
+                                 .user_data = packet};
+    struct ski_note    *request;
 
     if (peer->by_tcp && bytes > SKI_PIECE_BYTES)
         return ski_ucx_status(ski_pieces_send(&peer->port->pieces, peer->ep, packet, bytes));
     if (peer->sends >= SENDS_MOST) /* UCX would take any number */
         return SKUA_ERR_AGAIN;
-    request = hand_over(peer, packet, bytes);
+    request = ucp_am_send_nbx(peer->ep, SKI_UCX_PACKET, NULL, 0, packet, bytes, &param);
     if (!UCS_PTR_IS_PTR(request))
         return UCS_PTR_STATUS(request) == UCS_OK
                    ? SKUA_OK

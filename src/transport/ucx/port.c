@@ -86,8 +86,6 @@ skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, st
     status = ucp_worker_set_am_recv_handler(port->worker, &handler);
     if (status == UCS_OK)
         status = ski_pieces_open(&port->pieces, port->worker, pe, up, owner);
-    if (status == UCS_OK && !ski_ucx.hardware)
-        status = ski_shorts_open(port);
     if (status != UCS_OK) {
         ucp_worker_destroy(port->worker);
         free(port);
@@ -137,10 +135,8 @@ void ski_ucx_close(struct ski_port *port)
         free(peer);
     }
     strike_off(port);
-    ski_shorts_close(port);
     ucp_worker_destroy(port->worker);
     ski_pieces_lost(&port->pieces, -1);
-    free(port->shorts.slot);
     free(port);
 }
 
@@ -238,8 +234,6 @@ unsigned ski_ucx_progress(struct ski_port *port)
     unsigned n;
 
     port->events = port->pieces.events = 0;
-    if (!ski_shorts_are_posted(&port->shorts))
-        ski_shorts_post(port);
     n = ucp_worker_progress(port->worker) + port->events + port->pieces.events;
     if (n == 0 && ski_guard_is_time(&port->looked_at, now(), ski_ucx.net->peer_timeout))
         ski_guard_look(ski_ucx.net->peer_timeout, is_ours, port);

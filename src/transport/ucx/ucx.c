@@ -112,8 +112,8 @@ static skua_status_t start(struct ski_net *net)
     ucp_params_t  params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
                                           UCP_PARAM_FIELD_MT_WORKERS_SHARED |
                                           UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
-                            .features = UCP_FEATURE_AM | UCP_FEATURE_TAG | UCP_FEATURE_RMA |
-                                        UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
+                            .features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 |
+                                        UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
                             .request_size      = sizeof(struct ski_note),
                             .mt_workers_shared = 1,
                             .estimated_num_eps = (size_t)net->processes};

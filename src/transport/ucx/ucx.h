@@ -3,10 +3,9 @@
  * ucx.h - packets through UCX (transport/driver.h): what the files of the driver share.
  *
  * One context a process (ucx.c), one worker a port, one endpoint a peer (port.c).  A packet
- * is an active message without header (packet.c), or, if it is short and goes over TCP, a
- * tagged one (short.h); UCX moves large ones by rendezvous, from the sender's memory straight
- * into what room() gave, or, over TCP, we cut them into pieces (pieces.h).  Endpoints report
- * errors, so a peer that is gone is noticed.
+ * is an active message without header (packet.c); UCX moves large ones by rendezvous, from
+ * the sender's memory straight into what room() gave, or, over TCP, we cut them into pieces
+ * (pieces.h).  Endpoints report errors, so a peer that is gone is noticed.
  *
  * UCX calls back with a request, in which we keep whose it is (struct ski_note), and a
  * pointer of ours: the packet, or the cookie.  A request that is over when the call returns
@@ -27,7 +26,6 @@
 
 #include "transport/driver.h"
 #include "transport/ucx/pieces.h"
-#include "transport/ucx/short.h"
 
 #define SKI_UCX_PACKET 1    /* the number of their active message */
 #define SKI_NAMES      8    /* of a port, at most  */
@@ -46,7 +44,6 @@ struct ski_port {
     struct ski_peer          *peers;
     unsigned                  events; /* upcalls since progress() was called */
     struct ski_pieces         pieces;
-    struct ski_shorts         shorts;
     double                    looked_at;
     struct ski_names          names;
     pthread_t                 opener;
@@ -98,8 +95,7 @@ size_t ski_names_pack(const struct ski_names *names, char *to);
 size_t ski_names_unpack(struct ski_names *names, const char *from, size_t bytes);
 bool   ski_names_have(const struct ski_names *names, const struct sockaddr_storage *name);
 
-/** A packet has come, whole; and as an active message. */
-void         ski_ucx_packet_came(struct ski_port *port, const void *data, size_t bytes);
+/** A packet has come. */
 ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_bytes, void *data,
                                size_t bytes, const ucp_am_recv_param_t *param);
 
