@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * channels.c - channels: a random graph of them, of all sizes, shapes and kinds of memory, with
- * every order of ready, mark and poll; and one to many, many to one, quiescence, deletion.
+ * every order of ready, mark and poll; large puts to PEs that are busy or not; and one to many,
+ * many to one, quiescence, deletion.
  *
  * A put on a channel is checked byte by byte, and so is the memory between the blocks of a
  * layout, which must not change.
@@ -61,7 +62,7 @@ struct state { /* of a PE */
 };
 
 static skua_pe_data state_key;
-static skua_handler offer_handler, credit_handler, poll_handler, value_handler;
+static skua_handler offer_handler, credit_handler, poll_handler, value_handler, noise_handler;
 static uint64_t     seed;
 static uint32_t     rounds = 40;
 static bool         checked;
@@ -488,6 +489,109 @@ static void test_quiescence(size_t bytes)
     free(from), free(in), free(mine), free(out);
 }
 
+/* ---- large puts to PEs that are busy or not ------------------------------------------------- */
+
+#define LARGE_TURNS 6
+
+static void on_noise(skua_msg *msg)
+{
+    skua_msg_free(msg);
+}
+
+/* Some time in which the scheduler does not run. */
+static void work(void)
+{
+    size_t steps = below(400000);
+
+    for (volatile size_t i = 0; i < steps; i++)
+        ;
+}
+
+/* What a PE does before it waits for data: nothing, or something for long, or now and then. */
+static void be_busy(void)
+{
+    size_t kind = below(4), times = below(8);
+
+    for (size_t i = 0; kind > 0 && i < times; i++) {
+        work();
+        if (kind == 2)
+            skua_poll(1);
+        if (kind == 3)
+            skua_send_copy(skua_pe(), noise_handler, &i, sizeof i);
+    }
+}
+
+/* From a buffer that has other data as soon as it may. */
+static void put_large(skua_sender *out, const struct space *from, size_t bytes)
+{
+    skua_channel_put_from(out, from->layout.at);
+    for (size_t i = bytes; i > 0 && skua_hosts() == 1; i--) /* the end may be copied last */
+        ((char *)from->layout.at)[i - 1] ^= 1;
+}
+
+/* A put to a channel that is deleted meanwhile: it is reported or not, and nobody waits for it. */
+static void test_deletion(skua_channel mine, skua_sender *out, const struct space *from,
+                          size_t bytes)
+{
+    skua_sync();
+    if (!checked && skua_pe() % 2)
+        put_large(out, from, bytes);
+    else
+        be_busy();
+    skua_channel_delete(mine);
+    wait_for_quiet();
+    CHECK(self()->heard <= 1);
+    self()->heard = 0;
+}
+
+/* From each PE to the next, by turns, so that the next may be waiting for them. */
+static void test_large(size_t bytes, enum memory kind)
+{
+    int          n = skua_pes(), before = (skua_pe() + n - 1) % n;
+    skua_layout  layout = skua_layout_of(NULL, bytes);
+    struct space in, from[2];
+    skua_channel mine;
+    skua_sender *out;
+
+    new_space(&in, layout, kind);
+    new_space(&from[0], layout, HEAP);
+    new_space(&from[1], layout, ARENA);
+    CHECK(skua_channel_create(&in.layout, on_heard, NULL, "large", &mine) == SKUA_OK);
+    skua_send_copy(before, value_handler, &mine, sizeof mine);
+    wait_for_values(1);
+    out = skua_channel_open(self()->values[0], &from[0].layout);
+    CHECK(out);
+    for (uint32_t turn = 0; turn < LARGE_TURNS; turn++) {
+        bool          puts  = (uint32_t)skua_pe() % 2 == turn % 2;
+        struct space *space = &from[below(2)];
+
+        if (puts)
+            fill(space, bytes, 99, turn);
+        skua_sync(); /* nobody sleeps now */
+        if (puts)
+            put_large(out, space, bytes);
+        if ((uint32_t)before % 2 == turn % 2) {
+            be_busy();
+            wait_until_heard(1);
+            check(&in, bytes, 99, turn);
+            skua_channel_ready(mine);
+        }
+    }
+    test_deletion(mine, out, &from[below(2)], bytes);
+    skua_channel_close(out);
+    free_space(&in), free_space(&from[0]), free_space(&from[1]);
+    skua_sync();
+}
+
+/* Around the sizes at which the way of a put changes, and with pieces that are not whole. */
+static void test_larges(void)
+{
+    static const size_t sizes[] = {81919, 81920, 131073, 393217, 500000, 1 << 20, 1300001};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        test_large(sizes[i], i == 4 ? ARENA : HEAP);
+}
+
 /* ---- lending ------------------------------------------------------------------------------ */
 
 /* Whether all PEs share an arena, and it is used. */
@@ -827,6 +931,7 @@ static void start(int argc, char **argv)
     test_quiescence(8);
     test_quiescence(3000);
     test_quiescence(100000);
+    test_larges();
     for (int kind = 0; kind < 8; kind++)
         test_lending(kind & 1, kind & 2, kind & 4);
     test_flood();
@@ -851,6 +956,7 @@ int main(int argc, char **argv)
     credit_handler = skua_register("credit", on_credit);
     poll_handler   = skua_register("poll", on_poll);
     value_handler  = skua_register("value", on_value);
+    noise_handler  = skua_register("noise", on_noise);
     state_key      = skua_pe_data_register(sizeof(struct state));
     return skua_main(argc, argv, start);
 }

@@ -34,7 +34,12 @@ for driver in "$@"; do
   SKUA_DRIVER=$driver
 
   # ---- strangers at the ports
-  (sleep 1; "$tests/test_stranger" list "$name" 0 >"$work/doors"
+  (for _ in $(seq 100); do
+     "$tests/test_stranger" list "$name" 0 >/dev/null && break
+     sleep 0.1
+   done
+   sleep 0.5 # until there are all
+   "$tests/test_stranger" list "$name" 0 >"$work/doors"
    exec "$tests/test_stranger" disturb "$name" 3 7 >"$work/visits") &
   stranger=$!
   apart 3 "$program" ask 5
@@ -85,7 +90,7 @@ for driver in "$@"; do
   ok "$driver: no such interface" has "$code $err" 'other hosts with \(.* nosuch0'
   SKUA_PORTS=45000-45001 apart 2 "$examples/token"
   ok "$driver: too few ports" has "$code $err" '45000-45001'
-  ok "$driver: which ends the job" test "$code $((seconds < 10))" = "1 1"
+  ok "$driver: which ends the job ($seconds s)" test "$code $((seconds < 25))" = "1 1"
   SKUA_PORTS=many apart 2 "$examples/token"
   ok "$driver: ports that are none" has "$err" '"many" is not a range of ports'
 done

@@ -3,7 +3,7 @@
 #include "base/copy.h"
 
 #define PIECE ((size_t)256)
-#define AHEAD ((size_t)1024)
+#define AHEAD ((size_t)2048)
 
 void ski_copy_ahead(char *to, const char *from, size_t bytes)
 {

@@ -2,7 +2,8 @@
 /*
  * copy.h - memcpy, and what is better where the data is about as large as the
  * cache of a core: fetching it ahead of the copy saves a tenth there, on CPUs
- * whose arch_*.h says so; and what is better for a few bytes.
+ * whose arch_*.h says so, and is better for pieces of what two cores copy at a time; and what is
+ * better for a few bytes.
  */
 #ifndef SKI_COPY_H
 #define SKI_COPY_H
@@ -43,6 +44,15 @@ void ski_copy_ahead(char *to, const char *from, size_t bytes);
 static inline void ski_copy(char *to, const char *from, size_t bytes)
 {
     if (SKI_UNLIKELY(bytes >= SKI_COPY_AHEAD_LEAST && bytes < SKI_COPY_AHEAD_MOST))
+        ski_copy_ahead(to, from, bytes);
+    else
+        memcpy(to, from, bytes);
+}
+
+/** A piece of something large, while another core is busy with the next. */
+static inline void ski_copy_piece(char *to, const char *from, size_t bytes)
+{
+    if (SKI_COPY_AHEAD_LEAST < SIZE_MAX)
         ski_copy_ahead(to, from, bytes);
     else
         memcpy(to, from, bytes);

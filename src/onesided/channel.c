@@ -350,6 +350,8 @@ static void ring(struct ski_pe *self)
         channel->lent = cell->message;
     else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
         unpack(channel, cell->message);
+    else if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_PIECES)))
+        ski_together_end(cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
         ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);
     else
@@ -423,6 +425,7 @@ static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
     switch (head->kind) {
     case SKI_CHANNEL_DATA: return bytes == head->bytes && head->bytes == channel->bytes;
     case SKI_CHANNEL_STAGED:
+    case SKI_CHANNEL_PIECES:
     case SKI_CHANNEL_LENT:
         return bytes == sizeof(char *) && ski_job_index(ski_self->job, msg->source) >= 0;
     default: return bytes == 0;
@@ -438,6 +441,8 @@ static bool bring(struct ski_channel *channel, const struct ski_channel_head *he
         unpack(channel, (const char *)(head + 1));
     else if (head->kind == SKI_CHANNEL_STAGED)
         unpack(channel, *(char *const *)(head + 1));
+    else if (head->kind == SKI_CHANNEL_PIECES)
+        ski_together_end(*(struct ski_together *const *)(head + 1));
     else if (head->kind == SKI_CHANNEL_LENT)
         channel->lent = *(struct ski_lent *const *)(head + 1);
     return true;

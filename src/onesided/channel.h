@@ -21,6 +21,7 @@
  *   direct     the sender copies them to where they belong, then rings
  *   staged     the sender copies them to memory of its own in the arena, and rings; the
  *              receiver copies them from there
+ *   together   as one of these two, but for large data, which the receiver helps to copy
  *   message    in a message, which carries all that the receiver must know: between hosts, and
  *              everywhere with the setting channels=message
  *
@@ -130,7 +131,8 @@ enum ski_channel_kind {
     SKI_CHANNEL_PLACED, /* they are in their place                              */
     SKI_CHANNEL_STAGED, /* they are at the address behind the head, on this host */
     SKI_CHANNEL_LENT,   /* as described at the address behind the head          */
-    SKI_CHANNEL_HELP,   /* doorbells alone: pieces are to be copied (channel_together.c) */
+    SKI_CHANNEL_PIECES, /* in pieces, as described there (channel_together.c)   */
+    SKI_CHANNEL_HELP,   /* doorbells alone: such pieces are to be copied        */
     SKI_CHANNEL_POLLED, /* to oneself: report what has come                     */
     SKI_CHANNEL_MANY,   /* for several channels (channel_many.c)                */
 };
@@ -179,11 +181,15 @@ void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel
 /** Ask the receiver for help, if there is room for a doorbell. */
 void ski_channel_ask(struct ski_pe *self, skua_sender *sender, struct ski_together *all);
 
-/** A put that the sender copies; one that the receiver may help to copy, and its help. */
-void                 ski_put_block(skua_sender *sender, const char *from);
+/** A put that the sender copies. */
+void ski_put_block(skua_sender *sender, const char *from);
+
+/** A put that the receiver may help to copy; its help; and what is left to it at the end.
+ *  @p staging is where the sender copies to, or NULL: to where the data belong. */
 void                 ski_put_together(skua_sender *sender, const char *from);
 void                 ski_together_help(struct ski_together *all);
-struct ski_together *ski_together_new(struct ski_pe *self, char *to, size_t bytes);
+void                 ski_together_end(struct ski_together *all);
+struct ski_together *ski_together_new(struct ski_pe *self, char *to, char *staging, size_t bytes);
 
 /** Ring for a channel of our own PE. */
 void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent);

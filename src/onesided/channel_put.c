@@ -23,7 +23,9 @@
 
 #define SPLIT_LEAST 8192 /* data from here on are sent to other hosts from where they are */
 
-#define TOGETHER_LEAST ((size_t)384 << 10) /* from here on the receiver is asked for help */
+/* From here on the receiver is asked for help, with data that go straight, or that are staged. */
+#define TOGETHER_LEAST ((size_t)384 << 10)
+#define PIECES_LEAST   ((size_t)80 << 10)
 
 #define WAKE_LEAST ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)
@@ -296,7 +298,19 @@ static void aim_directly(struct ski_pe *self, skua_sender *sender,
         sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_put_block : put_small;
     if (sender->put == ski_put_block && sender->inbox && !sender->once &&
         sender->bytes >= TOGETHER_LEAST)
-        sender->together = ski_together_new(self, sender->to, sender->bytes);
+        sender->together = ski_together_new(self, sender->to, NULL, sender->bytes);
+    if (sender->together)
+        sender->put = ski_put_together;
+}
+
+/* Into memory that only the receiver reaches. */
+static void aim_at_staging(struct ski_pe *self, skua_sender *sender,
+                           const struct ski_channel *channel)
+{
+    sender->put = through_receiver(self, sender);
+    if (sender->put == put_staged && !channel->pattern && sender->path.kind == SKI_PATH_BLOCK &&
+        sender->bytes >= PIECES_LEAST)
+        sender->together = ski_together_new(self, channel->to, sender->staging, sender->bytes);
     if (sender->together)
         sender->put = ski_put_together;
 }
@@ -336,7 +350,7 @@ static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channe
     else if (reaches(self, channel))
         aim_directly(self, sender, channel);
     else
-        sender->put = through_receiver(self, sender);
+        aim_at_staging(self, sender, channel);
     if (sender->lends && channel->view)
         ski_sender_lend(self, sender, channel);
 }

@@ -11,6 +11,9 @@
 
 static const int ratios[] = {1, 8, 64}; /* blocks on each PE */
 
+/* For MPI: all blocks along y and z, as messages and channels have them. */
+static const char *const grids[] = {"1,2", "4,4", "8,16"};
+
 #define RATIOS (sizeof ratios / sizeof *ratios)
 
 /* ---- running ------------------------------------------------------------- */
@@ -33,12 +36,14 @@ static void run_skua(struct results *results, const struct bench_host *host, int
     run_way(results, host, ratio, "-n 2", "--series=skua --lent");
 }
 
-static void run_mpi(struct results *results, const struct bench_host *host, const char *mpi)
+static void run_mpi(struct results *results, const struct bench_host *host, const char *mpi,
+                    const char *grid)
 {
-    char              program[48];
-    struct bench_peer peer = {mpi, program, mpi, SIZE "," STEPS "," REPEAT};
+    char              program[48], what[64];
+    struct bench_peer peer = {mpi, program, mpi, what};
 
     snprintf(program, sizeof program, "peer-%s-stencil3d", mpi);
+    snprintf(what, sizeof what, SIZE "," STEPS "," REPEAT ",%s", grid);
     bench_run_peer(results, host, &peer, 2);
 }
 
@@ -50,10 +55,9 @@ static void run(struct results *results, const struct bench_host *host, int roun
         snprintf(what, sizeof what, "stencil, %d blocks on a PE", ratios[i]);
         bench_step(round, rounds, what);
         run_skua(results, host, ratios[i]);
+        run_mpi(results, host, "openmpi", grids[i]);
+        run_mpi(results, host, "mpich", grids[i]);
     }
-    bench_step(round, rounds, "stencil, MPI");
-    run_mpi(results, host, "openmpi");
-    run_mpi(results, host, "mpich");
 }
 
 /* ---- tables -------------------------------------------------------------- */
@@ -64,9 +68,9 @@ static double step(const struct results *r, const char *series, int ratio)
     return results_get(r, series, (size_t)ratio, "step-2pe");
 }
 
-static double better_mpi(const struct results *r)
+static double better_mpi(const struct results *r, int ratio)
 {
-    double a = step(r, "openmpi", 1), b = step(r, "mpich", 1);
+    double a = step(r, "openmpi", ratio), b = step(r, "mpich", ratio);
 
     if (a == 0 || b == 0)
         return a + b;
@@ -92,6 +96,32 @@ static void print_line(const struct results *r, const char *what, const char *se
     printf("\n");
 }
 
+static void print_goal(const char *format, int ratio, double measured, const char *relation,
+                       double goal)
+{
+    char what[64];
+
+    snprintf(what, sizeof what, format, ratio);
+    bench_print_goal(what, measured, relation, goal);
+}
+
+static void print_goals(const struct results *r, int ratio)
+{
+    double channels = step(r, "skua-channels", ratio), lent = step(r, "skua-lent", ratio);
+    double mpi = better_mpi(r, ratio), mpi_one = better_mpi(r, 1);
+
+    print_goal("channels / messages, %d blocks on a PE", ratio,
+               bench_ratio(channels, step(r, "skua-messages", ratio)), "<", 1);
+    print_goal("channels / the better MPI, %d blocks on a PE", ratio, bench_ratio(channels, mpi),
+               "<", 1);
+    print_goal("lent, %d blocks on a PE / the better MPI, 1 block", ratio,
+               bench_ratio(lent, mpi_one), "<", 1);
+    print_goal("channels, %d blocks on a PE / the better MPI, 1 block", ratio,
+               bench_ratio(channels, mpi_one), "<", 1);
+    print_goal("gained by learning / channels, %d blocks on a PE", ratio, gained(r, ratio),
+               ">=", 0.5);
+}
+
 static void print(const struct results *r)
 {
     printf("Stencil of 7 points, " SIZE " cells of float, 2 PEs: microseconds a step\n%-32s",
@@ -103,32 +133,19 @@ static void print(const struct results *r)
     print_line(r, "skua, messages, learned", "learned-messages");
     print_line(r, "skua, channels", "skua-channels");
     print_line(r, "skua, channels that lend", "skua-lent");
-    print_line(r, "Open MPI, one block", "openmpi");
-    print_line(r, "MPICH, one block", "mpich");
+    print_line(r, "Open MPI", "openmpi");
+    print_line(r, "MPICH", "mpich");
     bench_print_goals_head("Goals");
-    for (size_t i = 1; i < RATIOS; i++) {
-        double channels = step(r, "skua-channels", ratios[i]),
-               lent     = step(r, "skua-lent", ratios[i]);
-        char what[64];
-
-        snprintf(what, sizeof what, "channels / messages, %d blocks on a PE", ratios[i]);
-        bench_print_goal(what, bench_ratio(channels, step(r, "skua-messages", ratios[i])), "<", 1);
-        snprintf(what, sizeof what, "channels / the better MPI, %d blocks on a PE", ratios[i]);
-        bench_print_goal(what, bench_ratio(channels, better_mpi(r)), "<", 1);
-        snprintf(what, sizeof what, "lent / the better MPI, %d blocks on a PE", ratios[i]);
-        bench_print_goal(what, bench_ratio(lent, better_mpi(r)), "<", 1);
-        snprintf(what, sizeof what, "gained by learning / channels, %d blocks on a PE", ratios[i]);
-        bench_print_goal(what, gained(r, ratios[i]), ">=", 0.5);
-    }
+    for (size_t i = 1; i < RATIOS; i++)
+        print_goals(r, ratios[i]);
 }
 
 /* ---- plot ---------------------------------------------------------------- */
 
-/* What has one block only is drawn as a level. */
-static void draw(struct curve *curve, const struct results *r, const char *series, bool level)
+static void draw(struct curve *curve, const struct results *r, const char *series)
 {
     for (size_t i = 0; i < RATIOS; i++)
-        curve_add(curve, ratios[i], 1e6 * step(r, series, level ? 1 : ratios[i]));
+        curve_add(curve, ratios[i], 1e6 * step(r, series, ratios[i]));
 }
 
 static void plot(const struct results *r, FILE *to)
@@ -138,18 +155,18 @@ static void plot(const struct results *r, FILE *to)
         {.name = "skua, learned", .colour = "#1f77b4", .dash = "5 3"},
         {.name = "skua, channels", .colour = "#d62728", .dash = ""},
         {.name = "skua, lent", .colour = "#2ca02c", .dash = ""},
-        {.name = "Open MPI, 1 block", .colour = "#7f7f7f", .dash = "4 3"},
-        {.name = "MPICH, 1 block", .colour = "#8c564b", .dash = "4 3"},
+        {.name = "Open MPI", .colour = "#7f7f7f", .dash = "4 3"},
+        {.name = "MPICH", .colour = "#8c564b", .dash = "4 3"},
     };
     struct plot picture = {"Stencil of 7 points, 2 PEs", "blocks on each PE", "us a step", curve,
                            6};
 
-    draw(&curve[0], r, "skua-messages", false);
-    draw(&curve[1], r, "learned-messages", false);
-    draw(&curve[2], r, "skua-channels", false);
-    draw(&curve[3], r, "skua-lent", false);
-    draw(&curve[4], r, "openmpi", true);
-    draw(&curve[5], r, "mpich", true);
+    draw(&curve[0], r, "skua-messages");
+    draw(&curve[1], r, "learned-messages");
+    draw(&curve[2], r, "skua-channels");
+    draw(&curve[3], r, "skua-lent");
+    draw(&curve[4], r, "openmpi");
+    draw(&curve[5], r, "mpich");
     plot_write(&picture, to);
 }
 
