@@ -4,6 +4,7 @@
  * difference between two N, divided, is the cost of the thing, exactly.
  *
  * usage: instructions WHAT N
+ *   far      a message to the other of two PEs that share no memory, and back, reusing it
  *   self     send a message to oneself and run its handler, reusing it
  *   fresh    the same, with a message allocated and freed each time
  *   copy     skua_send_copy() of 8 bytes to oneself
@@ -27,7 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static skua_handler self_handler, fresh_handler, copy_handler;
+static skua_handler self_handler, fresh_handler, copy_handler, far_handler;
 static long         left;
 static int          me;
 
@@ -55,6 +56,20 @@ static void on_copy(skua_msg *msg)
         skua_send_copy(me, copy_handler, &left, 8);
     else
         skua_exit(0);
+}
+
+static void on_far(skua_msg *msg)
+{
+    if (me == 1 || --left > 0)
+        skua_send(1 - me, far_handler, msg);
+    else
+        skua_exit(0);
+}
+
+static void start_far(void)
+{
+    if (me == 0)
+        skua_send(1, far_handler, skua_msg_alloc(8));
 }
 
 static void yielding(void *arg)
@@ -328,14 +343,17 @@ static void start(int argc, char **argv)
         skua_send(0, fresh_handler, skua_msg_alloc(8));
     } else if (strcmp(what, "copy") == 0) {
         skua_send_copy(0, copy_handler, &left, 8);
+    } else if (strcmp(what, "far") == 0) {
+        start_far();
     } else if (strcmp(what, "pass") == 0) {
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
     } else if (!do_onesided(what) && !do_objects(what) && !do_flow(what) && !do_channels(what)) {
-        fprintf(stderr, "usage: instructions self|fresh|copy|pass|pass1|yield|channel|put|get|add|"
-                        "acc|row|"
-                        "element|doubles|message|chare|group|cube|flow N\n");
+        fprintf(stderr,
+                "usage: instructions far|self|fresh|copy|pass|pass1|yield|channel|put|get|add|"
+                "acc|row|"
+                "element|doubles|message|chare|group|cube|flow N\n");
         skua_exit(2);
     }
 }
@@ -345,6 +363,7 @@ int main(int argc, char **argv)
     self_handler  = skua_register("self", on_self);
     fresh_handler = skua_register("fresh", on_fresh);
     copy_handler  = skua_register("copy", on_copy);
+    far_handler   = skua_register("far", on_far);
     register_objects();
     register_flow();
     return skua_main(argc, argv, start);

@@ -4,9 +4,10 @@
 # instructions.sh - guards the fast paths: instructions, counted by callgrind,
 # of one send with its handler, one empty scheduler pass, ...
 #
-# usage: instructions.sh BENCH-INSTRUCTIONS
+# usage: instructions.sh BENCH-INSTRUCTIONS SKUARUN
 . "$(dirname "$0")/tap.sh"
 program=$1
+skuarun=$2
 if ! command -v valgrind >/dev/null; then
   echo "1..0 # SKIP valgrind is not installed"
   exit 0
@@ -54,4 +55,19 @@ at_most message 240
 at_most chare 220
 at_most cube 220
 at_most flow 265
+
+# A message between PEs that share no memory: what is ours of taking it out of the driver's
+# hands, from its check to the queue.
+far_total()
+{
+  run "$skuarun" -n 2 --pin=none -s share=0 valgrind --tool=callgrind \
+    --callgrind-out-file=/dev/null --toggle-collect=on_taken "$program" far "$1"
+  printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+run "$skuarun" -n 2 --pin=none -s share=0 "$program" far 1
+if [ "$code" = 0 ]; then # there is a driver
+  each=$(( ($(far_total 1600) - $(far_total 800) + 1599) / 1600 ))
+  ok "far, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
+fi
 tap_end

@@ -44,6 +44,7 @@ struct contact {
     bool             full;           /* it waits for room                    */
     bool             listed;         /* among those with a backlog           */
     uint64_t         sent_at;        /* ticks                                */
+    uint64_t         lulls;          /* of the port by then                  */
     struct early    *early;          /* ascending                            */
     struct contact  *next_waiting;   /* of those with a backlog              */
 };
@@ -57,6 +58,7 @@ struct ski_far {
     uint32_t         room, count;
     struct contact  *waiting;
     uint64_t         waiting_since; /* ticks */
+    uint64_t         lulls;         /* passes that found nothing else to do, counted */
     struct ski_trust trust;         /* to send, or run the scheduler, again */
     uint64_t         flying;        /* packets and operations that the driver still holds */
     uint64_t         operations;    /* the latter alone                                   */
@@ -347,13 +349,19 @@ static void flush_all(struct ski_far *far)
     }
 }
 
+/* Whether nothing but sending and running messages was done since the last packet. */
+static bool is_in_row(const struct ski_far *far, const struct contact *contact)
+{
+    return contact->lulls == far->lulls;
+}
+
 /* Whether a packet waits a little for others: one that follows closely on another, of somebody
  * who will send it soon. */
 static bool may_wait(const struct ski_far *far, const struct contact *contact,
                      const struct skua_msg *msg, uint64_t now)
 {
-    return ski_trusted(&far->trust) && now - contact->sent_at < here.burst &&
-           ski_may_be_bundled(msg);
+    return is_in_row(far, contact) && ski_trusted(&far->trust) &&
+           now - contact->sent_at < here.burst && ski_may_be_bundled(msg);
 }
 
 /* Whether what waits has waited enough for others when @p next comes. */
@@ -380,8 +388,10 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_far *far     = self->far;
     struct contact *contact = contact_with(far, pe);
-    uint64_t        now     = ski_ticks();
+    uint64_t        now     = 0; /* reading the clock takes as long as all the rest here */
 
+    if (far->trust.since || is_in_row(far, contact) || contact->backlog.first)
+        now = ski_ticks();
     if (contact->lost) {
         ski_pool_free(&self->pool, msg);
         return;
@@ -394,6 +404,7 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
         keep(far, contact, msg);
     else
         send_or_keep(far, contact, msg, now);
+    contact->lulls   = far->lulls;
     contact->sent_at = ski_ticks();
     ski_trust_out(&far->trust, contact->sent_at);
     ski_late_sent(self);
@@ -445,7 +456,7 @@ bool ski_far_progress(struct ski_pe *self)
     return here.driver->progress(far->port) > 0;
 }
 
-void ski_far_pass(struct ski_pe *self)
+void ski_far_pass(struct ski_pe *self, bool progress)
 {
     struct ski_far *far = self->far;
 
@@ -455,6 +466,9 @@ void ski_far_pass(struct ski_pe *self)
         flush_all(far);
         far->waiting_since = ski_ticks(); /* what is left waits for room */
     }
+    far->lulls += self->queue.pushed == self->queue.popped;
+    if (progress)
+        ski_far_progress(self);
 }
 
 void ski_far_leave(struct ski_pe *self)
@@ -685,12 +699,33 @@ static bool take_bundle(struct ski_far *far, const char *packet, size_t bytes, s
     return true;
 }
 
-static bool on_taken(void *owner, const void *packet, size_t bytes)
+/* A plain packet whose turn it is; false: it is to be looked at as any other. */
+static bool take_plain(struct ski_far *far, const struct skua_msg *half, const char *packet)
 {
-    struct ski_far *far  = owner;
-    size_t          head = ski_packet_head_bytes(packet, bytes);
+    struct ski_pe   *self    = far->self;
+    struct contact  *contact = find(far, half->source);
+    struct skua_msg *msg;
 
-    if (head == 0 || !far->self)
+    if (!contact || contact->token_in != half->stamp.token ||
+        contact->received != half->stamp.sequence || contact->early)
+        return false;
+    msg = ski_pool_at_hand(&self->pool, sizeof *msg + half->bytes);
+    if (SKI_UNLIKELY(!msg))
+        return false;
+    memcpy(msg, half, SKI_PACKET_HALF);
+    memcpy(msg + 1, packet + SKI_PACKET_HALF, half->bytes);
+    contact->received++;
+    self->stats.received++;
+    ski_queue_push(&self->queue, msg, 0);
+    return true;
+}
+
+/* Any other. */
+static bool take_packet(struct ski_far *far, const char *packet, size_t bytes)
+{
+    size_t head = ski_packet_head_bytes(packet, bytes);
+
+    if (head == 0)
         return false;
     if (take_bundle(far, packet, bytes, head))
         return true;
@@ -701,6 +736,20 @@ static bool on_taken(void *owner, const void *packet, size_t bytes)
     else
         unpack_one(far, packet, bytes);
     return true;
+}
+
+static bool on_taken(void *owner, const void *packet, size_t bytes)
+{
+    struct ski_far *far = owner;
+    struct skua_msg half;
+
+    if (SKI_UNLIKELY(!far->self || bytes < SKI_PACKET_HALF))
+        return false;
+    memcpy(&half, packet, SKI_PACKET_HALF);
+    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, ski_handlers.count) && bytes < TAKE_LEAST &&
+                   take_plain(far, &half, packet)))
+        return true;
+    return take_packet(far, packet, bytes);
 }
 
 /* In short form only from a driver that has not offered it before. */

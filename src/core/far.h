@@ -62,7 +62,7 @@ void ski_far_begin(struct ski_pe *self);
 void ski_far_end(struct ski_pe *self);
 
 /** Send @p msg, which becomes the network's, to a PE that is not here. */
-SKI_COLD void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
+void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** The same for a message of which the last @p bytes of data are at @p rest and not in it.
  *  done->fn says when both are free again, perhaps before this returns.  False: that cannot be
@@ -73,9 +73,9 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 /** Move things on; true if there was anything. */
 bool ski_far_progress(struct ski_pe *self);
 
-/** In a pass; and the scheduler returns to its caller.  What waits to be sent with others may
- *  have waited enough. */
-void ski_far_pass(struct ski_pe *self);
+/** In a pass, which moves things on if @p progress; and the scheduler returns to its caller.
+ *  What waits to be sent with others may have waited enough. */
+void ski_far_pass(struct ski_pe *self, bool progress);
 void ski_far_leave(struct ski_pe *self);
 
 /** The driver was given something that it will tell the end of by done(). */

@@ -26,7 +26,7 @@ void ski_late_back(struct ski_pe *self)
     ski_late_settle(self);
 }
 
-void ski_late_pass(struct ski_pe *self)
+void ski_late_look(struct ski_pe *self)
 {
     if (self->late_trust.since)
         ski_late_back(self);

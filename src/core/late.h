@@ -20,13 +20,20 @@ void ski_late_init(struct ski_pe *self);
 /** Send it now. */
 void ski_late_settle(struct ski_pe *self);
 
-/** In a pass, before something is run. */
-void ski_late_pass(struct ski_pe *self);
-
 /** The PE was back soon, or not. */
 void ski_late_back(struct ski_pe *self);
 
 void ski_late_out(struct ski_pe *self);
+
+/** It may be time. */
+void ski_late_look(struct ski_pe *self);
+
+/** In a pass, before something is run. */
+static inline void ski_late_pass(struct ski_pe *self)
+{
+    if (SKI_UNLIKELY(self->late || self->late_trust.since))
+        ski_late_look(self);
+}
 
 /** The scheduler returns to its caller. */
 static inline void ski_late_leave(struct ski_pe *self)

@@ -259,7 +259,7 @@ void ski_msg_poke(struct ski_pe *self, int pe)
 __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler,
                                                  struct skua_msg *msg)
 {
-    if (!is_near(self, pe) && ski_job_index(self->job, pe) < 0)
+    if (SKI_UNLIKELY(!is_near(self, pe) && ski_job_index(self->job, pe) < 0))
         ski_far_send(self, pe, msg);
     else if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING) ||
              !ski_msg_try_push(self, pe, handler, msg))

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "boot/job.h"
+#include "core/handler.h"
 #include "core/message.h"
 
 #define SKI_PACKET_HALF offsetof(struct skua_msg, target)
@@ -60,6 +61,14 @@ static inline void *ski_packet_message(void *packet)
 static inline bool ski_packet_is_short(const struct skua_msg *msg, size_t bytes)
 {
     return ski_packet_left_out(msg) && ski_packet_least(msg) == bytes;
+}
+
+/** The same of a message to a handler of the program, without priority, which nearly all are: then
+ *  nothing but its sender can be wrong, if there are @p handlers. */
+static inline bool ski_packet_is_plain(const struct skua_msg *half, size_t bytes, uint32_t handlers)
+{
+    return half->bytes == bytes - SKI_PACKET_HALF && !half->flags && !half->bit_room &&
+           !half->bit_words && half->handler >= SKI_HANDLERS && half->handler < handlers;
 }
 
 /** How many bytes of the header a packet of @p bytes has, at any address: all, or its first

@@ -33,22 +33,22 @@ struct ski_idle {
  * else to do. */
 static void look_far(struct ski_pe *self)
 {
+    bool progress = self->far_passes-- <= 0 || self->queue.pushed == self->queue.popped;
+
     ski_late_pass(self);
-    ski_far_pass(self);
-    if (self->far_passes-- > 0 && self->queue.pushed != self->queue.popped)
-        return;
-    self->far_passes = FAR_PASSES;
-    ski_far_progress(self);
+    if (progress)
+        self->far_passes = FAR_PASSES;
+    ski_far_pass(self, progress);
 }
 
 /* Timers, deferred sends and priorities; the next message, if any. */
-static SKI_COLD struct skua_msg *attend(struct ski_pe *self)
+static struct skua_msg *attend(struct ski_pe *self)
 {
     if (self->queue.attention & SKI_ATTEND_EXIT)
         return NULL;
-    if (self->queue.attention & SKI_ATTEND_PENDING)
+    if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING))
         ski_pending_flush(self);
-    if (self->queue.attention & SKI_ATTEND_TIMERS)
+    if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_TIMERS))
         ski_timers_fire(self);
     if (self->queue.attention & SKI_ATTEND_FAR)
         look_far(self);

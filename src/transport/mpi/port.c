@@ -12,7 +12,7 @@
 
 #include "transport/mpi/session.h"
 
-#define SLOTS    16 /* receives posted for small packets */
+#define SLOTS    16 /* receives posted for small packets, at most */
 #define SMALL    SKI_MPI_SMALL
 #define SENDS    64
 #define RECEIVES 64
@@ -63,8 +63,11 @@ struct ski_port {
     bool                      closing;
     bool                      deaf;   /* its receives have failed                      */
     bool                      losses; /* there may be peers that are lost and not told */
-    unsigned                  oldest; /* of the posted receives                        */
-    MPI_Request               posted[SLOTS];
+    bool                      took;   /* the last look at them found a message         */
+    unsigned                  oldest; /* of the posted receives ...                    */
+    unsigned                  posted; /* ... and how many there are                    */
+    unsigned                  wanted; /* ... and should be                             */
+    MPI_Request               receive[SLOTS];
     char                     *slots; /* SLOTS times SMALL bytes */
     struct ski_peer          *peers;
     struct transfer          *free_send, *free_receive;
@@ -368,10 +371,24 @@ static void announced(struct ski_port *port, const struct announcement *a, int r
         end(port, t);
 }
 
-static int post(struct ski_port *port, unsigned slot)
+/* Posts another receive, behind the others. */
+static int post(struct ski_port *port)
 {
-    return MPI_Irecv(port->slots + (size_t)slot * SMALL, SMALL, MPI_BYTE, MPI_ANY_SOURCE, port->tag,
-                     ski_mpi_net.packets, &port->posted[slot]);
+    unsigned slot  = (port->oldest + port->posted) % SLOTS;
+    int      error = MPI_Irecv(port->slots + (size_t)slot * SMALL, SMALL, MPI_BYTE, MPI_ANY_SOURCE,
+                               port->tag, ski_mpi_net.packets, &port->receive[slot]);
+
+    port->posted += error == MPI_SUCCESS;
+    return error;
+}
+
+static int post_wanted(struct ski_port *port)
+{
+    int error = MPI_SUCCESS;
+
+    while (port->posted < port->wanted && error == MPI_SUCCESS)
+        error = post(port);
+    return error;
 }
 
 /* Whether the oldest posted receive is over; what it has come to. */
@@ -380,42 +397,51 @@ static bool is_over(struct ski_port *port, MPI_Status *status, int *bytes, int *
     int over = 0;
 
     ski_mpi_enter();
-    *error = MPI_Test(&port->posted[port->oldest], &over, status);
+    *error = post_wanted(port);
+    if (*error == MPI_SUCCESS)
+        *error = MPI_Test(&port->receive[port->oldest], &over, status);
     if (over && *error == MPI_SUCCESS)
         *error = MPI_Get_count(status, MPI_BYTE, bytes);
     ski_mpi_leave();
     return over || *error != MPI_SUCCESS;
 }
 
-static void repost(struct ski_port *port)
+/* A receive is over, and its memory the packet's until the next is looked for.  Where they
+ * follow each other closely there should be more of them. */
+static char *use_up(struct ski_port *port)
 {
-    int error;
+    char *data = port->slots + (size_t)port->oldest * SMALL;
 
-    ski_mpi_enter();
-    error = post(port, port->oldest);
-    ski_mpi_leave();
-    if (error != MPI_SUCCESS)
-        lose_all(port, error);
+    port->wanted += port->took && port->wanted < SLOTS;
+    port->took   = true;
     port->oldest = (port->oldest + 1) % SLOTS;
+    port->posted--;
+    return data;
 }
 
 /* Takes one message, if there is one.  To look for a second would poll the network while
  * the first waits to be worked on. */
 static unsigned take_message(struct ski_port *port)
 {
-    char      *data = port->slots + (size_t)port->oldest * SMALL;
     MPI_Status status;
     int        bytes, error;
+    char      *data;
 
-    if (port->deaf || !port->free_receive || !is_over(port, &status, &bytes, &error))
+    if (port->deaf || !port->free_receive)
         return 0;
-    if (error != MPI_SUCCESS)
+    if (!is_over(port, &status, &bytes, &error)) {
+        port->took = false;
+        return 0;
+    }
+    if (error != MPI_SUCCESS) {
         lose_all(port, error);
-    else if (bytes < SKI_PACKET_LEAST)
+        return 1;
+    }
+    data = use_up(port);
+    if (bytes < SKI_PACKET_LEAST)
         announced(port, (struct announcement *)(void *)data, status.MPI_SOURCE);
     else
         arrived(port, data, (size_t)bytes);
-    repost(port);
     return 1;
 }
 
@@ -455,29 +481,29 @@ static void list_transfers(struct ski_port *port)
         give(&port->free_receive, &port->transfer[i]);
 }
 
-/* Takes back the receives that are posted, down from @p n. */
-static void unpost(struct ski_port *port, unsigned n)
+/* Takes back the receives that are posted. */
+static void unpost(struct ski_port *port)
 {
     ski_mpi_enter();
-    while (n-- > 0)
-        if (port->posted[n] != MPI_REQUEST_NULL) {
-            MPI_Cancel(&port->posted[n]);
-            MPI_Wait(&port->posted[n], MPI_STATUS_IGNORE);
+    for (unsigned i = 0; i < port->posted; i++) {
+        MPI_Request *request = &port->receive[(port->oldest + i) % SLOTS];
+
+        if (*request != MPI_REQUEST_NULL) {
+            MPI_Cancel(request);
+            MPI_Wait(request, MPI_STATUS_IGNORE);
         }
+    }
     ski_mpi_leave();
 }
 
-static int post_all(struct ski_port *port)
+static int post_first(struct ski_port *port)
 {
-    int error = MPI_SUCCESS;
+    int error;
 
-    for (unsigned i = 0; i < SLOTS && error == MPI_SUCCESS; i++) {
-        ski_mpi_enter();
-        error = post(port, i);
-        ski_mpi_leave();
-        if (error != MPI_SUCCESS)
-            unpost(port, i);
-    }
+    port->wanted = 1;
+    ski_mpi_enter();
+    error = post(port);
+    ski_mpi_leave();
     return error;
 }
 
@@ -513,7 +539,7 @@ skua_status_t ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner,
     made->up    = up;
     made->owner = owner;
     list_transfers(made);
-    error = post_all(made);
+    error = post_first(made);
     if (error != MPI_SUCCESS) {
         free_port(made);
         return refuse(ski_mpi_error(error));
@@ -540,7 +566,7 @@ static void drain(struct ski_port *port)
 void ski_mpi_close(struct ski_port *port)
 {
     drain(port);
-    unpost(port, SLOTS);
+    unpost(port);
     if (port->requests == 0)
         free_port(port);
 }

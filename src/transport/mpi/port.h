@@ -10,6 +10,12 @@
  *            to SMALL bytes.  They are matched in the order in which they were posted,
  *            so that only the oldest need be looked at: one MPI_Test is all that an
  *            idle port does.  What arrives is copied to where room() says.
+ *
+ *            MPI looks through the receives of all ports of the process for each message,
+ *            4 ns for each of them.  So a port begins with one and adds others, up to
+ *            SLOTS, when messages follow each other closely: the hidden PEs, which hear
+ *            nearly nothing, hold nobody up.  And a receive is posted again when the next
+ *            message is looked for, that is, when the one that came has been worked on.
  *   bulk     A larger packet is announced by a message as above, and follows in this
  *            communicator at once, with a tag that the announcement names.  The
  *            receiver posts a receive for it straight into where room() says.  An
@@ -28,9 +34,10 @@
  * A message has at most INT_MAX elements.  A packet beyond that many bytes is two: whole
  * blocks of BLOCK bytes, and the rest.
  *
- * Invariants: of an open port, SLOTS receives are posted.  request[0..requests) are
- * active; each belongs to the transfer of[i], whose `left' counts them.  There are at
- * most SENDS transfers that send, and send() is SKUA_ERR_AGAIN then; at most RECEIVES
+ * Invariants: of an open port, the receives of `posted' slots from `oldest' on, round the
+ * ring, are posted; there are as many as `wanted' whenever MPI is asked for messages.
+ * request[0..requests) are active; each belongs to the transfer of[i], whose `left' counts them.
+ * There are at most SENDS transfers that send, and send() is SKUA_ERR_AGAIN then; at most RECEIVES
  * that receive, and nothing is taken from the posted receives then.
  */
 #ifndef SKI_MPI_PORT_H
