@@ -57,17 +57,13 @@ bool ski_everyone_has_parts(const skua_msg *msg)
 
 static void free_broadcast(skua_msg *msg)
 {
-    if (SKI_UNLIKELY(head_of(msg)->parts))
-        ski_parts_drop(msg);
-    else
-        skua_msg_free(msg);
+    ski_parts_free_any(msg, head_of(msg)->parts);
 }
 
 /* A copy will be made of it. */
 static inline void count_copy(const struct head *head, size_t bytes)
 {
-    if (SKI_UNLIKELY(head->parts))
-        ski_parts_more(head, sizeof *head + bytes);
+    ski_parts_more_any(head, sizeof *head + bytes, head->parts);
 }
 
 void ski_everyone_init(struct ski_everyone *everyone)

@@ -43,17 +43,13 @@ bool ski_multicast_has_parts(const skua_msg *msg)
 
 void ski_multicast_free(skua_msg *msg)
 {
-    if (SKI_UNLIKELY(head_of(msg)->parts))
-        ski_parts_drop(msg);
-    else
-        skua_msg_free(msg);
+    ski_parts_free_any(msg, head_of(msg)->parts);
 }
 
 /* A copy will be made of it. */
 static inline void count_copy(const struct head *head, size_t bytes)
 {
-    if (SKI_UNLIKELY(head->parts))
-        ski_parts_more(head, sizeof *head + bytes);
+    ski_parts_more_any(head, sizeof *head + bytes, head->parts);
 }
 
 /* ---- to one that is not here --------------------------------------------------------- */

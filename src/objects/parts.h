@@ -22,6 +22,8 @@
 
 #include <skua/parts.h>
 
+#include "base/arch.h"
+
 struct ski_pe;
 
 enum ski_piece_kind { SKI_PIECE_DATA, SKI_PIECE_BUFFER };
@@ -68,5 +70,20 @@ skua_msg *ski_parts_copy(uint32_t handler, const void *data, size_t bytes, size_
 /** The end of a message with parts that goes nowhere: its senders hear of it, if the job goes on.
  */
 void ski_parts_drop(skua_msg *msg);
+
+/** The same of messages of the runtime's that may have @p parts. */
+static inline void ski_parts_free_any(skua_msg *msg, bool parts)
+{
+    if (SKI_UNLIKELY(parts))
+        ski_parts_drop(msg);
+    else
+        skua_msg_free(msg);
+}
+
+static inline void ski_parts_more_any(const void *data, size_t bytes, bool parts)
+{
+    if (SKI_UNLIKELY(parts))
+        ski_parts_more(data, bytes);
+}
 
 #endif
