@@ -78,8 +78,8 @@ void ski_share_open(const struct ski_host *host)
         return;
     ask = find_library();
     if (!ask) {
-        ski_log(SKI_LOG_WARN, "SKUA_SHARE_MALLOC has no effect: skua-malloc.so is not loaded; "
-                              "start with skuarun, or set LD_PRELOAD to it");
+        ski_log(SKI_LOG_WARN, "SKUA_SHARE_MALLOC has no effect: skua-malloc.so is not loaded "
+                              "(skuarun does it where it finds it; else set LD_PRELOAD to it)");
         return;
     }
     pthread_atfork(NULL, NULL, note_fork);

@@ -144,6 +144,16 @@ void ski_discard(skua_msg *msg)
     skua_msg_free(msg);
 }
 
+void ski_discard_held(struct ski_pe *self, struct ski_list *held)
+{
+    skua_msg *msg;
+
+    while ((msg = ski_list_pop(held))) {
+        self->held--;
+        ski_discard(msg);
+    }
+}
+
 void ski_dropped(const struct ski_collection *all, skua_msg *msg)
 {
     ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",

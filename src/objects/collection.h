@@ -103,6 +103,9 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
 /** Free a message that will not be delivered, with what belongs to it and is elsewhere. */
 void ski_discard(skua_msg *msg);
 
+/** The same for messages that are held (traffic.h). */
+void ski_discard_held(struct ski_pe *self, struct ski_list *held);
+
 /** Drop a message for a collection that was deleted, with a line: who sent it may not have
  *  known. */
 SKI_COLD void ski_dropped(const struct ski_collection *all, skua_msg *msg);

@@ -83,12 +83,7 @@ static void drop_kept(struct ski_everyone *everyone)
 
 static void drop_rest(struct ski_everyone *everyone)
 {
-    struct skua_msg *msg;
-
-    while ((msg = ski_list_pop(&everyone->ahead))) {
-        ski_self->held--;
-        free_broadcast(msg);
-    }
+    ski_discard_held(ski_self, &everyone->ahead);
     while (everyone->early) {
         struct ski_early *gone = everyone->early;
         everyone->early        = gone->next;

@@ -59,12 +59,7 @@ static void release(struct ski_pe *self, struct ski_absent *place, int pe)
 /* Messages that wait there go too: they count as received. */
 static void drop_place(struct ski_pe *self, struct ski_absent *place)
 {
-    struct skua_msg *msg;
-
-    while ((msg = ski_list_pop(&place->held))) {
-        self->held--;
-        ski_discard(msg);
-    }
+    ski_discard_held(self, &place->held);
     free(place);
 }
 

@@ -209,23 +209,13 @@ static void free_tree(struct ski_section *section)
     ski_gather_free(&section->gather);
 }
 
-static void drop_held(struct ski_section *section, struct ski_list *held)
-{
-    struct skua_msg *msg;
-
-    while ((msg = ski_list_pop(held))) {
-        section->self->held--;
-        ski_discard(msg);
-    }
-}
-
 static void free_section(struct ski_section *section)
 {
     free_tree(section);
     ski_chains_each(&section->enrolled, free_member, NULL);
     ski_chains_clear(&section->enrolled);
-    drop_held(section, &section->held);
-    drop_held(section, &section->behind);
+    ski_discard_held(section->self, &section->held);
+    ski_discard_held(section->self, &section->behind);
     if (section->end)
         skua_msg_free(section->end);
     free(section);

@@ -48,12 +48,16 @@ static inline const struct ski_share *asked(void)
 
 static void *shared(size_t bytes)
 {
-    return asked() ? asked()->alloc(bytes) : NULL;
+    const struct ski_share *skua = asked();
+
+    return skua ? skua->alloc(bytes) : NULL;
 }
 
 static size_t shared_bytes(const void *block)
 {
-    return asked() ? asked()->bytes(block) : 0;
+    const struct ski_share *skua = asked();
+
+    return skua ? skua->bytes(block) : 0;
 }
 
 EXPORT void *malloc(size_t bytes)
@@ -73,7 +77,9 @@ EXPORT void *calloc(size_t count, size_t each)
 
 EXPORT void free(void *block)
 {
-    if (!asked() || !asked()->free(block))
+    const struct ski_share *skua = asked();
+
+    if (!skua || !skua->free(block))
         __libc_free(block);
 }
 

@@ -43,9 +43,9 @@ struct bench_peer {
 /** Run a program that prints results; a failure is said and left at that. */
 void bench_run(struct results *results, char *const argv[]);
 
-/** Run a program of Skua under skuarun, if it is there; @p pin as --pin. */
+/** Run a program of Skua under skuarun, if it is there, with one more option. */
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
-                    int pes, int threads, const char *pin);
+                    int pes, int threads, const char *option);
 
 /** The same with options of skuarun and arguments, words with spaces between. */
 void bench_run_app(struct results *results, const struct bench_host *host, const char *name,

@@ -29,10 +29,10 @@ void bench_run(struct results *results, char *const argv[])
 }
 
 void bench_run_skua(struct results *results, const struct bench_host *host, const char *name,
-                    int pes, int threads, const char *pin)
+                    int pes, int threads, const char *option)
 {
     char  path[PROGRAM_PATH], n[16], t[16];
-    char *argv[] = {(char *)host->skuarun, "-n", n, "-t", t, (char *)pin, path, NULL};
+    char *argv[] = {(char *)host->skuarun, "-n", n, "-t", t, (char *)option, path, NULL};
 
     if (!program_find(name, path))
         return;

@@ -90,8 +90,9 @@ static void preload_malloc(void)
 
     if (!ski_config.share_malloc || !ski_module_find("malloc", path, sizeof path))
         return;
-    snprintf(list, sizeof list, "%s%s%s", path, before ? ":" : "", before ? before : "");
-    setenv("LD_PRELOAD", list, 1);
+    if (snprintf(list, sizeof list, "%s%s%s", path, before ? ":" : "", before ? before : "") <
+        (int)sizeof list)
+        setenv("LD_PRELOAD", list, 1);
 }
 
 static _Noreturn void become(const struct launch *launch, const struct options *options,
