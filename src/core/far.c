@@ -428,6 +428,11 @@ static skua_status_t open_port(struct ski_far *far, int pe)
     return far->wait_fd >= 0 && far->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
 }
 
+static uint64_t proof(int from, int to, uint64_t nonce)
+{
+    return ski_packet_proof(here.boot->job->secret, from, to, nonce);
+}
+
 skua_status_t ski_far_open(const struct ski_boot *boot)
 {
     struct ski_job   *job    = boot->job;
@@ -448,6 +453,7 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
                                    .port_range   = ski_config.ports,
                                    .peer_timeout = ski_config.peer_timeout,
                                    .log          = ski_log_write,
+                                   .proof        = proof,
                                    .why          = ski_driver_why};
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)

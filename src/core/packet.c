@@ -21,24 +21,42 @@ static inline void mix(uint64_t v[4])
     v[2] += v[1], v[1] = turn(v[1], 17) ^ v[2], v[2] = turn(v[2], 32);
 }
 
-/* SipHash-2-4 of one word and, as its padding, its length. */
-uint32_t ski_packet_token(const uint64_t secret[2], int source, int target)
+/* SipHash-2-4 of @p count words. */
+static uint64_t hash(const uint64_t secret[2], const uint64_t *words, size_t count)
 {
-    const uint64_t words[] = {(uint64_t)(uint32_t)source << 32 | (uint32_t)target, UINT64_C(8)
-                                                                                       << 56};
-    uint64_t       v[4]    = {
-                 secret[0] ^ UINT64_C(0x736f6d6570736575), secret[1] ^ UINT64_C(0x646f72616e646f6d),
-                 secret[0] ^ UINT64_C(0x6c7967656e657261), secret[1] ^ UINT64_C(0x7465646279746573)};
+    uint64_t v[4] = {
+        secret[0] ^ UINT64_C(0x736f6d6570736575), secret[1] ^ UINT64_C(0x646f72616e646f6d),
+        secret[0] ^ UINT64_C(0x6c7967656e657261), secret[1] ^ UINT64_C(0x7465646279746573)};
 
-    for (int i = 0; i < 2; i++) {
-        v[3] ^= words[i];
+    for (size_t i = 0; i <= count; i++) { /* the last one, which pads them, is their length */
+        uint64_t word = i < count ? words[i] : (uint64_t)count << 59;
+
+        v[3] ^= word;
         mix(v), mix(v);
-        v[0] ^= words[i];
+        v[0] ^= word;
     }
     v[2] ^= 0xff;
     mix(v), mix(v), mix(v), mix(v);
-    v[0] ^= v[1] ^ v[2] ^ v[3];
-    return (uint32_t)(v[0] ^ v[0] >> 32);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static uint64_t both(int source, int target)
+{
+    return (uint64_t)(uint32_t)source << 32 | (uint32_t)target;
+}
+
+uint32_t ski_packet_token(const uint64_t secret[2], int source, int target)
+{
+    const uint64_t word   = both(source, target);
+    uint64_t       hashed = hash(secret, &word, 1);
+
+    return (uint32_t)(hashed ^ hashed >> 32);
+}
+
+uint64_t ski_packet_proof(const uint64_t secret[2], int source, int target, uint64_t nonce)
+{
+    const uint64_t words[] = {both(source, target), nonce};
+    return hash(secret, words, 2);
 }
 
 /* ---- forms ---------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  * expect.
  *
  * A driver is a shared library of its own, loaded when a job needs it
- * (select.h), so that Skua runs where UCX, libfabric or MPI are missing.  It
+ * (select.h), so that Skua runs where UCX, libfabric and MPI are missing.  It
  * exports one object, `ski_driver`, and calls up only through the functions it is
  * given here.  It sees this file, <skua/status.h> and base/log.h, and links with
  * nothing else of Skua.
@@ -45,7 +45,7 @@
 
 #include "base/log.h"
 
-#define SKI_DRIVER_VERSION 3
+#define SKI_DRIVER_VERSION 4
 #define SKI_DRIVER_SYMBOL  "ski_driver"
 #define SKI_PACKET_LEAST   32
 #define SKI_ADDRESS_MOST   2048 /* bytes of an address */
@@ -67,6 +67,9 @@ struct ski_net {
     double      peer_timeout; /* seconds after which a silent network is a lost peer     */
     void (*log)(enum ski_log_level level, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+    /** What nobody says who does not know the secret of the job, of a connection from @p from
+     *  to @p to. */
+    uint64_t (*proof)(int from, int to, uint64_t nonce);
     char *(*why)(void); /* of the calling thread, SKI_WHY_MOST bytes, in which the driver says
                            to people why start(), open(), connect() or send() failed */
 };
@@ -103,7 +106,7 @@ enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWA
 
 struct ski_driver {
     unsigned    version; /* SKI_DRIVER_VERSION */
-    const char *name;    /* "ucx", "ofi", "mpi" */
+    const char *name;    /* "tcp", "ucx", "ofi", "mpi" */
 
     /* -- the process, mandatory ------------------------------------------------ */
 

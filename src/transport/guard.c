@@ -155,6 +155,14 @@ static void keep_asking(int fd, double timeout)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
 }
 
+bool ski_guard_is_dead(int fd, double timeout)
+{
+    if (is_dead(fd, timeout))
+        return true;
+    keep_asking(fd, timeout);
+    return false;
+}
+
 void ski_guard_look(double timeout, ski_guard_fn *is_ours, void *arg)
 {
     DIR                    *list = opendir("/proc/self/fd");

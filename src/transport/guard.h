@@ -10,8 +10,9 @@
  *
  * A connection is dead if nothing was heard of it for a while although it has asked
  * several times, as it does for its data and, told by us, when it has none to send.  It
- * is shut down; the library then sees an error, and the driver a lost peer.  TCP_USER_TIMEOUT would be simpler, but it ends connections to hosts that
- * answer, too, if the process there is too busy to read.
+ * is shut down; the library then sees an error, and the driver a lost peer.  TCP_USER_TIMEOUT would
+ * be simpler, but it ends connections to hosts that answer, too, if the process there is too busy
+ * to read.
  */
 #ifndef SKI_GUARD_H
 #define SKI_GUARD_H
@@ -23,6 +24,9 @@
  *  dead. */
 typedef bool ski_guard_fn(void *arg, const struct sockaddr_storage *here,
                           const struct sockaddr_storage *there, bool dead);
+
+/** Whether a connection has been dead for @p timeout seconds; if not, that will be found out. */
+bool ski_guard_is_dead(int fd, double timeout);
 
 /** Shut connections down that have been dead for @p timeout seconds. */
 void ski_guard_look(double timeout, ski_guard_fn *is_ours, void *arg);

@@ -117,6 +117,114 @@ bool ski_interfaces_fit(const char *names, char *why, size_t size)
     return fit;
 }
 
+/* ---- their addresses -------------------------------------------------------------------- */
+
+const char *ski_interfaces_meant(const char *names, bool one_host)
+{
+    if (strcmp(names, "auto") != 0)
+        return names;
+    return one_host ? "lo" : "all";
+}
+
+/* Whether @p name is one of @p names, as in eth0,ib0. */
+static bool is_among(const char *name, const char *names)
+{
+    size_t length = strlen(name);
+
+    for (; *names; names += strcspn(names, ","), names += *names == ',')
+        if (strncmp(names, name, length) == 0 && (names[length] == ',' || !names[length]))
+            return true;
+    return false;
+}
+
+static bool has_four(const struct ifaddrs *all, const char *name)
+{
+    for (; all; all = all->ifa_next)
+        if (all->ifa_addr && all->ifa_addr->sa_family == AF_INET &&
+            strcmp(all->ifa_name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Of the two families an interface is used with the older one, if it has both; and an address
+ * of its link alone, fe80::, means nothing elsewhere. */
+static bool is_usable(const struct ifaddrs *all, const struct ifaddrs *entry)
+{
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)entry->ifa_addr;
+
+    if (state_here(entry) != FIT)
+        return false;
+    return entry->ifa_addr->sa_family == AF_INET ||
+           (!IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) && !has_four(all, entry->ifa_name));
+}
+
+static bool is_meant(const struct ifaddrs *entry, const char *meant)
+{
+    return strcmp(meant, "all") == 0 ? !(entry->ifa_flags & IFF_LOOPBACK)
+                                     : is_among(entry->ifa_name, meant);
+}
+
+static size_t name_bytes(const struct sockaddr *name)
+{
+    return name->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+int ski_interfaces_addresses(const char *meant, struct sockaddr_storage *to, int most)
+{
+    struct ifaddrs *all;
+    int             n = 0;
+
+    if (getifaddrs(&all) != 0)
+        return 0;
+    for (const struct ifaddrs *entry = all; entry && n < most; entry = entry->ifa_next)
+        if (is_usable(all, entry) && is_meant(entry, meant)) {
+            memset(&to[n], 0, sizeof to[n]);
+            memcpy(&to[n++], entry->ifa_addr, name_bytes(entry->ifa_addr));
+        }
+    freeifaddrs(all);
+    return n;
+}
+
+/* The address in a name, and its length. */
+static const unsigned char *address_in(const struct sockaddr *name, size_t *bytes)
+{
+    const struct sockaddr_in  *four = (const struct sockaddr_in *)(const void *)name;
+    const struct sockaddr_in6 *six  = (const struct sockaddr_in6 *)(const void *)name;
+
+    *bytes = name->sa_family == AF_INET6 ? sizeof six->sin6_addr : sizeof four->sin_addr;
+    return name->sa_family == AF_INET6 ? (const unsigned char *)&six->sin6_addr
+                                       : (const unsigned char *)&four->sin_addr;
+}
+
+/* Whether an address is in the network of an interface. */
+static bool is_in_network(const struct ifaddrs *entry, const struct sockaddr *name)
+{
+    size_t               bytes;
+    const unsigned char *theirs = address_in(name, &bytes);
+    const unsigned char *ours   = address_in(entry->ifa_addr, &bytes);
+    const unsigned char *mask   = address_in(entry->ifa_netmask, &bytes);
+
+    for (size_t i = 0; i < bytes; i++)
+        if ((theirs[i] ^ ours[i]) & mask[i])
+            return false;
+    return true;
+}
+
+bool ski_interfaces_are_near(const struct sockaddr_storage *name)
+{
+    struct ifaddrs *all;
+    bool            near = false;
+
+    if (getifaddrs(&all) != 0)
+        return false;
+    for (const struct ifaddrs *entry = all; entry && !near; entry = entry->ifa_next)
+        near = is_usable(all, entry) && entry->ifa_netmask &&
+               entry->ifa_addr->sa_family == name->ss_family &&
+               is_in_network(entry, (const struct sockaddr *)name);
+    freeifaddrs(all);
+    return near;
+}
+
 /* ---- ports ---------------------------------------------------------------------------- */
 
 bool ski_ports_range(const char *setting, unsigned *first, unsigned *last, char *why, size_t size)

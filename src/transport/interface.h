@@ -18,6 +18,15 @@
  *  @p why says why not. */
 bool ski_interfaces_fit(const char *names, char *why, size_t size);
 
+/** The interfaces that are meant: @p names, or, of "auto", loopback if @p one_host, else all. */
+const char *ski_interfaces_meant(const char *names, bool one_host);
+
+/** Their addresses, at most @p most, none of loopback unless that is named; how many. */
+int ski_interfaces_addresses(const char *meant, struct sockaddr_storage *to, int most);
+
+/** Whether @p name is in a network that one of our interfaces is in, too. */
+bool ski_interfaces_are_near(const struct sockaddr_storage *name);
+
 /** Read a setting of ports such as 5000-5100; false: @p why says that it is none. */
 bool ski_ports_range(const char *setting, unsigned *first, unsigned *last, char *why, size_t size);
 

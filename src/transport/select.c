@@ -11,7 +11,8 @@
 #include "base/module.h"
 
 /* In the order of preference; mpi is built for the MPIs that were found. */
-const char *const ski_driver_names[SKI_CANDIDATES] = {"ucx", "ofi", "mpi-openmpi", "mpi-mpich"};
+const char *const ski_driver_names[SKI_CANDIDATES] = {"tcp", "ucx", "ofi", "mpi-openmpi",
+                                                      "mpi-mpich"};
 
 char *ski_driver_why(void)
 {
@@ -69,7 +70,8 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
                               net->why());
     }
     if (n == 0)
-        ski_log(SKI_LOG_ERROR, "SKUA_DRIVER=%s: there is no such driver (auto, ucx, ofi or mpi)",
+        ski_log(SKI_LOG_ERROR,
+                "SKUA_DRIVER=%s: there is no such driver (auto, tcp, ucx, ofi or mpi)",
                 ski_config.driver);
     else
         ski_log(SKI_LOG_ERROR, "no driver to reach other hosts with (%s)", tried);

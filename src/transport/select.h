@@ -10,7 +10,7 @@
 
 #include "transport/driver.h"
 
-#define SKI_CANDIDATES 4
+#define SKI_CANDIDATES 5
 
 extern const char *const ski_driver_names[SKI_CANDIDATES];
 

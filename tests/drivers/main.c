@@ -17,6 +17,11 @@
 #include "tests/tap.h"
 #include "transport/select.h"
 
+static uint64_t proof(int from, int to, uint64_t nonce)
+{
+    return (nonce ^ (uint64_t)from << 32 ^ (uint64_t)to) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 struct ski_net net = {.processes    = 1,
                       .ports        = 4,
                       .one_host     = true,
@@ -24,6 +29,7 @@ struct ski_net net = {.processes    = 1,
                       .port_range   = "any",
                       .peer_timeout = 3,
                       .log          = ski_log_write,
+                      .proof        = proof,
                       .why          = ski_driver_why};
 
 static char **parts;

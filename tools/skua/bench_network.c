@@ -45,9 +45,10 @@ static const size_t bandwidth_sizes[] = {4096, 65536, 1048576, 4194304};
 #define LATENCIES  (sizeof latency_sizes / sizeof *latency_sizes)
 #define BANDWIDTHS (sizeof bandwidth_sizes / sizeof *bandwidth_sizes)
 
-static const char *const series[] = {"skua-ucx",       "skua-ofi",     "skua-mpi-openmpi",
-                                     "skua-mpi-mpich", "ucx_perftest", "fi_pingpong",
-                                     "openmpi",        "mpich"};
+/* First those of the drivers, in their order. */
+static const char *const series[] = {"skua-tcp",         "skua-ucx",       "skua-ofi",
+                                     "skua-mpi-openmpi", "skua-mpi-mpich", "ucx_perftest",
+                                     "fi_pingpong",      "openmpi",        "mpich"};
 
 #define SERIES (sizeof series / sizeof *series)
 
@@ -385,9 +386,9 @@ static void print_goals(const struct results *r)
             continue;
         snprintf(title, sizeof title, "Goals, %s", series[c]);
         bench_print_goals_head(title);
-        if (c == 0)
+        if (strcmp(series[c], "skua-tcp") == 0 || strcmp(series[c], "skua-ucx") == 0)
             print_ucx_goals(r, series[c]);
-        if (c == 1)
+        if (strcmp(series[c], "skua-ofi") == 0)
             print_against(r, series[c], "message_us", "fi_pingpong", "message_us", "message", 1.15);
         for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++)
             if (!on_mpi)
@@ -431,8 +432,9 @@ static void print(const struct results *r)
 
 static void plot(const struct results *r, FILE *to)
 {
-    static const char *const colours[SERIES] = {"#d62728", "#ff7f0e", "#e377c2", "#9467bd",
-                                                "#444444", "#7f7f7f", "#2ca02c", "#8c564b"};
+    static const char *const colours[SERIES] = {"#d62728", "#1f77b4", "#ff7f0e",
+                                                "#e377c2", "#9467bd", "#444444",
+                                                "#7f7f7f", "#2ca02c", "#8c564b"};
     static struct curve      curve[2][SERIES];
     struct plot              plots[2] = {
                      {"A message between two processes over TCP, one way", "bytes", "microseconds", curve[0], 0},

@@ -178,17 +178,13 @@ static void on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
     peer->port->up->lost(peer->port->owner, peer->pe, reason(status));
 }
 
-/* Which addresses could not be reached: the first few of them. */
+/* Which addresses could not be reached. */
 static void say_no_way(const struct ski_names *names, ucs_status_t status)
 {
-    char   list[128] = "", text[INET6_ADDRSTRLEN];
-    size_t n         = 0;
+    char list[128];
 
-    for (size_t i = 0; i < names->count && n + sizeof text + 4 < sizeof list; i++)
-        if (!ski_address_is_loopback(&names->name[i]) || ski_ucx.net->one_host)
-            n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", n ? " or " : "",
-                                  ski_address_text(&names->name[i], text, sizeof text));
-    snprintf(ski_ucx.net->why(), SKI_WHY_MOST, SKI_NO_WAY, n ? list : "it",
+    snprintf(ski_ucx.net->why(), SKI_WHY_MOST, SKI_NO_WAY,
+             ski_names_text(names, ski_ucx.net->one_host, list, sizeof list),
              ski_ucx_interfaces(ski_ucx.net), ucs_status_string(status));
 }
 

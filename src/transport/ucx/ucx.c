@@ -43,9 +43,7 @@ static ucs_status_t set(ucp_config_t *config, const char *name, const char *valu
 
 const char *ski_ucx_interfaces(const struct ski_net *net)
 {
-    if (strcmp(net->interfaces, "auto") != 0)
-        return net->interfaces;
-    return net->one_host ? "lo" : "all";
+    return ski_interfaces_meant(net->interfaces, net->one_host);
 }
 
 /* Whether what the settings name is there and up: UCX does without what is not, and would

@@ -13,29 +13,20 @@
  *
  * Over TCP, UCX relies on the system to find out that a host has gone, which may take it a
  * quarter of an hour: so we look at UCX's sockets ourselves (transport/guard.h).  They are
- * known by the names that a port listens at (names.c), which go before UCX's own address:
- *
- *      | count (8) | names: sockaddr_in6 ... | UCX's |
+ * known by the names that a port listens at (transport/names.h), which go before UCX's own
+ * address.
  */
 #ifndef SKI_UCX_H
 #define SKI_UCX_H
 
-#include <netinet/in.h>
 #include <pthread.h>
 #include <ucp/api/ucp.h>
 
 #include "transport/driver.h"
+#include "transport/names.h"
 #include "transport/ucx/pieces.h"
 
-#define SKI_UCX_PACKET 1    /* the number of their active message */
-#define SKI_NAMES      8    /* of a port, at most  */
-#define SKI_LISTENERS  1024 /* of the process */
-
-/* Where a port listens. */
-struct ski_names {
-    uint64_t                count;
-    struct sockaddr_storage name[SKI_NAMES];
-};
+#define SKI_UCX_PACKET 1 /* the number of their active message */
 
 struct ski_port {
     ucp_worker_h              worker;
@@ -86,14 +77,6 @@ skua_status_t ski_ucx_refuse(const char *what, ucs_status_t status);
 /** The interfaces to be used, and whether so many ports of the range are free. */
 const char *ski_ucx_interfaces(const struct ski_net *net);
 bool        ski_ucx_check_ports(struct ski_net *net, int wanted);
-
-/** The names that the process listens at now and has not before. */
-void ski_names_find(struct ski_names *names, const struct sockaddr_storage *before, int count);
-
-/** Write them; take them from an address: the bytes that they were, 0 if that makes no sense. */
-size_t ski_names_pack(const struct ski_names *names, char *to);
-size_t ski_names_unpack(struct ski_names *names, const char *from, size_t bytes);
-bool   ski_names_have(const struct ski_names *names, const struct sockaddr_storage *name);
 
 /** A packet has come. */
 ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_bytes, void *data,

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* names.c - the names that ports listen at: see ucx.h. */
+/* names.c - see names.h. */
+#include "transport/names.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "transport/guard.h"
-#include "transport/ucx/ucx.h"
+#include "transport/interface.h"
 
 #define NAME_BYTES sizeof(struct sockaddr_in6) /* on the way */
 
-/* The names that the process listens at now and has not before. */
 void ski_names_find(struct ski_names *names, const struct sockaddr_storage *before, int count)
 {
     struct sockaddr_storage after[SKI_LISTENERS];
@@ -29,7 +32,6 @@ size_t ski_names_pack(const struct ski_names *names, char *to)
     return sizeof names->count + names->count * NAME_BYTES;
 }
 
-/* Takes them from an address; the bytes that they were, 0 if that makes no sense. */
 size_t ski_names_unpack(struct ski_names *names, const char *from, size_t bytes)
 {
     memset(names, 0, sizeof *names);
@@ -49,4 +51,17 @@ bool ski_names_have(const struct ski_names *names, const struct sockaddr_storage
         if (ski_guard_same(&names->name[i], name))
             return true;
     return false;
+}
+
+const char *ski_names_text(const struct ski_names *names, bool loopback, char *to, size_t size)
+{
+    char   text[INET6_ADDRSTRLEN];
+    size_t n = 0;
+
+    snprintf(to, size, "it");
+    for (size_t i = 0; i < names->count && n + sizeof text + 4 < size; i++)
+        if (loopback || !ski_address_is_loopback(&names->name[i]))
+            n += (size_t)snprintf(to + n, size - n, "%s%s", n ? " or " : "",
+                                  ski_address_text(&names->name[i], text, sizeof text));
+    return to;
 }

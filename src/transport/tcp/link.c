@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * link.c - connections, from the first step to the end: see tcp.h.
+ *
+ * A link of ours is for one peer, and goes to the names that it listens at in turn, those of
+ * networks that we are in first, until somebody answers who proves to be that peer.  The peer is
+ * lost when none is left.  A link that came in belongs to nobody before its hello; it is refused
+ * if that is wrong, or takes too long.
+ *
+ * A side that closes its port ends the stream before.  So a link that breaks without that is a
+ * peer that is lost, though it is another one that we send by.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "transport/guard.h"
+#include "transport/interface.h"
+#include "transport/tcp/tcp.h"
+
+#define UNPROVEN_MOST 256                 /* that came in        */
+#define HELLO_SECONDS 10                  /* to say who one is   */
+#define HELLO_LEAST   1                   /* the same, where there are many   */
+#define COMPLAINTS    10                  /* about strangers, then silence */
+#define ACCEPTS       16                  /* in one go           */
+#define PLACE_MOST    ((size_t)256 << 10) /* bytes that are received before others have their turn */
+
+static const char magic[8] = "SkuaTCP";
+
+/* ---- what a link is ----------------------------------------------------------------- */
+
+bool ski_tcp_watch(struct ski_port *port, struct ski_source *source)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+
+    return epoll_ctl(port->epoll, EPOLL_CTL_ADD, source->fd, &event) == 0;
+}
+
+void ski_tcp_ask_for_room(struct ski_link *link, bool ask)
+{
+    struct epoll_event event = {.events = ask ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = link};
+
+    if (link->asks != ask &&
+        epoll_ctl(link->port->epoll, EPOLL_CTL_MOD, link->source.fd, &event) == 0)
+        link->asks = ask;
+}
+
+/* One on the socket @p fd; NULL: that was closed. */
+static struct ski_link *new_link(struct ski_port *port, int fd, int pe)
+{
+    struct ski_link *link = malloc(sizeof *link);
+    int              on   = 1;
+
+    if (!link) {
+        close(fd);
+        return NULL;
+    }
+    *link = (struct ski_link){.source = {SKI_LINK, fd},
+                              .state  = SKI_LINK_GREETING,
+                              .pe     = pe,
+                              .port   = port,
+                              .in     = {.up = port->up, .owner = port->owner},
+                              .until  = ski_tcp_now() + HELLO_SECONDS};
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    link->next  = port->links;
+    port->links = link;
+    return link;
+}
+
+/* Which of two links to a peer is used: both sides think the same. */
+static bool is_better(const struct ski_link *link)
+{
+    return link->ours ? link->port->pe < link->pe : link->pe < link->port->pe;
+}
+
+static bool is_between_packets(const struct ski_peer *peer)
+{
+    return !peer->first || peer->first->sent == 0;
+}
+
+/* A link to a PE that has got so far; NULL: there is none. */
+static struct ski_link *link_to(const struct ski_port *port, int pe, int state)
+{
+    struct ski_link *link = port->links;
+
+    while (link && (link->pe != pe || (int)link->state != state))
+        link = link->next;
+    return link;
+}
+
+struct ski_peer *ski_tcp_peer(const struct ski_port *port, int pe)
+{
+    struct ski_peer *peer = port->peers;
+
+    while (peer && peer->pe != pe)
+        peer = peer->next;
+    return peer;
+}
+
+/* It is closed, and freed later: epoll may still tell of it. */
+static void close_link(struct ski_link *link)
+{
+    struct ski_port  *port = link->port;
+    struct ski_link **at   = &port->links;
+
+    if (!link->ours && link->state == SKI_LINK_GREETING)
+        port->unproven--;
+    while (*at != link)
+        at = &(*at)->next;
+    *at         = link->next;
+    link->next  = port->over;
+    port->over  = link;
+    link->state = SKI_LINK_OVER;
+    if (port->hot == link)
+        port->hot = NULL;
+    close(link->source.fd);
+    ski_stream_close(&link->in);
+}
+
+void ski_tcp_bury(struct ski_port *port)
+{
+    while (port->over) {
+        struct ski_link *link = port->over;
+        port->over            = link->next;
+        free(link);
+    }
+}
+
+/* ---- hellos -------------------------------------------------------------------------- */
+
+static bool send_hello(struct ski_link *link, uint64_t nonce)
+{
+    int              from  = link->port->pe;
+    struct ski_hello hello = {.from  = from,
+                              .to    = link->pe,
+                              .nonce = nonce,
+                              .proof = ski_tcp.net->proof(from, link->pe, nonce)};
+
+    memcpy(hello.magic, magic, sizeof magic);
+    /* It is the first that is sent: there is room. */
+    return send(link->source.fd, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello;
+}
+
+static bool is_proven(const struct ski_link *link, const struct ski_hello *hello)
+{
+    return memcmp(hello->magic, magic, sizeof magic) == 0 && hello->from >= 0 &&
+           hello->to == link->port->pe &&
+           hello->proof == ski_tcp.net->proof(hello->from, hello->to, hello->nonce);
+}
+
+/* Packets may come and go by it. */
+static void open_link(struct ski_link *link)
+{
+    struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
+
+    link->state = SKI_LINK_OPEN;
+    if (!peer || !peer->link || peer->link == link)
+        return;
+    if (peer->link->state == SKI_LINK_OPEN && !(is_better(link) && is_between_packets(peer)))
+        return;
+    if (peer->link->state == SKI_LINK_OPEN)
+        ski_tcp_ask_for_room(peer->link, false);
+    peer->link = link;
+}
+
+static void complain(struct ski_link *link)
+{
+    struct sockaddr_storage name  = {0};
+    socklen_t               bytes = sizeof name;
+    unsigned                n     = ++link->port->strangers;
+    char                    text[INET6_ADDRSTRLEN];
+
+    getpeername(link->source.fd, (struct sockaddr *)&name, &bytes);
+    if (n <= COMPLAINTS)
+        ski_tcp.net->log(SKI_LOG_WARN,
+                         "a connection from %s was refused: it does not know the secret of the "
+                         "job%s",
+                         ski_address_text(&name, text, sizeof text),
+                         n == COMPLAINTS ? " (no more of these will be told)" : "");
+}
+
+/* ---- links of ours --------------------------------------------------------------------- */
+
+static socklen_t name_bytes(const struct sockaddr_storage *name)
+{
+    return name->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+/* The system has connected it. */
+static bool greet(struct ski_link *link)
+{
+    link->state = SKI_LINK_GREETING;
+    ski_tcp_ask_for_room(link, false);
+    return send_hello(link, link->nonce);
+}
+
+/* The time that a peer may take, for each of its names. */
+static double patience(const struct ski_peer *peer)
+{
+    double seconds = ski_tcp.net->peer_timeout / (double)peer->names.count;
+
+    return seconds > 1 ? seconds : 1;
+}
+
+/* Begins a link to a name; NULL, and peer->error. */
+static struct ski_link *begin_link(struct ski_peer *peer, const struct sockaddr_storage *name)
+{
+    int fd = socket(name->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    struct ski_link *link = fd < 0 ? NULL : new_link(peer->port, fd, peer->pe);
+    bool             connected;
+
+    peer->error = errno;
+    if (!link)
+        return NULL;
+    link->ours  = true;
+    link->state = SKI_LINK_CONNECTING;
+    link->until = ski_tcp_now() + patience(peer);
+    connected   = connect(fd, (const struct sockaddr *)name, name_bytes(name)) == 0;
+    peer->error = errno;
+    if ((connected || peer->error == EINPROGRESS) &&
+        getrandom(&link->nonce, sizeof link->nonce, 0) == sizeof link->nonce &&
+        ski_tcp_watch(peer->port, &link->source)) {
+        ski_tcp_ask_for_room(link, true); /* it has room when it is connected */
+        if (!connected || greet(link))
+            return link;
+    }
+    close_link(link);
+    return NULL;
+}
+
+/* Goes on with the next of its names, or waits for the answer at another; false: none is
+ * left. */
+static bool try_next(struct ski_peer *peer)
+{
+    peer->link = link_to(peer->port, peer->pe, SKI_LINK_OPEN);
+    while (!peer->link && peer->tried < peer->names.count)
+        peer->link = begin_link(peer, &peer->names.name[peer->tried++]);
+    if (!peer->link)
+        peer->link = link_to(peer->port, peer->pe, SKI_LINK_GREETING);
+    return peer->link != NULL;
+}
+
+/* Those of networks that we are in come first. */
+static void sort_names(struct ski_names *names)
+{
+    size_t near = 0;
+
+    for (size_t i = 0; i < names->count; i++)
+        if (ski_interfaces_are_near(&names->name[i])) {
+            struct sockaddr_storage name = names->name[i];
+
+            names->name[i]      = names->name[near];
+            names->name[near++] = name;
+        }
+}
+
+static const char *say_no_way(const struct ski_peer *peer, char *to)
+{
+    char list[128];
+
+    snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
+             ski_names_text(&peer->names, ski_tcp.net->one_host, list, sizeof list),
+             ski_tcp.interfaces, strerror(peer->error));
+    return to;
+}
+
+skua_status_t ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                              struct ski_peer **out)
+{
+    struct ski_peer *peer = calloc(1, sizeof *peer);
+
+    if (!peer)
+        return SKUA_ERR_NOMEM;
+    if (ski_names_unpack(&peer->names, to, bytes) != bytes || peer->names.count == 0) {
+        free(peer);
+        return SKUA_ERR_INVAL;
+    }
+    peer->port = port;
+    peer->pe   = pe;
+    peer->last = &peer->first;
+    sort_names(&peer->names);
+    if (!try_next(peer)) {
+        say_no_way(peer, ski_tcp.net->why());
+        free(peer);
+        return SKUA_ERR_UNREACH;
+    }
+    peer->next  = port->peers;
+    port->peers = peer;
+    *out        = peer;
+    return SKUA_OK;
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+void ski_tcp_lose(struct ski_peer *peer, const char *why)
+{
+    peer->link = NULL;
+    peer->lost = true;
+    peer->port->up->lost(peer->port->owner, peer->pe, why);
+    ski_tcp_give_back(peer);
+}
+
+/* One that was not open yet. */
+static void give_up(struct ski_link *link, int error)
+{
+    struct ski_peer *peer = link->ours ? ski_tcp_peer(link->port, link->pe) : NULL;
+    char             why[SKI_WHY_MOST];
+
+    close_link(link);
+    if (!peer || peer->link != link)
+        return;
+    peer->error = error;
+    if (!try_next(peer))
+        ski_tcp_lose(peer, say_no_way(peer, why));
+}
+
+/* One that was. */
+static void end_link(struct ski_link *link, const char *why)
+{
+    struct ski_peer *peer  = ski_tcp_peer(link->port, link->pe);
+    bool             ended = link->in.ended;
+
+    close_link(link);
+    if (!peer || peer->lost)
+        return;
+    if (!ended)
+        ski_tcp_lose(peer, why);
+    else if (peer->link == link)
+        peer->link = NULL; /* it has left: who still sends something to it has lost it */
+}
+
+/* ---- links that come in ---------------------------------------------------------------- */
+
+/* Whether another may come in.  Where there are too many strangers the one that has waited
+ * longest goes, if it had the time to say who it is. */
+static bool has_room(struct ski_port *port)
+{
+    struct ski_link *oldest = NULL;
+
+    if (port->unproven < UNPROVEN_MOST)
+        return true;
+    for (struct ski_link *link = port->links; link; link = link->next)
+        if (!link->ours && link->state == SKI_LINK_GREETING)
+            oldest = link; /* they are in the order of their age */
+    if (ski_tcp_now() < oldest->until - HELLO_SECONDS + HELLO_LEAST)
+        return false;
+    close_link(oldest);
+    return true;
+}
+
+void ski_tcp_accept(struct ski_port *port, int door)
+{
+    for (int i = 0; i < ACCEPTS && has_room(port); i++) {
+        int              fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        struct ski_link *link;
+
+        if (fd < 0)
+            return;
+        link = new_link(port, fd, -1);
+        if (!link)
+            return;
+        port->unproven++;
+        if (!ski_tcp_watch(port, &link->source))
+            close_link(link);
+    }
+}
+
+/* ---- what happens at them -------------------------------------------------------------- */
+
+static void take_hello(struct ski_link *link)
+{
+    const struct ski_hello *hello = &link->hello;
+
+    if (link->ours) {
+        if (is_proven(link, hello) && hello->from == link->pe && hello->nonce == link->nonce)
+            open_link(link);
+        else
+            give_up(link, EADDRNOTAVAIL); /* that is somebody else */
+        return;
+    }
+    if (!is_proven(link, hello)) {
+        complain(link);
+        give_up(link, 0);
+        return;
+    }
+    link->pe = hello->from;
+    if (!send_hello(link, hello->nonce)) {
+        give_up(link, 0);
+        return;
+    }
+    link->port->unproven--;
+    open_link(link);
+}
+
+/* Reads no further than the hello goes. */
+static bool hear_hello(struct ski_link *link)
+{
+    ssize_t n = recv(link->source.fd, (char *)&link->hello + link->hello_got,
+                     sizeof link->hello - link->hello_got, 0);
+
+    if (n <= 0) {
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return false;
+        give_up(link, n < 0 ? errno : ECONNRESET);
+        return true;
+    }
+    link->hello_got += (size_t)n;
+    if (link->hello_got == sizeof link->hello)
+        take_hello(link);
+    return true;
+}
+
+static bool hear_connected(struct ski_link *link)
+{
+    int       error = 0;
+    socklen_t bytes = sizeof error;
+
+    getsockopt(link->source.fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
+    if (error != 0 || !greet(link))
+        give_up(link, error ? error : errno);
+    return true;
+}
+
+/* Receives the rest of a packet to its place, with what follows if it is not long; or else
+ * what there is to memory of the port's. */
+static ssize_t receive(struct ski_link *link, bool *sense)
+{
+    struct ski_port *port    = link->port;
+    struct iovec     part[2] = {{NULL, 0}, {port->scratch, SKI_SCRATCH}};
+    size_t           rest    = ski_stream_place(&link->in, &part[0].iov_base), placed;
+    ssize_t          n;
+
+    part[0].iov_len = rest;
+    if (rest == 0)
+        n = recv(link->source.fd, port->scratch, SKI_SCRATCH, 0);
+    else if (rest > PLACE_MOST)
+        n = recv(link->source.fd, part[0].iov_base, PLACE_MOST, 0);
+    else
+        n = readv(link->source.fd, part, 2);
+    if (n <= 0)
+        return n;
+    placed = (size_t)n < rest ? (size_t)n : rest;
+    if (placed > 0)
+        ski_stream_placed(&link->in, placed);
+    *sense = ski_stream_take(&link->in, port->scratch, (size_t)n - placed);
+    return n;
+}
+
+static const char *reason(ssize_t n)
+{
+    if (n == 0 || errno == ECONNRESET || errno == EPIPE)
+        return "the connection broke";
+    return errno == ETIMEDOUT ? "it does not answer any more" : strerror(errno);
+}
+
+static bool hear_packets(struct ski_link *link)
+{
+    bool    sense = true;
+    ssize_t n     = receive(link, &sense);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    link->port->hot = link;
+    if (n <= 0)
+        end_link(link, reason(n));
+    else if (!sense)
+        end_link(link, "what it sent makes no sense");
+    return true;
+}
+
+bool ski_tcp_hear(struct ski_link *link)
+{
+    switch (link->state) {
+    case SKI_LINK_CONNECTING: return hear_connected(link);
+    case SKI_LINK_GREETING: return hear_hello(link);
+    case SKI_LINK_OPEN: return hear_packets(link);
+    default: return false; /* over */
+    }
+}
+
+/* A link that has waited too long.  Where somebody was reached who has not answered, it may be
+ * busy: that goes on beside the next one. */
+static void be_late(struct ski_link *link)
+{
+    struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
+
+    if (!link->ours || link->state == SKI_LINK_CONNECTING)
+        give_up(link, ETIMEDOUT);
+    else if (peer && peer->link == link)
+        try_next(peer);
+}
+
+void ski_tcp_look_at_links(struct ski_port *port)
+{
+    double timeout = ski_tcp.net->peer_timeout, now = ski_tcp_now();
+
+    for (struct ski_link *link = port->links, *next; link; link = next) {
+        bool open = link->state == SKI_LINK_OPEN;
+
+        next = link->next;
+        if (link->state != SKI_LINK_CONNECTING && ski_guard_is_dead(link->source.fd, timeout))
+            open ? end_link(link, "it does not answer any more") : give_up(link, ETIMEDOUT);
+        else if (!open && now > link->until)
+            be_late(link);
+    }
+}

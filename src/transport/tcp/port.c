@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* port.c - ports, and what happens at them: see tcp.h. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <linux/sockios.h>
+#include <unistd.h>
+
+#include "transport/guard.h"
+#include "transport/interface.h"
+#include "transport/tcp/tcp.h"
+
+#define BACKLOG       1024
+#define EVENTS        32
+#define CLOSE_SECONDS 2
+#define ALL_EVERY     4  /* turns without anything from the hot link until all are asked */
+#define ALL_AT_LEAST  16 /* turns with something from it                                  */
+
+/* ---- doors ------------------------------------------------------------------------- */
+
+static socklen_t name_bytes(const struct sockaddr_storage *name)
+{
+    return name->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+/* Binds to a port of the setting, or any. */
+static bool bind_to(int fd, struct sockaddr_storage *name)
+{
+    struct sockaddr_in *in    = (struct sockaddr_in *)(void *)name; /* of both families alike */
+    unsigned            first = 0, last = 0;
+
+    if (strcmp(ski_tcp.net->port_range, "any") != 0 &&
+        !ski_ports_range(ski_tcp.net->port_range, &first, &last, ski_tcp.net->why(), SKI_WHY_MOST))
+        return false;
+    for (unsigned port = first; port <= last; port++) {
+        in->sin_port = htons((uint16_t)port);
+        if (bind(fd, (struct sockaddr *)name, name_bytes(name)) == 0)
+            return true;
+        if (errno != EADDRINUSE)
+            return false;
+    }
+    return false;
+}
+
+/* Listens at an address, and completes its name; -1, and errno. */
+static int open_door(struct sockaddr_storage *name)
+{
+    int       fd = socket(name->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    socklen_t bytes = sizeof *name;
+    int       on    = 1, error;
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind_to(fd, name) && listen(fd, BACKLOG) == 0 &&
+        getsockname(fd, (struct sockaddr *)name, &bytes) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static bool open_doors(struct ski_port *port)
+{
+    struct sockaddr_storage all[SKI_NAMES];
+    int                     n = ski_interfaces_addresses(ski_tcp.interfaces, all, SKI_NAMES);
+
+    for (int i = 0; i < n; i++) {
+        struct ski_source *door = &port->door[port->names.count];
+
+        *door = (struct ski_source){SKI_DOOR, open_door(&all[i])};
+        if (door->fd < 0)
+            continue; /* one is enough */
+        port->names.name[port->names.count++] = all[i];
+        if (!ski_tcp_watch(port, door))
+            return false;
+    }
+    return port->names.count > 0;
+}
+
+static void close_doors(struct ski_port *port)
+{
+    for (size_t i = 0; i < port->names.count; i++)
+        close(port->door[i].fd);
+}
+
+/* ---- open and close ---------------------------------------------------------------- */
+
+static void free_port(struct ski_port *port)
+{
+    close_doors(port);
+    ski_tcp_bury(port);
+    while (port->peers) {
+        struct ski_peer *peer = port->peers;
+        port->peers           = peer->next;
+        free(peer);
+    }
+    if (port->epoll >= 0)
+        close(port->epoll);
+    free(port->spare);
+    free(port->scratch);
+    free(port);
+}
+
+skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
+{
+    struct ski_port *port = calloc(1, sizeof *port);
+    int              error;
+
+    if (!port)
+        return SKUA_ERR_NOMEM;
+    port->pe      = pe;
+    port->up      = up;
+    port->owner   = owner;
+    port->epoll   = epoll_create1(EPOLL_CLOEXEC);
+    port->scratch = malloc(SKI_SCRATCH);
+    if (port->epoll >= 0 && port->scratch && open_doors(port)) {
+        *out = port;
+        return SKUA_OK;
+    }
+    error = errno;
+    free_port(port);
+    return ski_tcp_refuse("a port cannot listen", error);
+}
+
+/* Whether the other side has all that was sent by a link. */
+static bool is_out(const struct ski_link *link)
+{
+    int left = 0;
+
+    return ioctl(link->source.fd, SIOCOUTQ, &left) != 0 || left == 0;
+}
+
+static bool all_out(const struct ski_port *port)
+{
+    for (const struct ski_link *link = port->links; link; link = link->next)
+        if (!is_out(link))
+            return false;
+    return !port->waiting;
+}
+
+static void say_good_bye(struct ski_port *port)
+{
+    uint64_t end = ski_stream_head(SKI_STREAM_END, 0);
+
+    for (struct ski_link *link = port->links; link; link = link->next)
+        if (link->state == SKI_LINK_OPEN &&
+            send(link->source.fd, &end, sizeof end, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof end)
+            shutdown(link->source.fd, SHUT_WR);
+}
+
+/* What comes meanwhile is read: the system would take back what we have sent, if it were
+ * closed before. */
+static void drain(struct ski_port *port, double until)
+{
+    while (!all_out(port) && ski_tcp_now() < until)
+        if (ski_tcp_progress(port) == 0)
+            sched_yield();
+}
+
+void ski_tcp_close(struct ski_port *port)
+{
+    double until = ski_tcp_now() + CLOSE_SECONDS;
+
+    drain(port, until);
+    say_good_bye(port);
+    drain(port, until);
+    while (port->links) {
+        struct ski_link *link = port->links;
+
+        port->links = link->next;
+        ski_stream_close(&link->in);
+        close(link->source.fd);
+        free(link);
+    }
+    free_port(port);
+}
+
+size_t ski_tcp_address(struct ski_port *port, void *to)
+{
+    return ski_names_pack(&port->names, to);
+}
+
+/* ---- progress ------------------------------------------------------------------------ */
+
+/* Asks for all that happens at doors and links; how much there was. */
+static unsigned hear_all(struct ski_port *port)
+{
+    struct epoll_event event[EVENTS];
+    int                n    = epoll_wait(port->epoll, event, EVENTS, 0);
+    unsigned           some = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct ski_source *source = event[i].data.ptr;
+
+        if (source->kind == SKI_DOOR) {
+            ski_tcp_accept(port, source->fd);
+            some++;
+        } else {
+            some += ski_tcp_hear((struct ski_link *)(void *)source);
+        }
+    }
+    return some;
+}
+
+/* Whether the others are asked, too, after the hot link had something or had not. */
+static bool is_turn_of_all(struct ski_port *port, bool heard)
+{
+    if (++port->turns < (heard ? ALL_AT_LEAST : ALL_EVERY) && port->hot)
+        return false;
+    port->turns = 0;
+    return true;
+}
+
+unsigned ski_tcp_progress(struct ski_port *port)
+{
+    unsigned n = port->hot && ski_tcp_hear(port->hot);
+
+    if (port->waiting)
+        n += ski_tcp_flush(port);
+    if (is_turn_of_all(port, n > 0))
+        n += hear_all(port);
+    if (n == 0 && ski_guard_is_time(&port->looked_at, ski_tcp_now(), ski_tcp.net->peer_timeout))
+        ski_tcp_look_at_links(port);
+    if (port->over)
+        ski_tcp_bury(port);
+    return n;
+}
+
+int ski_tcp_wait_fd(struct ski_port *port)
+{
+    return port->epoll;
+}
+
+/* It tells as long as there is something: no event can be missed. */
+bool ski_tcp_arm(struct ski_port *port)
+{
+    ski_tcp_ask_for_rooms(port);
+    return true;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * send.c - packets that go: see tcp.h.
+ *
+ * Only the first of a queue may have left in part; so a peer changes its link only between
+ * packets (link.c).  A link that fails is not noticed here but when it is read: until then
+ * what is sent waits.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "transport/tcp/tcp.h"
+
+#define COPY_MOST  2048 /* bytes that are copied faster than they are named to the system */
+#define SENDS_MOST 1024 /* packets in a queue                                             */
+#define PARTS      48   /* that are named to the system at once                           */
+
+/* ---- to the system ---------------------------------------------------------------- */
+
+/* How many bytes it took. */
+static size_t push(int fd, struct iovec *part, size_t parts)
+{
+    struct msghdr what = {.msg_iov = part, .msg_iovlen = parts};
+    ssize_t       n    = sendmsg(fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* The same for a small packet: one piece of memory is less work for it. */
+static size_t push_copy(int fd, const struct ski_out *out)
+{
+    char    copy[SKI_STREAM_HEAD + COPY_MOST];
+    ssize_t n;
+
+    memcpy(copy, &out->head, SKI_STREAM_HEAD);
+    memcpy(copy + SKI_STREAM_HEAD, out->part[0], out->bytes[0]);
+    n = send(fd, copy, SKI_STREAM_HEAD + out->bytes[0], MSG_DONTWAIT | MSG_NOSIGNAL);
+    return n > 0 ? (size_t)n : 0;
+}
+
+static size_t whole(const struct ski_out *out)
+{
+    return SKI_STREAM_HEAD + out->bytes[0] + out->bytes[1];
+}
+
+/* What has not left of it, as at most three parts; how many. */
+static size_t list_parts(struct ski_out *out, struct iovec *part)
+{
+    const void *from[]  = {&out->head, out->part[0], out->part[1]};
+    size_t      bytes[] = {SKI_STREAM_HEAD, out->bytes[0], out->bytes[1]}, skip = out->sent, n = 0;
+
+    for (int i = 0; i < 3; i++) {
+        size_t gone = skip < bytes[i] ? skip : bytes[i];
+
+        skip -= gone;
+        if (bytes[i] > gone)
+            part[n++] = (struct iovec){(char *)(uintptr_t)from[i] + gone, bytes[i] - gone};
+    }
+    return n;
+}
+
+/* ---- queues ------------------------------------------------------------------------ */
+
+static void enqueue(struct ski_peer *peer, struct ski_out *out)
+{
+    struct ski_port *port = peer->port;
+
+    out->next   = NULL;
+    *peer->last = out;
+    peer->last  = &out->next;
+    peer->waiting++;
+    if (peer->listed)
+        return;
+    peer->listed       = true;
+    peer->next_waiting = port->waiting;
+    port->waiting      = peer;
+}
+
+static void dequeue(struct ski_peer *peer)
+{
+    struct ski_port *port = peer->port;
+    struct ski_out  *out  = peer->first;
+
+    peer->first = out->next;
+    if (!peer->first)
+        peer->last = &peer->first;
+    peer->waiting--;
+    if (out->split)
+        port->up->done(port->owner, out->cookie, SKUA_OK);
+    else
+        port->up->sent(port->owner, (void *)(uintptr_t)out->part[0]);
+    free(out);
+}
+
+void ski_tcp_give_back(struct ski_peer *peer)
+{
+    while (peer->first)
+        dequeue(peer);
+}
+
+/* So many bytes of the queue have left. */
+static void take_off(struct ski_peer *peer, size_t bytes)
+{
+    while (bytes > 0) {
+        struct ski_out *out  = peer->first;
+        size_t          left = whole(out) - out->sent;
+
+        if (bytes < left) {
+            out->sent += bytes;
+            return;
+        }
+        bytes -= left;
+        dequeue(peer);
+    }
+}
+
+/* The beginning of the queue; true if the system took all of it. */
+static bool push_queue(struct ski_peer *peer, bool *any)
+{
+    struct iovec part[PARTS];
+    size_t       parts = 0, bytes = 0, n;
+
+    for (struct ski_out *out = peer->first; out && parts + 3 <= PARTS; out = out->next) {
+        parts += list_parts(out, part + parts);
+        bytes += whole(out) - out->sent;
+    }
+    n = push(peer->link->source.fd, part, parts);
+    *any |= n > 0;
+    take_off(peer, n);
+    return n == bytes;
+}
+
+static bool is_open(const struct ski_peer *peer)
+{
+    return peer->link && peer->link->state == SKI_LINK_OPEN;
+}
+
+bool ski_tcp_flush(struct ski_port *port)
+{
+    struct ski_peer **at  = &port->waiting;
+    bool              any = false;
+
+    while (*at) {
+        struct ski_peer *peer = *at;
+
+        while (peer->first && is_open(peer) && push_queue(peer, &any))
+            ;
+        if (peer->first && !peer->link)
+            ski_tcp_lose(peer, "it has closed its port");
+        if (peer->first) {
+            at = &peer->next_waiting;
+            continue;
+        }
+        peer->listed = false;
+        *at          = peer->next_waiting;
+        if (is_open(peer))
+            ski_tcp_ask_for_room(peer->link, false);
+    }
+    return any;
+}
+
+void ski_tcp_ask_for_rooms(struct ski_port *port)
+{
+    for (struct ski_peer *peer = port->waiting; peer; peer = peer->next_waiting)
+        if (is_open(peer))
+            ski_tcp_ask_for_room(peer->link, true);
+}
+
+/* ---- sending ------------------------------------------------------------------------- */
+
+/* Sends it, or as much of it as goes now, and keeps the rest in the queue. */
+static skua_status_t send_or_keep(struct ski_peer *peer, struct ski_out *out)
+{
+    struct ski_port *port = peer->port;
+    struct iovec     part[3];
+    bool             now = is_open(peer) && !peer->first;
+
+    if (now && out->bytes[0] <= COPY_MOST && !out->split)
+        out->sent = push_copy(peer->link->source.fd, out);
+    else if (now)
+        out->sent = push(peer->link->source.fd, part, list_parts(out, part));
+    if (out->sent == whole(out))
+        return SKUA_OK;
+    *port->spare = *out;
+    enqueue(peer, port->spare);
+    port->spare = NULL;
+    return SKUA_PENDING;
+}
+
+/* Whether there is room to keep a packet. */
+static bool has_room(struct ski_peer *peer)
+{
+    struct ski_port *port = peer->port;
+
+    if (!port->spare)
+        port->spare = malloc(sizeof *port->spare);
+    return port->spare && peer->waiting < SENDS_MOST;
+}
+
+skua_status_t ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    struct ski_out out = {
+        .head = ski_stream_head(SKI_STREAM_PACKET, bytes), .part = {packet}, .bytes = {bytes}};
+
+    if (peer->lost)
+        return SKUA_ERR_UNREACH;
+    return has_room(peer) ? send_or_keep(peer, &out) : SKUA_ERR_AGAIN;
+}
+
+skua_status_t ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes,
+                                 const void *rest, size_t rest_bytes, void *cookie)
+{
+    struct ski_out out = {.head   = ski_stream_head(SKI_STREAM_PACKET, bytes + rest_bytes),
+                          .part   = {packet, rest},
+                          .bytes  = {bytes, rest_bytes},
+                          .split  = true,
+                          .cookie = cookie};
+
+    if (peer->lost)
+        return SKUA_ERR_UNREACH;
+    return has_room(peer) ? send_or_keep(peer, &out) : SKUA_ERR_AGAIN;
+}

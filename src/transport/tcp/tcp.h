@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp.h - packets over TCP sockets of our own (transport/driver.h): what the files of the
+ * driver share.
+ *
+ * Where hosts are joined by Ethernet this needs no library, and is faster than those that
+ * use TCP too: a packet is one call of the system on either side (docs/decisions/
+ * 0028-own-tcp.md).
+ *
+ * A port listens at its *doors*, one for each address of the job's networks, and has *links*,
+ * connections with other ports (link.c).  Both directions of a link are used, so that
+ * acknowledgements travel with answers.  What happens at doors and links is told by epoll
+ * (port.c); the link that was heard of last is asked directly most of the time, which is one
+ * call less.  What comes over a link is a stream of packets (stream.h).
+ *
+ * Who begins a link tells who it is, and whom it wants, and proves that it knows the secret of
+ * the job; the other side does the same.  Nothing else is read before that, and nothing sent.
+ *
+ *      | "SkuaTCP" (8) | from (4) | to (4) | nonce (8) | proof (8) |
+ *
+ * The answer has the nonce of the question.  If two ports begin links to each other at the
+ * same time, both remain, and packets go by the one that the lower PE began.
+ *
+ * A packet is sent from where it lies (send.c).  What the system does not take at once waits
+ * in the queue of the peer, at most SENDS_MOST packets, and goes on in progress().
+ */
+#ifndef SKI_TCP_H
+#define SKI_TCP_H
+
+#include "transport/driver.h"
+#include "transport/names.h"
+#include "transport/tcp/stream.h"
+
+/* What epoll tells of; first in what it is. */
+struct ski_source {
+    enum { SKI_DOOR, SKI_LINK } kind;
+    int fd;
+};
+
+struct ski_hello {
+    char     magic[8];
+    int32_t  from, to;
+    uint64_t nonce, proof;
+};
+
+struct ski_link {
+    struct ski_source source;
+    enum {
+        SKI_LINK_CONNECTING, /* by the system                   */
+        SKI_LINK_GREETING,   /* a hello is expected             */
+        SKI_LINK_OPEN,
+        SKI_LINK_OVER, /* closed; freed at the end of progress() */
+    } state;
+    bool              ours; /* we began it                                  */
+    bool              asks; /* epoll tells when it has room                 */
+    int               pe;   /* of the other side; -1: it has not proved yet */
+    struct ski_port  *port;
+    struct ski_stream in;
+    struct ski_hello  hello; /* as much as has come of it */
+    size_t            hello_got;
+    uint64_t          nonce;
+    double            until; /* when it is too late for what it waits for, unless open */
+    struct ski_link  *next;
+};
+
+/* A packet that the system has not taken yet, or a part of it. */
+struct ski_out {
+    struct ski_out *next;
+    uint64_t        head;
+    const void     *part[2]; /* the packet, and the rest of one that is split */
+    size_t          bytes[2];
+    size_t          sent; /* of all, with the head          */
+    bool            split;
+    void           *cookie; /* of done(), if it is split    */
+};
+
+struct ski_peer {
+    struct ski_port *port;
+    int              pe;
+    struct ski_link *link; /* by which we send; NULL: it has closed its port, or is lost */
+    bool             lost; /* that has been told */
+    struct ski_out  *first, **last;
+    unsigned         waiting; /* packets in the queue                    */
+    bool             listed;  /* among those with a queue                */
+    struct ski_names names;
+    size_t           tried; /* of the names  */
+    int              error; /* of the last   */
+    struct ski_peer *next, *next_waiting;
+};
+
+#define SKI_SCRATCH ((size_t)128 << 10) /* bytes that are received at once */
+
+struct ski_port {
+    int                       pe;
+    const struct ski_upcalls *up;
+    void                     *owner;
+    int                       epoll;
+    struct ski_names          names;
+    struct ski_source         door[SKI_NAMES]; /* one for each name */
+    struct ski_link          *links;
+    struct ski_link          *over; /* to be freed        */
+    struct ski_link          *hot;  /* heard of last      */
+    struct ski_peer          *peers;
+    struct ski_peer          *waiting; /* those with a queue */
+    struct ski_out           *spare;
+    unsigned                  turns;
+    unsigned                  strangers; /* that were refused      */
+    unsigned                  unproven;  /* links that came in     */
+    double                    looked_at;
+    char                     *scratch;
+};
+
+struct ski_tcp {
+    struct ski_net *net;
+    const char     *interfaces; /* that are meant */
+    char            text[128];
+};
+
+extern struct ski_tcp ski_tcp;
+
+/** Seconds, to some milliseconds. */
+double ski_tcp_now(void);
+
+/** A reason for people why a call fails; which is SKUA_ERR_SYSTEM. */
+skua_status_t ski_tcp_refuse(const char *what, int error);
+
+/* ---- links (link.c) ------------------------------------------------------------- */
+
+/** Have epoll tell what comes to a socket. */
+bool ski_tcp_watch(struct ski_port *port, struct ski_source *source);
+
+/** Have it tell, too, when a link has room; or not any more. */
+void ski_tcp_ask_for_room(struct ski_link *link, bool ask);
+
+/** Somebody is at a door. */
+void ski_tcp_accept(struct ski_port *port, int door);
+
+/** Something happened at a link; true if there was anything to it. */
+bool ski_tcp_hear(struct ski_link *link);
+
+/** Links that wait too long, and those that are dead. */
+void ski_tcp_look_at_links(struct ski_port *port);
+
+/** Free those that are over. */
+void ski_tcp_bury(struct ski_port *port);
+
+/** A peer is lost, for that reason: that is told, and everything given back that waits for it. */
+void ski_tcp_lose(struct ski_peer *peer, const char *why);
+
+/** The peer that a PE is; NULL: we have not connected to it. */
+struct ski_peer *ski_tcp_peer(const struct ski_port *port, int pe);
+
+/* ---- queues (send.c) ------------------------------------------------------------- */
+
+/** Send what waits; true if some of it went. */
+bool ski_tcp_flush(struct ski_port *port);
+
+/** Have epoll tell when there is room for what waits. */
+void ski_tcp_ask_for_rooms(struct ski_port *port);
+
+/** Give everything back that waits for a peer. */
+void ski_tcp_give_back(struct ski_peer *peer);
+
+/* ---- the calls of the driver ------------------------------------------------------ */
+
+skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner,
+                           struct ski_port **out);
+void          ski_tcp_close(struct ski_port *port);
+size_t        ski_tcp_address(struct ski_port *port, void *to);
+skua_status_t ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                              struct ski_peer **out);
+skua_status_t ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes);
+skua_status_t ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes,
+                                 const void *rest, size_t rest_bytes, void *cookie);
+unsigned      ski_tcp_progress(struct ski_port *port);
+int           ski_tcp_wait_fd(struct ski_port *port);
+bool          ski_tcp_arm(struct ski_port *port);
+
+#endif
