@@ -4,7 +4,7 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes flood refusal waiting onesided threads closing port silence process;
+ * Parts: sizes flood refusal waiting onesided threads crossing closing port silence process;
  * all of them unless some are named.  `bench' measures, and is the only part then.
  * A driver that is not built, or cannot start here, is skipped (77).
  */
@@ -83,6 +83,8 @@ static void test_all(void)
     test_together();
     if (is_asked("threads"))
         test_threads(scaled(20000)), ended("a thread for each port");
+    if (is_asked("crossing"))
+        test_crossing(200), ended("ports that connect to each other at the same time");
     if (is_asked("closing"))
         test_closing(), ended("a port that is closed behind its packets");
     if (is_asked("port"))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * packets.c - packets of all sizes, many, unwanted ones; by one thread or several;
- * and a port that is closed behind them.
+ * ports that connect to each other at the same time; and one that is closed behind its
+ * packets.
  */
 #include "world.h"
 
@@ -9,6 +10,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/tap.h"
 
@@ -171,6 +173,75 @@ void test_threads(uint64_t packets)
 {
     thread_packets = packets;
     run_threads(one_thread, 3);
+}
+
+/* ---- crossing --------------------------------------------------------------------------- */
+
+#define CROSSINGS 12 /* packets, at most */
+
+/* One of two ends, or the other, or none, a few times. */
+static void stir(struct end *ends, uint64_t *random)
+{
+    for (uint64_t n = tap_random(random) % 4; n > 0; n--)
+        pump(&ends[tap_random(random) % 2], 1);
+}
+
+static void send_crossing(struct end *ends, uint64_t *random)
+{
+    for (uint64_t n = tap_random(random) % CROSSINGS; n > 0; n--) {
+        int from = (int)(tap_random(random) % 2);
+
+        try_send(&ends[from], 1 - from, 32 + tap_random(random) % 3000);
+        if (tap_random(random) % 2)
+            stir(ends, random);
+    }
+}
+
+/* Whether a peer that closes its port is lost only to who still sends to it. */
+static bool closes_gently(void)
+{
+    return strcmp(driver->name, "ucx") != 0;
+}
+
+/* What one has sent gets there, though it closes its port; and it is not lost by that. */
+static void close_one(struct end *ends, int who, uint64_t *random)
+{
+    struct end *other = &ends[1 - who];
+
+    for (double since = now(); ends[who].returned < ends[who].pending; stir(ends, random))
+        if (now() - since > PATIENCE)
+            die("waited in vain for sent()");
+    close_end(&ends[who]);
+    WAIT_FOR(other->arrived[who] == ends[who].sends[1 - who], other, 1,
+             "what was sent before a close");
+    for (int i = 0; i < 100; i++)
+        pump(other, 1);
+    if (other->lost[who] && other->arrived[who] > 0 && other->sends[who] == 0 && closes_gently())
+        fail("PE %d was lost, which only closed its port", who);
+    close_end(other);
+}
+
+/* Both connect before either moves on. */
+void test_crossing(int rounds)
+{
+    uint64_t random = tap_seed();
+
+    for (int i = 0; i < rounds && failures == 0; i++) {
+        struct end ends[2];
+        int        first = (int)(tap_random(&random) % 2);
+
+        open_end(&ends[0], 0);
+        open_end(&ends[1], 1);
+        connect_ends(&ends[first], &ends[1 - first]);
+        connect_ends(&ends[1 - first], &ends[first]);
+        send_crossing(ends, &random);
+        if (tap_random(&random) % 2) {
+            close_one(ends, (int)(tap_random(&random) % 2), &random);
+            continue;
+        }
+        settle(ends, 2);
+        close_ends(ends, 2);
+    }
 }
 
 /* ---- closing ---------------------------------------------------------------------------- */

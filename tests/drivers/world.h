@@ -101,6 +101,7 @@ void test_flood(struct end *ends, int count, uint64_t packets);
 void test_refusal(struct end *ends, int count);
 void test_waiting(struct end *ends);
 void test_threads(uint64_t packets);
+void test_crossing(int rounds);
 void test_closing(void);
 void test_one_sided(struct end *ends);
 void test_lost_port(void);

@@ -100,6 +100,7 @@ static void free_port(struct ski_port *port)
     while (port->peers) {
         struct ski_peer *peer = port->peers;
         port->peers           = peer->next;
+        ski_tcp_give_back(peer);
         free(peer);
     }
     if (port->epoll >= 0)
@@ -146,12 +147,23 @@ static bool all_out(const struct ski_port *port)
     return !port->waiting;
 }
 
+/* Whether the stream can be ended here: one of ours has begun with the hello, though nobody has
+ * answered yet; and a packet that did not get out whole has no end. */
+static bool may_end(const struct ski_link *link)
+{
+    const struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
+
+    if (peer && peer->link == link && peer->first && peer->first->sent > 0)
+        return false;
+    return link->state == SKI_LINK_OPEN || (link->ours && link->state == SKI_LINK_GREETING);
+}
+
 static void say_good_bye(struct ski_port *port)
 {
     uint64_t end = ski_stream_head(SKI_STREAM_END, 0);
 
     for (struct ski_link *link = port->links; link; link = link->next)
-        if (link->state == SKI_LINK_OPEN &&
+        if (may_end(link) &&
             send(link->source.fd, &end, sizeof end, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof end)
             shutdown(link->source.fd, SHUT_WR);
 }
