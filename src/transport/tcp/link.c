@@ -460,6 +460,14 @@ static const char *reason(ssize_t n)
     return errno == ETIMEDOUT ? "it does not answer any more" : strerror(errno);
 }
 
+/* Who closes its port waits until we have acknowledged that, which the system would put off. */
+static void confirm_end(struct ski_link *link)
+{
+    int on = 1;
+
+    setsockopt(link->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
 static bool hear_packets(struct ski_link *link)
 {
     bool    sense = true;
@@ -472,6 +480,8 @@ static bool hear_packets(struct ski_link *link)
         end_link(link, reason(n));
     else if (!sense)
         end_link(link, "what it sent makes no sense");
+    else if (link->in.ended)
+        confirm_end(link);
     return true;
 }
 

@@ -139,6 +139,12 @@ static bool is_out(const struct ski_link *link)
     return ioctl(link->source.fd, SIOCOUTQ, &left) != 0 || left == 0;
 }
 
+/* The queues are empty. */
+static bool all_begun(const struct ski_port *port)
+{
+    return !port->waiting;
+}
+
 static bool all_out(const struct ski_port *port)
 {
     for (const struct ski_link *link = port->links; link; link = link->next)
@@ -170,9 +176,9 @@ static void say_good_bye(struct ski_port *port)
 
 /* What comes meanwhile is read: the system would take back what we have sent, if it were
  * closed before. */
-static void drain(struct ski_port *port, double until)
+static void drain(struct ski_port *port, bool (*is_over)(const struct ski_port *), double until)
 {
-    while (!all_out(port) && ski_tcp_now() < until)
+    while (!is_over(port) && ski_tcp_now() < until)
         if (ski_tcp_progress(port) == 0)
             sched_yield();
 }
@@ -181,9 +187,9 @@ void ski_tcp_close(struct ski_port *port)
 {
     double until = ski_tcp_now() + CLOSE_SECONDS;
 
-    drain(port, until);
+    drain(port, all_begun, until);
     say_good_bye(port);
-    drain(port, until);
+    drain(port, all_out, until);
     while (port->links) {
         struct ski_link *link = port->links;
 
