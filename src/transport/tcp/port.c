@@ -29,27 +29,8 @@ static socklen_t name_bytes(const struct sockaddr_storage *name)
     return name->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-/* Binds to a port of the setting, or any. */
-static bool bind_to(int fd, struct sockaddr_storage *name)
-{
-    struct sockaddr_in *in    = (struct sockaddr_in *)(void *)name; /* of both families alike */
-    unsigned            first = 0, last = 0;
-
-    if (strcmp(ski_tcp.net->port_range, "any") != 0 &&
-        !ski_ports_range(ski_tcp.net->port_range, &first, &last, ski_tcp.net->why(), SKI_WHY_MOST))
-        return false;
-    for (unsigned port = first; port <= last; port++) {
-        in->sin_port = htons((uint16_t)port);
-        if (bind(fd, (struct sockaddr *)name, name_bytes(name)) == 0)
-            return true;
-        if (errno != EADDRINUSE)
-            return false;
-    }
-    return false;
-}
-
-/* Listens at an address, and completes its name; -1, and errno. */
-static int open_door(struct sockaddr_storage *name)
+/* Listens at a name, and completes it; -1, and errno. */
+static int listen_at(struct sockaddr_storage *name)
 {
     int       fd = socket(name->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     socklen_t bytes = sizeof *name;
@@ -58,12 +39,33 @@ static int open_door(struct sockaddr_storage *name)
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind_to(fd, name) && listen(fd, BACKLOG) == 0 &&
+    if (bind(fd, (struct sockaddr *)name, name_bytes(name)) == 0 && listen(fd, BACKLOG) == 0 &&
         getsockname(fd, (struct sockaddr *)name, &bytes) == 0)
         return fd;
     error = errno;
     close(fd);
     errno = error;
+    return -1;
+}
+
+/* The same at a port of the setting, or any.  Two may be bound to one, as SO_REUSEADDR has it,
+ * but only the first that listens has it: so the next is tried after that. */
+static int open_door(struct sockaddr_storage *name)
+{
+    struct sockaddr_in *in    = (struct sockaddr_in *)(void *)name; /* of both families alike */
+    unsigned            first = 0, last = 0;
+
+    if (strcmp(ski_tcp.net->port_range, "any") != 0 &&
+        !ski_ports_range(ski_tcp.net->port_range, &first, &last, ski_tcp.net->why(), SKI_WHY_MOST))
+        return -1;
+    for (unsigned port = first; port <= last; port++) {
+        int fd;
+
+        in->sin_port = htons((uint16_t)port);
+        fd           = listen_at(name);
+        if (fd >= 0 || errno != EADDRINUSE)
+            return fd;
+    }
     return -1;
 }
 
@@ -128,7 +130,9 @@ skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, st
     }
     error = errno;
     free_port(port);
-    return ski_tcp_refuse("a port cannot listen", error);
+    snprintf(ski_tcp.net->why(), SKI_WHY_MOST, "a port cannot listen on %.60s (ports: %.40s): %s",
+             ski_tcp.interfaces, ski_tcp.net->port_range, strerror(error));
+    return SKUA_ERR_SYSTEM;
 }
 
 /* Whether the other side has all that was sent by a link. */
