@@ -143,12 +143,6 @@ static bool is_out(const struct ski_link *link)
     return ioctl(link->source.fd, SIOCOUTQ, &left) != 0 || left == 0;
 }
 
-/* The queues are empty. */
-static bool all_begun(const struct ski_port *port)
-{
-    return !port->waiting;
-}
-
 static bool all_out(const struct ski_port *port)
 {
     for (const struct ski_link *link = port->links; link; link = link->next)
@@ -165,7 +159,8 @@ static bool may_end(const struct ski_link *link)
 
     if (peer && peer->link == link && peer->first && peer->first->sent > 0)
         return false;
-    return link->state == SKI_LINK_OPEN || (link->ours && link->state == SKI_LINK_GREETING);
+    return !link->left &&
+           (link->state == SKI_LINK_OPEN || (link->ours && link->state == SKI_LINK_GREETING));
 }
 
 static void say_good_bye(struct ski_port *port)
@@ -174,26 +169,31 @@ static void say_good_bye(struct ski_port *port)
 
     for (struct ski_link *link = port->links; link; link = link->next)
         if (may_end(link) &&
-            send(link->source.fd, &end, sizeof end, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof end)
+            send(link->source.fd, &end, sizeof end, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof end) {
+            link->left = true;
             shutdown(link->source.fd, SHUT_WR);
+        }
+}
+
+static void go_on(struct ski_port *port)
+{
+    if (ski_tcp_progress(port) == 0)
+        sched_yield();
 }
 
 /* What comes meanwhile is read: the system would take back what we have sent, if it were
- * closed before. */
-static void drain(struct ski_port *port, bool (*is_over)(const struct ski_port *), double until)
-{
-    while (!is_over(port) && ski_tcp_now() < until)
-        if (ski_tcp_progress(port) == 0)
-            sched_yield();
-}
-
+ * closed before.  Who gets through to us only now is told, too, that we leave. */
 void ski_tcp_close(struct ski_port *port)
 {
     double until = ski_tcp_now() + CLOSE_SECONDS;
 
-    drain(port, all_begun, until);
+    while (port->waiting && ski_tcp_now() < until)
+        go_on(port);
     say_good_bye(port);
-    drain(port, all_out, until);
+    while (!all_out(port) && ski_tcp_now() < until) {
+        go_on(port);
+        say_good_bye(port);
+    }
     while (port->links) {
         struct ski_link *link = port->links;
 

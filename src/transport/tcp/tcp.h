@@ -53,13 +53,16 @@ struct ski_link {
     } state;
     bool              ours; /* we began it                                  */
     bool              asks; /* epoll tells when it has room                 */
+    bool              left; /* we have ended the stream                     */
     int               pe;   /* of the other side; -1: it has not proved yet */
     struct ski_port  *port;
     struct ski_stream in;
     struct ski_hello  hello; /* as much as has come of it */
     size_t            hello_got;
     uint64_t          nonce;
+    double            began;
     double            until; /* when it is too late for what it waits for, unless open */
+    bool              late;  /* our hello was: who did not wait for it is asked again   */
     struct ski_link  *next;
 };
 
@@ -84,7 +87,8 @@ struct ski_peer {
     bool             listed;  /* among those with a queue                */
     struct ski_names names;
     size_t           tried; /* of the names  */
-    int              error; /* of the last   */
+    int              error; /* of the last; 0: somebody else is there */
+    int              again; /* how often one was tried again          */
     struct ski_peer *next, *next_waiting;
 };
 
@@ -106,6 +110,7 @@ struct ski_port {
     unsigned                  turns;
     unsigned                  strangers; /* that were refused      */
     unsigned                  unproven;  /* links that came in     */
+    bool                      full;      /* no more can come in, which was told */
     double                    looked_at;
     char                     *scratch;
 };
