@@ -4,8 +4,8 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes flood refusal waiting onesided threads crossing closing port silence process;
- * all of them unless some are named.  `bench' measures, and is the only part then.
+ * Parts: sizes flood refusal waiting onesided threads crossing closing port strangers silence
+ * process; all of them unless some are named.  `bench' measures, and is the only part then.
  * A driver that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
@@ -84,11 +84,13 @@ static void test_all(void)
     if (is_asked("threads"))
         test_threads(scaled(20000)), ended("a thread for each port");
     if (is_asked("crossing"))
-        test_crossing(200), ended("ports that connect to each other at the same time");
+        test_crossing(60), ended("ports that connect to each other at the same time");
     if (is_asked("closing"))
         test_closing(), ended("a port that is closed behind its packets");
     if (is_asked("port"))
         test_lost_port(), ended("a peer that closed its port");
+    if (is_asked("strangers"))
+        test_strangers(), ended("strangers at a port");
     if (is_asked("silence"))
         test_silence(), ended("a network that falls silent");
     if (is_asked("process"))

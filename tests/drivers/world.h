@@ -106,6 +106,7 @@ void test_closing(void);
 void test_one_sided(struct end *ends);
 void test_lost_port(void);
 void test_silence(void);
+void test_strangers(void);
 
 /** Begin another process, before the driver is started. */
 void fork_child(const char *name);

@@ -5,7 +5,8 @@
  * A link of ours is for one peer, and goes to the names that it listens at in turn, those of
  * networks that we are in first, until somebody answers who proves to be that peer.  The peer is
  * lost when none is left.  A link that came in belongs to nobody before its hello; it is refused
- * if that is wrong, or takes too long.
+ * if that is wrong, or takes too long.  So one of ours whose hello was late, as we computed
+ * meanwhile, may find the door shut, and is begun again.
  *
  * A side that closes its port ends the stream before.  So a link that breaks without that is a
  * peer that is lost, though it is another one that we send by.
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,8 @@
 #define UNPROVEN_MOST 256                 /* that came in        */
 #define HELLO_SECONDS 10                  /* to say who one is   */
 #define HELLO_LEAST   1                   /* the same, where there are many   */
+#define GREET_MS      10                  /* that connect() waits for the system */
+#define AGAIN_MOST    10                  /* times that a name is tried again    */
 #define COMPLAINTS    10                  /* about strangers, then silence */
 #define ACCEPTS       16                  /* in one go           */
 #define PLACE_MOST    ((size_t)256 << 10) /* bytes that are received before others have their turn */
@@ -52,6 +56,14 @@ void ski_tcp_ask_for_room(struct ski_link *link, bool ask)
         link->asks = ask;
 }
 
+/* How long a link that comes in may take to say who it is. */
+static double hello_seconds(void)
+{
+    double timeout = ski_tcp.net->peer_timeout;
+
+    return timeout < HELLO_SECONDS ? timeout : HELLO_SECONDS;
+}
+
 /* One on the socket @p fd; NULL: that was closed. */
 static struct ski_link *new_link(struct ski_port *port, int fd, int pe)
 {
@@ -62,12 +74,13 @@ static struct ski_link *new_link(struct ski_port *port, int fd, int pe)
         close(fd);
         return NULL;
     }
-    *link = (struct ski_link){.source = {SKI_LINK, fd},
-                              .state  = SKI_LINK_GREETING,
-                              .pe     = pe,
-                              .port   = port,
-                              .in     = {.up = port->up, .owner = port->owner},
-                              .until  = ski_tcp_now() + HELLO_SECONDS};
+    *link       = (struct ski_link){.source = {SKI_LINK, fd},
+                                    .state  = SKI_LINK_GREETING,
+                                    .pe     = pe,
+                                    .port   = port,
+                                    .in     = {.up = port->up, .owner = port->owner},
+                                    .began  = ski_tcp_now()};
+    link->until = link->began + hello_seconds();
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     link->next  = port->links;
     port->links = link;
@@ -170,7 +183,7 @@ static void open_link(struct ski_link *link)
     peer->link = link;
 }
 
-static void complain(struct ski_link *link)
+static void complain(struct ski_link *link, const char *why)
 {
     struct sockaddr_storage name  = {0};
     socklen_t               bytes = sizeof name;
@@ -179,10 +192,8 @@ static void complain(struct ski_link *link)
 
     getpeername(link->source.fd, (struct sockaddr *)&name, &bytes);
     if (n <= COMPLAINTS)
-        ski_tcp.net->log(SKI_LOG_WARN,
-                         "a connection from %s was refused: it does not know the secret of the "
-                         "job%s",
-                         ski_address_text(&name, text, sizeof text),
+        ski_tcp.net->log(SKI_LOG_WARN, "a connection from %s was refused: it does not %s%s",
+                         ski_address_text(&name, text, sizeof text), why,
                          n == COMPLAINTS ? " (no more of these will be told)" : "");
 }
 
@@ -197,8 +208,19 @@ static socklen_t name_bytes(const struct sockaddr_storage *name)
 static bool greet(struct ski_link *link)
 {
     link->state = SKI_LINK_GREETING;
+    link->late  = ski_tcp_now() > link->began + HELLO_LEAST / 2.0;
     ski_tcp_ask_for_room(link, false);
     return send_hello(link, link->nonce);
+}
+
+/* The other side does not wait long for a hello, and we may compute before the next
+ * progress(): so the system is given a moment.  If that fails it is found later. */
+static void greet_soon(struct ski_link *link)
+{
+    struct pollfd fd = {link->source.fd, POLLOUT, 0};
+
+    if (link->state == SKI_LINK_CONNECTING && poll(&fd, 1, GREET_MS) == 1 && fd.revents == POLLOUT)
+        greet(link);
 }
 
 /* The time that a peer may take, for each of its names. */
@@ -221,7 +243,7 @@ static struct ski_link *begin_link(struct ski_peer *peer, const struct sockaddr_
         return NULL;
     link->ours  = true;
     link->state = SKI_LINK_CONNECTING;
-    link->until = ski_tcp_now() + patience(peer);
+    link->until = link->began + patience(peer);
     connected   = connect(fd, (const struct sockaddr *)name, name_bytes(name)) == 0;
     peer->error = errno;
     if ((connected || peer->error == EINPROGRESS) &&
@@ -267,7 +289,8 @@ static const char *say_no_way(const struct ski_peer *peer, char *to)
 
     snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
              ski_names_text(&peer->names, ski_tcp.net->one_host, list, sizeof list),
-             ski_tcp.interfaces, strerror(peer->error));
+             ski_tcp.interfaces,
+             peer->error ? strerror(peer->error) : "somebody else answers there");
     return to;
 }
 
@@ -294,6 +317,7 @@ skua_status_t ski_tcp_connect(struct ski_port *port, int pe, const void *to, siz
     peer->next  = port->peers;
     port->peers = peer;
     *out        = peer;
+    greet_soon(peer->link);
     return SKUA_OK;
 }
 
@@ -317,6 +341,8 @@ static void give_up(struct ski_link *link, int error)
     if (!peer || peer->link != link)
         return;
     peer->error = error;
+    if (link->late && (error == ECONNRESET || error == EPIPE) && peer->again++ < AGAIN_MOST)
+        peer->tried--;
     if (!try_next(peer))
         ski_tcp_lose(peer, say_no_way(peer, why));
 }
@@ -349,10 +375,21 @@ static bool has_room(struct ski_port *port)
     for (struct ski_link *link = port->links; link; link = link->next)
         if (!link->ours && link->state == SKI_LINK_GREETING)
             oldest = link; /* they are in the order of their age */
-    if (ski_tcp_now() < oldest->until - HELLO_SECONDS + HELLO_LEAST)
+    if (ski_tcp_now() < oldest->began + HELLO_LEAST)
         return false;
+    complain(oldest, "say who it is");
     close_link(oldest);
     return true;
+}
+
+/* Those that wait at the door will wait until we have closed something. */
+static void say_full(struct ski_port *port, int error)
+{
+    if (port->full || (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM))
+        return;
+    port->full = true;
+    ski_tcp.net->log(SKI_LOG_ERROR, "a connection cannot be accepted: %s%s", strerror(error),
+                     error == EMFILE ? " (raise the limit, ulimit -n)" : "");
 }
 
 void ski_tcp_accept(struct ski_port *port, int door)
@@ -361,8 +398,10 @@ void ski_tcp_accept(struct ski_port *port, int door)
         int              fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         struct ski_link *link;
 
-        if (fd < 0)
+        if (fd < 0) {
+            say_full(port, errno);
             return;
+        }
         link = new_link(port, fd, -1);
         if (!link)
             return;
@@ -382,11 +421,11 @@ static void take_hello(struct ski_link *link)
         if (is_proven(link, hello) && hello->from == link->pe && hello->nonce == link->nonce)
             open_link(link);
         else
-            give_up(link, EADDRNOTAVAIL); /* that is somebody else */
+            give_up(link, 0); /* that is somebody else */
         return;
     }
     if (!is_proven(link, hello)) {
-        complain(link);
+        complain(link, "know the secret of the job");
         give_up(link, 0);
         return;
     }
@@ -501,6 +540,8 @@ static void be_late(struct ski_link *link)
 {
     struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
 
+    if (!link->ours)
+        complain(link, "say who it is");
     if (!link->ours || link->state == SKI_LINK_CONNECTING)
         give_up(link, ETIMEDOUT);
     else if (peer && peer->link == link)
