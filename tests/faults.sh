@@ -177,11 +177,11 @@ ports()
 }
 
 for driver in "$@"; do
-  case $driver in ucx | ofi) ;; *) continue ;; esac
+  case $driver in tcp | ucx | ofi) ;; *) continue ;; esac
   SKUA_DRIVER=$driver
   interfaces
   silent
-  strangers 7
+  [ "$driver" = tcp ] && strangers 7 # strangers.sh has them for all, on one host
   ports
 done
 tap_end
