@@ -4,8 +4,8 @@
  *
  * usage: drivers NAME [PART...]
  *
- * Parts: sizes flood refusal waiting onesided threads crossing closing port strangers silence
- * process; all of them unless some are named.  `bench' measures, and is the only part then.
+ * Parts: sizes split flood refusal waiting onesided threads crossing closing port strangers
+ * silence process; all of them unless some are named.  `bench' measures, and is the only part then.
  * A driver that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
@@ -66,6 +66,8 @@ static void test_together(void)
     open_ends(ends, 3);
     if (is_asked("sizes"))
         test_sizes(ends, 3), ended("packets of all sizes");
+    if (is_asked("split"))
+        test_split(ends, 3), ended("packets in two parts");
     if (is_asked("flood"))
         test_flood(ends, 3, scaled(100000)), ended("many packets, both ways");
     if (is_asked("refusal"))

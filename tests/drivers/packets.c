@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packets.c - packets of all sizes, many, unwanted ones; by one thread or several;
+ * packets.c - packets of all sizes, in two parts, many, unwanted ones; by one thread or several;
  * ports that connect to each other at the same time; and one that is closed behind its
  * packets.
  */
@@ -52,6 +52,59 @@ void test_sizes(struct end *ends, int count)
         }
     send_packet(ends, count, 0, 1, LARGEST + 3);
     send_packet(ends, count, 1, 0, LARGEST);
+    settle(ends, count);
+}
+
+/* ---- in two parts ----------------------------------------------------------------------- */
+
+#define SPLITS 60
+
+/* What is sent from here and from there; the other bytes of both are wrong. */
+struct split {
+    struct outgoing *here, *there;
+    int              over;
+};
+
+static bool send_split(struct end *ends, int count, struct split *split, size_t first, size_t rest)
+{
+    size_t        bytes  = first + rest;
+    skua_status_t status = SKUA_ERR_AGAIN;
+
+    *split = (struct split){make_packet(&ends[0], 1, bytes), make_packet(&ends[0], 1, bytes), 1};
+    memset(split->here->packet + first, 0xdd, rest);
+    memset(split->there->packet, 0xdd, first);
+    WAIT_FOR((status = driver->send_split(ends[0].peer[1], split->here->packet, first,
+                                          split->there->packet + first, rest, &split->over)) !=
+                 SKUA_ERR_AGAIN,
+             ends, count, "a packet of two parts to be accepted");
+    if (status < 0 && status != SKUA_ERR_UNSUPPORTED)
+        fail("send_split of %zu and %zu bytes: %s", first, rest, skua_status_str(status));
+    if (status != SKUA_PENDING)
+        split->over = 0;
+    ends[0].sends[1] += status >= 0;
+    return status >= 0;
+}
+
+/* Many at once, as they would wait for each other, with whole ones between them. */
+void test_split(struct end *ends, int count)
+{
+    struct split split[SPLITS];
+    uint64_t     seed = tap_seed();
+    int          sent = 0;
+
+    for (int i = 0; driver->send_split && i < SPLITS; i++) {
+        size_t first = SKI_PACKET_LEAST + tap_random(&seed) % 500;
+        size_t rest  = 1 + tap_random(&seed) % ((size_t)64 << i % 16);
+
+        sent += send_split(ends, count, &split[i], first, rest);
+        send_packet(ends, count, 0, 1, rest + SKI_PACKET_LEAST);
+    }
+    printf("# %s took %d packets of two parts\n", driver->name, sent);
+    for (int i = 0; driver->send_split && i < SPLITS; i++) {
+        WAIT_FOR(split[i].over <= 0, ends, count, "done() of a packet of two parts");
+        scrub(split[i].here);
+        scrub(split[i].there);
+    }
     settle(ends, count);
 }
 

@@ -81,7 +81,7 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
-static struct outgoing *make_packet(struct end *from, int to, size_t bytes)
+struct outgoing *make_packet(struct end *from, int to, size_t bytes)
 {
     struct outgoing *out   = allocate(sizeof *out + bytes);
     struct label     label = {(uint32_t)from->pe, (uint32_t)to, from->sends[to], bytes, 0};
@@ -92,8 +92,7 @@ static struct outgoing *make_packet(struct end *from, int to, size_t bytes)
     return out;
 }
 
-/* A driver that still reads it is found out. */
-static void scrub(struct outgoing *out)
+void scrub(struct outgoing *out)
 {
     memset(out->packet, 0xee, out->bytes);
     free(out);

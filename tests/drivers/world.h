@@ -82,6 +82,11 @@ unsigned pump(struct end *ends, int count);
             die("waited in vain for %s", what);                                                    \
     }
 
+/** A packet from an end to another, which has the next number; and its end: a driver that still
+ *  reads it is found out. */
+struct outgoing *make_packet(struct end *from, int to, size_t bytes);
+void             scrub(struct outgoing *out);
+
 /** Make a packet if none is held, and send it; SKUA_ERR_AGAIN leaves it held. */
 skua_status_t try_send(struct end *from, int to, size_t bytes);
 
@@ -97,6 +102,7 @@ bool is_refused(size_t bytes);
 /* ---- the parts ---- */
 
 void test_sizes(struct end *ends, int count);
+void test_split(struct end *ends, int count);
 void test_flood(struct end *ends, int count, uint64_t packets);
 void test_refusal(struct end *ends, int count);
 void test_waiting(struct end *ends);
