@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -33,6 +34,8 @@
 #define FOLLOW        ((size_t)4 << 10)   /* bytes that are received behind a large packet */
 #define COLD_LEAST    ((size_t)512 << 10) /* bytes of a message */
 #define PLACE_MOST    ((size_t)256 << 10) /* bytes that are received before others have their turn */
+
+#define TOO_MANY_FILES "too many open files; each connection is one (raise ulimit -n)"
 
 static const char magic[8] = "SkuaTCP";
 
@@ -135,6 +138,35 @@ void ski_tcp_bury(struct ski_port *port)
     }
 }
 
+/* ---- sockets ---------------------------------------------------------------------------- */
+
+/* After a call that failed: whether that was for want of descriptors, and there can be more now.
+ * Launchers leave the limit where the system has it, low for the sake of select(). */
+static bool more_files(void)
+{
+    struct rlimit limit;
+
+    if (errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur == limit.rlim_max)
+        return false;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+/* Who is at a door; -1: nobody, or nobody that can be let in. */
+static int accept_one(struct ski_port *port, int door)
+{
+    int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0 && more_files())
+        fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && !port->short_of_files) {
+        port->short_of_files = true;
+        ski_tcp.net->log(SKI_LOG_WARN, "peers wait to connect: " TOO_MANY_FILES);
+    }
+    return fd;
+}
+
 /* ---- hellos -------------------------------------------------------------------------- */
 
 static bool send_hello(struct ski_link *link, uint64_t nonce)
@@ -203,6 +235,15 @@ static bool greet(struct ski_link *link)
     return send_hello(link, link->nonce);
 }
 
+/* A socket to reach a name by; -1, and errno. */
+static int new_socket(const struct sockaddr_storage *name)
+{
+    int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    int fd   = socket(name->ss_family, type, IPPROTO_TCP);
+
+    return fd < 0 && more_files() ? socket(name->ss_family, type, IPPROTO_TCP) : fd;
+}
+
 /* The time that a peer may take, for each of its names. */
 static double patience(const struct ski_peer *peer)
 {
@@ -214,7 +255,7 @@ static double patience(const struct ski_peer *peer)
 /* Begins a link to a name; NULL, and peer->error. */
 static struct ski_link *begin_link(struct ski_peer *peer, const struct sockaddr_storage *name)
 {
-    int fd = socket(name->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    int              fd   = new_socket(name);
     struct ski_link *link = fd < 0 ? NULL : new_link(peer->port, fd, peer->pe);
     bool             connected;
 
@@ -267,9 +308,12 @@ static const char *say_no_way(const struct ski_peer *peer, char *to)
 {
     char list[128];
 
-    snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
-             ski_names_text(&peer->names, ski_tcp.net->one_host, list, sizeof list),
-             ski_tcp.interfaces, strerror(peer->error));
+    if (peer->error == EMFILE || peer->error == ENFILE)
+        snprintf(to, SKI_WHY_MOST, TOO_MANY_FILES);
+    else
+        snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
+                 ski_names_text(&peer->names, ski_tcp.net->one_host, list, sizeof list),
+                 ski_tcp.interfaces, strerror(peer->error));
     return to;
 }
 
@@ -360,7 +404,7 @@ static bool has_room(struct ski_port *port)
 void ski_tcp_accept(struct ski_port *port, int door)
 {
     for (int i = 0; i < ACCEPTS && has_room(port); i++) {
-        int              fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int              fd = accept_one(port, door);
         struct ski_link *link;
 
         if (fd < 0)

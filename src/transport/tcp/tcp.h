@@ -106,6 +106,7 @@ struct ski_port {
     unsigned                  turns;
     unsigned                  strangers; /* that were refused      */
     unsigned                  unproven;  /* links that came in     */
+    bool                      short_of_files;
     double                    looked_at;
     char                     *scratch;
 };
