@@ -69,8 +69,12 @@ static void on_lost(void *owner, int pe, const char *why)
     skua_abort("the stranger has lost PE %d: %s", pe, why);
 }
 
-static const struct ski_upcalls upcalls = {on_room, on_packet, on_memory, on_sent,
-                                           on_done, on_lost,   NULL};
+static const struct ski_upcalls upcalls = {.room    = on_room,
+                                           .arrived = on_packet,
+                                           .spoilt  = on_memory,
+                                           .sent    = on_sent,
+                                           .done    = on_done,
+                                           .lost    = on_lost};
 
 /* The address of PE 0: its process tells 40 bytes, then for each port a length and an
  * address (far.c). */

@@ -19,7 +19,7 @@ CONFIG(boot,          text,    "auto",  "Who says which processes are the job: a
 CONFIG(channels,      channels, "auto", "How puts on channels go: auto, the best way that there is; message, in messages, as between hosts.")
 CONFIG(checked_channels, flag, "0",     "Check each put on a channel: whether the receiver is ready, nothing else is on the way, and the memory is still there.")
 CONFIG(direct,        flag,    "1",     "Do one-sided operations by load and store where memory is shared; 0 sends requests for all, as between hosts.")
-CONFIG(driver,        text,    "auto",  "What carries packets between hosts: ucx, ofi or mpi; auto takes the first that works.")
+CONFIG(driver,        text,    "auto",  "What carries packets between hosts: tcp, ucx, ofi or mpi; auto takes ucx where there is an adapter for it, else tcp, or the next that works.")
 CONFIG(driver_path,   text,    "auto",  "Folder of the drivers; auto looks beside the library, then where it was installed.")
 CONFIG(exit_grace,    seconds, "5",     "How long PEs may go on computing after skua_exit before the launcher ends them.")
 CONFIG(handoff,       flag,    "0",     "A blocking put or accumulate that goes by request returns when its data is on the way; a fence waits for the rest.")

@@ -40,6 +40,10 @@ struct ski_far_done {
     void (*fn)(struct ski_far_done *done, skua_status_t status);
 };
 
+#define SKI_PLACE_DATA                                                                             \
+    192 /* bytes of the data of a packet that say where the rest of it belongs                     \
+         */
+
 /** Choose a driver and open a port for each PE of this process, hidden ones too; tell
  *  the others their addresses.  Nothing happens in a job that is not spread.  A failure
  *  has been logged. */

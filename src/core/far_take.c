@@ -287,6 +287,47 @@ static void on_arrived(void *owner, void *packet, size_t bytes)
         accept(far, msg, bytes);
 }
 
+/* The contact of a packet whose turn it is, and its header; NULL: it is any other. */
+static struct ski_contact *in_turn(struct ski_far *far, const char *packet, size_t bytes,
+                                   size_t *head, struct skua_msg *msg)
+{
+    struct ski_contact *contact = NULL;
+
+    *head = ski_packet_head_bytes(packet, bytes);
+    if (*head > 0 && look(far, packet, bytes, *head, msg))
+        contact = sender_of(far, msg);
+    return contact && msg->stamp.sequence == contact->received ? contact : NULL;
+}
+
+static size_t on_place(void *owner, const void *packet, size_t have, size_t bytes, void **to)
+{
+    struct ski_far *far = owner;
+    struct skua_msg msg;
+    size_t          head;
+
+    _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
+    (void)have;
+    if (!far->self || !far->self->place || !in_turn(far, packet, bytes, &head, &msg))
+        return 0;
+    return far->self->place(far->self, &msg, (const char *)packet + head, to);
+}
+
+/* Its turn it still is: those behind it wait. */
+static void on_placed(void *owner, const void *packet, size_t bytes, bool whole)
+{
+    struct ski_far     *far = owner;
+    struct ski_contact *contact;
+    struct skua_msg     msg, *left;
+    size_t              head;
+
+    if (!far->self || !far->self->placed)
+        return;
+    contact = in_turn(far, packet, bytes, &head, &msg);
+    left    = far->self->placed(far->self, &msg, (const char *)packet + head, whole);
+    if (left && contact)
+        take_turn(far, contact, left, msg.stamp.sequence, bytes);
+}
+
 static void on_spoilt(void *owner, void *packet)
 {
     struct ski_far *far = owner;
@@ -325,5 +366,5 @@ static void on_lost(void *owner, int pe, const char *why)
         ski_contact_lose(far, contact, why);
 }
 
-const struct ski_upcalls ski_far_upcalls = {on_room, on_arrived, on_spoilt, on_sent,
-                                            on_done, on_lost,    on_taken};
+const struct ski_upcalls ski_far_upcalls = {on_room, on_arrived, on_spoilt, on_sent,  on_done,
+                                            on_lost, on_taken,   on_place,  on_placed};

@@ -87,6 +87,9 @@ struct ski_pe {
     /* The data of a packet that has arrived goes to its place; the message that is left to be
      * run, or NULL: it is not of that kind.  @p data is not aligned. */
     struct skua_msg *(*take)(struct ski_pe *self, const struct skua_msg *head, const char *data);
+    size_t (*place)(struct ski_pe *self, const struct skua_msg *head, const char *data, void **to);
+    struct skua_msg *(*placed)(struct ski_pe *self, const struct skua_msg *head, const char *data,
+                               bool whole);
     uint32_t
         unserved; /* SKI_HANDLER_REQUEST from other hosts in the queue, all their data with them */
 };

@@ -101,13 +101,17 @@ void ski_onesided_begin(struct ski_pe *self)
 {
     self->onesided = ski_calloc(1, sizeof(struct ski_origin));
     self->take     = take;
+    self->place    = ski_request_place;
+    self->placed   = ski_request_placed;
     ski_channels_begin(self);
     ski_zero_copy_begin(self);
 }
 
 void ski_onesided_end(struct ski_pe *self)
 {
-    self->take = NULL;
+    self->take   = NULL;
+    self->place  = NULL;
+    self->placed = NULL;
     ski_channels_end(self);
     ski_requests_end(self->onesided);
     ski_agree_end(self->onesided);

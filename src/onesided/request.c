@@ -28,6 +28,7 @@ struct ski_sent {
     size_t                runs;  /* of a get                       */
     size_t                data_bytes;
     struct ski_run       *run;
+    bool                  filling; /* the driver receives its data where it belongs */
 };
 
 /* ---- the origin: packets ------------------------------------------------------ */
@@ -72,6 +73,7 @@ static uint64_t note_sent(struct gather *g, size_t bytes)
     sent->data_bytes  = g->bytes;
     sent->runs        = 0;
     sent->run         = NULL;
+    sent->filling     = false;
     if (ski_brings_data(g->t->verb)) {
         sent->runs = g->runs;
         sent->run  = ski_malloc(g->runs * sizeof *g->run);
@@ -405,7 +407,8 @@ static struct ski_sent *answered(const struct ski_origin *origin, const struct s
 {
     struct ski_sent *sent = find_sent(origin, answer->packet);
 
-    if (sent && sent->run && answer->status == SKUA_OK && answer->data_bytes != sent->data_bytes)
+    if (sent && (sent->filling || (sent->run && answer->status == SKUA_OK &&
+                                   answer->data_bytes != sent->data_bytes)))
         return NULL;
     return sent;
 }
@@ -428,40 +431,111 @@ static void take_answer(struct ski_pe *self, struct ski_sent *sent, const struct
         ski_wake_all(self, &origin->waiters); /* for room in the pool */
 }
 
-/* The data of a get goes to its place from the network's memory, and an answer without data
- * is left.  A get is over when that has been run: who waits for it is still there, unless
- * the job ends. */
-static skua_msg *take_data(struct ski_pe *self, const skua_msg *head, const char *data)
+/* The get whose data an answer brings, all of it; NULL: it is another answer. */
+static struct ski_sent *data_for(struct ski_pe *self, const skua_msg *head, const char *data,
+                                 struct ski_answer *answer)
 {
-    struct ski_answer answer;
-    struct ski_sent  *sent;
-    skua_msg         *left;
+    struct ski_sent *sent;
 
-    if (head->bytes < sizeof answer)
+    if (head->bytes < sizeof *answer)
         return NULL;
-    memcpy(&answer, data, sizeof answer);
-    sent = answered(ski_origin_of(self), &answer);
-    if (!sent || !sent->run || answer.status != SKUA_OK ||
-        answer.data_bytes != head->bytes - sizeof answer)
-        return NULL;
-    scatter(sent, data + sizeof answer);
+    memcpy(answer, data, sizeof *answer);
+    sent = answered(ski_origin_of(self), answer);
+    return sent && sent->run && answer->status == SKUA_OK &&
+                   answer->data_bytes == head->bytes - sizeof *answer
+               ? sent
+               : NULL;
+}
+
+/* An answer without data is left of it, which is run in its turn.  A get is over then: who waits
+ * for it is still there, unless the job ends. */
+static skua_msg *rest_of(struct ski_pe *self, struct ski_sent *sent, const skua_msg *head,
+                         struct ski_answer *answer)
+{
+    skua_msg *left;
+
     free(sent->run);
-    sent->run         = NULL;
-    sent->runs        = 0;
-    answer.data_bytes = 0;
-    left              = ski_msg_copy(self, SKI_HANDLER_SERVED, &answer, sizeof answer);
-    left->source      = head->source;
+    sent->run          = NULL;
+    sent->runs         = 0;
+    answer->data_bytes = 0;
+    left               = ski_msg_copy(self, SKI_HANDLER_SERVED, answer, sizeof *answer);
+    left->source       = head->source;
     return left;
 }
 
+/* The data of a get goes to its place from the network's memory. */
+static skua_msg *take_data(struct ski_pe *self, const skua_msg *head, const char *data)
+{
+    struct ski_answer answer;
+    struct ski_sent  *sent = data_for(self, head, data, &answer);
+
+    if (!sent)
+        return NULL;
+    scatter(sent, data + sizeof answer);
+    return rest_of(self, sent, head, &answer);
+}
+
 /* Only on the thread of the PE itself, and not when operations have been given up. */
+static bool may_take(const struct ski_pe *self)
+{
+    return self == ski_self && !ski_pe_exiting(self) && !ski_job_exiting(self->job);
+}
+
 skua_msg *ski_request_take(struct ski_pe *self, const skua_msg *head, const char *data)
 {
-    if (self != ski_self || ski_pe_exiting(self) || ski_job_exiting(self->job))
+    if (!may_take(self))
         return NULL;
     if (head->handler == SKI_HANDLER_SERVED)
         return take_data(self, head, data);
     return head->handler == SKI_HANDLER_REQUEST ? ski_serve_take(self, head, data) : NULL;
+}
+
+/* The memory of a get in one piece is the driver's until the data is there, also if the job ends
+ * meanwhile (ski_operation_wait()). */
+static size_t place_answer(struct ski_pe *self, const skua_msg *head, const char *data, void **to)
+{
+    struct ski_answer answer;
+    struct ski_sent  *sent = data_for(self, head, data, &answer);
+
+    _Static_assert(sizeof answer <= SKI_PLACE_DATA, "all of it is there");
+    if (!sent || sent->runs != 1)
+        return 0;
+    sent->filling = true;
+    sent->operation->at_driver++;
+    *to = sent->run->local;
+    return answer.data_bytes;
+}
+
+static skua_msg *placed_answer(struct ski_pe *self, const skua_msg *head, const char *data,
+                               bool whole)
+{
+    struct ski_answer answer;
+    struct ski_sent  *sent;
+
+    memcpy(&answer, data, sizeof answer);
+    sent = find_sent(ski_origin_of(self), answer.packet);
+    if (!sent || !sent->filling)
+        return NULL;
+    sent->filling = false;
+    sent->operation->at_driver--;
+    return whole ? rest_of(self, sent, head, &answer) : NULL;
+}
+
+size_t ski_request_place(struct ski_pe *self, const skua_msg *head, const char *data, void **to)
+{
+    if (!may_take(self))
+        return 0;
+    if (head->handler == SKI_HANDLER_SERVED)
+        return place_answer(self, head, data, to);
+    return head->handler == SKI_HANDLER_REQUEST ? ski_serve_place(self, head, data, to) : 0;
+}
+
+skua_msg *ski_request_placed(struct ski_pe *self, const skua_msg *head, const char *data,
+                             bool whole)
+{
+    if (head->handler == SKI_HANDLER_SERVED)
+        return placed_answer(self, head, data, whole);
+    return whole ? ski_serve_placed(head, data) : NULL;
 }
 
 /* One answer or several, one behind another. */

@@ -50,6 +50,14 @@ void ski_requests_end(struct ski_origin *origin);
 skua_msg *ski_request_take(struct ski_pe *self, const skua_msg *head, const char *data);
 skua_msg *ski_serve_take(struct ski_pe *self, const skua_msg *head, const char *data);
 
+/** The same of a packet whose data is still to come: where it belongs and how much that is, 0 if
+ *  that is not known; and later, that it is there, if @p whole. */
+size_t    ski_request_place(struct ski_pe *self, const skua_msg *head, const char *data, void **to);
+skua_msg *ski_request_placed(struct ski_pe *self, const skua_msg *head, const char *data,
+                             bool whole);
+size_t    ski_serve_place(struct ski_pe *self, const skua_msg *head, const char *data, void **to);
+skua_msg *ski_serve_placed(const skua_msg *head, const char *data);
+
 void ski_on_request(skua_msg *msg);
 void ski_on_placed(skua_msg *msg);
 void ski_on_served(skua_msg *msg);

@@ -404,30 +404,64 @@ static skua_msg *rest_of(const skua_msg *msg, struct head *head, const char *sig
 
     request->pieces = request->data_bytes = 0;
     memcpy(skua_msg_data(left), request, sizeof *request);
-    memcpy(ski_data_of(skua_msg_data(left)), signal, request->signal_bytes);
+    if (request->signal_bytes > 0)
+        memcpy(ski_data_of(skua_msg_data(left)), signal, request->signal_bytes);
     left->handler = SKI_HANDLER_PLACED;
     left->source  = msg->source;
     return left;
 }
 
-/* Puts are placed now if none of our requests waits that may be of the same PE and came
- * before: it would be overtaken.  Those of which only the rest waits have been placed. */
+/* Whether a packet is a put of one piece that may be placed now, and which one.  Not if one of our
+ * requests waits that may be of the same PE and came before: it would be overtaken.  Those of
+ * which only the rest waits have been placed. */
+static bool is_put(const struct ski_pe *self, const skua_msg *msg, const char *data,
+                   struct head *head, ptrdiff_t *lo, ptrdiff_t *hi)
+{
+    size_t total;
+
+    if (self->unserved > 0 || msg->bytes < sizeof *head)
+        return false;
+    memcpy(head, data, sizeof *head);
+    return head->request.verb == SKI_PUT && head->request.pieces == 1 &&
+           can_be_answered(msg, &head->request) && is_whole(msg, &head->request) &&
+           measure(&head->request, &total, lo, hi) && is_sound(&head->request, total);
+}
+
 skua_msg *ski_serve_take(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
     struct head head;
-    size_t      total;
     ptrdiff_t   lo, hi;
 
-    if (self->unserved > 0 || msg->bytes < sizeof head)
+    if (!is_put(self, msg, data, &head, &lo, &hi) || !place_data(&head, lo, hi, data + sizeof head))
         return NULL;
+    return rest_of(msg, &head, data + sizeof head + head.piece.bytes);
+}
+
+/* Into a region that counts its operations it could not be freed before: by us, perhaps.  The
+ * others are freed when all their PEs have completed what they put. */
+size_t ski_serve_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to)
+{
+    struct head      head;
+    struct ski_place place;
+    ptrdiff_t        lo, hi;
+    bool             can;
+
+    _Static_assert(sizeof head <= SKI_PLACE_DATA, "all of it is there");
+    if (!is_put(self, msg, data, &head, &lo, &hi) || head.request.signal_bytes > 0 ||
+        ski_locate("request", head.request.remote, lo, hi, &place) != SKUA_OK)
+        return 0;
+    can = ski_place_direct(&place) && !place.counted && can_notify(&head.request);
+    *to = place.memory + head.piece.remote;
+    ski_place_drop(&place);
+    return can ? head.piece.bytes : 0;
+}
+
+skua_msg *ski_serve_placed(const skua_msg *msg, const char *data)
+{
+    struct head head;
+
     memcpy(&head, data, sizeof head);
-    data += sizeof head;
-    if (head.request.verb != SKI_PUT || head.request.pieces != 1 ||
-        !can_be_answered(msg, &head.request) || !is_whole(msg, &head.request) ||
-        !measure(&head.request, &total, &lo, &hi) || !is_sound(&head.request, total) ||
-        !place_data(&head, lo, hi, data))
-        return NULL;
-    return rest_of(msg, &head, data + head.piece.bytes);
+    return rest_of(msg, &head, NULL);
 }
 
 void ski_on_placed(skua_msg *msg)

@@ -51,6 +51,7 @@
 #define SKI_ADDRESS_MOST   2048 /* bytes of an address */
 #define SKI_KEY_MOST       512  /* of a key to memory  */
 #define SKI_WHY_MOST       256
+#define SKI_PLACE_HEAD     256 /* bytes of a packet, at most, that are not its data */
 
 struct ski_port;   /* a PE's access to the network; the driver's own  */
 struct ski_peer;   /* another port, as seen through ours; likewise     */
@@ -100,6 +101,15 @@ struct ski_upcalls {
      *  True: the runtime has taken it.  False: it is to be copied as usual.  May be NULL.  To
      *  offer those of up to small() bytes saves copying them twice. */
     bool (*taken)(void *owner, const void *packet, size_t bytes);
+
+    /** A packet of @p bytes of which the first @p have, at least SKI_PLACE_HEAD, lie in the
+     *  driver's own memory, and the rest will come: where its last bytes belong, in *@p to, and
+     *  how many these are, all but SKI_PLACE_HEAD or fewer.  0: it is to be received as usual.
+     *  May be NULL, as placed(). */
+    size_t (*place)(void *owner, const void *packet, size_t have, size_t bytes, void **to);
+
+    /** They are there, if @p whole, or else will never be.  @p packet has those before them. */
+    void (*placed)(void *owner, const void *packet, size_t bytes, bool whole);
 };
 
 enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWAP, SKI_NET_CSWAP };

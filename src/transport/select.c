@@ -9,10 +9,19 @@
 
 #include "base/config.h"
 #include "base/module.h"
+#include "transport/adapter.h"
 
-/* In the order of preference; mpi is built for the MPIs that were found. */
+/* mpi is built for the MPIs that were found. */
 const char *const ski_driver_names[SKI_CANDIDATES] = {"tcp", "ucx", "ofi", "mpi-openmpi",
                                                       "mpi-mpich"};
+
+/* The order of preference: libraries that know adapters go before TCP if there is one. */
+static const int with_adapter[SKI_CANDIDATES] = {1, 2, 0, 3, 4};
+
+static const char *candidate(int i, bool adapter)
+{
+    return ski_driver_names[adapter ? with_adapter[i] : i];
+}
 
 char *ski_driver_why(void)
 {
@@ -55,9 +64,10 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
 {
     char   tried[SKI_CANDIDATES * (SKI_WHY_MOST + 32)] = "";
     size_t n                                           = 0;
+    bool   adapter                                     = ski_adapter_present();
 
     for (int i = 0; i < SKI_CANDIDATES; i++) {
-        const char              *name = ski_driver_names[i];
+        const char              *name = candidate(i, adapter);
         const struct ski_driver *driver;
 
         if (!is_wanted(name))

@@ -2,8 +2,9 @@
 /*
  * select.h - which driver carries packets between hosts.
  *
- * Drivers are modules (base/module.h).  With SKUA_DRIVER=auto the first of ucx, ofi
- * and mpi that can start is taken.
+ * Drivers are modules (base/module.h).  With SKUA_DRIVER=auto the first that can start is
+ * taken, of tcp, ucx, ofi and mpi; where there is an adapter that moves data by itself, of ucx,
+ * ofi, tcp and mpi.
  */
 #ifndef SKI_SELECT_H
 #define SKI_SELECT_H

@@ -108,8 +108,12 @@ struct card {
 
 _Noreturn static void be_child(const char *name, int in, int out)
 {
-    static const struct ski_upcalls up = {echo_room, echo_arrived, echo_free, echo_free,
-                                          echo_done, echo_lost,    NULL};
+    static const struct ski_upcalls up = {.room    = echo_room,
+                                          .arrived = echo_arrived,
+                                          .spoilt  = echo_free,
+                                          .sent    = echo_free,
+                                          .done    = echo_done,
+                                          .lost    = echo_lost};
     struct card                     card;
     struct ski_port                *port;
     struct ski_peer                *parent;
@@ -352,8 +356,12 @@ static double best_ping(struct ski_port *port, struct ski_peer *peer, void *pack
 
 void bench(void)
 {
-    static const struct ski_upcalls   up = {bench_room, bench_arrived, bench_nothing, bench_nothing,
-                                            echo_done,  echo_lost,     NULL};
+    static const struct ski_upcalls   up      = {.room    = bench_room,
+                                                 .arrived = bench_arrived,
+                                                 .spoilt  = bench_nothing,
+                                                 .sent    = bench_nothing,
+                                                 .done    = echo_done,
+                                                 .lost    = echo_lost};
     static const size_t               sizes[] = {32,      1024,    16384,   16448,  65536,
                                                  1 << 17, 1 << 18, 1 << 20, 4 << 20};
     static _Alignas(64) unsigned char packet[4 << 20];

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "transport/tcp/tcp.h"
@@ -222,24 +223,45 @@ static void test_crowd(struct end *ends, const struct sockaddr_in *door)
         close(fd[i]);
 }
 
-/* No descriptor is left for who comes: that is told, once, and passes. */
+/* Moves a port on with a limit of open files that leaves none. */
+static void pump_without_files(struct end *ends, struct rlimit none)
+{
+    if (setrlimit(RLIMIT_NOFILE, &none) != 0)
+        die("setrlimit: %s", strerror(errno));
+    for (int i = 0; i < 100; i++)
+        pump(ends, 2);
+}
+
+/* The same in a process of its own, which cannot have more; whether it is told, once. */
+static bool says_too_many(struct end *ends)
+{
+    int   status = 0;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        pump_without_files(ends, (struct rlimit){0});
+        _exit(refusals != 0 || others != 1 || !strstr(line, "too many open files"));
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* No descriptor is left for who comes: the port takes as many as it may have. */
 static void test_full(struct end *ends, const struct sockaddr_in *door)
 {
     struct ski_hello hello = make_hello(NOBODY, 0), answer;
-    struct rlimit    before, none;
+    struct rlimit    before;
     int              fd  = knock(door);
     uint64_t         end = ski_stream_head(SKI_STREAM_END, 0);
 
+    if (!says_too_many(ends))
+        fail("nobody says that there are too many open files");
     getrlimit(RLIMIT_NOFILE, &before);
-    none          = before;
-    none.rlim_cur = 0;
-    setrlimit(RLIMIT_NOFILE, &none);
-    for (int i = 0; i < 100; i++)
-        pump(ends, 2);
+    pump_without_files(ends, (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max});
     setrlimit(RLIMIT_NOFILE, &before);
-    if (refusals != 0 || others != 1 || !strstr(line, "cannot be accepted: Too many open files"))
-        fail("a connection that cannot be accepted: %u lines: %s", others, line);
-    refusals = others = 0;
+    if (refusals + others > 0)
+        fail("files that may be had are said to be missing");
     if (send(fd, &hello, sizeof hello, 0) != sizeof hello ||
         hear(fd, &answer, sizeof answer, ends, 2) != sizeof answer)
         fail("a connection that had to wait is not accepted");

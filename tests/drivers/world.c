@@ -191,7 +191,8 @@ static void lost(void *owner, int pe, const char *why)
     printf("# PE %d: lost PE %d: %s\n", end->pe, pe, why ? why : "");
 }
 
-static const struct ski_upcalls upcalls = {room, arrived, spoilt, sent, done, lost, NULL};
+static const struct ski_upcalls upcalls = {
+    .room = room, .arrived = arrived, .spoilt = spoilt, .sent = sent, .done = done, .lost = lost};
 
 /* ---- ends --------------------------------------------------------------------------- */
 

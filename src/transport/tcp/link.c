@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -34,7 +35,11 @@
 #define AGAIN_MOST    10                  /* times that a name is tried again    */
 #define COMPLAINTS    10                  /* about strangers, then silence */
 #define ACCEPTS       16                  /* in one go           */
+#define FOLLOW        ((size_t)4 << 10)   /* bytes that are received behind a large packet */
+#define COLD_LEAST    ((size_t)512 << 10) /* bytes of a message */
 #define PLACE_MOST    ((size_t)256 << 10) /* bytes that are received before others have their turn */
+
+#define TOO_MANY_FILES "too many open files; each connection is one (raise ulimit -n)"
 
 static const char magic[8] = "SkuaTCP";
 
@@ -146,6 +151,35 @@ void ski_tcp_bury(struct ski_port *port)
     }
 }
 
+/* ---- sockets ---------------------------------------------------------------------------- */
+
+/* After a call that failed: whether that was for want of descriptors, and there can be more now.
+ * Launchers leave the limit where the system has it, low for the sake of select(). */
+static bool more_files(void)
+{
+    struct rlimit limit;
+
+    if (errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur == limit.rlim_max)
+        return false;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+/* Who is at a door; -1: nobody, or nobody that can be let in. */
+static int accept_one(struct ski_port *port, int door)
+{
+    int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0 && more_files())
+        fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && !port->short_of_files) {
+        port->short_of_files = true;
+        ski_tcp.net->log(SKI_LOG_WARN, "peers wait to connect: " TOO_MANY_FILES);
+    }
+    return fd;
+}
+
 /* ---- hellos -------------------------------------------------------------------------- */
 
 static bool send_hello(struct ski_link *link, uint64_t nonce)
@@ -223,6 +257,15 @@ static void greet_soon(struct ski_link *link)
         greet(link);
 }
 
+/* A socket to reach a name by; -1, and errno. */
+static int new_socket(const struct sockaddr_storage *name)
+{
+    int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    int fd   = socket(name->ss_family, type, IPPROTO_TCP);
+
+    return fd < 0 && more_files() ? socket(name->ss_family, type, IPPROTO_TCP) : fd;
+}
+
 /* The time that a peer may take, for each of its names. */
 static double patience(const struct ski_peer *peer)
 {
@@ -234,7 +277,7 @@ static double patience(const struct ski_peer *peer)
 /* Begins a link to a name; NULL, and peer->error. */
 static struct ski_link *begin_link(struct ski_peer *peer, const struct sockaddr_storage *name)
 {
-    int fd = socket(name->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    int              fd   = new_socket(name);
     struct ski_link *link = fd < 0 ? NULL : new_link(peer->port, fd, peer->pe);
     bool             connected;
 
@@ -287,10 +330,13 @@ static const char *say_no_way(const struct ski_peer *peer, char *to)
 {
     char list[128];
 
-    snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
-             ski_names_text(&peer->names, ski_tcp.net->one_host, list, sizeof list),
-             ski_tcp.interfaces,
-             peer->error ? strerror(peer->error) : "somebody else answers there");
+    if (peer->error == EMFILE || peer->error == ENFILE)
+        snprintf(to, SKI_WHY_MOST, TOO_MANY_FILES);
+    else
+        snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
+                 ski_names_text(&peer->names, ski_tcp.net->one_host, list, sizeof list),
+                 ski_tcp.interfaces,
+                 peer->error ? strerror(peer->error) : "somebody else answers there");
     return to;
 }
 
@@ -382,26 +428,14 @@ static bool has_room(struct ski_port *port)
     return true;
 }
 
-/* Those that wait at the door will wait until we have closed something. */
-static void say_full(struct ski_port *port, int error)
-{
-    if (port->full || (error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM))
-        return;
-    port->full = true;
-    ski_tcp.net->log(SKI_LOG_ERROR, "a connection cannot be accepted: %s%s", strerror(error),
-                     error == EMFILE ? " (raise the limit, ulimit -n)" : "");
-}
-
 void ski_tcp_accept(struct ski_port *port, int door)
 {
     for (int i = 0; i < ACCEPTS && has_room(port); i++) {
-        int              fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        int              fd = accept_one(port, door);
         struct ski_link *link;
 
-        if (fd < 0) {
-            say_full(port, errno);
+        if (fd < 0)
             return;
-        }
         link = new_link(port, fd, -1);
         if (!link)
             return;
@@ -467,16 +501,28 @@ static bool hear_connected(struct ski_link *link)
     return true;
 }
 
+/* How many bytes are received straight to where they belong.  A large message, whose memory has
+ * been touched by nobody for long, is filled faster by our own copy from memory in the cache than
+ * by the system's. */
+static size_t rest_of(const struct ski_link *link, void **to)
+{
+    const struct ski_stream *in = &link->in;
+
+    return in->kept == 0 && in->bytes > COLD_LEAST ? 0 : ski_stream_place(in, to);
+}
+
 /* Receives the rest of a packet to its place, with what follows if it is not long; or else
  * what there is to memory of the port's. */
 static ssize_t receive(struct ski_link *link, bool *sense)
 {
     struct ski_port *port    = link->port;
     struct iovec     part[2] = {{NULL, 0}, {port->scratch, SKI_SCRATCH}};
-    size_t           rest    = ski_stream_place(&link->in, &part[0].iov_base), placed;
+    size_t           rest    = rest_of(link, &part[0].iov_base), placed;
     ssize_t          n;
 
     part[0].iov_len = rest;
+    if (link->in.bytes > SKI_SCRATCH) /* as may be what follows */
+        part[1].iov_len = FOLLOW;
     if (rest == 0)
         n = recv(link->source.fd, port->scratch, SKI_SCRATCH, 0);
     else if (rest > PLACE_MOST)

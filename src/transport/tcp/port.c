@@ -9,14 +9,18 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <linux/sockios.h>
+#include <time.h>
 #include <unistd.h>
+
+#include <linux/sockios.h>
 
 #include "transport/guard.h"
 #include "transport/interface.h"
 #include "transport/tcp/tcp.h"
 
 #define BACKLOG       1024
+#define RETRIES       50       /* where all ports of the range are in use, ... */
+#define RETRY_NS      20000000 /* ... after so long */
 #define EVENTS        32
 #define CLOSE_SECONDS 2
 #define ALL_EVERY     4  /* turns without anything from the hot link until all are asked */
@@ -29,7 +33,7 @@ static socklen_t name_bytes(const struct sockaddr_storage *name)
     return name->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-/* Listens at a name, and completes it; -1, and errno. */
+/* Listens at a name, which is completed; -1, and errno. */
 static int listen_at(struct sockaddr_storage *name)
 {
     int       fd = socket(name->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -48,25 +52,35 @@ static int listen_at(struct sockaddr_storage *name)
     return -1;
 }
 
-/* The same at a port of the setting, or any.  Two may be bound to one, as SO_REUSEADDR has it,
- * but only the first that listens has it: so the next is tried after that. */
-static int open_door(struct sockaddr_storage *name)
+/* The same at an address, at a port of the setting, or any. */
+static int listen_in_range(struct sockaddr_storage *name)
 {
     struct sockaddr_in *in    = (struct sockaddr_in *)(void *)name; /* of both families alike */
     unsigned            first = 0, last = 0;
+    int                 fd = -1;
 
     if (strcmp(ski_tcp.net->port_range, "any") != 0 &&
         !ski_ports_range(ski_tcp.net->port_range, &first, &last, ski_tcp.net->why(), SKI_WHY_MOST))
         return -1;
-    for (unsigned port = first; port <= last; port++) {
-        int fd;
-
+    for (unsigned port = first; port <= last && fd < 0; port++) {
         in->sin_port = htons((uint16_t)port);
         fd           = listen_at(name);
-        if (fd >= 0 || errno != EADDRINUSE)
-            return fd;
+        if (fd < 0 && errno != EADDRINUSE)
+            break;
     }
-    return -1;
+    return fd;
+}
+
+/* Where all ports of a range are taken, one may only have been tried by another process. */
+static int open_door(struct sockaddr_storage *name)
+{
+    int fd = listen_in_range(name);
+
+    for (int i = 0; i < RETRIES && fd < 0 && errno == EADDRINUSE; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL);
+        fd = listen_in_range(name);
+    }
+    return fd;
 }
 
 static bool open_doors(struct ski_port *port)
@@ -130,9 +144,10 @@ skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, st
     }
     error = errno;
     free_port(port);
-    snprintf(ski_tcp.net->why(), SKI_WHY_MOST, "a port cannot listen on %.60s (ports: %.40s): %s",
-             ski_tcp.interfaces, ski_tcp.net->port_range, strerror(error));
-    return SKUA_ERR_SYSTEM;
+    if (error == EADDRINUSE && !ski_ports_are_free(ski_tcp.net->port_range, ski_tcp.net->ports,
+                                                   ski_tcp.net->why(), SKI_WHY_MOST))
+        return SKUA_ERR_SYSTEM;
+    return ski_tcp_refuse("a port cannot listen", error);
 }
 
 /* Whether the other side has all that was sent by a link. */

@@ -16,7 +16,13 @@
 
 #define COPY_MOST  2048 /* bytes that are copied faster than they are named to the system */
 #define SENDS_MOST 1024 /* packets in a queue                                             */
-#define PARTS      48   /* that are named to the system at once                           */
+#define PARTS      48   /* that are named to the system at once ...                       */
+#define PUSH_MOST  ((size_t)512 << 10) /* ... and their bytes: of more it makes less haste       */
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
 
 /* ---- to the system ---------------------------------------------------------------- */
 
@@ -46,20 +52,36 @@ static size_t whole(const struct ski_out *out)
     return SKI_STREAM_HEAD + out->bytes[0] + out->bytes[1];
 }
 
-/* What has not left of it, as at most three parts; how many. */
-static size_t list_parts(struct ski_out *out, struct iovec *part)
+/* What has not left of it, but at most *@p room bytes, which is then that much less: the number
+ * of parts. */
+static size_t list_parts(const struct ski_out *out, struct iovec *part, size_t *room)
 {
     const void *from[]  = {&out->head, out->part[0], out->part[1]};
     size_t      bytes[] = {SKI_STREAM_HEAD, out->bytes[0], out->bytes[1]}, skip = out->sent, n = 0;
 
     for (int i = 0; i < 3; i++) {
-        size_t gone = skip < bytes[i] ? skip : bytes[i];
+        size_t gone = least(skip, bytes[i]), now = least(bytes[i] - gone, *room);
 
         skip -= gone;
-        if (bytes[i] > gone)
-            part[n++] = (struct iovec){(char *)(uintptr_t)from[i] + gone, bytes[i] - gone};
+        *room -= now;
+        if (now > 0)
+            part[n++] = (struct iovec){(char *)(uintptr_t)from[i] + gone, now};
     }
     return n;
+}
+
+/* As much of a packet as the system takes. */
+static void push_one(int fd, struct ski_out *out)
+{
+    struct iovec part[3];
+    size_t       room, parts, n;
+
+    do {
+        room  = PUSH_MOST;
+        parts = list_parts(out, part, &room);
+        n     = push(fd, part, parts);
+        out->sent += n;
+    } while (n == PUSH_MOST - room && out->sent < whole(out));
 }
 
 /* ---- queues ------------------------------------------------------------------------ */
@@ -121,16 +143,14 @@ static void take_off(struct ski_peer *peer, size_t bytes)
 static bool push_queue(struct ski_peer *peer, bool *any)
 {
     struct iovec part[PARTS];
-    size_t       parts = 0, bytes = 0, n;
+    size_t       parts = 0, room = PUSH_MOST, n;
 
-    for (struct ski_out *out = peer->first; out && parts + 3 <= PARTS; out = out->next) {
-        parts += list_parts(out, part + parts);
-        bytes += whole(out) - out->sent;
-    }
+    for (struct ski_out *out = peer->first; out && room > 0 && parts + 3 <= PARTS; out = out->next)
+        parts += list_parts(out, part + parts, &room);
     n = push(peer->link->source.fd, part, parts);
     *any |= n > 0;
     take_off(peer, n);
-    return n == bytes;
+    return n == PUSH_MOST - room;
 }
 
 static bool is_open(const struct ski_peer *peer)
@@ -175,13 +195,12 @@ void ski_tcp_ask_for_rooms(struct ski_port *port)
 static skua_status_t send_or_keep(struct ski_peer *peer, struct ski_out *out)
 {
     struct ski_port *port = peer->port;
-    struct iovec     part[3];
-    bool             now = is_open(peer) && !peer->first;
+    bool             now  = is_open(peer) && !peer->first;
 
     if (now && out->bytes[0] <= COPY_MOST && !out->split)
         out->sent = push_copy(peer->link->source.fd, out);
     else if (now)
-        out->sent = push(peer->link->source.fd, part, list_parts(out, part));
+        push_one(peer->link->source.fd, out);
     if (out->sent == whole(out))
         return SKUA_OK;
     *port->spare = *out;

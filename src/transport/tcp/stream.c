@@ -12,10 +12,12 @@ static size_t least(size_t a, size_t b)
 /* All of the packet has come. */
 static void end_packet(struct ski_stream *s)
 {
-    if (s->room)
+    if (s->kept > 0)
+        s->up->placed(s->owner, s->begin, s->bytes, true);
+    else if (s->room)
         s->up->arrived(s->owner, s->room, s->bytes);
     s->room  = NULL;
-    s->bytes = s->got = 0;
+    s->bytes = s->got = s->kept = 0;
 }
 
 void ski_stream_placed(struct ski_stream *s, size_t bytes)
@@ -25,10 +27,29 @@ void ski_stream_placed(struct ski_stream *s, size_t bytes)
         end_packet(s);
 }
 
-static void begin_packet(struct ski_stream *s, size_t bytes)
+static void make_room(struct ski_stream *s, size_t bytes)
 {
     s->room  = s->up->room(s->owner, bytes);
     s->bytes = bytes;
+}
+
+/* A packet of which there are @p have bytes; how many of them have been taken. */
+static size_t begin_packet(struct ski_stream *s, const char *packet, size_t have, size_t bytes)
+{
+    void  *to;
+    size_t n = 0;
+
+    if (s->up->place && have >= SKI_PLACE_HEAD)
+        n = s->up->place(s->owner, packet, have, bytes, &to);
+    if (n == 0) {
+        make_room(s, bytes);
+        return 0;
+    }
+    s->room  = to;
+    s->bytes = bytes;
+    s->kept = s->got = bytes - n;
+    memcpy(s->begin, packet, s->kept);
+    return s->kept;
 }
 
 /* Bytes of the packet that is coming; how many of them belong to it. */
@@ -37,7 +58,7 @@ static size_t take_part(struct ski_stream *s, const char *data, size_t bytes)
     size_t n = least(bytes, s->bytes - s->got);
 
     if (s->room)
-        memcpy(s->room + s->got, data, n);
+        memcpy(s->room + s->got - s->kept, data, n);
     ski_stream_placed(s, n);
     return n;
 }
@@ -47,7 +68,7 @@ static void take_whole(struct ski_stream *s, const char *packet, size_t bytes)
 {
     if (s->up->taken && s->up->taken(s->owner, packet, bytes))
         return;
-    begin_packet(s, bytes);
+    make_room(s, bytes);
     take_part(s, packet, bytes);
 }
 
@@ -90,7 +111,7 @@ bool ski_stream_take(struct ski_stream *s, const char *data, size_t bytes)
             take_whole(s, data, packet);
             data += packet;
         } else {
-            begin_packet(s, packet);
+            data += begin_packet(s, data, (size_t)(end - data), packet);
         }
     }
     return data == end;
@@ -98,7 +119,10 @@ bool ski_stream_take(struct ski_stream *s, const char *data, size_t bytes)
 
 void ski_stream_close(struct ski_stream *s)
 {
-    if (s->room)
+    if (s->kept > 0)
+        s->up->placed(s->owner, s->begin, s->bytes, false);
+    else if (s->room)
         s->up->spoilt(s->owner, s->room);
     s->room = NULL;
+    s->kept = 0;
 }

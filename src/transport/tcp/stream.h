@@ -6,7 +6,8 @@
  *
  * in the byte order of the machine.  A packet that lies in a piece whole is offered to the
  * runtime there.  Of any other, the bytes that are missing can be received straight into the
- * room that was made for it.  After a head of the kind END, of no bytes, nothing follows.
+ * room that was made for it, or to where the runtime says that its data belongs.  After a head of
+ * the kind END, of no bytes, nothing follows.
  */
 #ifndef SKI_TCP_STREAM_H
 #define SKI_TCP_STREAM_H
@@ -30,14 +31,16 @@ struct ski_stream {
     unsigned char             head[SKI_STREAM_HEAD]; /* as much as has come of it ... */
     size_t                    head_got;
     char                     *room;       /* of the packet that is coming; NULL: it is dropped */
-    size_t                    bytes, got; /* ... of it; 0: none is                             */
+    size_t                    bytes, got; /* of it; 0: none is coming                          */
+    size_t                    kept;       /* of them, here, as the rest has its place          */
+    unsigned char             begin[SKI_PLACE_HEAD];
     bool                      ended;
 };
 
 /** Where the next bytes belong, and how many; 0: take them to memory of one's own. */
 static inline size_t ski_stream_place(const struct ski_stream *s, void **to)
 {
-    *to = s->room ? s->room + s->got : NULL;
+    *to = s->room ? s->room + s->got - s->kept : NULL;
     return s->room ? s->bytes - s->got : 0;
 }
 

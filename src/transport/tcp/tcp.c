@@ -20,6 +20,12 @@ double ski_tcp_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+skua_status_t ski_tcp_refuse(const char *what, int error)
+{
+    snprintf(ski_tcp.net->why(), SKI_WHY_MOST, "%s: %s", what, strerror(error));
+    return SKUA_ERR_SYSTEM;
+}
+
 /* Whether the interfaces that are meant are there; there is always loopback. */
 static bool check_interfaces(struct ski_net *net)
 {
@@ -35,12 +41,20 @@ static bool check_interfaces(struct ski_net *net)
     return false;
 }
 
+/* Whether the ports make sense; that they are free is seen when they are opened. */
+static bool check_ports(struct ski_net *net)
+{
+    unsigned first, last;
+
+    return strcmp(net->port_range, "any") == 0 ||
+           ski_ports_range(net->port_range, &first, &last, net->why(), SKI_WHY_MOST);
+}
+
 static skua_status_t start(struct ski_net *net)
 {
     ski_tcp.net        = net;
     ski_tcp.interfaces = ski_interfaces_meant(net->interfaces, net->one_host);
-    if (!ski_ports_are_free(net->port_range, net->ports, net->why(), SKI_WHY_MOST) ||
-        !check_interfaces(net))
+    if (!check_ports(net) || !check_interfaces(net))
         return SKUA_ERR_INVAL;
     snprintf(ski_tcp.text, sizeof ski_tcp.text, "TCP on %s", ski_tcp.interfaces);
     return SKUA_OK;

@@ -110,7 +110,7 @@ struct ski_port {
     unsigned                  turns;
     unsigned                  strangers; /* that were refused      */
     unsigned                  unproven;  /* links that came in     */
-    bool                      full;      /* no more can come in, which was told */
+    bool                      short_of_files;
     double                    looked_at;
     char                     *scratch;
 };
@@ -125,6 +125,9 @@ extern struct ski_tcp ski_tcp;
 
 /** Seconds, to some milliseconds. */
 double ski_tcp_now(void);
+
+/** A reason for people why a call fails; which is SKUA_ERR_SYSTEM. */
+skua_status_t ski_tcp_refuse(const char *what, int error);
 
 /* ---- links (link.c) ------------------------------------------------------------- */
 

@@ -2,11 +2,11 @@
 /* ucx.c - the process's side of the driver: see ucx.h. */
 #include "transport/ucx/ucx.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/adapter.h"
 #include "transport/interface.h"
 
 struct ski_ucx ski_ucx = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -91,12 +91,8 @@ static void set_tcp(const struct ski_net *net)
 static bool has_hardware(void)
 {
     const char *tls = getenv("UCX_TLS");
-    glob_t      found;
-    bool        any = glob("/sys/class/infiniband/*", GLOB_NOSORT, NULL, &found) == 0;
 
-    if (any)
-        globfree(&found);
-    return any && !(tls && strncmp(tls, "tcp", 3) == 0);
+    return ski_adapter_present() && !(tls && strncmp(tls, "tcp", 3) == 0);
 }
 
 /* Whether so many ports of the range are free: UCX would try for ever. */
