@@ -227,21 +227,6 @@ const char *network_address(const struct network *network)
 
 /* ---- starting ------------------------------------------------------------ */
 
-static void find_hosts_option(const char *line, void *found)
-{
-    if (strstr(line, "--hosts"))
-        *(bool *)found = true;
-}
-
-bool network_skuarun_spreads(const struct bench_host *host)
-{
-    char *argv[] = {(char *)host->skuarun, "--help", NULL};
-    bool  found  = false;
-
-    program_run(argv, false, find_hosts_option, &found);
-    return found;
-}
-
 /* How the launcher of an MPI reaches the other end. */
 static void add_reach(struct command *command, const struct network *network, bool open)
 {

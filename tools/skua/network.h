@@ -40,7 +40,4 @@ int network_run_pair(const struct network *network, char *const server[], char *
 /** The address of the first end. */
 const char *network_address(const struct network *network);
 
-/** Whether skuarun can start jobs that share no memory. */
-bool network_skuarun_spreads(const struct bench_host *host);
-
 #endif

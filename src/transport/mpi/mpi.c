@@ -61,12 +61,13 @@ static bool agree(struct ski_net *net)
 
 static void set_up(struct ski_net *net)
 {
-    int *tag_most, found;
+    MPI_Comm *const comms[] = {&ski_mpi_net.first, &ski_mpi_net.packets, &ski_mpi_net.bulk};
+    int            *tag_most, found;
 
-    MPI_Comm_dup(MPI_COMM_WORLD, &ski_mpi_net.packets);
-    MPI_Comm_dup(MPI_COMM_WORLD, &ski_mpi_net.bulk);
-    MPI_Comm_set_errhandler(ski_mpi_net.packets, MPI_ERRORS_RETURN);
-    MPI_Comm_set_errhandler(ski_mpi_net.bulk, MPI_ERRORS_RETURN);
+    for (size_t i = 0; i < sizeof comms / sizeof *comms; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, comms[i]);
+        MPI_Comm_set_errhandler(*comms[i], MPI_ERRORS_RETURN);
+    }
     MPI_Type_contiguous(SKI_MPI_BLOCK, MPI_BYTE, &ski_mpi_net.block);
     MPI_Type_commit(&ski_mpi_net.block);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_most, &found);
@@ -94,6 +95,7 @@ static void stop(void)
     MPI_Type_free(&ski_mpi_net.block);
     MPI_Comm_free(&ski_mpi_net.bulk);
     MPI_Comm_free(&ski_mpi_net.packets);
+    MPI_Comm_free(&ski_mpi_net.first);
     ski_mpi_session_end();
 }
 

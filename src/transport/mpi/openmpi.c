@@ -56,5 +56,6 @@ const struct ski_mpi_kind ski_mpi_kind = {
     .launched          = launched,
     .launched_by_other = launched_by_other,
     .prepare           = prepare,
+    .restarts          = true,
     .finalize          = finalize,
 };

@@ -47,17 +47,17 @@ struct transfer {
 
 struct ski_peer {
     struct ski_port *port;
-    int              pe, rank, tag;
-    int              error;  /* why it is lost, or MPI_SUCCESS */
-    bool             told;   /* lost() has been called         */
-    unsigned         small;  /* small packets, counted ...     */
-    unsigned         proofs; /* ... and proofs under way      */
-    unsigned         sends;  /* transfers to it               */
+    int              pe, rank, number; /* of the port there */
+    int              error;            /* why it is lost, or MPI_SUCCESS */
+    bool             told;             /* lost() has been called         */
+    unsigned         small;            /* small packets, counted ...     */
+    unsigned         proofs;           /* ... and proofs under way      */
+    unsigned         sends;            /* transfers to it               */
     struct ski_peer *next;
 };
 
 struct ski_port {
-    int                       pe, tag;
+    int                       pe, number;
     const struct ski_upcalls *up;
     void                     *owner;
     bool                      closing;
@@ -67,6 +67,7 @@ struct ski_port {
     unsigned                  oldest; /* of the posted receives ...                    */
     unsigned                  posted; /* ... and how many there are                    */
     unsigned                  wanted; /* ... and should be                             */
+    unsigned                  made;   /* receives that can be started (restart())      */
     MPI_Request               receive[SLOTS];
     char                     *slots; /* SLOTS times SMALL bytes */
     struct ski_peer          *peers;
@@ -256,6 +257,17 @@ static struct transfer *begin_send(struct ski_peer *peer, void *packet, size_t b
     return t;
 }
 
+/* Of messages to a port. */
+static MPI_Comm comm_to(int number)
+{
+    return number == 0 ? ski_mpi_net.first : ski_mpi_net.packets;
+}
+
+static int tag_to(const struct ski_peer *peer, size_t bytes)
+{
+    return peer->number == 0 ? (int)bytes : peer->number;
+}
+
 /* MPI takes small packets whether or not anybody receives them, and looks through all of
  * them with each receive.  So now and then one is sent that is over only when it has been
  * received, and nobody is more than a few of these ahead of his receiver. */
@@ -271,8 +283,8 @@ static skua_status_t send_small(struct ski_peer *peer, void *packet, size_t byte
         return SKUA_ERR_AGAIN;
     peer->small++;
     ski_mpi_enter();
-    error = (proof ? MPI_Issend : MPI_Isend)(packet, (int)bytes, MPI_BYTE, peer->rank, peer->tag,
-                                             ski_mpi_net.packets, &request);
+    error = (proof ? MPI_Issend : MPI_Isend)(packet, (int)bytes, MPI_BYTE, peer->rank,
+                                             tag_to(peer, bytes), comm_to(peer->number), &request);
     if (error == MPI_SUCCESS)
         error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     ski_mpi_leave();
@@ -303,8 +315,8 @@ static skua_status_t send_large(struct ski_peer *peer, void *packet, size_t byte
 
     t->announcement = (struct announcement){.bytes = bytes, .tag = tag, .pe = port->pe};
     ski_mpi_enter();
-    error = MPI_Isend(&t->announcement, sizeof t->announcement, MPI_BYTE, peer->rank, peer->tag,
-                      ski_mpi_net.packets, &request);
+    error = MPI_Isend(&t->announcement, sizeof t->announcement, MPI_BYTE, peer->rank,
+                      tag_to(peer, sizeof t->announcement), comm_to(peer->number), &request);
     track(port, t, error, request);
     if (error == MPI_SUCCESS)
         move(port, t, peer->rank, tag);
@@ -371,13 +383,30 @@ static void announced(struct ski_port *port, const struct announcement *a, int r
         end(port, t);
 }
 
+/* The receive of a slot is made once, and started again. */
+static int restart(struct ski_port *port, unsigned slot, int tag)
+{
+    int error = MPI_SUCCESS;
+
+    if (slot == port->made) {
+        error = MPI_Recv_init(port->slots + (size_t)slot * SMALL, SMALL, MPI_BYTE, MPI_ANY_SOURCE,
+                              tag, comm_to(port->number), &port->receive[slot]);
+        port->made += error == MPI_SUCCESS;
+    }
+    return error == MPI_SUCCESS ? MPI_Start(&port->receive[slot]) : error;
+}
+
 /* Posts another receive, behind the others. */
 static int post(struct ski_port *port)
 {
-    unsigned slot  = (port->oldest + port->posted) % SLOTS;
-    int      error = MPI_Irecv(port->slots + (size_t)slot * SMALL, SMALL, MPI_BYTE, MPI_ANY_SOURCE,
-                               port->tag, ski_mpi_net.packets, &port->receive[slot]);
+    unsigned slot = (port->oldest + port->posted) % SLOTS;
+    int      tag  = port->number == 0 ? MPI_ANY_TAG : port->number, error;
 
+    if (ski_mpi_kind.restarts)
+        error = restart(port, slot, tag);
+    else
+        error = MPI_Irecv(port->slots + (size_t)slot * SMALL, SMALL, MPI_BYTE, MPI_ANY_SOURCE, tag,
+                          comm_to(port->number), &port->receive[slot]);
     port->posted += error == MPI_SUCCESS;
     return error;
 }
@@ -391,6 +420,19 @@ static int post_wanted(struct ski_port *port)
     return error;
 }
 
+static void forget_oldest(struct ski_port *port)
+{
+    port->oldest = (port->oldest + 1) % SLOTS;
+    port->posted--;
+}
+
+/* How long the message is; one that lies about it is at least in its slot. */
+static int bytes_of(const struct ski_port *port, const MPI_Status *status, int *bytes)
+{
+    *bytes = status->MPI_TAG < SMALL ? status->MPI_TAG : SMALL;
+    return port->number == 0 ? MPI_SUCCESS : MPI_Get_count(status, MPI_BYTE, bytes);
+}
+
 /* Whether the oldest posted receive is over; what it has come to. */
 static bool is_over(struct ski_port *port, MPI_Status *status, int *bytes, int *error)
 {
@@ -398,34 +440,32 @@ static bool is_over(struct ski_port *port, MPI_Status *status, int *bytes, int *
 
     ski_mpi_enter();
     *error = post_wanted(port);
-    if (*error == MPI_SUCCESS)
+    if (*error == MPI_SUCCESS) {
         *error = MPI_Test(&port->receive[port->oldest], &over, status);
+        if (over || *error != MPI_SUCCESS)
+            forget_oldest(port);
+    }
     if (over && *error == MPI_SUCCESS)
-        *error = MPI_Get_count(status, MPI_BYTE, bytes);
+        *error = bytes_of(port, status, bytes);
     ski_mpi_leave();
     return over || *error != MPI_SUCCESS;
 }
 
 /* A receive is over, and its memory the packet's until the next is looked for.  Where they
  * follow each other closely there should be more of them. */
-static char *use_up(struct ski_port *port)
+static void count_message(struct ski_port *port)
 {
-    char *data = port->slots + (size_t)port->oldest * SMALL;
-
     port->wanted += port->took && port->wanted < SLOTS;
-    port->took   = true;
-    port->oldest = (port->oldest + 1) % SLOTS;
-    port->posted--;
-    return data;
+    port->took = true;
 }
 
 /* Takes one message, if there is one.  To look for a second would poll the network while
  * the first waits to be worked on. */
 static unsigned take_message(struct ski_port *port)
 {
+    char      *data = port->slots + (size_t)port->oldest * SMALL;
     MPI_Status status;
     int        bytes, error;
-    char      *data;
 
     if (port->deaf || !port->free_receive)
         return 0;
@@ -437,7 +477,7 @@ static unsigned take_message(struct ski_port *port)
         lose_all(port, error);
         return 1;
     }
-    data = use_up(port);
+    count_message(port);
     if (bytes < SKI_PACKET_LEAST)
         announced(port, (struct announcement *)(void *)data, status.MPI_SOURCE);
     else
@@ -493,6 +533,8 @@ static void unpost(struct ski_port *port)
             MPI_Wait(request, MPI_STATUS_IGNORE);
         }
     }
+    for (unsigned i = 0; i < port->made; i++)
+        MPI_Request_free(&port->receive[i]);
     ski_mpi_leave();
 }
 
@@ -534,10 +576,10 @@ skua_status_t ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner,
         free(made);
         return SKUA_ERR_NOMEM;
     }
-    made->pe    = pe;
-    made->tag   = (int)number;
-    made->up    = up;
-    made->owner = owner;
+    made->pe     = pe;
+    made->number = (int)number;
+    made->up     = up;
+    made->owner  = owner;
     list_transfers(made);
     error = post_first(made);
     if (error != MPI_SUCCESS) {
@@ -573,7 +615,7 @@ void ski_mpi_close(struct ski_port *port)
 
 size_t ski_mpi_address(struct ski_port *port, void *to)
 {
-    struct address address = {.rank = ski_mpi.rank, .port = port->tag};
+    struct address address = {.rank = ski_mpi.rank, .port = port->number};
 
     memcpy(to, &address, sizeof address);
     return sizeof address;
@@ -594,7 +636,7 @@ skua_status_t ski_mpi_connect(struct ski_port *port, int pe, const void *address
     if (!made)
         return SKUA_ERR_NOMEM;
     *made = (struct ski_peer){
-        .port = port, .pe = pe, .rank = a.rank, .tag = a.port, .next = port->peers};
+        .port = port, .pe = pe, .rank = a.rank, .number = a.port, .next = port->peers};
     port->peers = made;
     *peer       = made;
     return SKUA_OK;

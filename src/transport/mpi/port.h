@@ -3,15 +3,18 @@
  * port.h - packets as messages of MPI: the functions of ports of mpi.c.
  *
  * A process is an MPI rank; its ports have numbers within it, each used once.  There
- * are two communicators.
+ * are three communicators.
  *
- *   packets  Every message to a port carries the port's number as its tag.  The port
- *            keeps receives for these posted, in memory of its own, for packets of up
+ *   first    Messages to port 0 of a process, which is often its only one in use.  Their
+ *            tag is their length: to ask MPI for that takes 8 ns.
+ *   packets  Messages to the others.  Every one carries the port's number as its tag.
+ *
+ *            A port keeps receives for these posted, in memory of its own, for packets of up
  *            to SMALL bytes.  They are matched in the order in which they were posted,
  *            so that only the oldest need be looked at: one MPI_Test is all that an
  *            idle port does.  What arrives is copied to where room() says.
  *
- *            MPI looks through the receives of all ports of the process for each message,
+ *            MPI looks through the receives of all ports of a communicator for each message,
  *            4 ns for each of them.  So a port begins with one and adds others, up to
  *            SLOTS, when messages follow each other closely: the hidden PEs, which hear
  *            nearly nothing, hold nobody up.  And a receive is posted again when the next
@@ -50,9 +53,9 @@
 /* What the ports of the process share; set up by mpi.c. */
 extern struct ski_mpi_net {
     struct ski_net  *net;
-    MPI_Comm         packets, bulk;
+    MPI_Comm         first, packets, bulk;
     MPI_Datatype     block;    /* BLOCK bytes */
-    int              tag_most; /* of both communicators */
+    int              tag_most; /* of all communicators */
     _Atomic uint32_t ports;    /* that were opened, ever */
     _Atomic uint32_t tags;     /* used in bulk, ever     */
 } ski_mpi_net;

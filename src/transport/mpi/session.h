@@ -36,6 +36,7 @@ extern const struct ski_mpi_kind {
     bool (*launched)(void);                                       /* by a launcher of its own */
     bool (*launched_by_other)(void);
     void (*prepare)(void); /* just before MPI_Init    */
+    bool restarts;         /* a receive that was made is cheaper than a new one */
 
     void (*finalize)(void); /* where it was ours to initialise */
 } ski_mpi_kind;
