@@ -326,6 +326,8 @@ static void on_placed(void *owner, const void *packet, size_t bytes, bool whole)
     left    = far->self->placed(far->self, &msg, (const char *)packet + head, whole);
     if (left && contact)
         take_turn(far, contact, left, msg.stamp.sequence, bytes);
+    else if (left)
+        ski_pool_free(&far->self->pool, left);
 }
 
 static void on_spoilt(void *owner, void *packet)

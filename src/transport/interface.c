@@ -117,6 +117,18 @@ bool ski_interfaces_fit(const char *names, char *why, size_t size)
     return fit;
 }
 
+/* ---- names ------------------------------------------------------------------------------ */
+
+static socklen_t family_bytes(sa_family_t family)
+{
+    return family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+socklen_t ski_address_bytes(const struct sockaddr_storage *name)
+{
+    return family_bytes(name->ss_family);
+}
+
 /* ---- their addresses -------------------------------------------------------------------- */
 
 const char *ski_interfaces_meant(const char *names, bool one_host)
@@ -164,11 +176,6 @@ static bool is_meant(const struct ifaddrs *entry, const char *meant)
                                      : is_among(entry->ifa_name, meant);
 }
 
-static size_t name_bytes(const struct sockaddr *name)
-{
-    return name->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
 int ski_interfaces_addresses(const char *meant, struct sockaddr_storage *to, int most)
 {
     struct ifaddrs *all;
@@ -179,7 +186,8 @@ int ski_interfaces_addresses(const char *meant, struct sockaddr_storage *to, int
     for (const struct ifaddrs *entry = all; entry && n < most; entry = entry->ifa_next)
         if (is_usable(all, entry) && is_meant(entry, meant)) {
             memset(&to[n], 0, sizeof to[n]);
-            memcpy(&to[n++], entry->ifa_addr, name_bytes(entry->ifa_addr));
+            memcpy(&to[n], entry->ifa_addr, family_bytes(entry->ifa_addr->sa_family));
+            n++;
         }
     freeifaddrs(all);
     return n;

@@ -28,11 +28,6 @@
 
 /* ---- doors ------------------------------------------------------------------------- */
 
-static socklen_t name_bytes(const struct sockaddr_storage *name)
-{
-    return name->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
 /* Listens at a name, which is completed; -1, and errno. */
 static int listen_at(struct sockaddr_storage *name)
 {
@@ -43,8 +38,8 @@ static int listen_at(struct sockaddr_storage *name)
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, (struct sockaddr *)name, name_bytes(name)) == 0 && listen(fd, BACKLOG) == 0 &&
-        getsockname(fd, (struct sockaddr *)name, &bytes) == 0)
+    if (bind(fd, (struct sockaddr *)name, ski_address_bytes(name)) == 0 &&
+        listen(fd, BACKLOG) == 0 && getsockname(fd, (struct sockaddr *)name, &bytes) == 0)
         return fd;
     error = errno;
     close(fd);
@@ -262,10 +257,11 @@ unsigned ski_tcp_progress(struct ski_port *port)
 
     if (port->waiting)
         n += ski_tcp_flush(port);
-    if (is_turn_of_all(port, n > 0))
+    if (is_turn_of_all(port, n > 0)) {
         n += hear_all(port);
-    if (n == 0 && ski_guard_is_time(&port->looked_at, ski_tcp_now(), ski_tcp.net->peer_timeout))
-        ski_tcp_look_at_links(port);
+        if (ski_guard_is_time(&port->looked_at, ski_tcp_now(), ski_tcp.net->peer_timeout))
+            ski_tcp_look_at_links(port);
+    }
     if (port->over)
         ski_tcp_bury(port);
     return n;

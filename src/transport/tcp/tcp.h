@@ -8,7 +8,7 @@
  * 0028-own-tcp.md).
  *
  * A port listens at its *doors*, one for each address of the job's networks, and has *links*,
- * connections with other ports (link.c).  Both directions of a link are used, so that
+ * connections with other ports (greet.c, link.c).  Both directions of a link are used, so that
  * acknowledgements travel with answers.  What happens at doors and links is told by epoll
  * (port.c); the link that was heard of last is asked directly most of the time, which is one
  * call less.  What comes over a link is a stream of packets (stream.h).
@@ -129,7 +129,7 @@ double ski_tcp_now(void);
 /** A reason for people why a call fails; which is SKUA_ERR_SYSTEM. */
 skua_status_t ski_tcp_refuse(const char *what, int error);
 
-/* ---- links (link.c) ------------------------------------------------------------- */
+/* ---- links that are open (link.c) -------------------------------------------------- */
 
 /** Have epoll tell what comes to a socket. */
 bool ski_tcp_watch(struct ski_port *port, struct ski_source *source);
@@ -137,8 +137,12 @@ bool ski_tcp_watch(struct ski_port *port, struct ski_source *source);
 /** Have it tell, too, when a link has room; or not any more. */
 void ski_tcp_ask_for_room(struct ski_link *link, bool ask);
 
-/** Somebody is at a door. */
-void ski_tcp_accept(struct ski_port *port, int door);
+/** A link on the socket @p fd, not open yet; NULL: there is no memory, and that was closed. */
+struct ski_link *ski_tcp_new_link(struct ski_port *port, int fd, int pe);
+
+/** Close it.  Those that are over are freed by bury(). */
+void ski_tcp_close_link(struct ski_link *link);
+void ski_tcp_bury(struct ski_port *port);
 
 /** Something happened at a link; true if there was anything to it. */
 bool ski_tcp_hear(struct ski_link *link);
@@ -146,14 +150,24 @@ bool ski_tcp_hear(struct ski_link *link);
 /** Links that wait too long, and those that are dead. */
 void ski_tcp_look_at_links(struct ski_port *port);
 
-/** Free those that are over. */
-void ski_tcp_bury(struct ski_port *port);
-
 /** A peer is lost, for that reason: that is told, and everything given back that waits for it. */
 void ski_tcp_lose(struct ski_peer *peer, const char *why);
 
 /** The peer that a PE is; NULL: we have not connected to it. */
 struct ski_peer *ski_tcp_peer(const struct ski_port *port, int pe);
+
+/* ---- links that are not open yet (greet.c) ----------------------------------------- */
+
+/** Somebody is at a door. */
+void ski_tcp_accept(struct ski_port *port, int door);
+
+/** Something happened at one that the system connects, or whose hello is awaited. */
+bool ski_tcp_hear_connected(struct ski_link *link);
+bool ski_tcp_hear_hello(struct ski_link *link);
+
+/** It has waited too long; it has failed. */
+void ski_tcp_be_late(struct ski_link *link);
+void ski_tcp_give_up(struct ski_link *link, int error);
 
 /* ---- queues (send.c) ------------------------------------------------------------- */
 

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * greet.c - connections until they are open: see tcp.h.
+ *
+ * A link of ours is for one peer, and goes to the names that it listens at in turn, those of
+ * networks that we are in first, until somebody answers who proves to be that peer.  The peer is
+ * lost when none is left.  A link that came in belongs to nobody before its hello; it is refused
+ * if that is wrong, or takes too long.  So one of ours whose hello was late, as we computed
+ * meanwhile, may find the door shut, and is begun again.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "transport/interface.h"
+#include "transport/tcp/tcp.h"
+
+#define UNPROVEN_MOST 256 /* links that came in                     */
+#define HELLO_SECONDS 10  /* for them to say who they are           */
+#define HELLO_LEAST   1   /* the same, where there are many of them */
+#define GREET_MS      10  /* that connect() waits for the system    */
+#define AGAIN_MOST    10  /* times that a name is tried again       */
+#define COMPLAINTS    10  /* about strangers, then silence          */
+#define ACCEPTS       16  /* in one go                              */
+
+#define TOO_MANY_FILES "too many open files; each connection is one (raise ulimit -n)"
+
+static const char magic[8] = "SkuaTCP";
+
+/* ---- sockets ---------------------------------------------------------------------------- */
+
+/* After a call that failed: whether that was for want of descriptors, and there can be more now.
+ * Launchers leave the limit where the system has it, low for the sake of select(). */
+static bool more_files(void)
+{
+    struct rlimit limit;
+
+    if (errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+        limit.rlim_cur == limit.rlim_max)
+        return false;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+/* Who is at a door; -1: nobody, or nobody that can be let in. */
+static int accept_one(struct ski_port *port, int door)
+{
+    int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    if (fd < 0 && more_files())
+        fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && !port->short_of_files) {
+        port->short_of_files = true;
+        ski_tcp.net->log(SKI_LOG_WARN, "peers wait to connect: " TOO_MANY_FILES);
+    }
+    return fd;
+}
+
+/* ---- hellos -------------------------------------------------------------------------- */
+
+static bool send_hello(struct ski_link *link, uint64_t nonce)
+{
+    int              from  = link->port->pe;
+    struct ski_hello hello = {.from  = from,
+                              .to    = link->pe,
+                              .nonce = nonce,
+                              .proof = ski_tcp.net->proof(from, link->pe, nonce)};
+
+    memcpy(hello.magic, magic, sizeof magic);
+    /* It is the first that is sent: there is room. */
+    return send(link->source.fd, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello;
+}
+
+static bool is_proven(const struct ski_link *link, const struct ski_hello *hello)
+{
+    return memcmp(hello->magic, magic, sizeof magic) == 0 && hello->from >= 0 &&
+           hello->to == link->port->pe &&
+           hello->proof == ski_tcp.net->proof(hello->from, hello->to, hello->nonce);
+}
+
+/* Which of two links to a peer is used: both sides think the same. */
+static bool is_better(const struct ski_link *link)
+{
+    return link->ours ? link->port->pe < link->pe : link->pe < link->port->pe;
+}
+
+static bool is_between_packets(const struct ski_peer *peer)
+{
+    return !peer->first || peer->first->sent == 0;
+}
+
+/* Packets may come and go by it. */
+static void open_link(struct ski_link *link)
+{
+    struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
+
+    link->state = SKI_LINK_OPEN;
+    if (!peer || !peer->link || peer->link == link)
+        return;
+    if (peer->link->state == SKI_LINK_OPEN && !(is_better(link) && is_between_packets(peer)))
+        return;
+    if (peer->link->state == SKI_LINK_OPEN)
+        ski_tcp_ask_for_room(peer->link, false);
+    peer->link = link;
+}
+
+static void complain(struct ski_link *link, const char *why)
+{
+    struct sockaddr_storage name  = {0};
+    socklen_t               bytes = sizeof name;
+    unsigned                n     = ++link->port->strangers;
+    char                    text[INET6_ADDRSTRLEN];
+
+    getpeername(link->source.fd, (struct sockaddr *)&name, &bytes);
+    if (n <= COMPLAINTS)
+        ski_tcp.net->log(SKI_LOG_WARN, "a connection from %s was refused: it does not %s%s",
+                         ski_address_text(&name, text, sizeof text), why,
+                         n == COMPLAINTS ? " (no more of these will be told)" : "");
+}
+
+/* ---- links of ours --------------------------------------------------------------------- */
+
+/* The system has connected it. */
+static bool greet(struct ski_link *link)
+{
+    link->state = SKI_LINK_GREETING;
+    link->late  = ski_tcp_now() > link->began + HELLO_LEAST / 2.0;
+    ski_tcp_ask_for_room(link, false);
+    return send_hello(link, link->nonce);
+}
+
+/* The other side does not wait long for a hello, and we may compute before the next
+ * progress(): so the system is given a moment.  If that fails it is found later. */
+static void greet_soon(struct ski_link *link)
+{
+    struct pollfd fd = {link->source.fd, POLLOUT, 0};
+
+    if (link->state == SKI_LINK_CONNECTING && poll(&fd, 1, GREET_MS) == 1 && fd.revents == POLLOUT)
+        greet(link);
+}
+
+/* A socket to reach a name by; -1, and errno. */
+static int new_socket(const struct sockaddr_storage *name)
+{
+    int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    int fd   = socket(name->ss_family, type, IPPROTO_TCP);
+
+    return fd < 0 && more_files() ? socket(name->ss_family, type, IPPROTO_TCP) : fd;
+}
+
+/* The time that a peer may take, for each of its names. */
+static double patience(const struct ski_peer *peer)
+{
+    double seconds = ski_tcp.net->peer_timeout / (double)peer->names.count;
+
+    return seconds > 1 ? seconds : 1;
+}
+
+/* Begins a link to a name; NULL, and peer->error. */
+static struct ski_link *begin_link(struct ski_peer *peer, const struct sockaddr_storage *name)
+{
+    int              fd   = new_socket(name);
+    struct ski_link *link = fd < 0 ? NULL : ski_tcp_new_link(peer->port, fd, peer->pe);
+    bool             connected;
+
+    peer->error = errno;
+    if (!link)
+        return NULL;
+    link->ours  = true;
+    link->state = SKI_LINK_CONNECTING;
+    link->until = link->began + patience(peer);
+    connected   = connect(fd, (const struct sockaddr *)name, ski_address_bytes(name)) == 0;
+    peer->error = errno;
+    if ((connected || peer->error == EINPROGRESS) &&
+        getrandom(&link->nonce, sizeof link->nonce, 0) == sizeof link->nonce &&
+        ski_tcp_watch(peer->port, &link->source)) {
+        ski_tcp_ask_for_room(link, true); /* it has room when it is connected */
+        if (!connected || greet(link))
+            return link;
+    }
+    ski_tcp_close_link(link);
+    return NULL;
+}
+
+/* A link to a PE that has got so far; NULL: there is none. */
+static struct ski_link *link_to(const struct ski_port *port, int pe, int state)
+{
+    struct ski_link *link = port->links;
+
+    while (link && (link->pe != pe || (int)link->state != state))
+        link = link->next;
+    return link;
+}
+
+/* Goes on with the next of its names, or waits for the answer at another; false: none is
+ * left. */
+static bool try_next(struct ski_peer *peer)
+{
+    peer->link = link_to(peer->port, peer->pe, SKI_LINK_OPEN);
+    while (!peer->link && peer->tried < peer->names.count)
+        peer->link = begin_link(peer, &peer->names.name[peer->tried++]);
+    if (!peer->link)
+        peer->link = link_to(peer->port, peer->pe, SKI_LINK_GREETING);
+    return peer->link != NULL;
+}
+
+/* Those of networks that we are in come first. */
+static void sort_names(struct ski_names *names)
+{
+    size_t near = 0;
+
+    for (size_t i = 0; i < names->count; i++)
+        if (ski_interfaces_are_near(&names->name[i])) {
+            struct sockaddr_storage name = names->name[i];
+
+            names->name[i]      = names->name[near];
+            names->name[near++] = name;
+        }
+}
+
+static const char *say_no_way(const struct ski_peer *peer, char *to)
+{
+    char list[128];
+
+    if (peer->error == EMFILE || peer->error == ENFILE)
+        snprintf(to, SKI_WHY_MOST, TOO_MANY_FILES);
+    else
+        snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
+                 ski_names_text(&peer->names, ski_tcp.net->one_host, list, sizeof list),
+                 ski_tcp.interfaces,
+                 peer->error ? strerror(peer->error) : "somebody else answers there");
+    return to;
+}
+
+skua_status_t ski_tcp_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                              struct ski_peer **out)
+{
+    struct ski_peer *peer = calloc(1, sizeof *peer);
+
+    if (!peer)
+        return SKUA_ERR_NOMEM;
+    if (ski_names_unpack(&peer->names, to, bytes) != bytes || peer->names.count == 0) {
+        free(peer);
+        return SKUA_ERR_INVAL;
+    }
+    peer->port = port;
+    peer->pe   = pe;
+    peer->last = &peer->first;
+    sort_names(&peer->names);
+    if (!try_next(peer)) {
+        say_no_way(peer, ski_tcp.net->why());
+        free(peer);
+        return SKUA_ERR_UNREACH;
+    }
+    peer->next  = port->peers;
+    port->peers = peer;
+    *out        = peer;
+    greet_soon(peer->link);
+    return SKUA_OK;
+}
+
+void ski_tcp_give_up(struct ski_link *link, int error)
+{
+    struct ski_peer *peer = link->ours ? ski_tcp_peer(link->port, link->pe) : NULL;
+    char             why[SKI_WHY_MOST];
+
+    ski_tcp_close_link(link);
+    if (!peer || peer->link != link)
+        return;
+    peer->error = error;
+    if (link->late && (error == ECONNRESET || error == EPIPE) && peer->again++ < AGAIN_MOST)
+        peer->tried--;
+    if (!try_next(peer))
+        ski_tcp_lose(peer, say_no_way(peer, why));
+}
+
+/* ---- links that come in ---------------------------------------------------------------- */
+
+/* Whether another may come in.  Where there are too many strangers the one that has waited
+ * longest goes, if it had the time to say who it is. */
+static bool has_room(struct ski_port *port)
+{
+    struct ski_link *oldest = NULL;
+
+    if (port->unproven < UNPROVEN_MOST)
+        return true;
+    for (struct ski_link *link = port->links; link; link = link->next)
+        if (!link->ours && link->state == SKI_LINK_GREETING)
+            oldest = link; /* they are in the order of their age */
+    if (ski_tcp_now() < oldest->began + HELLO_LEAST)
+        return false;
+    complain(oldest, "say who it is");
+    ski_tcp_close_link(oldest);
+    return true;
+}
+
+/* How long a link that comes in may take to say who it is. */
+static double hello_seconds(void)
+{
+    double timeout = ski_tcp.net->peer_timeout;
+
+    return timeout < HELLO_SECONDS ? timeout : HELLO_SECONDS;
+}
+
+void ski_tcp_accept(struct ski_port *port, int door)
+{
+    for (int i = 0; i < ACCEPTS && has_room(port); i++) {
+        int              fd = accept_one(port, door);
+        struct ski_link *link;
+
+        if (fd < 0)
+            return;
+        link = ski_tcp_new_link(port, fd, -1);
+        if (!link)
+            return;
+        link->until = link->began + hello_seconds();
+        port->unproven++;
+        if (!ski_tcp_watch(port, &link->source))
+            ski_tcp_close_link(link);
+    }
+}
+
+/* ---- what happens at them -------------------------------------------------------------- */
+
+static void take_hello(struct ski_link *link)
+{
+    const struct ski_hello *hello = &link->hello;
+
+    if (link->ours) {
+        if (is_proven(link, hello) && hello->from == link->pe && hello->nonce == link->nonce)
+            open_link(link);
+        else
+            ski_tcp_give_up(link, 0); /* that is somebody else */
+        return;
+    }
+    if (!is_proven(link, hello)) {
+        complain(link, "know the secret of the job");
+        ski_tcp_give_up(link, 0);
+        return;
+    }
+    link->pe = hello->from;
+    if (!send_hello(link, hello->nonce)) {
+        ski_tcp_give_up(link, 0);
+        return;
+    }
+    link->port->unproven--;
+    open_link(link);
+}
+
+/* Reads no further than the hello goes. */
+bool ski_tcp_hear_hello(struct ski_link *link)
+{
+    ssize_t n = recv(link->source.fd, (char *)&link->hello + link->hello_got,
+                     sizeof link->hello - link->hello_got, 0);
+
+    if (n <= 0) {
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return false;
+        ski_tcp_give_up(link, n < 0 ? errno : ECONNRESET);
+        return true;
+    }
+    link->hello_got += (size_t)n;
+    if (link->hello_got == sizeof link->hello)
+        take_hello(link);
+    return true;
+}
+
+bool ski_tcp_hear_connected(struct ski_link *link)
+{
+    int       error = 0;
+    socklen_t bytes = sizeof error;
+
+    getsockopt(link->source.fd, SOL_SOCKET, SO_ERROR, &error, &bytes);
+    if (error != 0 || !greet(link))
+        ski_tcp_give_up(link, error ? error : errno);
+    return true;
+}
+
+/* Where somebody was reached who has not answered, it may be
+ * busy: that goes on beside the next one. */
+void ski_tcp_be_late(struct ski_link *link)
+{
+    struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
+
+    if (!link->ours)
+        complain(link, "say who it is");
+    if (!link->ours || link->state == SKI_LINK_CONNECTING)
+        ski_tcp_give_up(link, ETIMEDOUT);
+    else if (peer && peer->link == link)
+        try_next(peer);
+}
