@@ -307,7 +307,8 @@ static size_t on_place(void *owner, const void *packet, size_t have, size_t byte
 
     _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
     (void)have;
-    if (!far->self || !far->self->place || !in_turn(far, packet, bytes, &head, &msg))
+    if (!far->self || !far->self->place || !in_turn(far, packet, bytes, &head, &msg) ||
+        msg.bytes != bytes - head) /* something is behind its data */
         return 0;
     return far->self->place(far->self, &msg, (const char *)packet + head, to);
 }

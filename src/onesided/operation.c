@@ -59,11 +59,24 @@ void ski_operation_end(struct ski_pe *self, struct ski_operation *operation)
     ski_wake_all(self, &origin->waiters);
 }
 
+/* Whether the driver uses memory of callers. */
+static bool any_at_driver(const struct ski_pe *self)
+{
+    for (const struct ski_operation *o = ski_origin_of(self)->operations; o; o = o->next)
+        if (o->at_driver > 0)
+            return true;
+    return false;
+}
+
+/* Whoever gives up may have its memory back: so the driver has to be done with it. */
 bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg)
 {
     while (!done(arg))
-        if (!ski_wait_on(self, &ski_origin_of(self)->waiters))
+        if (!ski_wait_on(self, &ski_origin_of(self)->waiters)) {
+            while (any_at_driver(self))
+                ski_far_progress(self);
             return false;
+        }
     return true;
 }
 
@@ -77,11 +90,8 @@ skua_status_t ski_operation_wait(struct ski_pe *self, struct ski_operation *oper
 {
     skua_status_t status;
 
-    if (!ski_operations_wait(self, is_done, operation)) {
-        while (operation->at_driver > 0) /* it uses the caller's memory */
-            ski_far_progress(self);
+    if (!ski_operations_wait(self, is_done, operation))
         return SKUA_ERR_EXIT; /* whatever else is on the way is forgotten */
-    }
     status = operation->status;
     if (result)
         *result = operation->result;

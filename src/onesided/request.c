@@ -334,11 +334,8 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
     g.operation->late   = g.late;
     if (copied)
         g.operation->local = skua_done_nothing();
-    if (!send_all(&g, ends)) {
-        while (g.operation->at_driver > 0) /* it uses the caller's memory */
-            ski_far_progress(self);
+    if (!send_all(&g, ends))
         return SKUA_ERR_EXIT;
-    }
     if (copied && ends)
         skua_complete(ends->local, NULL, 0);
     return wait ? ski_operation_wait(self, g.operation, result) : SKUA_PENDING;
@@ -491,7 +488,7 @@ skua_msg *ski_request_take(struct ski_pe *self, const skua_msg *head, const char
 }
 
 /* The memory of a get in one piece is the driver's until the data is there, also if the job ends
- * meanwhile (ski_operation_wait()). */
+ * meanwhile (ski_operations_wait()): and nobody leaves before. */
 static size_t place_answer(struct ski_pe *self, const skua_msg *head, const char *data, void **to)
 {
     struct ski_answer answer;
@@ -502,6 +499,7 @@ static size_t place_answer(struct ski_pe *self, const skua_msg *head, const char
         return 0;
     sent->filling = true;
     sent->operation->at_driver++;
+    ski_far_hold(self);
     *to = sent->run->local;
     return answer.data_bytes;
 }
@@ -518,6 +516,7 @@ static skua_msg *placed_answer(struct ski_pe *self, const skua_msg *head, const 
         return NULL;
     sent->filling = false;
     sent->operation->at_driver--;
+    ski_far_release(self);
     return whole ? rest_of(self, sent, head, &answer) : NULL;
 }
 

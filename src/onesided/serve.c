@@ -437,8 +437,8 @@ skua_msg *ski_serve_take(struct ski_pe *self, const skua_msg *msg, const char *d
     return rest_of(msg, &head, data + sizeof head + head.piece.bytes);
 }
 
-/* Into a region that counts its operations it could not be freed before: by us, perhaps.  The
- * others are freed when all their PEs have completed what they put. */
+/* A region that counts its operations could not be freed before: by us, perhaps, who would wait
+ * for ourselves.  Others are freed by all their PEs together, when what they put is complete. */
 size_t ski_serve_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to)
 {
     struct head      head;
@@ -447,7 +447,8 @@ size_t ski_serve_place(struct ski_pe *self, const skua_msg *msg, const char *dat
     bool             can;
 
     _Static_assert(sizeof head <= SKI_PLACE_DATA, "all of it is there");
-    if (!is_put(self, msg, data, &head, &lo, &hi) || head.request.signal_bytes > 0 ||
+    if (!is_put(self, msg, data, &head, &lo, &hi) ||
+        msg->bytes != sizeof head + head.piece.bytes || /* a signal is behind them */
         ski_locate("request", head.request.remote, lo, hi, &place) != SKUA_OK)
         return 0;
     can = ski_place_direct(&place) && !place.counted && can_notify(&head.request);

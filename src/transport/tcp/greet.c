@@ -5,8 +5,8 @@
  * A link of ours is for one peer, and goes to the names that it listens at in turn, those of
  * networks that we are in first, until somebody answers who proves to be that peer.  The peer is
  * lost when none is left.  A link that came in belongs to nobody before its hello; it is refused
- * if that is wrong, or takes too long.  So one of ours whose hello was late, as we computed
- * meanwhile, may find the door shut, and is begun again.
+ * if that is wrong, or takes too long.  So one of ours may find the door shut, if its hello was
+ * late as we computed meanwhile, and is begun again.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -130,7 +130,6 @@ static void complain(struct ski_link *link, const char *why)
 static bool greet(struct ski_link *link)
 {
     link->state = SKI_LINK_GREETING;
-    link->late  = ski_tcp_now() > link->began + HELLO_LEAST / 2.0;
     ski_tcp_ask_for_room(link, false);
     return send_hello(link, link->nonce);
 }
@@ -162,28 +161,31 @@ static double patience(const struct ski_peer *peer)
     return seconds > 1 ? seconds : 1;
 }
 
-/* Begins a link to a name; NULL, and peer->error. */
-static struct ski_link *begin_link(struct ski_peer *peer, const struct sockaddr_storage *name)
+/* Begins a link to the next name; NULL, and peer->error. */
+static struct ski_link *begin_link(struct ski_peer *peer)
 {
-    int              fd   = new_socket(name);
+    const struct sockaddr_storage *name = &peer->names.name[peer->tried];
+    int                            fd   = new_socket(name);
     struct ski_link *link = fd < 0 ? NULL : ski_tcp_new_link(peer->port, fd, peer->pe);
     bool             connected;
 
     peer->error = errno;
+    peer->tried++;
     if (!link)
         return NULL;
+    link->name  = peer->tried - 1;
     link->ours  = true;
     link->state = SKI_LINK_CONNECTING;
     link->until = link->began + patience(peer);
     connected   = connect(fd, (const struct sockaddr *)name, ski_address_bytes(name)) == 0;
-    peer->error = errno;
-    if ((connected || peer->error == EINPROGRESS) &&
+    if ((connected || errno == EINPROGRESS) &&
         getrandom(&link->nonce, sizeof link->nonce, 0) == sizeof link->nonce &&
         ski_tcp_watch(peer->port, &link->source)) {
         ski_tcp_ask_for_room(link, true); /* it has room when it is connected */
         if (!connected || greet(link))
             return link;
     }
+    peer->error = errno;
     ski_tcp_close_link(link);
     return NULL;
 }
@@ -204,7 +206,7 @@ static bool try_next(struct ski_peer *peer)
 {
     peer->link = link_to(peer->port, peer->pe, SKI_LINK_OPEN);
     while (!peer->link && peer->tried < peer->names.count)
-        peer->link = begin_link(peer, &peer->names.name[peer->tried++]);
+        peer->link = begin_link(peer);
     if (!peer->link)
         peer->link = link_to(peer->port, peer->pe, SKI_LINK_GREETING);
     return peer->link != NULL;
@@ -274,16 +276,24 @@ void ski_tcp_give_up(struct ski_link *link, int error)
     if (!peer || peer->link != link)
         return;
     peer->error = error;
-    if (link->late && (error == ECONNRESET || error == EPIPE) && peer->again++ < AGAIN_MOST)
-        peer->tried--;
+    if ((error == ECONNRESET || error == EPIPE) && peer->again++ < AGAIN_MOST)
+        peer->tried = link->name;
     if (!try_next(peer))
         ski_tcp_lose(peer, say_no_way(peer, why));
 }
 
 /* ---- links that come in ---------------------------------------------------------------- */
 
-/* Whether another may come in.  Where there are too many strangers the one that has waited
- * longest goes, if it had the time to say who it is. */
+/* Whether something has come that we have not had the time to look at. */
+static bool is_ready(const struct ski_link *link)
+{
+    struct pollfd fd = {link->source.fd, link->state == SKI_LINK_CONNECTING ? POLLOUT : POLLIN, 0};
+
+    return poll(&fd, 1, 0) == 1;
+}
+
+/* Whether another may come in; or errno.  Where there are too many strangers the one that has
+ * waited longest goes, if it had the time to say who it is. */
 static bool has_room(struct ski_port *port)
 {
     struct ski_link *oldest = NULL;
@@ -293,8 +303,15 @@ static bool has_room(struct ski_port *port)
     for (struct ski_link *link = port->links; link; link = link->next)
         if (!link->ours && link->state == SKI_LINK_GREETING)
             oldest = link; /* they are in the order of their age */
-    if (ski_tcp_now() < oldest->began + HELLO_LEAST)
+    if (ski_tcp_now() < oldest->began + HELLO_LEAST) {
+        errno = EBUSY;
         return false;
+    }
+    if (is_ready(oldest)) {
+        ski_tcp_hear(oldest);
+        errno = EBUSY;
+        return port->unproven < UNPROVEN_MOST;
+    }
     complain(oldest, "say who it is");
     ski_tcp_close_link(oldest);
     return true;
@@ -308,22 +325,30 @@ static double hello_seconds(void)
     return timeout < HELLO_SECONDS ? timeout : HELLO_SECONDS;
 }
 
-void ski_tcp_accept(struct ski_port *port, int door)
+/* What cannot be let in now would keep us awake: the doors are shut until something changes. */
+bool ski_tcp_accept(struct ski_port *port, int door)
 {
-    for (int i = 0; i < ACCEPTS && has_room(port); i++) {
-        int              fd = accept_one(port, door);
+    bool any = false;
+
+    for (int i = 0; i < ACCEPTS; i++) {
+        int              fd = has_room(port) ? accept_one(port, door) : -1;
         struct ski_link *link;
 
-        if (fd < 0)
-            return;
+        if (fd < 0) {
+            if (errno != EAGAIN)
+                ski_tcp_shut_doors(port, true);
+            return any;
+        }
+        any  = true;
         link = ski_tcp_new_link(port, fd, -1);
         if (!link)
-            return;
+            return any;
         link->until = link->began + hello_seconds();
         port->unproven++;
         if (!ski_tcp_watch(port, &link->source))
             ski_tcp_close_link(link);
     }
+    return any;
 }
 
 /* ---- what happens at them -------------------------------------------------------------- */
@@ -388,6 +413,10 @@ void ski_tcp_be_late(struct ski_link *link)
 {
     struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
 
+    if (is_ready(link)) {
+        ski_tcp_hear(link);
+        return;
+    }
     if (!link->ours)
         complain(link, "say who it is");
     if (!link->ours || link->state == SKI_LINK_CONNECTING)

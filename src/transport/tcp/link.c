@@ -79,14 +79,19 @@ void ski_tcp_close_link(struct ski_link *link)
         port->unproven--;
     while (*at != link)
         at = &(*at)->next;
-    *at         = link->next;
-    link->next  = port->over;
-    port->over  = link;
-    link->state = SKI_LINK_OVER;
+    *at        = link->next;
+    link->next = port->over;
+    port->over = link;
     if (port->hot == link)
         port->hot = NULL;
+    /* A child of fork() may have it, too: then close() alone ends nothing. */
+    epoll_ctl(port->epoll, EPOLL_CTL_DEL, link->source.fd, NULL);
+    if (link->state == SKI_LINK_OPEN)
+        shutdown(link->source.fd, SHUT_RDWR);
+    link->state = SKI_LINK_OVER;
     close(link->source.fd);
     ski_stream_close(&link->in);
+    ski_tcp_shut_doors(port, false); /* there is room for another */
 }
 
 void ski_tcp_bury(struct ski_port *port)
@@ -100,10 +105,20 @@ void ski_tcp_bury(struct ski_port *port)
 
 /* ---- ends ------------------------------------------------------------------------------ */
 
+static void close_links_to(struct ski_port *port, int pe)
+{
+    for (struct ski_link *link = port->links, *next; link; link = next) {
+        next = link->next;
+        if (link->pe == pe)
+            ski_tcp_close_link(link);
+    }
+}
+
 void ski_tcp_lose(struct ski_peer *peer, const char *why)
 {
     peer->link = NULL;
     peer->lost = true;
+    close_links_to(peer->port, peer->pe);
     peer->port->up->lost(peer->port->owner, peer->pe, why);
     ski_tcp_give_back(peer);
 }
@@ -166,6 +181,8 @@ static const char *reason(ssize_t n)
 {
     if (n == 0 || errno == ECONNRESET || errno == EPIPE)
         return "the connection broke";
+    if (errno == EFAULT)
+        return "the memory that a get of ours is to fill is not there";
     return errno == ETIMEDOUT ? "it does not answer any more" : strerror(errno);
 }
 
@@ -204,17 +221,25 @@ bool ski_tcp_hear(struct ski_link *link)
     }
 }
 
+/* Looks at one link. */
+static void look_at(struct ski_link *link)
+{
+    bool open = link->state == SKI_LINK_OPEN;
+
+    if (link->state != SKI_LINK_CONNECTING &&
+        ski_guard_is_dead(link->source.fd, ski_tcp.net->peer_timeout))
+        open ? end_link(link, "it does not answer any more") : ski_tcp_give_up(link, ETIMEDOUT);
+    else if (!open && ski_tcp_now() > link->until)
+        ski_tcp_be_late(link);
+}
+
+/* With one, others may go: if that is the next one, the rest is looked at the next time. */
 void ski_tcp_look_at_links(struct ski_port *port)
 {
-    double timeout = ski_tcp.net->peer_timeout, now = ski_tcp_now();
-
-    for (struct ski_link *link = port->links, *next; link; link = next) {
-        bool open = link->state == SKI_LINK_OPEN;
-
+    ski_tcp_shut_doors(port, false);
+    for (struct ski_link *link = port->links, *next; link && link->state != SKI_LINK_OVER;
+         link                  = next) {
         next = link->next;
-        if (link->state != SKI_LINK_CONNECTING && ski_guard_is_dead(link->source.fd, timeout))
-            open ? end_link(link, "it does not answer any more") : ski_tcp_give_up(link, ETIMEDOUT);
-        else if (!open && now > link->until)
-            ski_tcp_be_late(link);
+        look_at(link);
     }
 }

@@ -96,6 +96,18 @@ static bool open_doors(struct ski_port *port)
     return port->names.count > 0;
 }
 
+void ski_tcp_shut_doors(struct ski_port *port, bool shut)
+{
+    if (port->shut == shut)
+        return;
+    port->shut = shut;
+    for (size_t i = 0; i < port->names.count; i++) {
+        struct epoll_event event = {.events = shut ? 0 : EPOLLIN, .data.ptr = &port->door[i]};
+
+        epoll_ctl(port->epoll, EPOLL_CTL_MOD, port->door[i].fd, &event);
+    }
+}
+
 static void close_doors(struct ski_port *port)
 {
     for (size_t i = 0; i < port->names.count; i++)
@@ -134,6 +146,7 @@ skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, st
     port->epoll   = epoll_create1(EPOLL_CLOEXEC);
     port->scratch = malloc(SKI_SCRATCH);
     if (port->epoll >= 0 && port->scratch && open_doors(port)) {
+        atomic_store(&ski_tcp.close_until, 0);
         *out = port;
         return SKUA_OK;
     }
@@ -165,12 +178,13 @@ static bool all_out(const struct ski_port *port)
  * answered yet; and a packet that did not get out whole has no end. */
 static bool may_end(const struct ski_link *link)
 {
-    const struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
+    const struct ski_peer *peer;
 
-    if (peer && peer->link == link && peer->first && peer->first->sent > 0)
+    if (link->left ||
+        !(link->state == SKI_LINK_OPEN || (link->ours && link->state == SKI_LINK_GREETING)))
         return false;
-    return !link->left &&
-           (link->state == SKI_LINK_OPEN || (link->ours && link->state == SKI_LINK_GREETING));
+    peer = ski_tcp_peer(link->port, link->pe);
+    return !(peer && peer->link == link && peer->first && peer->first->sent > 0);
 }
 
 static void say_good_bye(struct ski_port *port)
@@ -191,11 +205,19 @@ static void go_on(struct ski_port *port)
         sched_yield();
 }
 
+/* One host that is silent does not keep a process with many ports waiting for each of them. */
+static double close_until(void)
+{
+    double unset = 0, until = ski_tcp_now() + CLOSE_SECONDS;
+
+    return atomic_compare_exchange_strong(&ski_tcp.close_until, &unset, until) ? until : unset;
+}
+
 /* What comes meanwhile is read: the system would take back what we have sent, if it were
  * closed before.  Who gets through to us only now is told, too, that we leave. */
 void ski_tcp_close(struct ski_port *port)
 {
-    double until = ski_tcp_now() + CLOSE_SECONDS;
+    double until = close_until();
 
     while (port->waiting && ski_tcp_now() < until)
         go_on(port);
@@ -222,6 +244,16 @@ size_t ski_tcp_address(struct ski_port *port, void *to)
 
 /* ---- progress ------------------------------------------------------------------------ */
 
+/* Of a link that has room, after it was asked for. */
+static bool hear_link(struct ski_link *link, uint32_t events)
+{
+    bool room = link->state == SKI_LINK_OPEN && events & EPOLLOUT;
+
+    if (room)
+        ski_tcp_ask_for_room(link, false);
+    return ski_tcp_hear(link) || room;
+}
+
 /* Asks for all that happens at doors and links; how much there was. */
 static unsigned hear_all(struct ski_port *port)
 {
@@ -232,12 +264,10 @@ static unsigned hear_all(struct ski_port *port)
     for (int i = 0; i < n; i++) {
         struct ski_source *source = event[i].data.ptr;
 
-        if (source->kind == SKI_DOOR) {
-            ski_tcp_accept(port, source->fd);
-            some++;
-        } else {
-            some += ski_tcp_hear((struct ski_link *)(void *)source);
-        }
+        if (source->kind == SKI_DOOR)
+            some += ski_tcp_accept(port, source->fd);
+        else
+            some += hear_link((struct ski_link *)(void *)source, event[i].events);
     }
     return some;
 }
@@ -251,17 +281,18 @@ static bool is_turn_of_all(struct ski_port *port, bool heard)
     return true;
 }
 
+/* What waits is sent last: it may just have been told that there is room. */
 unsigned ski_tcp_progress(struct ski_port *port)
 {
     unsigned n = port->hot && ski_tcp_hear(port->hot);
 
-    if (port->waiting)
-        n += ski_tcp_flush(port);
     if (is_turn_of_all(port, n > 0)) {
         n += hear_all(port);
         if (ski_guard_is_time(&port->looked_at, ski_tcp_now(), ski_tcp.net->peer_timeout))
             ski_tcp_look_at_links(port);
     }
+    if (port->waiting)
+        n += ski_tcp_flush(port);
     if (port->over)
         ski_tcp_bury(port);
     return n;

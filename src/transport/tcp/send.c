@@ -14,10 +14,11 @@
 
 #include "transport/tcp/tcp.h"
 
-#define COPY_MOST  2048 /* bytes that are copied faster than they are named to the system */
-#define SENDS_MOST 1024 /* packets in a queue                                             */
-#define PARTS      48   /* that are named to the system at once ...                       */
-#define PUSH_MOST  ((size_t)512 << 10) /* ... and their bytes: of more it makes less haste       */
+#define COPY_MOST   2048 /* bytes that are copied faster than they are named to the system */
+#define SENDS_MOST  1024 /* packets in a queue                                             */
+#define PARTS       48   /* that are named to the system at once ...                       */
+#define STALLS_MOST 64   /* times that a queue is tried in vain */
+#define PUSH_MOST   ((size_t)512 << 10) /* ... and their bytes: of more it makes less haste       */
 
 static size_t least(size_t a, size_t b)
 {
@@ -158,6 +159,20 @@ static bool is_open(const struct ski_peer *peer)
     return peer->link && peer->link->state == SKI_LINK_OPEN;
 }
 
+/* All that goes now; true if that was anything.  Who takes nothing for long is not asked again
+ * and again: epoll will tell. */
+static bool flush(struct ski_peer *peer)
+{
+    bool any = false;
+
+    while (peer->first && push_queue(peer, &any))
+        ;
+    peer->stalls = any ? 0 : peer->stalls + 1;
+    if (peer->stalls >= STALLS_MOST)
+        ski_tcp_ask_for_room(peer->link, true);
+    return any;
+}
+
 bool ski_tcp_flush(struct ski_port *port)
 {
     struct ski_peer **at  = &port->waiting;
@@ -166,8 +181,8 @@ bool ski_tcp_flush(struct ski_port *port)
     while (*at) {
         struct ski_peer *peer = *at;
 
-        while (peer->first && is_open(peer) && push_queue(peer, &any))
-            ;
+        if (peer->first && is_open(peer) && !peer->link->asks)
+            any |= flush(peer);
         if (peer->first && !peer->link)
             ski_tcp_lose(peer, "it has closed its port");
         if (peer->first) {
@@ -219,14 +234,19 @@ static bool has_room(struct ski_peer *peer)
     return port->spare && peer->waiting < SENDS_MOST;
 }
 
+static skua_status_t give(struct ski_peer *peer, struct ski_out *out)
+{
+    if (peer->lost)
+        return SKUA_ERR_UNREACH;
+    return has_room(peer) ? send_or_keep(peer, out) : SKUA_ERR_AGAIN;
+}
+
 skua_status_t ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct ski_out out = {
         .head = ski_stream_head(SKI_STREAM_PACKET, bytes), .part = {packet}, .bytes = {bytes}};
 
-    if (peer->lost)
-        return SKUA_ERR_UNREACH;
-    return has_room(peer) ? send_or_keep(peer, &out) : SKUA_ERR_AGAIN;
+    return give(peer, &out);
 }
 
 skua_status_t ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes,
@@ -238,7 +258,5 @@ skua_status_t ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t byt
                           .split  = true,
                           .cookie = cookie};
 
-    if (peer->lost)
-        return SKUA_ERR_UNREACH;
-    return has_room(peer) ? send_or_keep(peer, &out) : SKUA_ERR_AGAIN;
+    return give(peer, &out);
 }

@@ -2,6 +2,8 @@
 /* stream.c - see stream.h. */
 #include "transport/tcp/stream.h"
 
+#include <assert.h>
+
 #define BYTES_MOST ((uint64_t)1 << 48) /* of a packet */
 
 static size_t least(size_t a, size_t b)
@@ -45,6 +47,7 @@ static size_t begin_packet(struct ski_stream *s, const char *packet, size_t have
         make_room(s, bytes);
         return 0;
     }
+    assert(n < bytes && bytes - n <= SKI_PLACE_HEAD);
     s->room  = to;
     s->bytes = bytes;
     s->kept = s->got = bytes - n;

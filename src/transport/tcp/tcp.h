@@ -27,6 +27,8 @@
 #ifndef SKI_TCP_H
 #define SKI_TCP_H
 
+#include <stdatomic.h>
+
 #include "transport/driver.h"
 #include "transport/names.h"
 #include "transport/tcp/stream.h"
@@ -62,7 +64,7 @@ struct ski_link {
     uint64_t          nonce;
     double            began;
     double            until; /* when it is too late for what it waits for, unless open */
-    bool              late;  /* our hello was: who did not wait for it is asked again   */
+    size_t            name;  /* of the peer, that it goes to, if it is ours */
     struct ski_link  *next;
 };
 
@@ -84,6 +86,7 @@ struct ski_peer {
     bool             lost; /* that has been told */
     struct ski_out  *first, **last;
     unsigned         waiting; /* packets in the queue                    */
+    unsigned         stalls;  /* times that nothing of it went           */
     bool             listed;  /* among those with a queue                */
     struct ski_names names;
     size_t           tried; /* of the names  */
@@ -110,6 +113,7 @@ struct ski_port {
     unsigned                  turns;
     unsigned                  strangers; /* that were refused      */
     unsigned                  unproven;  /* links that came in     */
+    bool                      shut;      /* the doors are          */
     bool                      short_of_files;
     double                    looked_at;
     char                     *scratch;
@@ -117,7 +121,8 @@ struct ski_port {
 
 struct ski_tcp {
     struct ski_net *net;
-    const char     *interfaces; /* that are meant */
+    const char     *interfaces;  /* that are meant */
+    _Atomic double  close_until; /* for ports that are closed one after the other; 0: none is */
     char            text[128];
 };
 
@@ -158,8 +163,8 @@ struct ski_peer *ski_tcp_peer(const struct ski_port *port, int pe);
 
 /* ---- links that are not open yet (greet.c) ----------------------------------------- */
 
-/** Somebody is at a door. */
-void ski_tcp_accept(struct ski_port *port, int door);
+/** Somebody is at a door; true if it was let in. */
+bool ski_tcp_accept(struct ski_port *port, int door);
 
 /** Something happened at one that the system connects, or whose hello is awaited. */
 bool ski_tcp_hear_connected(struct ski_link *link);
@@ -168,6 +173,9 @@ bool ski_tcp_hear_hello(struct ski_link *link);
 /** It has waited too long; it has failed. */
 void ski_tcp_be_late(struct ski_link *link);
 void ski_tcp_give_up(struct ski_link *link, int error);
+
+/** Have epoll not tell of who is at the doors (port.c); or again. */
+void ski_tcp_shut_doors(struct ski_port *port, bool shut);
 
 /* ---- queues (send.c) ------------------------------------------------------------- */
 
