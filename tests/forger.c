@@ -27,7 +27,8 @@
 #define STRANGER     9 /* the number that it gives itself */
 #define PATIENCE     10.0
 #define REQUESTS     20000
-#define REGION_BYTES 4096
+#define REGION_BYTES (1 << 20)
+#define LARGE        ((size_t)200 << 10) /* bytes of a put */
 
 static skua_handler ping_handler, check_handler;
 static _Atomic int  out; /* packets that the driver holds */
@@ -253,6 +254,25 @@ static void send_one(uint64_t *seed)
     ski_msg_post(ski_self, 0, handler, ski_msg_copy(ski_self, handler, &request, bytes));
 }
 
+/* A put that is large enough to be placed as it comes, with something wrong or not. */
+static void send_large(uint64_t *seed)
+{
+    struct request request = right_request(seed);
+    size_t    head = offsetof(struct request, piece[1]), bytes = LARGE + tap_random(seed) % LARGE;
+    skua_msg *msg = skua_msg_alloc(head + bytes);
+
+    request.verb       = 0;
+    request.pieces     = 1;
+    request.data_bytes = request.piece[0].bytes = bytes;
+    if (tap_random(seed) % 4)
+        damage(seed, &request);
+    request.signal = 0;
+    memset(skua_msg_data(msg), 0, head + bytes);
+    memcpy(skua_msg_data(msg), &request, head);
+    msg->handler = SKI_HANDLER_REQUEST;
+    ski_msg_post(ski_self, 0, SKI_HANDLER_REQUEST, msg);
+}
+
 static void forge_requests(void *arg)
 {
     uint64_t seed = tap_seed();
@@ -260,6 +280,8 @@ static void forge_requests(void *arg)
     (void)arg;
     for (int i = 0; i < REQUESTS; i++) {
         send_one(&seed);
+        if (i % 128 == 0)
+            send_large(&seed);
         if (i % 64 == 0)
             skua_thread_yield();
     }
