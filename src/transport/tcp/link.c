@@ -127,7 +127,7 @@ void ski_tcp_lose(struct ski_peer *peer, const char *why)
 static void end_link(struct ski_link *link, const char *why)
 {
     struct ski_peer *peer  = ski_tcp_peer(link->port, link->pe);
-    bool             ended = link->in.ended;
+    bool             ended = link->in.ended || link->left; /* by either side */
 
     ski_tcp_close_link(link);
     if (!peer || peer->lost)
