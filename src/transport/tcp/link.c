@@ -18,7 +18,7 @@
 #include "transport/tcp/tcp.h"
 
 #define FOLLOW     ((size_t)4 << 10)   /* bytes that are received behind a large packet */
-#define COLD_LEAST ((size_t)512 << 10) /* bytes of a message */
+#define COLD_LEAST ((size_t)2 << 20)   /* bytes of a message */
 #define PLACE_MOST ((size_t)256 << 10) /* bytes that are received before others have their turn */
 
 /* ---- what a link is ----------------------------------------------------------------- */
