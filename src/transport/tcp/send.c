@@ -3,12 +3,11 @@
  * send.c - packets that go: see tcp.h.
  *
  * Only the first of a queue may have left in part; so a peer changes its link only between
- * packets (link.c).  A link that fails is not noticed here but when it is read: until then
+ * packets (greet.c).  A link that fails is not noticed here but when it is read: until then
  * what is sent waits.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -16,9 +15,9 @@
 
 #define COPY_MOST   2048 /* bytes that are copied faster than they are named to the system */
 #define SENDS_MOST  1024 /* packets in a queue                                             */
+#define STALLS_MOST 64   /* times that a queue is tried in vain                            */
 #define PARTS       48   /* that are named to the system at once ...                       */
-#define STALLS_MOST 64   /* times that a queue is tried in vain */
-#define PUSH_MOST   ((size_t)512 << 10) /* ... and their bytes: of more it makes less haste       */
+#define PUSH_MOST   ((size_t)512 << 10) /* ... and their bytes: with more the flow is uneven */
 
 static size_t least(size_t a, size_t b)
 {
