@@ -64,7 +64,8 @@ SKUA_API skua_status_t skua_region_register(void *memory, size_t bytes, skua_reg
 
 /**
  * Give a region back.  A symmetric one is gone when each of its PEs has called
- * this, on all hosts; no PE may use it after its own call.  That of one PE is gone at once;
+ * this, on all hosts; no PE may use it after its own call, before which all that it has put
+ * there must be complete (skua_fence_region()).  That of one PE is gone at once;
  * while operations on it are in flight the call returns SKUA_ERR_BUSY and
  * changes nothing.  SKUA_ERR_REGION: there is no
  * such region, or none of the caller's.  Operations of PEs of other hosts are not
