@@ -42,6 +42,7 @@ static void start(int argc, char **argv)
     for (int i = 0; i < times; i++)
         if (skua_region_create(bytes, &common) != SKUA_ERR_NOMEM)
             skua_abort("region %d has found a place", i);
+    skua_sync(); /* or the end of the job might come before the answer to the last one */
     if (skua_pe() != 0)
         return;
     /* Had any been kept the arena would be full. */
