@@ -274,7 +274,19 @@ static void test_full(struct end *ends, const struct sockaddr_in *door)
 
 /* ---- peers that are slow ------------------------------------------------------------------ */
 
-/* Who connects may compute for longer than others wait for a hello. */
+/* One end computes for longer than others wait for a hello; then both meet all the same. */
+static void meet_late(struct end *ends, int from, int to)
+{
+    for (double since = now(); now() - since < 1.5 * net.peer_timeout;)
+        pump(&ends[1], 1);
+    connect_ends(&ends[from], &ends[to]);
+    send_packet(ends, 2, 0, 1, 100);
+    send_packet(ends, 2, 1, 0, 100);
+    settle(ends, 2);
+    close_ends(ends, 2);
+}
+
+/* Who has connected computes. */
 static void test_late_peer(void)
 {
     struct end ends[2];
@@ -282,16 +294,10 @@ static void test_late_peer(void)
     open_end(&ends[0], 0);
     open_end(&ends[1], 1);
     connect_ends(&ends[0], &ends[1]);
-    for (double since = now(); now() - since < 1.5 * net.peer_timeout;)
-        pump(&ends[1], 1);
-    connect_ends(&ends[1], &ends[0]);
-    send_packet(ends, 2, 0, 1, 100);
-    send_packet(ends, 2, 1, 0, 100);
-    settle(ends, 2);
-    close_ends(ends, 2);
+    meet_late(ends, 1, 0);
 }
 
-/* And who has let somebody in may compute before it hears the hello. */
+/* Who has let somebody in computes before it hears the hello. */
 static void test_busy_door(void)
 {
     struct end ends[2];
@@ -300,13 +306,7 @@ static void test_busy_door(void)
     open_end(&ends[1], 1);
     connect_ends(&ends[1], &ends[0]);
     pump(&ends[0], 1);
-    for (double since = now(); now() - since < 1.5 * net.peer_timeout;)
-        pump(&ends[1], 1);
-    connect_ends(&ends[0], &ends[1]);
-    send_packet(ends, 2, 1, 0, 100);
-    send_packet(ends, 2, 0, 1, 100);
-    settle(ends, 2);
-    close_ends(ends, 2);
+    meet_late(ends, 0, 1);
 }
 
 /* A door of our own, at which one fits. */
