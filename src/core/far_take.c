@@ -299,14 +299,13 @@ static struct ski_contact *in_turn(struct ski_far *far, const char *packet, size
     return contact && msg->stamp.sequence == contact->received ? contact : NULL;
 }
 
-static size_t on_place(void *owner, const void *packet, size_t have, size_t bytes, void **to)
+static size_t on_place(void *owner, const void *packet, size_t bytes, void **to)
 {
     struct ski_far *far = owner;
     struct skua_msg msg;
     size_t          head;
 
     _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
-    (void)have;
     if (!far->self || !far->self->place || !in_turn(far, packet, bytes, &head, &msg) ||
         msg.bytes != bytes - head) /* something is behind its data */
         return 0;

@@ -102,11 +102,11 @@ struct ski_upcalls {
      *  offer those of up to small() bytes saves copying them twice. */
     bool (*taken)(void *owner, const void *packet, size_t bytes);
 
-    /** A packet of @p bytes of which the first @p have, at least SKI_PLACE_HEAD, lie in the
-     *  driver's own memory, and the rest will come: where its last bytes belong, in *@p to, and
-     *  how many these are, all but SKI_PLACE_HEAD or fewer.  0: it is to be received as usual.
-     *  May be NULL, as placed(). */
-    size_t (*place)(void *owner, const void *packet, size_t have, size_t bytes, void **to);
+    /** A packet of @p bytes of which the first SKI_PLACE_HEAD, at least, lie in the driver's own
+     *  memory, and the rest will come: where its last bytes belong, in *@p to, and how many these
+     *  are, all but SKI_PLACE_HEAD or fewer.  0: it is to be received as usual.  May be NULL, as
+     *  placed(). */
+    size_t (*place)(void *owner, const void *packet, size_t bytes, void **to);
 
     /** They are there, if @p whole, or else will never be.  @p packet has those before them. */
     void (*placed)(void *owner, const void *packet, size_t bytes, bool whole);

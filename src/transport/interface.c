@@ -117,18 +117,6 @@ bool ski_interfaces_fit(const char *names, char *why, size_t size)
     return fit;
 }
 
-/* ---- names ------------------------------------------------------------------------------ */
-
-static socklen_t family_bytes(sa_family_t family)
-{
-    return family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
-socklen_t ski_address_bytes(const struct sockaddr_storage *name)
-{
-    return family_bytes(name->ss_family);
-}
-
 /* ---- their addresses -------------------------------------------------------------------- */
 
 const char *ski_interfaces_meant(const char *names, bool one_host)
@@ -186,7 +174,8 @@ int ski_interfaces_addresses(const char *meant, struct sockaddr_storage *to, int
     for (const struct ifaddrs *entry = all; entry && n < most; entry = entry->ifa_next)
         if (is_usable(all, entry) && is_meant(entry, meant)) {
             memset(&to[n], 0, sizeof to[n]);
-            memcpy(&to[n], entry->ifa_addr, family_bytes(entry->ifa_addr->sa_family));
+            to[n].ss_family = entry->ifa_addr->sa_family;
+            memcpy(&to[n], entry->ifa_addr, ski_address_bytes(&to[n]));
             n++;
         }
     freeifaddrs(all);
@@ -275,6 +264,11 @@ bool ski_ports_are_free(const char *setting, int wanted, char *why, size_t size)
 }
 
 /* ---- addresses ------------------------------------------------------------------------ */
+
+socklen_t ski_address_bytes(const struct sockaddr_storage *name)
+{
+    return name->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
 
 bool ski_address_is_loopback(const struct sockaddr_storage *name)
 {

@@ -48,6 +48,11 @@ static bool more_files(void)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+static bool is_short_of_files(void)
+{
+    return errno == EMFILE || errno == ENFILE;
+}
+
 /* Who is at a door; -1: nobody, or nobody that can be let in. */
 static int accept_one(struct ski_port *port, int door)
 {
@@ -55,7 +60,7 @@ static int accept_one(struct ski_port *port, int door)
 
     if (fd < 0 && more_files())
         fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE) && !port->short_of_files) {
+    if (fd < 0 && is_short_of_files() && !port->short_of_files) {
         port->short_of_files = true;
         ski_tcp.net->log(SKI_LOG_WARN, "peers wait to connect: " TOO_MANY_FILES);
     }
@@ -217,7 +222,7 @@ static void sort_names(struct ski_names *names)
 {
     size_t near = 0;
 
-    for (size_t i = 0; i < names->count; i++)
+    for (size_t i = 0; i < names->count && names->count > 1; i++)
         if (ski_interfaces_are_near(&names->name[i])) {
             struct sockaddr_storage name = names->name[i];
 
@@ -292,8 +297,8 @@ static bool is_ready(const struct ski_link *link)
     return poll(&fd, 1, 0) == 1;
 }
 
-/* Whether another may come in; or errno.  Where there are too many strangers the one that has
- * waited longest goes, if it had the time to say who it is. */
+/* Whether another may come in.  Where there are too many strangers the one that has waited
+ * longest goes, if it had the time to say who it is. */
 static bool has_room(struct ski_port *port)
 {
     struct ski_link *oldest = NULL;
@@ -303,13 +308,10 @@ static bool has_room(struct ski_port *port)
     for (struct ski_link *link = port->links; link; link = link->next)
         if (!link->ours && link->state == SKI_LINK_GREETING)
             oldest = link; /* they are in the order of their age */
-    if (ski_tcp_now() < oldest->began + HELLO_LEAST) {
-        errno = EBUSY;
+    if (ski_tcp_now() < oldest->began + HELLO_LEAST)
         return false;
-    }
     if (is_ready(oldest)) {
         ski_tcp_hear(oldest);
-        errno = EBUSY;
         return port->unproven < UNPROVEN_MOST;
     }
     complain(oldest, "say who it is");
@@ -331,14 +333,14 @@ bool ski_tcp_accept(struct ski_port *port, int door)
     bool any = false;
 
     for (int i = 0; i < ACCEPTS; i++) {
-        int              fd = has_room(port) ? accept_one(port, door) : -1;
+        bool             room = has_room(port);
+        int              fd   = room ? accept_one(port, door) : -1;
         struct ski_link *link;
 
-        if (fd < 0) {
-            if (errno != EAGAIN)
-                ski_tcp_shut_doors(port, true);
+        if (!room || (fd < 0 && is_short_of_files()))
+            ski_tcp_shut_doors(port, true);
+        if (fd < 0)
             return any;
-        }
         any  = true;
         link = ski_tcp_new_link(port, fd, -1);
         if (!link)
@@ -407,8 +409,8 @@ bool ski_tcp_hear_connected(struct ski_link *link)
     return true;
 }
 
-/* Where somebody was reached who has not answered, it may be
- * busy: that goes on beside the next one. */
+/* Where somebody was reached who has not answered, it may be busy: that goes on beside the next
+ * one. */
 void ski_tcp_be_late(struct ski_link *link)
 {
     struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);

@@ -236,10 +236,13 @@ static void look_at(struct ski_link *link)
 /* With one, others may go: if that is the next one, the rest is looked at the next time. */
 void ski_tcp_look_at_links(struct ski_port *port)
 {
+    struct ski_link *link = port->links;
+
     ski_tcp_shut_doors(port, false);
-    for (struct ski_link *link = port->links, *next; link && link->state != SKI_LINK_OVER;
-         link                  = next) {
-        next = link->next;
+    while (link && link->state != SKI_LINK_OVER) {
+        struct ski_link *next = link->next;
+
         look_at(link);
+        link = next;
     }
 }

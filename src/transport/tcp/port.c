@@ -152,10 +152,10 @@ skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, st
     }
     error = errno;
     free_port(port);
-    if (error == EADDRINUSE && !ski_ports_are_free(ski_tcp.net->port_range, ski_tcp.net->ports,
-                                                   ski_tcp.net->why(), SKI_WHY_MOST))
-        return SKUA_ERR_SYSTEM;
-    return ski_tcp_refuse("a port cannot listen", error);
+    if (error != EADDRINUSE || ski_ports_are_free(ski_tcp.net->port_range, ski_tcp.net->ports,
+                                                  ski_tcp.net->why(), SKI_WHY_MOST))
+        snprintf(ski_tcp.net->why(), SKI_WHY_MOST, "a port cannot listen: %s", strerror(error));
+    return SKUA_ERR_SYSTEM;
 }
 
 /* Whether the other side has all that was sent by a link. */
@@ -226,14 +226,8 @@ void ski_tcp_close(struct ski_port *port)
         go_on(port);
         say_good_bye(port);
     }
-    while (port->links) {
-        struct ski_link *link = port->links;
-
-        port->links = link->next;
-        ski_stream_close(&link->in);
-        close(link->source.fd);
-        free(link);
-    }
+    while (port->links)
+        ski_tcp_close_link(port->links);
     free_port(port);
 }
 

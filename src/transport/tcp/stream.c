@@ -42,7 +42,7 @@ static size_t begin_packet(struct ski_stream *s, const char *packet, size_t have
     size_t n = 0;
 
     if (s->up->place && have >= SKI_PLACE_HEAD)
-        n = s->up->place(s->owner, packet, have, bytes, &to);
+        n = s->up->place(s->owner, packet, bytes, &to);
     if (n == 0) {
         make_room(s, bytes);
         return 0;

@@ -20,12 +20,6 @@ double ski_tcp_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-skua_status_t ski_tcp_refuse(const char *what, int error)
-{
-    snprintf(ski_tcp.net->why(), SKI_WHY_MOST, "%s: %s", what, strerror(error));
-    return SKUA_ERR_SYSTEM;
-}
-
 /* Whether the interfaces that are meant are there; there is always loopback. */
 static bool check_interfaces(struct ski_net *net)
 {

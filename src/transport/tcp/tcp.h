@@ -131,9 +131,6 @@ extern struct ski_tcp ski_tcp;
 /** Seconds, to some milliseconds. */
 double ski_tcp_now(void);
 
-/** A reason for people why a call fails; which is SKUA_ERR_SYSTEM. */
-skua_status_t ski_tcp_refuse(const char *what, int error);
-
 /* ---- links that are open (link.c) -------------------------------------------------- */
 
 /** Have epoll tell what comes to a socket. */
