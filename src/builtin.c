@@ -69,6 +69,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_EVERYONE_CAME]  = {"skua.everyone-came", ski_on_everyone_came,
                                     SKI_EVERYONE_CAME_LEAST},
     [SKI_HANDLER_EVERYONE_LATE]  = {"skua.everyone-late", ski_on_everyone_late, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_CLOSING]        = {"skua.closing", ski_on_closing, SKI_CLOSING_LEAST},
     [SKI_HANDLER_PART]           = {"skua.part", ski_on_part, SKI_PART_LEAST},
     [SKI_HANDLER_START]          = {"skua.start", ski_on_start, SKI_START_LEAST},
     [SKI_HANDLER_FEWER]          = {"skua.fewer", ski_on_fewer, SKI_START_LEAST},

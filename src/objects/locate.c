@@ -72,6 +72,16 @@ void ski_places_free(struct ski_collection *all)
             drop_place(all->self, place_of(all->directory.slot[i].value));
 }
 
+void ski_release_unknown(struct ski_collection *all)
+{
+    for (uint64_t i = 0; i <= all->directory.mask; i++) {
+        struct ski_absent *place = place_of(all->directory.slot[i].value);
+
+        if (place && place->pe == SKI_PLACE_UNKNOWN)
+            release(all->self, place, all->self->pe);
+    }
+}
+
 static bool is_grave(const struct ski_collection *all, const struct ski_absent *place)
 {
     (void)all;
@@ -245,7 +255,9 @@ bool ski_is_gone(const struct ski_collection *all, const skua_index *index)
 
     if (ski_home(all, index) != all->self->pe) /* it may have been inserted again */
         return false;
-    return place ? place->pe == SKI_PLACE_DELETED : !all->open && all->kind == SKI_ARRAY;
+    if (place && place->pe != SKI_PLACE_UNKNOWN)
+        return place->pe == SKI_PLACE_DELETED;
+    return !all->open && all->kind == SKI_ARRAY;
 }
 
 bool ski_was_deleted(const struct ski_collection *all, const skua_index *index)
@@ -300,7 +312,10 @@ struct order {
     _Alignas(16) int32_t pe;
     uint32_t moves;
     uint32_t claimed; /* because that PE wanted it; it may want it no more */
+    struct ski_account account;
 };
+
+_Static_assert(sizeof(struct order) == SKI_INSERT_LEAST, "see locate.h");
 
 /* At the home, of an element that shall be elsewhere. */
 static void send_there(struct ski_collection *all, const skua_index *index, skua_msg *msg)
@@ -541,9 +556,9 @@ static SKI_COLD _Noreturn void inserted_twice(const struct ski_collection *all,
                ski_element_text(all, index), who);
 }
 
-static void check_open(const struct ski_collection *all, const skua_index *index)
+static void check_open(const struct ski_collection *all, const skua_index *index, bool closed)
 {
-    if (all->kind != SKI_ARRAY || !all->open)
+    if (all->kind != SKI_ARRAY || !all->open || closed)
         ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
                    ski_element_text(all, index));
 }
@@ -575,7 +590,7 @@ void ski_on_insert(skua_msg *msg)
         return;
     home = ski_home(all, &index) == all->self->pe;
     if (!home && !order->moves) { /* on its way, from a PE that did not know the array yet */
-        check_open(all, &index);
+        check_open(all, &index, false); /* an order to close has come after it */
         ski_pass_on(all->self, ski_home(all, &index), msg);
         return;
     }
@@ -583,8 +598,11 @@ void ski_on_insert(skua_msg *msg)
         ski_fatal("PE %d inserted %s on PE %d", msg->source, ski_element_text(all, &index),
                   order->pe);
     place = home ? find_place(all, &index) : NULL;
+    if (!ski_insertion_account_right(all, &order->account))
+        ski_fatal("PE %d inserted %s on an account that makes no sense", msg->source,
+                  ski_element_text(all, &index));
     if (ski_here(all, &index) || (place && place->pe >= 0))
-        inserted_twice(all, &index, msg->source);
+        inserted_twice(all, &index, order->account.pe >= 0 ? order->account.pe : msg->source);
     if (home && order->pe >= 0 && order->pe != all->self->pe) {
         send_there(all, &index, msg);
         return;
@@ -592,8 +610,8 @@ void ski_on_insert(skua_msg *msg)
     if (is_unwanted(all, &index, order))
         refuse(all, &index, order);
     else
-        ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
-                          msg->bytes - sizeof *order);
+        ski_object_insert(all, &index, place ? place->moves + 1 : order->moves, &order->account,
+                          order + 1, msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
 
@@ -604,7 +622,8 @@ skua_msg *ski_insertion(struct ski_pe *self, const skua_ref *ref, uint32_t handl
     struct order *order = skua_msg_data(msg);
 
     memset(order, 0, sizeof *order);
-    order->pe = SKUA_ANY_PE;
+    order->pe         = SKUA_ANY_PE;
+    order->account.pe = SKI_NO_ACCOUNT;
     if (bytes)
         memcpy(order + 1, data, bytes);
     msg->handler = (uint16_t)handler;
@@ -612,13 +631,15 @@ skua_msg *ski_insertion(struct ski_pe *self, const skua_ref *ref, uint32_t handl
     return ski_msg_address(msg, ref->of.id, &ref->index);
 }
 
-void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
-                size_t bytes)
+void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe,
+                const struct ski_account *account, const void *data, size_t bytes)
 {
     skua_msg     *msg   = ski_insertion(self, ref, SKI_HANDLER_INSERT, data, bytes);
     struct order *order = skua_msg_data(msg);
 
     order->pe = pe;
+    if (account)
+        order->account = *account;
     ski_msg_post(self, home, SKI_HANDLER_INSERT, msg);
 }
 
@@ -644,17 +665,20 @@ void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
 {
     struct ski_pe         *self = SKI_SELF();
     struct ski_collection *all  = ski_collection_get(self->objects, __func__, element.of.id);
+    struct ski_account     account;
 
     if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
         ski_misuse("skua_array_insert: PE %d does not exist; this job has PEs 0 to %d", pe,
                    self->pes - 1);
     if (all->state == SKI_EXPECTED) { /* our own queue keeps it until we hear of the array */
-        ski_insert(self, self->pe, &element, pe, data, bytes);
+        account = ski_insertion_account(all);
+        ski_insert(self, self->pe, &element, pe, &account, data, bytes);
         return;
     }
     ski_check_index(__func__, all, &element.index);
-    check_open(all, &element.index);
-    ski_insert(self, ski_home(all, &element.index), &element, pe, data, bytes);
+    check_open(all, &element.index, all->closing.ordered);
+    account = ski_insertion_account(all);
+    ski_insert(self, ski_home(all, &element.index), &element, pe, &account, data, bytes);
 }
 
 void ski_on_delete(skua_msg *msg)

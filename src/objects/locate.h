@@ -42,9 +42,10 @@ static inline int ski_whereabouts_quick(struct ski_collection *all, const skua_i
     return found->pe;
 }
 
-/** Ask @p home to create an object on @p pe, or there (SKUA_ANY_PE). */
-void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
-                size_t bytes);
+/** Ask @p home to create an object on @p pe, or there (SKUA_ANY_PE).  @p account is NULL for
+ *  one that is in no array. */
+void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe,
+                const struct ski_account *account, const void *data, size_t bytes);
 
 /** The message for that, addressed, for a handler that will ski_grow() it. */
 skua_msg *ski_insertion(struct ski_pe *self, const skua_ref *ref, uint32_t handler,
@@ -80,6 +81,9 @@ void ski_claim(struct ski_collection *all, const skua_index *index, unsigned fla
  *  where later ones would overtake it if the element turns out to be elsewhere. */
 bool ski_wait_here(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
+/** Messages that wait here for elements which do not exist are delivered once more. */
+void ski_release_unknown(struct ski_collection *all);
+
 /** Whether this is its home and it was deleted, or never existed. */
 bool ski_is_gone(const struct ski_collection *all, const skua_index *index);
 
@@ -105,7 +109,7 @@ void ski_on_delete(skua_msg *msg);
 void ski_on_located(skua_msg *msg);
 void ski_on_migrate(skua_msg *msg);
 
-#define SKI_INSERT_LEAST  16
+#define SKI_INSERT_LEAST  32
 #define SKI_CLAIM_LEAST   4
 #define SKI_LOCATED_LEAST 8
 #define SKI_MIGRATE_LEAST 16
