@@ -28,11 +28,11 @@ enum { INSERT_HERE, INSERT_CHAIN, INSERT_REDUCE, WAYS };
 struct stage {
     skua_collection all;
     int32_t         number, way, actor, last;
-    int32_t         first, end;      /* the new elements               */
+    int32_t         first, end; /* the new elements               */
     bool            close, poke, section;
     int32_t         by[MOST], to[MOST]; /* PEs: inserting, first        */
-    bool            alive[MOST];     /* with the new ones              */
-    bool            doomed[MOST];    /* after this broadcast           */
+    bool            alive[MOST];        /* with the new ones              */
+    bool            doomed[MOST];       /* after this broadcast           */
     skua_completion counted, gathered;
 };
 
@@ -47,9 +47,9 @@ struct birth {
     int32_t  stage;
 };
 
-static skua_class   element_class, player_class;
-static skua_entry   shout_entry, poke_entry, gather_entry, total_entry;
-static skua_entry   make_entry, insert_entry, chain_entry, act_entry;
+static skua_class element_class, player_class;
+static skua_entry shout_entry, poke_entry, gather_entry, total_entry;
+static skua_entry make_entry, insert_entry, chain_entry, act_entry;
 
 /* PE 0's model. */
 static uint64_t        seed;
@@ -232,20 +232,20 @@ static void choose(struct stage *stage, skua_collection all, int number)
 {
     int news = pick(&seed, MOST / STAGES);
 
-    *stage = (struct stage){.all     = all,
-                            .number  = number,
-                            .way     = pick(&seed, WAYS),
-                            .actor   = pick(&seed, skua_pes()),
-                            .first   = elements,
-                            .end     = elements + news + (elements == 0),
-                            .close   = number == STAGES,
-                            .poke    = pick(&seed, 2),
-                            .section = pick(&seed, 3) == 0};
+    *stage      = (struct stage){.all     = all,
+                                 .number  = number,
+                                 .way     = pick(&seed, WAYS),
+                                 .actor   = pick(&seed, skua_pes()),
+                                 .first   = elements,
+                                 .end     = elements + news + (elements == 0),
+                                 .close   = number == STAGES,
+                                 .poke    = pick(&seed, 2),
+                                 .section = pick(&seed, 3) == 0};
     stage->last = stage->way == INSERT_CHAIN ? skua_pes() - 1 : pick(&seed, skua_pes());
     elements    = stage->end;
     for (int i = stage->first; i < stage->end; i++) {
-        alive[i]     = true;
-        poked[i]     = stage->poke;
+        alive[i] = true;
+        poked[i] = stage->poke;
         pokes += stage->poke;
         stage->by[i] = stage->way == INSERT_HERE ? 0 : pick(&seed, skua_pes());
         stage->to[i] = pick(&seed, skua_pes() + 1) - 1;

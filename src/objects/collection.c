@@ -5,12 +5,15 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/traffic.h"
+#include "core/wait.h"
+#include "objects/creation_wait.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "objects/locate.h"
 #include "objects/map.h"
 #include "objects/multicast.h"
 #include "objects/parts.h"
+#include "objects/program.h"
 #include "objects/section.h"
 
 /* What a collection is created with; the constructors' data follows. */
@@ -278,6 +281,7 @@ void ski_on_adopt(skua_msg *msg)
         return;
     all->shared = adoption.member;
     skua_msg_free(msg);
+    ski_wake_all(all->self, &all->waiters);
 }
 
 /* Whether a creation that came from elsewhere makes sense. */
@@ -329,6 +333,7 @@ void ski_on_create(skua_msg *msg)
     all->creation = msg;
     populate(all);
     ski_unhold(all->self, &all->held);
+    ski_wake_all(all->self, &all->waiters);
 }
 
 static skua_collection create(const char *call, skua_class of, enum ski_kind kind,
@@ -353,7 +358,10 @@ static skua_collection create(const char *call, skua_class of, enum ski_kind kin
         memcpy(made + 1, data, bytes);
     all.id = made->id;
     establish(expect(self->objects, made->id), made); /* ours may be sent to at once */
-    skua_broadcast((skua_handler){SKI_HANDLER_CREATE}, msg, skua_done_nothing());
+    if (self->objects->gate)
+        ski_program_creates(self, msg);
+    else
+        skua_broadcast((skua_handler){SKI_HANDLER_CREATE}, msg, skua_done_nothing());
     return all;
 }
 
@@ -426,9 +434,7 @@ void ski_check_index(const char *call, const struct ski_collection *all, const s
 
 size_t skua_collection_here(skua_collection target)
 {
-    struct ski_collection *all = ski_collection_get(SKI_SELF()->objects, __func__, target.id);
-
-    return all->live;
+    return ski_collection_look(SKI_SELF()->objects, __func__, target.id)->live;
 }
 
 struct each {
@@ -446,7 +452,7 @@ static void call_each(struct ski_object *object, void *arg)
 
 void skua_collection_each(skua_collection target, void (*fn)(void *self, void *arg), void *arg)
 {
-    struct ski_collection *all  = ski_collection_get(SKI_SELF()->objects, __func__, target.id);
+    struct ski_collection *all  = ski_collection_look(SKI_SELF()->objects, __func__, target.id);
     struct each            each = {fn, arg};
 
     ski_each(all, call_each, &each);

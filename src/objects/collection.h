@@ -71,6 +71,7 @@ struct ski_collection {
     struct ski_closing  closing;
     struct ski_section *sections; /* of it, that this PE knows */
     struct ski_list     held;     /* messages that came before its creation */
+    void               *waiters;  /* calls that wait for it: creation_wait.h */
 };
 
 #define SKI_NO_PE UINT64_C(0xffffff) /* in the place of a creator: chares of a class */

@@ -6,6 +6,7 @@
 
 #include "base/copy.h"
 #include "core/handler.h"
+#include "objects/creation_wait.h"
 #include "objects/everyone.h"
 #include "objects/landing.h"
 #include "objects/locate.h"
@@ -538,17 +539,24 @@ int skua_where(skua_ref ref)
     return ski_here(all, &ref.index) ? self->pe : ski_whereabouts(all, &ref.index);
 }
 
+static void *shared_member(struct ski_collection *all)
+{
+    if (SKI_UNLIKELY(!all->shared))
+        ski_creation_wait(all);
+    return all->shared;
+}
+
 void *skua_object_here(skua_ref ref)
 {
     struct ski_objects    *objects = SKI_SELF()->objects;
-    struct ski_collection *all     = ski_collection_get(objects, __func__, ref.of.id);
+    struct ski_collection *all     = ski_collection_look(objects, __func__, ref.of.id);
     struct ski_object     *object;
 
     if (all->state == SKI_EXPECTED)
         return NULL;
     ski_check_index(__func__, all, &ref.index);
     if (all->kind == SKI_PROCESS_GROUP)
-        return ref.index.at.x[0] == skua_process() ? all->shared : NULL;
+        return ref.index.at.x[0] == skua_process() ? shared_member(all) : NULL;
     object = ski_here(all, &ref.index);
     return object && object->state == SKI_ALIVE ? object + 1 : NULL;
 }

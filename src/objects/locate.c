@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/traffic.h"
+#include "objects/creation_wait.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "objects/map.h"
@@ -153,7 +154,7 @@ int skua_home(skua_ref element)
     struct ski_collection *all = ski_collection_get(SKI_SELF()->objects, __func__, element.of.id);
 
     if (all->state == SKI_EXPECTED)
-        ski_misuse("skua_home: PE %d has not heard of that collection yet", skua_pe());
+        ski_creation_wait_defined(__func__, all);
     ski_check_index(__func__, all, &element.index);
     return ski_home(all, &element.index);
 }
@@ -310,8 +311,8 @@ static SKI_COLD _Noreturn void undeliverable(struct ski_collection *all, const s
  * behind its index, which only the home knows.  So it goes there first. */
 struct order {
     _Alignas(16) int32_t pe;
-    uint32_t moves;
-    uint32_t claimed; /* because that PE wanted it; it may want it no more */
+    uint32_t           moves;
+    uint32_t           claimed; /* because that PE wanted it; it may want it no more */
     struct ski_account account;
 };
 
@@ -589,7 +590,7 @@ void ski_on_insert(skua_msg *msg)
     if (!ski_about(msg, sizeof *order, &all, &index))
         return;
     home = ski_home(all, &index) == all->self->pe;
-    if (!home && !order->moves) { /* on its way, from a PE that did not know the array yet */
+    if (!home && !order->moves) {       /* on its way, from a PE that did not know the array yet */
         check_open(all, &index, false); /* an order to close has come after it */
         ski_pass_on(all->self, ski_home(all, &index), msg);
         return;
