@@ -14,14 +14,16 @@
 #include "core/list.h"
 #include "objects/index.h"
 
+struct ski_forward;
 struct ski_object;
 
 /* Of an element that is not here. */
 struct ski_absent {
-    skua_index      index;
-    int32_t         pe;    /* where it is, or SKI_PLACE_... */
-    uint32_t        moves; /* so many had it made then     */
-    struct ski_list held;  /* messages that wait for it    */
+    skua_index          index;
+    int32_t             pe;      /* where it is, or SKI_PLACE_... */
+    uint32_t            moves;   /* so many had it made then     */
+    struct ski_list     held;    /* messages that wait for it    */
+    struct ski_forward *forward; /* forward.h; NULL: none was forwarded */
 };
 
 /* Claimed: its home was asked to let it be created here, and will say where it is. */

@@ -55,6 +55,21 @@ static bool comes_again(const struct ski_object *object, const struct ski_entry 
            (all->def.flags & SKUA_ARRAY_ON_DEMAND || entry->flags & SKI_ENTRY_CREATES);
 }
 
+/* A message for an element that may be here. */
+static void arrived_for(struct ski_collection *all, const skua_index *index,
+                        const struct ski_entry *entry, skua_msg *msg)
+{
+    struct ski_object *object = ski_here(all, index);
+
+    if (SKI_UNLIKELY(!object))
+        object = ski_astray(all, index, msg);
+    if (!object)
+        return;
+    if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
+        deleted(ski_object_text(object), entry, msg->source);
+    ski_entry_run(object, entry, msg);
+}
+
 /* A message to an object that is not what it was when the message was queued. */
 static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *entry,
                              skua_msg *msg)
@@ -67,7 +82,9 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
     } else if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
         ski_entry_run(object, entry, msg);
         return;
-    } else if (object->state == SKI_LEFT || comes_again(object, entry)) {
+    } else if (object->state == SKI_LEFT) {
+        arrived_for(all, &index, entry, address_again(object, msg));
+    } else if (comes_again(object, entry)) {
         ski_pass_on(ski_self, ski_whereabouts(all, &index), address_again(object, msg));
     } else {
         deleted(ski_object_text(object), entry, msg->source);
@@ -136,14 +153,7 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
     index = ski_msg_index(msg);
     ski_check_index("skua_invoke", all, &index);
     ski_check_entry("skua_invoke", all, entry, &index);
-    object = ski_here(all, &index);
-    if (SKI_UNLIKELY(!object))
-        object = ski_astray(all, &index, msg);
-    if (!object)
-        return;
-    if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
-        deleted(ski_object_text(object), entry, msg->source);
-    ski_entry_run(object, entry, msg);
+    arrived_for(all, &index, entry, msg);
 }
 
 /* A message by address that asks for more than a call of a method. */

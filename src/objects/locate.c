@@ -6,6 +6,7 @@
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/creation_wait.h"
+#include "objects/forward.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "objects/map.h"
@@ -23,22 +24,23 @@ static struct ski_absent *place_of(uintptr_t value)
     return value & SKI_IS_PLACE ? (struct ski_absent *)(value ^ SKI_IS_PLACE) : NULL;
 }
 
-static struct ski_absent *find_place(const struct ski_collection *all, const skua_index *index)
+struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index)
 {
     return place_of(ski_directory_find(&all->directory, index));
 }
 
 /* The place of an element that is not here, made if there is none. */
-static struct ski_absent *make_place(struct ski_collection *all, const skua_index *index)
+struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
 
     if (place)
         return place;
-    place        = ski_malloc(sizeof *place);
-    place->index = *index;
-    place->pe    = SKI_PLACE_UNKNOWN;
-    place->moves = 0;
+    place          = ski_malloc(sizeof *place);
+    place->index   = *index;
+    place->pe      = SKI_PLACE_UNKNOWN;
+    place->moves   = 0;
+    place->forward = NULL;
     ski_list_init(&place->held);
     ski_directory_set(&all->directory, index, (uintptr_t)place | SKI_IS_PLACE);
     return place;
@@ -61,6 +63,7 @@ static void release(struct ski_pe *self, struct ski_absent *place, int pe)
 static void drop_place(struct ski_pe *self, struct ski_absent *place)
 {
     ski_discard_held(self, &place->held);
+    ski_forward_forget(place);
     free(place);
 }
 
@@ -142,7 +145,7 @@ int ski_home(const struct ski_collection *all, const skua_index *index)
 
 int ski_whereabouts(const struct ski_collection *all, const skua_index *index)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
 
     if (place && place->pe == SKI_PLACE_CLAIMED)
         return all->self->pe;
@@ -171,29 +174,48 @@ static void tell(struct ski_collection *all, int whom, const skua_index *index,
     ski_post_about(all->self, whom, SKI_HANDLER_LOCATED, all->id, index, news, sizeof *news);
 }
 
+void ski_tell(struct ski_collection *all, int whom, const skua_index *index, int pe, uint32_t moves)
+{
+    tell(all, whom, index, &(struct news){pe, moves});
+}
+
+/* Messages that wait for an element which was deleted create it again, or are in error. */
+static void ended(struct ski_pe *self, struct ski_absent *place)
+{
+    if (place->forward)
+        ski_unhold(self, &place->held);
+    ski_forward_forget(place);
+}
+
 /* Takes news in; those that are older than what is known are not. */
 static void believe(struct ski_collection *all, const skua_index *index, const struct news *news)
 {
     struct ski_absent *place;
+    bool               known;
 
     if (ski_here(all, index)) /* it has come, or come back, since */
         return;
     if (news->pe == all->self->pe) /* it was deleted since, or has not come yet */
         return;
     forget_some(all);
-    all->hints += !find_place(all, index);
-    place = make_place(all, index);
+    all->hints += !ski_absent_find(all, index);
+    place = ski_absent_get(all, index);
     if (ski_before(news->moves, place->moves) || place->pe == SKI_PLACE_CLAIMED)
         return;
     if (place->pe == SKI_PLACE_DELETED && news->pe >= 0 && news->moves == place->moves)
         return; /* it died there */
     all->graves += (uint32_t)(news->pe == SKI_PLACE_DELETED);
     all->graves -= (uint32_t)(place->pe == SKI_PLACE_DELETED);
+    known        = place->pe >= 0;
     place->pe    = news->pe;
     place->moves = news->moves;
     all->directory.version++;
-    if (news->pe >= 0)
+    if (known && news->pe >= 0)
+        ski_forward_moved(all, place);
+    else if (news->pe >= 0)
         release(all->self, place, news->pe);
+    else
+        ended(all->self, place);
 }
 
 bool ski_about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index)
@@ -233,7 +255,8 @@ void ski_settle_here(struct ski_collection *all, const skua_index *index, struct
     if (!place)
         return;
     all->graves -= place->pe == SKI_PLACE_DELETED;
-    release(all->self, place, all->self->pe);
+    ski_forward_arrived(all, place);
+    ski_forward_forget(place);
     free(place);
 }
 
@@ -252,7 +275,7 @@ void ski_forget(struct ski_object *object)
 
 bool ski_is_gone(const struct ski_collection *all, const skua_index *index)
 {
-    const struct ski_absent *place = find_place(all, index);
+    const struct ski_absent *place = ski_absent_find(all, index);
 
     if (ski_home(all, index) != all->self->pe) /* it may have been inserted again */
         return false;
@@ -263,14 +286,14 @@ bool ski_is_gone(const struct ski_collection *all, const skua_index *index)
 
 bool ski_was_deleted(const struct ski_collection *all, const skua_index *index)
 {
-    return find_place(all, index) && ski_is_gone(all, index) &&
+    return ski_absent_find(all, index) && ski_is_gone(all, index) &&
            !(all->def.flags & SKUA_ARRAY_ON_DEMAND);
 }
 
 bool ski_died_here(const struct ski_collection *all, const skua_index *index)
 {
     const struct ski_object *object = ski_here(all, index);
-    const struct ski_absent *place  = all->directory.slot ? find_place(all, index) : NULL;
+    const struct ski_absent *place  = all->directory.slot ? ski_absent_find(all, index) : NULL;
 
     if (object)
         return object->state == SKI_DYING || object->state == SKI_DEAD;
@@ -279,19 +302,9 @@ bool ski_died_here(const struct ski_collection *all, const skua_index *index)
 
 /* ---- sending on ------------------------------------------------------------------------ */
 
-static void send_on(struct ski_collection *all, const skua_index *index, skua_msg *msg,
-                    const struct ski_absent *place)
-{
-    struct news news = {place->pe, place->moves};
-
-    if (msg->source != all->self->pe && msg->source < all->self->pes)
-        tell(all, msg->source, index, &news);
-    ski_pass_on(all->self, place->pe, msg);
-}
-
 static void keep(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    ski_hold(all->self, &make_place(all, index)->held, msg);
+    ski_hold(all->self, &ski_absent_get(all, index)->held, msg);
 }
 
 /* Nobody to deliver it to. */
@@ -322,7 +335,7 @@ _Static_assert(sizeof(struct order) == SKI_INSERT_LEAST, "see locate.h");
 static void send_there(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
     struct order      *order = skua_msg_data(msg);
-    struct ski_absent *place = make_place(all, index);
+    struct ski_absent *place = ski_absent_get(all, index);
     struct news        news  = {order->pe, place->moves + 1};
 
     order->moves = news.moves;
@@ -369,9 +382,9 @@ static struct ski_object *create_for(struct ski_collection *all, const skua_inde
     }
     create(all, index, place);
     object = ski_here(all, index);
-    place  = find_place(all, index);
+    place  = ski_absent_find(all, index);
     if (place && place->pe >= 0)
-        send_on(all, index, msg, place);
+        ski_forward(all, place, msg);
     else if (!object)
         undeliverable(all, index, msg, "was deleted by its constructor");
     return object;
@@ -395,13 +408,13 @@ static struct ski_object *create_home_or_there(struct ski_collection *all, const
 
 void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
     int                home = ski_home(all, index), who = all->self->pe;
 
     if (all->kind != SKI_ARRAY || (home != who && !(flags & SKUA_ENTRY_CREATE_HERE)) ||
         who >= all->self->pes || (place && (place->pe >= 0 || place->pe == SKI_PLACE_CLAIMED)))
         return;
-    place = make_place(all, index);
+    place = ski_absent_get(all, index);
     all->graves -= place->pe == SKI_PLACE_DELETED;
     place->pe = SKI_PLACE_CLAIMED;
     all->directory.version++;
@@ -419,11 +432,11 @@ static bool is_awaited(const struct ski_collection *all, const skua_index *index
 
 bool ski_wait_here(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
 
     if (!(place && place->pe == SKI_PLACE_CLAIMED) && !is_awaited(all, index, place))
         return false;
-    ski_hold_new(all->self, &make_place(all, index)->held, msg);
+    ski_hold_new(all->self, &ski_absent_get(all, index)->held, msg);
     return true;
 }
 
@@ -444,7 +457,7 @@ static struct ski_object *grant(struct ski_collection *all, const skua_index *in
 static struct ski_object *claim_astray(struct ski_collection *all, const skua_index *index,
                                        skua_msg *msg, int who)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
     int                home  = ski_home(all, index);
 
     if (place && place->pe >= 0)
@@ -496,7 +509,7 @@ void ski_on_claimed(skua_msg *msg)
     if ((unsigned)news->pe >= (unsigned)all->self->pes)
         ski_fatal("PE %d says that %s is on PE %d", msg->source, ski_element_text(all, &index),
                   news->pe);
-    place = find_place(all, &index);
+    place = ski_absent_find(all, &index);
     if (place && place->pe == SKI_PLACE_CLAIMED) {
         place->pe    = SKI_PLACE_UNKNOWN;
         place->moves = news->moves; /* whatever we knew: the home may have forgotten more */
@@ -531,9 +544,9 @@ struct ski_object *ski_astray_for(struct ski_collection *all, const skua_index *
         flags = 0;
     if (flags & SKUA_ENTRY_CREATE_HERE && msg->source == all->self->pe && home != msg->source)
         ski_claim(all, index, flags); /* a result; or the array was not known before */
-    place = find_place(all, index);
+    place = ski_absent_find(all, index);
     if (place && place->pe >= 0)
-        send_on(all, index, msg, place);
+        ski_forward(all, place, msg);
     else if (place && place->pe == SKI_PLACE_CLAIMED)
         keep(all, index, msg);
     else if (home != all->self->pe)
@@ -569,7 +582,7 @@ static void check_open(const struct ski_collection *all, const skua_index *index
 static bool is_unwanted(const struct ski_collection *all, const skua_index *index,
                         const struct order *order)
 {
-    const struct ski_absent *place = find_place(all, index);
+    const struct ski_absent *place = ski_absent_find(all, index);
 
     return order->claimed && !(place && place->pe == SKI_PLACE_CLAIMED);
 }
@@ -598,7 +611,7 @@ void ski_on_insert(skua_msg *msg)
     if (order->pe >= all->self->pes || (!home && order->pe != all->self->pe))
         ski_fatal("PE %d inserted %s on PE %d", msg->source, ski_element_text(all, &index),
                   order->pe);
-    place = home ? find_place(all, &index) : NULL;
+    place = home ? ski_absent_find(all, &index) : NULL;
     if (!ski_insertion_account_right(all, &order->account))
         ski_fatal("PE %d inserted %s on an account that makes no sense", msg->source,
                   ski_element_text(all, &index));

@@ -5,8 +5,8 @@
  * The *home* of an element, a PE by the collection's map, knows where it is if it is
  * elsewhere.  Others send there, or where they last heard of it.  A PE that gets a message
  * for an element that is not there sends it on, by what it knows or else to the home, and
- * tells the one who sent it what it knows.  Each journey of an element has a number, so
- * that news that arrive late are not believed.
+ * tells the one who sent it what it knows (forward.h says how often).  Each journey of an element
+ * has a number, so that news that arrive late are not believed.
  *
  * An element leaves behind where it went, on the PE it left; its arrival is told to the
  * home.  Messages therefore always find it: along those traces, or by way of the home.
@@ -41,6 +41,15 @@ static inline int ski_whereabouts_quick(struct ski_collection *all, const skua_i
         *found = (struct ski_found){key, all->directory.version, ski_whereabouts(all, index)};
     return found->pe;
 }
+
+/** What this PE knows of an element that is elsewhere, or NULL; the same, made if there is
+ *  nothing. */
+struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index);
+struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index);
+
+/** Tells PE @p whom that an element is on @p pe after so many moves. */
+void ski_tell(struct ski_collection *all, int whom, const skua_index *index, int pe,
+              uint32_t moves);
 
 /** Ask @p home to create an object on @p pe, or there (SKUA_ANY_PE).  @p account is NULL for
  *  one that is in no array. */
