@@ -74,6 +74,8 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
                                     SKI_EVERYONE_CAME_LEAST},
     [SKI_HANDLER_EVERYONE_LATE]  = {"skua.everyone-late", ski_on_everyone_late, SKI_EVERYONE_LEAST},
     [SKI_HANDLER_CLOSING]        = {"skua.closing", ski_on_closing, SKI_CLOSING_LEAST},
+    [SKI_HANDLER_CHECK]          = {"skua.check", ski_on_check, SKI_CHECK_LEAST},
+    [SKI_HANDLER_CHECKED]        = {"skua.checked", ski_on_checked, SKI_CHECK_LEAST},
     [SKI_HANDLER_PART]           = {"skua.part", ski_on_part, SKI_PART_LEAST},
     [SKI_HANDLER_START]          = {"skua.start", ski_on_start, SKI_START_LEAST},
     [SKI_HANDLER_FEWER]          = {"skua.fewer", ski_on_fewer, SKI_START_LEAST},

@@ -6,10 +6,11 @@
  * usage: insert [GAMES]
  *
  * A game has an array, which a random PE creates, and stages.  In each stage random PEs insert
- * elements on random PEs.  Then one PE, which knows of the insertions only by a chain of
- * messages or by a reduction over the inserting PEs, acts: it may close the array, send to the
- * new elements, or make a section of all elements and multicast; and it broadcasts.  Elements
- * migrate at random and some delete themselves.  What must hold:
+ * elements on random PEs, also under the indices of elements that were deleted.  Then one PE, which
+ * knows of the insertions only by a chain of messages or by a reduction over the inserting PEs,
+ * acts: it may close the array, send to the new elements, or make a section of all elements and
+ * multicast; and it broadcasts.  Elements migrate at random and some delete themselves.  What must
+ * hold:
  *   - each element gets the broadcasts from its own stage on, each once and in order;
  *   - the reduction of each stage counts the elements of the model, neither more nor fewer;
  *   - each member of a section contributes to it, each message reaches its element.
@@ -28,7 +29,8 @@ enum { INSERT_HERE, INSERT_CHAIN, INSERT_REDUCE, WAYS };
 struct stage {
     skua_collection all;
     int32_t         number, way, actor, last;
-    int32_t         first, end; /* the new elements               */
+    int32_t         end;         /* above all indices */
+    bool            fresh[MOST]; /* inserted in this stage */
     bool            close, poke, section;
     int32_t         by[MOST], to[MOST]; /* PEs: inserting, first        */
     bool            alive[MOST];        /* with the new ones              */
@@ -147,11 +149,11 @@ static void on_make(void *self, const void *data, size_t bytes)
 
 static void insert_mine(const struct stage *stage)
 {
-    for (int i = stage->first; i < stage->end; i++) {
+    for (int i = 0; i < stage->end; i++) {
         struct birth birth = {.random = UINT64_C(7919) * (unsigned)(i + 1) + 1,
                               .stage  = stage->number};
 
-        if (stage->by[i] == skua_pe())
+        if (stage->fresh[i] && stage->by[i] == skua_pe())
             skua_array_insert(skua_element1(stage->all, i), stage->to[i], &birth, sizeof birth);
     }
 }
@@ -176,8 +178,9 @@ static void act(const struct stage *stage)
 {
     if (stage->close)
         skua_array_close(stage->all);
-    for (int i = stage->first; i < stage->end && stage->poke; i++)
-        skua_invoke_copy(skua_element1(stage->all, i), poke_entry, NULL, 0);
+    for (int i = 0; i < stage->end && stage->poke; i++)
+        if (stage->fresh[i])
+            skua_invoke_copy(skua_element1(stage->all, i), poke_entry, NULL, 0);
     if (stage->section)
         multicast(stage);
     skua_invoke_all(stage->all, shout_entry, stage, sizeof *stage);
@@ -228,31 +231,48 @@ static const int64_t *wait_for(skua_future *future, size_t bytes)
     return data;
 }
 
+static void wait_quiet(void)
+{
+    skua_counter quiet = SKUA_COUNTER_INIT;
+
+    skua_quiescence(skua_done_count(&quiet));
+    CHECK(skua_counter_wait(&quiet, 1));
+}
+
+static void insert_later(struct stage *stage, int i)
+{
+    alive[i] = stage->fresh[i] = true;
+    poked[i]                   = stage->poke;
+    pokes += stage->poke;
+    stage->by[i] = stage->way == INSERT_HERE ? 0 : pick(&seed, skua_pes());
+    stage->to[i] = pick(&seed, skua_pes() + 1) - 1;
+}
+
 static void choose(struct stage *stage, skua_collection all, int number)
 {
-    int news = pick(&seed, MOST / STAGES);
+    int  first = elements;
+    bool again = pick(&seed, 3) == 0; /* some that were deleted are inserted again */
 
-    *stage      = (struct stage){.all     = all,
-                                 .number  = number,
-                                 .way     = pick(&seed, WAYS),
-                                 .actor   = pick(&seed, skua_pes()),
-                                 .first   = elements,
-                                 .end     = elements + news + (elements == 0),
-                                 .close   = number == STAGES,
-                                 .poke    = pick(&seed, 2),
-                                 .section = pick(&seed, 3) == 0};
+    elements += pick(&seed, MOST / STAGES) + (elements == 0);
+    *stage = (struct stage){.all     = all,
+                            .number  = number,
+                            .way     = pick(&seed, WAYS),
+                            .actor   = pick(&seed, skua_pes()),
+                            .end     = elements,
+                            .close   = number == STAGES,
+                            .poke    = pick(&seed, 2),
+                            .section = pick(&seed, 3) == 0};
+
     stage->last = stage->way == INSERT_CHAIN ? skua_pes() - 1 : pick(&seed, skua_pes());
-    elements    = stage->end;
-    for (int i = stage->first; i < stage->end; i++) {
-        alive[i] = true;
-        poked[i] = stage->poke;
-        pokes += stage->poke;
-        stage->by[i] = stage->way == INSERT_HERE ? 0 : pick(&seed, skua_pes());
-        stage->to[i] = pick(&seed, skua_pes() + 1) - 1;
-    }
+    if (again)
+        wait_quiet(); /* until their homes know that they were deleted */
+    for (int i = 0; i < elements; i++)
+        if (i >= first || (!alive[i] && again && pick(&seed, 2)))
+            insert_later(stage, i);
     memcpy(stage->alive, alive, sizeof alive);
-    for (int i = 0; i < stage->first; i++)
-        stage->doomed[i] = alive[i] && !poked[i] && !stage->section && pick(&seed, 4) == 0;
+    for (int i = 0; i < first; i++)
+        stage->doomed[i] =
+            alive[i] && !stage->fresh[i] && !poked[i] && !stage->section && pick(&seed, 4) == 0;
 }
 
 static void begin_stage(const struct stage *stage)
@@ -298,10 +318,8 @@ static void check_pokes(skua_collection all)
 {
     skua_future     total = SKUA_FUTURE_INIT;
     skua_completion to    = skua_done_future(&total);
-    skua_counter    quiet = SKUA_COUNTER_INIT;
 
-    skua_quiescence(skua_done_count(&quiet));
-    CHECK(skua_counter_wait(&quiet, 1));
+    wait_quiet();
     skua_invoke_all(all, total_entry, &to, sizeof to);
     CHECK(*wait_for(&total, sizeof pokes) == pokes);
     skua_future_clear(&total);

@@ -64,7 +64,9 @@ enum {
     SKI_HANDLER_EVERYONE_CAME,
     SKI_HANDLER_EVERYONE_LATE,
     SKI_HANDLER_CLOSING, /* objects/insertion.c */
-    SKI_HANDLER_PART,    /* objects/contribute.c */
+    SKI_HANDLER_CHECK,
+    SKI_HANDLER_CHECKED,
+    SKI_HANDLER_PART, /* objects/contribute.c */
     SKI_HANDLER_START,
     SKI_HANDLER_FEWER,
     SKI_HANDLER_SECTION_CREATE, /* objects/muster.c */

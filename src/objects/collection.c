@@ -74,6 +74,7 @@ static struct ski_collection *expect(struct ski_objects *objects, uint64_t id)
     all->root        = (int32_t)(id >> 32);
     ski_list_init(&all->held);
     ski_everyone_init(&all->everyone);
+    ski_closing_init(&all->closing);
     return objects->table[slot_of(objects, id)] = all;
 }
 
@@ -481,6 +482,7 @@ void ski_collection_end(struct ski_collection *all)
     all->directory = (struct ski_directory){0};
     ski_reducing_free(&all->reducing);
     ski_everyone_end(all);
+    ski_discard_held(all->self, &all->closing.checks);
     skua_msg_free(all->creation);
     all->creation = NULL;
     all->shared   = NULL;

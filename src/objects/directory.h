@@ -19,10 +19,13 @@ struct ski_object;
 
 /* Of an element that is not here. */
 struct ski_absent {
-    skua_index          index;
-    int32_t             pe;      /* where it is, or SKI_PLACE_... */
-    uint32_t            moves;   /* so many had it made then     */
-    struct ski_list     held;    /* messages that wait for it    */
+    skua_index      index;
+    int32_t         pe;          /* where it is, or SKI_PLACE_... */
+    uint32_t        moves;       /* so many had it made then     */
+    struct ski_list held;        /* messages that wait for it    */
+    uint32_t        checks;      /* at home, of one that was deleted: answers that are missing, see
+                                    insertion.h */
+    bool                judged;  /* ... and none inserts it again */
     struct ski_forward *forward; /* forward.h; NULL: none was forwarded */
 };
 

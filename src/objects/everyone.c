@@ -468,6 +468,20 @@ void ski_everyone_left(struct ski_object *object, const skua_index *index)
     }
 }
 
+void ski_everyone_hear(struct ski_collection *all, uint32_t number)
+{
+    if (ski_before(all->everyone.heard, number))
+        all->everyone.heard = number;
+}
+
+uint32_t ski_everyone_known(const struct ski_collection *all)
+{
+    const struct ski_everyone *e     = &all->everyone;
+    uint32_t                   known = ski_before(e->number, e->heard) ? e->heard : e->number;
+
+    return ski_before(known, e->sent) ? e->sent : known;
+}
+
 void ski_everyone_expect(struct ski_collection *all)
 {
     all->everyone.on_way++;
@@ -481,6 +495,7 @@ static void arrive(struct ski_object *object, uint32_t seen, int from, bool inse
     skua_index             index = ski_object_index_get(object);
 
     object->seen = seen;
+    ski_everyone_hear(all, seen);
     ski_post_about(all->self, from, SKI_HANDLER_EVERYONE_CAME, all->id, &index, &came, sizeof came);
 }
 

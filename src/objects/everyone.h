@@ -32,6 +32,7 @@ struct ski_early;
 struct ski_everyone {
     uint32_t        number;  /* of the last broadcast this PE has had     */
     uint32_t        sent;    /* at the root: of the last it has sent      */
+    uint32_t        heard;   /* of the last that some element is known to have had */
     uint32_t        on_way;  /* elements that left, not known to be there */
     struct ski_list kept;    /* broadcasts since then, and those in a loop over the members;
                                 never moved                               */
@@ -51,6 +52,12 @@ void ski_everyone_parts(skua_collection target, skua_entry entry, skua_msg *msg)
 
 /** Whether a message is a broadcast with parts. */
 bool ski_everyone_has_parts(const skua_msg *msg);
+
+/** Some element has had broadcast @p number, though this PE may not have. */
+void ski_everyone_hear(struct ski_collection *all, uint32_t number);
+
+/** The number of the last broadcast that this PE knows of. */
+uint32_t ski_everyone_known(const struct ski_collection *all);
 
 /** This PE inserts an element: it keeps broadcasts until the arrival is acknowledged. */
 void ski_everyone_expect(struct ski_collection *all);

@@ -4,7 +4,9 @@
 
 #include "base/config.h"
 #include "core/handler.h"
+#include "core/traffic.h"
 #include "core/tree.h"
+#include "objects/invoke.h"
 #include "objects/locate.h"
 #include "objects/number.h"
 #include "objects/total.h"
@@ -13,15 +15,12 @@
 
 struct ski_account ski_insertion_account(struct ski_collection *all)
 {
-    struct ski_everyone *e    = &all->everyone;
-    uint32_t             seen = all->root == all->self->pe ? e->sent : e->number;
-
     if (all->self->pe >= all->self->pes) /* no PE of the job's: it takes no broadcasts in */
         return (struct ski_account){.pe = SKI_NO_ACCOUNT};
     all->closing.inserting++;
     ski_everyone_expect(all);
     ski_reducing_born(all, 1);
-    return (struct ski_account){all->self->pe, seen, all->reducing.first};
+    return (struct ski_account){all->self->pe, ski_everyone_known(all), all->reducing.first};
 }
 
 bool ski_insertion_account_right(const struct ski_collection *all,
@@ -38,11 +37,85 @@ bool ski_insertion_account_right(const struct ski_collection *all,
 void ski_insertion_arrived(struct ski_object *object, const struct ski_account *account)
 {
     object->next = account->next;
+    ski_everyone_inserted(object, account->seen, account->pe); /* first: see ski_on_migrate() */
     ski_reducing_came(object);
-    ski_everyone_inserted(object, account->seen, account->pe);
+}
+
+/* ---- indices that are inserted again ------------------------------------------------------ */
+
+bool ski_insertion_awaited(struct ski_collection *all, struct ski_absent *place, skua_msg *msg)
+{
+    if (!place || place->pe != SKI_PLACE_DELETED || place->judged || !all->open ||
+        all->kind != SKI_ARRAY)
+        return false;
+    ski_hold(all->self, &place->held, msg);
+    if (place->checks == 0) {
+        place->checks = (uint32_t)all->self->pes;
+        for (int pe = 0; pe < all->self->pes; pe++)
+            ski_post_about(all->self, pe, SKI_HANDLER_CHECK, all->id, &place->index, &place->moves,
+                           sizeof place->moves);
+    }
+    return true;
+}
+
+void ski_on_check(skua_msg *msg)
+{
+    struct ski_collection *all;
+    skua_index             index;
+
+    if (!ski_about(msg, SKI_CHECK_LEAST, &all, &index))
+        return;
+    if (all->closing.inserting > 0) {
+        ski_hold(all->self, &all->closing.checks, msg);
+        return;
+    }
+    ski_post_about(all->self, ski_home(all, &index), SKI_HANDLER_CHECKED, all->id, &index,
+                   skua_msg_data(msg), SKI_CHECK_LEAST);
+    skua_msg_free(msg);
+}
+
+/* Delivers the messages that waited for the answers: no program runs by that, they are in error
+ * or the runtime's own. */
+static void insertion_judge(struct ski_collection *all, struct ski_absent *place)
+{
+    struct ski_list  held;
+    struct skua_msg *msg;
+
+    ski_list_init(&held);
+    ski_list_prepend(&held, &place->held);
+    place->judged = true;
+    while ((msg = ski_list_pop(&held))) {
+        all->self->held--;
+        all->self->handler[msg->handler](msg);
+    }
+    place->judged = false;
+}
+
+void ski_on_checked(skua_msg *msg)
+{
+    struct ski_collection *all;
+    struct ski_absent     *place;
+    skua_index             index;
+    uint32_t               moves;
+
+    if (!ski_about(msg, sizeof moves, &all, &index))
+        return;
+    memcpy(&moves, skua_msg_data(msg), sizeof moves);
+    skua_msg_free(msg);
+    place = ski_absent_find(all, &index);
+    if (!place || place->pe != SKI_PLACE_DELETED || place->moves != moves || place->checks == 0)
+        return; /* it was inserted again */
+    if (--place->checks == 0)
+        insertion_judge(all, place);
 }
 
 /* ---- closing ---------------------------------------------------------------------------- */
+
+void ski_closing_init(struct ski_closing *closing)
+{
+    *closing = (struct ski_closing){0};
+    ski_list_init(&closing->checks);
+}
 
 static struct ski_tree closing_tree(const struct ski_collection *all)
 {
@@ -71,7 +144,8 @@ void ski_insertion_acknowledged(struct ski_collection *all)
     if (all->closing.inserting == 0)
         ski_fatal("PE %d: an element of %s has arrived that was not inserted here", all->self->pe,
                   all->class->def.name);
-    all->closing.inserting--;
+    if (--all->closing.inserting == 0)
+        ski_unhold(all->self, &all->closing.checks);
     closing_advance(all);
 }
 

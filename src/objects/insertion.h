@@ -8,17 +8,21 @@
  *
  *   - reductions (contribute.h) expect the element on the account of the inserting PE, from
  *     the first reduction on that this PE has not reported;
- *   - broadcasts (everyone.h) whose numbers are above the last that the inserting PE has had
+ *   - broadcasts (everyone.h) whose numbers are above the last that the inserting PE knows of
  *     are the element's.  The inserting PE keeps them until the element's arrival is
  *     acknowledged, and sends after it those that its first PE had had before.
  *
  * Why the element gets each broadcast B whose call follows the insertion, by whatever chain of
  * messages: the inserting PE takes B in after the call of B, hence after the insertion.  A PE
  * takes broadcasts in by their numbers, so the number of B is above the one in the account.
- * The root, which gives the numbers out, uses the last that it has given instead: what it
- * numbered before the insertion does not follow it, and a program whose root inserts knows
- * exactly which broadcasts the element gets.  Each comes once, by the argument for elements
- * that migrate.
+ * Each comes once, by the argument for elements that migrate.
+ *
+ * Earlier broadcasts should not reach the element, as far as that can be known.  A broadcast
+ * whose number the inserting PE has heard of has been called before the insertion, so it cannot
+ * follow it, and is none of the element's though the inserting PE has not had it yet.  PEs hear
+ * of numbers from elements that arrive and from the messages of reductions: after a reduction
+ * to which elements contributed when they had a broadcast, all PEs know of that broadcast.  The
+ * root knows of all, since it gives the numbers out.
  *
  * Why a reduction whose contributions all follow the insertion counts the element: a PE reports
  * a reduction only after somebody has contributed to it, so the inserting PE has not reported
@@ -30,6 +34,12 @@
  * are acknowledged and its children have reported.  Then the root broadcasts that the array is
  * closed.  An insertion that the closing follows was called before its PE took the order in,
  * so its element exists, and is known to its home, when the array is closed anywhere.
+ *
+ * An index that is inserted again: a message to an element that was deleted is an error, but
+ * the insertion of its successor may be on its way to the home while a message that follows it is
+ * there.  So the home keeps such a message and asks all PEs; each answers when it has no
+ * insertion under way.  Either the insertion has come by then, or there is none that the message
+ * follows, and the message is in error.
  */
 #ifndef SKI_INSERTION_H
 #define SKI_INSERTION_H
@@ -37,8 +47,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <skua/message.h>
+#include "core/list.h"
 
+struct ski_absent;
 struct ski_collection;
 struct ski_object;
 
@@ -57,6 +68,8 @@ struct ski_closing {
     int32_t  children;  /* that have reported                              */
     bool     ordered;   /* this PE has had the order to close              */
     bool     reported;
+
+    struct ski_list checks; /* questions of homes, until there is no insertion under way */
 };
 
 /** Opens an account for an element that this PE inserts. */
@@ -79,9 +92,18 @@ void ski_closing_ordered(struct ski_collection *all);
 /** The array is closed: messages that wait for elements which do not exist are in error. */
 void ski_closing_done(struct ski_collection *all);
 
-/* Handler. */
+/** Whether @p msg, which is for an element that was deleted, as @p place says at its home, has
+ *  to wait until it is known that the element is not inserted again. */
+bool ski_insertion_awaited(struct ski_collection *all, struct ski_absent *place, skua_msg *msg);
+
+void ski_closing_init(struct ski_closing *closing);
+
+/* Handlers. */
 void ski_on_closing(skua_msg *msg);
+void ski_on_check(skua_msg *msg);
+void ski_on_checked(skua_msg *msg);
 
 #define SKI_CLOSING_LEAST 8
+#define SKI_CHECK_LEAST   4
 
 #endif

@@ -41,6 +41,8 @@ struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *
     place->pe      = SKI_PLACE_UNKNOWN;
     place->moves   = 0;
     place->forward = NULL;
+    place->checks  = 0;
+    place->judged  = false;
     ski_list_init(&place->held);
     ski_directory_set(&all->directory, index, (uintptr_t)place | SKI_IS_PLACE);
     return place;
@@ -81,7 +83,7 @@ void ski_release_unknown(struct ski_collection *all)
     for (uint64_t i = 0; i <= all->directory.mask; i++) {
         struct ski_absent *place = place_of(all->directory.slot[i].value);
 
-        if (place && place->pe == SKI_PLACE_UNKNOWN)
+        if (place && (place->pe == SKI_PLACE_UNKNOWN || place->pe == SKI_PLACE_DELETED))
             release(all->self, place, all->self->pe);
     }
 }
@@ -89,7 +91,7 @@ void ski_release_unknown(struct ski_collection *all)
 static bool is_grave(const struct ski_collection *all, const struct ski_absent *place)
 {
     (void)all;
-    return place->pe == SKI_PLACE_DELETED;
+    return place->pe == SKI_PLACE_DELETED && !place->held.first;
 }
 
 /* What makes a way shorter, but need not be known: the home knows it. */
@@ -98,8 +100,9 @@ static bool is_hint(const struct ski_collection *all, const struct ski_absent *p
     return place->pe >= 0 && !place->held.first && ski_home(all, &place->index) != all->self->pe;
 }
 
-static void clear(struct ski_collection *all,
-                  bool (*which)(const struct ski_collection *all, const struct ski_absent *place))
+/* Takes places out; returns how many. */
+static size_t clear(struct ski_collection *all,
+                    bool (*which)(const struct ski_collection *all, const struct ski_absent *place))
 {
     struct ski_absent **found = ski_malloc(all->directory.count * sizeof(struct ski_absent *));
     size_t              count = 0;
@@ -110,21 +113,20 @@ static void clear(struct ski_collection *all,
         if (place && which(all, place))
             found[count++] = place;
     }
-    while (count > 0) {
-        ski_directory_set(&all->directory, &found[--count]->index, 0);
-        drop_place(all->self, found[count]);
+    for (size_t i = 0; i < count; i++) {
+        ski_directory_set(&all->directory, &found[i]->index, 0);
+        drop_place(all->self, found[i]);
     }
     free(found);
+    return count;
 }
 
 /* Forget who was deleted long ago, before it is more than who lives; and who is elsewhere,
  * which may be nowhere by now, and nobody would tell us. */
 static void forget_some(struct ski_collection *all)
 {
-    if (all->graves > GRAVES + all->members) {
-        clear(all, is_grave);
-        all->graves = 0;
-    }
+    if (all->graves > GRAVES + all->members)
+        all->graves -= (uint32_t)clear(all, is_grave);
     if (all->hints > HINTS + 4 * (uint64_t)all->members) {
         clear(all, is_hint);
         all->hints = 0;
@@ -206,9 +208,10 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
         return; /* it died there */
     all->graves += (uint32_t)(news->pe == SKI_PLACE_DELETED);
     all->graves -= (uint32_t)(place->pe == SKI_PLACE_DELETED);
-    known        = place->pe >= 0;
-    place->pe    = news->pe;
-    place->moves = news->moves;
+    known         = place->pe >= 0;
+    place->checks = news->pe >= 0 ? 0 : place->checks;
+    place->pe     = news->pe;
+    place->moves  = news->moves;
     all->directory.version++;
     if (known && news->pe >= 0)
         ski_forward_moved(all, place);
@@ -528,6 +531,8 @@ static struct ski_object *astray_at_home(struct ski_collection *all, const skua_
 
     if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND)
         return create_home_or_there(all, index, place, msg, flags);
+    if (gone && ski_insertion_awaited(all, place, msg))
+        return NULL;
     if (gone || (!all->open && all->kind != SKI_CHARES))
         undeliverable(all, index, msg, gone ? "was deleted" : "does not exist");
     keep(all, index, msg);
@@ -808,8 +813,8 @@ void ski_on_migrate(skua_msg *msg)
         ski_sections_came(object, at);
     left -= luggage.sections * SKI_ENROLLED_BYTES;
     ski_pup_unpack(all->class, object + 1, at, left);
+    ski_everyone_came(object, luggage.seen, msg->source); /* first: a report says what was heard */
     ski_reducing_came(object);
-    ski_everyone_came(object, luggage.seen, msg->source);
     if (ski_home(all, &index) != all->self->pe)
         tell(all, ski_home(all, &index), &index, &(struct news){all->self->pe, luggage.moves});
     ski_object_leave(object);
