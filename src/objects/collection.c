@@ -158,10 +158,28 @@ void ski_discard_held(struct ski_pe *self, struct ski_list *held)
     }
 }
 
+/* Whether a message is the runtime's own, and may well come after the end of its collection: an
+ * insertion right before the deletion, and what the runtime does by itself. */
+static bool may_be_late(const skua_msg *msg)
+{
+    switch (msg->handler) {
+    case SKI_HANDLER_INSERT:
+    case SKI_HANDLER_EVERYONE_CAME:
+    case SKI_HANDLER_LOCATED:
+    case SKI_HANDLER_PROBE:
+    case SKI_HANDLER_PROBED:
+    case SKI_HANDLER_CHECK:
+    case SKI_HANDLER_CHECKED:
+    case SKI_HANDLER_CLOSING: return true;
+    default: return false;
+    }
+}
+
 void ski_dropped(const struct ski_collection *all, skua_msg *msg)
 {
-    ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
-            msg->source, all->class->def.name);
+    if (!may_be_late(msg))
+        ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
+                msg->source, all->class->def.name);
     ski_discard(msg);
 }
 

@@ -128,7 +128,8 @@ static void begin(struct ski_collection *all, skua_msg *msg)
 {
     struct head *head = skua_msg_data(msg);
 
-    head->number = ++all->everyone.sent;
+    head->number         = ++all->everyone.sent;
+    all->everyone.ending = all->everyone.ending || head->entry == ORDER_END;
     if (SKI_UNLIKELY(head->parts))
         ski_parts_to_all(all->self, SKI_HANDLER_EVERYONE, msg);
     else
@@ -165,7 +166,8 @@ static void order(const char *call, skua_collection target, uint32_t entry, cons
 
 void ski_everyone_closed(struct ski_collection *all)
 {
-    begin(all, order_msg(all->id, ORDER_CLOSED, NULL, 0));
+    if (!all->everyone.ending)
+        begin(all, order_msg(all->id, ORDER_CLOSED, NULL, 0));
 }
 
 static void check_call(const char *call, skua_collection target, skua_entry entry)

@@ -33,6 +33,7 @@ struct ski_everyone {
     uint32_t        number;  /* of the last broadcast this PE has had     */
     uint32_t        sent;    /* at the root: of the last it has sent      */
     uint32_t        heard;   /* of the last that some element is known to have had */
+    bool            ending;  /* at the root: it has sent the order to end */
     uint32_t        on_way;  /* elements that left, not known to be there */
     struct ski_list kept;    /* broadcasts since then, and those in a loop over the members;
                                 never moved                               */
