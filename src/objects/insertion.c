@@ -8,8 +8,6 @@
 #include "core/tree.h"
 #include "objects/invoke.h"
 #include "objects/locate.h"
-#include "objects/number.h"
-#include "objects/total.h"
 
 /* ---- accounts --------------------------------------------------------------------------- */
 
@@ -26,12 +24,8 @@ struct ski_account ski_insertion_account(struct ski_collection *all)
 bool ski_insertion_account_right(const struct ski_collection *all,
                                  const struct ski_account    *account)
 {
-    uint32_t first = all->reducing.first;
-
-    if (account->pe == SKI_NO_ACCOUNT)
-        return true;
-    return (unsigned)account->pe < (unsigned)all->self->pes && all->kind == SKI_ARRAY &&
-           (ski_before(account->next, first) || account->next - first <= SKI_AHEAD);
+    return account->pe == SKI_NO_ACCOUNT ||
+           ((unsigned)account->pe < (unsigned)all->self->pes && all->kind == SKI_ARRAY);
 }
 
 void ski_insertion_arrived(struct ski_object *object, const struct ski_account *account)
