@@ -68,6 +68,8 @@ format:
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
+	@echo; echo "Skua is in $(PREFIX).  Where that is not where your system looks:"; \
+	  echo "  export PATH=$(PREFIX)/bin:\$$PATH PKG_CONFIG_PATH=$(PREFIX)/lib/pkgconfig"
 
 clean:
 	rm -rf build
