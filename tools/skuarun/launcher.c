@@ -364,9 +364,10 @@ enum { SIGNALS, INPUT, OUTPUT, ERRORS, REMOTES };
 static void fill(const struct launcher *l, struct pollfd *polls)
 {
     polls[SIGNALS] = (struct pollfd){.fd = l->watch.signals, .events = POLLIN};
-    polls[INPUT]   = (struct pollfd){.fd = l->hungry ? STDIN_FILENO : -1, .events = POLLIN};
-    polls[OUTPUT]  = outlet_poll(&l->out);
-    polls[ERRORS]  = outlet_poll(&l->errors);
+    polls[INPUT] =
+        (struct pollfd){.fd = l->hungry && l->ordered ? STDIN_FILENO : -1, .events = POLLIN};
+    polls[OUTPUT] = outlet_poll(&l->out);
+    polls[ERRORS] = outlet_poll(&l->errors);
     polls += REMOTES;
     for (const struct remote *r = l->remote; r < l->remote + l->remotes; r++) {
         *polls++ = (struct pollfd){.fd = r->channel.in, .events = POLLIN};
