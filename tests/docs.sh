@@ -68,7 +68,8 @@ for tool in skuarun "skua info" "skua bench" skuac; do
   [ "$page" = skuac ] && path=$build/translator/skuac
   # shellcheck disable=SC2086 # the second word is an argument
   run "$path" ${tool#"$page"} --help
-  for option in $(printf '%s\n' "$out" | grep -oE -- '(^|[ ,])--[a-z][-a-z]*' | tr -d ' ,' | sort -u); do
+  for option in $(printf '%s\n' "$out" | grep -oE -- '^ +(-[a-zA-Z], )?--[a-z][-a-z]*' |
+                 sed 's/.*--/--/' | grep -v -e '^--help$' -e '^--version$'); do
     ok "$tool $option is in its manual page" \
       sh -c 'sed "s/\\\\//g" "$1" | grep -qF -- "$2"' sh "$source/docs/man/$page.1" "$option"
   done
