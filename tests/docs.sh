@@ -61,4 +61,22 @@ for page in "$source"/*.md "$source"/docs/*/*.md; do
   done
 done
 
+# Every option that a tool tells of has its place in the manual page.
+for tool in skuarun "skua info" "skua bench" skuac; do
+  page=${tool%% *}
+  path=$build/tools/$page
+  [ "$page" = skuac ] && path=$build/translator/skuac
+  # shellcheck disable=SC2086 # the second word is an argument
+  run "$path" ${tool#"$page"} --help
+  for option in $(printf '%s\n' "$out" | grep -oE -- '^ +(-[a-zA-Z], )?--[a-z][-a-z]*' |
+                 sed 's/.*--/--/' | grep -v -e '^--help$' -e '^--version$'); do
+    ok "$tool $option is in its manual page" \
+      sh -c 'sed "s/\\\\//g" "$1" | grep -qF -- "$2"' sh "$source/docs/man/$page.1" "$option"
+  done
+done
+
+# A program is named by its path: no page tells a reader to run what PATH does not have.
+out=$(grep -nE 'skuarun( -[a-z]+ [^ ]+)* (hello|token|ring|fib|sort|jacobi|pi|halo|app)( |$)' "$source"/README.md "$source"/docs/guide/*.md || true)
+ok "programs in commands have a path" test -z "$out"
+
 tap_end

@@ -202,7 +202,7 @@ SKUA_API int skua_where(skua_ref ref);
 /* ---- invocation -------------------------------------------------------------- */
 
 /**
- * Let @p entry of an object run with @p msg, which is given away; never waits.  The
+ * Let @p entry of an object run with @p msg, which is given away; waits as skua_send() does.  The
  * message may have a priority.  Messages from one PE to one object at one priority run in
  * the order of sending as long as the object does not move.
  */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/topology.h"
 
 /* The processes here, their indices, and what follows from them. */
@@ -27,6 +28,16 @@ static void fill_in(struct ski_job *job, const struct ski_plan *plan)
         job->near += ski_job_pes_of(job, job->process[i].number);
     if (!ski_job_spread(job))
         job->near = ski_job_all(job); /* the hidden ones as well */
+}
+
+/* Sets from which use of the arena on senders are held back.  The arenas of processes that
+ * share a host but no memory divide it between them. */
+static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
+{
+    size_t arenas = job->one_host ? (size_t)job->processes / (size_t)job->here : 1;
+    size_t bytes  = ski_config.backpressure ? ski_config.backpressure : arena->bytes / 4 * 3;
+
+    ski_arena_set_pressure(arena, ski_config.backpressure ? bytes : bytes / arenas);
 }
 
 skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
@@ -65,6 +76,7 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
         ski_span_free(arena, memory);
         return status;
     }
+    job_set_pressure(arena, made);
     arena->root = made;
     *job        = made;
     return SKUA_OK;

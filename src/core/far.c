@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/backpressure.h"
 #include "core/bundle.h"
 #include "core/contact.h"
 #include "core/handler.h"
@@ -273,10 +274,36 @@ static void send_or_keep(struct ski_far *far, struct ski_contact *contact, struc
         keep(far, contact, msg);
 }
 
+/* Returns whether packets wait for room.  Those of a user thread wait for the scheduler first,
+ * which then finds out. */
+static bool far_lacks_room(const struct ski_pe *self, const struct ski_contact *contact)
+{
+    return contact->backlog.first && (contact->full || self->thread) && !contact->lost;
+}
+
+/* Tries to send what waits for a PE; in a user thread the scheduler does, meanwhile. */
+static bool far_waits(struct ski_pe *self, int pe, uint64_t *moved)
+{
+    struct ski_contact *contact = ski_contact_find(self->far, pe);
+
+    if (!self->thread)
+        ski_far_progress(self);
+    *moved = contact->sent;
+    return far_lacks_room(self, contact);
+}
+
+/* Returns whether the sender of a message for @p handler is to wait for @p contact. */
+static bool far_holds_back(struct ski_pe *self, const struct ski_contact *contact, uint32_t handler)
+{
+    return far_lacks_room(self, contact) && !self->far->progressing &&
+           ski_backpressure_sender(self, handler);
+}
+
 void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_far     *far     = self->far;
     struct ski_contact *contact = contact_with(far, pe);
+    uint32_t            handler = msg->handler;
     uint64_t            now     = 0; /* reading the clock takes as long as all the rest here */
 
     if (far->trust.since || is_in_row(far, contact) || contact->backlog.first)
@@ -297,6 +324,8 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     contact->sent_at = ski_ticks();
     ski_trust_out(&far->trust, contact->sent_at);
     ski_late_sent(self);
+    if (SKI_UNLIKELY(far_holds_back(self, contact, handler)))
+        ski_backpressure_wait(self, pe, far_waits);
 }
 
 /* Whether a packet for @p contact would be sent at once. */
@@ -339,10 +368,19 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 bool ski_far_progress(struct ski_pe *self)
 {
     struct ski_far *far = self->far;
+    bool            some;
 
     if (SKI_UNLIKELY(far->waiting != NULL))
         flush_all(far);
-    return here.driver->progress(far->port) > 0;
+    far->progressing++;
+    some = here.driver->progress(far->port) > 0;
+    far->progressing--;
+    return some;
+}
+
+bool ski_far_progressing(const struct ski_pe *self)
+{
+    return self->far->progressing > 0;
 }
 
 void ski_far_pass(struct ski_pe *self, bool progress)

@@ -99,11 +99,11 @@ static int check_arena(void)
 {
     struct ski_arena *arena;
     int               fd;
-    size_t            bytes = ski_config.arena_size ? ski_config.arena_size : (size_t)1 << 30;
+    size_t            bytes = ski_boot_arena_bytes();
 
     if (ski_arena_create(bytes, ski_config.arena_address, 0, &arena, &fd) != SKUA_OK)
         return 1;
-    printf("arena       can be mapped, at %p\n", (void *)arena);
+    printf("arena       %zu MiB, can be mapped at %p\n", bytes >> 20, (void *)arena);
     ski_arena_detach(arena);
     close(fd);
     return 0;
