@@ -56,7 +56,7 @@ static struct ski_known_region *add(struct ski_origin *origin, skua_gaddr at,
     struct ski_known_region **bucket = bucket_of(origin, at.pe, at.region.id);
     struct ski_known_region  *known  = ski_malloc(sizeof *known);
 
-    if (origin->known_count >= KNOWN_MOST && !origin->operations)
+    if (origin->known_count >= KNOWN_MOST && origin->outstanding.all == 0)
         ski_known_end(origin); /* begin anew: regions that are gone leave no word */
     origin->known_count++;
     *known         = (struct ski_known_region){.next  = *bucket,

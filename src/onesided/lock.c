@@ -115,7 +115,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
     if (!mine)
         ski_misuse("skua_unlock: lock %zu of PE %d is not taken", i, pe);
     /* What went by request must be there before the next one looks. */
-    if (ski_self && ski_origin_of(ski_self)->operations)
+    if (ski_self && ski_origin_of(ski_self)->outstanding.all > 0)
         skua_fence_all();
     lock->holder = NULL;
     /* Release: pairs with the acquire of the next one's exchange. */

@@ -57,7 +57,7 @@ skua_status_t skua_notify_add(skua_gaddr at, uint64_t value)
     if (SKI_UNLIKELY(value == 0))
         return SKUA_OK;
     if (SKI_UNLIKELY(!memory || !ski_calm() || (uintptr_t)memory % sizeof(skua_notify)))
-        return ski_notify_far(__func__, at, value);
+        return ski_notify_far(__func__, at, value, false);
     ski_notify_raise((skua_notify *)(void *)memory, at.pe, value);
     return SKUA_OK;
 }

@@ -61,8 +61,9 @@ struct ski_regions {
     struct ski_region *table; /* that of no region where requests are to be sent for all */
     uint32_t           mask;  /* places - 1 */
     int32_t            process;
-    _Atomic int32_t    busy; /* requests on the way from this process, and 1 if all
-                                operations are to be in strict order: no short cut */
+    _Atomic int32_t    busy; /* twice the requests on the way from this process to PEs of this
+                                host, and 1 if all operations are to be in strict order: no
+                                short cut */
 };
 
 extern struct ski_regions ski_regions __attribute__((visibility("hidden")));

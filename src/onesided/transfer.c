@@ -48,8 +48,8 @@ void ski_order_before(skua_order order, enum ski_verb verb, int pe)
     order = or_setting(order);
     if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && verb != SKI_PUT))
         return;
-    if (ski_self && ski_origin_of(ski_self)->operations)
-        skua_fence(pe); /* they went by request and may be overtaken */
+    if (ski_self && ski_origin_of(ski_self)->outstanding.all > 0)
+        ski_operations_fence(pe); /* they went by request and may be overtaken */
     /* Partial: our earlier stores before this one.  Strict: also loads, and
      * stores before loads.  They pair with whatever the others use to see it. */
     if (order == SKUA_ORDER_PARTIAL)
@@ -195,7 +195,7 @@ static void finish(const struct ski_transfer *t, const skua_ends *ends)
     if (!ends)
         return;
     if (notify_is_far(ends))
-        ski_notify_far(t->call, ends->notify, ends->notify_add ? ends->notify_add : 1);
+        ski_notify_far(t->call, ends->notify, ends->notify_add ? ends->notify_add : 1, true);
     ski_ends_there(t->call, ends, t->remote.pe, ski_caller_pe());
     complete(ends);
 }
@@ -265,9 +265,19 @@ static void order_behind(const struct ski_transfer *t, const skua_ends *ends,
 {
     if (!place->far || !ski_self)
         return;
-    if ((ski_comes_after(t, ends) && ski_operations_any(ski_self, t->remote.pe, true)) ||
-        (ski_order_of(ends) == SKUA_ORDER_STRICT && ski_operations_late(ski_self, t->remote.pe)))
-        skua_fence(t->remote.pe);
+    if ((ski_comes_after(t, ends) && ski_rma_any(ski_self, t->remote.pe)) ||
+        (ski_order_of(ends) == SKUA_ORDER_STRICT && ski_deferred_any(ski_self, t->remote.pe)))
+        ski_operations_fence(t->remote.pe);
+}
+
+static skua_status_t by_request(const struct ski_transfer *t, const struct ski_place *place,
+                                const skua_ends *ends, bool blocking)
+{
+    order_behind(t, ends, place);
+    /* Requests to a PE are served in the order of sending; what we did by
+     * ourselves is done, and the message carries it (or a full fence does). */
+    ski_fence(memory_order_seq_cst);
+    return ski_request_transfer(t, place, ends, blocking);
 }
 
 static skua_status_t move(const struct ski_transfer *t, const struct ski_place *place,
@@ -287,13 +297,8 @@ static skua_status_t move(const struct ski_transfer *t, const struct ski_place *
         status = ski_rma_transfer(t, place, ends, blocking);
     if (place->far && status != SKUA_ERR_UNSUPPORTED)
         return status;
-    if (status == SKUA_ERR_UNSUPPORTED) {
-        order_behind(t, ends, place);
-        /* Requests to a PE are served in the order of sending; what we did by
-         * ourselves is done, and the message carries it (or a full fence does). */
-        ski_fence(memory_order_seq_cst);
-        return ski_request_transfer(t, place, ends, blocking);
-    }
+    if (status == SKUA_ERR_UNSUPPORTED)
+        return by_request(t, place, ends, blocking);
     if (status == SKUA_OK)
         finish(t, ends);
     return status;
@@ -376,7 +381,7 @@ static skua_status_t perform(struct ski_transfer *t, const skua_ends *ends, bool
     return status;
 }
 
-skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value)
+skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value, bool blocking)
 {
     struct ski_transfer t    = {.call = call, .verb = SKI_PUT, .remote = at};
     skua_ends           ends = {.notify = at, .notify_add = value};
@@ -387,13 +392,14 @@ skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value)
         status = ski_locate(call, at, 0, 0, &place);
     if (status != SKUA_OK)
         return status;
-    ski_order_before(SKUA_ORDER_PARTIAL, SKI_PUT, at.pe);
-    if (ski_config.direct && ski_place_direct(&place))
+    if (ski_config.direct && ski_place_direct(&place)) {
+        ski_order_before(SKUA_ORDER_PARTIAL, SKI_PUT, at.pe);
         ski_ends_there(call, &ends, at.pe, ski_caller_pe());
-    else
-        status = ski_request_transfer(&t, &place, &ends, true);
+    } else {
+        status = by_request(&t, &place, &ends, blocking);
+    }
     ski_place_drop(&place);
-    return status;
+    return status == SKUA_PENDING ? SKUA_OK : status;
 }
 
 /* ---- calls ------------------------------------------------------------------- */
