@@ -95,20 +95,21 @@ static skua_status_t serve_update(struct ski_request *request, const struct ski_
 {
     skua_update update = {
         {request->op}, (skua_type)request->type, request->scaled ? request->scale : NULL};
-    size_t          element = 1;
-    ski_update_fn   fn      = ski_update_function(&update, &element);
-    struct ski_hold hold    = {NULL};
-    char           *data    = ski_data_of(request);
+    size_t           element = 1;
+    ski_update_fn    fn      = ski_update_function(&update, &element);
+    struct ski_holds holds;
+    char            *data = ski_data_of(request);
 
     if (!fn || !are_elements(request, place, element))
         return SKUA_ERR_INVAL;
+    ski_holds_begin(&holds);
     for (uint64_t i = 0; i < request->pieces; i++) {
         const struct ski_piece *piece = &ski_pieces_of(request)[i];
-        ski_update_run(&hold, place->process, place->memory + piece->remote, data, piece->bytes, fn,
-                       element, update.scale);
+        ski_update_scattered(&holds, place->process, place->memory + piece->remote, data,
+                             piece->bytes, fn, element, update.scale);
         data += piece->bytes;
     }
-    ski_hold_end(&hold);
+    ski_holds_end(&holds);
     return SKUA_OK;
 }
 

@@ -60,27 +60,66 @@ void ski_order_before(skua_order order, enum ski_verb verb, int pe)
 
 /* ---- on memory that we reach ------------------------------------------------ */
 
-static inline void update_run(const struct ski_transfer *t, const struct ski_place *place,
-                              struct ski_hold *hold, const struct ski_run *run)
+static void update_runs(const struct ski_transfer *t, const struct ski_place *place)
 {
-    ski_update_run(hold, place->process, place->memory + run->remote, run->local, run->bytes, t->fn,
-                   t->element, t->update->scale);
+    struct ski_hold hold = {NULL};
+    struct ski_runs runs;
+    struct ski_run  run;
+
+    ski_runs_begin(&runs, &t->shape);
+    while (ski_runs_next(&runs, &run))
+        ski_update_run(&hold, place->process, place->memory + run.remote, run.local, run.bytes,
+                       t->fn, t->element, t->update->scale);
+    ski_hold_end(&hold);
+}
+
+static void update_list(const struct ski_transfer *t, const struct ski_place *place)
+{
+    struct ski_holds holds;
+    struct ski_runs  runs;
+    struct ski_run   run;
+
+    ski_holds_begin(&holds);
+    ski_runs_begin(&runs, &t->shape);
+    while (ski_runs_next(&runs, &run))
+        ski_update_scattered(&holds, place->process, place->memory + run.remote, run.local,
+                             run.bytes, t->fn, t->element, t->update->scale);
+    ski_holds_end(&holds);
+}
+
+/* A list of single elements: no more is done for each than has to be. */
+static void update_elements(const struct ski_transfer *t, const struct ski_place *place)
+{
+    const skua_indexed *list = t->shape.indexed;
+    struct ski_holds    holds;
+
+    ski_holds_begin(&holds);
+    for (size_t i = 0; i < t->shape.count; i++) {
+        if (i % SKI_HOLDS_WORK == 0)
+            ski_holds_end(&holds);
+        ski_update_element(&holds, place->process, place->memory + list->remote[i],
+                           t->shape.local +
+                               (list->local ? list->local[i] : (ptrdiff_t)(i * t->element)),
+                           t->fn, t->update->scale);
+    }
+    ski_holds_end(&holds);
 }
 
 static void update_here(const struct ski_transfer *t, const struct ski_place *place)
 {
     struct ski_hold hold = {NULL};
-    struct ski_run  run  = {t->shape.local, 0, t->shape.bytes};
-    struct ski_runs runs;
 
-    if (t->shape.kind == SKI_CONTIGUOUS) { /* no need to walk */
-        update_run(t, place, &hold, &run);
-    } else {
-        ski_runs_begin(&runs, &t->shape);
-        while (ski_runs_next(&runs, &run))
-            update_run(t, place, &hold, &run);
+    if (t->shape.kind == SKI_STRIDED) {
+        update_runs(t, place);
+    } else if (t->shape.kind == SKI_INDEXED && t->shape.bytes == t->element) {
+        update_elements(t, place);
+    } else if (t->shape.kind != SKI_CONTIGUOUS) {
+        update_list(t, place);
+    } else { /* no need to walk */
+        ski_update_run(&hold, place->process, place->memory, t->shape.local, t->shape.bytes, t->fn,
+                       t->element, t->update->scale);
+        ski_hold_end(&hold);
     }
-    ski_hold_end(&hold);
 }
 
 void ski_transfer_here(const struct ski_transfer *t, const struct ski_place *place)
