@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/wait.h"
+#include "onesided/table.h"
 
 /* ---- accounting ------------------------------------------------------------------------- */
 
@@ -70,11 +71,13 @@ struct ski_operation *ski_operation_begin(struct ski_pe *self, const struct ski_
 /* The target has said more about it in its own log. */
 static SKI_COLD void operation_refused(const struct ski_operation *operation)
 {
+    char text[SKI_REGION_TEXT];
+
     if (operation->call)
-        (void)ski_refuse(operation->status,
-                         "%s: PE %d refused it, at offset %llu of region %#x: %s", operation->call,
-                         operation->remote.pe, (unsigned long long)operation->remote.offset,
-                         operation->remote.region.id, skua_status_str(operation->status));
+        (void)ski_refuse(
+            operation->status, "%s: PE %d refused it, at offset %llu of %s: %s", operation->call,
+            operation->remote.pe, (unsigned long long)operation->remote.offset,
+            ski_region_text(operation->remote.region.id, text), skua_status_str(operation->status));
 }
 
 void ski_operation_end(struct ski_pe *self, struct ski_operation *operation)

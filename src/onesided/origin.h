@@ -53,6 +53,13 @@ static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)
 
 struct ski_job *ski_origin_job(void);
 
+/** Whether a message may have @p bytes of data that are copied from @p data: the arena, which it is
+ *  in, is larger, and there are data. */
+static inline bool ski_is_message(const void *data, size_t bytes)
+{
+    return bytes == 0 || (data && ski_origin_job() && bytes < ski_origin_job()->arena->bytes);
+}
+
 /** Who serves the memory of @p pe for others: itself, or the helper of its process. */
 static inline int ski_server(const struct ski_job *job, int pe)
 {

@@ -120,7 +120,7 @@ struct ski_place {
 
 /** Find @p lo to @p hi bytes from @p at, for @p call.  If the region counts
  *  operations this is one until ski_place_drop().  SKUA_ERR_REGION or
- *  SKUA_ERR_RANGE, logged. */
+ *  SKUA_ERR_RANGE, logged unless @p call is NULL. */
 skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                          struct ski_place *place);
 

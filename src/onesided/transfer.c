@@ -156,6 +156,9 @@ static skua_status_t check_ends(const char *call, const skua_ends *ends, int pe)
         (ends->signal.id < SKI_HANDLERS || ends->signal.id >= ski_handlers.count))
         return ski_refuse(SKUA_ERR_INVAL, "%s: handler %u was never registered", call,
                           ends->signal.id);
+    if (ends->signal.id && !ski_is_message(ends->signal_data, ends->signal_bytes))
+        return ski_refuse(SKUA_ERR_INVAL, "%s: a signal of %zu bytes at %p is no message", call,
+                          ends->signal_bytes, ends->signal_data);
     if (!wants_notify(ends))
         return SKUA_OK;
     if (ends->notify.pe != pe)
@@ -210,7 +213,7 @@ static bool notify_is_far(const skua_ends *ends)
     bool             far;
 
     if (!wants_notify(ends) ||
-        ski_locate(__func__, ends->notify, 0, sizeof(skua_notify), &place) != SKUA_OK)
+        ski_locate(NULL, ends->notify, 0, sizeof(skua_notify), &place) != SKUA_OK)
         return false;
     far = !ski_place_direct(&place);
     ski_place_drop(&place);
