@@ -156,9 +156,9 @@ SKUA_API void skua_channel_put(skua_sender *sender);
 SKUA_API void skua_channel_put_from(skua_sender *sender, const void *at);
 
 /** Whether the puts of @p sender are locally complete, so that their memory may change: the data
- *  have left it or, if they were lent, the receiver is ready again.  That is no word of their
- *  arrival.  Without any put: true.  On the PE's own stack a message may be delivered before false
- *  is returned. */
+ *  have left it or, if they were lent, the receiver is ready again (which it never is if it deletes
+ *  the channel instead).  That is no word of their arrival.  Without any put: true.  On the PE's
+ * own stack a message may be delivered before false is returned. */
 SKUA_API bool skua_channel_put_test(skua_sender *sender);
 
 /** Wait until the puts of @p sender are locally complete; false: the job ends, and the memory may

@@ -157,8 +157,6 @@ static void drop_part(struct ski_pe *self, const void *part)
 
 static void drop(struct ski_pe *self, struct ski_channel *channel)
 {
-    if (channel->lent)
-        ski_lent_return(channel->lent);
     channel->key   = 0;
     *channel->link = channel->next;
     if (channel->next)
@@ -331,16 +329,6 @@ static SKI_COLD void help(struct ski_pe *self, struct ski_together *all)
     ski_together_help(all);
 }
 
-/* The channel of a doorbell was deleted. */
-static SKI_COLD void ring_for_none(struct ski_pe *self, const struct ski_cell *cell)
-{
-    struct ski_lent *lent = cell->bytes == SKI_BELL(SKI_CHANNEL_LENT) ? cell->message : NULL;
-
-    ski_pe_rung(self);
-    if (lent)
-        ski_lent_return(lent);
-}
-
 /* The doorbell that is next in the inbox: self->ring. */
 static void ring(struct ski_pe *self)
 {
@@ -351,7 +339,7 @@ static void ring(struct ski_pe *self)
     memcpy(&key, &cell->source, sizeof key);
     channel = ski_channel_at(self->pool.arena, key);
     if (SKI_UNLIKELY(channel->key != key)) {
-        ring_for_none(self, cell);
+        ski_pe_rung(self);
         return;
     }
     if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_HELP))) {
@@ -420,11 +408,8 @@ static void ring_own(struct ski_pe *self)
     self->queue.pushed++;
     self->queue.popped++;
     channel = ski_channel_at(self->pool.arena, bell.key);
-    if (SKI_UNLIKELY(channel->key != bell.key)) {
-        if (bell.lent)
-            ski_lent_return(bell.lent);
+    if (SKI_UNLIKELY(channel->key != bell.key))
         return;
-    }
     channel->lent = bell.lent;
     has_arrived(self, channel);
 }
@@ -471,28 +456,6 @@ static void wrong_size(const struct ski_channel *channel, int source,
                (unsigned long long)head->bytes, channel->bytes);
 }
 
-/* What was lent to a channel that does not exist any more, or NULL. */
-static struct ski_lent *lent_in_vain(const skua_msg *msg, const struct ski_channel_head *head)
-{
-    return head->kind == SKI_CHANNEL_LENT && msg->bytes == sizeof *head + sizeof(void *) &&
-                   ski_job_index(ski_self->job, msg->source) >= 0
-               ? *(struct ski_lent *const *)(head + 1)
-               : NULL;
-}
-
-/* A put for a channel that does not exist.  A sender of this host knows, or has deleted it. */
-static SKI_COLD void put_for_none(struct ski_pe *self, skua_msg *msg)
-{
-    const struct ski_channel_head *head = skua_msg_data(msg);
-    struct ski_lent               *lent = lent_in_vain(msg, head);
-
-    if (lent)
-        ski_lent_return(lent);
-    if (ski_job_index(self->job, msg->source) < 0)
-        ski_channel_none(self, msg->source, head);
-    skua_msg_free(msg);
-}
-
 /* A put for a channel of ours. */
 static void on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
@@ -524,11 +487,12 @@ static void on_one(struct ski_pe *self, skua_msg *msg, struct ski_channel *chann
         }
         break;
     default:
-        if (channel)
+        if (channel) {
             on_put(self, msg, channel);
-        else
-            put_for_none(self, msg);
-        return;
+            return;
+        }
+        if (ski_job_index(self->job, msg->source) < 0) /* others have seen that it is gone */
+            ski_channel_none(self, msg->source, head);
     }
     skua_msg_free(msg);
 }

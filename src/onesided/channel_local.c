@@ -8,9 +8,11 @@
  *     driver says that it is done with them.  It says so in the middle of its own work, where
  *     nothing of the program may run: what is to take place is put into a list, and a message to
  *     this PE, which carries nothing, lets it take place.
- *   - Data that are lent (channel_lend.c) are read until the receiver marks the channel, or deletes
- *     it.  The receiver then raises lent->returned, a notification in the sender's memory of the
- *     arena (notify.h): it sends a message only if the sender waits.
+ *   - Data that are lent (channel_lend.c) are read until the receiver marks the channel.  It then
+ *     raises lent->returned, a notification in the sender's memory of the arena (notify.h): it
+ *     sends a message only if the sender waits.  A receiver that deletes the channel instead does
+ *     not touch that memory, which may be gone: a sender may have closed a channel whose end it
+ *     knows of.
  *
  * The sender counts what it has begun, in `sending` and `lendings`; asking costs nothing where the
  * data were copied.

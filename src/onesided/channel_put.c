@@ -19,7 +19,6 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "onesided/origin.h"
-#include "onesided/origin.h"
 #include "transport/driver.h"
 
 #define SPLIT_LEAST 8192 /* data from here on are sent to other hosts from where they are */
