@@ -14,7 +14,7 @@ CONFIG(arena_address, address, "auto",  "Where every process of the job maps the
 CONFIG(arena_keep,    autobytes, "auto",  "Memory of freed blocks that stays with the arena for reuse; what is beyond goes back to the system. auto: 64m, and more once the program takes again what went back, up to a quarter of the host's memory.")
 CONFIG(arena_size,    autobytes, "auto",  "Address range of the arena, which bounds what the PEs of a host can allocate; auto is three quarters of the memory that the host and its control groups allow.")
 CONFIG(attach,        flag,    "1",     "Reach the memory of other processes that lies outside of the arena through the system (cross-memory attach); 0 sends requests instead.")
-CONFIG(backtrace,     flag,    "0",     "Say where a PE that died was executing.")
+CONFIG(backtrace,     flag,    "0",     "Say where a PE that died was executing, and in errors the source line that made a region.")
 CONFIG(backpressure,  autobytes, "auto", "Use of the arena from which on senders to a PE that runs behind wait for it; auto is three quarters of the arena, divided by the number of arenas on the host.")
 CONFIG(boot,          text,    "auto",  "Who says which processes are the job: auto looks at what started the program; mpi asks MPI, under any mpiexec.")
 CONFIG(channels,      channels, "auto", "How puts on channels go: auto, the best way that there is; message, in messages, as between hosts.")
