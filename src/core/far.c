@@ -421,10 +421,11 @@ static skua_status_t open_port(struct ski_far *far, int pe)
         return ski_refuse(status, "PE %d cannot use the network through %s: %s", pe,
                           here.driver->name, ski_far_reason(status));
     far->wait_fd = here.driver->wait_fd(far->port);
-    far->bell =
-        far->wait_fd < 0 ? -1 : ski_bell_open(here.boot->job, ski_job_index(here.boot->job, pe));
-    far->room  = 16;
-    far->table = ski_calloc(far->room, sizeof *far->table);
+    far->bell    = far->wait_fd < 0
+                       ? -1
+                       : ski_bell_open(here.boot->job->host, ski_job_index(here.boot->job, pe));
+    far->room    = 16;
+    far->table   = ski_calloc(far->room, sizeof *far->table);
     return far->wait_fd >= 0 && far->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
 }
 
