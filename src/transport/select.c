@@ -60,6 +60,16 @@ static bool is_wanted(const char *name)
            (strncmp(name, wanted, n) == 0 && (name[n] == '\0' || name[n] == '-'));
 }
 
+/* Whether it protects packets as the setting asks for; else net->why() says so. */
+static bool is_secure(const struct ski_driver *driver, const struct ski_net *net)
+{
+    if (driver->seals || net->security == SKI_SECURITY_JOB)
+        return true;
+    snprintf(net->why(), SKI_WHY_MOST, "it cannot do SKUA_SECURITY=%s, which tcp can",
+             ski_security_name(net->security));
+    return false;
+}
+
 const struct ski_driver *ski_driver_select(struct ski_net *net)
 {
     char   tried[SKI_CANDIDATES * (SKI_WHY_MOST + 32)] = "";
@@ -74,7 +84,7 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
             continue;
         net->why()[0] = '\0';
         driver        = ski_driver_load(name, net->why(), SKI_WHY_MOST);
-        if (driver && driver->start(net) == SKUA_OK)
+        if (driver && is_secure(driver, net) && driver->start(net) == SKUA_OK)
             return driver;
         n += (size_t)snprintf(tried + n, sizeof tried - n, "%s%s: %s", n ? "; " : "", name,
                               net->why());
