@@ -33,7 +33,7 @@ static void fill_in(struct ski_job *job, const struct ski_plan *plan)
 }
 
 /* The CPU of each PE here. */
-static skua_status_t place_pes(struct ski_job *job, const struct ski_plan *plan)
+static skua_status_t job_place_pes(struct ski_job *job, const struct ski_plan *plan)
 {
     if (!plan->cpu)
         return ski_topology_place(plan->pin, job->pes_here, job->cpu);
@@ -43,14 +43,14 @@ static skua_status_t place_pes(struct ski_job *job, const struct ski_plan *plan)
 
 /* Core dumps are kept, and sent to others: the secret is not in them.  (A process stays dumpable:
  * its peers on the host read and write its memory, which the kernel allows on the same terms.) */
-static void hide_secret(const struct ski_job *job)
+static void job_hide_secret(const struct ski_job *job)
 {
     if (job->secret)
         madvise(job->secret, SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it as it was */
 }
 
 /* The secret lies in a span of its own, so that its pages hold nothing that a core dump misses. */
-static skua_status_t make_secret(struct ski_job *job, const uint64_t secret[2])
+static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[2])
 {
     void         *memory;
     skua_status_t status = ski_span_alloc(job->arena, SECRET_BYTES, SKI_UNIT_LARGE, &memory);
@@ -58,7 +58,7 @@ static skua_status_t make_secret(struct ski_job *job, const uint64_t secret[2])
     if (status != SKUA_OK)
         return status;
     job->secret = memcpy(memory, secret, 2 * sizeof *secret);
-    hide_secret(job);
+    job_hide_secret(job);
     return SKUA_OK;
 }
 
@@ -89,9 +89,9 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
     made->place           = made->cpu + cpus;
     fill_in(made, plan);
-    status = place_pes(made, plan);
+    status = job_place_pes(made, plan);
     if (status == SKUA_OK && ski_job_spread(made))
-        status = make_secret(made, plan->secret);
+        status = job_make_secret(made, plan->secret);
     if (status != SKUA_OK) {
         ski_span_free(arena, memory);
         return status;
@@ -109,7 +109,7 @@ struct ski_job *ski_job_of(struct ski_arena *arena)
         return NULL;
     if (job->secret && !ski_arena_contains(arena, job->secret))
         return NULL;
-    hide_secret(job);
+    job_hide_secret(job);
     return job;
 }
 

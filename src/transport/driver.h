@@ -123,7 +123,7 @@ enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWA
 struct ski_driver {
     unsigned    version; /* SKI_DRIVER_VERSION */
     const char *name;    /* "tcp", "ucx", "ofi", "mpi" */
-    bool        seals;   /* it does what net->security asks for, beyond SKI_SECURITY_JOB */
+    bool        seals;   /* it does what net->security asks for; else seal.h does, above it */
 
     /* -- the process, mandatory ------------------------------------------------ */
 

@@ -122,6 +122,7 @@ int main(int argc, char **argv)
         printf("1..0 # skip: %s: %s\n", argv[1], net.why());
         return 77;
     }
+    driver = ski_driver_secured(driver, &net);
     printf("# %s\n", driver->describe());
     if (is_asked("bench"))
         bench();

@@ -68,7 +68,7 @@ static int accept_one(struct ski_port *port, int door)
 
 /* ---- proofs --------------------------------------------------------------------------- */
 
-static struct ski_said said_on(const struct ski_link *link, enum ski_role role)
+static struct ski_said greet_said(const struct ski_link *link, enum ski_role role)
 {
     const struct ski_hello *hello = &link->hello;
     const uint64_t         *other = link->answer.nonce;
@@ -80,9 +80,9 @@ static struct ski_said said_on(const struct ski_link *link, enum ski_role role)
                              .nonce    = {hello->nonce[0], hello->nonce[1], other[0], other[1]}};
 }
 
-static bool prove(const struct ski_link *link, enum ski_role role, uint64_t proof[2])
+static bool greet_prove(const struct ski_link *link, enum ski_role role, uint64_t proof[2])
 {
-    struct ski_said said = said_on(link, role);
+    struct ski_said said = greet_said(link, role);
 
     return ski_tcp.net->prove((const uint64_t *)(const void *)&said, SKI_SAID_WORDS, proof);
 }
@@ -92,18 +92,18 @@ static bool is_proven(const struct ski_link *link, enum ski_role role, const uin
 {
     uint64_t right[2];
 
-    return prove(link, role, right) && ((right[0] ^ proof[0]) | (right[1] ^ proof[1])) == 0;
+    return greet_prove(link, role, right) && ((right[0] ^ proof[0]) | (right[1] ^ proof[1])) == 0;
 }
 
-static bool is_random(uint64_t nonce[2])
+static bool greet_nonce(uint64_t nonce[2])
 {
     return getrandom(nonce, 2 * sizeof *nonce, 0) == 2 * sizeof *nonce;
 }
 
 /* Where the setting asks for records: those of this link, whose keys no other link has. */
-static bool make_records(struct ski_link *link)
+static bool greet_records(struct ski_link *link)
 {
-    struct ski_said        said     = said_on(link, SKI_ROLE_KEYS);
+    struct ski_said        said     = greet_said(link, SKI_ROLE_KEYS);
     const struct ski_net  *net      = ski_tcp.net;
     struct ski_record_keys keys[2]  = {0}; /* of the side that begins, and of the other */
     bool                   encrypts = net->security == SKI_SECURITY_ENCRYPT;
@@ -118,7 +118,7 @@ static bool make_records(struct ski_link *link)
 }
 
 /* What is said before a link is open is little: there is room for it. */
-static bool say(const struct ski_link *link, const void *what, size_t bytes)
+static bool greet_say(const struct ski_link *link, const void *what, size_t bytes)
 {
     return send(link->source.fd, what, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
@@ -173,7 +173,7 @@ static bool greet(struct ski_link *link)
     link->state = SKI_LINK_GREETING;
     link->hear  = ski_tcp_hear_greeting;
     ski_tcp_ask_for_room(link, false);
-    return is_random(link->hello.nonce) && say(link, &link->hello, sizeof link->hello);
+    return greet_nonce(link->hello.nonce) && greet_say(link, &link->hello, sizeof link->hello);
 }
 
 /* The other side does not wait long for a hello, and we may compute before the next
@@ -392,14 +392,14 @@ bool ski_tcp_accept(struct ski_port *port, int door)
 
 /* ---- what happens at them -------------------------------------------------------------- */
 
-static void refuse(struct ski_link *link, const char *why)
+static void greet_refuse(struct ski_link *link, const char *why)
 {
     complain(link, why);
     ski_tcp_give_up(link, 0);
 }
 
 /* What is wrong with a hello: NULL, or what it does not do. */
-static const char *check_hello(const struct ski_link *link)
+static const char *greet_check_hello(const struct ski_link *link)
 {
     const struct ski_hello *hello = &link->hello;
 
@@ -414,14 +414,15 @@ static const char *check_hello(const struct ski_link *link)
  * when its place is needed. */
 static void take_hello(struct ski_link *link)
 {
-    const char *wrong = check_hello(link);
+    const char *wrong = greet_check_hello(link);
 
     if (wrong) {
-        refuse(link, wrong);
+        greet_refuse(link, wrong);
         return;
     }
-    if (!is_random(link->answer.nonce) || !prove(link, SKI_ROLE_ANSWERS, link->answer.proof) ||
-        !make_records(link) || !say(link, &link->answer, sizeof link->answer)) {
+    if (!greet_nonce(link->answer.nonce) ||
+        !greet_prove(link, SKI_ROLE_ANSWERS, link->answer.proof) || !greet_records(link) ||
+        !greet_say(link, &link->answer, sizeof link->answer)) {
         ski_tcp_give_up(link, 0);
         return;
     }
@@ -432,7 +433,7 @@ static void take_hello(struct ski_link *link)
 static void take_proof(struct ski_link *link)
 {
     if (!is_proven(link, SKI_ROLE_BEGINS, link->proof)) {
-        refuse(link, "know the secret of the job");
+        greet_refuse(link, "know the secret of the job");
         return;
     }
     link->pe = link->hello.from;
@@ -446,7 +447,8 @@ static void take_answer(struct ski_link *link)
     uint64_t proof[2];
 
     if (is_proven(link, SKI_ROLE_ANSWERS, link->answer.proof) &&
-        prove(link, SKI_ROLE_BEGINS, proof) && make_records(link) && say(link, proof, sizeof proof))
+        greet_prove(link, SKI_ROLE_BEGINS, proof) && greet_records(link) &&
+        greet_say(link, proof, sizeof proof))
         open_link(link);
     else
         ski_tcp_give_up(link, 0); /* that is somebody else */

@@ -71,7 +71,7 @@ struct ski_peer *ski_tcp_peer(const struct ski_port *port, int pe)
 }
 
 /* Of a link that is over. */
-static bool hear_nothing(struct ski_link *link)
+static bool link_hear_nothing(struct ski_link *link)
 {
     (void)link;
     return false;
@@ -97,7 +97,7 @@ void ski_tcp_close_link(struct ski_link *link)
     if (link->state == SKI_LINK_OPEN)
         shutdown(link->source.fd, SHUT_RDWR);
     link->state = SKI_LINK_OVER;
-    link->hear  = hear_nothing;
+    link->hear  = link_hear_nothing;
     close(link->source.fd);
     ski_stream_close(&link->in);
     ski_tcp_shut_doors(port, false); /* there is room for another */
@@ -206,7 +206,7 @@ static void confirm_end(struct ski_link *link)
 }
 
 /* After @p n bytes, or none, have come, which made @p sense or not. */
-static inline bool heard(struct ski_link *link, ssize_t n, bool sense, const char *nonsense)
+static inline bool link_heard(struct ski_link *link, ssize_t n, bool sense, const char *nonsense)
 {
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
@@ -225,10 +225,10 @@ bool ski_tcp_hear_packets(struct ski_link *link)
     bool    sense = true;
     ssize_t n     = receive(link, &sense);
 
-    return heard(link, n, sense, "what it sent makes no sense");
+    return link_heard(link, n, sense, "what it sent makes no sense");
 }
 
-static bool take_stream(void *stream, const char *data, size_t bytes)
+static bool link_take_stream(void *stream, const char *data, size_t bytes)
 {
     return ski_stream_take(stream, data, bytes);
 }
@@ -242,11 +242,12 @@ bool ski_tcp_hear_records(struct ski_link *link)
 
     if (n > 0) {
         r->have += (size_t)n;
-        sense = ski_records_open(r, take_stream, &link->in);
+        sense = ski_records_open(r, link_take_stream, &link->in);
     }
-    return heard(link, n, sense,
-                 "what came is not what it sent: bytes were changed, left out, repeated or put in "
-                 "on the way");
+    return link_heard(
+        link, n, sense,
+        "what came is not what it sent: bytes were changed, left out, repeated or put in "
+        "on the way");
 }
 
 /* Looks at one link. */

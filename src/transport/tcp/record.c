@@ -18,8 +18,8 @@ _Static_assert(sizeof(struct record_head) == SKI_RECORD_HEAD, "as on the way");
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-static bool way_begin(struct ski_record_way *way, const struct ski_crypto *crypto, bool encrypts,
-                      struct ski_record_keys *keys)
+static bool record_way_begin(struct ski_record_way *way, const struct ski_crypto *crypto,
+                             bool encrypts, struct ski_record_keys *keys)
 {
     way->keys   = *keys;
     way->cipher = crypto->make(keys->key, encrypts);
@@ -38,7 +38,8 @@ struct ski_records *ski_records_make(const struct ski_crypto *crypto, bool encry
     r->crypto = crypto;
     r->came   = malloc(SKI_RECORD_ROOM);
     r->goes   = malloc(SKI_RECORD_SIZE);
-    if (way_begin(&r->in, crypto, encrypts, in) & way_begin(&r->out, crypto, encrypts, out) &&
+    if (record_way_begin(&r->in, crypto, encrypts, in) &
+            record_way_begin(&r->out, crypto, encrypts, out) &&
         r->came && r->goes)
         return r;
     ski_records_drop(r);
@@ -60,7 +61,7 @@ void ski_records_drop(struct ski_records *r)
 /* ---- records ---------------------------------------------------------------------------- */
 
 /* The head of the next record: without the keys no other length has a right one. */
-static struct record_head make_head(const struct ski_record_way *way, size_t bytes)
+static struct record_head record_make_head(const struct ski_record_way *way, size_t bytes)
 {
     const uint64_t words[] = {way->number, bytes};
     uint64_t       hash    = ski_siphash(way->keys.check, words, 2);
@@ -69,7 +70,7 @@ static struct record_head make_head(const struct ski_record_way *way, size_t byt
 }
 
 /* The nonce of the next record, which no other record of this key has. */
-static void next_nonce(struct ski_record_way *way, unsigned char nonce[SKI_CRYPTO_NONCE])
+static void record_nonce(struct ski_record_way *way, unsigned char nonce[SKI_CRYPTO_NONCE])
 {
     uint64_t last;
 
@@ -80,7 +81,8 @@ static void next_nonce(struct ski_record_way *way, unsigned char nonce[SKI_CRYPT
 }
 
 /* The first bytes of @p part, as many as fit in a record: their number, and their parts. */
-static size_t choose(const struct iovec *part, size_t parts, struct iovec *chosen, size_t *count)
+static size_t record_choose(const struct iovec *part, size_t parts, struct iovec *chosen,
+                            size_t *count)
 {
     size_t room = SKI_RECORD_MOST;
 
@@ -98,12 +100,12 @@ bool ski_records_seal(struct ski_records *r, const struct iovec *part, size_t pa
 {
     struct iovec       chosen[PARTS];
     unsigned char      nonce[SKI_CRYPTO_NONCE];
-    size_t             count, bytes = choose(part, parts, chosen, &count);
-    struct record_head head = make_head(&r->out, bytes);
+    size_t             count, bytes = record_choose(part, parts, chosen, &count);
+    struct record_head head = record_make_head(&r->out, bytes);
 
     assert(bytes > 0 && !ski_records_wait(r));
     memcpy(r->goes, &head, sizeof head);
-    next_nonce(&r->out, nonce);
+    record_nonce(&r->out, nonce);
     if (!r->crypto->seal(r->out.cipher, nonce, chosen, count, r->goes + SKI_RECORD_HEAD,
                          r->goes + SKI_RECORD_HEAD + bytes))
         return false;
@@ -115,7 +117,8 @@ bool ski_records_seal(struct ski_records *r, const struct iovec *part, size_t pa
 
 /* The bytes of the record that begins at @p at, if its head is there and as it should be; 0: there
  * is too little of it. */
-static bool read_head(const struct ski_records *r, const char *at, size_t have, size_t *bytes)
+static bool record_read_head(const struct ski_records *r, const char *at, size_t have,
+                             size_t *bytes)
 {
     struct record_head head, right;
 
@@ -123,7 +126,7 @@ static bool read_head(const struct ski_records *r, const char *at, size_t have, 
     if (have < sizeof head)
         return true;
     memcpy(&head, at, sizeof head);
-    right  = make_head(&r->in, head.bytes);
+    right  = record_make_head(&r->in, head.bytes);
     *bytes = head.bytes;
     return head.check == right.check && head.bytes > 0 && head.bytes <= SKI_RECORD_MOST;
 }
@@ -136,11 +139,11 @@ bool ski_records_open(struct ski_records *r,
     size_t        bytes;
     bool          sense;
 
-    while ((sense = read_head(r, at, r->have, &bytes)) && bytes > 0 &&
+    while ((sense = record_read_head(r, at, r->have, &bytes)) && bytes > 0 &&
            r->have >= SKI_RECORD_HEAD + bytes + SKI_CRYPTO_TAG) {
         char *data = at + SKI_RECORD_HEAD;
 
-        next_nonce(&r->in, nonce);
+        record_nonce(&r->in, nonce);
         if (!r->crypto->open(r->in.cipher, nonce, data, bytes, data + bytes) ||
             !take(arg, data, bytes))
             return false;

@@ -27,7 +27,7 @@ static size_t least(size_t a, size_t b)
 /* ---- to the system ---------------------------------------------------------------- */
 
 /* In records: one after the other, each when the one before has left. */
-static size_t push_records(struct ski_link *link, const struct iovec *part, size_t parts)
+static size_t send_records(struct ski_link *link, const struct iovec *part, size_t parts)
 {
     struct ski_records *r = link->records;
     ssize_t             n;
@@ -47,7 +47,7 @@ size_t ski_tcp_push(struct ski_link *link, struct iovec *part, size_t parts)
     ssize_t       n;
 
     if (link->records)
-        return push_records(link, part, parts);
+        return send_records(link, part, parts);
     n = sendmsg(link->source.fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
     return n > 0 ? (size_t)n : 0;
 }
@@ -88,7 +88,7 @@ static size_t list_parts(const struct ski_out *out, struct iovec *part, size_t *
 }
 
 /* Whether the system took all that it was given, @p n of @p bytes, and may take more. */
-static bool took_all(const struct ski_link *link, size_t n, size_t bytes)
+static bool send_took_all(const struct ski_link *link, size_t n, size_t bytes)
 {
     return n == bytes || (link->records && n > 0); /* a record holds less */
 }
@@ -104,7 +104,7 @@ static void push_one(struct ski_link *link, struct ski_out *out)
         parts = list_parts(out, part, &room);
         n     = ski_tcp_push(link, part, parts);
         out->sent += n;
-    } while (took_all(link, n, PUSH_MOST - room) && out->sent < whole(out));
+    } while (send_took_all(link, n, PUSH_MOST - room) && out->sent < whole(out));
 }
 
 /* ---- queues ------------------------------------------------------------------------ */
@@ -173,7 +173,7 @@ static bool push_queue(struct ski_peer *peer, bool *any)
     n = ski_tcp_push(peer->link, part, parts);
     *any |= n > 0;
     take_off(peer, n);
-    return took_all(peer->link, n, PUSH_MOST - room);
+    return send_took_all(peer->link, n, PUSH_MOST - room);
 }
 
 static bool is_open(const struct ski_peer *peer)
@@ -229,7 +229,7 @@ void ski_tcp_ask_for_rooms(struct ski_port *port)
 /* ---- sending ------------------------------------------------------------------------- */
 
 /* Keeps what has not left of it in the queue. */
-static inline skua_status_t keep_rest(struct ski_peer *peer, const struct ski_out *out)
+static inline skua_status_t send_keep_rest(struct ski_peer *peer, const struct ski_out *out)
 {
     struct ski_port *port = peer->port;
 
@@ -250,7 +250,7 @@ static skua_status_t send_or_keep(struct ski_peer *peer, struct ski_out *out)
         out->sent = push_copy(peer->link->source.fd, out);
     else if (now)
         push_one(peer->link, out);
-    return keep_rest(peer, out);
+    return send_keep_rest(peer, out);
 }
 
 /* Whether there is room to keep a packet. */
@@ -264,7 +264,7 @@ static bool has_room(struct ski_peer *peer)
 }
 
 /* To a peer that is lost, or whose links have records. */
-static skua_status_t give_unusual(struct ski_peer *peer, struct ski_out *out)
+static skua_status_t send_unusual(struct ski_peer *peer, struct ski_out *out)
 {
     if (peer->lost)
         return SKUA_ERR_UNREACH;
@@ -272,13 +272,13 @@ static skua_status_t give_unusual(struct ski_peer *peer, struct ski_out *out)
         return SKUA_ERR_AGAIN;
     if (is_open(peer) && !peer->first)
         push_one(peer->link, out);
-    return keep_rest(peer, out);
+    return send_keep_rest(peer, out);
 }
 
 static skua_status_t give(struct ski_peer *peer, struct ski_out *out)
 {
     if (peer->unusual)
-        return give_unusual(peer, out);
+        return send_unusual(peer, out);
     return has_room(peer) ? send_or_keep(peer, out) : SKUA_ERR_AGAIN;
 }
 
