@@ -136,6 +136,8 @@ static bool damage(int kind)
         w.length += 2 * n;
         break;
     default:
+        if (memcmp(w.wire + at, w.wire + at + n, n) == 0)
+            return false;
         memcpy(w.wire + w.length, w.wire + at, n);
         memmove(w.wire + at, w.wire + at + n, n);
         memcpy(w.wire + at + n, w.wire + w.length, n);
