@@ -100,15 +100,15 @@ static bool greet_nonce(uint64_t nonce[2])
     return getrandom(nonce, 2 * sizeof *nonce, 0) == 2 * sizeof *nonce;
 }
 
-/* Where the setting asks for records: those of this link, whose keys no other link has. */
-static bool greet_records(struct ski_link *link)
+/* Their keys are those of no other link. */
+bool ski_tcp_make_records(struct ski_link *link)
 {
     struct ski_said        said     = greet_said(link, SKI_ROLE_KEYS);
     const struct ski_net  *net      = ski_tcp.net;
     struct ski_record_keys keys[2]  = {0}; /* of the side that begins, and of the other */
     bool                   encrypts = net->security == SKI_SECURITY_ENCRYPT;
 
-    if (net->security == SKI_SECURITY_JOB)
+    if (net->security == SKI_SECURITY_JOB || link->records)
         return true;
     if (net->derive((const uint64_t *)(const void *)&said, SKI_SAID_WORDS, keys, sizeof keys))
         link->records =
@@ -421,7 +421,7 @@ static void take_hello(struct ski_link *link)
         return;
     }
     if (!greet_nonce(link->answer.nonce) ||
-        !greet_prove(link, SKI_ROLE_ANSWERS, link->answer.proof) || !greet_records(link) ||
+        !greet_prove(link, SKI_ROLE_ANSWERS, link->answer.proof) ||
         !greet_say(link, &link->answer, sizeof link->answer)) {
         ski_tcp_give_up(link, 0);
         return;
@@ -436,6 +436,10 @@ static void take_proof(struct ski_link *link)
         greet_refuse(link, "know the secret of the job");
         return;
     }
+    if (!ski_tcp_make_records(link)) {
+        ski_tcp_give_up(link, 0);
+        return;
+    }
     link->pe = link->hello.from;
     link->port->unproven--;
     open_link(link);
@@ -447,7 +451,7 @@ static void take_answer(struct ski_link *link)
     uint64_t proof[2];
 
     if (is_proven(link, SKI_ROLE_ANSWERS, link->answer.proof) &&
-        greet_prove(link, SKI_ROLE_BEGINS, proof) && greet_records(link) &&
+        greet_prove(link, SKI_ROLE_BEGINS, proof) && ski_tcp_make_records(link) &&
         greet_say(link, proof, sizeof proof))
         open_link(link);
     else

@@ -193,7 +193,8 @@ static void say_good_bye(struct ski_port *port)
     for (struct ski_link *link = port->links; link; link = link->next) {
         struct iovec part = {&end, sizeof end};
 
-        if (may_end(link) && ski_tcp_push(link, &part, 1) == sizeof end) {
+        if (may_end(link) && ski_tcp_make_records(link) &&
+            ski_tcp_push(link, &part, 1) == sizeof end) {
             link->left = true;
             shutdown(link->source.fd, SHUT_WR);
         }

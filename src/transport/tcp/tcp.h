@@ -208,6 +208,10 @@ bool ski_tcp_hear_connected(struct ski_link *link);
 /** Something happened at a link whose hello, answer or proof is awaited. */
 bool ski_tcp_hear_greeting(struct ski_link *link);
 
+/** Make the records of a link, if the setting asks for them and it has none, once both nonces are
+ *  known; false: that failed. */
+bool ski_tcp_make_records(struct ski_link *link);
+
 /** Whether a link has come in and not proved yet whose it is. */
 static inline bool ski_tcp_is_unproven(const struct ski_link *link)
 {
