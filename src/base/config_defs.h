@@ -45,6 +45,7 @@ CONFIG(request_pool,  bytes,   "4m",    "Data of one-sided requests that a PE ma
 CONFIG(rma,           autoflag, "auto",  "Let the driver put and get large pieces between hosts; auto: where the network does it without the target's CPU. 0 sends requests for all.")
 CONFIG(rma_atomics,   flag,    "0",     "Let the driver do atomics between hosts: only where no PE of the target's host uses them on the same words.")
 CONFIG(rma_least,     bytes,   "32k",   "The driver puts and gets pieces from this size on; smaller ones go by request.")
+CONFIG(security,      security, "job",  "What protects a job between hosts: job, both ends of a connection prove that they are of the job; auth, all that goes over it is authenticated, too; encrypt, and encrypted. auth and encrypt need OpenSSL.")
 CONFIG(share,         flag,    "1",     "Processes of a host share memory; 0 keeps them apart, as if each were on a host of its own.")
 CONFIG(share_malloc,  bytes,   "0",     "Blocks of malloc() from this size on are taken from the arena, where all PEs of the host reach them, such as 4k; 0: none. By skua-malloc.so, which skuarun loads.")
 CONFIG(stack_size,    bytes,   "64k",   "Stack of a user thread that does not ask for a size.")

@@ -17,6 +17,7 @@
 #include "core/packet.h"
 #include "core/pe.h"
 #include "core/ports.h"
+#include "transport/secret.h"
 #include "transport/select.h"
 
 #define NAP_NS    UINT64_C(200000)     /* where a driver cannot wake us */
@@ -459,16 +460,12 @@ static skua_status_t open_port(struct ski_far *far, int pe)
         return ski_refuse(status, "PE %d cannot use the network through %s: %s", pe,
                           here.driver->name, ski_far_reason(status));
     far->wait_fd = here.driver->wait_fd(far->port);
-    far->bell =
-        far->wait_fd < 0 ? -1 : ski_bell_open(here.boot->job, ski_job_index(here.boot->job, pe));
-    far->room  = 16;
-    far->table = ski_calloc(far->room, sizeof *far->table);
+    far->bell    = far->wait_fd < 0
+                       ? -1
+                       : ski_bell_open(here.boot->job->host, ski_job_index(here.boot->job, pe));
+    far->room    = 16;
+    far->table   = ski_calloc(far->room, sizeof *far->table);
     return far->wait_fd >= 0 && far->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
-}
-
-static uint64_t proof(int from, int to, uint64_t nonce)
-{
-    return ski_packet_proof(here.boot->job->secret, from, to, nonce);
 }
 
 skua_status_t ski_far_open(const struct ski_boot *boot)
@@ -480,19 +477,24 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
 
     if (!ski_job_spread(job))
         return SKUA_OK;
-    here.boot   = boot;
-    here.count  = pes + 2;
-    here.far    = ski_calloc((size_t)here.count, sizeof *here.far);
-    here.net    = (struct ski_net){.process      = boot->process,
-                                   .processes    = job->processes,
-                                   .ports        = here.count,
-                                   .one_host     = job->one_host,
-                                   .interfaces   = ski_config.interfaces,
-                                   .port_range   = ski_config.ports,
-                                   .peer_timeout = ski_config.peer_timeout,
-                                   .log          = ski_log_write,
-                                   .proof        = proof,
-                                   .why          = ski_driver_why};
+    here.boot  = boot;
+    here.count = pes + 2;
+    here.far   = ski_calloc((size_t)here.count, sizeof *here.far);
+    here.net   = (struct ski_net){.process      = boot->process,
+                                  .processes    = job->processes,
+                                  .ports        = here.count,
+                                  .one_host     = job->one_host,
+                                  .interfaces   = ski_config.interfaces,
+                                  .port_range   = ski_config.ports,
+                                  .peer_timeout = ski_config.peer_timeout,
+                                  .log          = ski_log_write,
+                                  .security     = (enum ski_security)ski_config.security,
+                                  .prove        = ski_secret_prove,
+                                  .derive       = ski_secret_derive,
+                                  .why          = ski_driver_why};
+    status     = ski_secret_begin(here.net.security, job->secret, &here.net.crypto);
+    if (status != SKUA_OK)
+        return status;
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)
         return SKUA_ERR_UNREACH;
