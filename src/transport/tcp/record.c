@@ -19,11 +19,10 @@ _Static_assert(sizeof(struct record_head) == SKI_RECORD_HEAD, "as on the way");
 /* ---- life ---------------------------------------------------------------------------- */
 
 static bool record_way_begin(struct ski_record_way *way, const struct ski_crypto *crypto,
-                             bool encrypts, struct ski_record_keys *keys)
+                             bool encrypts, const struct ski_record_keys *keys)
 {
     way->keys   = *keys;
     way->cipher = crypto->make(keys->key, encrypts);
-    explicit_bzero(keys, sizeof *keys);
     explicit_bzero(way->keys.key, sizeof way->keys.key); /* the cipher has it */
     return way->cipher != NULL;
 }
@@ -32,15 +31,18 @@ struct ski_records *ski_records_make(const struct ski_crypto *crypto, bool encry
                                      struct ski_record_keys *in, struct ski_record_keys *out)
 {
     struct ski_records *r = calloc(1, sizeof *r);
+    bool                made;
 
     if (!r)
         return NULL;
     r->crypto = crypto;
     r->came   = malloc(SKI_RECORD_ROOM);
     r->goes   = malloc(SKI_RECORD_SIZE);
-    if (record_way_begin(&r->in, crypto, encrypts, in) &
-            record_way_begin(&r->out, crypto, encrypts, out) &&
-        r->came && r->goes)
+    made      = r->came && r->goes && record_way_begin(&r->in, crypto, encrypts, in) &&
+           record_way_begin(&r->out, crypto, encrypts, out);
+    explicit_bzero(in, sizeof *in);
+    explicit_bzero(out, sizeof *out);
+    if (made)
         return r;
     ski_records_drop(r);
     return NULL;
