@@ -7,6 +7,7 @@
 #                    pingpong|stencil3d|matmul3d|pairs|zerocopy
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/
+# make soak    try for long what the tests try for a moment; INPUTS=10000000 SEED=n
 # make format  lay the code out (clang-format)
 #
 # CMake does the work (CMakePresets.json); this is the short way in.
@@ -20,7 +21,8 @@ FORMAT ?= table
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan format
+.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan format \
+        soak soak-skuac
 
 all: build
 
@@ -61,6 +63,14 @@ check-clang:
 	    -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O0 -DNDEBUG"; \
 	  cmake --build build/clang --parallel $(JOBS); \
 	else echo "clang is not installed: its warnings were not looked at"; fi
+
+# Each part says what it tried; the first that fails ends it.
+soak: soak-skuac
+
+# Inputs that a fuzzer makes, through all of the translator.
+soak-skuac: setup
+	@scripts/setup.sh soak
+	@scripts/soak-skuac.sh
 
 # The style of the code, applied.
 format:

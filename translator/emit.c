@@ -56,9 +56,18 @@ static void emit_types(struct files to, const struct item *item)
             NAME(item->is.record));
 }
 
-/* What the file declares, in its order. */
+/* Begins or ends a part of the header that has C linkage in C++. */
+static void link_header(struct files to, bool wanted)
+{
+    if (*to.linked != wanted)
+        put(to.header, wanted ? "SKUA_BEGIN_DECLS\n\n" : "SKUA_END_DECLS\n\n");
+    *to.linked = wanted;
+}
+
+/* What the file declares, in its order.  Other headers say themselves which linkage they have. */
 static void emit_declaration(struct files to, const struct item *item)
 {
+    link_header(to, item->kind != ITEM_INCLUDE && item->kind != ITEM_HASH);
     switch (item->kind) {
     case ITEM_INCLUDE: put(to.header, "#include %.*s\n", TEXT(item->is.code.text)); break;
     case ITEM_HASH: put(to.header, "%.*s\n", TEXT(item->is.code.text)); break;
@@ -154,9 +163,9 @@ static void put_main_chare(struct writer *to, const struct class *class)
         return;
     if (constructor && constructor->parameters)
         put(to,
-            "    skua_chare_create_here(%.*s__class, &(struct %.*s__create){argc, argv}, "
-            "sizeof(struct %.*s__create));\n",
-            NAME(class), NAME(class), NAME(class));
+            "    const struct %.*s__create skua_args = {argc, argv};\n\n"
+            "    skua_chare_create_here(%.*s__class, &skua_args, sizeof skua_args);\n",
+            NAME(class), NAME(class));
     else
         put(to, "    skua_chare_create_here(%.*s__class, NULL, 0);\n", NAME(class));
 }
@@ -181,9 +190,14 @@ static void put_modules(struct files to, const struct tree *tree)
             continue;
         put_registration(to, module);
         put_measuring(to, module);
-        if (module->main)
-            put_main(to.source, module);
     }
+}
+
+static void put_main_module(struct files to, const struct tree *tree)
+{
+    for (const struct module *module = tree->modules; module; module = module->next)
+        if (module->main && !module->foreign)
+            put_main(to.source, module);
 }
 
 /* ---- files -------------------------------------------------------------------------------------
@@ -201,9 +215,11 @@ static void put_beginning(struct files to, const struct tree *tree, const char *
         "#include <skua/flow.h>\n#include <skua/interface.h>\n#include <stdlib.h>\n"
         "#include <string.h>\n\n#include \"%s.h\"\n\n",
         name);
-    put(to.source, "/* An argument of the wrong type is an error, not a warning. */\n"
+    put(to.source, "/* An argument of the wrong type is an error, not a warning; in C++ it is. */\n"
+                   "#ifndef __cplusplus\n"
                    "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"
-                   "#pragma GCC diagnostic error \"-Wint-conversion\"\n\n");
+                   "#pragma GCC diagnostic error \"-Wint-conversion\"\n"
+                   "#endif\n\n");
     for (const struct module *module = tree->modules; module; module = module->next)
         if (!module->foreign)
             for (const struct item *item = module->items; item; item = item->next)
@@ -221,21 +237,50 @@ static bool save(const struct writer *writer, const char *path, bool keep)
     return good;
 }
 
-bool emit(const struct tree *tree, const char *directory)
+/* Replaces a text by what its file shall say. */
+static void finish(struct writer *text, const char *name)
 {
-    const char   *name   = base_name(tree->source->path);
-    struct writer header = {NULL, 0, 0}, source = {NULL, 0, 0};
-    struct files  to = {&header, &source};
-    bool          good;
+    struct writer finished = writer_finish(text, name);
 
+    writer_free(text);
+    *text = finished;
+}
+
+void emit_text(const struct tree *tree, struct writer *header, struct writer *source)
+{
+    const char  *name   = base_name(tree->source->path);
+    bool         linked = false;
+    struct files to     = {header, source, &linked};
+
+    *header = *source = (struct writer){NULL, 0, 0};
     put_beginning(to, tree, name);
+    link_header(to, true);
+    put(source, "SKUA_BEGIN_DECLS\n\n");
     for_each_item(to, tree, emit_types);
     for_each_item(to, tree, emit_declaration);
+    link_header(to, true);
     for_each_item(to, tree, emit_states);
+    put(source, "SKUA_END_DECLS\n\n");
     for_each_item(to, tree, emit_code);
+    put(source, "SKUA_BEGIN_DECLS\n\n");
     for_each_item(to, tree, emit_functions);
     put_modules(to, tree);
-    put(&header, "\n#endif\n");
+    put(header, "\n");
+    link_header(to, false);
+    put(header, "#endif\n");
+    put(source, "SKUA_END_DECLS\n\n");
+    put_main_module(to, tree);
+    finish(header, arena_print("%s.h", name));
+    finish(source, arena_print("%s.c", name));
+}
+
+bool emit(const struct tree *tree, const char *directory)
+{
+    const char   *name = base_name(tree->source->path);
+    struct writer header, source;
+    bool          good;
+
+    emit_text(tree, &header, &source);
     /* The source is as old as the translation, for make; the header as what it says. */
     good = save(&header, arena_print("%s/%s.h", directory, name), true) &&
            save(&source, arena_print("%s/%s.c", directory, name), false);

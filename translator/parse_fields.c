@@ -249,7 +249,8 @@ static bool parse_type_and_name(struct parser *parser, struct parameter *paramet
         parameter->name = name_of(parser, &words.last);
         return true;
     }
-    parameter->stars = take_stars(parser);
+    parameter->stars      = take_stars(parser);
+    parameter->name.place = parameter->type.place; /* without a name, errors point to the type */
     if (look(parser)->kind == TOKEN_WORD)
         return expect_name(parser, &parameter->name, "a name");
     return true;
@@ -282,7 +283,7 @@ static struct parameter *parse_parameter(struct parser *parser, bool names)
 {
     struct parameter *parameter = ARENA_NEW(struct parameter);
 
-    bool              landing   = take_word(parser, "landing");
+    bool landing = take_word(parser, "landing");
 
     parameter->post   = at_word(parser, "nocopypost");
     parameter->nocopy = take_word(parser, "nocopypost") || take_word(parser, "nocopy");
