@@ -416,6 +416,7 @@ void check_flow(struct checker *checker, struct symbol *symbol)
     struct flow flow   = {.checker = checker, .class = symbol->is.class};
     unsigned    errors = error_count();
 
+    checker->unit = symbol->is.class;
     for (struct entry *entry = flow.class->entries; entry; entry = entry->next)
         if (entry->kind == ENTRY_METHOD && entry->name.text.length)
             map_put(&flow.methods, entry->name.text, entry);

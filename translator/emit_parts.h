@@ -14,11 +14,30 @@
 /* Where text goes. */
 struct files {
     struct writer *header, *source;
+    struct lines  *lines;
     bool          *linked; /* whether the header is inside of SKUA_BEGIN_DECLS */
+};
+
+/* Lines of the interface file that the header names, by macros that the source defines: so the
+ * header does not change whenever a line is added (emit_lines.c). */
+struct lines {
+    const struct tree *tree;
+    const char        *stem;    /* what the names of the macros begin with */
+    struct writer      defines; /* for the source, before the header       */
+    unsigned           count;
 };
 
 /* A cast to the type of an expression, which C needs not but C++ does; __typeof__ is in both. */
 #define CAST_LIKE(expression) "(__typeof__(" expression "))"
+
+/* ---- lines (emit_lines.c) ----------------------------------------------------------------- */
+
+/** An #include of the user's: if the file is missing, the interface file is named. */
+void emit_include(struct files to, const struct item *item);
+
+/** The types that @p unit uses and the file does not declare, for the compiler to look at: one
+ *  that is unknown is reported where it stands in the interface file. */
+void emit_type_checks(struct files to, const void *unit, struct text name);
 
 /* ---- entries: how arguments travel (emit_entry.c) ---------------------------------------- */
 

@@ -164,8 +164,12 @@ static bool parse_first_name(struct parser *parser, struct field *field)
 {
     struct words words = take_words(parser);
 
-    if (!words.count)
-        return complain(parser, "expected a type, not %s", seen(parser)), false;
+    if (!words.count) {
+        if (complain(parser, "expected a type, not %s", seen(parser)) && at_mark(parser, '['))
+            hint("fields have no attributes in brackets; one that is not packed: `transient int "
+                 "*p;'");
+        return false;
+    }
     if (words.count > 1 && last_is_name(&words) && !at_mark(parser, '*')) {
         field->type = type_of(parser, &words, true);
         field->name = name_of(parser, &words.last);

@@ -150,6 +150,18 @@ static struct code trimmed(struct code code)
     return code;
 }
 
+void put_place(struct writer *to, const char *macro, struct place place)
+{
+    put(to, "#line %s \"", macro);
+    put_path(to, place.source->path);
+    put(to, "\"\n");
+}
+
+void put_place_end(struct writer *to)
+{
+    put(to, MARK);
+}
+
 void put_code(struct writer *to, struct code code)
 {
     code = trimmed(code);
