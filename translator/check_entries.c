@@ -278,6 +278,24 @@ static void check_reductiontarget(const struct checker *checker, const struct en
     hint("it has (), (T x), (int n, T x[n]), a struct or a message");
 }
 
+/* A result does not say how long arrays are; another operation may give a whole message. */
+static void check_target_message(const struct entry *entry)
+{
+    const struct parameter *p = entry->parameters;
+
+    if (!(entry->attributes & ATTRIBUTE_REDUCTIONTARGET) || !p || !p->message)
+        return;
+    for (const struct field *f = p->message->fields; f; f = f->next)
+        if (f->variable) {
+            warning_at(p->name.place, p->name.text.length,
+                       "a reduction cannot fill `%.*s', whose length is not fixed",
+                       TEXT(f->name.text));
+            hint("take the array itself: `int n, %s %.*s[n]'", type_spelling(f->type),
+                 TEXT(f->name.text));
+            return;
+        }
+}
+
 static void check_aggregate(const struct checker *checker, const struct entry *entry)
 {
     if (!(entry->attributes & ATTRIBUTE_AGGREGATE))
@@ -400,6 +418,7 @@ static void check_method(struct checker *checker, struct entry *entry)
     check_contradictions(entry);
     check_against_body(entry);
     check_reductiontarget(checker, entry);
+    check_target_message(entry);
     check_aggregate(checker, entry);
     check_nokeep(entry);
     check_nocopy(entry);
