@@ -32,9 +32,11 @@ static bool has_pup(const struct class *class)
 static void put_interface_types(struct writer *to, const struct class *class)
 {
     put(to,
-        "typedef struct {\n    skua_ref ref;\n    uint32_t of; /* which of its classes */\n"
+        "/** An object of any class that has the interface %.*s. */\n"
+        "typedef struct {\n    skua_ref ref; /* for the functions of skua/object.h */\n"
+        "    uint32_t of;  /* which of its classes */\n"
         "} %.*s_element;\n\n",
-        NAME(class));
+        NAME(class), NAME(class));
     put(to, "struct %.*s__table {\n", NAME(class));
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         put(to, "    skua_entry %.*s;\n", NAME(entry));
@@ -47,6 +49,16 @@ static void put_interface_types(struct writer *to, const struct class *class)
         NAME(class), NAME(class), NAME(class), NAME(class), NAME(class));
 }
 
+/* A type around a handle of the runtime. */
+static void put_handle(struct writer *to, const struct class *class, const char *what,
+                       const char *member, const char *header, const char *suffix)
+{
+    put(to,
+        "/** %s of %.*s. */\ntypedef struct {\n    %s; /* for the functions of skua/%s.h */\n"
+        "} %.*s_%s;\n\n",
+        what, NAME(class), member, header, NAME(class), suffix);
+}
+
 void emit_class_types(struct files to, const struct class *class)
 {
     if (class->kind == CLASS_INTERFACE) {
@@ -55,12 +67,12 @@ void emit_class_types(struct files to, const struct class *class)
     }
     put(to.header, "typedef struct %.*s %.*s;\n\n", NAME(class), NAME(class));
     if (is_single(class)) {
-        put(to.header, "typedef struct {\n    skua_ref ref;\n} %.*s_proxy;\n\n", NAME(class));
+        put_handle(to.header, class, "An object", "skua_ref ref", "object", "proxy");
         return;
     }
-    put(to.header, "typedef struct {\n    skua_collection all;\n} %.*s_proxy;\n\n", NAME(class));
-    put(to.header, "typedef struct {\n    skua_ref ref;\n} %.*s_element;\n\n", NAME(class));
-    put(to.header, "typedef struct {\n    skua_section section;\n} %.*s_section;\n\n", NAME(class));
+    put_handle(to.header, class, "All objects", "skua_collection all", "collection", "proxy");
+    put_handle(to.header, class, "One object", "skua_ref ref", "object", "element");
+    put_handle(to.header, class, "Some objects", "skua_section section", "section", "section");
 }
 
 /* ---- references -------------------------------------------------------------------------------
@@ -77,8 +89,13 @@ static void put_axes(struct writer *to, unsigned dims, const char *before, const
 
 static void put_at(struct writer *to, const struct class *class)
 {
-    put(to, "static inline %.*s_element %.*s_at(%.*s_proxy skua_in, ", NAME(class), NAME(class),
-        NAME(class));
+    put(to,
+        "/** The object of %s, whether there is one or not. */\n"
+        "static inline %.*s_element %.*s_at(%.*s_proxy skua_in, ",
+        class->kind == CLASS_ARRAY   ? "an index"
+        : class->kind == CLASS_GROUP ? "a PE"
+                                     : "a process",
+        NAME(class), NAME(class), NAME(class));
     if (class->kind != CLASS_ARRAY) {
         put(to,
             "int skua_number)\n{\n    %.*s_element skua_found = {skua_member(skua_in.all, "
@@ -106,14 +123,16 @@ static void put_index(struct writer *to, const struct class *class)
 {
     if (class->kind != CLASS_ARRAY || class->dims == 1) {
         put(to,
+            "/** The index of an object. */\n"
             "static inline int %.*s_index(const %.*s *self)\n{\n"
             "    return skua_index_of(self).at.x[0];\n}\n\n",
             NAME(class), NAME(class));
     } else if (class->dims > 0) {
-        put(to, "typedef struct {\n    int ");
+        put(to, "/** The index of an object, by dimensions. */\ntypedef struct {\n    int ");
         put_axes(to, class->dims, "", "");
         put(to, ";\n} %.*s_position;\n\n", NAME(class));
         put(to,
+            "/** The index of an object. */\n"
             "static inline %.*s_position %.*s_index(const %.*s *self)\n{\n"
             "    skua_index skua_at = skua_index_of(self);\n"
             "    %.*s_position skua_found = {",
@@ -123,6 +142,7 @@ static void put_index(struct writer *to, const struct class *class)
         put(to, "};\n\n    return skua_found;\n}\n\n");
     } else {
         put(to,
+            "/** The index of an object. */\n"
             "static inline %.*s %.*s_index(const %.*s *self)\n{\n"
             "    skua_index skua_at = skua_index_of(self);\n    %.*s skua_which;\n\n"
             "    memcpy(&skua_which, skua_at.at.raw, sizeof skua_which);\n"
@@ -136,22 +156,27 @@ static void put_references(struct writer *to, const struct class *class)
     const char *element = element_type(class);
 
     put(to,
+        "/** The reference of an object, to be given to others. */\n"
         "static inline %s %.*s_self(const %.*s *self)\n{\n"
         "    %s skua_it = {skua_ref_of(self)};\n\n    return skua_it;\n}\n\n",
         element, NAME(class), NAME(class), element);
     put(to,
+        "/** The object itself if it lives on this PE, else NULL.  It is good until the caller\n"
+        " *  returns to the scheduler or waits. */\n"
         "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return "
         "(%.*s *)skua_object_here(skua_to.ref);\n}\n\n",
         NAME(class), NAME(class), element, NAME(class));
     if (is_single(class))
         return;
     put(to,
+        "/** The collection that an object belongs to. */\n"
         "static inline %.*s_proxy %.*s_of(const %.*s *self)\n{\n"
         "    %.*s_proxy skua_all = {skua_collection_of(self)};\n\n    return skua_all;\n}\n\n",
         NAME(class), NAME(class), NAME(class), NAME(class));
     put_at(to, class);
     put_index(to, class);
     put(to,
+        "/** The objects of some indices, as one to send to and to reduce over. */\n"
         "static inline %.*s_section %.*s_section_of(%.*s_proxy skua_in, const skua_index "
         "*skua_indices, "
         "size_t skua_count)\n{\n"
@@ -167,7 +192,9 @@ static void put_references(struct writer *to, const struct class *class)
  * arguments of the constructor, the call to which data and bytes are given, and statements that
  * come first. */
 struct creation {
-    const char *result, *name, *before, *call, *after, *first;
+    const char *result, *name, *before, *call;
+    const char *first;   /* or NULL       */
+    const char *comment; /* in the header */
 };
 
 static void put_creation_head(struct writer      *to, const struct class *class,
@@ -192,12 +219,11 @@ static void put_creation_body(struct writer      *to, const struct class *class,
 
     put(to, "%s", creation->first ? creation->first : "");
     if (wire == WIRE_NONE) {
-        put(to, "    %s%sNULL, 0%s%s;\n", give, creation->call, creation->after, end);
+        put(to, "    %s%sNULL, 0)%s;\n", give, creation->call, end);
     } else if (wire == WIRE_FIXED) {
         put(to, "    const struct %s skua_args = ", stem_of(class, constructor));
         put_initializer(to, constructor);
-        put(to, ";\n\n    %s%s&skua_args, sizeof skua_args%s%s;\n", give, creation->call,
-            creation->after, end);
+        put(to, ";\n\n    %s%s&skua_args, sizeof skua_args)%s;\n", give, creation->call, end);
     } else {
         put(to, "    skua_msg *skua_packed = ");
         if (wire == WIRE_MESSAGE) {
@@ -208,8 +234,8 @@ static void put_creation_body(struct writer      *to, const struct class *class,
             put_arguments(to, constructor, true);
             put(to, ");\n");
         }
-        put(to, "%s    %s%sskua_msg_data(skua_packed), skua_msg_size(skua_packed)%s%s;\n",
-            value ? "" : "\n", give, creation->call, creation->after, end);
+        put(to, "%s    %s%sskua_msg_data(skua_packed), skua_msg_size(skua_packed))%s;\n",
+            value ? "" : "\n", give, creation->call, end);
         put(to, "%s    skua_msg_free(skua_packed);\n", value ? "\n" : "");
     }
     if (value)
@@ -221,6 +247,7 @@ static void put_creation(struct files           to, const struct class *class,
 {
     const struct entry *constructor = constructor_of(class);
 
+    put(to.header, "/** %s */\n", creation->comment);
     put_creation_head(to.header, class, constructor, creation);
     put(to.header, ";\n");
     put_creation_head(to.source, class, constructor, creation);
@@ -249,21 +276,24 @@ static void emit_array_creation(struct files to, const struct class *class)
 {
     const char     *proxy = arena_print("%.*s_proxy ", NAME(class));
     struct writer   sizes = {NULL, 0, 0}, first = {NULL, 0, 0};
-    struct creation with   = {proxy,
-                              "new_with",
-                              "const skua_array_def *skua_def",
-                              arena_print("skua_array_create(%.*s__class, skua_def, ", NAME(class)),
-                              ")",
-                              NULL};
-    struct creation insert = {"void ",
-                              "insert",
-                              arena_print("%.*s_element skua_to, int skua_on", NAME(class)),
-                              "skua_array_insert(skua_to.ref, skua_on, ",
-                              ")",
-                              NULL};
-    struct creation plain  = {
-         proxy, "new", "", arena_print("skua_array_create(%.*s__class, &skua_def, ", NAME(class)),
-         ")",   NULL};
+    struct creation plain = {
+        .result  = proxy,
+        .name    = "new",
+        .call    = arena_print("skua_array_create(%.*s__class, &skua_def, ", NAME(class)),
+        .comment = class->dims > 0 ? "Create an array of these sizes; all its elements are made."
+                                   : "Create an array without elements, which are inserted."};
+    struct creation with = {
+        .result  = proxy,
+        .name    = "new_with",
+        .before  = "const skua_array_def *skua_def",
+        .call    = arena_print("skua_array_create(%.*s__class, skua_def, ", NAME(class)),
+        .comment = "Create an array with bounds, a map and flags of one's own."};
+    struct creation insert = {
+        .result  = "void ",
+        .name    = "insert",
+        .before  = arena_print("%.*s_element skua_to, int skua_on", NAME(class)),
+        .call    = "skua_array_insert(skua_to.ref, skua_on, ",
+        .comment = "Create an element of an open array, on a PE or, by SKUA_ANY_PE, at its home."};
 
     put_axes(&sizes, class->dims, "int ", "skua_");
     put(&sizes, "%c", 0);
@@ -278,36 +308,48 @@ static void emit_array_creation(struct files to, const struct class *class)
     writer_free(&first);
 }
 
+static void emit_chare_creation(struct files to, const struct class *class)
+{
+    const char     *proxy = arena_print("%.*s_proxy ", NAME(class));
+    struct creation any   = {
+          .result  = proxy,
+          .name    = "new",
+          .before  = "",
+          .call    = arena_print("skua_chare_create(%.*s__class, SKUA_ANY_PE, ", NAME(class)),
+          .comment = "Create a chare on a PE that has time for it."};
+    struct creation on = {.result = proxy,
+                          .name   = "new_on",
+                          .before = "int skua_on",
+                          .call =
+                              arena_print("skua_chare_create(%.*s__class, skua_on, ", NAME(class)),
+                          .comment = "Create a chare on this PE of the job."};
+
+    put_creation(to, class, &any);
+    put_creation(to, class, &on);
+}
+
+static void emit_group_creation(struct files to, const struct class *class)
+{
+    bool            processes = class->kind == CLASS_NODEGROUP;
+    struct creation group     = {.result  = arena_print("%.*s_proxy ", NAME(class)),
+                                 .name    = "new",
+                                 .before  = "",
+                                 .call    = arena_print("skua_%sgroup_create(%.*s__class, ",
+                                                 processes ? "process_" : "", NAME(class)),
+                                 .comment = processes ? "Create a group: a member in each process."
+                                                      : "Create a group: a member on each PE."};
+
+    put_creation(to, class, &group);
+}
+
 static void emit_creation(struct files to, const struct class *class)
 {
-    const char *proxy = arena_print("%.*s_proxy ", NAME(class));
-
-    if (class->kind == CLASS_ARRAY) {
+    if (class->kind == CLASS_ARRAY)
         emit_array_creation(to, class);
-    } else if (class->kind == CLASS_CHARE) {
-        struct creation any = {
-            proxy, "new",
-            "",    arena_print("skua_chare_create(%.*s__class, SKUA_ANY_PE, ", NAME(class)),
-            ")",   NULL};
-        struct creation on = {
-            proxy,         "new_on",
-            "int skua_on", arena_print("skua_chare_create(%.*s__class, skua_on, ", NAME(class)),
-            ")",           NULL};
-
-        put_creation(to, class, &any);
-        put_creation(to, class, &on);
-    } else if (class->kind != CLASS_MAINCHARE) {
-        struct creation group = {proxy,
-                                 "new",
-                                 "",
-                                 arena_print("skua_%sgroup_create(%.*s__class, ",
-                                             class->kind == CLASS_NODEGROUP ? "process_" : "",
-                                             NAME(class)),
-                                 ")",
-                                 NULL};
-
-        put_creation(to, class, &group);
-    }
+    else if (class->kind == CLASS_CHARE)
+        emit_chare_creation(to, class);
+    else if (class->kind != CLASS_MAINCHARE)
+        emit_group_creation(to, class);
     put(to.header, "\n");
 }
 
