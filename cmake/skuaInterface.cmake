@@ -3,8 +3,9 @@
 # skua_add_interface(TARGET file.ci... [INCLUDE folder...] [LANGUAGE C|CXX])
 #
 # Translates interface files and adds what comes out to a target: file.ci.c is compiled with it, as
-# C or, with LANGUAGE CXX, as C++; file.ci.h is found by #include "file.ci.h".  Other interface files that these name with
-# `extern module` are looked for beside them and in the folders given, and watched.
+# C or, with LANGUAGE CXX, as C++; file.ci.h is found by #include "file.ci.h".  Other interface files
+# that these name with `extern module` are looked for beside them and in the folders given, and
+# watched.
 function(skua_add_interface target)
   cmake_parse_arguments(arg "" "LANGUAGE" "INCLUDE" ${ARGN})
   if(NOT arg_LANGUAGE)

@@ -82,7 +82,7 @@ refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of .x' 
 refused 'Square_square(Square_new(), 3);' 'Square.square waits for an answer before the program has begun'
 refused 'Table_new(); Table_new();' 'skua_stream_bind: stream "Table.add" is bound on this PE already'
 
-# A backtrace shows who called, also in what was inlined, by the lines of the interface file.
+# A backtrace shows the callers, also in what was inlined, by the lines of the interface file.
 shows()
 {
   does=$1

@@ -92,8 +92,8 @@ struct text type_name(struct code type);
 
 bool type_is(struct code type, const char *spelling);
 
-/** Refuse a type with a name that is declared nowhere: false.  One that an included header may declare is
- *  noted, so that the compiler can be shown where it stands. */
+/** Refuse a type with a name that is declared nowhere: false.  One that an included header may
+ *  declare is noted, so that the compiler can be shown where it stands. */
 bool check_type_names(struct checker *checker, struct code type, unsigned stars);
 
 /** Look which headers are included, for the function above. */

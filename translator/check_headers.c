@@ -5,7 +5,7 @@
  * C's own types are known, and so are those of interface files and of the runtime.  Another name
  * must come from a header.  If none is included, or only headers of the C library, whose types
  * have names that are told by their look, the name is declared nowhere: an error.  Else it is
- * believed, and the emitter lets the compiler look at it where it stands (emit_types.c).
+ * believed, and the emitter lets the compiler look at it where it stands (emit_lines.c).
  */
 #include "arena.h"
 #include "check.h"
@@ -93,7 +93,7 @@ static bool is_declared(const struct checker *checker, struct text word)
 /* ---- types ---------------------------------------------------------------------------------- */
 
 /* A type while its words are looked at. */
-struct look {
+struct type_words {
     struct checker *checker;
     struct code     type;
     unsigned        stars;
@@ -101,27 +101,27 @@ struct look {
     bool            refused;
 };
 
-static void believe(const struct look *look, bool whole)
+static void note_believed(const struct type_words *words, bool whole)
 {
     struct believed *believed = ARENA_NEW(struct believed);
 
-    believed->type                = look->type;
-    believed->whole               = whole;
-    believed->unit                = look->checker->unit;
-    believed->next                = look->checker->tree->believed;
-    look->checker->tree->believed = believed;
+    believed->type                 = words->type;
+    believed->whole                = whole;
+    believed->unit                 = words->checker->unit;
+    believed->next                 = words->checker->tree->believed;
+    words->checker->tree->believed = believed;
 }
 
-static void refuse_unknown(struct look *look, struct text word)
+static void refuse_unknown(struct type_words *words, struct text word)
 {
-    struct checker *checker = look->checker;
-    const char     *near    = look->tag ? NULL : nearest_type(checker, word);
-    struct place    place   = source_place(look->type.place.source, word.at);
+    struct checker *checker = words->checker;
+    const char     *near    = words->tag ? NULL : nearest_type(checker, word);
+    struct place    place   = source_place(words->type.place.source, word.at);
 
-    look->refused = true;
+    words->refused = true;
     if (map_put(&checker->unknown, word, checker))
         return; /* it has been said */
-    error_at(place, word.length, "there is no type `%s%.*s'", look->tag ? "struct " : "",
+    error_at(place, word.length, "there is no type `%s%.*s'", words->tag ? "struct " : "",
              TEXT(word));
     if (near)
         hint("did you mean `%s'?", near);
@@ -133,25 +133,25 @@ static void refuse_unknown(struct look *look, struct text word)
 
 static void look_at_word(struct text word, void *arg)
 {
-    struct look *look = arg;
-    bool         tag  = look->tag;
+    struct type_words *words = arg;
+    bool               tag   = words->tag;
 
-    look->tag = text_is(word, "struct") || text_is(word, "union") || text_is(word, "enum");
-    if (look->tag || (!tag && is_c_type(word)) || is_declared(look->checker, word))
+    words->tag = text_is(word, "struct") || text_is(word, "union") || text_is(word, "enum");
+    if (words->tag || (!tag && is_c_type(word)) || is_declared(words->checker, word))
         return;
-    look->tag = tag;
-    if (look->checker->headers == HEADERS_ANY || (tag && look->checker->headers))
-        believe(look, tag && !look->stars);
-    else if (!tag || !look->stars)
-        refuse_unknown(look, word);
-    look->tag = false;
+    words->tag = tag;
+    if (words->checker->headers == HEADERS_ANY || (tag && words->checker->headers))
+        note_believed(words, tag && !words->stars);
+    else if (!tag || !words->stars)
+        refuse_unknown(words, word);
+    words->tag = false;
 }
 
 bool check_type_names(struct checker *checker, struct code type, unsigned stars)
 {
-    struct look look = {checker, type, stars, false, false};
+    struct type_words words = {checker, type, stars, false, false};
 
     if (type.text.at && type.place.source == checker->tree->source)
-        for_each_word(type, look_at_word, &look);
-    return !look.refused;
+        for_each_word(type, look_at_word, &words);
+    return !words.refused;
 }

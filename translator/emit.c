@@ -248,7 +248,7 @@ static bool save(const struct writer *writer, const char *path, bool keep)
 }
 
 /* Replaces a text by what its file shall say. */
-static void finish(struct writer *text, const char *name)
+static void finish_text(struct writer *text, const char *name)
 {
     struct writer finished = writer_finish(text, name);
 
@@ -287,8 +287,8 @@ void emit_text(const struct tree *tree, struct writer *header, struct writer *so
     put_all(source, &rest);
     writer_free(&lines.defines);
     writer_free(&rest);
-    finish(header, arena_print("%s.h", name));
-    finish(source, arena_print("%s.c", name));
+    finish_text(header, arena_print("%s.h", name));
+    finish_text(source, arena_print("%s.c", name));
 }
 
 bool emit(const struct tree *tree, const char *directory)

@@ -378,7 +378,7 @@ static void put_constructor_names(struct writer      *to, const struct class *cl
 }
 
 /* Whether the constructor does nothing but give the fields their values. */
-static bool is_empty(const struct entry *constructor)
+static bool constructs_nothing(const struct entry *constructor)
 {
     const struct statement *body = constructor->body;
 
@@ -388,7 +388,7 @@ static bool is_empty(const struct entry *constructor)
 static void put_constructor_call(struct writer      *to, const struct class *class,
                                  const struct entry *constructor)
 {
-    if (is_empty(constructor)) {
+    if (constructs_nothing(constructor)) {
         if (copies_message(constructor))
             put(to, "    skua_msg_free(skua_packed);\n");
         return;

@@ -363,7 +363,7 @@ void put_assignment(struct writer *to, const char *target, const struct field *f
     bool braces = text_begins(field->value.text, "{");
 
     if (braces) {
-        put(to, "    {\n        const ");
+        put(to, "    {\n        ");
         put_type(to, field->type, field->stars);
         put(to, "skua_value =\n");
     } else {

@@ -24,7 +24,7 @@
 
 #include "arena.h"
 
-static const char *new_line(struct files to, struct place place)
+static const char *define_line(struct files to, struct place place)
 {
     const char *macro = arena_print("%s__line_%u", to.lines->stem, ++to.lines->count);
 
@@ -34,20 +34,20 @@ static const char *new_line(struct files to, struct place place)
 
 void emit_include(struct files to, const struct item *item)
 {
-    const char *macro = new_line(to, item->place);
+    const char *macro = define_line(to, item->place);
 
     put(to.header, "#ifdef %s\n", macro);
-    put_place(to.header, macro, item->place);
+    put_line_at(to.header, macro, item->place);
     put(to.header, "#include %.*s\n#else\n#include %.*s\n#endif\n", TEXT(item->is.code.text),
         TEXT(item->is.code.text));
-    put_place_end(to.header);
+    put_line_end(to.header);
 }
 
 /* Of a struct by its size, since a typedef would do without one; of another by its name. */
 static void put_check(struct files to, const struct believed *believed, struct text name)
 {
     struct writer *header = to.header;
-    const char    *macro  = new_line(to, believed->type.place);
+    const char    *macro  = define_line(to, believed->type.place);
     const char    *check  = arena_print("%.*s__type_%u", TEXT(name), to.lines->count);
     const char    *size   = believed->whole ? "sizeof(" : "";
     int            margin = (int)believed->type.place.column - 1 - (int)strlen(size);
@@ -57,11 +57,11 @@ static void put_check(struct files to, const struct believed *believed, struct t
         put(header, "enum { %s =\n", check);
     else
         put(header, "typedef\n");
-    put_place(header, macro, believed->type.place);
+    put_line_at(header, macro, believed->type.place);
     put(header, "%*s%s", margin > 0 ? margin : 0, "", size);
     put_flat(header, believed->type.text);
     put(header, "\n");
-    put_place_end(header);
+    put_line_end(header);
     if (believed->whole)
         put(header, "    ) };\n#endif\n\n");
     else

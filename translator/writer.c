@@ -150,14 +150,14 @@ static struct code trimmed(struct code code)
     return code;
 }
 
-void put_place(struct writer *to, const char *macro, struct place place)
+void put_line_at(struct writer *to, const char *macro, struct place place)
 {
     put(to, "#line %s \"", macro);
     put_path(to, place.source->path);
     put(to, "\"\n");
 }
 
-void put_place_end(struct writer *to)
+void put_line_end(struct writer *to)
 {
     put(to, MARK);
 }

@@ -33,8 +33,8 @@ void put_code(struct writer *to, struct code code);
 
 /** Add a #line that names @p place, at the line that @p macro stands for when it is compiled; and
  *  one that goes back to the file itself. */
-void put_place(struct writer *to, const char *macro, struct place place);
-void put_place_end(struct writer *to);
+void put_line_at(struct writer *to, const char *macro, struct place place);
+void put_line_end(struct writer *to);
 
 /** Add a comment of the interface file, if there is one, indented. */
 void put_comment(struct writer *to, struct text comment, int indent);
