@@ -5,9 +5,10 @@
 # make bench   set up, build, and measure; FORMAT=table|json|csv
 #              BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
 #                    pingpong|stencil3d|matmul3d|pairs|zerocopy
-# make soak    trouble at random for SECONDS=600, from SEED=
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/
+# make soak    try for long what the tests try for a moment:
+#              fuzzed interface files, INPUTS=10000000; jobs in trouble, SECONDS=600; SEED=n
 # make format  lay the code out (clang-format)
 #
 # CMake does the work (CMakePresets.json); this is the short way in.
@@ -23,7 +24,8 @@ SEED   ?= $(shell date +%s)
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench soak setup install clean check-clang check-asan check-tsan format
+.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan format \
+        soak soak-skuac soak-jobs
 
 all: build
 
@@ -65,8 +67,16 @@ check-clang:
 	  cmake --build build/clang --parallel $(JOBS); \
 	else echo "clang is not installed: its warnings were not looked at"; fi
 
+# Each part says what it tried; the first that fails ends it.
+soak: soak-skuac soak-jobs
+
+# Inputs that a fuzzer makes, through all of the translator.
+soak-skuac: setup
+	@scripts/setup.sh soak
+	@scripts/soak-skuac.sh
+
 # Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
-soak: build
+soak-jobs: build
 	@scripts/setup.sh test
 	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) tcp ucx ofi
 

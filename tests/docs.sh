@@ -35,11 +35,22 @@ interfaces()
     inside              { text = text $0 "\n" }' "$1"
 }
 
+# Files of C++, which say their names in the first line: // NAME
+files()
+{
+  awk -v base="$work" '
+    /^```cpp$/          { inside = 1; name = ""; next }
+    /^```$/ && inside   { inside = 0; if (name) close(base "/" name); next }
+    inside && !name && /^\/\/ / { name = $2 }
+    inside && name      { print > (base "/" name) }' "$1"
+}
+
 for page in "$source"/README.md "$source"/docs/guide/*.md; do
   name=$(basename "$page" .md)
   [ "$page" = "$source/README.md" ] && name=front
   programs "$page" "$name"
   interfaces "$page"
+  files "$page"
 done
 for interface in "$work"/*.ci; do
   run "$build/translator/skuac" -o "$work" "$interface"
@@ -65,7 +76,14 @@ count_programs=0
 for program in "$work"/*.c; do
   name=$(basename "$program" .c)
   count_programs=$((count_programs + 1))
-  run "$cc" -std=gnu17 -Wall -Werror -I"$source/include" -I"$build/include" -I"$work" "$program" \
+  compile="$cc -std=gnu17"
+  more=
+  if [ -e "${program%.ci.c}.cc" ]; then # its functions are in C++
+    command -v c++ >/dev/null || continue
+    compile="c++ -std=c++17 -x c++"
+    more=${program%.ci.c}.cc
+  fi
+  run $compile -Wall -Werror -I"$source/include" -I"$build/include" -I"$work" "$program" $more \
     -L"$build/src" -lskua -Wl,-rpath,"$build/src" -o "$work/$name"
   ok "$name: builds" test "$code" = 0
   run "$build/tools/skuarun" -n 3 --pin=none "$work/$name"

@@ -106,6 +106,26 @@ for page in "$doc"/*.md "$doc"/docs/*/*.md; do
 done >"$work/dead"
 out=$(cat "$work/dead")
 ok "no link of the installed pages is dead" test -z "$out"
+# The example of the guide in C++.
+if command -v c++ >/dev/null; then
+  mkdir "$work/words"
+  awk '/^mainmodule words /, /^}/' "$guide" >"$work/words/words.ci"
+  awk '/^\/\/ words/ { name = $2 } /^```$/ { name = "" } name { print > ("'"$work/words/"'" name) }' "$guide"
+  cat >"$work/words/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.20)
+project(words CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(skua 0.1 REQUIRED)
+add_executable(words words.cc)
+skua_add_interface(words words.ci LANGUAGE CXX)
+target_link_libraries(words skua::skua)
+EOF
+  run cmake -S "$work/words" -B "$work/words/build" -DCMAKE_PREFIX_PATH="$prefix"
+  run cmake --build "$work/words/build"
+  ok "skua_add_interface in C++" test "$code" = 0
+  run "$prefix/bin/skuarun" -n 2 "$work/words/build/words"
+  ok "and it runs" test "$out" = "6 words"
+fi
 
 # Only the interface is exported.
 run nm -D --defined-only "$lib/libskua.so"

@@ -26,13 +26,15 @@ mainmodule wrong {
     include <stdio.h>;
 
     mainchare Main {
-        state {}
+        state { int after; }
         entry Main() {
-            serial { @do@ }
+            serial { @do@ self->after++; }
             when again() serial { skua_exit(0); }
         }
         entry void again();
         entry void array(int n, double x[n]) { serial { } }
+        entry void wrong() { serial { helper(self); } }
+        entry [threaded] void slow();
         entry void text(string s) { serial { printf("%s\n", s ? s : "nothing"); skua_exit(0); } }
     };
 
@@ -47,6 +49,14 @@ mainmodule wrong {
     };
 
     code {
+        static void helper(Main *self) {
+            Main_array(Main_self(self), -2, NULL); /* not the last act: it stays on the stack */
+            self->after++;
+        }
+        void Main_on_slow(Main *self) {
+            helper(self);
+            self->after++;
+        }
         void Table_on_add(Table *self, int x) { self->sum += x; }
         int Square_on_square(Square *self, int x) { (void)self; return x * x; }
     }
@@ -54,7 +64,7 @@ mainmodule wrong {
 END
   run "$skuac" -o "$work" "$work/wrong.ci"
   ok "$1: translates" test "$code" = 0
-  run "$cc" -std=gnu17 $includes -o "$work/wrong" "$work/wrong.ci.c" -L"$libraries" -lskua \
+  run "$cc" -std=gnu17 -g -O2 $includes -o "$work/wrong" "$work/wrong.ci.c" -L"$libraries" -lskua \
     -Wl,-rpath,"$libraries"
   ok "$1: compiles" test "$code" = 0
   run timeout 20 "$skuarun" -n 2 "$work/wrong"
@@ -71,6 +81,24 @@ refused()
 refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of .x' is -1"
 refused 'Square_square(Square_new(), 3);' 'Square.square waits for an answer before the program has begun'
 refused 'Table_new(); Table_new();' 'skua_stream_bind: stream "Table.add" is bound on this PE already'
+
+# A backtrace shows the callers, also in what was inlined, by the lines of the interface file.
+shows()
+{
+  does=$1
+  export SKUA_BACKTRACE=1
+  try "$does"
+  unset SKUA_BACKTRACE
+  shift
+  for line in "$@"; do
+    ok "$does: the backtrace shows $line" has "$err" "(in|called from) $line"
+  done
+}
+if command -v addr2line >/dev/null; then
+  shows 'Main_array(Main_self(self), -1, NULL);' 'Main__create_serial_1 at wrong\.ci:7'
+  shows 'Main_wrong(Main_self(self));' 'helper at wrong\.ci:29' 'Main__wrong_serial_1 at wrong\.ci:12'
+  shows 'Main_slow(Main_self(self));' 'helper at wrong\.ci:29' 'Main_on_slow at wrong\.ci:33'
+fi
 
 try 'Main_text(Main_self(self), NULL);'
 ok "a string may be NULL" test "$code $out" = '0 nothing'

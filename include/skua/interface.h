@@ -100,6 +100,29 @@ static inline skua_arrival skua_arrival_of(skua_msg *msg)
     return arrival;
 }
 
+/** An arrival without data. */
+static inline skua_arrival skua_arrival_none(void)
+{
+    skua_arrival arrival = {NULL, 0, NULL};
+    return arrival;
+}
+
+/** Data of the caller's as an arrival, which are copied by the function that wants to keep them. */
+static inline skua_arrival skua_arrival_from(const void *data, size_t bytes)
+{
+    skua_arrival arrival = {data, bytes, NULL};
+    return arrival;
+}
+
+/** A new message with a copy of @p bytes at @p data. */
+static inline skua_msg *skua_msg_copy_of(const void *data, size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(bytes);
+
+    skua_copy(skua_msg_data(msg), data, bytes);
+    return msg;
+}
+
 /** Wait for the answer of a [sync] entry: of @p bytes, else @p result is zero.  Clears it. */
 SKUA_API void skua_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes);
 

@@ -114,6 +114,7 @@ static void label_site_text(uint64_t site, char *text, size_t size)
     if (dladdr((void *)(label_program()->bias + site), &info) && info.dli_sname)
         snprintf(frame.symbol, sizeof frame.symbol, "%s", info.dli_sname);
     ski_frame_text(&frame, false, ski_config.backtrace, text, size);
+    text[strcspn(text, "\n")] = '\0'; /* without what that is inlined into */
 }
 
 const char *ski_region_text(uint32_t id, char text[SKI_REGION_TEXT])
