@@ -288,6 +288,33 @@ static void poke_nobody(void)
     poke(skua_element1(things(20), 20));
 }
 
+static skua_collection open_things(void)
+{
+    skua_array_def def = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
+
+    return skua_array_create(thing_class, &def, NULL, 0);
+}
+
+/* A message waits for an element that is never inserted. */
+static void poke_closed(void)
+{
+    skua_collection all = open_things();
+
+    skua_array_insert(skua_element1(all, 1), 0, NULL, 0);
+    poke(skua_element1(all, 2));
+    skua_array_close(all);
+}
+
+/* In an open array an element that was deleted might be inserted again; it is not. */
+static void poke_deleted_open(void)
+{
+    skua_collection all = open_things();
+
+    skua_array_insert(skua_element1(all, 3), 0, NULL, 0);
+    skua_invoke_copy(skua_element1(all, 3), end_entry, NULL, 0);
+    poke(skua_element1(all, 3));
+}
+
 static void poke_wrong_dims(void)
 {
     poke(skua_element2(things(20), 3, 4));
@@ -1070,7 +1097,9 @@ static const struct {
     {"section-deleted", section_deleted, NULL},
     {"section-given-late", section_given_late, NULL},
     {"section-unknown", section_unknown, NULL},
+    {"poke-closed", poke_closed, NULL},
     {"poke-deleted", poke_deleted, NULL},
+    {"poke-deleted-open", poke_deleted_open, NULL},
     {"poke-deleted-chare", poke_deleted_chare, NULL},
     {"poke-nobody", poke_nobody, NULL},
     {"poke-wrong-dims", poke_wrong_dims, NULL},

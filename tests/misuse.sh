@@ -56,6 +56,8 @@ misuse channel-not-ours 'skua_channel_ready: this is no channel of PE 1.s own, o
 unset SKUA_CHECKED_CHANNELS
 
 # Objects: class, index and PE.
+misuse poke-closed 'a message from PE 1 to thing::poke of thing .2.: that object does not exist'
+misuse poke-deleted-open 'a message from PE 1 to thing::poke of thing .3.: that object was deleted'
 misuse poke-deleted 'a message from PE 1 to thing::poke of thing .19.: that object was deleted'
 misuse poke-deleted-chare 'a message from PE 1 to thing::poke of thing .0, 1, 0, 0.: that object was deleted'
 misuse poke-nobody 'a message from PE 1 to thing::poke of thing .20.: that object does not exist'

@@ -160,7 +160,7 @@ void ski_discard_held(struct ski_pe *self, struct ski_list *held)
 
 /* Whether a message is the runtime's own, and may well come after the end of its collection: an
  * insertion right before the deletion, and what the runtime does by itself. */
-static bool may_be_late(const skua_msg *msg)
+static bool collection_may_be_late(const skua_msg *msg)
 {
     switch (msg->handler) {
     case SKI_HANDLER_INSERT:
@@ -177,7 +177,7 @@ static bool may_be_late(const skua_msg *msg)
 
 void ski_dropped(const struct ski_collection *all, skua_msg *msg)
 {
-    if (!may_be_late(msg))
+    if (!collection_may_be_late(msg))
         ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
                 msg->source, all->class->def.name);
     ski_discard(msg);

@@ -150,7 +150,7 @@ static void send_to_root(const char *call, skua_collection target, skua_msg *msg
         skua_send(all->root, (skua_handler){SKI_HANDLER_EVERYONE_ROOT}, msg);
 }
 
-static skua_msg *order_msg(uint64_t id, uint32_t entry, const void *data, size_t bytes)
+static skua_msg *everyone_order_msg(uint64_t id, uint32_t entry, const void *data, size_t bytes)
 {
     struct head head = {.id = id, .entry = entry};
 
@@ -161,13 +161,13 @@ static void order(const char *call, skua_collection target, uint32_t entry, cons
                   size_t bytes)
 {
     (void)SKI_SELF();
-    send_to_root(call, target, order_msg(target.id, entry, data, bytes));
+    send_to_root(call, target, everyone_order_msg(target.id, entry, data, bytes));
 }
 
 void ski_everyone_closed(struct ski_collection *all)
 {
     if (!all->everyone.ending)
-        begin(all, order_msg(all->id, ORDER_CLOSED, NULL, 0));
+        begin(all, everyone_order_msg(all->id, ORDER_CLOSED, NULL, 0));
 }
 
 static void check_call(const char *call, skua_collection target, skua_entry entry)
@@ -490,7 +490,7 @@ void ski_everyone_expect(struct ski_collection *all)
 }
 
 /* Acknowledges an arrival to the PE that keeps broadcasts for the element. */
-static void arrive(struct ski_object *object, uint32_t seen, int from, bool inserted)
+static void everyone_arrive(struct ski_object *object, uint32_t seen, int from, bool inserted)
 {
     struct ski_collection *all   = object->of;
     struct came            came  = {seen, all->everyone.number, inserted};
@@ -503,12 +503,12 @@ static void arrive(struct ski_object *object, uint32_t seen, int from, bool inse
 
 void ski_everyone_came(struct ski_object *object, uint32_t seen, int from)
 {
-    arrive(object, seen, from, false);
+    everyone_arrive(object, seen, from, false);
 }
 
 void ski_everyone_inserted(struct ski_object *object, uint32_t seen, int from)
 {
-    arrive(object, seen, from, true);
+    everyone_arrive(object, seen, from, true);
 }
 
 void ski_on_everyone_came(skua_msg *msg)

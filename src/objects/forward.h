@@ -28,7 +28,7 @@
  *
  * Sources.  The PE that sends a message on to its element tells the source where the element
  * is, once for each move of the element: a message that the source sent before it heard of it
- * brings no second one.  The home tells nobody of an element that moves faster than windows
+ * brings no second one.  The home tells no source of an element that moves faster than windows
  * succeed, nor while messages wait, which later ones of the source would overtake.
  *
  * No message waits for ever.  Messages wait at the home while a probe is under way, which is

@@ -25,7 +25,7 @@
  * root knows of all, since it gives the numbers out.
  *
  * Why a reduction whose contributions all follow the insertion counts the element: a PE reports
- * a reduction only after somebody has contributed to it, so the inserting PE has not reported
+ * a reduction only after an object has contributed to it, so the inserting PE has not reported
  * it before the insertion, and its report names the element among those to wait for.
  *
  * Closing: a message for an element that does not exist is an error in a closed array.  So the
@@ -53,11 +53,11 @@ struct ski_absent;
 struct ski_collection;
 struct ski_object;
 
-/* The account of an element: the inserting PE, or SKI_NO_ACCOUNT; the number of the last
- * broadcast and of the first reduction that are not the element's and are the element's. */
+/* The account of an element. */
 struct ski_account {
-    int32_t  pe;
-    uint32_t seen, next;
+    int32_t  pe;   /* that inserts it, or SKI_NO_ACCOUNT                        */
+    uint32_t seen; /* the number of the last broadcast that is not the element's */
+    uint32_t next; /* the number of its first reduction                         */
 };
 
 #define SKI_NO_ACCOUNT (-1)

@@ -56,8 +56,8 @@ static bool comes_again(const struct ski_object *object, const struct ski_entry 
 }
 
 /* A message for an element that may be here. */
-static void arrived_for(struct ski_collection *all, const skua_index *index,
-                        const struct ski_entry *entry, skua_msg *msg)
+static void invoke_deliver(struct ski_collection *all, const skua_index *index,
+                           const struct ski_entry *entry, skua_msg *msg)
 {
     struct ski_object *object = ski_here(all, index);
 
@@ -83,7 +83,7 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
         ski_entry_run(object, entry, msg);
         return;
     } else if (object->state == SKI_LEFT) {
-        arrived_for(all, &index, entry, address_again(object, msg));
+        invoke_deliver(all, &index, entry, address_again(object, msg));
     } else if (comes_again(object, entry)) {
         ski_pass_on(ski_self, ski_whereabouts(all, &index), address_again(object, msg));
     } else {
@@ -153,7 +153,7 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
     index = ski_msg_index(msg);
     ski_check_index("skua_invoke", all, &index);
     ski_check_entry("skua_invoke", all, entry, &index);
-    arrived_for(all, &index, entry, msg);
+    invoke_deliver(all, &index, entry, msg);
 }
 
 /* A message by address that asks for more than a call of a method. */
@@ -549,7 +549,7 @@ int skua_where(skua_ref ref)
     return ski_here(all, &ref.index) ? self->pe : ski_whereabouts(all, &ref.index);
 }
 
-static void *shared_member(struct ski_collection *all)
+static void *invoke_shared_member(struct ski_collection *all)
 {
     if (SKI_UNLIKELY(!all->shared))
         ski_creation_wait(all);
@@ -566,7 +566,7 @@ void *skua_object_here(skua_ref ref)
         return NULL;
     ski_check_index(__func__, all, &ref.index);
     if (all->kind == SKI_PROCESS_GROUP)
-        return ref.index.at.x[0] == skua_process() ? shared_member(all) : NULL;
+        return ref.index.at.x[0] == skua_process() ? invoke_shared_member(all) : NULL;
     object = ski_here(all, &ref.index);
     return object && object->state == SKI_ALIVE ? object + 1 : NULL;
 }

@@ -182,7 +182,7 @@ void ski_tell(struct ski_collection *all, int whom, const skua_index *index, int
 }
 
 /* Messages that wait for an element which was deleted create it again, or are in error. */
-static void ended(struct ski_pe *self, struct ski_absent *place)
+static void locate_ended(struct ski_pe *self, struct ski_absent *place)
 {
     if (place->forward)
         ski_unhold(self, &place->held);
@@ -218,7 +218,7 @@ static void believe(struct ski_collection *all, const skua_index *index, const s
     else if (news->pe >= 0)
         release(all->self, place, news->pe);
     else
-        ended(all->self, place);
+        locate_ended(all->self, place);
 }
 
 bool ski_about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index)

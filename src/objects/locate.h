@@ -42,9 +42,10 @@ static inline int ski_whereabouts_quick(struct ski_collection *all, const skua_i
     return found->pe;
 }
 
-/** What this PE knows of an element that is elsewhere, or NULL; the same, made if there is
- *  nothing. */
+/** What this PE knows of an element that is elsewhere, or NULL. */
 struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index);
+
+/** What this PE knows of an element that is elsewhere; an empty record if it knows nothing. */
 struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index);
 
 /** Tells PE @p whom that an element is on @p pe after so many moves. */

@@ -109,7 +109,7 @@ struct ski_object *ski_object_add(struct ski_collection *all, const skua_index *
     return object;
 }
 
-static void construct(struct ski_object *object, const void *data, size_t bytes)
+static void object_construct(struct ski_object *object, const void *data, size_t bytes)
 {
     const skua_class_def *def = &object->of->class->def;
 
@@ -127,7 +127,7 @@ struct ski_object *ski_object_create(struct ski_collection *all, const skua_inde
 
     object->moves = moves;
     ski_reducing_born(all, 1);
-    construct(object, data, bytes);
+    object_construct(object, data, bytes);
     return object;
 }
 
@@ -143,7 +143,7 @@ struct ski_object *ski_object_insert(struct ski_collection *all, const skua_inde
     object->moves = moves;
     ski_object_enter(object); /* it stays until it is constructed, whatever a reduction sets off */
     ski_insertion_arrived(object, account);
-    construct(object, data, bytes);
+    object_construct(object, data, bytes);
     ski_object_leave(object);
     return object;
 }

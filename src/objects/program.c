@@ -151,7 +151,7 @@ void ski_program_creates(struct ski_pe *self, skua_msg *msg)
 }
 
 /* What a message of SKI_HANDLER_READONLY says besides the values. */
-static size_t creations_bytes(const struct ski_list *creations)
+static size_t program_creations_bytes(const struct ski_list *creations)
 {
     size_t bytes = sizeof(uint64_t);
 
@@ -160,7 +160,7 @@ static size_t creations_bytes(const struct ski_list *creations)
     return bytes;
 }
 
-static char *put_creations(char *to, const struct ski_list *creations)
+static char *program_put_creations(char *to, const struct ski_list *creations)
 {
     char    *start = to;
     uint64_t n     = 0;
@@ -174,7 +174,7 @@ static char *put_creations(char *to, const struct ski_list *creations)
     return to;
 }
 
-static void read_creations(struct ski_pe *self, struct rest *rest)
+static void program_read_creations(struct ski_pe *self, struct rest *rest)
 {
     uint64_t n, bytes;
 
@@ -190,7 +190,7 @@ static void read_creations(struct ski_pe *self, struct rest *rest)
 }
 
 /* Before all that has come by now.  PE 0 has its own in the queue, so these are copies there. */
-static void queue_creations(struct ski_pe *self, struct ski_list *creations)
+static void program_queue_creations(struct ski_pe *self, struct ski_list *creations)
 {
     struct ski_list  held;
     struct skua_msg *msg;
@@ -205,13 +205,13 @@ static void queue_creations(struct ski_pe *self, struct ski_list *creations)
 }
 
 /* A message with the creations and, of kind VALUES, the values. */
-static skua_msg *compose(const struct ski_list *creations, uint64_t kind)
+static skua_msg *program_message(const struct ski_list *creations, uint64_t kind)
 {
     size_t    values = kind == VALUES ? packed_bytes() : 0;
-    skua_msg *msg    = skua_msg_alloc(sizeof kind + creations_bytes(creations) + values);
+    skua_msg *msg    = skua_msg_alloc(sizeof kind + program_creations_bytes(creations) + values);
     char     *at     = put(skua_msg_data(msg), &kind, sizeof kind);
 
-    at = put_creations(at, creations);
+    at = program_put_creations(at, creations);
     if (values)
         pack(at);
     return msg;
@@ -269,10 +269,11 @@ static void open_gate(struct ski_pe *self)
                                         0, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        say(self, first + ski_tree_child(&tree, i), compose(&self->objects->gate->creations, OPEN));
+        say(self, first + ski_tree_child(&tree, i),
+            program_message(&self->objects->gate->creations, OPEN));
     self->handler = ski_handlers.fn;
     ski_unhold(self, &self->objects->gate->kept);
-    queue_creations(self, &self->objects->gate->creations);
+    program_queue_creations(self, &self->objects->gate->creations);
     ski_gate_free(self->objects->gate);
     self->objects->gate = NULL;
 }
@@ -298,7 +299,7 @@ void ski_on_readonly(skua_msg *msg)
         ski_fatal("PE %d sent read-only variables that nobody waits for", msg->source);
     if (kind == VALUES)
         pass_values_on(self, msg);
-    read_creations(self, &rest);
+    program_read_creations(self, &rest);
     if (kind == VALUES)
         unpack(rest);
     skua_msg_free(msg);
@@ -309,7 +310,7 @@ void ski_on_readonly(skua_msg *msg)
 
 static void send_values(struct ski_pe *self)
 {
-    struct skua_msg *msg = compose(&self->objects->gate->creations, VALUES);
+    struct skua_msg *msg = program_message(&self->objects->gate->creations, VALUES);
 
     pass_values_on(self, msg);
     skua_msg_free(msg);
