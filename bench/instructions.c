@@ -82,8 +82,8 @@ static void start_far(void)
 
 static void start_operation(const char *what, skua_region region)
 {
-    static const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
-    static double            x;
+    const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
+    static double     x;
 
     if (strcmp(what, "far-get") == 0)
         skua_get_nb(&x, skua_at(region, 1, 0), sizeof x, NULL);

@@ -120,7 +120,7 @@ static bool has_values(void *arg)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Who sends to this PE's channel: the PE before us, PE 0 alone, or all to the last. */
+/* Each PE sends to the next; of MANY, PE 0 alone; of SUM, all to the last. */
 static bool is_sender(const struct state *s)
 {
     return s->kind != MANY || skua_pe() == 0;

@@ -256,7 +256,7 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *head, const char
 /** A put of @p sender does not need its memory any more; within the driver. */
 void ski_channel_sent(struct ski_pe *self, skua_sender *sender);
 
-/** What has been sent: completions take place, and those who wait go on. */
+/** Lets the completions of puts that have been sent take place, and wakes what waits for them. */
 void ski_channel_settle(struct ski_pe *self);
 
 /** The receiver does not look at what was lent any more. */

@@ -40,7 +40,7 @@ skua_status_t skua_locks_create(size_t count, skua_locks *locks)
         return status;
     skua_region_set_name(locks->region, "locks");
     memset(skua_region_mine(locks->region), 0, bytes);
-    skua_sync(); /* nobody takes one of ours before it is zero */
+    skua_sync(); /* no PE takes one of ours before it is zero */
     return SKUA_OK;
 }
 

@@ -35,8 +35,8 @@ void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
  *  job ends. */
 bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target);
 
-/* A notification that is expected on a PE: by those who wait for it, or by a function that runs
- * when it has reached a value. */
+/* A notification that a PE expects: threads wait for it, or a function runs when it has reached a
+ * value. */
 struct ski_expected {
     struct ski_expected *next;
     skua_notify         *notify;

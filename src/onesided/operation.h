@@ -61,32 +61,13 @@ bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg
 /** Wait until nothing of the calling PE is outstanding on @p pe. */
 void ski_operations_fence(int pe);
 
-/** Whether operations by request are outstanding on @p pe. */
-static inline bool ski_requests_any(const struct ski_pe *self, int pe)
+/** What is outstanding on @p pe: how many operations, of which kinds. */
+static inline struct ski_outstanding ski_operations_on(const struct ski_pe *self, int pe)
 {
-    const struct ski_outstanding *on =
+    const struct ski_outstanding *found =
         ski_outstanding_find(&ski_origin_of(self)->outstanding, ski_outstanding_pe(pe));
 
-    return on && on->all > on->rma;
-}
-
-/** Whether operations by the driver are outstanding on @p pe. */
-static inline bool ski_rma_any(const struct ski_pe *self, int pe)
-{
-    const struct ski_outstanding *on =
-        ski_outstanding_find(&ski_origin_of(self)->outstanding, ski_outstanding_pe(pe));
-
-    return on && on->rma > 0;
-}
-
-/** Whether gets are outstanding on @p pe that may still read when what comes behind them is
- *  served. */
-static inline bool ski_deferred_any(const struct ski_pe *self, int pe)
-{
-    const struct ski_outstanding *on =
-        ski_outstanding_find(&ski_origin_of(self)->outstanding, ski_outstanding_pe(pe));
-
-    return on && on->deferred > 0;
+    return found ? *found : (struct ski_outstanding){.all = 0};
 }
 
 #endif

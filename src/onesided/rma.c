@@ -165,11 +165,13 @@ static void order(struct ski_pe *self, const struct ski_transfer *t, const skua_
                   struct ski_peer *peer)
 {
     const struct ski_driver *driver = ski_far_driver();
+    struct ski_outstanding   on;
 
     if (!ski_comes_after(t, ends))
         return;
-    if (ski_order_of(ends) == SKUA_ORDER_STRICT || ski_requests_any(self, t->remote.pe) ||
-        (ski_rma_any(self, t->remote.pe) && !(driver->fence && driver->fence(peer))))
+    on = ski_operations_on(self, t->remote.pe);
+    if (ski_order_of(ends) == SKUA_ORDER_STRICT || on.all > on.rma ||
+        (on.rma > 0 && !(driver->fence && driver->fence(peer))))
         ski_operations_fence(t->remote.pe);
     ski_order_stores(); /* the driver may have stored them itself, through shared memory */
 }

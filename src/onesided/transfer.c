@@ -305,10 +305,13 @@ static void order_now(const struct ski_transfer *t, const skua_ends *ends)
 static void order_behind(const struct ski_transfer *t, const skua_ends *ends,
                          const struct ski_place *place)
 {
+    struct ski_outstanding on;
+
     if (!place->far || !ski_self)
         return;
-    if ((ski_comes_after(t, ends) && ski_rma_any(ski_self, t->remote.pe)) ||
-        (ski_order_of(ends) == SKUA_ORDER_STRICT && ski_deferred_any(ski_self, t->remote.pe)))
+    on = ski_operations_on(ski_self, t->remote.pe);
+    if ((on.rma > 0 && ski_comes_after(t, ends)) ||
+        (on.deferred > 0 && ski_order_of(ends) == SKUA_ORDER_STRICT))
         ski_operations_fence(t->remote.pe);
 }
 
