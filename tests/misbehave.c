@@ -526,6 +526,26 @@ static void fill_arena_fatally(void)
         memset(skua_msg_data(skua_msg_alloc(1000000)), 1, 1000);
 }
 
+/* ---- errors of calls that return a status ------------------------------------ */
+
+static bool on_error(void *arg, const skua_error *error)
+{
+    printf("told %s: %s in %s on PE %d%s\n", (char *)arg, skua_status_str(error->status),
+           error->call, error->pe, error->fatal ? ", fatal" : "");
+    fflush(stdout);
+    return strcmp(arg, "all") == 0;
+}
+
+static __attribute__((noinline)) void put_beyond(void)
+{
+    skua_region region;
+    char        byte = 1;
+
+    skua_region_alloc(64, &region);
+    printf("got %s\n", skua_status_str(skua_put(skua_at(region, skua_pe(), 64), &byte, 1)));
+    skua_exit(0);
+}
+
 /* ---- misuse of sections ------------------------------------------------------- */
 
 static skua_class cell_class;
@@ -1101,6 +1121,7 @@ static const struct {
     {"flow-parent", strange_parent, NULL},
     {"flow-message", long_message, NULL},
     {"flow-none", no_message, NULL},
+    {"put-beyond", put_beyond, NULL},
     {"fill-arena", fill_arena, NULL},
     {"fill-arena-fatally", fill_arena_fatally, NULL},
     {"exit-42", exit_with_code, NULL},
@@ -1180,6 +1201,8 @@ int main(int argc, char **argv)
 {
     if (getenv("SAY_NONSENSE"))
         say_nonsense(getenv("SAY_NONSENSE"));
+    if (getenv("ON_ERROR"))
+        skua_on_error(on_error, getenv("ON_ERROR"));
     nothing         = skua_register("nothing", on_large);
     channel_handler = skua_register("channel", on_channel);
     seen_handler    = skua_register("seen", on_seen);

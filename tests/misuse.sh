@@ -100,6 +100,30 @@ ok "unknown-lock: named" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'
 run "$program" unknown-pe
 ok "without a launcher too" has "$code $err" '^134 skua: PE 0 \(process 0\) gave up: skua_send: PE 99'
 
+# Calls that return a status: a line, or the end of the job with a backtrace.
+beyond='skua_put: bytes 64 to 65 are outside of the 64 bytes'
+run "$skuarun" -n 2 "$program" put-beyond
+ok "put-beyond: goes on" has "$code $out" '^0 got outside of the region'
+ok "put-beyond: with a line" has "$err" "^skua: PE 1: error: $beyond"
+run "$skuarun" -n 2 -s errors=fatal "$program" put-beyond
+ok "errors=fatal: ends the job" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
+if [ "${SANITIZED:-}" = "" ]; then
+  ok "errors=fatal: with a backtrace" has "$err" 'called from put_beyond'
+fi
+run env ON_ERROR=some "$skuarun" -n 2 "$program" put-beyond
+ok "a callback is told" has "$out" '^told some: outside of the region in skua_put on PE 1$'
+ok "before the line" has "$code $err" "^0 skua: PE 1: error: $beyond"
+run env ON_ERROR=all "$skuarun" -n 2 "$program" put-beyond
+ok "a callback handles the error" test "$code$err" = 0
+run env ON_ERROR=all "$skuarun" -n 2 -s errors=fatal "$program" put-beyond
+ok "errors=fatal: a callback is told" has "$out" '^told all: .* in skua_put on PE 1, fatal'
+ok "errors=fatal: the job ends all the same" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
+run env ON_ERROR=all "$skuarun" -n 2 "$program" unknown-pe
+ok "a callback is told of calls without a status" has "$out" '^told all: invalid argument in skua_send on PE 1, fatal'
+ok "and the job ends" has "$code $err" '^134 .*gave up: skua_send: PE 99'
+run "$skuarun" -n 2 -s errors=maybe "$program" exit-42
+ok "errors=maybe is refused" has "$err" 'SKUA_ERRORS=maybe: expected log or fatal'
+
 # A full arena: a status for those who ask, a clear end for those who do not.
 run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena
 ok "a full arena is a status" has "$code $out" '^0 out of memory after [0-9]+ messages'

@@ -91,16 +91,29 @@ static bool parse_address(const char *text, void *field)
     return true;
 }
 
-static bool parse_channels(const char *text, void *field)
+/* Sets an enum of config.h to the place of @p text in @p words, which NULL ends. */
+static bool parse_word(const char *text, const char *const *words, int *value)
 {
-    static const char *const words[] = {"auto", "message"};
-
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; words[i]; i++)
         if (strcasecmp(text, words[i]) == 0) {
-            *(int *)field = i; /* as in config.h */
+            *value = i;
             return true;
         }
     return false;
+}
+
+static bool parse_channels(const char *text, void *field)
+{
+    static const char *const words[] = {"auto", "message", NULL};
+
+    return parse_word(text, words, field);
+}
+
+static bool parse_errors(const char *text, void *field)
+{
+    static const char *const words[] = {"log", "fatal", NULL};
+
+    return parse_word(text, words, field);
 }
 
 static bool parse_count(const char *text, void *field)
@@ -170,14 +183,9 @@ static bool parse_micros(const char *text, void *field)
 
 static bool parse_order(const char *text, void *field)
 {
-    static const char *const words[] = {"unordered", "partial", "strict"};
+    static const char *const words[] = {"default", "unordered", "partial", "strict", NULL};
 
-    for (int i = 0; i < 3; i++)
-        if (strcasecmp(text, words[i]) == 0) {
-            *(int *)field = i + 1; /* as in skua/onesided.h */
-            return true;
-        }
-    return false;
+    return parse_word(text, words, field) && *(int *)field > 0; /* as in skua/onesided.h */
 }
 
 static bool parse_seconds(const char *text, void *field)
@@ -198,6 +206,7 @@ static const char expects_autoflag[]  = "auto, 0 or 1";
 static const char expects_bytes[]     = "a size such as 65536, 64k, 16m, 2g or 1t";
 static const char expects_channels[]  = "auto or message";
 static const char expects_count[]     = "a whole number from 1 on";
+static const char expects_errors[]    = "log or fatal";
 static const char expects_flag[]      = "0 or 1";
 static const char expects_level[]     = "fatal, error, warn, info, debug or trace";
 static const char expects_micros[]    = "a number of microseconds such as 50";

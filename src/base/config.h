@@ -21,6 +21,7 @@ typedef int                ski_type_autoflag;  /* 0, 1; auto is -1          */
 typedef size_t             ski_type_bytes;     /* 4096, 64k, 16m, 2g, 1t    */
 typedef int                ski_type_channels;  /* an enum below             */
 typedef uint64_t           ski_type_count;     /* 12                        */
+typedef int                ski_type_errors;    /* an enum below             */
 typedef bool               ski_type_flag;      /* 0, 1, yes, no, on, off    */
 typedef enum ski_log_level ski_type_level;     /* a name of log.h           */
 typedef double             ski_type_micros;    /* 2.5                       */
@@ -30,6 +31,7 @@ typedef double             ski_type_seconds;   /* 0.5                       */
 typedef const char        *ski_type_text;      /* the variable itself       */
 
 enum { SKI_CHANNELS_AUTO, SKI_CHANNELS_MESSAGE };
+enum { SKI_ERRORS_LOG, SKI_ERRORS_FATAL };
 
 extern struct ski_config {
 #define CONFIG(name, type, preset, doc) ski_type_##type name;

@@ -21,6 +21,7 @@ CONFIG(checked_channels, flag, "0",     "Check each put on a channel: whether th
 CONFIG(direct,        flag,    "1",     "Do one-sided operations by load and store where memory is shared; 0 sends requests for all, as between hosts.")
 CONFIG(driver,        text,    "auto",  "What carries packets between hosts: tcp, ucx, ofi or mpi; auto takes ucx where there is an adapter for it, else tcp, or the next that works.")
 CONFIG(driver_path,   text,    "auto",  "Folder of the drivers; auto looks beside the library, then where it was installed.")
+CONFIG(errors,        errors,  "log",   "What a call does that returns a status and is misused: log, a line and the status; fatal, the line with a backtrace, and the end of the job.")
 CONFIG(exit_grace,    seconds, "5",     "How long PEs may go on computing after skua_exit before the launcher ends them.")
 CONFIG(handoff,       flag,    "0",     "A blocking put or accumulate that goes by request returns when its data is on the way; a fence waits for the rest.")
 CONFIG(helper,        flag,    "0",     "A thread in each process that serves one-sided requests while its PEs compute.")

@@ -72,11 +72,16 @@ static void note_frames(struct ski_crash *crash, const void *from)
     crash->frames = n - first;
 }
 
+static bool crash_wants_frames(void)
+{
+    return ski_config.backtrace || ski_config.errors == SKI_ERRORS_FATAL;
+}
+
 static void finish_record(struct ski_crash *crash, int sig, const void *from)
 {
     crash->pe     = ski_self && !ski_pe_hidden(ski_self) ? ski_self->pe : -1;
     crash->signal = sig;
-    if (ski_config.backtrace)
+    if (crash_wants_frames())
         note_frames(crash, from);
     if (!crash_launched) {
         atomic_store_explicit(&crash->ready, 1, memory_order_release);
@@ -134,7 +139,7 @@ void ski_crash_install(const struct ski_boot *boot)
     crash_process  = boot->process;
     crash_launched = boot->way == SKI_BOOT_LAUNCHED;
     ski_log_set_fatal_hook(on_fatal);
-    if (ski_config.backtrace) {
+    if (crash_wants_frames()) {
         void *pc[1];
         backtrace(pc, 1); /* loads the unwinder now, not in a signal handler */
     }

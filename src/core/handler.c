@@ -111,13 +111,13 @@ static skua_status_t publish(struct ski_job *job)
 static skua_status_t differ(const struct ski_job *job, int process, uint32_t id, const char *ours,
                             const char *theirs)
 {
-    ski_log(SKI_LOG_ERROR,
-            "the processes of the job do not agree: handler %u is %s%s%s in process %d but %s%s%s "
-            "in process %d; do all run the same program, and register in the same order?",
-            id, ours ? "\"" : "", ours ? ours : "missing", ours ? "\"" : "", process,
-            theirs ? "\"" : "", theirs ? theirs : "missing", theirs ? "\"" : "",
-            job->process[0].number);
-    return SKUA_ERR_MISMATCH;
+    return ski_refuse(
+        SKUA_ERR_MISMATCH,
+        "the processes of the job do not agree: handler %u is %s%s%s in process %d but %s%s%s "
+        "in process %d; do all run the same program, and register in the same order?",
+        id, ours ? "\"" : "", ours ? ours : "missing", ours ? "\"" : "", process,
+        theirs ? "\"" : "", theirs ? theirs : "missing", theirs ? "\"" : "",
+        job->process[0].number);
 }
 
 static skua_status_t compare(const struct ski_job *job, int process)

@@ -28,7 +28,7 @@ static SKI_COLD struct skua_msg *new_msg_slow(struct ski_pe *self, size_t bytes,
     if (bytes < PTRDIFF_MAX)
         msg = ski_pool_alloc(&self->pool, sizeof *msg + bytes + extra);
     else
-        ski_log(SKI_LOG_ERROR, "a message of %zu bytes is larger than any memory", bytes);
+        ski_error_fail(SKUA_ERR_NOMEM, "a message of %zu bytes is larger than any memory", bytes);
     return msg ? begin(msg, bytes) : NULL;
 }
 
@@ -142,7 +142,9 @@ skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, s
     uint32_t *to = ski_msg_words(msg);
 
     if (n > msg->bit_room)
-        return SKUA_ERR_INVAL;
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: a priority of %zu bits, but skua_msg_alloc_bits() made room for %d",
+                          __func__, bits, 32 * msg->bit_room);
     memcpy(to, words, n * sizeof *to);
     if (bits % 32)
         to[n - 1] &= ~(UINT32_MAX >> (bits % 32));

@@ -76,10 +76,10 @@ static skua_status_t tell_some(const struct ski_boot *boot, const struct ski_dri
 
         if (bytes == 0) {
             free(blob);
-            return ski_refuse(SKUA_ERR_RANGE,
-                              "a port of this process has too long an address for %s; use fewer "
-                              "interfaces (SKUA_INTERFACES)",
-                              driver->name);
+            return ski_fail(SKUA_ERR_RANGE,
+                            "a port of this process has too long an address for %s; use fewer "
+                            "interfaces (SKUA_INTERFACES)",
+                            driver->name);
         }
         memcpy(blob + at, &bytes, 4);
         at += 4 + bytes;

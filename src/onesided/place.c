@@ -35,8 +35,8 @@ static bool within(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
 static skua_status_t no_region(const char *call, skua_gaddr at)
 {
     ski_onesided_check(call);
-    ski_log(SKI_LOG_ERROR, "%s: there is no region %#x (freed already?)", call, at.region.id);
-    return SKUA_ERR_REGION;
+    return ski_refuse(SKUA_ERR_REGION, "%s: there is no region %#x (freed already?)", call,
+                      at.region.id);
 }
 
 void ski_region_hold(struct ski_region *region)
