@@ -81,6 +81,7 @@ static void puts_and_gets(void)
 static void puts_and_gets_nb(void)
 {
     const skua_ends unsignalled = {.signal = {60000}};
+    const skua_ends forgotten   = {.signal_data = "x", .signal_bytes = 1};
     const skua_ends elsewhere   = {.notify = skua_at(piece, skua_pes(), 0)};
     const skua_ends unaligned   = {.notify = odd};
 
@@ -93,6 +94,7 @@ static void puts_and_gets_nb(void)
     REFUSES(RANGE, skua_put_indexed_nb, beyond, local, &indexed, NULL);
     REFUSES(RANGE, skua_get_indexed_nb, local, beyond, &indexed, NULL);
     REFUSES(INVAL, skua_put_nb, at, local, 8, &unsignalled);
+    REFUSES(INVAL, skua_put_nb, at, local, 8, &forgotten);
     REFUSES(INVAL, skua_put_nb, at, local, 8, &elsewhere);
     REFUSES(ALIGN, skua_put_nb, at, local, 8, &unaligned);
 }

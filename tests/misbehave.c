@@ -92,6 +92,90 @@ static void unknown_handler(void)
     skua_send_copy(0, (skua_handler){1234}, NULL, 0);
 }
 
+/* Handlers, entries and the like that were declared and never registered. */
+static skua_handler      forgotten;
+static skua_entry        forgotten_entry;
+static skua_class        forgotten_class;
+static skua_function     forgotten_function;
+static skua_stream       forgotten_stream;
+static skua_pe_data      forgotten_data;
+static skua_process_data forgotten_shared;
+
+static void forgot_send(void)
+{
+    skua_send(0, forgotten, skua_msg_alloc(8));
+}
+
+static void forgot_send_copy(void)
+{
+    skua_send_copy(0, forgotten, "x", 1);
+}
+
+static void forgot_send_prio(void)
+{
+    skua_send_copy_prio(0, forgotten, "x", 1, 3);
+}
+
+static void forgot_enqueue(void)
+{
+    skua_enqueue(forgotten, skua_msg_alloc(8));
+}
+
+static void forgot_broadcast(void)
+{
+    skua_broadcast(forgotten, skua_msg_alloc(8), skua_done_nothing());
+}
+
+static void forgot_done(void)
+{
+    skua_barrier(skua_done_send(0, forgotten));
+}
+
+static void forgot_call(void)
+{
+    skua_call(0, forgotten_function, NULL, 0, skua_done_nothing());
+}
+
+static void forgot_chare(void)
+{
+    skua_chare_create(forgotten_class, 0, NULL, 0);
+}
+
+static void forgot_seed(void)
+{
+    skua_chare_create(forgotten_class, SKUA_ANY_PE, NULL, 0);
+}
+
+static void forgot_array(void)
+{
+    skua_array1(forgotten_class, 5, NULL, 0);
+}
+
+static void forgot_stream(void)
+{
+    skua_stream_put(forgotten_stream, 0, &(uint64_t){1});
+}
+
+static void forgot_data(void)
+{
+    sink = *(int *)skua_pe_data_get(forgotten_data);
+}
+
+static void forgot_shared(void)
+{
+    sink = *(int *)skua_process_data_get(forgotten_shared);
+}
+
+static void done_call_nothing(void)
+{
+    skua_barrier(skua_done_call(NULL, NULL));
+}
+
+static void register_nothing(void)
+{
+    skua_register("no function", NULL);
+}
+
 static void late_register(void)
 {
     skua_register("too late", on_nothing);
@@ -301,6 +385,21 @@ static void poke_no_member(void)
 static void poke_no_entry(void)
 {
     skua_invoke_copy(skua_element1(things(20), 3), (skua_entry){4321}, NULL, 0);
+}
+
+static void forgot_entry(void)
+{
+    skua_invoke_copy(skua_element1(things(20), 3), forgotten_entry, NULL, 0);
+}
+
+static void forgot_entry_all(void)
+{
+    skua_invoke_all(things(20), forgotten_entry, NULL, 0);
+}
+
+static void forgot_done_entry(void)
+{
+    skua_done_invoke(skua_element1(things(20), 3), forgotten_entry);
 }
 
 static void poke_wrong_entry(void)
@@ -1056,6 +1155,24 @@ static const struct {
     {"overflow", overflow, NULL},
     {"unknown-pe", unknown_pe, NULL},
     {"unknown-handler", unknown_handler, NULL},
+    {"forgot-send", forgot_send, NULL},
+    {"forgot-send-copy", forgot_send_copy, NULL},
+    {"forgot-send-prio", forgot_send_prio, NULL},
+    {"forgot-enqueue", forgot_enqueue, NULL},
+    {"forgot-broadcast", forgot_broadcast, NULL},
+    {"forgot-done", forgot_done, NULL},
+    {"forgot-call", forgot_call, NULL},
+    {"forgot-chare", forgot_chare, NULL},
+    {"forgot-seed", forgot_seed, NULL},
+    {"forgot-array", forgot_array, NULL},
+    {"forgot-stream", forgot_stream, NULL},
+    {"forgot-data", forgot_data, NULL},
+    {"forgot-shared", forgot_shared, NULL},
+    {"forgot-entry", forgot_entry, NULL},
+    {"forgot-entry-all", forgot_entry_all, NULL},
+    {"forgot-done-entry", forgot_done_entry, NULL},
+    {"done-call-nothing", done_call_nothing, NULL},
+    {"register-nothing", register_nothing, NULL},
     {"late-register", late_register, NULL},
     {"late-readonly", late_readonly, NULL},
     {"consume-too-much", consume_too_much, NULL},

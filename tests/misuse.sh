@@ -20,6 +20,34 @@ misuse()
 }
 misuse unknown-pe 'skua_send: PE 99 does not exist; this job has PEs 0 to 1'
 misuse unknown-handler 'skua_send_copy: handler 1234 was never registered'
+
+# What was declared and never registered is zero: every call says so, where it is made, with
+# memory shared and without.
+forgotten='a handler that was never registered .its id is 0.'
+for apart in 1 0; do
+  export SKUA_SHARE=$apart
+  misuse forgot-send "skua_send: $forgotten"
+  misuse forgot-send-copy "skua_send_copy: $forgotten"
+  misuse forgot-send-prio "skua_send_copy_prio: $forgotten"
+  misuse forgot-enqueue "skua_enqueue: $forgotten"
+  misuse forgot-broadcast "skua_broadcast: $forgotten"
+  misuse forgot-done "skua_done_send: $forgotten"
+  misuse forgot-call 'skua_call: .*never registered'
+done
+unset SKUA_SHARE
+misuse forgot-chare 'skua_chare_create: its class was never registered'
+misuse forgot-seed 'skua_chare_create: its class was never registered'
+misuse forgot-array 'skua_array1: its class was never registered'
+misuse forgot-stream 'a stream that was never registered'
+misuse forgot-data 'skua_pe_data_get: a key that was never registered'
+misuse forgot-shared 'skua_process_data_get: a key that was never registered'
+misuse forgot-entry 'skua_invoke_copy: thing .3. has no entry 0; skua_entry_register.. makes them'
+misuse forgot-entry-all 'skua_invoke_all: there is no entry 0'
+misuse forgot-done-entry 'skua_done_invoke: there is no entry 0'
+misuse done-call-nothing 'skua_done_call: there is no function'
+misuse register-nothing 'skua_register."no function".: there is no function'
+run "$program" forgot-send-copy
+ok "a forgotten handler on one PE" has "$code $err" "^134 skua: PE 0 .*gave up: skua_send_copy: $forgotten"
 misuse late-register 'skua_register."too late".: handlers are registered before skua_main'
 misuse late-readonly 'skua_readonly."too late".: variables are registered before skua_program'
 misuse consume-too-much 'skua_detector_consume: 5 items were consumed but only 4 produced'

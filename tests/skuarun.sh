@@ -121,6 +121,10 @@ touch "$work/odd"
 run env ODD_ONE="$work/odd" "$skuarun" -n 3 "$program" exit-42
 ok "other handlers than the rest" has "$err" 'handler [0-9]+ is (missing|"odd") in process [12] but ("odd"|missing) in process 0'
 ok "end the job" test "$code" = 1
+touch "$work/odd"
+run env ODD_ONE="$work/odd" "$skuarun" -n 2 -s share=0 "$program" exit-42
+ok "also over the network, named on both sides" \
+  has "$err" 'its handler [0-9]+ is "(odd|.missing.)", that of this process is "(odd|.missing.)"'
 
 # ---- a message of 3 GB, between processes
 run "$skuarun" -n 2 -s arena_size=8g "$program" large

@@ -32,7 +32,7 @@ typedef struct skua_msg skua_msg;
 /** What runs on the PE that a message was sent to.  It owns @p msg. */
 typedef void (*skua_handler_fn)(skua_msg *msg);
 
-/** A registered handler. */
+/** A registered handler.  Zero, as a static variable is at first, never is one. */
 typedef struct {
     uint32_t id;
 } skua_handler;

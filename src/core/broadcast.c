@@ -93,7 +93,7 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
 {
     msg->handler = (uint16_t)handler;
     msg->source  = root;
-    if (SKI_UNLIKELY(handler >= self->handlers))
+    if (SKI_UNLIKELY(!ski_pe_has_handler(self, handler)))
         ski_handler_unknown(msg);
     msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
@@ -145,8 +145,8 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
     struct ski_pe *self = SKI_SELF();
     struct node   *node = NULL;
 
-    if (handler.id >= self->handlers)
-        ski_misuse("skua_broadcast: handler %u was never registered", handler.id);
+    if (!ski_pe_has_handler(self, handler.id))
+        ski_handler_misuse(__func__, handler.id);
     if (done.kind) {
         node  = ski_malloc(sizeof *node);
         *node = (struct node){.parent = -1, .done = done, .handler = handler.id, .msg = msg};

@@ -45,6 +45,8 @@ void ski_handlers_init(void)
 skua_handler skua_register(const char *name, skua_handler_fn fn)
 {
     ski_handlers_init();
+    if (!fn)
+        ski_misuse("skua_register(\"%s\"): there is no function", name);
     if (closed)
         ski_misuse("skua_register(\"%s\"): handlers are registered before skua_main()", name);
     if (ski_handlers.count == SKI_HANDLERS_MOST)
@@ -77,10 +79,20 @@ const char *ski_handler_name(uint32_t id)
     return id < ski_handlers.count ? names[id] : "?";
 }
 
+void ski_handler_misuse(const char *call, uint32_t id)
+{
+    if (id == SKI_HANDLER_NONE)
+        ski_misuse("%s: a handler that was never registered (its id is 0); skua_register() makes "
+                   "them, before skua_main()",
+                   call);
+    ski_misuse("%s: handler %u was never registered (the last one is %u, '%s')", call, id,
+               ski_handlers.count - 1, ski_handler_name(ski_handlers.count - 1));
+}
+
 void ski_handler_unknown(skua_msg *msg)
 {
-    ski_fatal("a message from PE %d names handler %u, but there are only %u", msg->source,
-              msg->handler, ski_handlers.count);
+    ski_fatal("a message from PE %d names handler %u (%s), which no message may; there are %u",
+              msg->source, msg->handler, ski_handler_name(msg->handler), ski_handlers.count - 1);
 }
 
 /* ---- agreement ----------------------------------------------------------- */

@@ -271,17 +271,23 @@ __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, ui
 static SKI_COLD _Noreturn void bad_send(const struct ski_pe *self, const char *call, int pe,
                                         skua_handler handler)
 {
-    if (handler.id >= self->handlers)
-        ski_misuse("%s: handler %u was never registered (the last one is %u, '%s')", call,
-                   handler.id, self->handlers - 1, ski_handler_name(self->handlers - 1));
+    if (!ski_pe_has_handler(self, handler.id))
+        ski_handler_misuse(call, handler.id);
     ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
 }
 
 static inline void check_send(const struct ski_pe *self, const char *call, int pe,
                               skua_handler handler)
 {
-    if (SKI_UNLIKELY(handler.id >= self->handlers || (uint32_t)pe >= (uint32_t)self->pes))
+    if (SKI_UNLIKELY(!ski_pe_has_handler(self, handler.id) || (uint32_t)pe >= (uint32_t)self->pes))
         bad_send(self, call, pe, handler);
+}
+
+static inline void send_msg(struct ski_pe *self, int pe, skua_handler handler, skua_msg *msg)
+{
+    msg->handler = (uint16_t)handler.id;
+    msg->source  = self->pe;
+    ski_msg_post(self, pe, handler.id, msg);
 }
 
 void skua_send(int pe, skua_handler handler, skua_msg *msg)
@@ -289,14 +295,15 @@ void skua_send(int pe, skua_handler handler, skua_msg *msg)
     struct ski_pe *self = SKI_SELF();
 
     check_send(self, __func__, pe, handler);
-    msg->handler = (uint16_t)handler.id;
-    msg->source  = self->pe;
-    ski_msg_post(self, pe, handler.id, msg);
+    send_msg(self, pe, handler, msg);
 }
 
 void skua_enqueue(skua_handler handler, skua_msg *msg)
 {
-    skua_send(SKI_SELF()->pe, handler, msg);
+    struct ski_pe *self = SKI_SELF();
+
+    check_send(self, __func__, self->pe, handler);
+    send_msg(self, self->pe, handler, msg);
 }
 
 static inline void send_copy(struct ski_pe *self, int pe, skua_handler handler, const void *data,

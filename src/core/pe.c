@@ -45,7 +45,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     self->inboxes  = host->inboxes;
     self->stride   = host->stride;
     self->handler  = ski_handlers.fn;
-    self->handlers = ski_handlers.count;
+    self->handlers = ski_handlers.count - 1;
     self->job      = job;
     self->host     = host;
     self->process  = boot->process;

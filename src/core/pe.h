@@ -45,7 +45,7 @@ struct ski_pe {
     char                  *inboxes; /* as in struct ski_host                       */
     size_t                 stride;
     const skua_handler_fn *handler;
-    uint32_t               handlers;
+    uint32_t               handlers;       /* their ids are 1 .. handlers */
     void (*ring)(struct ski_pe *self);     /* answers the doorbell that is next in the inbox */
     void (*ring_own)(struct ski_pe *self); /* ... and one that it has rung itself            */
     skua_stats       stats;
@@ -148,6 +148,12 @@ struct ski_life {
 
 /** Be PE @p pe, on the calling thread, until the job ends. */
 void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life);
+
+/** Whether @p id is that of a handler. */
+static inline bool ski_pe_has_handler(const struct ski_pe *self, uint32_t id)
+{
+    return id - 1 < self->handlers; /* 0 wraps around */
+}
 
 /* ski_msg_post() to another PE. */
 void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);

@@ -117,6 +117,10 @@ static skua_status_t check_ends(const char *call, const skua_ends *ends, int pe)
         (ends->signal.id < SKI_HANDLERS || ends->signal.id >= ski_handlers.count))
         return ski_refuse(SKUA_ERR_INVAL, "%s: handler %u was never registered", call,
                           ends->signal.id);
+    if (!ends->signal.id && (ends->signal_data || ends->signal_bytes))
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: data for a signal whose handler was never registered (its id is 0)",
+                          call);
     if (!wants_notify(ends))
         return SKUA_OK;
     if (ends->notify.pe != pe)
