@@ -33,6 +33,13 @@ typedef const char        *ski_type_text;      /* the variable itself       */
 enum { SKI_CHANNELS_AUTO, SKI_CHANNELS_MESSAGE };
 enum { SKI_ERRORS_LOG, SKI_ERRORS_FATAL };
 
+/* What the checks are at first: on in builds with assertions. */
+#ifdef NDEBUG
+#define SKI_CHECKED "0"
+#else
+#define SKI_CHECKED "1"
+#endif
+
 extern struct ski_config {
 #define CONFIG(name, type, preset, doc) ski_type_##type name;
 #include "base/config_defs.h"

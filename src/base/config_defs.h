@@ -18,6 +18,7 @@ CONFIG(backtrace,     flag,    "0",     "Say where a PE that died was executing.
 CONFIG(boot,          text,    "auto",  "Who says which processes are the job: auto looks at what started the program; mpi asks MPI, under any mpiexec.")
 CONFIG(channels,      channels, "auto", "How puts on channels go: auto, the best way that there is; message, in messages, as between hosts.")
 CONFIG(checked_channels, flag, "0",     "Check each put on a channel: whether the receiver is ready, nothing else is on the way, and the memory is still there.")
+CONFIG(checked_messages, flag, SKI_CHECKED, "Check that messages are used, sent and freed by their owner, once: a line names the call that gave a message away before.")
 CONFIG(direct,        flag,    "1",     "Do one-sided operations by load and store where memory is shared; 0 sends requests for all, as between hosts.")
 CONFIG(driver,        text,    "auto",  "What carries packets between hosts: tcp, ucx, ofi or mpi; auto takes ucx where there is an adapter for it, else tcp, or the next that works.")
 CONFIG(driver_path,   text,    "auto",  "Folder of the drivers; auto looks beside the library, then where it was installed.")

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "core/builtin.h"
 #include "core/handler.h"
+#include "core/ownership.h"
 #include "core/pe.h"
 #include "core/tree.h"
 
@@ -147,13 +148,19 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
 
     if (!ski_pe_has_handler(self, handler.id))
         ski_handler_misuse(__func__, handler.id);
+    if (ski_ownership_checked(self))
+        ski_ownership_send(self, SKI_GIVER_BROADCAST, msg, handler.id, __builtin_return_address(0),
+                           false);
     if (done.kind) {
         node  = ski_malloc(sizeof *node);
         *node = (struct node){.parent = -1, .done = done, .handler = handler.id, .msg = msg};
     }
     pass_on(self, msg, self->pe, handler.id, node);
-    if (node)
+    if (node) {
         skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));
-    else
-        skua_send(self->pe, handler, msg);
+        return;
+    }
+    msg->handler = (uint16_t)handler.id;
+    msg->source  = self->pe;
+    ski_msg_post(self, self->pe, handler.id, msg);
 }

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "core/builtin.h"
 #include "core/message.h"
+#include "core/ownership.h"
 
 struct ski_handlers ski_handlers;
 
@@ -161,6 +162,8 @@ static void close_table(void)
 skua_status_t ski_handlers_agree(struct ski_job *job, int process)
 {
     close_table();
+    if (((const struct ski_host *)job->host)->checked)
+        ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MOST);
     if (job->place[process] == 0)
         return publish(job);
     /* Pairs with the release in publish().  If that one dies before, the

@@ -46,6 +46,7 @@ struct ski_pe {
     size_t                 stride;
     const skua_handler_fn *handler;
     uint32_t               handlers;       /* their ids are 1 .. handlers */
+    uint32_t               sendable;       /* the same, or 0: sends are checked (ownership.h) */
     void (*ring)(struct ski_pe *self);     /* answers the doorbell that is next in the inbox */
     void (*ring_own)(struct ski_pe *self); /* ... and one that it has rung itself            */
     skua_stats       stats;
@@ -78,6 +79,7 @@ struct ski_pe {
     void                  *onesided;   /* the layer above's            */
     struct ski_objects    *objects;    /* the one above that           */
     uint64_t               held;       /* messages delivered that the runtime keeps for later */
+    const void            *giver_at;   /* code that gives a message away, if that is checked */
     uint32_t               polling;    /* calls of skua_poll() around what runs now */
     struct ski_far        *far;        /* its port to other hosts, or NULL */
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */

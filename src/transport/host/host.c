@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/topology.h"
@@ -92,6 +93,7 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     host->stride  = stride;
     host->cells   = cells_for(pes, cells);
     host->all     = (int32_t)pes;
+    host->checked = ski_config.checked_messages;
     status        = make_domains(host, job);
     if (status == SKUA_OK)
         status = ski_heap_create(job->arena, (unsigned)pes, &host->heaps);
