@@ -41,6 +41,11 @@ static void killed(void)
     kill(getpid(), SIGKILL);
 }
 
+static void stop_it(void)
+{
+    raise(SIGSTOP);
+}
+
 static void abort_it(void)
 {
     abort();
@@ -73,6 +78,34 @@ static void overflow_thread(void *arg)
 {
     (void)arg;
     sink = recurse(1);
+}
+
+static void run_quietly(void *arg)
+{
+    (void)arg;
+    skua_thread_yield();
+}
+
+/* A frame that is larger than the stack, and touched at its far end only. */
+static __attribute__((noinline)) int large_frame(void)
+{
+    volatile char frame[1 << 20];
+
+    frame[0] = 1;
+    return frame[0];
+}
+
+static void overflow_frame_thread(void *arg)
+{
+    (void)arg;
+    sink = large_frame();
+}
+
+static void overflow_frame(void)
+{
+    for (int i = 0; i < 100; i++) /* others below and above it */
+        skua_thread_create(run_quietly, NULL, 0);
+    skua_thread_set_name(skua_thread_create(overflow_frame_thread, NULL, 0), "wide");
 }
 
 static void overflow(void)
@@ -255,6 +288,17 @@ static void different_reduction(void)
     skua_allreduce(SKUA_MAX, SKUA_DOUBLE, &x, 1, skua_done_nothing());
 }
 
+static void call_barrier(void)
+{
+    skua_barrier(skua_done_nothing());
+}
+
+static void call_reduce(void)
+{
+    double x = 1;
+    skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &x, 1, skua_done_nothing());
+}
+
 static void set_twice(void)
 {
     skua_future future = SKUA_FUTURE_INIT;
@@ -370,6 +414,16 @@ static void poke_deleted_chare(void)
 static void poke_nobody(void)
 {
     poke(skua_element1(things(20), 20));
+}
+
+static void array_negative(void)
+{
+    things(-5);
+}
+
+static void array_negative3(void)
+{
+    skua_array3(thing_class, 2, -1, 3, NULL, 0);
 }
 
 static void poke_wrong_dims(void)
@@ -1148,11 +1202,13 @@ static const struct {
 } acts[] = {
     {"segv", die_by_signal, NULL},
     {"kill", killed, NULL},
+    {"stop", stop_it, NULL},
     {"abort", abort_it, NULL},
     {"give-up", give_up, NULL},
     {"leave", leave_early, NULL},
     {"leave-7", leave_early_with_code, NULL},
     {"overflow", overflow, NULL},
+    {"overflow-frame", overflow_frame, NULL},
     {"unknown-pe", unknown_pe, NULL},
     {"unknown-handler", unknown_handler, NULL},
     {"forgot-send", forgot_send, NULL},
@@ -1184,6 +1240,7 @@ static const struct {
     {"run-in-thread", run_in_thread, NULL},
     {"bad-reduction", bad_reduction, NULL},
     {"different-reduction", different_reduction, bad_reduction},
+    {"barrier-or-reduce", call_reduce, call_barrier},
     {"set-twice", set_twice, NULL},
     {"insert-elsewhere", insert_elsewhere, NULL},
     {"answer-to-nobody", answer_to_nobody, NULL},
@@ -1211,6 +1268,8 @@ static const struct {
     {"poke-deleted-chare", poke_deleted_chare, NULL},
     {"poke-nobody", poke_nobody, NULL},
     {"poke-wrong-dims", poke_wrong_dims, NULL},
+    {"array-negative", array_negative, NULL},
+    {"array-negative3", array_negative3, NULL},
     {"poke-no-member", poke_no_member, NULL},
     {"poke-no-entry", poke_no_entry, NULL},
     {"poke-wrong-entry", poke_wrong_entry, NULL},

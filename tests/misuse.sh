@@ -58,14 +58,15 @@ misuse free-stranger 'skua_msg_free: .* is no message'
 misuse unlock 'skua_mutex_unlock: the mutex is not locked'
 misuse run-in-thread 'skua_run: called in a user thread'
 misuse bad-reduction 'skua_reduce: there is no bitwise and of type double'
-misuse different-reduction 'collective call 1 differs between PEs'
+misuse different-reduction 'collective call 1 differs between PEs: PE [01] calls skua_allreduce of 1 x (double by max|int32 by sum), PE [01] calls skua_allreduce of 1 x (double by max|int32 by sum); all PEs'
+misuse barrier-or-reduce 'collective call 1 differs between PEs: PE [01] calls skua_(barrier|reduce of 1 x double by sum to PE 0), PE [01] calls skua_(barrier|reduce of 1 x double by sum to PE 0);'
 misuse unlock-untaken 'skua_unlock: lock 0 of PE 0 is not taken'
 misuse set-twice 'a future was set twice'
 misuse section-twice 'skua_section_create on PE 1: cell .3. is twice in the section'
 misuse section-dims 'skua_section_create: .3, 4. has 2 dimensions, the indices of cell have 1'
 misuse section-beyond 'a message from PE [01] to cell .99.: that object does not exist'
 misuse section-stranger 'skua_section_contribute: cell .0. on PE 0 is no member of section 1 of PE 1'
-misuse section-unequal 'reduction 0 of section 1 of PE 1: .* contributes . x int32 for .*, others . x int32'
+misuse section-unequal 'reduction 0 of section 1 of PE 1: .* contributes . x int32 for .*, but what came first, from PE [01], is . x int32'
 misuse section-deleted 'skua_section_invoke of cell::give on PE 1: section 1 of PE 1 was deleted'
 misuse section-given-late 'skua_section_contribute: cell .5. on PE 1: section 1 of PE 1 was deleted'
 misuse section-unknown 'skua_section_delete: 100000007 is no section that was ever created'
@@ -94,8 +95,10 @@ misuse poke-wrong-entry 'skua_invoke_copy: other::poke is no entry of thing .3.'
 misuse poke-no-array 'skua_invoke_copy: 4d00000000 is no collection that was ever created'
 misuse poke-deleted-array 'skua_invoke_all: a collection of thing that was deleted'
 misuse contribute-twice 'thing .19. on PE 1 contributes to reduction 10000 of its collection while'
-misuse contribute-sizes 'reduction 0 of thing: .* on PE 1 contributes [12] x double for sum, others [12] x'
-misuse contribute-ops 'reduction 0 of thing: .* on PE 1 contributes 1 x double for (sum|max), others 1 x'
+misuse contribute-sizes 'reduction 0 of thing: .* on PE [01] contributes [12] x double for sum, but what came first, from PE [01], is [12] x'
+misuse contribute-ops 'reduction 0 of thing: .* on PE [01] contributes 1 x double for (sum|max), but what came first, from PE [01], is 1 x'
+misuse array-negative 'skua_array1: dimension 1 of the array of thing has -5 elements'
+misuse array-negative3 'skua_array3: dimension 2 of the array of thing has -1 elements'
 misuse insert-closed 'skua_array_insert: thing .20. is in no array that is open .SKUA_ARRAY_OPEN'
 misuse insert-twice 'skua_array_insert: thing .5. exists already, and PE 1 inserts it once more'
 misuse ask-nobody-waits 'skua_invoke: thing::ask of thing .19. gives an answer; skua_invoke_reply'
@@ -159,7 +162,25 @@ ok "with a line that names the setting" has "$err" 'the arena is full: .* raise 
 run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena-fatally
 ok "or ends the job" has "$code $err" 'gave up: no memory for a message of 1000000 bytes.*SKUA_ARENA_SIZE'
 run "$skuarun" -n 2 -s arena_size=100k "$program" exit-42
-ok "an arena that is too small for anything" has "$code $err" '^1 .*too small'
+ok "an arena that is too small for anything" has "$code $err" '^2 .*SKUA_ARENA_SIZE=100k: expected auto or a size from 1m'
+
+# Settings that make no sense: the launcher says so, with 2.
+wrong_setting()
+{
+  run "$skuarun" -n 2 -s "$1" "$program" exit-42
+  ok "$1 is refused" has "$code $err" "^2 skua: error: SKUA_[A-Z_]*=.*: expected $2"
+}
+wrong_setting arena_size=18446744073709551615 'auto or a size from 1m to 128t'
+wrong_setting arena_size=99999999999999999999999 'auto or a size'
+wrong_setting arena_size=0 'auto or a size'
+wrong_setting pin=zz 'auto, none or a list of CPUs'
+wrong_setting pin=3-1 'auto, none or a list of CPUs'
+wrong_setting driver=pigeon 'auto, tcp, ucx, ofi or mpi'
+wrong_setting ports=9-1 'any or a range of ports'
+wrong_setting log_level=loud 'fatal, error, warn'
+wrong_setting inbox_cells=3 'a power of two'
+run env SKUA_PORTS=none "$program" exit-42
+ok "a program alone: a failure" has "$code $err" '^1 skua: error: SKUA_PORTS=none: expected any'
 
 # Nothing to do and no skua_exit(): one PE is told.
 "$program" wait >"$work/wait" 2>"$work/err" &
