@@ -18,9 +18,10 @@
 #include "base/pool.h"
 
 #define POISON     0xdb
-#define BOUND      ((size_t)4096) /* bytes of a block that are overwritten and looked at */
-#define PLACES     256            /* blocks that wait at most                           */
-#define WAIT_SHARE 256            /* ... in so small a share of the arena               */
+#define BOUND      ((size_t)4096)    /* bytes of a block that are overwritten and looked at */
+#define PLACES     256               /* blocks that wait at most                           */
+#define WAIT_MOST  ((size_t)8 << 20) /* ... of so many bytes                            */
+#define WAIT_SHARE 256               /* ... and in so small a share of the arena           */
 
 struct ski_quarantine {
     uint32_t first, count;
@@ -32,8 +33,10 @@ ski_pool_misuse_fn ski_pool_misuse;
 
 void ski_pool_check_begin(struct ski_pool *pool)
 {
+    size_t share = pool->arena->bytes / WAIT_SHARE;
+
     pool->quarantine       = ski_calloc(1, sizeof *pool->quarantine);
-    pool->quarantine->most = pool->arena->bytes / WAIT_SHARE;
+    pool->quarantine->most = share < WAIT_MOST ? share : WAIT_MOST;
     for (unsigned c = 0; c < SKI_CLASSES; c++)
         pool->magazine[c].limit = 0;
 }

@@ -189,14 +189,14 @@ static void ownership_deliver(skua_msg *msg)
 
 void ski_ownership_begin(struct ski_pe *self)
 {
-    ski_pool_misuse = ownership_on_pool;
     ski_pool_check_begin(&self->pool);
     self->sendable = 0;
 }
 
 void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count)
 {
-    unchecked = ski_malloc(count * sizeof *unchecked);
+    ski_pool_misuse = ownership_on_pool;
+    unchecked       = ski_malloc(count * sizeof *unchecked);
     memcpy(unchecked, handlers, count * sizeof *unchecked);
     for (uint32_t i = 0; i < count; i++)
         handlers[i] = ownership_deliver;
