@@ -5,6 +5,7 @@
 # make bench   set up, build, and measure; FORMAT=table|json|csv
 #              BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
 #                    pingpong|stencil3d|matmul3d|pairs|zerocopy
+# make soak    trouble at random for SECONDS=600, from SEED=
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/
 # make format  lay the code out (clang-format)
@@ -17,10 +18,12 @@ TESTS  := $(shell expr $(JOBS) + 1) # at once: one of them waits more than it co
 PREFIX ?= /usr/local
 BENCH  ?= messages
 FORMAT ?= table
+SECONDS ?= 600
+SEED   ?= $(shell date +%s)
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan format
+.PHONY: all build run test bench soak setup install clean check-clang check-asan check-tsan format
 
 all: build
 
@@ -62,12 +65,19 @@ check-clang:
 	  cmake --build build/clang --parallel $(JOBS); \
 	else echo "clang is not installed: its warnings were not looked at"; fi
 
+# Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
+soak: build
+	@scripts/setup.sh test
+	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) tcp ucx ofi
+
 # The style of the code, applied.
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
+	@echo; echo "Skua is in $(PREFIX).  Where that is not where your system looks:"; \
+	  echo "  export PATH=$(PREFIX)/bin:\$$PATH PKG_CONFIG_PATH=$(PREFIX)/lib/pkgconfig"
 
 clean:
 	rm -rf build

@@ -14,9 +14,11 @@
  *  record. */
 bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE]);
 
-/** "function at file.c:12" of one frame, or what else is known of it.  @p innermost: the frame
- *  is where code was executing, and no return address. */
-void ski_frame_text(const struct ski_frame *frame, bool innermost, char *text, size_t size);
+/** Where @p frame is: "function at file.c:12", if @p lines and addr2line is installed; else its
+ *  symbol, or the module and the offset.  Of a frame that is not @p innermost the address is one
+ *  that a call returns to. */
+void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
+                    size_t size);
 
 /** Print that on stderr, after "SPEAKER: ". */
 bool ski_crash_print(struct ski_job *job, int process, const char *speaker);

@@ -112,7 +112,7 @@ void ski_crash_place(uint64_t address, char *text, size_t size)
     if (address & IN_PROGRAM)
         at += program.base;
     note_frame(&frame, (void *)at);
-    ski_frame_text(&frame, false, text, size);
+    ski_frame_text(&frame, false, true, text, size);
 }
 
 /* ---- records ------------------------------------------------------------------------ */
