@@ -23,6 +23,7 @@
 #include "onesided/rma.h"
 
 const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
+    [SKI_HANDLER_NONE]           = {"skua.none", ski_handler_unknown, SKI_NEVER_FAR},
     [SKI_HANDLER_THREAD]         = {"skua.thread", ski_on_thread, SKI_NEVER_FAR},
     [SKI_HANDLER_RESUME]         = {"skua.resume", ski_on_resume, sizeof(void *)},
     [SKI_HANDLER_COMPLETE]       = {"skua.complete", ski_on_complete, SKI_COMPLETE_LEAST},

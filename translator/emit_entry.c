@@ -450,14 +450,30 @@ void put_view_struct(struct writer *to, const char *stem, const struct entry *en
     put(to, "};\n\n");
 }
 
-static void put_open_fixed(struct writer *to, const char *stem, const char *title)
+/* What arrived is not what the entry takes: of a reduction, that both sides differ. */
+static void put_refusal(struct writer *to, const char *title, const struct entry *entry,
+                        const char *wanted, bool list)
 {
+    if (!(entry->attributes & ATTRIBUTE_REDUCTIONTARGET)) {
+        put(to, "        skua_malformed(\"%s\", skua_bytes);\n", title);
+        return;
+    }
+    put(to, "        skua_result_differs(\"%s\", \"", title);
+    put_parameters(to, entry, true);
+    put(to, "\", %s, %s, skua_bytes);\n", wanted, list ? "true" : "false");
+}
+
+static void put_open_fixed(struct writer *to, const char *stem, const char *title,
+                           const struct entry *entry)
+{
+    const char *wanted = arena_print("sizeof(struct %s)", stem);
+
     put(to,
         "static inline const struct %s *%s_open(const void *skua_data, size_t skua_bytes)\n{\n"
-        "    if (skua_bytes != sizeof(struct %s))\n"
-        "        skua_malformed(\"%s\", skua_bytes);\n"
-        "    return (const struct %s *)skua_data;\n}\n\n",
-        stem, stem, stem, title, stem);
+        "    if (skua_bytes != %s)\n",
+        stem, stem, wanted);
+    put_refusal(to, title, entry, wanted, false);
+    put(to, "    return (const struct %s *)skua_data;\n}\n\n", stem);
 }
 
 static void put_open_raw(struct writer *to, const char *title, const struct entry *entry)
@@ -465,7 +481,7 @@ static void put_open_raw(struct writer *to, const char *title, const struct entr
     const struct parameter *count = entry->parameters, *array = count->next;
 
     put(to, "    if (skua_bytes %% sizeof *skua_view.%.*s)\n", NAME(array));
-    put(to, "        skua_malformed(\"%s\", skua_bytes);\n", title);
+    put_refusal(to, title, entry, arena_print("sizeof *skua_view.%.*s", NAME(array)), true);
     put(to, "    skua_view.%.*s = (", NAME(count));
     put_bare_type(to, count->type, count->stars);
     put(to, ")(skua_bytes / sizeof *skua_view.%.*s);\n", NAME(array));
@@ -600,7 +616,7 @@ void emit_wire(struct files to, const struct class *class, const struct entry *e
     if (wire == WIRE_FIXED) {
         put_struct(to.header, name, entry);
         if (opened)
-            put_open_fixed(to.source, name, full);
+            put_open_fixed(to.source, name, full, entry);
         return;
     }
     if (has_struct(entry))

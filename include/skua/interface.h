@@ -31,6 +31,11 @@ SKUA_BEGIN_DECLS
 /** What arrived cannot be arguments of @p entry, "Block.ghost": ends the job. */
 SKUA_API void skua_malformed(const char *entry, size_t bytes) __attribute__((noreturn));
 
+/** The result of a reduction, of @p bytes, is not what @p entry takes, "double heat": that has
+ *  @p wanted bytes, or a multiple of them if @p list.  Ends the job. */
+SKUA_API void skua_result_differs(const char *entry, const char *parameters, size_t wanted,
+                                  bool list, size_t bytes) __attribute__((noreturn));
+
 /** A length that cannot be: ends the job. */
 SKUA_API void skua_bad_length(const char *entry, const char *parameter, long long length)
     __attribute__((noreturn));

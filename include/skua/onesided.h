@@ -110,7 +110,8 @@ typedef struct {
                                notify_add, 1 if that is 0, after the data is there */
     uint64_t     notify_add;
     skua_handler signal; /* runs at the target after the data is there, with a
-                            message that holds signal_bytes of signal_data      */
+                            message that holds signal_bytes of signal_data; zero
+                            is none, and an error if there is data for it       */
     const void *signal_data;
     size_t      signal_bytes;
 } skua_ends;

@@ -204,10 +204,10 @@ SKI_COLD skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes)
     if (now < again)
         return SKUA_ERR_NOMEM;
     again = now + ski_ns_to_ticks(1000000000);
-    ski_log(SKI_LOG_ERROR,
-            "the arena is full: %zu KiB asked for, %zu of %zu MiB free; raise SKUA_ARENA_SIZE",
-            bytes >> 10, ski_arena_free_bytes(arena) >> 20, arena->bytes >> 20);
-    return SKUA_ERR_NOMEM;
+    return ski_fail(
+        SKUA_ERR_NOMEM,
+        "the arena is full: %zu KiB asked for, %zu of %zu MiB free; raise SKUA_ARENA_SIZE",
+        bytes >> 10, ski_arena_free_bytes(arena) >> 20, arena->bytes >> 20);
 }
 
 void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind)

@@ -82,8 +82,7 @@ static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
     close(arena_fd);
     boot->job = ski_job_of(boot->arena);
     if (!ski_boot_is_here(boot))
-        return ski_refuse(SKUA_ERR_INVAL, "the arena holds no job with a process %d",
-                          boot->process);
+        return ski_fail(SKUA_ERR_INVAL, "the arena holds no job with a process %d", boot->process);
     if (!hold_lifeline(lifeline_fd)) {
         ski_log(SKI_LOG_ERROR, "descriptor %d is no lifeline (%s)", lifeline_fd, strerror(errno));
         return SKUA_ERR_INVAL;
@@ -192,14 +191,14 @@ static skua_status_t send_up(uint32_t kind, int process, const char *key, const 
 
     snprintf(head.key, sizeof head.key, "%s", key);
     if (bytes > SKI_CONTROL_MOST)
-        return ski_refuse(SKUA_ERR_RANGE, "%zu bytes of %s are too many for the launcher", bytes,
-                          key);
+        return ski_fail(SKUA_ERR_RANGE, "%zu bytes of %s are too many for the launcher", bytes,
+                        key);
     do
         n = sendmsg(control_fd, &record, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     if (n >= 0)
         return SKUA_OK;
-    return ski_refuse(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
+    return ski_fail(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
 }
 
 static skua_status_t receive_value(int process, const char *key, void *value, size_t *bytes)
@@ -214,8 +213,8 @@ static skua_status_t receive_value(int process, const char *key, void *value, si
     while (n < 0 && errno == EINTR);
     if (n < (ssize_t)sizeof head || head.kind != SKI_CONTROL_VALUE || head.process != process ||
         head.bytes != (size_t)n - sizeof head)
-        return ski_refuse(SKUA_ERR_SYSTEM, "the launcher does not say the %s of process %d", key,
-                          process);
+        return ski_fail(SKUA_ERR_SYSTEM, "the launcher does not say the %s of process %d", key,
+                        process);
     *bytes = head.bytes;
     return SKUA_OK;
 }

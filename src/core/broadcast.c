@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "core/builtin.h"
 #include "core/handler.h"
+#include "core/ownership.h"
 #include "core/pe.h"
 #include "core/tree.h"
 
@@ -98,7 +99,7 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
 {
     msg->handler = (uint16_t)handler;
     msg->source  = root;
-    if (SKI_UNLIKELY(handler >= self->handlers))
+    if (SKI_UNLIKELY(!ski_pe_has_handler(self, handler)))
         ski_handler_unknown(msg);
     msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
@@ -150,15 +151,21 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
     struct ski_pe *self = SKI_SELF();
     struct node   *node = NULL;
 
-    if (handler.id >= self->handlers)
-        ski_misuse("skua_broadcast: handler %u was never registered", handler.id);
+    if (!ski_pe_has_handler(self, handler.id))
+        ski_handler_misuse(__func__, handler.id);
+    if (ski_ownership_checked(self))
+        ski_ownership_send(self, SKI_GIVER_BROADCAST, msg, handler.id, __builtin_return_address(0),
+                           false);
     if (done.kind) {
         node  = ski_malloc(sizeof *node);
         *node = (struct node){.parent = -1, .done = done, .handler = handler.id, .msg = msg};
     }
     pass_on(self, msg, self->pe, handler.id, node);
-    if (node)
+    if (node) {
         skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));
-    else
-        skua_send(self->pe, handler, msg);
+        return;
+    }
+    msg->handler = (uint16_t)handler.id;
+    msg->source  = self->pe;
+    ski_msg_post(self, self->pe, handler.id, msg);
 }

@@ -41,21 +41,34 @@ skua_completion skua_done_nothing(void)
 
 skua_completion skua_done_count(skua_counter *counter)
 {
+    if (!counter)
+        ski_misuse("%s: there is no counter", __func__);
     return (skua_completion){.kind = COUNT, .pe = SKI_SELF()->pe, .what.counter = counter};
 }
 
 skua_completion skua_done_call(skua_done_fn fn, void *arg)
 {
+    if (!fn)
+        ski_misuse("%s: there is no function", __func__);
     return (skua_completion){.kind = CALL, .pe = SKI_SELF()->pe, .what.fn = fn, .with.arg = arg};
 }
 
 skua_completion skua_done_send(int pe, skua_handler handler)
 {
+    const struct ski_pe *self = ski_self; /* NULL: a thread that is no PE, which may call this */
+
+    if (handler.id - 1 >= ski_handlers.count - 1)
+        ski_handler_misuse(__func__, handler.id);
+    if (self && (uint32_t)pe >= (uint32_t)self->pes)
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
+                   self->pes - 1);
     return (skua_completion){.kind = SEND, .pe = pe, .what.handler = handler.id};
 }
 
 skua_completion skua_done_future(skua_future *future)
 {
+    if (!future)
+        ski_misuse("%s: there is no future", __func__);
     return (skua_completion){.kind = FUTURE, .pe = SKI_SELF()->pe, .what.future = future};
 }
 

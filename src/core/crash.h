@@ -20,6 +20,13 @@ void ski_crash_install(const struct ski_boot *boot);
 void *ski_crash_thread_begin(void);
 void  ski_crash_thread_end(void *stack);
 
+/** An address of code as a number that another process of the program can read too, if it is
+ *  of the program itself and not of a library; NULL is 0. */
+uint64_t ski_crash_address(const void *code);
+
+/** "function at file.c:12", of what ski_crash_address() gave for a return address. */
+void ski_crash_place(uint64_t address, char *text, size_t size);
+
 /** The process leaves the job: from here on signals are its own affair. */
 void ski_crash_uninstall(void);
 

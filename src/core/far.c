@@ -457,8 +457,8 @@ static skua_status_t open_port(struct ski_far *far, int pe)
     ski_driver_why()[0] = '\0';
     status              = here.driver->open(pe, &ski_far_upcalls, far, &far->port);
     if (status != SKUA_OK)
-        return ski_refuse(status, "PE %d cannot use the network through %s: %s", pe,
-                          here.driver->name, ski_far_reason(status));
+        return ski_fail(status, "PE %d cannot use the network through %s: %s", pe,
+                        here.driver->name, ski_far_reason(status));
     far->wait_fd = here.driver->wait_fd(far->port);
     far->bell    = far->wait_fd < 0
                        ? -1

@@ -7,6 +7,7 @@
  * checked (packet.h).  What is wrong is counted, told a few times, and dropped; but if its sender
  * is who it says, its number is used up, or those behind it would wait for ever.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +21,17 @@
 #define COMPLAINTS 10   /* about wrong packets, then silence */
 #define TAKE_LEAST 4096 /* a smaller packet is copied as fast as it is looked at */
 
-static void complain(struct ski_far *far, size_t bytes, const char *wrong)
+/* @p contact: where it comes from, or NULL if it does not prove that. */
+static void complain(struct ski_far *far, const struct ski_contact *contact, size_t bytes,
+                     const char *wrong)
 {
-    uint64_t n = ++far->self->stats.wrong;
+    uint64_t n        = ++far->self->stats.wrong;
+    char     from[32] = "";
 
+    if (contact)
+        snprintf(from, sizeof from, " from PE %d", contact->pe);
     if (n <= COMPLAINTS)
-        ski_log(SKI_LOG_ERROR, "a packet of %zu bytes%s was dropped: %s", bytes,
+        ski_log(SKI_LOG_ERROR, "a packet of %zu bytes%s%s was dropped: %s", bytes, from,
                 n == COMPLAINTS ? " (no more of these will be told)" : "", wrong);
 }
 
@@ -95,7 +101,7 @@ static void take_turn(struct ski_far *far, struct ski_contact *contact, struct s
     } else if (((int32_t)(sequence - contact->received) < 0 ||
                 !keep_early(contact, msg, sequence)) &&
                msg) {
-        complain(far, bytes, "it has come before");
+        complain(far, contact, bytes, "it has come before");
         ski_pool_free(&far->self->pool, msg);
     }
 }
@@ -110,7 +116,8 @@ static void accept(struct ski_far *far, struct skua_msg *msg, size_t bytes)
     if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_BUNDLE))
         wrong = "a bundle came in a bundle";
     if (SKI_UNLIKELY(wrong || !contact)) {
-        complain(far, bytes, wrong ? wrong : "its sender does not know the secret of the job");
+        complain(far, contact, bytes,
+                 wrong ? wrong : "its sender does not know the secret of the job");
         ski_pool_free(&far->self->pool, msg);
         msg = NULL;
     }
@@ -126,7 +133,7 @@ static void *on_room(void *owner, size_t bytes)
     if (!far->self)
         return NULL;
     if (bytes < SKI_PACKET_HALF) {
-        complain(far, bytes, "it is too short");
+        complain(far, NULL, bytes, "it is too short");
         return NULL;
     }
     room = ski_pool_alloc(&far->self->pool, bytes);
@@ -182,7 +189,7 @@ static void unpack_one(struct ski_far *far, const char *packet, size_t bytes)
     struct skua_msg msg;
 
     if (SKI_UNLIKELY(head == 0))
-        complain(far, bytes, "it is too short");
+        complain(far, NULL, bytes, "it is too short");
     else if (bytes < TAKE_LEAST || !look(far, packet, bytes, head, &msg) ||
              !take(far, &msg, packet + head, bytes))
         copy_in(far, packet, bytes, head);
@@ -195,7 +202,7 @@ static void unpack(struct ski_far *far, const struct skua_msg *head, const char 
     size_t      bytes;
 
     if (!sender_of(far, head)) {
-        complain(far, head->bytes, "its sender does not know the secret of the job");
+        complain(far, NULL, head->bytes, "its sender does not know the secret of the job");
         return;
     }
     while (data < end && (packet = ski_bundle_look(data, end, &bytes))) {
@@ -203,7 +210,7 @@ static void unpack(struct ski_far *far, const struct skua_msg *head, const char 
         data = packet - sizeof(uint64_t) + ski_bundle_slot(bytes);
     }
     if (data != end)
-        complain(far, head->bytes, "it is a bundle of no packets");
+        complain(far, sender_of(far, head), head->bytes, "it is a bundle of no packets");
 }
 
 /* Whether a packet is a bundle, which is taken apart. */

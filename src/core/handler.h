@@ -3,8 +3,9 @@
  * handler.h - the table of handlers, which is the same in every process.
  *
  * A message names its handler by a number, the place in this table: function
- * addresses differ between processes.  The runtime's own come first.  Process
- * 0 publishes the names in the job; the others compare theirs at start.
+ * addresses differ between processes.  Number 0 is no handler, so that a variable
+ * of type skua_handler that was forgotten is noticed; then come the runtime's own.
+ * Process 0 publishes the names in the job; the others compare theirs at start.
  */
 #ifndef SKI_HANDLER_H
 #define SKI_HANDLER_H
@@ -14,6 +15,7 @@
 #include "boot/job.h"
 
 enum {
+    SKI_HANDLER_NONE,      /* of a skua_handler that was never registered     */
     SKI_HANDLER_THREAD,    /* run a user thread that is ready (thread.c)      */
     SKI_HANDLER_RESUME,    /* make a thread of ours ready (thread.c)          */
     SKI_HANDLER_COMPLETE,  /* a completion of ours has happened (completion.c) */
@@ -99,6 +101,9 @@ skua_status_t ski_handlers_agree(struct ski_job *job, int process);
 void ski_register_name(const char *what, const char *name);
 
 const char *ski_handler_name(uint32_t id);
+
+/** Report that @p call was given a handler that was never registered. */
+SKI_COLD _Noreturn void ski_handler_misuse(const char *call, uint32_t id);
 
 /** A message came for a number that is not in the table. */
 SKI_COLD _Noreturn void ski_handler_unknown(skua_msg *msg);

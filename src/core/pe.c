@@ -18,6 +18,7 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/leave.h"
+#include "core/ownership.h"
 #include "core/scheduler.h"
 
 _Thread_local struct ski_pe *ski_self;
@@ -45,13 +46,16 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     self->inboxes      = host->inboxes;
     self->stride       = host->stride;
     self->handler      = ski_handlers.fn;
-    self->handlers     = ski_handlers.count;
+    self->handlers     = ski_handlers.count - 1;
+    self->sendable     = self->handlers;
     self->job          = job;
     self->host         = host;
     self->process      = boot->process;
     self->data         = ski_data_of_pe();
     self->impatient.pe = -1;
     ski_pool_init(&self->pool, &host->heaps[index]);
+    if (host->checked)
+        ski_ownership_begin(self);
     ski_scheduler_init(self);
     ski_far_begin(self);
     return self;
@@ -65,6 +69,7 @@ void ski_pe_destroy(struct ski_pe *self)
     ski_timers_destroy(&self->timers);
     ski_stacks_destroy(&self->stacks);
     ski_scheduler_destroy(self);
+    ski_pool_check_end(&self->pool);
     free(self->data);
     free(self);
 }

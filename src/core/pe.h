@@ -57,7 +57,8 @@ struct ski_pe {
     char                  *inboxes; /* as in struct ski_host                       */
     size_t                 stride;
     const skua_handler_fn *handler;
-    uint32_t               handlers;
+    uint32_t               handlers;       /* their ids are 1 .. handlers */
+    uint32_t               sendable;       /* the same, or 0: sends are checked (ownership.h) */
     void (*ring)(struct ski_pe *self);     /* answers the doorbell that is next in the inbox */
     void (*ring_own)(struct ski_pe *self); /* ... and one that it has rung itself            */
     skua_stats       stats;
@@ -92,6 +93,7 @@ struct ski_pe {
     void                  *onesided;   /* the layer above's            */
     struct ski_objects    *objects;    /* the one above that           */
     uint64_t               held;       /* messages delivered that the runtime keeps for later */
+    const void            *giver_at;   /* code that gives a message away, if that is checked */
     uint32_t               polling;    /* calls of skua_poll() around what runs now */
     struct ski_far        *far;        /* its port to other hosts, or NULL */
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
@@ -162,6 +164,12 @@ struct ski_life {
 
 /** Be PE @p pe, on the calling thread, until the job ends. */
 void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life);
+
+/** Whether @p id is that of a handler. */
+static inline bool ski_pe_has_handler(const struct ski_pe *self, uint32_t id)
+{
+    return id - 1 < self->handlers; /* 0 wraps around */
+}
 
 /* ski_msg_post() to another PE. */
 void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);

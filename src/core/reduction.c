@@ -12,6 +12,7 @@
  * A contribution may arrive before this PE has called: it then waits in the
  * record of its reduction, which its head is enough to make.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/config.h"
@@ -49,14 +50,31 @@ static struct ski_tree tree_of(const struct ski_pe *self, int root)
 
 /* ---- records ------------------------------------------------------------- */
 
+/* "skua_reduce of 3 x double by sum to PE 0": the call that @p head is of. */
+static void call_text(const struct head *head, char *text, size_t size)
+{
+    int n = snprintf(text, size, "skua_%s", head->all ? "allreduce" : "reduce");
+
+    if (head->all && head->count == 0) {
+        snprintf(text, size, "skua_barrier"); /* a reduction of nothing, to all */
+        return;
+    }
+    n +=
+        snprintf(text + n, size - (size_t)n, " of %llu x %s by %s", (unsigned long long)head->count,
+                 ski_type_name(head->type), ski_op_name((skua_op){head->op}));
+    if (!head->all)
+        snprintf(text + n, size - (size_t)n, " to PE %d", head->root);
+}
+
 static SKI_COLD _Noreturn void disagree(const struct head *a, const struct head *b)
 {
-    ski_misuse("collective call %llu differs between PEs: PE %d has the %s of %llu %s to %s%d, "
-               "PE %d has the %s of %llu %s to %s%d",
-               (unsigned long long)a->number + 1, a->sender, ski_op_name((skua_op){a->op}),
-               (unsigned long long)a->count, ski_type_name(a->type), a->all ? "all via " : "PE ",
-               a->root, b->sender, ski_op_name((skua_op){b->op}), (unsigned long long)b->count,
-               ski_type_name(b->type), b->all ? "all via " : "PE ", b->root);
+    char ours[160], theirs[160];
+
+    call_text(a, ours, sizeof ours);
+    call_text(b, theirs, sizeof theirs);
+    ski_misuse("collective call %llu differs between PEs: PE %d calls %s, PE %d calls %s; all PEs "
+               "make the same collective calls in the same order",
+               (unsigned long long)a->number + 1, a->sender, ours, b->sender, theirs);
 }
 
 static struct ski_reduction **slot_of(struct ski_collectives *c, uint64_t number)

@@ -355,6 +355,20 @@ void ski_on_create(skua_msg *msg)
     ski_wake_all(all->self, &all->waiters);
 }
 
+/* Ends the job if a dimension of an array ends before it begins. */
+static void check_range(const char *call, const struct ski_class *of, const skua_range *range)
+{
+    const int most = (int)(sizeof range->upper / sizeof *range->upper);
+
+    if (range->dims < 0 || range->dims > most)
+        ski_misuse("%s: an array of %s of %d dimensions; there are up to %d", call, of->def.name,
+                   range->dims, most);
+    for (int d = 0; d < range->dims; d++)
+        if (range->upper[d] < range->lower[d])
+            ski_misuse("%s: dimension %d of the array of %s has %lld elements", call, d + 1,
+                       of->def.name, (long long)range->upper[d] - range->lower[d]);
+}
+
 static skua_collection create(const char *call, skua_class of, enum ski_kind kind,
                               const skua_array_def *def, const void *data, size_t bytes)
 {
@@ -365,6 +379,8 @@ static skua_collection create(const char *call, skua_class of, enum ski_kind kin
 
     if (!ski_class_find(of.id))
         ski_misuse("%s: its class was never registered", call);
+    if (def)
+        check_range(call, ski_class_find(of.id), &def->range);
     memset(made, 0, sizeof *made);
     made->id    = ski_name((uint64_t)self->pe, ++self->objects->created);
     made->class = of.id;

@@ -119,17 +119,16 @@ void ski_reducing_free(struct ski_reducing *r)
     }
 }
 
-/* Whether a contribution, of @p who or in a part, has the shape of the others. */
+/* Whether a contribution, of @p who or in a part from PE @p from, has the shape of the others. */
 static inline void check_fits(const struct ski_collection *all, const struct ski_sum *sum,
-                              const struct ski_shape *shape, const struct ski_object *who)
+                              const struct ski_shape *shape, const struct ski_object *who, int from)
 {
     char what[128];
 
     if (SKI_LIKELY(ski_total_fits(&sum->total, shape)))
         return;
     snprintf(what, sizeof what, "reduction %u of %.80s", sum->number, all->class->def.name);
-    ski_total_differs(&sum->total, shape, what,
-                      who ? ski_object_text(who) : "what came from other PEs", all->self->pe);
+    ski_total_differs(&sum->total, shape, what, who ? ski_object_text(who) : "an element", from);
 }
 
 /* ---- the tree ----------------------------------------------------------------------- */
@@ -349,13 +348,13 @@ static void check_part(const struct ski_collection *all, const struct part *part
                   part->number, all->class->def.name);
 }
 
-static void take_part(struct ski_collection *all, const struct part *part, size_t bytes)
+static void take_part(struct ski_collection *all, const struct part *part, size_t bytes, int from)
 {
     struct ski_sum *sum = find_sum(&all->reducing, part->number);
 
     if (part->filled) {
-        check_fits(all, sum, &part->shape, NULL);
-        ski_total_add(&sum->total, &part->shape, part + 1, bytes);
+        check_fits(all, sum, &part->shape, NULL, from);
+        ski_total_add(&sum->total, &part->shape, part + 1, bytes, from);
     }
     if (!sum->total.to.kind)
         sum->total.to = part->to;
@@ -381,7 +380,7 @@ void ski_on_part(skua_msg *msg)
     if (child < 0 || (!part->late && find_sum(&all->reducing, part->number)->in >> child & 1))
         ski_fatal("reduction %u of %s: PE %d is no child that was waited for", part->number,
                   all->class->def.name, msg->source);
-    take_part(all, part, bytes);
+    take_part(all, part, bytes, msg->source);
     if (part->late) {
         finish_ready(all);
     } else {
@@ -444,7 +443,7 @@ static inline void contribute_here(struct ski_object *object, struct ski_sum *su
 {
     struct ski_collection *all = object->of;
 
-    check_fits(all, sum, shape, object);
+    check_fits(all, sum, shape, object, all->self->pe);
     ski_total_contribute(&sum->total, shape, data, bytes, done);
     sum->both += ONE_OF_EACH;
     start(all, sum);

@@ -6,6 +6,7 @@
 
 #include "base/copy.h"
 #include "core/handler.h"
+#include "core/ownership.h"
 #include "objects/creation_wait.h"
 #include "objects/everyone.h"
 #include "objects/landing.h"
@@ -225,6 +226,15 @@ static int target_pe(struct ski_pe *self, const char *call, struct ski_collectio
     return ski_whereabouts(all, &ref->index);
 }
 
+/* What skua_invoke() was given is not its caller's any more. */
+static inline void note_given(struct ski_pe *self, skua_msg *msg)
+{
+    if (SKI_LIKELY(!self->giver_at))
+        return;
+    ski_ownership_send(self, SKI_GIVER_INVOKE, msg, msg->handler, self->giver_at, false);
+    self->giver_at = NULL;
+}
+
 /* Sends @p msg, which is addressed, to where target_pe() said. */
 static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg *msg)
 {
@@ -235,6 +245,7 @@ static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg
         if (all->state != SKI_EXPECTED && ski_wait_here(all, &ref->index, msg))
             return;
     }
+    note_given(self, msg);
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
@@ -337,8 +348,10 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
         ski_check_entry(call, all, entry, &ref->index);
         if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE))
             ski_entry_run(object, entry, msg);
-        else
+        else {
+            note_given(self, msg);
             post_here(self, object, msg);
+        }
         return;
     }
     pe  = target_pe(self, call, all, entry, ref);
@@ -354,12 +367,17 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     if (what->flags & SKUA_ENTRY_SYNC)
         ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
                    what->of->def.name, what->name, ski_ref_text(&ref));
+    if (ski_ownership_checked(self)) {
+        ski_ownership_use(self, __func__, msg);
+        self->giver_at = __builtin_return_address(0);
+    }
     if (SKI_UNLIKELY(what->flags & SKI_ENTRY_LANDS))
         msg = ski_landing_sent_on(msg);
     ski_msg_strip(msg);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
     dispatch(self, __func__, &ref, what, msg);
+    self->giver_at = NULL;
 }
 
 /* To an object that is not here; in a cell, if it is small. */

@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/data.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "core/traffic.h"
@@ -115,6 +116,7 @@ skua_stream_port *skua_stream_here(uint32_t offset)
 
 static struct stream *at(uint32_t offset)
 {
+    _Static_assert(sizeof(struct stream) <= SKI_DATA_BEGIN, "that of key 0 has not begun");
     return (struct stream *)(void *)skua_stream_here(offset);
 }
 
@@ -125,7 +127,8 @@ static struct kind *find_kind(uint32_t offset)
     while (kind && kind->key.offset != offset)
         kind = kind->next;
     if (!kind)
-        ski_misuse("a stream that was never registered");
+        ski_misuse("a stream that was never registered; skua_stream_register() makes them, before "
+                   "skua_main()");
     return kind;
 }
 

@@ -249,7 +249,8 @@ static void on_ask(const struct vote *vote, int who)
         given->left       = 0;
         reply.id          = given->generation << SKI_REGION_INDEX_BITS | place;
     } else {
-        ski_log(SKI_LOG_ERROR, "all %u symmetric regions are in use", ski_region_root->common - 1);
+        ski_error_fail(SKUA_ERR_NOMEM, "all %u symmetric regions are in use",
+                       ski_region_root->common - 1);
         reply.status = SKUA_ERR_NOMEM;
     }
     send(ski_self, who, reply, GIVEN);

@@ -60,9 +60,8 @@ static skua_status_t find_memory(size_t pieces, size_t bytes, size_t lists, stru
     skua_status_t status;
 
     if (bytes > SIZE_MAX / 4 / (pieces + 1))
-        return ski_refuse(SKUA_ERR_NOMEM,
-                          "a region of %zu times %zu bytes is larger than any memory", pieces,
-                          bytes);
+        return ski_fail(SKUA_ERR_NOMEM, "a region of %zu times %zu bytes is larger than any memory",
+                        pieces, bytes);
     like->bytes  = bytes;
     like->stride = piece_stride(bytes);
     status       = ski_span_alloc(ski_origin_job()->arena,

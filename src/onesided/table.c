@@ -77,9 +77,9 @@ struct ski_region *ski_table_take(void)
         ski_region_root->free_first = ski_region_root->table[index].next;
         ski_region_root->free_count--;
     } else {
-        ski_log(SKI_LOG_ERROR,
-                "all %u regions are in use; raise SKUA_ARENA_SIZE, which grows with them",
-                ski_region_root->places);
+        ski_error_fail(SKUA_ERR_NOMEM,
+                       "all %u regions are in use; raise SKUA_ARENA_SIZE, which grows with them",
+                       ski_region_root->places);
         return NULL;
     }
     return &ski_region_root->table[index];
@@ -137,7 +137,7 @@ bool ski_table_publish_as(uint32_t id, const struct ski_region *like)
 
     if (index == 0 || index >= ski_region_root->common ||
         atomic_load_explicit(&ski_region_root->table[index].id, memory_order_relaxed)) {
-        ski_log(SKI_LOG_ERROR, "region %#x, as agreed on, has no place here", id);
+        ski_error_fail(SKUA_ERR_NOMEM, "region %#x, as agreed on, has no place here", id);
         return false;
     }
     publish(&ski_region_root->table[index], like, id);

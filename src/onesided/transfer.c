@@ -156,6 +156,10 @@ static skua_status_t check_ends(const char *call, const skua_ends *ends, int pe)
         (ends->signal.id < SKI_HANDLERS || ends->signal.id >= ski_handlers.count))
         return ski_refuse(SKUA_ERR_INVAL, "%s: handler %u was never registered", call,
                           ends->signal.id);
+    if (!ends->signal.id && ends->signal_bytes)
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: data for a signal whose handler was never registered (its id is 0)",
+                          call);
     if (ends->signal.id && !ski_is_message(ends->signal_data, ends->signal_bytes))
         return ski_refuse(SKUA_ERR_INVAL, "%s: a signal of %zu bytes at %p is no message", call,
                           ends->signal_bytes, ends->signal_data);
@@ -245,9 +249,10 @@ static void finish(const struct ski_transfer *t, const skua_ends *ends)
 /* The same, where nothing is far and everything has been looked at. */
 static bool ends_are_plain(const skua_ends *ends, int pe)
 {
-    return !ends->signal.id && (skua_gaddr_is_none(ends->notify) ||
-                                (ends->notify.pe == pe && ends->notify.offset % 8 == 0 &&
-                                 ski_reach(ends->notify, sizeof(skua_notify))));
+    return !ends->signal.id && !ends->signal_bytes &&
+           (skua_gaddr_is_none(ends->notify) ||
+            (ends->notify.pe == pe && ends->notify.offset % 8 == 0 &&
+             ski_reach(ends->notify, sizeof(skua_notify))));
 }
 
 static inline void finish_plain(const struct ski_transfer *t, const skua_ends *ends)

@@ -38,10 +38,10 @@ skua_status_t ski_secret_begin(enum ski_security level, const uint64_t *secret,
     *crypto = job.crypto;
     if (level == SKI_SECURITY_JOB || job.crypto)
         return SKUA_OK;
-    return ski_refuse(SKUA_ERR_UNSUPPORTED,
-                      "SKUA_SECURITY=%s needs OpenSSL, and it cannot be used: %s (Skua must have "
-                      "been built where libssl-dev is installed)",
-                      ski_security_name(level), why);
+    return ski_fail(SKUA_ERR_UNSUPPORTED,
+                    "SKUA_SECURITY=%s needs OpenSSL, and it cannot be used: %s (Skua must have "
+                    "been built where libssl-dev is installed)",
+                    ski_security_name(level), why);
 }
 
 bool ski_secret_prove(const uint64_t *words, size_t count, uint64_t proof[2])

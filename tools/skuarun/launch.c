@@ -6,7 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <skua/time.h>
+
 #include "base/cgroup.h"
+#include "base/config.h"
 #include "boot/crash_report.h"
 #include "spawn.h"
 
@@ -27,13 +30,42 @@ static bool is_symptom(const struct ski_crash *crash)
            strncmp(crash->text, "lost PE ", 8) == 0;
 }
 
+/* A process has been stopped, or goes on; false: it has ended. */
+static bool note_stop(struct child *child, int status)
+{
+    if (WIFSTOPPED(status))
+        child->stopped = skua_time();
+    else if (WIFCONTINUED(status))
+        child->stopped = 0;
+    else
+        return false;
+    return true;
+}
+
+void launch_give_up(struct launch *launch)
+{
+    double before = skua_time() - ski_config.stop_timeout;
+
+    for (int i = 0; ski_config.stop_timeout > 0 && i < launch->job->here; i++) {
+        struct child *child = &launch->child[i];
+
+        if (child->pid <= 0 || child->stopped <= 0 || child->stopped > before || child->given_up)
+            continue;
+        child->given_up = true;
+        kill(child->pid, SIGKILL);
+    }
+}
+
 int launch_reap(struct launch *launch)
 {
     int   status, i = -1;
     pid_t pid = 0;
 
-    while (i < 0 && (pid = waitpid(-1, &status, WNOHANG)) > 0)
+    while (i < 0 && (pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
         i = index_of(launch, pid);
+        if (i >= 0 && note_stop(&launch->child[i], status))
+            i = -1;
+    }
     if (i < 0)
         return -1;
     kill(-pid, SIGKILL); /* what it started and left behind */
@@ -81,7 +113,10 @@ void launch_why(const struct launch *launch, int index, char why[WHY_BYTES])
     if (WIFSIGNALED(ended->status) && ski_crash_text(launch->job, ended->process, why))
         return;
     ski_process_text(launch->job, ended->process, -1, who, sizeof who);
-    if (WIFSIGNALED(ended->status))
+    if (launch->child[index].given_up)
+        snprintf(why, WHY_BYTES, "%s was stopped for %g s and is given up (SKUA_STOP_TIMEOUT)", who,
+                 ski_config.stop_timeout);
+    else if (WIFSIGNALED(ended->status))
         launch_why_signal(launch, ended, who, why);
     else
         snprintf(why, WHY_BYTES, "%s exited with code %d %s", who, WEXITSTATUS(ended->status),

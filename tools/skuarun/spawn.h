@@ -26,6 +26,8 @@ struct child {
     int           control; /* where the job is spread, else -1 */
     struct ended  ended;
     struct stream out, err;
+    double        stopped;  /* since when, in seconds; 0: it runs */
+    bool          given_up; /* for that reason                    */
 };
 
 struct launch {
@@ -53,6 +55,9 @@ void launch_signal(struct launch *launch, int signal);
 void launch_destroy(struct launch *launch);
 
 /* ---- while they run (launch.c) -------------------------------------------------- */
+
+/** Kill the processes that have been stopped for longer than the setting says. */
+void launch_give_up(struct launch *launch);
 
 /** The index of a process that has ended, and what it started with it, or -1. */
 int launch_reap(struct launch *launch);

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/topology.h"
@@ -94,8 +95,9 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     host->stride  = stride;
     host->cells   = cells_for(pes, cells);
     host->all     = (int32_t)pes;
+    host->checked = ski_config.checked_messages;
     if (getrandom(host->bell_key, sizeof host->bell_key, 0) != sizeof host->bell_key)
-        return ski_refuse(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
+        return ski_fail(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
     status = make_domains(host, job);
     if (status == SKUA_OK)
         status = ski_heap_create(job->arena, (unsigned)pes, &host->heaps);

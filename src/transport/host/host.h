@@ -46,6 +46,7 @@ struct ski_host {
     char               *inboxes; /* of PE 0, then every `stride` bytes */
     size_t              stride;
     uint32_t            cells;   /* in an inbox */
+    bool                checked; /* messages have records (base/pool.h): of all PEs, or none */
     int32_t             all;     /* PEs of this host, with the hidden ones */
     struct ski_heap    *heaps;   /* one a PE, hidden or not          */
     struct ski_sleeper *sleeper; /* one a PE */
