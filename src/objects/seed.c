@@ -16,6 +16,7 @@
 #define REFUSALS   3  /* before an idle PE turns to its neighbours */
 #define GIVE_MOST  32 /* seeds at a time                           */
 #define NEIGHBOURS 31 /* at most: bits of a PE's number            */
+#define STAY       1  /* seeds that a PE does not give away: see seed.h */
 
 struct ski_seeds {
     skua_msg **row; /* oldest at `first`, around the end */
@@ -86,7 +87,7 @@ static int neighbour(const struct ski_pe *self, unsigned bit)
     return pe < self->pes ? (int)pe : -1;
 }
 
-/* The oldest seeds to those who wait for them, one each; @p stay of them are kept. */
+/* Gives the oldest seeds to hungry neighbours, one each; @p stay of them are kept. */
 static void feed(struct ski_pe *self, struct ski_seeds *s, uint32_t stay)
 {
     while (s->hungry && s->count > stay) {
@@ -111,9 +112,14 @@ static void keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 
 /* ---- asking ----------------------------------------------------------------------------- */
 
-static void ask(int pe, int32_t what)
+/* Requests pass the queue: behind a victim's backlog they would come when it has used up its
+ * seeds itself. */
+static void ask(struct ski_pe *self, int pe, int32_t what)
 {
-    skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_ASK}, &what, sizeof what);
+    skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_ASK, &what, sizeof what);
+
+    skua_msg_set_expedited(msg, true);
+    ski_msg_post(self, pe, SKI_HANDLER_SEED_ASK, msg);
 }
 
 static void ask_somebody(struct ski_objects *objects)
@@ -123,7 +129,7 @@ static void ask_somebody(struct ski_objects *objects)
     if (pe == objects->self->pe)
         pe = (pe + 1) % objects->self->pes;
     objects->seeds->asking = true;
-    ask(pe, NOW);
+    ask(objects->self, pe, NOW);
 }
 
 static void tell_neighbours(struct ski_objects *objects)
@@ -131,7 +137,7 @@ static void tell_neighbours(struct ski_objects *objects)
     objects->seeds->resting = true;
     for (unsigned bit = 0; bit < NEIGHBOURS; bit++)
         if (neighbour(objects->self, bit) >= 0)
-            ask(neighbour(objects->self, bit), NEXT);
+            ask(objects->self, neighbour(objects->self, bit), NEXT);
 }
 
 /* When there is nothing else to do. */
@@ -162,12 +168,11 @@ void ski_on_seed_known(skua_msg *msg)
         skua_msg_free(msg);
 }
 
-/* A seed from elsewhere, because we were hungry.  One stays, or the only seed there is
- * would go from one hungry PE to the next and grow nowhere. */
+/* A seed from elsewhere, because this PE was hungry. */
 void ski_on_seed(skua_msg *msg)
 {
     ski_self->objects->seeds->asking = false;
-    keep(ski_self->objects, msg, 1);
+    keep(ski_self->objects, msg, STAY);
 }
 
 void ski_on_seed_grow(skua_msg *msg)
@@ -185,7 +190,7 @@ void ski_on_seed_ask(skua_msg *msg)
     struct ski_seeds *s    = self->objects->seeds;
     int               pe   = msg->source;
     int32_t           what = *(int32_t *)skua_msg_data(msg);
-    uint32_t          some = (s->count + 1) / 2;
+    uint32_t          some = s->count > STAY ? s->count / 2 : 0;
 
     skua_msg_free(msg);
     if (what == NEXT) {
@@ -194,7 +199,7 @@ void ski_on_seed_ask(skua_msg *msg)
         if (neighbour(self, bit) != pe)
             ski_fatal("PE %d is no neighbour, and asked for seeds as one", pe);
         s->hungry |= UINT32_C(1) << bit;
-        feed(self, s, 0);
+        feed(self, s, STAY);
         return;
     }
     if (some == 0)

@@ -12,6 +12,14 @@
  * neighbour, and one that was given some does so with all but one.  Neighbours make the PEs one
  * graph, so work spreads to all, and where there is none nobody asks for ever.
  *
+ * Progress.  A seed leaves the row of a PE in two ways only: it grows there, or another one
+ * stays behind, which will.  (A seed that is being planted may go to a hungry neighbour at once;
+ * the object that plants it is the progress.)  For each seed in the row there is at least one
+ * message in the queue that lets one grow, so every PE that has seeds lets one grow after a
+ * bounded number of messages, whatever requests come in between.  Without that rule the only
+ * seed of a job goes to and fro between two hungry PEs: where PEs share a CPU the seed and the
+ * next request of its giver arrive together.
+ *
  * The home of such an object is the PE that planted it; it is told where the object grew.
  */
 #ifndef SKI_SEED_H
