@@ -78,6 +78,8 @@ misuse delete-member 'thing .1. is a member of a group, which is deleted as a wh
 misuse pack-less 'pup of thing .19. packs less than it measured'
 misuse pack-more 'pup of thing .19.: packing goes beyond what was measured'
 misuse unpack-more 'pup of thing .19.: unpacking goes beyond what was measured'
+misuse move-fixed 'skua_migrate: fixed .* cannot move: its class does not say how to pack it'
+misuse move-partly 'skua_pup_plain: it packs all of an object, not parts of partly'
 misuse flow-strands 'pup of flowing .19.: the number of its strands makes no sense'
 misuse flow-strand 'pup of flowing .19.: a strand makes no sense'
 misuse flow-waits 'pup of flowing .19.: a strand makes no sense'

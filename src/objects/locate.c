@@ -707,6 +707,11 @@ void skua_migrate(void *self, int pe)
     if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
         ski_misuse("skua_migrate: %s is a member of a group, which does not move",
                    ski_object_text(object));
+    if (!ski_class_moves(object->of->class))
+        ski_misuse("skua_migrate: %s cannot move: its class does not say how to pack it; give the "
+                   "class a `pup` (skua_pup_plain if its bytes may be copied), or, in an interface "
+                   "file, a `state` or [migratable]",
+                   ski_object_text(object));
     if (object->state != SKI_ALIVE && object->state != SKI_LEAVING)
         return;
     object->to = pe;
