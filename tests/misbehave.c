@@ -1209,6 +1209,27 @@ static void register_cell(void)
     give_entry = skua_method_register(cell_class, "give", on_give, 0);
 }
 
+/* A program whose begin waits, and then writes what others have read by now. */
+static int early, late;
+
+static void write_late(int argc, char **argv)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+
+    (void)argc, (void)argv;
+    early = 1;
+    skua_after(1e-3, skua_done_future(&future));
+    skua_future_wait(&future, NULL);
+    late = 1;
+}
+
+static int run_program(int argc, char **argv)
+{
+    skua_readonly("early", &early, sizeof early);
+    skua_readonly("late", &late, sizeof late);
+    return skua_program(argc, argv, write_late);
+}
+
 int main(int argc, char **argv)
 {
     if (getenv("SAY_NONSENSE"))
@@ -1225,5 +1246,7 @@ int main(int argc, char **argv)
     if (chosen_by("PLACE_TAKEN"))
         mmap((void *)0x300000000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0);
+    if (argc > 1 && strcmp(argv[1], "write-late") == 0)
+        return run_program(argc, argv);
     return skua_main(argc, argv, start);
 }

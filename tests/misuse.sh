@@ -78,6 +78,7 @@ misuse delete-member 'thing .1. is a member of a group, which is deleted as a wh
 misuse pack-less 'pup of thing .19. packs less than it measured'
 misuse pack-more 'pup of thing .19.: packing goes beyond what was measured'
 misuse unpack-more 'pup of thing .19.: unpacking goes beyond what was measured'
+misuse write-late 'skua_program: read-only variable late was written after .begin. had waited'
 misuse move-fixed 'skua_migrate: fixed .* cannot move: its class does not say how to pack it'
 misuse move-partly 'skua_pup_plain: it packs all of an object, not parts of partly'
 misuse flow-strands 'pup of flowing .19.: the number of its strands makes no sense'

@@ -11,6 +11,7 @@
 #include "core/handler.h"
 #include "core/late.h"
 #include "core/pe.h"
+#include "core/wait.h"
 
 #define ARRIVALS    32    /* cells moved in a pass: later ones may be more urgent */
 #define IDLE_PASSES 64    /* empty ones between two looks at the clock            */
@@ -376,14 +377,17 @@ void ski_scheduler_run(struct ski_pe *self)
 
 void skua_run(void)
 {
-    struct ski_pe *self  = on_own_stack(SKI_SELF(), __func__);
-    bool           outer = self->stop; /* asked of a run around this one */
+    struct ski_pe     *self  = on_own_stack(SKI_SELF(), __func__);
+    bool               outer = self->stop; /* asked of a run around this one */
+    struct ski_blocked blocked;
 
+    ski_blocked_begin(self, &blocked, SKI_CALL);
     self->stop = false;
     while (!self->stop && (pass(self) || idle(self)))
         ;
     leave(self);
     self->stop = outer;
+    ski_blocked_end(self, &blocked);
 }
 
 void skua_stop(void)
@@ -393,14 +397,23 @@ void skua_stop(void)
 
 bool skua_run_until(bool (*condition)(void *arg), void *arg)
 {
-    return ski_scheduler_until(on_own_stack(SKI_SELF(), __func__), condition, arg);
+    struct ski_pe     *self = on_own_stack(SKI_SELF(), __func__);
+    struct ski_blocked blocked;
+    bool               held;
+
+    ski_blocked_begin(self, &blocked, SKI_CALL);
+    held = ski_scheduler_until(self, condition, arg);
+    ski_blocked_end(self, &blocked);
+    return held;
 }
 
 size_t skua_run_count(size_t n)
 {
-    struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
-    size_t         run  = 0;
+    struct ski_pe     *self = on_own_stack(SKI_SELF(), __func__);
+    size_t             run  = 0;
+    struct ski_blocked blocked;
 
+    ski_blocked_begin(self, &blocked, SKI_CALL);
     while (run < n) {
         if (pass(self))
             run++;
@@ -408,6 +421,7 @@ size_t skua_run_count(size_t n)
             break;
     }
     leave(self);
+    ski_blocked_end(self, &blocked);
     return run;
 }
 

@@ -35,6 +35,7 @@ static size_t           count;
 static skua_start_fn    begin_fn;
 static skua_handler_fn *closed; /* the table of a gate */
 static bool             entered;
+static skua_msg        *published; /* on PE 0, in `begin`: the values that others have, or NULL */
 
 /* ---- registration ------------------------------------------------------------------ */
 
@@ -218,14 +219,61 @@ void ski_on_readonly(skua_msg *msg)
 
 /* ---- begin ------------------------------------------------------------------------- */
 
-static void send_values(struct ski_pe *self)
+static skua_msg *pack_values(void)
 {
-    uint64_t         kind = VALUES;
-    struct skua_msg *msg  = skua_msg_alloc(sizeof kind + packed_bytes());
+    uint64_t  kind = VALUES;
+    skua_msg *msg  = skua_msg_alloc(sizeof kind + packed_bytes());
 
     pack(put(skua_msg_data(msg), &kind, sizeof kind));
-    pass_values_on(self, msg);
-    skua_msg_free(msg);
+    return msg;
+}
+
+/* The values are final: to all processes, then what was sent may be delivered. */
+static skua_msg *publish(struct ski_pe *self)
+{
+    skua_msg *values = pack_values();
+
+    self->open_gates = NULL;
+    pass_values_on(self, values);
+    open_gate(self);
+    return values;
+}
+
+/* Because `begin` waits; the values stay, to be compared with what it leaves. */
+static void publish_early(struct ski_pe *self)
+{
+    published = publish(self);
+}
+
+/* The variable whose packed value differs between @p one and @p other. */
+static const char *changed_variable(const char *one, const char *other)
+{
+    const struct variable *v = variables;
+
+    for (; v < variables + count - 1; v++) {
+        size_t length = 0, bytes = v->bytes;
+
+        if (v->pointer)
+            memcpy(&length, one, sizeof length);
+        if (memcmp(one, other, bytes) != 0 || memcmp(one + bytes, other + bytes, length) != 0)
+            break;
+        one += bytes + length;
+        other += bytes + length;
+    }
+    return v->name;
+}
+
+/* What `begin` wrote after it had waited is not what others have. */
+static void check_unchanged(skua_msg *before)
+{
+    skua_msg   *now = pack_values();
+    const char *one = skua_msg_data(before), *other = skua_msg_data(now);
+
+    if (now->bytes != before->bytes || memcmp(one, other, now->bytes) != 0)
+        ski_misuse("skua_program: read-only variable %s was written after `begin` had waited; "
+                   "other PEs have what it was then",
+                   changed_variable(one + sizeof(uint64_t), other + sizeof(uint64_t)));
+    skua_msg_free(now);
 }
 
 static void start(int argc, char **argv)
@@ -235,9 +283,14 @@ static void start(int argc, char **argv)
     close_gate(self);
     if (self->pe != 0)
         return;
+    self->open_gates = publish_early;
     begin_fn(argc, argv);
-    send_values(self);
-    open_gate(self);
+    if (self->open_gates)
+        published = publish(self);
+    else
+        check_unchanged(published);
+    skua_msg_free(published);
+    published = NULL;
 }
 
 int skua_program(int argc, char **argv, skua_start_fn begin)

@@ -15,6 +15,10 @@
  *      VALUES: each variable in the order of registration: its bytes; of a block, 8 bytes
  *              with its length, then its bytes
  *
+ * The values are taken when `begin` returns, or when it first waits for what messages bring
+ * about (core/wait.h): then they are final, and it is an error that ends the job if `begin`
+ * leaves others.
+ *
  * Ordering.  One PE of a process writes the variables; the message that opens the gate of
  * another is sent after that, and sending and receiving are a release and an acquire
  * (base/inbox.h), so what runs behind the gate sees the values without further ado.

@@ -100,7 +100,7 @@ static bool wait_outside(struct goal *goal)
 }
 
 /* Sets the bit and waits to be woken; false: the job ends. */
-static bool wait_for_message(struct ski_pe *self, struct goal *goal)
+static bool wait_for_message(struct ski_pe *self, struct goal *goal, struct ski_call call)
 {
     struct ski_expected **list  = &ski_origin_of(self)->expected, **at;
     struct ski_expected   mine  = {*list, goal->notify, NULL};
@@ -110,7 +110,7 @@ static bool wait_for_message(struct ski_pe *self, struct goal *goal)
     if (atomic_fetch_or_explicit(word_of(goal->notify), WAITING, memory_order_acquire) >> 1 <
         goal->target) {
         *list = &mine;
-        woken = ski_wait_on(self, &mine.waiters);
+        woken = ski_wait_on(self, &mine.waiters, call);
         for (at = list; *at != &mine; at = &(*at)->next)
             ;
         *at = mine.next;
@@ -124,7 +124,8 @@ static bool wait_for_message(struct ski_pe *self, struct goal *goal)
     return woken;
 }
 
-bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target)
+bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
+                     struct ski_call call)
 {
     struct goal goal = {notify, target};
 
@@ -133,14 +134,15 @@ bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target)
     if (!self->thread && ski_scheduler_spin(self, reached, &goal))
         return true;
     while (!reached(&goal))
-        if (!wait_for_message(self, &goal))
+        if (!wait_for_message(self, &goal, call))
             return false;
     return true;
 }
 
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
 {
-    return skua_notify_value(notify) >= target || ski_notify_wait(ski_self, notify, target);
+    return skua_notify_value(notify) >= target ||
+           ski_notify_wait(ski_self, notify, target, SKI_CALL);
 }
 
 void ski_on_notified(skua_msg *msg)
@@ -185,7 +187,7 @@ void skua_sync(void)
         int peer = (int)((self->pe + step) % self->pes);
 
         raise_round(self, peer, (uint32_t)round);
-        if (!ski_notify_wait(self, round_of(self->index, (uint32_t)round), own->barriers))
+        if (!ski_notify_wait(self, round_of(self->index, (uint32_t)round), own->barriers, SKI_CALL))
             return;
     }
 }

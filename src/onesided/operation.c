@@ -72,7 +72,8 @@ static bool any_at_driver(const struct ski_pe *self)
 bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg)
 {
     while (!done(arg))
-        if (!ski_wait_on(self, &ski_origin_of(self)->waiters)) {
+        if (!ski_wait_on_runtime(self, &ski_origin_of(self)->waiters,
+                                 (struct ski_call){"a one-sided operation", NULL})) {
             while (any_at_driver(self))
                 ski_far_progress(self);
             return false;
