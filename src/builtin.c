@@ -4,6 +4,7 @@
 
 #include "core/handler.h"
 #include "objects/collection.h"
+#include "objects/departed.h"
 #include "objects/detector.h"
 #include "objects/locate.h"
 #include "objects/multicast.h"
@@ -58,6 +59,8 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_SEED_ASK]     = {"skua.seed-ask", ski_on_seed_ask, SKI_SEED_ASK_LEAST},
     [SKI_HANDLER_SEED_NONE]    = {"skua.seed-none", ski_on_seed_none, 0},
     [SKI_HANDLER_SEED_KNOWN]   = {"skua.seed-known", ski_on_seed_known, 0},
+    [SKI_HANDLER_SEED_GREW]    = {"skua.seed-grew", ski_on_seed_grew, SKI_LOCATED_LEAST},
+    [SKI_HANDLER_INQUIRY]      = {"skua.inquiry", ski_on_inquiry, SKI_INQUIRY_LEAST},
     [SKI_HANDLER_INSERT]       = {"skua.insert", ski_on_insert, SKI_INSERT_LEAST},
     [SKI_HANDLER_CLAIM]        = {"skua.claim", ski_on_claim, SKI_CLAIM_LEAST},
     [SKI_HANDLER_CLAIMED]      = {"skua.claimed", ski_on_claimed, SKI_LOCATED_LEAST},
@@ -93,4 +96,5 @@ const bool ski_builtin_runs_program[SKI_HANDLERS] = {
     [SKI_HANDLER_FEWER] = true,         [SKI_HANDLER_SECTION] = true,
     [SKI_HANDLER_SECTION_LATE] = true,  [SKI_HANDLER_SECTION_PART] = true,
     [SKI_HANDLER_SECTION_FEWER] = true, [SKI_HANDLER_CLAIM] = true,
+    [SKI_HANDLER_INQUIRY] = true, /* behind the creations that it is about */
 };

@@ -14,7 +14,9 @@
  *
  * All calls belong on a PE.  Misuse - an entry of another class, an index of the wrong
  * dimension, a message to an object that was deleted - ends the job with a line that
- * names class, index and PE.
+ * names class, index and PE.  A message to a single object that was deleted so long ago that
+ * its home has forgotten it is dropped, counted (skua_stats.departed) and, the first few times,
+ * warned of.
  */
 #ifndef SKUA_OBJECT_H
 #define SKUA_OBJECT_H

@@ -73,6 +73,7 @@ typedef struct {
     uint64_t threads;       /* user threads created                             */
     uint64_t switches;      /* switches into user threads                       */
     uint64_t timers;        /* timers fired                                     */
+    uint64_t departed;      /* messages to objects deleted long before, dropped */
 } skua_stats;
 
 /** The counters of the calling PE. */

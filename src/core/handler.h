@@ -50,7 +50,9 @@ enum {
     SKI_HANDLER_SEED_ASK,
     SKI_HANDLER_SEED_NONE,
     SKI_HANDLER_SEED_KNOWN,
-    SKI_HANDLER_INSERT, /* objects/locate.c */
+    SKI_HANDLER_SEED_GREW,
+    SKI_HANDLER_INQUIRY, /* objects/departed.c */
+    SKI_HANDLER_INSERT,  /* objects/locate.c */
     SKI_HANDLER_CLAIM,
     SKI_HANDLER_CLAIMED,
     SKI_HANDLER_DELETE,

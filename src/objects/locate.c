@@ -5,12 +5,14 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/traffic.h"
+#include "objects/departed.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "objects/map.h"
 #include "objects/number.h"
 #include "objects/pup.h"
 #include "objects/section.h"
+#include "objects/seed.h"
 
 #define GRAVES 1024  /* deleted elements that are remembered, or as many as live        */
 #define HINTS  65536 /* and elements whose home is elsewhere, or a few times as many    */
@@ -501,6 +503,8 @@ static struct ski_object *astray_at_home(struct ski_collection *all, const skua_
         return create_home_or_there(all, index, place, msg, flags);
     if (gone || (!all->open && all->kind != SKI_CHARES))
         undeliverable(all, index, msg, gone ? "was deleted" : "does not exist");
+    if (all->kind == SKI_CHARES && !place)
+        ski_departed_inquire(all, index);
     keep(all, index, msg);
     return NULL;
 }
@@ -635,7 +639,10 @@ void ski_grow(skua_msg *msg)
     if (all->kind != SKI_CHARES || ski_here(all, &index))
         ski_fatal("PE %d sent a seed that makes no sense", msg->source);
     if (home != all->self->pe)
-        tell(all, home, &index, &(struct news){all->self->pe, 1});
+        ski_post_about(all->self, home, SKI_HANDLER_SEED_GREW, all->id, &index,
+                       &(struct news){all->self->pe, 1}, sizeof(struct news));
+    else
+        ski_seed_grew(all->self->objects);
     ski_object_create(all, &index, home != all->self->pe, order + 1, msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }

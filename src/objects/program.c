@@ -35,7 +35,8 @@ static size_t           count;
 static skua_start_fn    begin_fn;
 static skua_handler_fn *closed; /* the table of a gate */
 static bool             entered;
-static skua_msg        *published; /* on PE 0, in `begin`: the values that others have, or NULL */
+static char  *published; /* in `begin`, after it has waited: the values that others have */
+static size_t published_bytes;
 
 /* ---- registration ------------------------------------------------------------------ */
 
@@ -219,30 +220,31 @@ void ski_on_readonly(skua_msg *msg)
 
 /* ---- begin ------------------------------------------------------------------------- */
 
-static skua_msg *pack_values(void)
+static void send_values(struct ski_pe *self)
 {
-    uint64_t  kind = VALUES;
-    skua_msg *msg  = skua_msg_alloc(sizeof kind + packed_bytes());
+    uint64_t         kind = VALUES;
+    struct skua_msg *msg  = skua_msg_alloc(sizeof kind + packed_bytes());
 
     pack(put(skua_msg_data(msg), &kind, sizeof kind));
-    return msg;
+    pass_values_on(self, msg);
+    skua_msg_free(msg);
 }
 
 /* The values are final: to all processes, then what was sent may be delivered. */
-static skua_msg *publish(struct ski_pe *self)
+static void publish(struct ski_pe *self)
 {
-    skua_msg *values = pack_values();
-
     self->open_gates = NULL;
-    pass_values_on(self, values);
+    send_values(self);
     open_gate(self);
-    return values;
 }
 
-/* Because `begin` waits; the values stay, to be compared with what it leaves. */
+/* Because `begin` waits; the values are kept, to be compared with those that it leaves. */
 static void publish_early(struct ski_pe *self)
 {
-    published = publish(self);
+    published_bytes = packed_bytes();
+    published       = ski_malloc(published_bytes + 1);
+    pack(published);
+    publish(self);
 }
 
 /* The variable whose packed value differs between @p one and @p other. */
@@ -264,16 +266,17 @@ static const char *changed_variable(const char *one, const char *other)
 }
 
 /* What `begin` wrote after it had waited is not what others have. */
-static void check_unchanged(skua_msg *before)
+static void check_unchanged(void)
 {
-    skua_msg   *now = pack_values();
-    const char *one = skua_msg_data(before), *other = skua_msg_data(now);
+    char *now = ski_malloc(packed_bytes() + 1);
 
-    if (now->bytes != before->bytes || memcmp(one, other, now->bytes) != 0)
+    pack(now);
+    if (packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
         ski_misuse("skua_program: read-only variable %s was written after `begin` had waited; "
                    "other PEs have what it was then",
-                   changed_variable(one + sizeof(uint64_t), other + sizeof(uint64_t)));
-    skua_msg_free(now);
+                   changed_variable(published, now));
+    free(now);
+    free(published);
 }
 
 static void start(int argc, char **argv)
@@ -286,11 +289,9 @@ static void start(int argc, char **argv)
     self->open_gates = publish_early;
     begin_fn(argc, argv);
     if (self->open_gates)
-        published = publish(self);
+        publish(self);
     else
-        check_unchanged(published);
-    skua_msg_free(published);
-    published = NULL;
+        check_unchanged();
 }
 
 int skua_program(int argc, char **argv, skua_start_fn begin)

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "core/handler.h"
+#include "core/traffic.h"
 #include "objects/invoke.h"
 #include "objects/locate.h"
 #include "objects/objects.h"
@@ -26,6 +27,9 @@ struct ski_seeds {
     bool       resting;  /* the neighbours know that we are hungry                     */
     uint32_t   refusals; /* since the last seed                                        */
     uint32_t   hungry;   /* neighbours, by bit                                         */
+    uint64_t   ungrown;  /* planted here and not known to have grown                   */
+
+    struct ski_list kept; /* messages that wait until `ungrown` is 0 */
 };
 
 /* What one asks another for: some now, or the next there is. */
@@ -33,13 +37,18 @@ enum { NOW, NEXT };
 
 struct ski_seeds *ski_seeds_begin(void)
 {
-    return ski_calloc(1, sizeof(struct ski_seeds));
+    struct ski_seeds *seeds = ski_calloc(1, sizeof *seeds);
+
+    ski_list_init(&seeds->kept);
+    return seeds;
 }
 
 void ski_seeds_end(struct ski_seeds *seeds)
 {
     for (; seeds->count > 0; seeds->count--, seeds->first++)
         skua_msg_free(seeds->row[seeds->first & (seeds->room - 1)]);
+    for (skua_msg *msg; (msg = ski_list_pop(&seeds->kept));)
+        skua_msg_free(msg);
     free(seeds->row);
     free(seeds);
 }
@@ -217,6 +226,33 @@ void ski_on_seed_none(skua_msg *msg)
     s->refusals++;
 }
 
+/* It tells where the object is, too. */
+void ski_on_seed_grew(skua_msg *msg)
+{
+    struct ski_objects *objects = ski_self->objects;
+
+    if (objects->seeds->ungrown == 0)
+        ski_fatal("PE %d says that a seed has grown which was not planted here", msg->source);
+    ski_seed_grew(objects);
+    ski_on_located(msg);
+}
+
+void ski_seed_grew(struct ski_objects *objects)
+{
+    struct ski_seeds *s = objects->seeds;
+
+    if (--s->ungrown == 0)
+        ski_unhold(objects->self, &s->kept);
+}
+
+bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg)
+{
+    if (objects->seeds->ungrown == 0)
+        return false;
+    ski_hold(objects->self, &objects->seeds->kept, msg);
+    return true;
+}
+
 /* ---- planting -------------------------------------------------------------------------------- */
 
 void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
@@ -229,5 +265,6 @@ void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void
         skua_broadcast((skua_handler){SKI_HANDLER_SEED_KNOWN}, skua_msg_alloc(0),
                        skua_done_nothing());
     }
+    objects->seeds->ungrown++;
     keep(objects, seed, 0);
 }

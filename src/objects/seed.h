@@ -37,7 +37,15 @@ void              ski_seeds_end(struct ski_seeds *seeds);
 void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
                     size_t bytes);
 
+/** One that was planted on this PE has grown: here, or where skua.seed-grew comes from. */
+void ski_seed_grew(struct ski_objects *objects);
+
+/** Keep @p msg, which is being delivered, until all that were planted on this PE are known to
+ *  have grown; false: they are. */
+bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg);
+
 /* Handlers. */
+void ski_on_seed_grew(skua_msg *msg);
 void ski_on_seed(skua_msg *msg);
 void ski_on_seed_grow(skua_msg *msg);
 void ski_on_seed_ask(skua_msg *msg);
