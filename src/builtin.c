@@ -6,6 +6,7 @@
 #include "objects/collection.h"
 #include "objects/departed.h"
 #include "objects/detector.h"
+#include "objects/idle_report.h"
 #include "objects/locate.h"
 #include "objects/multicast.h"
 #include "objects/muster.h"
@@ -47,6 +48,8 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_QUIET_REPORT]   = {"skua.quiet-report", ski_on_report, SKI_REPORT_LEAST},
     [SKI_HANDLER_DETECT_START] = {"skua.detect-start", ski_on_detect_start, SKI_DETECT_START_LEAST},
     [SKI_HANDLER_DETECT_END]   = {"skua.detect-end", ski_on_detect_end, SKI_DETECT_END_LEAST},
+    [SKI_HANDLER_IDLE_ASK]     = {"skua.idle-ask", ski_on_idle_ask, 0},
+    [SKI_HANDLER_IDLE_TEXT]    = {"skua.idle-text", ski_on_idle_text, SKI_IDLE_TEXT_LEAST},
     [SKI_HANDLER_READONLY]     = {"skua.readonly", ski_on_readonly, SKI_READONLY_LEAST},
     [SKI_HANDLER_PARTS]        = {"skua.parts", ski_on_parts, SKI_PARTS_LEAST},
     [SKI_HANDLER_EXIT]         = {"skua.exit", ski_on_exit, sizeof(int32_t)},

@@ -112,17 +112,6 @@ ok "or ends the job" has "$code $err" 'gave up: no memory for a message of 10000
 run "$skuarun" -n 2 -s arena_size=100k "$program" exit-42
 ok "an arena that is too small for anything" has "$code $err" '^1 .*too small'
 
-# Nothing to do and no skua_exit(): one PE is told.
-"$program" wait >"$work/wait" 2>"$work/err" &
-pid=$!
-for _ in $(seq 400); do
-  grep -q skua_exit "$work/err" && break
-  sleep 0.05
-done
-ok "a lone PE that waits for ever says so" grep -q 'nobody called skua_exit' "$work/err"
-kill -TERM $pid
-wait $pid 2>/dev/null
-
 # A program that was not started by the launcher it thinks it was.
 run env SKUA_JOB=2,77,78,-1,0 "$program" exit-42
 ok "a stale SKUA_JOB" has "$code $err" '^1 .*descriptor 77 is no arena'

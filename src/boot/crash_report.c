@@ -60,7 +60,7 @@ static bool source_line(const char *module, uint64_t offset, char *text, size_t 
     return strncmp(text, "??", 2) != 0;
 }
 
-static void frame_text(const struct ski_frame *frame, bool innermost, char *text, size_t size)
+void ski_frame_text(const struct ski_frame *frame, bool innermost, char *text, size_t size)
 {
     const char *base = strrchr(frame->module, '/');
 
@@ -101,7 +101,7 @@ bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE])
         n = snprintf(text, SKI_CRASH_LINE, "%s died of signal %d (%s)%.*s", who, crash->signal,
                      strsignal(crash->signal), SKI_CRASH_TEXT, crash->text);
     for (int i = 0; i < crash->frames && i < SKI_CRASH_FRAMES && n < SKI_CRASH_LINE; i++) {
-        frame_text(&crash->frame[i], i == 0 && !gave_up, where, sizeof where);
+        ski_frame_text(&crash->frame[i], i == 0 && !gave_up, where, sizeof where);
         n += snprintf(text + n, SKI_CRASH_LINE - (size_t)n,
                       i == 0 ? ", in %s" : "\n    called from %s", where);
     }

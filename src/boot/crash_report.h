@@ -17,6 +17,10 @@ bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE])
 /** Print that on stderr, after "SPEAKER: ". */
 bool ski_crash_print(struct ski_job *job, int process, const char *speaker);
 
+/** "function at file.c:12", or a symbol, or a module and an offset.  All but the @p innermost
+ *  frame are addresses that calls return to. */
+void ski_frame_text(const struct ski_frame *frame, bool innermost, char *text, size_t size);
+
 /** "PE 3 (process 3)" or "PEs 4-7 (process 1)". */
 void ski_process_text(const struct ski_job *job, int process, int pe, char *text, size_t size);
 

@@ -57,6 +57,14 @@ static void note_frame(struct ski_frame *frame, void *pc)
     snprintf(frame->symbol, sizeof frame->symbol, "%s", info.dli_sname ? info.dli_sname : "");
 }
 
+void ski_address_text(const void *address, char *text, size_t size)
+{
+    struct ski_frame frame = {0, "", ""};
+
+    note_frame(&frame, (void *)address);
+    ski_frame_text(&frame, false, text, size);
+}
+
 /* The frames from @p from on; what is above them is ours. */
 static void note_frames(struct ski_crash *crash, const void *from)
 {

@@ -20,6 +20,10 @@ void ski_crash_install(const struct ski_boot *boot);
 void *ski_crash_thread_begin(void);
 void  ski_crash_thread_end(void *stack);
 
+/** The function and source line of code at @p address, where a call returns to; or what comes
+ *  nearest to it: a symbol, a module and an offset. */
+void ski_address_text(const void *address, char *text, size_t size);
+
 /** The process leaves the job: from here on signals are its own affair. */
 void ski_crash_uninstall(void);
 

@@ -38,6 +38,8 @@ enum {
     SKI_HANDLER_QUIET_REPORT,
     SKI_HANDLER_DETECT_START, /* objects/detector.c */
     SKI_HANDLER_DETECT_END,
+    SKI_HANDLER_IDLE_ASK, /* objects/idle_report.c */
+    SKI_HANDLER_IDLE_TEXT,
     SKI_HANDLER_READONLY, /* objects/program.c */
     SKI_HANDLER_PARTS,    /* objects/parts.c */
     SKI_HANDLER_EXIT,     /* leave.c */

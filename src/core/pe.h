@@ -53,28 +53,25 @@ struct ski_pe {
     struct ski_pool  pool;
 
     /* The rest. */
-    struct ski_job     *job;
-    struct ski_host    *host;
-    int                 process;
-    int                 index;          /* on this host */
-    bool                stop;           /* skua_stop() was called */
-    uint64_t            rung;           /* queue.popped after the last doorbell, at least */
-    uint64_t            idle_since;     /* ticks; 0: not known               */
-    uint64_t            idle_delivered; /* stats.delivered at that moment    */
-    uint32_t            idle_yields;    /* since then                        */
-    uint32_t            idle_depth;     /* walks of the list of idle callbacks */
-    bool                idle_worked;    /* idle callbacks have nothing to do */
-    uint64_t            spin_ticks;     /* idle so long: spin                */
-    uint64_t            yield_ticks;    /* idle so long: spin and yield; then sleep */
-    uint64_t            look_ticks;     /* of polling between two yields */
-    struct ski_pending  pending;
-    struct ski_timers   timers;
-    struct ski_idle    *idle;                /* scheduler.c */
-    struct skua_thread *thread;              /* running, or NULL */
-    struct skua_thread *threads;             /* all that have not ended */
-    struct ski_blocked *blocked;             /* calls on its own stack that wait (wait.h) */
-    void (*open_gates)(struct ski_pe *self); /* in `begin` of a program (objects/program.h) */
-    struct ski_fiber       fiber;            /* the scheduler's own, while a thread runs */
+    struct ski_job        *job;
+    struct ski_host       *host;
+    int                    process;
+    int                    index;          /* on this host */
+    bool                   stop;           /* skua_stop() was called */
+    uint64_t               rung;           /* queue.popped after the last doorbell, at least */
+    uint64_t               idle_since;     /* ticks; 0: not known               */
+    uint64_t               idle_delivered; /* stats.delivered at that moment    */
+    uint32_t               idle_yields;    /* since then                        */
+    uint32_t               idle_depth;     /* walks of the list of idle callbacks */
+    bool                   idle_worked;    /* idle callbacks have nothing to do */
+    uint64_t               spin_ticks;     /* idle so long: spin                */
+    uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */
+    uint64_t               look_ticks;     /* of polling between two yields */
+    struct ski_pending     pending;
+    struct ski_timers      timers;
+    struct ski_idle       *idle;   /* scheduler.c */
+    struct skua_thread    *thread; /* running, or NULL */
+    struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
     struct ski_stacks      stacks;
     struct ski_collectives collectives;
     void                  *data;       /* skua_pe_data                 */
@@ -95,6 +92,16 @@ struct ski_pe {
                                bool whole);
     uint32_t
         unserved; /* SKI_HANDLER_REQUEST from other hosts in the queue, all their data with them */
+
+    /* Waiting. */
+    struct skua_thread *threads;             /* all that have not ended                          */
+    struct ski_blocked *blocked;             /* calls on its own stack that wait (wait.h)        */
+    uint64_t            rests;               /* times that all idle callbacks had nothing to do  */
+    void (*open_gates)(struct ski_pe *self); /* in `begin` of a program (objects/program.h)      */
+
+    /* Sleep no longer than it says, in nanoseconds; 0: not at all, it has sent something.  NULL:
+     * as long as you like. */
+    uint64_t (*before_sleep)(struct ski_pe *self);
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals

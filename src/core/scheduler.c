@@ -217,25 +217,19 @@ static bool idle_work(struct ski_pe *self)
     return more;
 }
 
-/* A job of one PE that sleeps without a timer sleeps for ever, unless another
- * thread of the program wakes it.  Said once. */
-static void warn_of_deadlock(struct ski_pe *self, uint64_t ns)
-{
-    static bool said;
-
-    if (said || self->far || self->pes > 1 || ski_pe_hidden(self) || ns != SKI_FOREVER)
-        return;
-    said = true;
-    ski_log(SKI_LOG_WARN, "nothing is left to do and nobody called skua_exit(): waiting for ever");
-}
-
 static void sleep_now(struct ski_pe *self)
 {
     uint64_t ns = ski_timers_wait(&self->timers);
 
     if (self->queue.attention & SKI_ATTEND_PENDING && ns > RETRY_NS)
         ns = RETRY_NS;
-    warn_of_deadlock(self, ns);
+    if (SKI_UNLIKELY(self->before_sleep != NULL)) {
+        uint64_t most = self->before_sleep(self);
+
+        if (most == 0)
+            return;
+        ns = ns < most ? ns : most;
+    }
     ski_heap_collect(self->pool.heap);
     self->stats.sleeps++;
     if (self->far)
@@ -288,6 +282,7 @@ static SKI_COLD void consider_sleep(struct ski_pe *self)
         return; /* it may have changed what the loop waits for: look before sleeping */
     }
     self->idle_worked = false;
+    self->rests++;
     if (ski_host_crowded(self->host, self->index))
         step_aside(self);
     else if (now - self->idle_since >= self->yield_ticks)

@@ -10,6 +10,7 @@ struct ski_collection;
 struct ski_detect;
 struct ski_entry;
 struct ski_gate;
+struct ski_idle_report;
 struct ski_lanes;
 struct ski_quiet;
 struct ski_reply;
@@ -40,7 +41,9 @@ struct ski_objects {
     struct ski_quiet    *quiet;    /* quiescence.c */
     struct ski_detect   *detect;   /* detector.c   */
     struct ski_gate     *gate;     /* program.c    */
-    struct ski_lanes    *lanes;    /* lane.c; NULL: there are none */
+
+    struct ski_idle_report *idle_report;
+    struct ski_lanes       *lanes; /* lane.c; NULL: there are none */
 };
 
 /** The name of a collection or a section: the PE that creates it, and its count of them. */

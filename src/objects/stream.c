@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/explain.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "core/traffic.h"
@@ -461,4 +462,19 @@ static void on_the_way(skua_msg *msg)
     }
     deliver(s, items, ours);
     skua_msg_free(msg);
+}
+
+/* ---- for people ------------------------------------------------------------------------- */
+
+void ski_streams_explain(struct ski_text *text)
+{
+    for (const struct kind *kind = kinds; kind; kind = kind->next) {
+        const struct stream *s = at(kind->key.offset);
+
+        if (s->port.pes && !is_empty(s))
+            ski_text_item(text, "stream %s keeps %u items until skua_stream_flush()", kind->name,
+                          s->bound - s->port.left);
+        if (s->port.pes && s->kept.first)
+            ski_text_item(text, "items of stream %s wait for skua_stream_bind()", kind->name);
+    }
 }

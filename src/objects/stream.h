@@ -28,10 +28,14 @@
 #include <skua/stream.h>
 
 struct ski_pe;
+struct ski_text;
 
 /** Send all that waits on this PE, of every stream; whether there was anything.  @p arg
  *  is not used: it is called when the PE is idle and by quiescence detection. */
 bool ski_streams_flush(void *arg);
+
+/** Append to @p text which items wait on this PE. */
+void ski_streams_explain(struct ski_text *text);
 
 /** Before a PE ends: give back what its streams have. */
 void ski_streams_end(struct ski_pe *self);
