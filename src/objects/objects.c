@@ -33,6 +33,7 @@ void ski_objects_begin(struct ski_pe *self)
     objects->quiet    = ski_quiet_begin();
     objects->detect   = ski_detect_begin();
     ski_collections_begin(objects);
+    ski_streams_begin(self);
     self->objects        = objects;
     objects->idle_report = ski_idle_report_begin(self);
 }

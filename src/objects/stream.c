@@ -109,9 +109,14 @@ skua_stream skua_stream_register(const char *name, const skua_stream_def *def)
 
 /* ---- beginning on a PE --------------------------------------------------------------------- */
 
-skua_stream_port *skua_stream_here(uint32_t offset)
+void skua_stream_nowhere(void)
 {
-    return (skua_stream_port *)(void *)((char *)SKI_SELF()->data + offset);
+    ski_not_a_pe("skua_stream_put");
+}
+
+void ski_streams_begin(const struct ski_pe *self)
+{
+    ski_stream_memory_set(self->data);
 }
 
 static struct stream *at(uint32_t offset)
@@ -243,6 +248,7 @@ void ski_streams_end(struct ski_pe *self)
         free(s->route);
         s->port = (skua_stream_port){0};
     }
+    ski_stream_memory_set(NULL);
 }
 
 /* ---- sending ----------------------------------------------------------------------------------
