@@ -57,7 +57,7 @@ static void note_frame(struct ski_frame *frame, void *pc)
     snprintf(frame->symbol, sizeof frame->symbol, "%s", info.dli_sname ? info.dli_sname : "");
 }
 
-void ski_address_text(const void *address, char *text, size_t size)
+void ski_code_text(const void *address, char *text, size_t size)
 {
     struct ski_frame frame = {0, "", ""};
 

@@ -22,7 +22,7 @@ void  ski_crash_thread_end(void *stack);
 
 /** The function and source line of code at @p address, where a call returns to; or what comes
  *  nearest to it: a symbol, a module and an offset. */
-void ski_address_text(const void *address, char *text, size_t size);
+void ski_code_text(const void *address, char *text, size_t size);
 
 /** The process leaves the job: from here on signals are its own affair. */
 void ski_crash_uninstall(void);

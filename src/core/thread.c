@@ -55,7 +55,7 @@ void ski_thread_unblock(struct ski_pe *self, struct skua_thread *thread)
     ski_queue_push(&self->queue, &thread->ready, 0);
 }
 
-static void link_thread(struct ski_pe *self, struct skua_thread *thread)
+static void thread_link(struct ski_pe *self, struct skua_thread *thread)
 {
     thread->next = self->threads;
     if (thread->next)
@@ -63,7 +63,7 @@ static void link_thread(struct ski_pe *self, struct skua_thread *thread)
     self->threads = thread;
 }
 
-static void unlink_thread(struct ski_pe *self, const struct skua_thread *thread)
+static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
 {
     if (thread->next)
         thread->next->previous = thread->previous;
@@ -89,7 +89,7 @@ void ski_on_thread(skua_msg *msg)
     ski_fiber_switch(&self->fiber, &thread->fiber, false);
     if (!thread->done)
         return;
-    unlink_thread(self, thread);
+    thread_unlink(self, thread);
     ski_stack_put(&self->stacks, thread->stack); /* nobody runs on it any more */
     ski_fiber_destroy(&thread->fiber);
     ski_wake_all(self, &thread->joiners);
@@ -136,7 +136,7 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
     thread->fiber.context =
         ski_context_make((char *)canary_of(thread) + thread->stack.bytes, entry, thread);
     self->stats.threads++;
-    link_thread(self, thread);
+    thread_link(self, thread);
     ski_thread_unblock(self, thread);
     return thread;
 }

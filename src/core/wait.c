@@ -58,14 +58,14 @@ static bool is_woken(void *arg)
 }
 
 /* A thread that waits says in which call, as its PE's own stack does. */
-static void block_thread(struct ski_pe *self, struct skua_thread *thread, struct ski_call call)
+static void wait_block_thread(struct ski_pe *self, struct skua_thread *thread, struct ski_call call)
 {
     thread->blocked = call;
     ski_thread_block(self);
     thread->blocked.name = NULL;
 }
 
-static void run_until_woken(struct ski_pe *self, struct waiter *waiter, struct ski_call call)
+static void wait_run_until_woken(struct ski_pe *self, struct waiter *waiter, struct ski_call call)
 {
     struct ski_blocked blocked = {call, self->blocked};
 
@@ -80,16 +80,16 @@ bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
 
     append(list, &waiter);
     if (waiter.thread)
-        block_thread(self, waiter.thread, call);
+        wait_block_thread(self, waiter.thread, call);
     else
-        run_until_woken(self, &waiter, call);
+        wait_run_until_woken(self, &waiter, call);
     if (!waiter.woken)
         take_out(list, &waiter);
     return waiter.woken;
 }
 
 /* Before the wait: messages that came through the gate may end it, and are in the queue. */
-static inline void open_gates(struct ski_pe *self)
+static inline void wait_open_gates(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(self->open_gates && !self->thread))
         self->open_gates(self);
@@ -97,13 +97,13 @@ static inline void open_gates(struct ski_pe *self)
 
 bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call)
 {
-    open_gates(self);
+    wait_open_gates(self);
     return ski_wait_on_runtime(self, list, call);
 }
 
 void ski_blocked_begin(struct ski_pe *self, struct ski_blocked *blocked, struct ski_call call)
 {
-    open_gates(self);
+    wait_open_gates(self);
     *blocked      = (struct ski_blocked){call, self->blocked};
     self->blocked = blocked;
 }

@@ -546,7 +546,8 @@ void skua_contribute_nothing(void *self, skua_completion done)
 /* ---- for people ------------------------------------------------------------------------- */
 
 /* The first object here that has not contributed to reduction @p number, or NULL. */
-static const struct ski_object *find_missing(const struct ski_collection *all, uint32_t number)
+static const struct ski_object *reducing_find_missing(const struct ski_collection *all,
+                                                      uint32_t                     number)
 {
     for (uint32_t i = 0; i < all->members; i++)
         if (all->member[i] && !ski_before(number, all->member[i]->next))
@@ -557,7 +558,7 @@ static const struct ski_object *find_missing(const struct ski_collection *all, u
 void ski_reducing_explain(struct ski_collection *all, struct ski_text *text)
 {
     for (const struct ski_sum *sum = all->reducing.sums; sum; sum = sum->next) {
-        const struct ski_object *missing = find_missing(all, sum->number);
+        const struct ski_object *missing = reducing_find_missing(all, sum->number);
 
         if (!sum->started || !missing)
             continue;

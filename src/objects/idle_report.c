@@ -57,13 +57,13 @@ static struct ski_idle_report *idle_report_of(const struct ski_pe *self)
 
 /* ---- on each PE ------------------------------------------------------------------------- */
 
-static struct ski_traffic add_traffic(struct ski_traffic a, struct ski_traffic b)
+static struct ski_traffic idle_add_traffic(struct ski_traffic a, struct ski_traffic b)
 {
     return (struct ski_traffic){a.sent + b.sent, a.received + b.received};
 }
 
 /* Of the program: without waves, and with held messages as received. */
-static struct ski_traffic program_traffic(const struct ski_pe *self)
+static struct ski_traffic idle_program_traffic(const struct ski_pe *self)
 {
     struct ski_traffic all = ski_traffic_of(self), waves = ski_wave_traffic(self);
 
@@ -71,26 +71,26 @@ static struct ski_traffic program_traffic(const struct ski_pe *self)
 }
 
 /* Whether something may happen here that no message tells of. */
-static bool may_go_on(const struct ski_pe *self, bool rested, bool leads)
+static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 {
     return !rested || self->timers.count > ski_wave_timers(self) || (leads && ski_tasks_foreign());
 }
 
-static struct ski_tally visit(struct ski_pe *self, struct ski_topic topic)
+static struct ski_tally idle_visit(struct ski_pe *self, struct ski_topic topic)
 {
     struct ski_idle_report *report  = idle_report_of(self);
     bool                    leads   = self->pe == ski_job_first_pe(self->job, self->process);
     bool                    rested  = report->rests != self->rests;
-    struct ski_traffic      traffic = program_traffic(self);
+    struct ski_traffic      traffic = idle_program_traffic(self);
 
     (void)topic;
     report->rests = self->rests;
     if (leads)
-        traffic = add_traffic(traffic, ski_guest_traffic());
-    return (struct ski_tally){traffic.sent, traffic.received, may_go_on(self, rested, leads)};
+        traffic = idle_add_traffic(traffic, ski_guest_traffic());
+    return (struct ski_tally){traffic.sent, traffic.received, idle_may_go_on(self, rested, leads)};
 }
 
-static void explain_held(struct ski_collection *all, struct ski_text *text)
+static void idle_explain_held(struct ski_collection *all, struct ski_text *text)
 {
     const struct ski_absent *first    = NULL;
     size_t                   elements = 0, messages = 0;
@@ -111,27 +111,27 @@ static void explain_held(struct ski_collection *all, struct ski_text *text)
                       messages, elements, ski_element_text(all, &first->index));
 }
 
-static void explain_collection(struct ski_collection *all, struct ski_text *text)
+static void idle_explain_collection(struct ski_collection *all, struct ski_text *text)
 {
     if (all->state == SKI_EXPECTED && all->held.first)
         ski_text_item(text, "messages are held for a collection that PE %d has not created",
                       (int)(all->id >> 32));
     if (all->state != SKI_DEFINED && all->state != SKI_EXISTS)
         return;
-    explain_held(all, text);
+    idle_explain_held(all, text);
     ski_reducing_explain(all, text);
 }
 
-static void explain_objects(const struct ski_objects *objects, struct ski_text *text)
+static void idle_explain_objects(const struct ski_objects *objects, struct ski_text *text)
 {
     for (uint64_t i = 0; i <= objects->mask; i++)
         if (objects->table[i])
-            explain_collection(objects->table[i], text);
+            idle_explain_collection(objects->table[i], text);
     ski_streams_explain(text);
     ski_quiet_explain(objects->quiet, text);
 }
 
-static void ask_children(struct ski_pe *self)
+static void idle_ask_children(struct ski_pe *self)
 {
     struct ski_tree tree = ski_tree_at(self->pe, self->pes, ROOT, (int)ski_config.tree_arity);
 
@@ -140,14 +140,14 @@ static void ask_children(struct ski_pe *self)
 }
 
 /* On the wire: the number of collective calls, then the text without its final 0. */
-static void answer(const struct ski_pe *self)
+static void idle_answer(const struct ski_pe *self)
 {
     char            line[TEXT_BYTES] = "";
     struct ski_text text             = {line, 0, sizeof line};
     skua_msg       *msg;
 
     ski_explain_calls(self, &text);
-    explain_objects(self->objects, &text);
+    idle_explain_objects(self->objects, &text);
     msg = skua_msg_alloc(SKI_IDLE_TEXT_LEAST + text.length);
     memcpy(skua_msg_data(msg), &self->collectives.calls, SKI_IDLE_TEXT_LEAST);
     memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, line, text.length);
@@ -157,30 +157,30 @@ static void answer(const struct ski_pe *self)
 void ski_on_idle_ask(skua_msg *msg)
 {
     skua_msg_free(msg);
-    ask_children(ski_self);
-    answer(ski_self);
+    idle_ask_children(ski_self);
+    idle_answer(ski_self);
 }
 
 /* ---- on PE 0: detection ------------------------------------------------------------------- */
 
-static bool moved(struct ski_traffic a, struct ski_traffic b)
+static bool idle_moved(struct ski_traffic a, struct ski_traffic b)
 {
     return a.sent != b.sent || a.received != b.received;
 }
 
-static bool is_idle(const struct ski_tally *sum)
+static bool idle_is_proven(const struct ski_tally *sum)
 {
     return sum->sent == sum->received && sum->finished == 0;
 }
 
-static void send_wave(struct ski_pe *self, struct ski_idle_report *report, enum stage stage)
+static void idle_send_wave(struct ski_pe *self, struct ski_idle_report *report, enum stage stage)
 {
     report->stage = stage;
     ski_wave_send(self, &report->detection);
 }
 
 /* It was not the end.  The less has moved since the last try, the longer until the next. */
-static void look_again(struct ski_idle_report *report, const struct ski_tally *sum)
+static void idle_look_again(struct ski_idle_report *report, const struct ski_tally *sum)
 {
     uint64_t least = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
     bool     quiet = sum->sent == report->found.sent && sum->received == report->found.received;
@@ -190,7 +190,7 @@ static void look_again(struct ski_idle_report *report, const struct ski_tally *s
     report->stage  = LOOKING;
 }
 
-static void result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
+static void idle_result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
 {
     struct ski_idle_report *report = idle_report_of(self);
     bool                    same   = sum->sent == report->detection.last.sent &&
@@ -199,30 +199,30 @@ static void result(struct ski_pe *self, struct ski_topic topic, const struct ski
     (void)topic;
     report->since          = ski_ticks();
     report->detection.last = *sum;
-    if (is_idle(sum) && report->stage == FIRST) {
+    if (idle_is_proven(sum) && report->stage == FIRST) {
         report->stage = BETWEEN;
-    } else if (is_idle(sum) && report->stage == SECOND && same) {
+    } else if (idle_is_proven(sum) && report->stage == SECOND && same) {
         report->stage   = ASKING;
         report->missing = self->pes;
         report->answer  = ski_calloc((size_t)self->pes, sizeof *report->answer);
         skua_send_copy(ROOT, (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
     } else {
-        look_again(report, sum);
+        idle_look_again(report, sum);
     }
 }
 
-const struct ski_wave_kind ski_idle_waves = {true, visit, result};
+const struct ski_wave_kind ski_idle_waves = {true, idle_visit, idle_result};
 
 /* Before PE 0 sleeps: nanoseconds until it wants to look again; 0: there is something to do. */
-static uint64_t before_sleep(struct ski_pe *self)
+static uint64_t idle_before_sleep(struct ski_pe *self)
 {
     struct ski_idle_report *report  = idle_report_of(self);
-    struct ski_traffic      traffic = program_traffic(self);
+    struct ski_traffic      traffic = idle_program_traffic(self);
     uint64_t                now = ski_ticks(), wait = report->period;
 
     if (report->stage != LOOKING && report->stage != BETWEEN)
         return SKI_FOREVER;
-    if (moved(traffic, report->traffic)) {
+    if (idle_moved(traffic, report->traffic)) {
         report->traffic = traffic;
         report->since   = now;
         report->stage   = LOOKING;
@@ -231,26 +231,26 @@ static uint64_t before_sleep(struct ski_pe *self)
         wait /= 4;
     if (now - report->since < wait)
         return ski_ticks_to_ns(report->since + wait - now) + 1;
-    send_wave(self, report, report->stage == LOOKING ? FIRST : SECOND);
+    idle_send_wave(self, report, report->stage == LOOKING ? FIRST : SECOND);
     return 0;
 }
 
 /* ---- on PE 0: the report ----------------------------------------------------------------------
  */
 
-static bool same_text(const struct ski_idle_report *report, int a, int b)
+static bool idle_same_text(const struct ski_idle_report *report, int a, int b)
 {
     return strcmp(report->answer[a].text, report->answer[b].text) == 0;
 }
 
-static bool same_calls(const struct ski_idle_report *report, int a, int b)
+static bool idle_same_calls(const struct ski_idle_report *report, int a, int b)
 {
     return report->answer[a].calls == report->answer[b].calls;
 }
 
 /* Appends "PEs 0-3, 7": @p pe and those after it that are like it. */
-static void add_pes(const struct ski_pe *self, struct ski_text *text, int pe,
-                    bool (*like)(const struct ski_idle_report *report, int a, int b))
+static void idle_add_pes(const struct ski_pe *self, struct ski_text *text, int pe,
+                         bool (*like)(const struct ski_idle_report *report, int a, int b))
 {
     const struct ski_idle_report *report = idle_report_of(self);
     bool                          many   = false;
@@ -271,8 +271,8 @@ static void add_pes(const struct ski_pe *self, struct ski_text *text, int pe,
 }
 
 /* Whether a PE before @p pe has said as much. */
-static bool told_before(const struct ski_idle_report *report, int pe,
-                        bool (*like)(const struct ski_idle_report *report, int a, int b))
+static bool idle_told_before(const struct ski_idle_report *report, int pe,
+                             bool (*like)(const struct ski_idle_report *report, int a, int b))
 {
     for (int before = 0; before < pe; before++)
         if (like(report, before, pe))
@@ -280,20 +280,20 @@ static bool told_before(const struct ski_idle_report *report, int pe,
     return false;
 }
 
-static void print_group(const struct ski_pe *self, int pe)
+static void idle_print_group(const struct ski_pe *self, int pe)
 {
     char            line[TEXT_BYTES + 100] = "";
     struct ski_text text                   = {line, 0, sizeof line};
     const char     *what                   = idle_report_of(self)->answer[pe].text;
 
-    add_pes(self, &text, pe, same_text);
+    idle_add_pes(self, &text, pe, idle_same_text);
     ski_text_add(&text, ": %s", *what ? what : "nothing waits there but the scheduler");
     ski_log(SKI_LOG_WARN, "  %s", line);
 }
 
 /* Reductions and barriers are numbered by the calls of each PE: those that have made fewer calls
  * than others are missing. */
-static void print_missing_calls(const struct ski_pe *self)
+static void idle_print_missing_calls(const struct ski_pe *self)
 {
     const struct ski_idle_report *report           = idle_report_of(self);
     char                          line[TEXT_BYTES] = "";
@@ -303,11 +303,11 @@ static void print_missing_calls(const struct ski_pe *self)
     for (int pe = 0; pe < self->pes; pe++)
         most = report->answer[pe].calls > most ? report->answer[pe].calls : most;
     for (int pe = 0; pe < self->pes; pe++) {
-        if (report->answer[pe].calls == most || told_before(report, pe, same_calls))
+        if (report->answer[pe].calls == most || idle_told_before(report, pe, idle_same_calls))
             continue;
         if (text.length)
             ski_text_add(&text, ", ");
-        add_pes(self, &text, pe, same_calls);
+        idle_add_pes(self, &text, pe, idle_same_calls);
         ski_text_add(&text, " %llu", (unsigned long long)report->answer[pe].calls);
     }
     if (text.length)
@@ -315,7 +315,7 @@ static void print_missing_calls(const struct ski_pe *self)
                 (unsigned long long)most, line);
 }
 
-static void print(const struct ski_pe *self)
+static void idle_print(const struct ski_pe *self)
 {
     const struct ski_idle_report *report = idle_report_of(self);
     char                          who[40];
@@ -327,14 +327,14 @@ static void print(const struct ski_pe *self)
             "called",
             who);
     for (int pe = 0; pe < self->pes && groups <= GROUPS; pe++)
-        if (!told_before(report, pe, same_text) && groups++ < GROUPS)
-            print_group(self, pe);
+        if (!idle_told_before(report, pe, idle_same_text) && groups++ < GROUPS)
+            idle_print_group(self, pe);
     if (groups > GROUPS)
         ski_log(SKI_LOG_WARN, "  and so on, on more PEs");
-    print_missing_calls(self);
+    idle_print_missing_calls(self);
 }
 
-static void free_answers(const struct ski_pe *self, struct ski_idle_report *report)
+static void idle_free_answers(const struct ski_pe *self, struct ski_idle_report *report)
 {
     for (int pe = 0; pe < self->pes; pe++)
         free(report->answer[pe].text);
@@ -342,10 +342,10 @@ static void free_answers(const struct ski_pe *self, struct ski_idle_report *repo
     report->answer = NULL;
 }
 
-static void conclude(struct ski_pe *self, struct ski_idle_report *report)
+static void idle_conclude(struct ski_pe *self, struct ski_idle_report *report)
 {
-    print(self);
-    free_answers(self, report);
+    idle_print(self);
+    idle_free_answers(self, report);
     report->stage      = DONE;
     self->before_sleep = NULL;
     if (ski_config.idle_exit)
@@ -368,7 +368,7 @@ void ski_on_idle_text(skua_msg *msg)
     memcpy(answer->text, (char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, length);
     skua_msg_free(msg);
     if (--report->missing == 0)
-        conclude(self, report);
+        idle_conclude(self, report);
 }
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -380,13 +380,13 @@ struct ski_idle_report *ski_idle_report_begin(struct ski_pe *self)
     report->detection.topic = (struct ski_topic){ROOT, SKI_TOPIC_IDLE};
     report->period          = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
     if (self->pe == ROOT && ski_config.idle_report > 0)
-        self->before_sleep = before_sleep;
+        self->before_sleep = idle_before_sleep;
     return report;
 }
 
 void ski_idle_report_end(struct ski_idle_report *report)
 {
     if (report->answer)
-        free_answers(ski_self, report);
+        idle_free_answers(ski_self, report);
     free(report);
 }

@@ -231,7 +231,7 @@ static void send_values(struct ski_pe *self)
 }
 
 /* The values are final: to all processes, then what was sent may be delivered. */
-static void publish(struct ski_pe *self)
+static void program_publish(struct ski_pe *self)
 {
     self->open_gates = NULL;
     send_values(self);
@@ -239,16 +239,16 @@ static void publish(struct ski_pe *self)
 }
 
 /* Because `begin` waits; the values are kept, to be compared with those that it leaves. */
-static void publish_early(struct ski_pe *self)
+static void program_publish_early(struct ski_pe *self)
 {
     published_bytes = packed_bytes();
     published       = ski_malloc(published_bytes + 1);
     pack(published);
-    publish(self);
+    program_publish(self);
 }
 
 /* The variable whose packed value differs between @p one and @p other. */
-static const char *changed_variable(const char *one, const char *other)
+static const char *program_changed_variable(const char *one, const char *other)
 {
     const struct variable *v = variables;
 
@@ -266,7 +266,7 @@ static const char *changed_variable(const char *one, const char *other)
 }
 
 /* What `begin` wrote after it had waited is not what others have. */
-static void check_unchanged(void)
+static void program_check_unchanged(void)
 {
     char *now = ski_malloc(packed_bytes() + 1);
 
@@ -274,7 +274,7 @@ static void check_unchanged(void)
     if (packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
         ski_misuse("skua_program: read-only variable %s was written after `begin` had waited; "
                    "other PEs have what it was then",
-                   changed_variable(published, now));
+                   program_changed_variable(published, now));
     free(now);
     free(published);
 }
@@ -286,12 +286,12 @@ static void start(int argc, char **argv)
     close_gate(self);
     if (self->pe != 0)
         return;
-    self->open_gates = publish_early;
+    self->open_gates = program_publish_early;
     begin_fn(argc, argv);
     if (self->open_gates)
-        publish(self);
+        program_publish(self);
     else
-        check_unchanged();
+        program_check_unchanged();
 }
 
 int skua_program(int argc, char **argv, skua_start_fn begin)
