@@ -23,6 +23,8 @@
  *   doubles  the same with 16 doubles
  *   message  skua_invoke() of a message that is passed on;  chare, group, cube
  *            (an array of three dimensions): as element
+ *   item     skua_stream_put() of 8 bytes to oneself, by a stream in a global variable, and the
+ *            delivery of batches
  *   flow     element, with a strand of structured control flow (skua/flow.h) that waits for
  *            the message by its reference, and then for the next
  */
@@ -372,6 +374,34 @@ static void register_flow(void)
     thrown_entry  = skua_method_register(juggler_class, "thrown", on_thrown, 0);
 }
 
+/* ---- streams ------------------------------------------------------------------- */
+
+static skua_stream items;
+
+static void on_items(void *arg, const void *data, size_t count)
+{
+    (void)arg, (void)data;
+    left -= (long)count;
+    if (left == 0)
+        skua_exit(0);
+}
+
+static bool do_stream(const char *what)
+{
+    if (strcmp(what, "item") != 0)
+        return false;
+    for (long i = 0; i < left; i++)
+        skua_stream_put(items, me, &i);
+    return true;
+}
+
+static void register_stream(void)
+{
+    static const skua_stream_def def = {.item_bytes = 8, .batch = on_items};
+
+    items = skua_stream_register("items", &def);
+}
+
 static void start(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -391,12 +421,12 @@ static void start(int argc, char **argv)
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
     } else if (!do_outstanding(what) && !do_onesided(what) && !do_objects(what) && !do_flow(what) &&
-               !do_channels(what)) {
+               !do_channels(what) && !do_stream(what)) {
         fprintf(stderr, "usage: instructions "
                         "far|far-put|far-acc|far-get|far-near|self|fresh|copy|pass|pass1|yield|"
                         "channel|put|get|add|"
                         "acc|row|"
-                        "element|doubles|message|chare|group|cube|flow N\n");
+                        "element|doubles|message|chare|group|cube|item|flow N\n");
         skua_exit(2);
     }
 }
@@ -409,5 +439,6 @@ int main(int argc, char **argv)
     far_handler   = skua_register("far", on_far);
     register_objects();
     register_flow();
+    register_stream();
     return skua_main(argc, argv, start);
 }

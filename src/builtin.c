@@ -4,8 +4,10 @@
 
 #include "core/handler.h"
 #include "objects/collection.h"
+#include "objects/departed.h"
 #include "objects/detector.h"
 #include "objects/forward.h"
+#include "objects/idle_report.h"
 #include "objects/locate.h"
 #include "objects/multicast.h"
 #include "objects/muster.h"
@@ -48,6 +50,8 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_QUIET_REPORT]   = {"skua.quiet-report", ski_on_report, SKI_REPORT_LEAST},
     [SKI_HANDLER_DETECT_START] = {"skua.detect-start", ski_on_detect_start, SKI_DETECT_START_LEAST},
     [SKI_HANDLER_DETECT_END]   = {"skua.detect-end", ski_on_detect_end, SKI_DETECT_END_LEAST},
+    [SKI_HANDLER_IDLE_ASK]     = {"skua.idle-ask", ski_on_idle_ask, 0},
+    [SKI_HANDLER_IDLE_TEXT]    = {"skua.idle-text", ski_on_idle_text, SKI_IDLE_TEXT_LEAST},
     [SKI_HANDLER_READONLY]     = {"skua.readonly", ski_on_readonly, SKI_READONLY_LEAST},
     [SKI_HANDLER_PARTS]        = {"skua.parts", ski_on_parts, SKI_PARTS_LEAST},
     [SKI_HANDLER_EXIT]         = {"skua.exit", ski_on_exit, sizeof(int32_t)},
@@ -60,6 +64,8 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_SEED_ASK]     = {"skua.seed-ask", ski_on_seed_ask, SKI_SEED_ASK_LEAST},
     [SKI_HANDLER_SEED_NONE]    = {"skua.seed-none", ski_on_seed_none, 0},
     [SKI_HANDLER_SEED_KNOWN]   = {"skua.seed-known", ski_on_seed_known, 0},
+    [SKI_HANDLER_SEED_GREW]    = {"skua.seed-grew", ski_on_seed_grew, SKI_LOCATED_LEAST},
+    [SKI_HANDLER_INQUIRY]      = {"skua.inquiry", ski_on_inquiry, SKI_INQUIRY_LEAST},
     [SKI_HANDLER_INSERT]       = {"skua.insert", ski_on_insert, SKI_INSERT_LEAST},
     [SKI_HANDLER_CLAIM]        = {"skua.claim", ski_on_claim, SKI_CLAIM_LEAST},
     [SKI_HANDLER_CLAIMED]      = {"skua.claimed", ski_on_claimed, SKI_LOCATED_LEAST},
@@ -101,4 +107,5 @@ const bool ski_builtin_runs_program[SKI_HANDLERS] = {
     [SKI_HANDLER_FEWER] = true,         [SKI_HANDLER_SECTION] = true,
     [SKI_HANDLER_SECTION_LATE] = true,  [SKI_HANDLER_SECTION_PART] = true,
     [SKI_HANDLER_SECTION_FEWER] = true, [SKI_HANDLER_CLAIM] = true,
+    [SKI_HANDLER_INQUIRY] = true, /* behind the creations that it is about */
 };

@@ -55,6 +55,7 @@ at_most message 240
 at_most chare 220
 at_most cube 220
 at_most flow 265
+at_most item 40
 
 # A message between PEs that share no memory: what is ours of taking it out of the driver's
 # hands, from its check to the queue.

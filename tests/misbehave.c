@@ -577,20 +577,51 @@ static void unpack_more(void)
     go(UNPACKS_MORE);
 }
 
+/* Classes that do not say how to pack their objects, or say it wrongly. */
+static skua_class fixed_class, partly_class;
+static skua_entry fixed_entry, partly_entry;
+
+static void on_go_on(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_migrate(self, (skua_pe() + 1) % skua_pes());
+}
+
+static void pup_partly(skua_pup *p, void *self)
+{
+    skua_pup_plain(p, &((struct thing *)self)->how);
+}
+
+static void move_fixed(void)
+{
+    skua_invoke_copy(skua_chare_create(fixed_class, 0, NULL, 0), fixed_entry, NULL, 0);
+}
+
+static void move_partly(void)
+{
+    skua_invoke_copy(skua_chare_create(partly_class, 0, NULL, 0), partly_entry, NULL, 0);
+}
+
 static void register_things(void)
 {
-    static const skua_class_def thing = {"thing", sizeof(struct thing), NULL, NULL, pup_thing},
-                                other = {"other", 0, NULL, NULL, NULL};
+    static const skua_class_def thing  = {"thing", sizeof(struct thing), NULL, NULL, pup_thing},
+                                other  = {"other", 0, NULL, NULL, NULL},
+                                fixed  = {"fixed", sizeof(struct thing), NULL, NULL, NULL},
+                                partly = {"partly", sizeof(struct thing), NULL, NULL, pup_partly};
 
-    thing_class = skua_class_register(&thing);
-    other_class = skua_class_register(&other);
-    poke_entry  = skua_method_register(thing_class, "poke", on_poke, 0);
-    end_entry   = skua_method_register(thing_class, "end", on_end, 0);
-    ask_entry   = skua_method_register(thing_class, "ask", on_poke, SKUA_ENTRY_SYNC);
-    go_entry    = skua_method_register(thing_class, "go", on_go, 0);
-    twice_entry = skua_method_register(thing_class, "twice", on_twice, 0);
-    odd_entry   = skua_method_register(thing_class, "odd", on_odd, 0);
-    other_entry = skua_method_register(other_class, "poke", on_poke, 0);
+    thing_class  = skua_class_register(&thing);
+    other_class  = skua_class_register(&other);
+    fixed_class  = skua_class_register(&fixed);
+    partly_class = skua_class_register(&partly);
+    fixed_entry  = skua_method_register(fixed_class, "go", on_go_on, 0);
+    partly_entry = skua_method_register(partly_class, "go", on_go_on, 0);
+    poke_entry   = skua_method_register(thing_class, "poke", on_poke, 0);
+    end_entry    = skua_method_register(thing_class, "end", on_end, 0);
+    ask_entry    = skua_method_register(thing_class, "ask", on_poke, SKUA_ENTRY_SYNC);
+    go_entry     = skua_method_register(thing_class, "go", on_go, 0);
+    twice_entry  = skua_method_register(thing_class, "twice", on_twice, 0);
+    odd_entry    = skua_method_register(thing_class, "odd", on_odd, 0);
+    other_entry  = skua_method_register(other_class, "poke", on_poke, 0);
 }
 
 /* Their flow is packed as something else: the words of one of these. */
@@ -1320,6 +1351,8 @@ static const struct {
     {"pack-less", pack_less, NULL},
     {"pack-more", pack_more, NULL},
     {"unpack-more", unpack_more, NULL},
+    {"move-fixed", move_fixed, NULL},
+    {"move-partly", move_partly, NULL},
     {"flow-strands", many_strands, NULL},
     {"flow-strand", strange_strand, NULL},
     {"flow-waits", strange_waits, NULL},
@@ -1402,6 +1435,27 @@ static void register_cell(void)
     give_entry = skua_method_register(cell_class, "give", on_give, 0);
 }
 
+/* A program whose begin waits, and then writes what others have read by now. */
+static int early, late;
+
+static void write_late(int argc, char **argv)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+
+    (void)argc, (void)argv;
+    early = 1;
+    skua_after(1e-3, skua_done_future(&future));
+    skua_future_wait(&future, NULL);
+    late = 1;
+}
+
+static int run_program(int argc, char **argv)
+{
+    skua_readonly("early", &early, sizeof early);
+    skua_readonly("late", &late, sizeof late);
+    return skua_program(argc, argv, write_late);
+}
+
 int main(int argc, char **argv)
 {
     if (getenv("SAY_NONSENSE"))
@@ -1420,5 +1474,7 @@ int main(int argc, char **argv)
     if (chosen_by("PLACE_TAKEN"))
         mmap((void *)0x300000000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0);
+    if (argc > 1 && strcmp(argv[1], "write-late") == 0)
+        return run_program(argc, argv);
     return skua_main(argc, argv, start);
 }

@@ -111,6 +111,9 @@ misuse delete-member 'thing .1. is a member of a group, which is deleted as a wh
 misuse pack-less 'pup of thing .19. packs less than it measured'
 misuse pack-more 'pup of thing .19.: packing goes beyond what was measured'
 misuse unpack-more 'pup of thing .19.: unpacking goes beyond what was measured'
+misuse write-late 'skua_program: read-only variable late was written after .begin. had waited'
+misuse move-fixed 'skua_migrate: fixed .* cannot move: its class does not say how to pack it'
+misuse move-partly 'skua_pup_plain: it packs all of an object, not parts of partly'
 misuse flow-strands 'pup of flowing .19.: the number of its strands makes no sense'
 misuse flow-strand 'pup of flowing .19.: a strand makes no sense'
 misuse flow-waits 'pup of flowing .19.: a strand makes no sense'
@@ -183,17 +186,6 @@ wrong_setting log_level=loud 'fatal, error, warn'
 wrong_setting inbox_cells=3 'a power of two'
 run env SKUA_PORTS=none "$program" exit-42
 ok "a program alone: a failure" has "$code $err" '^1 skua: error: SKUA_PORTS=none: expected any'
-
-# Nothing to do and no skua_exit(): one PE is told.
-"$program" wait >"$work/wait" 2>"$work/err" &
-pid=$!
-for _ in $(seq 400); do
-  grep -q skua_exit "$work/err" && break
-  sleep 0.05
-done
-ok "a lone PE that waits for ever says so" grep -q 'nobody called skua_exit' "$work/err"
-kill -TERM $pid
-wait $pid 2>/dev/null
 
 # A program that was not started by the launcher it thinks it was.
 run env SKUA_JOB=2,77,78,-1,0 "$program" exit-42

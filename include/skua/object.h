@@ -14,7 +14,9 @@
  *
  * All calls belong on a PE.  Misuse - an entry of another class, an index of the wrong
  * dimension, a message to an object that was deleted - ends the job with a line that
- * names class, index and PE.
+ * names class, index and PE.  A message to a single object that was deleted so long ago that
+ * its home has forgotten it is dropped, counted (skua_stats.departed) and, the first few times,
+ * warned of.
  */
 #ifndef SKUA_OBJECT_H
 #define SKUA_OBJECT_H
@@ -48,7 +50,7 @@ typedef struct {
     size_t      bytes; /* of an object */
     void (*construct)(void *self, const void *data, size_t bytes);
     void (*destroy)(void *self);
-    void (*pup)(skua_pup *p, void *self); /* for objects that move (pup.h) */
+    void (*pup)(skua_pup *p, void *self); /* for objects that move; skua_pup_plain: bytewise */
 } skua_class_def;
 
 /** Register a class; @p def is copied, its name must live as long as the program. */
@@ -269,7 +271,9 @@ SKUA_API void skua_delete(void *self);
 SKUA_API void skua_delete_ref(skua_ref ref);
 
 /** Move to another PE at the end of the running entry: packed by the class's `pup`,
- *  unpacked there, and found by whoever sends to it.  Not with user threads inside. */
+ *  unpacked there, and found by whoever sends to it.  Not with user threads inside.  An object
+ *  of a class without `pup`, unless it has no bytes at all, does not move: the call ends the job
+ *  with the name of its class, on any number of PEs. */
 SKUA_API void skua_migrate(void *self, int pe);
 
 SKUA_END_DECLS

@@ -75,6 +75,7 @@ typedef struct {
     uint64_t switches;      /* switches into user threads                       */
     uint64_t timers;        /* timers fired                                     */
     uint64_t arena_most;    /* bytes of the host's arena in use at once, at most */
+    uint64_t departed;      /* messages to objects deleted long before, dropped */
 } skua_stats;
 
 /** The counters of the calling PE. */

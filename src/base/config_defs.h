@@ -27,6 +27,8 @@ CONFIG(errors,        errors,  "log",   "What a call does that returns a status 
 CONFIG(exit_grace,    seconds, "5",     "How long PEs may go on computing after skua_exit before the launcher ends them.")
 CONFIG(handoff,       flag,    "0",     "A blocking put or accumulate that goes by request returns when its data is on the way; a fence waits for the rest.")
 CONFIG(helper,        flag,    "0",     "A thread in each process that serves one-sided requests while its PEs compute.")
+CONFIG(idle_exit,     flag,    "0",     "End the job, with code 1, once it has said that all its PEs are idle for ever (idle_report).")
+CONFIG(idle_report,   seconds, "5",     "After so long without anything to do PE 0 finds out whether all PEs are idle and nothing is in flight, for ever; if so it says what waits where. 0: never.")
 CONFIG(idle_spin,     micros,  "50",    "How long an idle PE polls at full speed before it yields its core.")
 CONFIG(idle_yield,    micros,  "50",    "How long it then polls and yields before it sleeps.")
 CONFIG(inbox_cells,   power,   "512",   "Cells in the ring of arriving messages of each PE; a power of two.")

@@ -189,7 +189,7 @@ void ski_on_complete(skua_msg *msg)
 bool skua_counter_wait(skua_counter *counter, int64_t target)
 {
     while (counter->value < target)
-        if (!ski_wait_on(SKI_SELF(), &counter->waiters))
+        if (!ski_wait_on(SKI_SELF(), &counter->waiters, SKI_CALL))
             return false;
     return true;
 }
@@ -200,7 +200,7 @@ const void *skua_future_wait(skua_future *future, size_t *bytes)
     size_t          size;
 
     while (!future->ready)
-        if (!ski_wait_on(SKI_SELF(), &future->waiters))
+        if (!ski_wait_on(SKI_SELF(), &future->waiters, SKI_CALL))
             return NULL;
     carried = skua_msg_data(future->result);
     size    = future->result->bytes - sizeof *carried;

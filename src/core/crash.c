@@ -104,7 +104,7 @@ uint64_t ski_crash_address(const void *code)
     return at - program.base < program.end - program.base ? (at - program.base) | IN_PROGRAM : at;
 }
 
-void ski_crash_place(uint64_t address, char *text, size_t size)
+void ski_crash_place(uint64_t address, bool line, char *text, size_t size)
 {
     uintptr_t        at    = (uintptr_t)(address & ~IN_PROGRAM);
     struct ski_frame frame = {0};
@@ -112,7 +112,8 @@ void ski_crash_place(uint64_t address, char *text, size_t size)
     if (address & IN_PROGRAM)
         at += program.base;
     note_frame(&frame, (void *)at);
-    ski_frame_text(&frame, false, true, text, size);
+    ski_frame_text(&frame, false, line, text, size);
+    text[strcspn(text, "\n")] = '\0'; /* without what that is inlined into */
 }
 
 /* ---- records ------------------------------------------------------------------------ */

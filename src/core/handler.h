@@ -40,6 +40,8 @@ enum {
     SKI_HANDLER_QUIET_REPORT,
     SKI_HANDLER_DETECT_START, /* objects/detector.c */
     SKI_HANDLER_DETECT_END,
+    SKI_HANDLER_IDLE_ASK, /* objects/idle_report.c */
+    SKI_HANDLER_IDLE_TEXT,
     SKI_HANDLER_READONLY, /* objects/program.c */
     SKI_HANDLER_PARTS,    /* objects/parts.c */
     SKI_HANDLER_EXIT,     /* leave.c */
@@ -52,7 +54,9 @@ enum {
     SKI_HANDLER_SEED_ASK,
     SKI_HANDLER_SEED_NONE,
     SKI_HANDLER_SEED_KNOWN,
-    SKI_HANDLER_INSERT, /* objects/locate.c */
+    SKI_HANDLER_SEED_GREW,
+    SKI_HANDLER_INQUIRY, /* objects/departed.c */
+    SKI_HANDLER_INSERT,  /* objects/locate.c */
     SKI_HANDLER_CLAIM,
     SKI_HANDLER_CLAIMED,
     SKI_HANDLER_DELETE,

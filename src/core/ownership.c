@@ -41,7 +41,7 @@ static void ownership_history(const struct ski_record *record, char *text, size_
     if (record->call != SKI_GIVER_RUNTIME)
         n += snprintf(text + n, size - (size_t)n, " on PE %d", record->pe);
     if (record->where) {
-        ski_crash_place(record->where, place, sizeof place);
+        ski_crash_place(record->where, true, place, sizeof place);
         snprintf(text + n, size - (size_t)n, ", in %s", place);
     }
 }

@@ -84,10 +84,10 @@ static void print_stats(void)
             ", held back %" PRIu64 ", received %" PRIu64 ", wrong %" PRIu64
             ", longest queue %" PRIu64 ", slept %" PRIu64 ", woke others %" PRIu64
             ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
-            ", arena at most %" PRIu64 " MiB\n",
+            ", arena at most %" PRIu64 " MiB, to deleted objects %" PRIu64 "\n",
             skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_far,
             s.deferred, s.held_back, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes,
-            s.threads, s.switches, s.timers, s.arena_most >> 20);
+            s.threads, s.switches, s.timers, s.arena_most >> 20, s.departed);
 }
 
 void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life)

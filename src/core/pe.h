@@ -108,6 +108,16 @@ struct ski_pe {
                                bool whole);
     uint32_t
         unserved; /* SKI_HANDLER_REQUEST from other hosts in the queue, all their data with them */
+
+    /* Waiting. */
+    struct skua_thread *threads;             /* all that have not ended                          */
+    struct ski_blocked *blocked;             /* calls on its own stack that wait (wait.h)        */
+    uint64_t            rests;               /* times that all idle callbacks had nothing to do  */
+    void (*open_gates)(struct ski_pe *self); /* in `begin` of a program (objects/program.h)      */
+
+    /* Sleep no longer than it says, in nanoseconds; 0: not at all, it has sent something.  NULL:
+     * as long as you like. */
+    uint64_t (*before_sleep)(struct ski_pe *self);
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals

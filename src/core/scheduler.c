@@ -12,6 +12,7 @@
 #include "core/handler.h"
 #include "core/late.h"
 #include "core/pe.h"
+#include "core/wait.h"
 
 #define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent */
 #define IDLE_PASSES        64    /* empty ones between two looks at the clock            */
@@ -218,25 +219,19 @@ static bool idle_work(struct ski_pe *self)
     return more;
 }
 
-/* A job of one PE that sleeps without a timer sleeps for ever, unless another
- * thread of the program wakes it.  Said once. */
-static void warn_of_deadlock(struct ski_pe *self, uint64_t ns)
-{
-    static bool said;
-
-    if (said || self->far || self->pes > 1 || ski_pe_hidden(self) || ns != SKI_FOREVER)
-        return;
-    said = true;
-    ski_log(SKI_LOG_WARN, "nothing is left to do and nobody called skua_exit(): waiting for ever");
-}
-
 static void sleep_now(struct ski_pe *self)
 {
     uint64_t ns = ski_timers_wait(&self->timers);
 
     if (self->queue.attention & SKI_ATTEND_PENDING && ns > RETRY_NS)
         ns = RETRY_NS;
-    warn_of_deadlock(self, ns);
+    if (SKI_UNLIKELY(self->before_sleep != NULL)) {
+        uint64_t most = self->before_sleep(self);
+
+        if (most == 0)
+            return;
+        ns = ns < most ? ns : most;
+    }
     ski_heap_collect(self->pool.heap);
     self->stats.sleeps++;
     if (self->far)
@@ -289,6 +284,7 @@ static SKI_COLD void consider_sleep(struct ski_pe *self)
         return; /* it may have changed what the loop waits for: look before sleeping */
     }
     self->idle_worked = false;
+    self->rests++;
     if (ski_host_crowded(self->host, self->index))
         step_aside(self);
     else if (now - self->idle_since >= self->yield_ticks)
@@ -378,14 +374,17 @@ void ski_scheduler_run(struct ski_pe *self)
 
 void skua_run(void)
 {
-    struct ski_pe *self  = on_own_stack(SKI_SELF(), __func__);
-    bool           outer = self->stop; /* asked of a run around this one */
+    struct ski_pe     *self  = on_own_stack(SKI_SELF(), __func__);
+    bool               outer = self->stop; /* asked of a run around this one */
+    struct ski_blocked blocked;
 
+    ski_blocked_begin(self, &blocked, SKI_CALL);
     self->stop = false;
     while (!self->stop && (pass(self) || idle(self)))
         ;
     leave(self);
     self->stop = outer;
+    ski_blocked_end(self, &blocked);
 }
 
 void skua_stop(void)
@@ -395,14 +394,23 @@ void skua_stop(void)
 
 bool skua_run_until(bool (*condition)(void *arg), void *arg)
 {
-    return ski_scheduler_until(on_own_stack(SKI_SELF(), __func__), condition, arg);
+    struct ski_pe     *self = on_own_stack(SKI_SELF(), __func__);
+    struct ski_blocked blocked;
+    bool               held;
+
+    ski_blocked_begin(self, &blocked, SKI_CALL);
+    held = ski_scheduler_until(self, condition, arg);
+    ski_blocked_end(self, &blocked);
+    return held;
 }
 
 size_t skua_run_count(size_t n)
 {
-    struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
-    size_t         run  = 0;
+    struct ski_pe     *self = on_own_stack(SKI_SELF(), __func__);
+    size_t             run  = 0;
+    struct ski_blocked blocked;
 
+    ski_blocked_begin(self, &blocked, SKI_CALL);
     while (run < n) {
         if (pass(self))
             run++;
@@ -410,6 +418,7 @@ size_t skua_run_count(size_t n)
             break;
     }
     leave(self);
+    ski_blocked_end(self, &blocked);
     return run;
 }
 

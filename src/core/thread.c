@@ -55,6 +55,24 @@ void ski_thread_unblock(struct ski_pe *self, struct skua_thread *thread)
     ski_queue_push(&self->queue, &thread->ready, 0);
 }
 
+static void thread_link(struct ski_pe *self, struct skua_thread *thread)
+{
+    thread->next = self->threads;
+    if (thread->next)
+        thread->next->previous = thread;
+    self->threads = thread;
+}
+
+static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
+{
+    if (thread->next)
+        thread->next->previous = thread->previous;
+    if (thread->previous)
+        thread->previous->next = thread->next;
+    else
+        self->threads = thread->next;
+}
+
 static void give_back(struct ski_pe *self, struct skua_thread *thread)
 {
     ski_pool_free(&self->pool, thread);
@@ -71,6 +89,7 @@ void ski_on_thread(skua_msg *msg)
     ski_fiber_switch(&self->fiber, &thread->fiber, false);
     if (!thread->done)
         return;
+    thread_unlink(self, thread);
     ski_stack_put(&self->stacks, thread->stack); /* nobody runs on it any more */
     ski_fiber_destroy(&thread->fiber);
     ski_wake_all(self, &thread->joiners);
@@ -117,6 +136,7 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
     thread->fiber.context =
         ski_context_make((char *)canary_of(thread) + thread->stack.bytes, entry, thread);
     self->stats.threads++;
+    thread_link(self, thread);
     ski_thread_unblock(self, thread);
     return thread;
 }
@@ -153,8 +173,10 @@ void skua_thread_suspend(void)
 
     if (!thread->resumed) {
         thread->suspended = true;
+        thread->blocked   = SKI_CALL;
         ski_thread_block(self);
-        thread->suspended = false;
+        thread->blocked.name = NULL;
+        thread->suspended    = false;
     }
     thread->resumed = false;
 }
@@ -197,7 +219,7 @@ void skua_thread_join(skua_thread *thread)
         ski_misuse("skua_thread_join: thread %s %s", name_of(thread),
                    thread->detached ? "was detached" : "cannot join itself");
     while (!thread->done)
-        if (!ski_wait_on(self, &thread->joiners))
+        if (!ski_wait_on(self, &thread->joiners, SKI_CALL))
             return; /* the job ends */
     give_back(self, thread);
 }

@@ -32,6 +32,9 @@ struct skua_thread {
     bool        done;      /* fn has returned                           */
     bool        detached;
     void       *joiners; /* wait.h */
+
+    struct ski_call     blocked;         /* without name: it is not */
+    struct skua_thread *next, *previous; /* of those of the PE that have not ended */
 };
 
 /** Leave the calling thread; returns after ski_thread_unblock(). */

@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/explain.h"
 #include "core/handler.h"
 #include "core/tree.h"
 #include "objects/invoke.h"
@@ -545,4 +546,30 @@ void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data
 void skua_contribute_nothing(void *self, skua_completion done)
 {
     skua_contribute(self, SKUA_SUM, SKUA_INT32, NULL, 0, done);
+}
+
+/* ---- for people ------------------------------------------------------------------------- */
+
+/* The first object here that has not contributed to reduction @p number, or NULL. */
+static const struct ski_object *reducing_find_missing(const struct ski_collection *all,
+                                                      uint32_t                     number)
+{
+    for (uint32_t i = 0; i < all->members; i++)
+        if (all->member[i] && !ski_before(number, all->member[i]->next))
+            return all->member[i];
+    return NULL;
+}
+
+void ski_reducing_explain(struct ski_collection *all, struct ski_text *text)
+{
+    for (const struct ski_sum *sum = all->reducing.sums; sum; sum = sum->next) {
+        const struct ski_object *missing = reducing_find_missing(all, sum->number);
+
+        if (!sum->started || !missing)
+            continue;
+        ski_text_item(text, "reduction %u of %s waits for %u of its %u objects here, such as %s",
+                      sum->number, all->class->def.name, all->live - sum->done, all->live,
+                      ski_object_text(missing));
+        return;
+    }
 }

@@ -68,6 +68,8 @@ static bool creation_is_here(const struct ski_collection *all)
            all->self->pe == skua_process_first(all->self->process);
 }
 
+static const struct ski_call creation_call = {"the creation of a collection", NULL};
+
 /* Whether the wait goes on; false: the job ends. */
 static bool creation_wait_block(struct ski_collection *all)
 {
@@ -78,12 +80,12 @@ static bool creation_wait_block(struct ski_collection *all)
     bool                     woken;
 
     if (self->thread)
-        return ski_wait_on(self, &all->waiters);
+        return ski_wait_on_runtime(self, &all->waiters, creation_call);
     pthread_once(&table_once, creation_wait_make_table);
     ski_list_init(&wait.kept);
     known->creation_wait = &wait;
     self->handler        = table;
-    woken                = ski_wait_on(self, &all->waiters);
+    woken                = ski_wait_on_runtime(self, &all->waiters, creation_call);
     self->handler        = usual;
     known->creation_wait = outer;
     ski_unhold(self, &wait.kept);

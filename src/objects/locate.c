@@ -6,6 +6,7 @@
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/creation_wait.h"
+#include "objects/departed.h"
 #include "objects/forward.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
@@ -13,6 +14,7 @@
 #include "objects/number.h"
 #include "objects/pup.h"
 #include "objects/section.h"
+#include "objects/seed.h"
 
 #define GRAVES 1024  /* deleted elements that are remembered, or as many as live        */
 #define HINTS  65536 /* and elements whose home is elsewhere, or a few times as many    */
@@ -535,6 +537,8 @@ static struct ski_object *astray_at_home(struct ski_collection *all, const skua_
         return NULL;
     if (gone || (!all->open && all->kind != SKI_CHARES))
         undeliverable(all, index, msg, gone ? "was deleted" : "does not exist");
+    if (all->kind == SKI_CHARES && !place)
+        ski_departed_inquire(all, index);
     keep(all, index, msg);
     return NULL;
 }
@@ -675,7 +679,10 @@ void ski_grow(skua_msg *msg)
     if (all->kind != SKI_CHARES || ski_here(all, &index))
         ski_fatal("PE %d sent a seed that makes no sense", msg->source);
     if (home != all->self->pe)
-        tell(all, home, &index, &(struct news){all->self->pe, 1});
+        ski_post_about(all->self, home, SKI_HANDLER_SEED_GREW, all->id, &index,
+                       &(struct news){all->self->pe, 1}, sizeof(struct news));
+    else
+        ski_seed_grew(all->self->objects);
     ski_object_create(all, &index, home != all->self->pe, order + 1, msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
@@ -749,6 +756,11 @@ void skua_migrate(void *self, int pe)
                    ski_object_text(object), pe, object->of->self->pes - 1);
     if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
         ski_misuse("skua_migrate: %s is a member of a group, which does not move",
+                   ski_object_text(object));
+    if (!ski_class_moves(object->of->class))
+        ski_misuse("skua_migrate: %s cannot move: its class does not say how to pack it; give the "
+                   "class a `pup` (skua_pup_plain if its bytes may be copied), or, in an interface "
+                   "file, a `state` or [migratable]",
                    ski_object_text(object));
     if (object->state != SKI_ALIVE && object->state != SKI_LEAVING)
         return;

@@ -11,6 +11,7 @@ struct ski_creation_wait;
 struct ski_detect;
 struct ski_entry;
 struct ski_gate;
+struct ski_idle_report;
 struct ski_lanes;
 struct ski_quiet;
 struct ski_reply;
@@ -42,6 +43,7 @@ struct ski_objects {
     struct ski_detect        *detect;        /* detector.c   */
     struct ski_gate          *gate;          /* program.c    */
     struct ski_creation_wait *creation_wait; /* creation_wait.c: the innermost, or NULL */
+    struct ski_idle_report   *idle_report;   /* idle_report.c */
     struct ski_lanes         *lanes;         /* lane.c; NULL: there are none */
 };
 

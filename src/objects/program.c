@@ -37,6 +37,8 @@ static size_t           count;
 static skua_start_fn    begin_fn;
 static skua_handler_fn *closed; /* the table of a gate */
 static bool             entered;
+static char  *published; /* in `begin`, after it has waited: the values that others have */
+static size_t published_bytes;
 
 /* ---- registration ------------------------------------------------------------------ */
 
@@ -316,6 +318,55 @@ static void send_values(struct ski_pe *self)
     skua_msg_free(msg);
 }
 
+/* The values are final: to all processes, then what was sent may be delivered. */
+static void program_publish(struct ski_pe *self)
+{
+    self->open_gates = NULL;
+    send_values(self);
+    open_gate(self);
+}
+
+/* Because `begin` waits; the values are kept, to be compared with those that it leaves. */
+static void program_publish_early(struct ski_pe *self)
+{
+    published_bytes = packed_bytes();
+    published       = ski_malloc(published_bytes + 1);
+    pack(published);
+    program_publish(self);
+}
+
+/* The variable whose packed value differs between @p one and @p other. */
+static const char *program_changed_variable(const char *one, const char *other)
+{
+    const struct variable *v = variables;
+
+    for (; v < variables + count - 1; v++) {
+        size_t length = 0, bytes = v->bytes;
+
+        if (v->pointer)
+            memcpy(&length, one, sizeof length);
+        if (memcmp(one, other, bytes) != 0 || memcmp(one + bytes, other + bytes, length) != 0)
+            break;
+        one += bytes + length;
+        other += bytes + length;
+    }
+    return v->name;
+}
+
+/* What `begin` wrote after it had waited is not what others have. */
+static void program_check_unchanged(void)
+{
+    char *now = ski_malloc(packed_bytes() + 1);
+
+    pack(now);
+    if (packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
+        ski_misuse("skua_program: read-only variable %s was written after `begin` had waited; "
+                   "other PEs have what it was then",
+                   program_changed_variable(published, now));
+    free(now);
+    free(published);
+}
+
 static void start(int argc, char **argv)
 {
     struct ski_pe *self = ski_self;
@@ -323,9 +374,12 @@ static void start(int argc, char **argv)
     close_gate(self);
     if (self->pe != 0)
         return;
+    self->open_gates = program_publish_early;
     begin_fn(argc, argv);
-    send_values(self);
-    open_gate(self);
+    if (self->open_gates)
+        program_publish(self);
+    else
+        program_check_unchanged();
 }
 
 int skua_program(int argc, char **argv, skua_start_fn begin)

@@ -21,6 +21,10 @@
  * before everything that the gate has kept: what the program creates first is there first,
  * on each PE, for all that follows from the begin of the program.
  *
+ * The values are taken when `begin` returns, or when it first waits for what messages bring
+ * about (core/wait.h): then they are final, and it is an error that ends the job if `begin`
+ * leaves others.
+ *
  * Ordering.  One PE of a process writes the variables; the message that opens the gate of
  * another is sent after that, and sending and receiving are a release and an acquire
  * (base/inbox.h), so what runs behind the gate sees the values without further ado.

@@ -196,7 +196,7 @@ skua_status_t ski_agree(struct ski_pe *self, const struct ski_round *round, skua
     count(a, &vote);
     advance(self, a);
     while (!a->done)
-        if (!ski_wait_on(self, &a->waiters))
+        if (!ski_wait_on(self, &a->waiters, (struct ski_call){"the creation of a region", NULL}))
             return SKUA_ERR_EXIT;
     status = (skua_status_t)a->sum.status;
     *id    = a->sum.id;

@@ -134,7 +134,7 @@ bool skua_channel_put_wait(skua_sender *sender)
         sender->waiting--;
     }
     return sent && (local_is_returned(sender) ||
-                    ski_notify_wait(self, &sender->lent->returned, sender->lendings));
+                    ski_notify_wait(self, &sender->lent->returned, sender->lendings, SKI_CALL));
 }
 
 void skua_channel_put_then(skua_sender *sender, skua_completion local)

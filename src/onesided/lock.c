@@ -93,7 +93,7 @@ bool skua_lock(skua_locks locks, int pe, size_t i)
     if (before) {
         /* Pairs with the acquire in skua_unlock(). */
         atomic_store_explicit(&before->next, mine, memory_order_release);
-        if (!ski_notify_wait(ski_self, &mine->granted, 1))
+        if (!ski_notify_wait(ski_self, &mine->granted, 1, SKI_CALL))
             return false; /* the job ends: nothing of this matters any more */
     }
     lock->holder = mine;

@@ -125,14 +125,14 @@ static void clear_waiting(const struct ski_expected *list, skua_notify *notify)
 }
 
 /* Waits to be woken; false: the job ends. */
-static bool wait_for_message(struct ski_pe *self, struct goal *goal)
+static bool wait_for_message(struct ski_pe *self, struct goal *goal, struct ski_call call)
 {
     struct ski_expected **list  = &ski_origin_of(self)->expected;
     struct ski_expected   mine  = {.notify = goal->notify, .target = goal->target};
     bool                  woken = true;
 
     if (expect(list, &mine)) {
-        woken = ski_wait_on(self, &mine.waiters);
+        woken = ski_wait_on(self, &mine.waiters, call);
         forget(list, &mine);
     }
     clear_waiting(*list, goal->notify);
@@ -159,7 +159,8 @@ bool ski_notify_forget(struct ski_pe *self, struct ski_expected *expected)
     return true;
 }
 
-bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target)
+bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
+                     struct ski_call call)
 {
     struct goal goal = {notify, target};
 
@@ -168,14 +169,15 @@ bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target)
     if (!self->thread && ski_scheduler_spin(self, reached, &goal))
         return true;
     while (!reached(&goal))
-        if (!wait_for_message(self, &goal))
+        if (!wait_for_message(self, &goal, call))
             return false;
     return true;
 }
 
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
 {
-    return skua_notify_value(notify) >= target || ski_notify_wait(ski_self, notify, target);
+    return skua_notify_value(notify) >= target ||
+           ski_notify_wait(ski_self, notify, target, SKI_CALL);
 }
 
 /* One whose function is to run, or NULL. */
@@ -236,7 +238,7 @@ void skua_sync(void)
         int peer = (int)((self->pe + step) % self->pes);
 
         raise_round(self, peer, (uint32_t)round);
-        if (!ski_notify_wait(self, round_of(self->index, (uint32_t)round), own->barriers))
+        if (!ski_notify_wait(self, round_of(self->index, (uint32_t)round), own->barriers, SKI_CALL))
             return;
     }
 }

@@ -17,6 +17,7 @@
 #include <skua/onesided.h>
 
 #include "base/arch.h"
+#include "core/wait.h"
 
 struct ski_pe;
 
@@ -31,9 +32,10 @@ struct ski_barrier {
  *  we did before is visible to who sees it. */
 void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
 
-/** Wait on @p self, or, if that is NULL, on a thread that is no PE.  False: the
+/** Block in @p call on @p self, or, if that is NULL, on a thread that is no PE.  False: the
  *  job ends. */
-bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target);
+bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
+                     struct ski_call call);
 
 /* A notification that a PE expects: threads wait for it, or a function runs when it has reached a
  * value. */

@@ -107,7 +107,7 @@ void ski_operation_end(struct ski_pe *self, struct ski_operation *operation)
 static bool operation_wait_on(struct ski_pe *self, void **list, bool (*done)(void *arg), void *arg)
 {
     while (!done(arg))
-        if (!ski_wait_on(self, list)) {
+        if (!ski_wait_on_runtime(self, list, (struct ski_call){"a one-sided operation", NULL})) {
             while (ski_origin_of(self)->at_driver > 0)
                 ski_far_progress(self);
             return false;
