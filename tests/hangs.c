@@ -205,9 +205,10 @@ static void on_ping(skua_msg *msg)
 
 static void ping(void)
 {
+    if (skua_pe() != 0)
+        return;
     end = skua_time() + A_WHILE;
-    if (skua_pe() == 0)
-        skua_send_copy(0, ping_handler, NULL, 0);
+    skua_send_copy(0, ping_handler, NULL, 0);
 }
 
 static const struct {

@@ -273,6 +273,8 @@ static SKI_COLD void consider_sleep(struct ski_pe *self)
     uint64_t now = ski_ticks();
 
     ski_pe_look_for_exit(self);
+    if (ski_pe_exiting(self))
+        return; /* a sleep that begins after the exit was noted is not woken by it */
     self->idle_passes = 0;
     if (!self->idle_since || self->idle_delivered != self->queue.popped) {
         self->idle_since     = now; /* we have been busy in between */
