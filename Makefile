@@ -5,9 +5,9 @@
 # make bench   set up, build, and measure; FORMAT=table|json|csv
 #              BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
 #                    pingpong|stencil3d|matmul3d|pairs|zerocopy
+# make soak    trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/
-# make soak    try for long what the tests try for a moment; INPUTS=10000000 SEED=n
 # make format  lay the code out (clang-format)
 #
 # CMake does the work (CMakePresets.json); this is the short way in.
@@ -18,11 +18,14 @@ TESTS  := $(shell expr $(JOBS) + 1) # at once: one of them waits more than it co
 PREFIX ?= /usr/local
 BENCH  ?= messages
 FORMAT ?= table
+SECONDS ?= 600
+SEED   ?= $(shell date +%s)
+INPUTS ?= 10000000
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan format \
-        soak soak-skuac
+.PHONY: all build run test bench soak soak-jobs soak-skuac setup install clean check-clang \
+        check-asan check-tsan format
 
 all: build
 
@@ -65,12 +68,17 @@ check-clang:
 	else echo "clang is not installed: its warnings were not looked at"; fi
 
 # Each part says what it tried; the first that fails ends it.
-soak: soak-skuac
+soak: soak-jobs soak-skuac
+
+# Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
+soak-jobs: build
+	@scripts/setup.sh test
+	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) tcp ucx ofi
 
 # Inputs that a fuzzer makes, through all of the translator.
 soak-skuac: setup
 	@scripts/setup.sh soak
-	@scripts/soak-skuac.sh
+	@INPUTS=$(INPUTS) SEED=$(SEED) scripts/soak-skuac.sh
 
 # The style of the code, applied.
 format:
@@ -78,6 +86,8 @@ format:
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
+	@echo; echo "Skua is in $(PREFIX).  Where that is not where your system looks:"; \
+	  echo "  export PATH=$(PREFIX)/bin:\$$PATH PKG_CONFIG_PATH=$(PREFIX)/lib/pkgconfig"
 
 clean:
 	rm -rf build

@@ -9,7 +9,7 @@
 # root and no sudo, or no apt), it says what is missing and how to get it.
 set -eu
 
-build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev libfabric-dev"
+build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev libfabric-dev libssl-dev"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 peers="$mpi libarmci-mpi-dev libfftw3-dev libfftw3-mpi-dev libopenblas-dev libscalapack-openmpi-dev ucx-utils iproute2 util-linux"
 case "${1:-build}" in

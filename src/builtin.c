@@ -5,6 +5,7 @@
 #include "core/handler.h"
 #include "objects/collection.h"
 #include "objects/detector.h"
+#include "objects/forward.h"
 #include "objects/locate.h"
 #include "objects/multicast.h"
 #include "objects/muster.h"
@@ -64,11 +65,17 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_DELETE]       = {"skua.delete", ski_on_delete, 0},
     [SKI_HANDLER_LOCATED]      = {"skua.located", ski_on_located, SKI_LOCATED_LEAST},
     [SKI_HANDLER_MIGRATE]      = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST},
+    [SKI_HANDLER_PROBE]        = {"skua.probe", ski_on_probe, SKI_PROBE_LEAST},
+    [SKI_HANDLER_PROBED]       = {"skua.probed", ski_on_probed, SKI_PROBED_LEAST},
+    [SKI_HANDLER_BACKLOG]      = {"skua.backlog", ski_on_backlog, SKI_NEVER_FAR},
     [SKI_HANDLER_EVERYONE_ROOT]  = {"skua.everyone-root", ski_on_everyone_root, SKI_EVERYONE_LEAST},
     [SKI_HANDLER_EVERYONE]       = {"skua.everyone", ski_on_everyone, SKI_EVERYONE_LEAST},
     [SKI_HANDLER_EVERYONE_CAME]  = {"skua.everyone-came", ski_on_everyone_came,
                                     SKI_EVERYONE_CAME_LEAST},
     [SKI_HANDLER_EVERYONE_LATE]  = {"skua.everyone-late", ski_on_everyone_late, SKI_EVERYONE_LEAST},
+    [SKI_HANDLER_CLOSING]        = {"skua.closing", ski_on_closing, SKI_CLOSING_LEAST},
+    [SKI_HANDLER_CHECK]          = {"skua.check", ski_on_check, SKI_CHECK_LEAST},
+    [SKI_HANDLER_CHECKED]        = {"skua.checked", ski_on_checked, SKI_CHECK_LEAST},
     [SKI_HANDLER_PART]           = {"skua.part", ski_on_part, SKI_PART_LEAST},
     [SKI_HANDLER_START]          = {"skua.start", ski_on_start, SKI_START_LEAST},
     [SKI_HANDLER_FEWER]          = {"skua.fewer", ski_on_fewer, SKI_START_LEAST},

@@ -20,8 +20,7 @@ done
 lib=$(dirname "$(find "$prefix" -name libskua.a)")
 ok "the shared library has its version" test -L "$lib/libskua.so" -a -f "$lib/libskua.so.0.1.0"
 PKG_CONFIG_PATH=$lib/pkgconfig
-LD_LIBRARY_PATH=$lib
-export PKG_CONFIG_PATH LD_LIBRARY_PATH SKUA_PIN=none
+export PKG_CONFIG_PATH SKUA_PIN=none # and no LD_LIBRARY_PATH: programs find the library
 
 # shellcheck disable=SC2046
 run cc -o "$work/token" "$source/examples/token.c" $(pkg-config --cflags --libs skua)
@@ -97,6 +96,16 @@ run cmake --build "$work/rod/build"
 ok "a change is translated" has "$out" 'Translating rod.ci'
 run cmake --build "$work/rod/build"
 ok "once" test -z "$(printf '%s\n' "$out" | grep Translating)"
+
+# The README and the guide are there, and lead nowhere else.
+doc=$prefix/share/doc/skua
+for page in "$doc"/*.md "$doc"/docs/*/*.md; do
+  for link in $(sed '/^```/,/^```/d; s/`[^`]*`//g' "$page" | grep -oE '\]\([^)#:]+\)' | sed 's/](\(.*\))/\1/'); do
+    [ -e "$(dirname "$page")/$link" ] || echo "$page -> $link"
+  done
+done >"$work/dead"
+out=$(cat "$work/dead")
+ok "no link of the installed pages is dead" test -z "$out"
 
 # The example of the guide in C++.
 if command -v c++ >/dev/null; then

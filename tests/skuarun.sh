@@ -30,6 +30,10 @@ ok "and --set without a value" has "$code $err" '^2 .*expected NAME=VALUE'
 run "$skuarun" -n 2 ./no-such-program
 ok "a program that is not there" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
 ok "is said once" one_line "$err"
+cp "$program" "$work/just$$"
+run sh -c 'cd "$1" && exec "$2" -n 1 "$3"' sh "$work" "$skuarun" "just$$"
+ok "a program of this folder without its path is told how to be named" \
+  has "$code $err" "^127 .* in PATH; for the one in this folder say ./just$$"
 run "$skuarun" -n 2 /etc/passwd
 ok "a program that cannot be executed" has "$code $err" '^126 skuarun: cannot run /etc/passwd: Permission denied'
 

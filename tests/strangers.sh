@@ -58,6 +58,8 @@ too_much_at_once()
   ok "$driver: the sender copies nothing" has "$out" '^the sender has grown by [0-9] MiB'
   ok "$driver: nor does the receiver" has "$out" '^the receiver has grown by [0-2]?[0-9] MiB'
   SKUA_ARENA_SIZE=64m apart 2 "$program" flood 1000000 1000
+  ok "$driver: a sender that would fill the arena waits" has "$code $out" 'the flood is over'
+  SKUA_BACKPRESSURE=1t SKUA_ARENA_SIZE=64m apart 2 "$program" flood 1000000 1000
   ok "$driver: too much for the arena is said" has "$err" 'PE 1.*: the arena is full; raise SKUA_ARENA_SIZE'
   ok "$driver: and ends the job" test "$code" != 0
 }

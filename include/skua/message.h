@@ -93,7 +93,9 @@ SKUA_API skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t 
 
 SKUA_API void skua_msg_set_expedited(skua_msg *msg, bool expedited);
 
-/** Give @p msg to @p handler on @p pe, which may be the caller's.  Never waits. */
+/** Give @p msg to @p handler on @p pe, which may be the caller's.  Returns at once,
+ *  but while memory is short waits for a receiver that runs behind (the setting
+ *  `backpressure`): a user thread yields then, any other caller runs nothing. */
 SKUA_API void skua_send(int pe, skua_handler handler, skua_msg *msg);
 
 /** Send a copy of @p bytes at @p data, which the caller may reuse at once. */

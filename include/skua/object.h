@@ -191,8 +191,8 @@ SKUA_API skua_index      skua_index_of(const void *self);
 SKUA_API skua_ref        skua_ref_of(const void *self);
 
 /** The object itself if it is on this PE (a member of a process group: in this process),
- *  else NULL.  It may be gone, or elsewhere, once
- *  the caller returns to the scheduler. */
+ *  else NULL.  It may be gone, or elsewhere, once the caller returns to the scheduler.  The call
+ *  waits for the creation of a collection which this PE has not heard of (collection.h). */
 SKUA_API void *skua_object_here(skua_ref ref);
 
 /** The PE that a message to an object would be sent to: where this PE believes it to be.  Its
@@ -202,7 +202,7 @@ SKUA_API int skua_where(skua_ref ref);
 /* ---- invocation -------------------------------------------------------------- */
 
 /**
- * Let @p entry of an object run with @p msg, which is given away; never waits.  The
+ * Let @p entry of an object run with @p msg, which is given away; waits as skua_send() does.  The
  * message may have a priority.  Messages from one PE to one object at one priority run in
  * the order of sending as long as the object does not move.
  */

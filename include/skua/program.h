@@ -4,7 +4,8 @@
  *
  * skua_main() runs its function on every PE.  skua_program() runs one on PE 0 alone, which
  * creates the first objects and sends the first messages.  What it writes to *read-only
- * variables* is there in every process before anything that it sent is delivered.
+ * variables* is there in every process before anything that it sent is delivered; and so are,
+ * on each PE, the objects of the collections that it creates, in the order of creation.
  */
 #ifndef SKUA_PROGRAM_H
 #define SKUA_PROGRAM_H

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/sanitizer.h"
 
-#define ARENA_MAGIC UINT64_C(0x32616e657261616b) /* changes with the layout */
+#define ARENA_MAGIC UINT64_C(0x33616e657261616b) /* changes with the layout */
 #define KEEP_LEAST  ((size_t)64 << 20)
 
 /* Places to try, best first.  They lie clear of where Linux puts programs,

@@ -185,6 +185,16 @@ static bool parse_seconds(const char *text, void *field)
     return parse_number(text, field);
 }
 
+static bool parse_security(const char *text, void *field)
+{
+    for (unsigned i = 0; i < SKI_SECURITIES; i++)
+        if (strcasecmp(text, ski_security_name(i)) == 0) {
+            *(int *)field = (int)i;
+            return true;
+        }
+    return false;
+}
+
 static bool parse_text(const char *text, void *field)
 {
     *(const char **)field = text;
@@ -203,6 +213,7 @@ static const char expects_level[]     = "fatal, error, warn, info, debug or trac
 static const char expects_micros[]    = "a number of microseconds such as 50";
 static const char expects_order[]     = "unordered, partial or strict";
 static const char expects_power[]     = "a power of two";
+static const char expects_security[]  = "job, auth or encrypt";
 static const char expects_seconds[]   = "a number of seconds such as 0.5";
 static const char expects_text[]      = "a text";
 

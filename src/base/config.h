@@ -13,6 +13,7 @@
 #include <skua/status.h>
 
 #include "base/log.h"
+#include "base/security.h"
 
 /* The types of settings. */
 typedef uintptr_t          ski_type_address;   /* 0x400000000000; auto is 0 */
@@ -26,6 +27,7 @@ typedef enum ski_log_level ski_type_level;     /* a name of log.h           */
 typedef double             ski_type_micros;    /* 2.5                       */
 typedef int                ski_type_order;     /* a skua_order              */
 typedef uint64_t           ski_type_power;     /* 512                       */
+typedef int                ski_type_security;  /* an enum ski_security      */
 typedef double             ski_type_seconds;   /* 0.5                       */
 typedef const char        *ski_type_text;      /* the variable itself       */
 

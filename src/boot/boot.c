@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
@@ -27,16 +28,20 @@ void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, i
              process);
 }
 
+size_t ski_boot_arena_bytes(void)
+{
+    size_t most  = ski_sanitizer_arena_max();
+    size_t share = ski_memory_allowed() / 4 * 3; /* the rest is for what lies outside the arena */
+
+    if (ski_config.arena_size > 0)
+        return ski_config.arena_size;
+    return share < most ? share : most;
+}
+
 skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
 {
-    size_t bytes = ski_config.arena_size;
-    size_t most  = ski_sanitizer_arena_max();
-
-    if (bytes == 0) {
-        bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-        bytes = bytes < most ? bytes : most;
-    }
-    return ski_arena_create(bytes, ski_config.arena_address, ski_config.arena_keep, arena, fd);
+    return ski_arena_create(ski_boot_arena_bytes(), ski_config.arena_address, ski_config.arena_keep,
+                            arena, fd);
 }
 
 static int             control_fd   = -1; /* to the launcher */

@@ -72,8 +72,8 @@ struct ski_job {
     void              *onesided; /* and that one's: onesided           */
     int32_t            starter;  /* the process that made it: launcher, or the job itself */
     struct ski_clock   clock;
-    uint64_t           secret[2]; /* of the job, where it is spread */
-    bool               one_host;  /* it may be spread and yet on one host */
+    uint64_t          *secret;   /* of a job that is spread: two words, in pages of their own */
+    bool               one_host; /* it may be spread and yet on one host */
     int32_t            pes, pes_per_process, processes;
     int32_t            here, pes_here; /* processes of this host, and their PEs          */
     int32_t            first, near;    /* so many PEs from there on have neighbouring indices */
@@ -99,7 +99,8 @@ struct ski_plan {
 skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
                              struct ski_job **job);
 
-/** The job in an attached arena; NULL if there is none. */
+/** Find the job in an attached arena; NULL if there is none.  Its secret stays out of core dumps of
+ *  this process. */
 struct ski_job *ski_job_of(struct ski_arena *arena);
 
 /** Ask all PEs to end with @p code.  The first to ask decides; returns whether

@@ -41,6 +41,11 @@ static struct tail *tail_of(struct skua_msg *msg)
     return (struct tail *)(void *)((char *)skua_msg_data(msg) + ski_msg_tail_offset(msg));
 }
 
+uint32_t ski_broadcast_handler(skua_msg *msg)
+{
+    return tail_of(msg)->handler;
+}
+
 /* A copy of @p msg, priority and all, with @p tail behind it. */
 static struct skua_msg *with_tail(struct skua_msg *msg, const struct tail *tail)
 {

@@ -27,9 +27,12 @@ extern const struct ski_builtin ski_builtin[];
 /** Those that run code of the program: they wait for its begin (objects/program.h). */
 extern const bool ski_builtin_runs_program[];
 
-void ski_on_thread(skua_msg *msg);         /* thread.c     */
-void ski_on_resume(skua_msg *msg);         /* thread.c     */
-void ski_on_complete(skua_msg *msg);       /* completion.c */
+void ski_on_thread(skua_msg *msg);   /* thread.c     */
+void ski_on_resume(skua_msg *msg);   /* thread.c     */
+void ski_on_complete(skua_msg *msg); /* completion.c */
+/** The handler that a message of SKI_HANDLER_BROADCAST will run on each PE. */
+uint32_t ski_broadcast_handler(skua_msg *msg);
+
 void ski_on_broadcast(skua_msg *msg);      /* broadcast.c  */
 void ski_on_broadcast_here(skua_msg *msg); /* broadcast.c  */
 void ski_on_broadcast_done(skua_msg *msg); /* broadcast.c  */

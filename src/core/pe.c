@@ -37,19 +37,20 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 
     memset(self, 0, size);
     ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
-    self->pe       = pe;
-    self->pes      = job->pes;
-    self->index    = index;
-    self->first    = job->first;
-    self->near     = (uint32_t)job->near;
-    self->inboxes  = host->inboxes;
-    self->stride   = host->stride;
-    self->handler  = ski_handlers.fn;
-    self->handlers = ski_handlers.count;
-    self->job      = job;
-    self->host     = host;
-    self->process  = boot->process;
-    self->data     = ski_data_of_pe();
+    self->pe           = pe;
+    self->pes          = job->pes;
+    self->index        = index;
+    self->first        = job->first;
+    self->near         = (uint32_t)job->near;
+    self->inboxes      = host->inboxes;
+    self->stride       = host->stride;
+    self->handler      = ski_handlers.fn;
+    self->handlers     = ski_handlers.count;
+    self->job          = job;
+    self->host         = host;
+    self->process      = boot->process;
+    self->data         = ski_data_of_pe();
+    self->impatient.pe = -1;
     ski_pool_init(&self->pool, &host->heaps[index]);
     ski_scheduler_init(self);
     ski_far_begin(self);
@@ -75,12 +76,13 @@ static void print_stats(void)
     fprintf(stderr,
             "skua: PE %d: delivered %" PRIu64 ", sent %" PRIu64 " inline %" PRIu64
             " by pointer %" PRIu64 " to itself %" PRIu64 " to other hosts, deferred %" PRIu64
-            ", received %" PRIu64 ", wrong %" PRIu64 ", longest queue %" PRIu64 ", slept %" PRIu64
-            ", woke others %" PRIu64 ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
-            "\n",
+            ", held back %" PRIu64 ", received %" PRIu64 ", wrong %" PRIu64
+            ", longest queue %" PRIu64 ", slept %" PRIu64 ", woke others %" PRIu64
+            ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
+            ", arena at most %" PRIu64 " MiB\n",
             skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_far,
-            s.deferred, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes, s.threads,
-            s.switches, s.timers);
+            s.deferred, s.held_back, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes,
+            s.threads, s.switches, s.timers, s.arena_most >> 20);
 }
 
 void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life)

@@ -32,6 +32,18 @@ struct ski_known {
     struct ski_credit credit;
 };
 
+/* The PE for which a sender has given up waiting, or -1, and how many messages had left for it. */
+struct ski_impatience {
+    int      pe;
+    uint64_t moved;
+};
+
+/* Sends that found no room since the handler that runs was called. */
+struct ski_burst {
+    uint64_t popped; /* of the queue when it was called */
+    uint32_t count;
+};
+
 struct ski_pe {
     /* What every pass and every send looks at. */
     struct ski_reader      reader; /* of our inbox                                */
@@ -68,6 +80,8 @@ struct ski_pe {
     uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */
     uint64_t               look_ticks;     /* of polling between two yields */
     struct ski_pending     pending;
+    struct ski_impatience  impatient; /* backpressure.c */
+    struct ski_burst       burst;
     struct ski_timers      timers;
     struct ski_idle       *idle;   /* scheduler.c */
     struct skua_thread    *thread; /* running, or NULL */

@@ -8,6 +8,7 @@
 
 #include <skua/version.h>
 
+#include "base/config.h"
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/message.h"
@@ -17,7 +18,7 @@
 
 struct told {
     uint64_t program; /* which must be ours */
-    uint32_t ports;
+    uint16_t ports, security;
     char     driver[12], version[16];
 };
 
@@ -54,7 +55,8 @@ static void name_value(char key[SKI_CONTROL_KEY], int number)
 
 static struct told introduction(const struct ski_driver *driver, int count)
 {
-    struct told told = {.program = program(), .ports = (uint32_t)count};
+    struct told told = {
+        .program = program(), .ports = (uint16_t)count, .security = (uint16_t)ski_config.security};
 
     snprintf(told.driver, sizeof told.driver, "%s", driver->name);
     snprintf(told.version, sizeof told.version, "%s", SKUA_VERSION);
@@ -113,6 +115,10 @@ static void compare(const struct told *told, const struct ski_driver *driver, in
     if (strncmp(told->driver, driver->name, sizeof told->driver) != 0)
         ski_fatal("process %d uses the driver %.12s, this one %s: set SKUA_DRIVER for all", process,
                   told->driver, driver->name);
+    if (told->security != ski_config.security)
+        ski_fatal("process %d uses SKUA_SECURITY=%s, this one %s: set it for all", process,
+                  ski_security_name(told->security),
+                  ski_security_name((unsigned)ski_config.security));
 }
 
 /* The address of a port, by its place in what its process has told; NULL: it makes no sense. */

@@ -7,19 +7,21 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/backpressure.h"
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/late.h"
 #include "core/pe.h"
 
-#define ARRIVALS    32    /* cells moved in a pass: later ones may be more urgent */
-#define IDLE_PASSES 64    /* empty ones between two looks at the clock            */
-#define IDLE_SHARED 4     /* the same, where PEs share a CPU                      */
-#define LOOK_NS     500   /* before each yield but the first: a quarter of its cost */
-#define FAR_PASSES  16    /* that run a message between two looks at the network  */
-#define YIELDS      3     /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS       4000  /* empty passes while somebody waits for a notification */
-#define RETRY_NS    50000 /* a PE with deferred sends sleeps no longer            */
+#define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent */
+#define IDLE_PASSES        64    /* empty ones between two looks at the clock            */
+#define IDLE_SHARED        4     /* the same, where PEs share a CPU                      */
+#define LOOK_NS            500   /* before each yield but the first: a quarter of its cost */
+#define FAR_PASSES         16    /* that run a message between two looks at the network  */
+#define FAR_PASSES_PRESSED 1024  /* ... while memory is short (backpressure.h)   */
+#define YIELDS             3     /* of a PE on a crowded CPU before it sleeps            */
+#define SPINS              4000  /* empty passes while somebody waits for a notification */
+#define RETRY_NS           50000 /* a PE with deferred sends sleeps no longer            */
 
 struct ski_idle {
     skua_idle_fn     fn;
@@ -37,7 +39,7 @@ static void look_far(struct ski_pe *self)
 
     ski_late_pass(self);
     if (progress)
-        self->far_passes = FAR_PASSES;
+        self->far_passes = ski_backpressure_receiver(self) ? FAR_PASSES_PRESSED : FAR_PASSES;
     ski_far_pass(self, progress);
 }
 
@@ -451,7 +453,8 @@ skua_stats skua_stats_get(void)
     struct ski_pe *self  = SKI_SELF();
     skua_stats     stats = self->stats;
 
-    stats.delivered = self->queue.popped;
-    stats.sent_self = self->queue.pushed - stats.received - stats.switches;
+    stats.delivered  = self->queue.popped;
+    stats.sent_self  = self->queue.pushed - stats.received - stats.switches;
+    stats.arena_most = ski_arena_most_bytes(self->pool.arena);
     return stats;
 }

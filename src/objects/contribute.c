@@ -48,13 +48,15 @@ struct part {
     struct ski_shape shape;
     int64_t          contributions, expected;
     skua_completion  to;
+    uint32_t         heard; /* broadcasts that the sender knows of */
 };
 
 _Static_assert(sizeof(struct part) == SKI_PART_LEAST, "see contribute.h");
 
 struct start {
     uint64_t id;
-    uint64_t number;
+    uint32_t number;
+    uint32_t heard; /* broadcasts that the sender knows of */
 };
 
 _Static_assert(sizeof(struct start) == SKI_START_LEAST, "see contribute.h");
@@ -140,7 +142,7 @@ static bool reports_unasked(const struct ski_collection *all)
 
 static void send_start(struct ski_collection *all, int pe, uint32_t number)
 {
-    struct start start = {all->id, number};
+    struct start start = {all->id, number, ski_everyone_known(all)};
 
     skua_send_copy(pe, (skua_handler){SKI_HANDLER_START}, &start, sizeof start);
 }
@@ -206,7 +208,8 @@ static void report(struct ski_collection *all, struct ski_sum *sum)
                                .shape         = sum->total.shape,
                                .contributions = given_in_all(sum),
                                .expected      = sum->expected,
-                               .to            = sum->total.to};
+                               .to            = sum->total.to,
+                               .heard         = ski_everyone_known(all)};
     r->sums    = sum->next; /* the first: only the root has older ones */
     send_part(ski_tree_parent(&tree), &part, sum->total.data, sum->total.bytes);
     free_sum(sum);
@@ -296,7 +299,7 @@ void ski_reducing_came(struct ski_object *object)
 
 void ski_reducing_fewer(struct ski_collection *all)
 {
-    struct start    quiet = {all->id, 0};
+    struct start    quiet = {all->id, 0, 0};
     struct ski_tree tree;
 
     advance(all);
@@ -371,6 +374,8 @@ void ski_on_part(skua_msg *msg)
     if (ski_collection_awaited(ski_self->objects, part->id, msg, &all))
         return;
     check_part(all, part, bytes, msg->source);
+    if (!part->late)
+        ski_everyone_hear(all, part->heard);
     tree  = tree_of(all);
     child = part->late ? 0 : child_index(&tree, msg->source);
     if (child < 0 || (!part->late && find_sum(&all->reducing, part->number)->in >> child & 1))
@@ -398,9 +403,10 @@ void ski_on_start(skua_msg *msg)
     if (ski_collection_awaited(ski_self->objects, order.id, msg, &all))
         return;
     skua_msg_free(msg);
-    if (ski_before((uint32_t)order.number, all->reducing.first))
+    ski_everyone_hear(all, order.heard);
+    if (ski_before(order.number, all->reducing.first))
         return;
-    start(all, find_sum(&all->reducing, (uint32_t)order.number));
+    start(all, find_sum(&all->reducing, order.number));
     advance(all);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/copy.h"
 #include "core/handler.h"
+#include "objects/creation_wait.h"
 #include "objects/everyone.h"
 #include "objects/landing.h"
 #include "objects/locate.h"
@@ -54,6 +55,21 @@ static bool comes_again(const struct ski_object *object, const struct ski_entry 
            (all->def.flags & SKUA_ARRAY_ON_DEMAND || entry->flags & SKI_ENTRY_CREATES);
 }
 
+/* A message for an element that may be here. */
+static void arrived_for(struct ski_collection *all, const skua_index *index,
+                        const struct ski_entry *entry, skua_msg *msg)
+{
+    struct ski_object *object = ski_here(all, index);
+
+    if (SKI_UNLIKELY(!object))
+        object = ski_astray(all, index, msg);
+    if (!object)
+        return;
+    if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
+        deleted(ski_object_text(object), entry, msg->source);
+    ski_entry_run(object, entry, msg);
+}
+
 /* A message to an object that is not what it was when the message was queued. */
 static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *entry,
                              skua_msg *msg)
@@ -66,7 +82,9 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
     } else if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
         ski_entry_run(object, entry, msg);
         return;
-    } else if (object->state == SKI_LEFT || comes_again(object, entry)) {
+    } else if (object->state == SKI_LEFT) {
+        arrived_for(all, &index, entry, address_again(object, msg));
+    } else if (comes_again(object, entry)) {
         ski_pass_on(ski_self, ski_whereabouts(all, &index), address_again(object, msg));
     } else {
         deleted(ski_object_text(object), entry, msg->source);
@@ -135,14 +153,7 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
     index = ski_msg_index(msg);
     ski_check_index("skua_invoke", all, &index);
     ski_check_entry("skua_invoke", all, entry, &index);
-    object = ski_here(all, &index);
-    if (SKI_UNLIKELY(!object))
-        object = ski_astray(all, &index, msg);
-    if (!object)
-        return;
-    if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
-        deleted(ski_object_text(object), entry, msg->source);
-    ski_entry_run(object, entry, msg);
+    arrived_for(all, &index, entry, msg);
 }
 
 /* A message by address that asks for more than a call of a method. */
@@ -538,17 +549,24 @@ int skua_where(skua_ref ref)
     return ski_here(all, &ref.index) ? self->pe : ski_whereabouts(all, &ref.index);
 }
 
+static void *shared_member(struct ski_collection *all)
+{
+    if (SKI_UNLIKELY(!all->shared))
+        ski_creation_wait(all);
+    return all->shared;
+}
+
 void *skua_object_here(skua_ref ref)
 {
     struct ski_objects    *objects = SKI_SELF()->objects;
-    struct ski_collection *all     = ski_collection_get(objects, __func__, ref.of.id);
+    struct ski_collection *all     = ski_collection_look(objects, __func__, ref.of.id);
     struct ski_object     *object;
 
     if (all->state == SKI_EXPECTED)
         return NULL;
     ski_check_index(__func__, all, &ref.index);
     if (all->kind == SKI_PROCESS_GROUP)
-        return ref.index.at.x[0] == skua_process() ? all->shared : NULL;
+        return ref.index.at.x[0] == skua_process() ? shared_member(all) : NULL;
     object = ski_here(all, &ref.index);
     return object && object->state == SKI_ALIVE ? object + 1 : NULL;
 }

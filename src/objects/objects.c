@@ -46,7 +46,7 @@ void ski_objects_end(struct ski_pe *self)
     ski_collections_end(objects);
     ski_lanes_end(objects);
     ski_errands_end(objects);
-    free(objects->gate);
+    ski_gate_free(objects->gate);
     ski_detect_end(objects->detect);
     ski_quiet_end(objects->quiet);
     ski_waves_end(objects->waves);

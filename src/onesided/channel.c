@@ -452,28 +452,16 @@ static void wrong_size(const struct ski_channel *channel, int source,
                        const struct ski_channel_head *head)
 {
     ski_misuse("channel %s from PE %d to PE %d: put %llu has %llu bytes, the channel %zu",
-               channel->name ? channel->name : "(no name)", source, channel->pe,
-               (unsigned long long)head->put, (unsigned long long)head->bytes, channel->bytes);
+               ski_channel_name(channel), source, channel->pe, (unsigned long long)head->put,
+               (unsigned long long)head->bytes, channel->bytes);
 }
 
-/* A message for a channel of ours. */
-static void on_one(skua_msg *msg)
+/* A put for a channel of ours. */
+static void on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
-    struct ski_pe                 *self    = ski_self;
-    const struct ski_channel_head *head    = skua_msg_data(msg);
-    struct ski_channel            *channel = ski_channel_find(self->pool.arena, head->key);
+    const struct ski_channel_head *head = skua_msg_data(msg);
     bool                           all;
 
-    if (!channel || channel->pe != self->pe) {
-        skua_msg_free(msg);
-        return;
-    }
-    if (head->kind == SKI_CHANNEL_POLLED) {
-        skua_msg_free(msg);
-        if (channel->polled && arrived(channel) != channel->reported)
-            report(channel);
-        return;
-    }
     if (ski_config.checked_channels)
         ski_check_arrival(channel, msg->source, head);
     if (!is_sound(msg, head, channel))
@@ -484,12 +472,47 @@ static void on_one(skua_msg *msg)
         has_arrived(self, channel);
 }
 
+/* A message about a channel of ours; @p channel is NULL if there is none such. */
+static void on_one(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
+{
+    const struct ski_channel_head *head = skua_msg_data(msg);
+
+    switch (head->kind) {
+    case SKI_CHANNEL_OPENED: ski_on_channel_opened(self, msg, head, channel); break;
+    case SKI_CHANNEL_POLLED:
+        if (channel && channel->polled && arrived(channel) != channel->reported) {
+            skua_msg_free(msg);
+            report(channel);
+            return;
+        }
+        break;
+    default:
+        if (channel) {
+            on_put(self, msg, channel);
+            return;
+        }
+        if (ski_job_index(self->job, msg->source) < 0) /* others have seen that it is gone */
+            ski_channel_none(self, msg->source, head);
+    }
+    skua_msg_free(msg);
+}
+
 void ski_on_channel(skua_msg *msg)
 {
-    if (((struct ski_channel_head *)skua_msg_data(msg))->kind == SKI_CHANNEL_MANY)
-        ski_on_channel_many(msg);
-    else
-        on_one(msg);
+    struct ski_pe                 *self = ski_self;
+    const struct ski_channel_head *head = skua_msg_data(msg);
+    struct ski_channel            *channel;
+
+    switch (head->kind) {
+    case SKI_CHANNEL_MANY: ski_on_channel_many(msg); return;
+    case SKI_CHANNEL_SENT: ski_channel_settle(self); break;
+    case SKI_CHANNEL_REFUSED: ski_on_channel_refused(msg, head); break;
+    default:
+        channel = ski_channel_find(self->pool.arena, head->key);
+        on_one(self, msg, channel && channel->pe == self->pe ? channel : NULL);
+        return;
+    }
+    skua_msg_free(msg);
 }
 
 /* As ski_request_take(): the data of a put go to their place, and what is left takes its turn. */
@@ -515,16 +538,24 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
 
 /* ---- ready ------------------------------------------------------------------------- */
 
+static void give_back(struct ski_channel *channel)
+{
+    struct ski_lent *lent = channel->lent;
+
+    if (SKI_UNLIKELY(ski_config.checked_channels))
+        ski_check_returned(channel);
+    channel->lent = NULL;
+    ski_lent_return(lent);
+}
+
 static inline void mark(struct ski_channel *channel)
 {
     if (SKI_UNLIKELY(channel->combines))
         ski_channel_clear(channel);
-    if (SKI_UNLIKELY(ski_config.checked_channels)) {
-        if (channel->lent)
-            ski_check_returned(channel);
+    if (channel->lent)
+        give_back(channel);
+    if (SKI_UNLIKELY(ski_config.checked_channels))
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
-    }
-    channel->lent = NULL;
 }
 
 /* Not from within the caller: it may be in the middle of something. */

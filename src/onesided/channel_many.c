@@ -123,9 +123,8 @@ static void hand_over(struct ski_pe *self, skua_channel to, const struct packet 
     skua_sender sender = {.bytes = packet->head.bytes, .puts = packet->head.put, .once = true};
 
     sender.layout = skua_layout_of(data, sender.bytes);
-    if (!ski_channel_find(self->pool.arena, to.key) ||
-        ski_sender_aim(self, "skua_channel_put", &sender, to) != SKUA_OK)
-        return; /* it was deleted, or that has been said */
+    if (ski_sender_aim(self, "skua_channel_put", &sender, to) != SKUA_OK)
+        return; /* it was deleted; that has been said */
     if (ski_config.checked_channels)
         ski_check_put(&sender, source);
     sender.put(&sender, data);
@@ -180,13 +179,14 @@ void ski_many_close(struct ski_pe *self, skua_sender *sender)
 /* Sorts the channels into those of this host, which are opened, and others; false: one cannot
  * be. */
 static bool divide(struct ski_pe *self, struct ski_many *many, const skua_channel *channels,
-                   size_t count, const skua_layout *from)
+                   size_t count, const skua_layout *from, size_t bytes)
 {
     for (size_t i = 0; i < count; i++) {
         bool known = channels[i].pe >= 0 && channels[i].pe < self->pes;
 
         if (known && ski_job_index(self->job, channels[i].pe) < 0) {
             many->far[many->fars++] = channels[i];
+            ski_channel_tell_opened(self, channels[i].pe, channels[i].key, bytes);
             continue;
         }
         many->near[many->nears] = skua_channel_open(channels[i], from);
@@ -212,7 +212,7 @@ skua_sender *skua_channel_open_many(const skua_channel *channels, size_t count,
     ski_path_make(&sender->path, NULL, &sender->layout);
     sender->many->near = ski_calloc(count + 1, sizeof *sender->many->near);
     sender->many->far  = ski_calloc(count + 1, sizeof *sender->many->far);
-    if (divide(self, sender->many, channels, count, from))
+    if (divide(self, sender->many, channels, count, from, sender->bytes))
         return sender;
     skua_channel_close(sender);
     return NULL;

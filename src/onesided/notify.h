@@ -35,6 +35,23 @@ void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
  *  job ends. */
 bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target);
 
+/* A notification that is expected on a PE: by those who wait for it, or by a function that runs
+ * when it has reached a value. */
+struct ski_expected {
+    struct ski_expected *next;
+    skua_notify         *notify;
+    void                *waiters;
+    uint64_t             target;
+    void (*fn)(struct ski_pe *self, struct ski_expected *expected); /* or NULL */
+};
+
+/** Let expected->fn run once, on @p self, when expected->notify is at least expected->target;
+ *  false: it is already, and nothing will run. */
+bool ski_notify_expect(struct ski_pe *self, struct ski_expected *expected);
+
+/** Forget that; false: nothing was expected. */
+bool ski_notify_forget(struct ski_pe *self, struct ski_expected *expected);
+
 void ski_on_notified(skua_msg *msg);
 void ski_on_round(skua_msg *msg);
 

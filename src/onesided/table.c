@@ -31,7 +31,9 @@ skua_status_t ski_regions_create(struct ski_job *new_job)
         most = PLACES_SPREAD;
     while (places < most && places < new_job->arena->bytes / 32768)
         places *= 2;
-    status = ski_span_alloc(new_job->arena, sizeof *made + (places + 1) * sizeof *made->table,
+    status = ski_span_alloc(new_job->arena,
+                            sizeof *made + (places + 1) * sizeof *made->table +
+                                places * sizeof *made->labels,
                             SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
@@ -40,7 +42,8 @@ skua_status_t ski_regions_create(struct ski_job *new_job)
         .places = places, .fresh = FIRST_PLACE, .table = (struct ski_region *)(made + 1)};
     if (ski_job_spread(new_job))
         made->fresh = made->common = places / 2;
-    made->table = (struct ski_region *)(((uintptr_t)made->table + 127) & ~(uintptr_t)127);
+    made->table  = (struct ski_region *)(((uintptr_t)made->table + 127) & ~(uintptr_t)127);
+    made->labels = (struct ski_region_label *)(made->table + places);
     ski_onesided_root(new_job)->regions = made;
     return SKUA_OK;
 }

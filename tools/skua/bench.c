@@ -33,7 +33,7 @@ static const char help[] =
     "             MPIs, OpenSHMEM and ARMCI-MPI, where installed\n"
     "  network    the same between two processes that share no memory, over TCP, with\n"
     "             each driver; beside ucx_perftest and both MPIs, where installed;\n"
-    "             and how long 64 processes take to start\n"
+    "             what SKUA_SECURITY costs; and how long 64 processes take to start\n"
     "  channels   data from a buffer to another's and back, beside a memcpy and a flag,\n"
     "             messages that are copied in and out, and both MPIs, two-sided and with\n"
     "             MPI_Put, where installed\n"

@@ -276,17 +276,21 @@ void network_run_mpi(const struct network *network, struct results *results, con
 }
 
 /* The mpi drivers bring their own launcher; the others need one that has PMIx. */
-void network_run_skua(const struct network *network, struct results *results, const char *driver)
+void network_run_skua(const struct network *network, struct results *results, const char *driver,
+                      enum ski_security security)
 {
     char path[PROGRAM_PATH], series[48];
 
     if (!program_find("bench-network", path))
         return;
-    snprintf(series, sizeof series, "skua-%s", driver);
+    snprintf(series, sizeof series, security == SKI_SECURITY_JOB ? "skua-%s" : "skua-%s-%s", driver,
+             ski_security_name(security));
     setenv("SKUA_DRIVER", driver, 1);
+    setenv("SKUA_SECURITY", ski_security_name(security), 1);
     run_under_mpi(network, results, strcmp(driver, "mpi-mpich") == 0 ? "mpich" : "openmpi",
                   (const char *const[]){path, series, NULL});
     unsetenv("SKUA_DRIVER");
+    unsetenv("SKUA_SECURITY");
 }
 
 int network_run_pair(const struct network *network, char *const server[], char *const client[],

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "boot/crash_report.h"
 #include "spawn.h"
 
@@ -47,6 +48,31 @@ int launch_reap(struct launch *launch)
     return i;
 }
 
+/* Returns whether a process that was killed probably exceeded the memory that its control group
+ * allows: the kernel has killed one of the group since the job began. */
+static bool launch_killed_for_memory(const struct launch *launch, const struct ended *ended)
+{
+    return WTERMSIG(ended->status) == SIGKILL &&
+           ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF) > launch->oom_kills;
+}
+
+static void launch_why_signal(const struct launch *launch, const struct ended *ended,
+                              const char *who, char why[WHY_BYTES])
+{
+    size_t most = ski_cgroup_memory_max(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
+
+    if (launch_killed_for_memory(launch, ended) && most < SIZE_MAX)
+        snprintf(
+            why, WHY_BYTES,
+            "%s was killed by the kernel for want of memory: its control group allows %zu MiB; "
+            "raise that limit, or use less memory outside of the arena (%zu MiB)",
+            who, most >> 20, launch->arena->bytes >> 20);
+    else
+        snprintf(why, WHY_BYTES, "%s died of signal %d (%s)%s", who, WTERMSIG(ended->status),
+                 strsignal(WTERMSIG(ended->status)),
+                 launch_killed_for_memory(launch, ended) ? ": the kernel has no memory left" : "");
+}
+
 void launch_why(const struct launch *launch, int index, char why[WHY_BYTES])
 {
     const struct ended *ended = &launch->child[index].ended;
@@ -56,8 +82,7 @@ void launch_why(const struct launch *launch, int index, char why[WHY_BYTES])
         return;
     ski_process_text(launch->job, ended->process, -1, who, sizeof who);
     if (WIFSIGNALED(ended->status))
-        snprintf(why, WHY_BYTES, "%s died of signal %d (%s)", who, WTERMSIG(ended->status),
-                 strsignal(WTERMSIG(ended->status)));
+        launch_why_signal(launch, ended, who, why);
     else
         snprintf(why, WHY_BYTES, "%s exited with code %d %s", who, WEXITSTATUS(ended->status),
                  ended->state == SKI_PROCESS_STARTED ? "without joining the job"

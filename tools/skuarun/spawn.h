@@ -34,6 +34,7 @@ struct launch {
     int               arena_fd;
     struct child     *child; /* one a process here */
     int               alive;
+    uint64_t          oom_kills;  /* of our control groups before the job began */
     bool              terminal;   /* our output goes to one          */
     struct feed       stdin_feed; /* of process 0, where it is here  */
 };
