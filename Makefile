@@ -5,10 +5,9 @@
 # make bench   set up, build, and measure; FORMAT=table|json|csv
 #              BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
 #                    pingpong|stencil3d|matmul3d|pairs|zerocopy
+# make soak    trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/
-# make soak    try for long what the tests try for a moment:
-#              fuzzed interface files, INPUTS=10000000; jobs in trouble, SECONDS=600; SEED=n
 # make format  lay the code out (clang-format)
 #
 # CMake does the work (CMakePresets.json); this is the short way in.
@@ -21,11 +20,12 @@ BENCH  ?= messages
 FORMAT ?= table
 SECONDS ?= 600
 SEED   ?= $(shell date +%s)
+INPUTS ?= 10000000
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan format \
-        soak soak-skuac soak-jobs
+.PHONY: all build run test bench soak soak-jobs soak-skuac setup install clean check-clang \
+        check-asan check-tsan format
 
 all: build
 
@@ -68,17 +68,17 @@ check-clang:
 	else echo "clang is not installed: its warnings were not looked at"; fi
 
 # Each part says what it tried; the first that fails ends it.
-soak: soak-skuac soak-jobs
-
-# Inputs that a fuzzer makes, through all of the translator.
-soak-skuac: setup
-	@scripts/setup.sh soak
-	@scripts/soak-skuac.sh
+soak: soak-jobs soak-skuac
 
 # Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
 soak-jobs: build
 	@scripts/setup.sh test
 	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) tcp ucx ofi
+
+# Inputs that a fuzzer makes, through all of the translator.
+soak-skuac: setup
+	@scripts/setup.sh soak
+	@INPUTS=$(INPUTS) SEED=$(SEED) scripts/soak-skuac.sh
 
 # The style of the code, applied.
 format:

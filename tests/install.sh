@@ -106,6 +106,7 @@ for page in "$doc"/*.md "$doc"/docs/*/*.md; do
 done >"$work/dead"
 out=$(cat "$work/dead")
 ok "no link of the installed pages is dead" test -z "$out"
+
 # The example of the guide in C++.
 if command -v c++ >/dev/null; then
   mkdir "$work/words"

@@ -90,8 +90,9 @@ static bool source_line(const char *module, uint64_t offset, char *text, size_t 
     return true;
 }
 
-void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
-                    size_t size)
+/* A frame, and those of the functions it was inlined into, if they are known. */
+static void frames_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
+                        size_t size)
 {
     const char *base = strrchr(frame->module, '/');
 
@@ -104,6 +105,13 @@ void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, c
     else
         snprintf(text, size, "%s+%#llx", base ? base + 1 : frame->module,
                  (unsigned long long)frame->offset);
+}
+
+void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
+                    size_t size)
+{
+    frames_text(frame, innermost, lines, text, size);
+    text[strcspn(text, "\n")] = '\0';
 }
 
 void ski_process_text(const struct ski_job *job, int process, int pe, char *text, size_t size)
@@ -133,7 +141,7 @@ bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE])
         n = snprintf(text, SKI_CRASH_LINE, "%s died of signal %d (%s)%.*s", who, crash->signal,
                      strsignal(crash->signal), SKI_CRASH_TEXT, crash->text);
     for (int i = 0; i < crash->frames && i < SKI_CRASH_FRAMES && n < SKI_CRASH_LINE; i++) {
-        ski_frame_text(&crash->frame[i], i == 0 && !gave_up, true, where, sizeof where);
+        frames_text(&crash->frame[i], i == 0 && !gave_up, true, where, sizeof where);
         n += snprintf(text + n, SKI_CRASH_LINE - (size_t)n, i == 0 ? ", in %s" : CALLED_FROM "%s",
                       where);
     }

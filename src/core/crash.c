@@ -113,7 +113,6 @@ void ski_crash_place(uint64_t address, bool line, char *text, size_t size)
         at += program.base;
     note_frame(&frame, (void *)at);
     ski_frame_text(&frame, false, line, text, size);
-    text[strcspn(text, "\n")] = '\0'; /* without what that is inlined into */
 }
 
 /* ---- records ------------------------------------------------------------------------ */
