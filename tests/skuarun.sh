@@ -54,7 +54,7 @@ run env PLACE_TAKEN="$work/taken" "$skuarun" -n 3 -s arena_address=0x30000000000
 ok "a process that has something else there" has "$code $err" '^1 .*cannot map the arena at 0x300000000000'
 ok "ends the job" none_left
 run "$skuarun" -n 2 --pin=9-1 "$program" exit-42
-ok "a bad list of CPUs" has "$code $err" '^1 .*SKUA_PIN=9-1: expected'
+ok "a bad list of CPUs" has "$code $err" '^2 .*SKUA_PIN=9-1: expected'
 
 # ---- exit codes
 for mode in "-n 1" "-n 3" "-n 3 -t 3" "-n 4 -t 2"; do

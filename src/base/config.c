@@ -141,8 +141,8 @@ static bool parse_driver(const char *text, void *field)
                                         "mpi",  "mpi-openmpi", "mpi-mpich", NULL};
     int                      which;
 
-    *(const char **)field = text;
-    return parse_word(text, words, &which);
+    *(const char **)field = *text ? text : "auto"; /* scripts unset it by making it empty */
+    return *text == '\0' || parse_word(text, words, &which);
 }
 
 static bool parse_ports(const char *text, void *field)
