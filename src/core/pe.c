@@ -50,6 +50,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     self->host     = host;
     self->process  = boot->process;
     self->data     = ski_data_of_pe();
+    ski_collectives_init(self);
     ski_pool_init(&self->pool, &host->heaps[index]);
     ski_scheduler_init(self);
     ski_far_begin(self);

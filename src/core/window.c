@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* window.c - flow control of collectives (see collective.h). */
+#include <assert.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/builtin.h"
+#include "core/handler.h"
+#include "core/pe.h"
+#include "core/wait.h"
+
+#define PART_OF_ARENA 8 /* all windows of a host together take at most this part of it */
+
+void ski_collectives_init(struct ski_pe *self)
+{
+    struct ski_collectives *c     = &self->collectives;
+    uint64_t                share = self->job->arena->bytes / PART_OF_ARENA;
+
+    share /= (uint64_t)self->job->pes_here;
+    c->window       = ski_config.collective_window < share ? ski_config.collective_window : share;
+    c->deferred_end = &c->deferred;
+    for (int i = 0; i < SKI_CREDITORS; i++)
+        c->creditor[i].pe = -1;
+}
+
+void ski_collectives_destroy(struct ski_collectives *c)
+{
+    while (c->deferred) {
+        struct ski_deferred *gone = c->deferred;
+
+        c->deferred = gone->next;
+        gone->drop(gone);
+        free(gone);
+    }
+    ski_reductions_destroy(c);
+}
+
+/* ---- waiting and deferring -------------------------------------------------- */
+
+bool ski_window_waits(const struct ski_pe *self)
+{
+    return self->thread || self->loops == 0;
+}
+
+bool ski_window_wait(struct ski_pe *self)
+{
+    struct ski_collectives *c = &self->collectives;
+
+    c->tickets++;
+    if (!ski_wait_on(self, &c->waiters))
+        return false;
+    assert(c->woken && c->in_flight < c->window);
+    c->woken = false;
+    c->turn++;
+    return true;
+}
+
+void ski_window_defer(struct ski_pe *self, struct ski_deferred *call)
+{
+    struct ski_collectives *c = &self->collectives;
+
+    call->ticket     = c->tickets++;
+    call->next       = NULL;
+    *c->deferred_end = call;
+    c->deferred_end  = &call->next;
+}
+
+static void window_begin_deferred(struct ski_pe *self)
+{
+    struct ski_collectives *c    = &self->collectives;
+    struct ski_deferred    *call = c->deferred;
+
+    c->deferred = call->next;
+    if (!c->deferred)
+        c->deferred_end = &c->deferred;
+    c->turn++;
+    call->begin(self, call);
+    free(call);
+}
+
+/* Waiters were appended in the order of their tickets, and the first has the least. */
+static SKI_COLD void window_begin_next(struct ski_pe *self)
+{
+    struct ski_collectives *c = &self->collectives;
+
+    c->draining = true; /* a call may be over as soon as it begins, and come here again */
+    while (c->deferred && c->deferred->ticket == c->turn && c->in_flight < c->window)
+        window_begin_deferred(self);
+    c->draining = false;
+    if (c->tickets != c->turn && c->in_flight < c->window)
+        c->woken = ski_wake_one(self, &c->waiters);
+}
+
+void ski_window_open(struct ski_pe *self)
+{
+    struct ski_collectives *c = &self->collectives;
+
+    if (SKI_UNLIKELY(c->tickets != c->turn) && !c->draining && !c->woken)
+        window_begin_next(self);
+}
+
+void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source)
+{
+    if (cost > self->collectives.in_flight)
+        ski_fatal("PE %d sent a %s that makes no sense", source, what);
+    self->collectives.in_flight -= cost;
+}
+
+/* ---- credits ----------------------------------------------------------------- */
+
+static void window_send_credit(struct ski_creditor *creditor)
+{
+    uint64_t bytes = creditor->bytes;
+
+    creditor->bytes = 0;
+    if (bytes)
+        skua_send_copy(creditor->pe, (skua_handler){SKI_HANDLER_CREDIT}, &bytes, sizeof bytes);
+}
+
+void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
+{
+    struct ski_creditor *creditor = &self->collectives.creditor[(unsigned)pe % SKI_CREDITORS];
+
+    if (creditor->pe != pe) {
+        window_send_credit(creditor);
+        creditor->pe = pe;
+    }
+    creditor->bytes += cost;
+    if (now)
+        window_send_credit(creditor);
+}
+
+void ski_on_credit(skua_msg *msg)
+{
+    uint64_t bytes;
+
+    memcpy(&bytes, skua_msg_data(msg), sizeof bytes);
+    ski_window_release(ski_self, bytes, "credit", msg->source);
+    skua_msg_free(msg);
+    ski_window_open(ski_self);
+}
