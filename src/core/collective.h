@@ -120,6 +120,11 @@ void ski_window_open(struct ski_pe *self);
 /** A contribution of @p pe was combined here; @p now: it asked to be told at once. */
 void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 
+/* ---- broadcasts (broadcast.c) ------------------------------------------------ */
+
+/** skua_broadcast() of the runtime's own, which is not counted and never waits. */
+void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
+
 /* ---- operators (op.c) ------------------------------------------------------ */
 
 /** The function of an operator, or NULL if @p op is none for @p type. */

@@ -154,7 +154,7 @@ skua_msg *ski_reduction_msg(size_t bytes)
 /* An exchange: every PE is the target of the reduction. */
 static bool reduction_exchanges(const struct ski_reduction *r)
 {
-    return r->head.all && r->head.way != SKI_WAY_SEGMENT;
+    return r->head.way >= SKI_WAY_EXPOSE || (r->head.way == SKI_WAY_WHOLE && r->head.all);
 }
 
 /* Combines what came in this round into the partial result, the lower PEs first.  The result
@@ -455,7 +455,7 @@ static void reduction_begin(struct ski_pe *self, const struct ski_reduction_call
 }
 
 /* A call of a handler, which waits for room with a copy of its data. */
-struct deferred {
+struct reduction_deferred {
     struct ski_deferred       base;
     struct ski_reduction_call call;
     _Alignas(16) char data[];
@@ -463,7 +463,7 @@ struct deferred {
 
 static void reduction_begin_deferred(struct ski_pe *self, struct ski_deferred *base)
 {
-    reduction_begin(self, &((struct deferred *)base)->call);
+    reduction_begin(self, &((struct reduction_deferred *)base)->call);
 }
 
 static void reduction_drop_deferred(struct ski_deferred *base)
@@ -473,7 +473,7 @@ static void reduction_drop_deferred(struct ski_deferred *base)
 
 static void reduction_defer(struct ski_pe *self, const struct ski_reduction_call *call)
 {
-    struct deferred *deferred = ski_malloc(sizeof *deferred + call->bytes);
+    struct reduction_deferred *deferred = ski_malloc(sizeof *deferred + call->bytes);
 
     deferred->base =
         (struct ski_deferred){.begin = reduction_begin_deferred, .drop = reduction_drop_deferred};

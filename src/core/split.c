@@ -15,10 +15,10 @@
 #include "core/pe.h"
 #include "core/reduction.h"
 
-#define SLICES_FROM   16384 /* bytes: smaller calls go whole, inside a host ... */
-#define SEGMENTS_FROM 65536 /* ... and between hosts, where it is also the size of a segment */
-#define BLOCK         8192  /* of a slice, of each PE: several of them stay in the cache */
-#define LINE          64    /* slices end at multiples of it, and of all types */
+#define SLICES_FROM   16384  /* bytes: smaller calls go whole, inside a host ... */
+#define SEGMENTS_FROM 131072 /* ... and between hosts */
+#define BLOCK         8192   /* of a slice, of each PE: several of them stay in the cache */
+#define LINE          64     /* slices end at multiples of it, and of all types */
 
 /* A large call in flight. */
 struct ski_split {
@@ -37,10 +37,10 @@ static size_t split_from(const struct ski_pe *self)
     return ski_config.reduce_split ? ski_config.reduce_split : usual;
 }
 
-/* A multiple of all types. */
+/* Bytes of a segment: there are two at least, and each is a multiple of all types. */
 static size_t split_segment(const struct ski_pe *self)
 {
-    return (split_from(self) + LINE - 1) / LINE * LINE;
+    return (split_from(self) / 2 + LINE - 1) / LINE * LINE;
 }
 
 int ski_split_way(const struct ski_pe *self, const struct ski_reduction_head *head, size_t bytes)

@@ -353,7 +353,7 @@ static skua_collection create(const char *call, skua_class of, enum ski_kind kin
         memcpy(made + 1, data, bytes);
     all.id = made->id;
     establish(expect(self->objects, made->id), made); /* ours may be sent to at once */
-    skua_broadcast((skua_handler){SKI_HANDLER_CREATE}, msg, skua_done_nothing());
+    ski_broadcast(self, SKI_HANDLER_CREATE, msg);
     return all;
 }
 
