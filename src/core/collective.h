@@ -58,6 +58,7 @@ struct ski_collectives {
     uint64_t               calls;  /* reductions and barriers this PE has called    */
     struct ski_reduction **slot;   /* those in flight: n is in slot n modulo slots  */
     size_t                 slots;  /* a power of two, or 0                          */
+    int                    levels; /* rounds of a reduction (blocks.h)              */
     struct ski_reduction  *spare;  /* records to be used again                      */
     struct ski_split      *splits; /* large calls in flight                         */
 
@@ -139,6 +140,12 @@ bool ski_op_splits(skua_op op);
 
 const char *ski_op_name(skua_op op);
 const char *ski_type_name(skua_type type);
-size_t      ski_type_size(skua_type type);
+
+/** Bytes of an element; 0: there is no such type. */
+static inline size_t ski_type_size(skua_type type)
+{
+    static const uint8_t sizes[] = {4, 8, 8, 4, 8, 8, 16, 1};
+    return (unsigned)type <= SKUA_BYTE ? sizes[type] : 0;
+}
 
 #endif

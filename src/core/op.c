@@ -167,9 +167,3 @@ const char *ski_type_name(skua_type type)
                                         "double", "complex float", "complex double", "byte"};
     return (unsigned)type <= SKUA_BYTE ? names[type] : "unknown type";
 }
-
-size_t ski_type_size(skua_type type)
-{
-    static const size_t sizes[] = {4, 8, 8, 4, 8, 8, 16, 1};
-    return (unsigned)type <= SKUA_BYTE ? sizes[type] : 0;
-}

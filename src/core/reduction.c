@@ -86,7 +86,7 @@ static void reduction_forget(struct ski_collectives *c, struct ski_reduction *r)
 /* What a record of this job takes, with what may come in every round. */
 static size_t reduction_size(const struct ski_pe *self)
 {
-    return sizeof(struct ski_reduction) + (size_t)ski_block_levels(self->pes) * sizeof(skua_msg *);
+    return sizeof(struct ski_reduction) + (size_t)self->collectives.levels * sizeof(skua_msg *);
 }
 
 static struct ski_reduction *reduction_new(struct ski_pe *self)
@@ -157,30 +157,35 @@ static bool reduction_exchanges(const struct ski_reduction *r)
     return r->head.way >= SKI_WAY_EXPOSE || (r->head.way == SKI_WAY_WHOLE && r->head.all);
 }
 
+static void reduction_apply(const struct ski_reduction *r, char *into, const char *from)
+{
+    bool      addresses = r->head.way == SKI_WAY_EXPOSE;
+    skua_type type      = addresses ? SKUA_UINT64 : (skua_type)r->head.type;
+    skua_op   op        = addresses ? SKUA_BIT_OR : (skua_op){r->head.op};
+
+    if (r->bytes)
+        ski_op_function(op, type)(into, from, r->bytes / ski_type_size(type), type);
+}
+
 /* Combines what came in this round into the partial result, the lower PEs first.  The result
  * lies where the lower one did: in what came, perhaps, which then takes the other's place. */
 static void reduction_combine(struct ski_reduction *r, bool lower)
 {
-    bool       addresses = r->head.way == SKI_WAY_EXPOSE;
-    skua_type  type      = addresses ? SKUA_UINT64 : (skua_type)r->head.type;
-    skua_op    op        = addresses ? SKUA_BIT_OR : (skua_op){r->head.op};
-    size_t     count     = r->bytes / ski_type_size(type);
-    skua_msg  *in        = r->in[r->round];
-    char      *theirs    = ski_reduction_elements(in);
-    skua_op_fn fn        = ski_op_function(op, type);
+    skua_msg *in     = r->in[r->round];
+    char     *theirs = ski_reduction_elements(in);
 
     r->in[r->round] = NULL;
-    if (count && lower)
-        fn(r->mine, theirs, count, type);
-    else if (count)
-        fn(theirs, r->mine, count, type);
-    if (!lower && r->msg) {
+    if (lower) {
+        reduction_apply(r, r->mine, theirs);
+    } else if (r->msg) {
         skua_msg *out = r->msg;
 
+        reduction_apply(r, theirs, r->mine);
         r->msg  = in;
         r->mine = theirs;
         in      = out;
-    } else if (!lower) {
+    } else {
+        reduction_apply(r, theirs, r->mine);
         memcpy(r->mine, theirs, r->bytes);
     }
     skua_msg_free(in);
@@ -328,7 +333,7 @@ static void reduction_away(struct ski_pe *self, struct ski_reduction *r)
 /* Goes on as far as what is here allows. */
 static void reduction_advance(struct ski_pe *self, struct ski_reduction *r)
 {
-    uint32_t  levels = (uint32_t)ski_block_levels(self->pes);
+    uint32_t  levels = (uint32_t)self->collectives.levels;
     enum step step   = GOES_ON;
 
     if (!r->mine)
@@ -358,17 +363,29 @@ static bool reduction_fits(const struct ski_pe *self, const struct ski_reduction
 }
 
 /* Whether the head of a message that came is one that could have been sent. */
-static size_t reduction_check(const struct ski_pe *self, skua_msg *msg)
+static bool reduction_possible(const struct ski_pe *self, const struct ski_reduction_head *head,
+                               size_t bytes)
+{
+    uint64_t ahead = head->number - self->collectives.next;
+
+    return (uint32_t)head->root < (uint32_t)self->pes && head->way < SKI_WAYS &&
+           ski_op_function((skua_op){head->op}, head->type) && reduction_fits(self, head, bytes) &&
+           (ahead <= FAR_AHEAD || -ahead <= FAR_AHEAD);
+}
+
+/* The record of the reduction that @p msg is for.  What agrees with a record that is there needs
+ * no other look. */
+static struct ski_reduction *reduction_of(struct ski_pe *self, skua_msg *msg)
 {
     const struct ski_reduction_head *head  = ski_reduction_head_of(msg);
-    uint64_t                         ahead = head->number - self->collectives.next;
     size_t                           bytes = msg->bytes - sizeof *head;
+    struct ski_reduction            *r     = reduction_find(&self->collectives, head->number);
 
-    if ((uint32_t)head->root >= (uint32_t)self->pes || head->round >= ski_block_levels(self->pes) ||
-        head->way >= SKI_WAYS || !ski_op_function((skua_op){head->op}, head->type) ||
-        !reduction_fits(self, head, bytes) || (ahead > FAR_AHEAD && -ahead > FAR_AHEAD))
+    if (SKI_LIKELY(r && reduction_agrees(r, head, bytes)))
+        return r;
+    if (!reduction_possible(self, head, bytes))
         ski_fatal("PE %d sent a part of a reduction that makes no sense", msg->source);
-    return bytes;
+    return reduction_record(self, head, bytes, msg->source);
 }
 
 /* Whether the partial result of a round is one that this PE waits for from @p source. */
@@ -384,28 +401,25 @@ static bool reduction_expects(const struct ski_pe *self, const struct ski_reduct
 
 void ski_on_reduce(skua_msg *msg)
 {
-    struct ski_pe                   *self  = ski_self;
-    size_t                           bytes = reduction_check(self, msg);
-    const struct ski_reduction_head *head  = ski_reduction_head_of(msg);
-    struct ski_reduction            *r     = reduction_record(self, head, bytes, msg->source);
+    struct ski_pe        *self  = ski_self;
+    struct ski_reduction *r     = reduction_of(self, msg);
+    int                   level = ski_reduction_head_of(msg)->round;
 
-    if (!reduction_expects(self, r, head->round, msg->source))
+    if (level >= self->collectives.levels || !reduction_expects(self, r, level, msg->source))
         ski_fatal("reduction %llu: PE %d sent a part that was not waited for",
-                  (unsigned long long)head->number, msg->source);
-    r->in[head->round] = msg;
+                  (unsigned long long)r->head.number, msg->source);
+    r->in[level] = msg;
     reduction_advance(self, r);
 }
 
 void ski_on_result(skua_msg *msg)
 {
-    struct ski_pe                   *self  = ski_self;
-    size_t                           bytes = reduction_check(self, msg);
-    const struct ski_reduction_head *head  = ski_reduction_head_of(msg);
-    struct ski_reduction            *r     = reduction_find(&self->collectives, head->number);
+    struct ski_pe        *self = ski_self;
+    struct ski_reduction *r    = reduction_of(self, msg);
 
-    if (!r || !r->sent || head->way != SKI_WAY_SEGMENT || !reduction_agrees(r, head, bytes))
-        ski_fatal("PE %d sent a result of reduction %llu, which is not in flight", msg->source,
-                  (unsigned long long)head->number);
+    if (!r->sent || r->head.way != SKI_WAY_SEGMENT)
+        ski_fatal("PE %d sent a result of reduction %llu, which is not waited for", msg->source,
+                  (unsigned long long)r->head.number);
     r->msg  = msg;
     r->mine = ski_reduction_elements(msg);
     reduction_finish(self, r);

@@ -5,6 +5,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/blocks.h"
 #include "core/builtin.h"
 #include "core/handler.h"
 #include "core/pe.h"
@@ -20,6 +21,7 @@ void ski_collectives_init(struct ski_pe *self)
     share /= (uint64_t)self->job->pes_here;
     c->window       = ski_config.collective_window < share ? ski_config.collective_window : share;
     c->deferred_end = &c->deferred;
+    c->levels       = ski_block_levels(self->pes);
     for (int i = 0; i < SKI_CREDITORS; i++)
         c->creditor[i].pe = -1;
 }
