@@ -16,13 +16,14 @@
  *      allreduce, barrier      when its result is here
  *      reduce, at the root     when its result is here
  *      reduce, elsewhere       when the next PE towards the root has combined it and said so: a
- *                              *credit*.  Contributions ask for credits once half the window is
- *                              used; without that, credits wait to be sent together
+ *                              *credit*.  Credits are gathered up to an eighth of a window,
+ *                              unless a contribution asks: once a quarter of the window is used
  *      broadcast               when all handlers have returned, which is asked for once in an
  *                              eighth of a window; it tells of those before it as well
  *
- * So at most a window and one call more per PE is in flight.  No wait is for ever: less than half
- * of a full window did not ask for credits, and the rest is answered as soon as it is combined.
+ * So at most a window and one call more per PE is in flight.  Calls that wait begin when half of
+ * the window is free.  That comes: less than a quarter did not ask for credits, less than an eighth
+ * are broadcasts whose end was not asked for, and the rest is answered as soon as it is over.
  * Calls begin in the order in which they were made, by tickets: of the reductions that are not
  * over, the one with the least number has begun wherever it was called, and so will be over.
  */
@@ -87,6 +88,19 @@ void ski_reductions_destroy(struct ski_collectives *collectives);
 static inline bool ski_window_full(const struct ski_collectives *c)
 {
     return c->in_flight >= c->window || c->tickets != c->turn;
+}
+
+/** Whether calls that found the window full may begin: when half of it is free, so that what
+ *  waits does not wake for each call. */
+static inline bool ski_window_room(const struct ski_collectives *c)
+{
+    return c->in_flight <= c->window / 2;
+}
+
+/** Whether a contribution asks for its credit at once. */
+static inline bool ski_window_asks(const struct ski_collectives *c)
+{
+    return c->in_flight >= c->window / 4;
 }
 
 /** Wait until a call may begin; false: the job ends.  To be called where ski_window_waits().

@@ -261,7 +261,7 @@ static enum step reduction_climb(struct ski_pe *self, struct ski_reduction *r, i
     int                     parent = reduction_parent(self, self->pe, level, r->head.root);
 
     if (parent != self->pe) {
-        reduction_send(r, parent, SKI_HANDLER_REDUCE, c->in_flight >= c->window / 2, true);
+        reduction_send(r, parent, SKI_HANDLER_REDUCE, ski_window_asks(c), true);
         return IS_AWAY;
     }
     if (!r->in[level])

@@ -52,7 +52,7 @@ bool ski_window_wait(struct ski_pe *self)
     c->tickets++;
     if (!ski_wait_on(self, &c->waiters))
         return false;
-    assert(c->woken && c->in_flight < c->window);
+    assert(c->woken && ski_window_room(c));
     c->woken = false;
     c->turn++;
     return true;
@@ -87,10 +87,10 @@ static SKI_COLD void window_begin_next(struct ski_pe *self)
     struct ski_collectives *c = &self->collectives;
 
     c->draining = true; /* a call may be over as soon as it begins, and come here again */
-    while (c->deferred && c->deferred->ticket == c->turn && c->in_flight < c->window)
+    while (c->deferred && c->deferred->ticket == c->turn && ski_window_room(c))
         window_begin_deferred(self);
     c->draining = false;
-    if (c->tickets != c->turn && c->in_flight < c->window)
+    if (c->tickets != c->turn && ski_window_room(c))
         c->woken = ski_wake_one(self, &c->waiters);
 }
 
@@ -129,7 +129,7 @@ void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
         creditor->pe = pe;
     }
     creditor->bytes += cost;
-    if (now)
+    if (now || creditor->bytes >= self->collectives.window / 8)
         window_send_credit(creditor);
 }
 
