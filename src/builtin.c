@@ -33,6 +33,7 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_REDUCE]         = {"skua.reduce", ski_on_reduce, SKI_REDUCE_LEAST},
     [SKI_HANDLER_RESULT]         = {"skua.result", ski_on_result, SKI_REDUCE_LEAST},
     [SKI_HANDLER_CREDIT]         = {"skua.credit", ski_on_credit, SKI_CREDIT_LEAST},
+    [SKI_HANDLER_BLOCKS]         = {"skua.blocks", ski_on_blocks, SKI_NEVER_FAR},
     [SKI_HANDLER_NOTIFIED]       = {"skua.notified", ski_on_notified, SKI_NEVER_FAR},
     [SKI_HANDLER_REQUEST]        = {"skua.request", ski_on_request, 0},
     [SKI_HANDLER_PLACED]         = {"skua.placed", ski_on_placed, SKI_NEVER_FAR},
@@ -88,7 +89,7 @@ const bool ski_builtin_runs_program[SKI_HANDLERS] = {
     [SKI_HANDLER_BROADCAST] = true,     [SKI_HANDLER_BROADCAST_HERE] = true,
     [SKI_HANDLER_REDUCE] = true, /* operators */
     [SKI_HANDLER_RESULT] = true,        [SKI_HANDLER_CREDIT] = true,
-    [SKI_HANDLER_CREATE]    = true, /* constructors */
+    [SKI_HANDLER_BLOCKS] = true,        [SKI_HANDLER_CREATE] = true, /* constructors */
     [SKI_HANDLER_SEED_GROW] = true,     [SKI_HANDLER_INSERT] = true,
     [SKI_HANDLER_DELETE] = true,        [SKI_HANDLER_MIGRATE] = true,
     [SKI_HANDLER_EVERYONE_LATE] = true, [SKI_HANDLER_EVERYONE] = true,

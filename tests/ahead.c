@@ -9,17 +9,19 @@
  * call is over in the end.  All of it is more than the arena holds.  At the end the job exits while
  * reductions are in flight.
  *
- * usage: test_ahead WINDOW     bytes, the setting collective_window
+ * usage: test_ahead [WINDOW [TIMES]]     bytes, the setting collective_window; calls
  */
 #include <skua/skua.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "tap.h"
 
-enum { TIMES = 64, COUNT = 32 << 10 }; /* reductions, of so many doubles */
+enum { COUNT = 32 << 10 }; /* doubles of a reduction */
 
 static skua_handler ping_handler, heard_handler, burst_handler, done_handler;
 static size_t       window;
+static int          times;
 static double       data[COUNT];
 static int          finished; /* on PE 0 */
 static skua_pe_data mine_key;
@@ -95,7 +97,7 @@ static void reduce_to_first(int i)
 static void run_ahead(void *arg)
 {
     (void)arg;
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < times; i++) {
         reduce_to_first(i);
         mine()->called++;
     }
@@ -127,13 +129,33 @@ static void test_thread(void)
         skua_thread_join(thread);
     else
         run_ahead(NULL);
-    CHECK(mine()->called == TIMES);
+    CHECK(mine()->called == times);
 }
 
 static void test_start(void)
 {
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < times; i++)
         reduce_to_first(i);
+    sync_all();
+}
+
+/* Inside a host a PE has done its part when its call returns: the root has the result while the
+ * last PE looks at its memory and at nothing else. */
+static void test_alone(void)
+{
+    skua_region      flags;
+    _Atomic int64_t *flag;
+    int64_t          one = 1;
+
+    CHECK(skua_region_create(sizeof *flag, &flags) == SKUA_OK);
+    flag = skua_local(skua_at(flags, skua_pe(), 0));
+    atomic_store(flag, 0);
+    sync_all();
+    reduce_to_first(0);
+    if (skua_pe() == 0)
+        skua_put(skua_at(flags, last(), 0), &one, sizeof one);
+    while (skua_pe() == last() && atomic_load(flag) == 0)
+        ;
     sync_all();
 }
 
@@ -150,7 +172,7 @@ static void on_burst(skua_msg *msg)
     skua_completion done = skua_done_call(got_result, &mine()->results);
 
     skua_msg_free(msg);
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < times; i++)
         skua_reduce(i % skua_pes(), SKUA_SUM, SKUA_DOUBLE, data, COUNT, done);
     count(&mine()->bursts);
 }
@@ -162,7 +184,7 @@ static void test_handler(void)
 
     skua_send_copy(skua_pe(), burst_handler, NULL, 0);
     CHECK(skua_counter_wait(&mine()->bursts, 1));
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < times; i++)
         results += i % skua_pes() == skua_pe();
     CHECK(skua_counter_wait(&mine()->results, results));
     sync_all();
@@ -184,7 +206,7 @@ static void test_broadcast(void)
 {
     skua_counter over = SKUA_COUNTER_INIT;
 
-    for (int i = 0; skua_pe() == last() && i < TIMES; i++) {
+    for (int i = 0; skua_pe() == last() && i < times; i++) {
         skua_msg *msg = skua_msg_alloc(sizeof data);
 
         memcpy(skua_msg_data(msg), data, sizeof data);
@@ -194,8 +216,8 @@ static void test_broadcast(void)
                        i % 5 == 0 ? skua_done_count(&over) : skua_done_nothing());
     }
     if (skua_pe() == last())
-        CHECK(skua_counter_wait(&over, (TIMES + 4) / 5));
-    CHECK(skua_counter_wait(&mine()->heard, TIMES));
+        CHECK(skua_counter_wait(&over, (times + 4) / 5));
+    CHECK(skua_counter_wait(&mine()->heard, times));
 }
 
 /* ---- the end ------------------------------------------------------------------------- */
@@ -212,16 +234,19 @@ static void start(int argc, char **argv)
     (void)argc, (void)argv;
     test_thread();
     test_start();
+    if (tap_all_near())
+        test_alone();
     test_handler();
     test_broadcast();
     skua_send_copy(0, done_handler, NULL, 0);
-    for (int i = 0; skua_pe() != last() && i < TIMES; i++) /* one PE never calls */
+    for (int i = 0; skua_pe() != last() && i < times; i++) /* one PE never calls */
         skua_allreduce(SKUA_SUM, SKUA_DOUBLE, data, COUNT, skua_done_nothing());
 }
 
 int main(int argc, char **argv)
 {
     window = argc > 1 ? strtoul(argv[1], NULL, 0) : 1 << 20;
+    times  = argc > 2 ? atoi(argv[2]) : 64;
     for (int i = 0; i < COUNT; i++)
         data[i] = i;
     ping_handler  = skua_register("ping", on_ping);

@@ -154,7 +154,7 @@ skua_msg *ski_reduction_msg(size_t bytes)
 /* An exchange: every PE is the target of the reduction. */
 static bool reduction_exchanges(const struct ski_reduction *r)
 {
-    return r->head.way >= SKI_WAY_EXPOSE || (r->head.way == SKI_WAY_WHOLE && r->head.all);
+    return r->head.all && r->head.way != SKI_WAY_SEGMENT;
 }
 
 static void reduction_apply(const struct ski_reduction *r, char *into, const char *from)
@@ -266,7 +266,7 @@ static enum step reduction_climb(struct ski_pe *self, struct ski_reduction *r, i
     }
     if (!r->in[level])
         return WAITS;
-    if (!r->head.all)
+    if (!r->head.all && r->head.way != SKI_WAY_EXPOSE)
         ski_window_credit(self, r->in[level]->source, ski_call_cost(r->bytes),
                           ski_reduction_head_of(r->in[level])->ask);
     reduction_combine(r, self->pe < ski_block_sibling(self->pe, level));
@@ -326,7 +326,7 @@ static void reduction_away(struct ski_pe *self, struct ski_reduction *r)
     if (head.all)
         return; /* the result comes */
     reduction_forget(&self->collectives, r);
-    if (head.way == SKI_WAY_SEGMENT)
+    if (head.way != SKI_WAY_WHOLE)
         ski_split_done(self, split, &head, NULL);
 }
 

@@ -12,11 +12,13 @@
  *                     of its own, so that they follow each other along the tree; if all
  *                     PEs get the result, segments have different roots, and results go
  *                     down the tree again.
- *   SKI_WAY_EXPOSE    Large, inside one host.  The PEs exchange the addresses of their
- *                     contributions, which lie in the arena; each combines its slice of all of
- *                     them, in place, and writes the result into the memory of the root or of
- *                     all; then, the second reduction of the call,
- *   SKI_WAY_COMBINED  is a barrier that tells everybody that all slices are done.
+ *   SKI_WAY_EXPOSE    Large, inside one host.  The addresses of the contributions, which lie in the
+ *                     arena, go to the root, and the memory with them; the root combines them, in
+ *                     place, block by block, and PEs that are in the runtime help it.  If
+ *                     all PEs get the result, they exchange the addresses; each combines its
+ *                     slice and writes the result into the memory of all; then, the second
+ *                     reduction of the call,
+ *   SKI_WAY_COMBINED  is a barrier that tells each PE that all slices are done.
  *
  * All ways combine the PEs in one order.  On the wire, up and down:  struct ski_reduction_head,
  * then elements.  Contributions may arrive before this PE has called: they wait in the record of

@@ -2,14 +2,22 @@
 /*
  * split.c - large reductions: slices inside a host, segments between hosts (see reduction.h).
  *
- * Slices.  A PE writes to memory of other PEs between two exchanges: the first brings the
- * addresses, so contributions are complete; the second, which it joins when its slice is done,
+ * Slices, for all.  A PE writes to memory of other PEs between two exchanges: the first brings
+ * the addresses, so contributions are complete; the second, which it joins when its slice is done,
  * tells each PE that its memory is its own again.  Exchanges are messages, which order memory.
+ *
+ * Blocks, for a root.  Other PEs may compute for long after their call, so nothing waits for them:
+ * their contributions belong to the root from the moment that it has the addresses.  It makes a
+ * *task* of them, tells all PEs of it, and begins.  Whoever comes takes the next block of the task,
+ * until there is none; the PE that is done with the last one completes the call, or tells the root
+ * to. The task is freed by the last PE that has looked at it.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/builtin.h"
 #include "core/completion.h"
 #include "core/handler.h"
 #include "core/pe.h"
@@ -18,6 +26,7 @@
 #define SLICES_FROM   16384  /* bytes: smaller calls go whole, inside a host ... */
 #define SEGMENTS_FROM 131072 /* ... and between hosts */
 #define BLOCK         8192   /* of a slice, of each PE: several of them stay in the cache */
+#define TAKEN         4      /* blocks that are taken at once */
 #define LINE          64     /* slices end at multiples of it, and of all types */
 
 /* A large call in flight. */
@@ -54,7 +63,7 @@ uint64_t ski_split_numbers(const struct ski_pe *self, int way, size_t bytes)
 {
     switch (way) {
     case SKI_WAY_SEGMENT: return (bytes + split_segment(self) - 1) / split_segment(self);
-    case SKI_WAY_EXPOSE: return 2;
+    case SKI_WAY_EXPOSE: return 2; /* to a root: the second is not used */
     default: return 1;
     }
 }
@@ -205,11 +214,11 @@ static void split_check(const struct ski_pe *self, const struct ski_split *split
 }
 
 /* One block of all contributions: combined into that of PE 0, as blocks.h says. */
-static void split_combine_block(const struct ski_pe *self, const struct ski_split *split,
+static void split_combine_block(const struct ski_pe *self, const struct ski_reduction_head *head,
                                 const uint64_t *address, size_t offset, size_t bytes)
 {
-    skua_type  type  = (skua_type)split->head.type;
-    skua_op_fn fn    = ski_op_function((skua_op){split->head.op}, type);
+    skua_type  type  = (skua_type)head->type;
+    skua_op_fn fn    = ski_op_function((skua_op){head->op}, type);
     size_t     count = bytes / ski_type_size(type);
 
     for (int64_t step = 1; step < self->pes; step *= 2)
@@ -219,11 +228,11 @@ static void split_combine_block(const struct ski_pe *self, const struct ski_spli
 }
 
 /* The result of a block, while it is in the cache, to those that get it. */
-static void split_spread_block(const struct ski_pe *self, const struct ski_split *split,
+static void split_spread_block(const struct ski_pe *self, const struct ski_reduction_head *head,
                                const uint64_t *address, size_t offset, size_t bytes)
 {
-    int first = split->head.all ? 1 : split->head.root;
-    int last  = split->head.all ? self->pes - 1 : split->head.root;
+    int first = head->all ? 1 : head->root;
+    int last  = head->all ? self->pes - 1 : head->root;
 
     for (int pe = first; pe <= last; pe++)
         if (pe > 0)
@@ -241,20 +250,27 @@ static size_t split_slice(const struct ski_pe *self, const struct ski_split *spl
     return at * LINE < split->bytes ? at * LINE : split->bytes;
 }
 
+/* Some blocks of all contributions, up to @p end. */
+static void split_combine_range(const struct ski_pe *self, const struct ski_reduction_head *head,
+                                const uint64_t *address, size_t at, size_t end)
+{
+    for (; at < end; at += BLOCK) {
+        size_t bytes = end - at < BLOCK ? end - at : BLOCK;
+
+        split_combine_block(self, head, address, at, bytes);
+        split_spread_block(self, head, address, at, bytes);
+    }
+}
+
 /* All contributions are there: this PE's slice of them, then the second exchange. */
-static void split_combine(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
+static void split_combine_slice(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
 {
     const uint64_t           *address = (const uint64_t *)(const void *)ski_reduction_elements(msg);
-    size_t                    end     = split_slice(self, split, self->pe + 1);
     struct ski_reduction_head head    = split->head;
 
     split_check(self, split, address);
-    for (size_t at = split_slice(self, split, self->pe); at < end; at += BLOCK) {
-        size_t bytes = end - at < BLOCK ? end - at : BLOCK;
-
-        split_combine_block(self, split, address, at, bytes);
-        split_spread_block(self, split, address, at, bytes);
-    }
+    split_combine_range(self, &head, address, split_slice(self, split, self->pe),
+                        split_slice(self, split, self->pe + 1));
     skua_msg_free(msg);
     head.number++;
     head.way = SKI_WAY_COMBINED;
@@ -268,6 +284,130 @@ static void split_combined(struct ski_pe *self, struct ski_split *split, skua_ms
     ski_window_release(self, ski_call_cost(split->bytes), "reduction", self->pe);
     split_finish(self, split);
     ski_window_open(self);
+}
+
+/* ---- blocks ---------------------------------------------------------------- */
+
+/* What a root has to combine, in a message of its own. */
+struct task {
+    _Atomic uint64_t          next;  /* bytes from there on are not taken          */
+    _Atomic uint64_t          done;  /* bytes that are combined                    */
+    _Atomic int32_t           users; /* PEs that have not looked at it, or do      */
+    struct ski_reduction_head head;
+    size_t                    bytes;
+    struct ski_split         *split; /* the root's own affair */
+    uint64_t                  address[];
+};
+
+/* What is sent of a task: to helpers, and, when it is done, to the root. */
+struct split_note {
+    skua_msg *task;
+    uint64_t  done;
+};
+
+static void split_tell(int pe, skua_msg *task, bool done)
+{
+    struct split_note note = {task, done};
+
+    skua_send_copy(pe, (skua_handler){SKI_HANDLER_BLOCKS}, &note, sizeof note);
+}
+
+static void split_leave_task(skua_msg *msg)
+{
+    struct task *task = skua_msg_data(msg);
+
+    /* Release and acquire: all have read it before the last one frees it. */
+    if (atomic_fetch_sub_explicit(&task->users, 1, memory_order_acq_rel) == 1)
+        skua_msg_free(msg);
+}
+
+/* Takes blocks until there are none; whether this PE was done with the last one. */
+static bool split_help(const struct ski_pe *self, struct task *task)
+{
+    bool last = false;
+
+    for (;;) {
+        /* Relaxed: contributions came with the message that brought the task. */
+        size_t at  = atomic_fetch_add_explicit(&task->next, TAKEN * BLOCK, memory_order_relaxed);
+        size_t end = at + TAKEN * BLOCK < task->bytes ? at + TAKEN * BLOCK : task->bytes;
+
+        if (at >= task->bytes)
+            return last;
+        split_combine_range(self, &task->head, task->address, at, end);
+        /* Release what was written, acquire what others wrote: whoever sees the sum complete
+         * sees all results, and tells the root. */
+        last = atomic_fetch_add_explicit(&task->done, end - at, memory_order_acq_rel) + end - at ==
+               task->bytes;
+    }
+}
+
+/* At the root: the result is in its buffer; contributions of others are freed, and they hear of
+ * it. */
+static void split_task_done(struct ski_pe *self, skua_msg *msg)
+{
+    struct task      *task  = skua_msg_data(msg);
+    struct ski_split *split = task->split;
+    uint64_t          cost  = ski_call_cost(split->bytes);
+
+    for (int pe = 0; pe < self->pes; pe++)
+        if (pe != self->pe) {
+            skua_msg_free((skua_msg *)(uintptr_t)(task->address[pe] - sizeof task->head) - 1);
+            ski_window_credit(self, pe, cost, true);
+        }
+    split_leave_task(msg);
+    ski_window_release(self, cost, "reduction", self->pe);
+    split_finish(self, split);
+    ski_window_open(self);
+}
+
+/* At the root: all addresses are here. */
+static void split_begin_task(struct ski_pe *self, struct ski_split *split, skua_msg *in)
+{
+    size_t       addresses = (size_t)self->pes * sizeof(uint64_t);
+    skua_msg    *msg       = skua_msg_alloc(sizeof(struct task) + addresses);
+    struct task *task      = skua_msg_data(msg);
+
+    memcpy(task->address, ski_reduction_elements(in), addresses);
+    skua_msg_free(in);
+    split_check(self, split, task->address);
+    atomic_init(&task->next, 0);
+    atomic_init(&task->done, 0);
+    atomic_init(&task->users, self->pes);
+    task->head  = split->head;
+    task->bytes = split->bytes;
+    task->split = split;
+    for (int i = 1; i < self->pes; i++)
+        split_tell((self->pe + i) % self->pes, msg, false);
+    if (split_help(self, task))
+        split_task_done(self, msg);
+}
+
+void ski_on_blocks(skua_msg *msg)
+{
+    struct split_note note = *(struct split_note *)skua_msg_data(msg);
+    struct task      *task = skua_msg_data(note.task);
+
+    skua_msg_free(msg);
+    if (note.done) {
+        split_task_done(ski_self, note.task);
+        return;
+    }
+    if (split_help(ski_self, task))
+        split_tell(task->head.root, note.task, true); /* it is there until the root has left it */
+    split_leave_task(note.task);
+}
+
+/* The addresses have gone on, or all are here. */
+static void split_exposed(struct ski_pe *self, struct ski_split *split, skua_msg *msg)
+{
+    if (split->head.all) {
+        split_combine_slice(self, split, msg);
+    } else if (msg) {
+        split_begin_task(self, split, msg);
+    } else {
+        split_unlink(split); /* the contribution is the root's */
+        free(split);
+    }
 }
 
 /* ---- for reduction.c ------------------------------------------------------- */
@@ -287,7 +427,7 @@ void ski_split_done(struct ski_pe *self, struct ski_split *split,
     case SKI_WAY_SEGMENT:
         split_segment_done(self, split, head->number - split->head.number, msg);
         break;
-    case SKI_WAY_EXPOSE: split_combine(self, split, msg); break;
+    case SKI_WAY_EXPOSE: split_exposed(self, split, msg); break;
     default: split_combined(self, split, msg); break;
     }
 }
