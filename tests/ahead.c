@@ -19,7 +19,7 @@
 
 enum { COUNT = 32 << 10 }; /* doubles of a reduction */
 
-static skua_handler ping_handler, heard_handler, burst_handler, done_handler;
+static skua_handler bury_handler, ping_handler, heard_handler, burst_handler, done_handler;
 static size_t       window;
 static int          times;
 static double       data[COUNT];
@@ -29,7 +29,7 @@ static skua_pe_data mine_key;
 struct mine {
     int          called; /* by the thread that runs ahead */
     bool         stopped;
-    skua_counter pings, heard, bursts, results;
+    skua_counter buried, pings, heard, bursts, results;
 };
 
 static struct mine *mine(void)
@@ -159,6 +159,48 @@ static void test_alone(void)
     sync_all();
 }
 
+/* ---- a handler that waits, above start() that waits ---- */
+
+/* On the last PE: while start() waits in its call, one more, that is waited for here.  The others
+ * hear behind which call it comes. */
+static void on_bury(skua_msg *msg)
+{
+    struct mine *m = mine();
+
+    if (skua_pe() != last())
+        memcpy(&m->called, skua_msg_data(msg), sizeof m->called);
+    skua_msg_free(msg);
+    if (skua_pe() != last()) {
+        count(&m->buried);
+        return;
+    }
+    for (int pe = 0; pe < last(); pe++)
+        skua_send_copy(pe, bury_handler, &m->called, sizeof m->called);
+    sync_all();
+    count(&m->buried);
+}
+
+static void test_buried(void)
+{
+    mine()->called = 0;
+    skua_sync();
+    if (skua_pe() == last())
+        skua_send_copy(last(), bury_handler, NULL, 0);
+    else
+        CHECK(skua_counter_wait(&mine()->buried, 1));
+    for (int i = 0; i < times; i++) {
+        reduce_to_first(i);
+        if (skua_pe() == last())
+            mine()->called++;
+        else if (mine()->called == i)
+            sync_all();
+    }
+    if (skua_pe() != last() && mine()->called == times)
+        sync_all();
+    CHECK(skua_counter_wait(&mine()->buried, 1));
+    sync_all();
+}
+
 /* ---- handlers ---------------------------------------------------------------------- */
 
 static void got_result(void *arg, const void *result, size_t bytes)
@@ -234,6 +276,7 @@ static void start(int argc, char **argv)
     (void)argc, (void)argv;
     test_thread();
     test_start();
+    test_buried();
     if (tap_all_near())
         test_alone();
     test_handler();
@@ -249,6 +292,7 @@ int main(int argc, char **argv)
     times  = argc > 2 ? atoi(argv[2]) : 64;
     for (int i = 0; i < COUNT; i++)
         data[i] = i;
+    bury_handler  = skua_register("bury", on_bury);
     ping_handler  = skua_register("ping", on_ping);
     heard_handler = skua_register("heard", on_heard);
     burst_handler = skua_register("burst", on_burst);

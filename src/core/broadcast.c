@@ -193,12 +193,12 @@ static void broadcast_begin_counted(struct ski_pe *self, uint32_t handler, skua_
     broadcast_begin(self, handler, msg, done, cost);
 }
 
-/* A broadcast of a handler, which waits for room. */
+/* A broadcast that found no room.  Its message counts as one that was sent (traffic.h). */
 struct broadcast_deferred {
     struct ski_deferred base;
     uint32_t            handler;
-    struct ski_list     message;
     skua_completion     done;
+    struct ski_list     message;
 };
 
 static void broadcast_begin_deferred(struct ski_pe *self, struct ski_deferred *base)
@@ -209,34 +209,22 @@ static void broadcast_begin_deferred(struct ski_pe *self, struct ski_deferred *b
     broadcast_begin_counted(self, deferred->handler, deferred->message.first, deferred->done);
 }
 
-static void broadcast_drop_deferred(struct ski_deferred *base)
-{
-    (void)base; /* the message goes with the arena */
-}
-
-static void broadcast_defer(struct ski_pe *self, uint32_t handler, skua_msg *msg,
-                            skua_completion done)
-{
-    struct broadcast_deferred *deferred = ski_malloc(sizeof *deferred);
-
-    *deferred = (struct broadcast_deferred){
-        {.begin = broadcast_begin_deferred, .drop = broadcast_drop_deferred}, handler, {0}, done};
-    ski_list_init(&deferred->message);
-    ski_hold_new(self, &deferred->message, msg);
-    ski_window_defer(self, &deferred->base);
-}
-
 static SKI_COLD void broadcast_later(struct ski_pe *self, uint32_t handler, skua_msg *msg,
                                      skua_completion done)
 {
-    if (!ski_window_waits(self)) {
-        broadcast_defer(self, handler, msg, done);
-        return;
-    }
-    if (!ski_window_wait(self))
-        return;
-    broadcast_begin_counted(self, handler, msg, done);
-    ski_window_open(self);
+    struct broadcast_deferred waiting, *deferred = &waiting;
+    bool                      waits = ski_window_waits(self);
+
+    if (!waits)
+        deferred = ski_malloc(sizeof *deferred);
+    *deferred = (struct broadcast_deferred){
+        .base.begin = broadcast_begin_deferred, .handler = handler, .done = done};
+    ski_list_init(&deferred->message);
+    ski_hold_new(self, &deferred->message, msg);
+    if (waits)
+        ski_window_wait(self, &deferred->base);
+    else
+        ski_window_defer(self, &deferred->base);
 }
 
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg)

@@ -24,8 +24,8 @@
  * So at most a window and one call more per PE is in flight.  Calls that wait begin when half of
  * the window is free.  That comes: less than a quarter did not ask for credits, less than an eighth
  * are broadcasts whose end was not asked for, and the rest is answered as soon as it is over.
- * Calls begin in the order in which they were made, by tickets: of the reductions that are not
- * over, the one with the least number has begun wherever it was called, and so will be over.
+ * Calls begin in the order in which they were made: of the reductions that are not over, the one
+ * with the least number has begun wherever it was called, and so will be over.
  */
 #ifndef SKI_COLLECTIVE_H
 #define SKI_COLLECTIVE_H
@@ -64,14 +64,10 @@ struct ski_collectives {
     struct ski_split      *splits; /* large calls in flight                         */
 
     /* flow control */
-    uint64_t             window;    /* bytes */
-    uint64_t             in_flight; /* bytes */
-    uint64_t             tickets;   /* given to calls that found it full                    */
-    uint64_t             turn;      /* the ticket that begins next: tickets, if none is out */
-    bool                 woken;     /* the waiter whose turn it is                          */
-    bool                 draining;  /* deferred calls are being begun                       */
-    void                *waiters;
-    struct ski_deferred *deferred, **deferred_end; /* calls of handlers */
+    uint64_t             window;                   /* bytes */
+    uint64_t             in_flight;                /* bytes */
+    bool                 draining;                 /* deferred calls are being begun */
+    struct ski_deferred *deferred, **deferred_end; /* calls that found it full, in their order */
     uint64_t             untold;                   /* bytes of broadcasts that asked for no end */
     struct ski_creditor  creditor[SKI_CREDITORS];
 };
@@ -87,14 +83,7 @@ void ski_reductions_destroy(struct ski_collectives *collectives);
 /** Whether a call must not begin now: there is no room, or others wait for it. */
 static inline bool ski_window_full(const struct ski_collectives *c)
 {
-    return c->in_flight >= c->window || c->tickets != c->turn;
-}
-
-/** Whether calls that found the window full may begin: when half of it is free, so that what
- *  waits does not wake for each call. */
-static inline bool ski_window_room(const struct ski_collectives *c)
-{
-    return c->in_flight <= c->window / 2;
+    return c->in_flight >= c->window || c->deferred;
 }
 
 /** Whether a contribution asks for its credit at once. */
@@ -103,23 +92,23 @@ static inline bool ski_window_asks(const struct ski_collectives *c)
     return c->in_flight >= c->window / 4;
 }
 
-/** Wait until a call may begin; false: the job ends.  To be called where ski_window_waits().
- *  ski_window_open() follows when the call has begun. */
-bool ski_window_wait(struct ski_pe *self);
+/** A call that found the window full.  What it consists of, behind this, is the caller's. */
+struct ski_deferred {
+    struct ski_deferred *next;
+    void (*begin)(struct ski_pe *self, struct ski_deferred *call);
+    bool  waits, begun;
+    void *waiters;
+};
 
 /** Whether the caller is one that waits: start(), or a user thread.  Handlers do not. */
 bool ski_window_waits(const struct ski_pe *self);
 
-/** A call of a handler that is kept until there is room.  The room for more, behind it, is
- *  the caller's. */
-struct ski_deferred {
-    struct ski_deferred *next;
-    uint64_t             ticket;
-    void (*begin)(struct ski_pe *self, struct ski_deferred *call); /* frees what it owns */
-    void (*drop)(struct ski_deferred *call);                       /* ... at the end of the job */
-};
+/** Wait until @p call, which may lie on the stack, has begun, or the job ends.  It is begun by
+ *  whatever makes room, not by the caller: handlers that wait for a later call may lie above the
+ *  caller on the PE's stack. */
+void ski_window_wait(struct ski_pe *self, struct ski_deferred *call);
 
-/** Keep @p call, which the runtime frees after one of its functions was called. */
+/** Keep @p call, of ski_malloc(), until there is room; it is freed when it has begun. */
 void ski_window_defer(struct ski_pe *self, struct ski_deferred *call);
 
 static inline uint64_t ski_call_cost(size_t bytes)

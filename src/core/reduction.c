@@ -468,7 +468,7 @@ static void reduction_begin(struct ski_pe *self, const struct ski_reduction_call
         ski_split_begin(self, call);
 }
 
-/* A call of a handler, which waits for room with a copy of its data. */
+/* A call that found no room; of a handler, with a copy of its data. */
 struct reduction_deferred {
     struct ski_deferred       base;
     struct ski_reduction_call call;
@@ -480,17 +480,11 @@ static void reduction_begin_deferred(struct ski_pe *self, struct ski_deferred *b
     reduction_begin(self, &((struct reduction_deferred *)base)->call);
 }
 
-static void reduction_drop_deferred(struct ski_deferred *base)
-{
-    (void)base; /* one block holds it all */
-}
-
 static void reduction_defer(struct ski_pe *self, const struct ski_reduction_call *call)
 {
     struct reduction_deferred *deferred = ski_malloc(sizeof *deferred + call->bytes);
 
-    deferred->base =
-        (struct ski_deferred){.begin = reduction_begin_deferred, .drop = reduction_drop_deferred};
+    deferred->base = (struct ski_deferred){.begin = reduction_begin_deferred};
     deferred->call = *call;
     if (call->bytes)
         memcpy(deferred->data, call->data, call->bytes);
@@ -500,14 +494,12 @@ static void reduction_defer(struct ski_pe *self, const struct ski_reduction_call
 
 static SKI_COLD void reduction_later(struct ski_pe *self, const struct ski_reduction_call *call)
 {
-    if (!ski_window_waits(self)) {
+    struct reduction_deferred waiting = {.base.begin = reduction_begin_deferred, .call = *call};
+
+    if (ski_window_waits(self))
+        ski_window_wait(self, &waiting.base);
+    else
         reduction_defer(self, call);
-        return;
-    }
-    if (!ski_window_wait(self))
-        return;
-    reduction_begin(self, call);
-    ski_window_open(self);
 }
 
 static void reduction_check_call(const struct ski_pe *self, const char *name,

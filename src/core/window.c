@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* window.c - flow control of collectives (see collective.h). */
-#include <assert.h>
 #include <string.h>
 
 #include "base/config.h"
@@ -32,8 +31,8 @@ void ski_collectives_destroy(struct ski_collectives *c)
         struct ski_deferred *gone = c->deferred;
 
         c->deferred = gone->next;
-        gone->drop(gone);
-        free(gone);
+        if (!gone->waits)
+            free(gone);
     }
     ski_reductions_destroy(c);
 }
@@ -45,30 +44,40 @@ bool ski_window_waits(const struct ski_pe *self)
     return self->thread || self->loops == 0;
 }
 
-bool ski_window_wait(struct ski_pe *self)
-{
-    struct ski_collectives *c = &self->collectives;
-
-    c->tickets++;
-    if (!ski_wait_on(self, &c->waiters))
-        return false;
-    assert(c->woken && ski_window_room(c));
-    c->woken = false;
-    c->turn++;
-    return true;
-}
-
 void ski_window_defer(struct ski_pe *self, struct ski_deferred *call)
 {
     struct ski_collectives *c = &self->collectives;
 
-    call->ticket     = c->tickets++;
     call->next       = NULL;
     *c->deferred_end = call;
     c->deferred_end  = &call->next;
 }
 
-static void window_begin_deferred(struct ski_pe *self)
+/* The job ends, and the memory of @p call with its caller. */
+static void window_take_out(struct ski_collectives *c, struct ski_deferred *call)
+{
+    struct ski_deferred **at = &c->deferred;
+
+    while (*at != call)
+        at = &(*at)->next;
+    *at = call->next;
+    if (!*at)
+        c->deferred_end = at;
+}
+
+void ski_window_wait(struct ski_pe *self, struct ski_deferred *call)
+{
+    call->waits = true;
+    ski_window_defer(self, call);
+    while (!call->begun)
+        if (!ski_wait_on(self, &call->waiters)) {
+            if (!call->begun)
+                window_take_out(&self->collectives, call);
+            return;
+        }
+}
+
+static void window_begin_first(struct ski_pe *self)
 {
     struct ski_collectives *c    = &self->collectives;
     struct ski_deferred    *call = c->deferred;
@@ -76,30 +85,25 @@ static void window_begin_deferred(struct ski_pe *self)
     c->deferred = call->next;
     if (!c->deferred)
         c->deferred_end = &c->deferred;
-    c->turn++;
     call->begin(self, call);
-    free(call);
-}
-
-/* Waiters were appended in the order of their tickets, and the first has the least. */
-static SKI_COLD void window_begin_next(struct ski_pe *self)
-{
-    struct ski_collectives *c = &self->collectives;
-
-    c->draining = true; /* a call may be over as soon as it begins, and come here again */
-    while (c->deferred && c->deferred->ticket == c->turn && ski_window_room(c))
-        window_begin_deferred(self);
-    c->draining = false;
-    if (c->tickets != c->turn && ski_window_room(c))
-        c->woken = ski_wake_one(self, &c->waiters);
+    if (!call->waits) {
+        free(call);
+        return;
+    }
+    call->begun = true;
+    ski_wake_all(self, &call->waiters);
 }
 
 void ski_window_open(struct ski_pe *self)
 {
     struct ski_collectives *c = &self->collectives;
 
-    if (SKI_UNLIKELY(c->tickets != c->turn) && !c->draining && !c->woken)
-        window_begin_next(self);
+    if (SKI_LIKELY(!c->deferred) || c->draining)
+        return;
+    c->draining = true; /* a call may be over as soon as it begins, and come here again */
+    while (c->deferred && c->in_flight <= c->window / 2)
+        window_begin_first(self);
+    c->draining = false;
 }
 
 void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source)
