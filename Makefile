@@ -4,7 +4,7 @@
 # make test    set up, build, and run the tests, also under the sanitizers
 # make bench   set up, build, and measure; FORMAT=table|json|csv
 #              BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
-#                    pingpong|stencil3d|matmul3d|pairs|zerocopy
+#                    pingpong|stencil3d|matmul3d|pairs|zerocopy|collectives
 # make soak    trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/

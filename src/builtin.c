@@ -2,6 +2,7 @@
 /* builtin.c - the runtime's own handlers, of all layers (core/builtin.h). */
 #include "core/builtin.h"
 
+#include "core/collective.h"
 #include "core/handler.h"
 #include "objects/collection.h"
 #include "objects/departed.h"
@@ -35,6 +36,8 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_BROADCAST_DONE] = {"skua.broadcast-done", ski_on_broadcast_done, sizeof(void *)},
     [SKI_HANDLER_REDUCE]         = {"skua.reduce", ski_on_reduce, SKI_REDUCE_LEAST},
     [SKI_HANDLER_RESULT]         = {"skua.result", ski_on_result, SKI_REDUCE_LEAST},
+    [SKI_HANDLER_CREDIT]         = {"skua.credit", ski_on_credit, SKI_CREDIT_LEAST},
+    [SKI_HANDLER_BLOCKS]         = {"skua.blocks", ski_on_blocks, SKI_NEVER_FAR},
     [SKI_HANDLER_NOTIFIED]       = {"skua.notified", ski_on_notified, SKI_NEVER_FAR},
     [SKI_HANDLER_REQUEST]        = {"skua.request", ski_on_request, 0},
     [SKI_HANDLER_PLACED]         = {"skua.placed", ski_on_placed, SKI_NEVER_FAR},
@@ -98,8 +101,9 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
 
 const bool ski_builtin_runs_program[SKI_HANDLERS] = {
     [SKI_HANDLER_BROADCAST] = true,     [SKI_HANDLER_BROADCAST_HERE] = true,
-    [SKI_HANDLER_REDUCE] = true,                                     /* operators */
-    [SKI_HANDLER_RESULT] = true,        [SKI_HANDLER_CREATE] = true, /* constructors */
+    [SKI_HANDLER_REDUCE] = true, /* operators */
+    [SKI_HANDLER_RESULT] = true,        [SKI_HANDLER_CREDIT] = true,
+    [SKI_HANDLER_BLOCKS] = true,        [SKI_HANDLER_CREATE] = true, /* constructors */
     [SKI_HANDLER_SEED_GROW] = true,     [SKI_HANDLER_INSERT] = true,
     [SKI_HANDLER_DELETE] = true,        [SKI_HANDLER_MIGRATE] = true,
     [SKI_HANDLER_EVERYONE_LATE] = true, [SKI_HANDLER_EVERYONE] = true,

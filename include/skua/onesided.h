@@ -200,7 +200,9 @@ SKUA_API void skua_fence(int pe);
 SKUA_API void skua_fence_region(skua_region region);
 SKUA_API void skua_fence_all(void);
 
-/** skua_fence_all(), then a barrier of all PEs, which all call it. */
+/** skua_fence_all(), then a barrier of all PEs, which all call it: when it returns, what any PE
+ *  started one-sidedly before its call is done.  Messages and the collectives of
+ *  skua/collective.h are not waited for.  Handlers run while it waits. */
 SKUA_API void skua_sync(void);
 
 /* ---- notification -------------------------------------------------------- */

@@ -38,6 +38,8 @@ void ski_on_broadcast_here(skua_msg *msg); /* broadcast.c  */
 void ski_on_broadcast_done(skua_msg *msg); /* broadcast.c  */
 void ski_on_reduce(skua_msg *msg);         /* reduction.c  */
 void ski_on_result(skua_msg *msg);         /* reduction.c  */
+void ski_on_credit(skua_msg *msg);         /* window.c     */
+void ski_on_blocks(skua_msg *msg);         /* split.c      */
 void ski_on_exit(skua_msg *msg);           /* leave.c      */
 void ski_on_gone(skua_msg *msg);           /* leave.c      */
 void ski_on_bye(skua_msg *msg);            /* leave.c      */

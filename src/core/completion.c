@@ -13,6 +13,7 @@
 #include <skua/pe.h>
 
 #include "core/builtin.h"
+#include "core/completion.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "core/wait.h"
@@ -168,6 +169,19 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
         set_future(self, done.what.future, carry(self, &done, data, bytes));
     else
         happen(self, &done, bytes ? data : NULL, bytes);
+}
+
+void ski_complete_with(skua_completion done, skua_msg *msg)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    if (done.kind == FUTURE && done.pe == self->pe) {
+        set_future(self, done.what.future, msg);
+        return;
+    }
+    skua_complete(done, (struct carried *)skua_msg_data(msg) + 1,
+                  msg->bytes - sizeof(struct carried));
+    skua_msg_free(msg);
 }
 
 void ski_on_complete(skua_msg *msg)

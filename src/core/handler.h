@@ -25,6 +25,8 @@ enum {
     SKI_HANDLER_BROADCAST_DONE,
     SKI_HANDLER_REDUCE,
     SKI_HANDLER_RESULT,
+    SKI_HANDLER_CREDIT,   /* window.c */
+    SKI_HANDLER_BLOCKS,   /* split.c */
     SKI_HANDLER_NOTIFIED, /* onesided/notify.c */
     SKI_HANDLER_REQUEST,  /* onesided/request.c */
     SKI_HANDLER_PLACED,

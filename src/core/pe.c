@@ -53,6 +53,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     self->process      = boot->process;
     self->data         = ski_data_of_pe();
     self->impatient.pe = -1;
+    ski_collectives_init(self);
     ski_pool_init(&self->pool, &host->heaps[index]);
     if (host->checked)
         ski_ownership_begin(self);

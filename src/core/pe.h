@@ -94,6 +94,7 @@ struct ski_pe {
     struct ski_objects    *objects;    /* the one above that           */
     uint64_t               held;       /* messages delivered that the runtime keeps for later */
     const void            *giver_at;   /* code that gives a message away, if that is checked */
+    uint32_t               loops;      /* of the scheduler around what runs now: 0 in start() */
     uint32_t               polling;    /* calls of skua_poll() around what runs now */
     struct ski_far        *far;        /* its port to other hosts, or NULL */
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */

@@ -331,6 +331,7 @@ void skua_idle_remove(skua_idle_fn fn, void *arg)
 /* A loop returns to its caller, who may compute for long. */
 static inline void leave(struct ski_pe *self)
 {
+    self->loops--;
     ski_late_leave(self);
     if (SKI_UNLIKELY(self->far != NULL))
         ski_far_leave(self);
@@ -349,6 +350,7 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
 {
     bool held;
 
+    self->loops++;
     while (!(held = condition(arg)) && (pass(self) || idle(self)))
         ;
     leave(self);
@@ -361,6 +363,7 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
     bool held;
 
+    self->loops++;
     for (unsigned empty = 0; !(held = condition(arg)) && empty <= limit; empty++)
         if (pass(self))
             empty = 0;
@@ -370,6 +373,7 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
 void ski_scheduler_run(struct ski_pe *self)
 {
+    self->loops++;
     while (pass(self) || idle(self))
         ;
 }
@@ -382,6 +386,7 @@ void skua_run(void)
 
     ski_blocked_begin(self, &blocked, SKI_CALL);
     self->stop = false;
+    self->loops++;
     while (!self->stop && (pass(self) || idle(self)))
         ;
     leave(self);
@@ -413,6 +418,7 @@ size_t skua_run_count(size_t n)
     struct ski_blocked blocked;
 
     ski_blocked_begin(self, &blocked, SKI_CALL);
+    self->loops++;
     while (run < n) {
         if (pass(self))
             run++;
@@ -429,6 +435,7 @@ size_t skua_poll(size_t n)
     struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
     size_t         run  = 0;
 
+    self->loops++;
     self->polling++; /* its caller goes on, whatever is found (traffic.h) */
     while (run < n && pass(self))
         run++;

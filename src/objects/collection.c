@@ -396,7 +396,7 @@ static skua_collection create(const char *call, skua_class of, enum ski_kind kin
     if (self->objects->gate)
         ski_program_creates(self, msg);
     else
-        skua_broadcast((skua_handler){SKI_HANDLER_CREATE}, msg, skua_done_nothing());
+        ski_broadcast(self, SKI_HANDLER_CREATE, msg);
     return all;
 }
 

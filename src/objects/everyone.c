@@ -133,7 +133,7 @@ static void begin(struct ski_collection *all, skua_msg *msg)
     if (SKI_UNLIKELY(head->parts))
         ski_parts_to_all(all->self, SKI_HANDLER_EVERYONE, msg);
     else
-        skua_broadcast((skua_handler){SKI_HANDLER_EVERYONE}, msg, skua_done_nothing());
+        ski_broadcast(all->self, SKI_HANDLER_EVERYONE, msg);
 }
 
 /* To the root, which numbers it. */

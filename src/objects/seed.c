@@ -262,8 +262,7 @@ void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void
 
     if (!objects->seeds->known) {
         ski_on_seed_known(NULL);
-        skua_broadcast((skua_handler){SKI_HANDLER_SEED_KNOWN}, skua_msg_alloc(0),
-                       skua_done_nothing());
+        ski_broadcast(objects->self, SKI_HANDLER_SEED_KNOWN, skua_msg_alloc(0));
     }
     objects->seeds->ungrown++;
     keep(objects, seed, 0);

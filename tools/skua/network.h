@@ -27,6 +27,10 @@ struct network {
 bool network_open(struct network *network, const struct bench_host *host);
 void network_close(struct network *network);
 
+/** Tell all libraries, in their own words, to use TCP over @p interface and no shared memory;
+ *  NULL: take that back. */
+void network_use_tcp(const char *interface);
+
 /** Run the program of Skua with a driver and a value of SKUA_SECURITY, as series skua-DRIVER, or
  *  skua-DRIVER-SECURITY where that is not `job'. */
 void network_run_skua(const struct network *network, struct results *results, const char *driver,
