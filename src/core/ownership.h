@@ -39,7 +39,7 @@ enum ski_giver {
 /** Whether the messages of this PE are checked. */
 static inline bool ski_ownership_checked(const struct ski_pe *self)
 {
-    return SKI_UNLIKELY(self->pool.quarantine != NULL);
+    return SKI_UNLIKELY(self->sendable == 0);
 }
 
 /** Let the pool and the sends of a new PE check ownership. */

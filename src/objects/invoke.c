@@ -242,8 +242,10 @@ static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg
 
     if (SKI_UNLIKELY(pe == self->pe)) {
         all = ski_collection_find(self->objects, ref->of.id);
-        if (all->state != SKI_EXPECTED && ski_wait_here(all, &ref->index, msg))
+        if (all->state != SKI_EXPECTED && ski_wait_here(all, &ref->index, msg)) {
+            self->giver_at = NULL;
             return;
+        }
     }
     note_given(self, msg);
     ski_msg_post(self, pe, msg->handler, msg);
@@ -346,9 +348,10 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
         skua_msg_set_expedited(msg, true);
     if (object) {
         ski_check_entry(call, all, entry, &ref->index);
-        if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE))
+        if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
+            self->giver_at = NULL; /* the entry owns the message at once */
             ski_entry_run(object, entry, msg);
-        else {
+        } else {
             note_given(self, msg);
             post_here(self, object, msg);
         }
@@ -377,7 +380,6 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
     dispatch(self, __func__, &ref, what, msg);
-    self->giver_at = NULL;
 }
 
 /* To an object that is not here; in a cell, if it is small. */
