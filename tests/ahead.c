@@ -4,7 +4,7 @@
  *
  * The last PE calls, in a user thread, far more than the window takes, while the others have not
  * called anything: the thread must come to a stop, with no more than the window and one call in
- * flight.  Then the others call as well, and everything comes out right.  The same in
+ * flight.  Then the others call as well, and everything comes out right.  So it is in
  * start(), and with broadcasts to PEs that do not look.  Handlers are not held up, and what they
  * call is over in the end.  All of it is more than the arena holds.  At the end the job exits while
  * reductions are in flight.

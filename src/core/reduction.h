@@ -40,7 +40,7 @@ struct ski_reduction_head {
     uint64_t number;
     uint64_t count; /* elements of the call */
     int32_t  root;
-    uint32_t call; /* the how manieth, modulo 2^32 */
+    uint32_t call; /* its place in the order of calls, modulo 2^32 */
     uint16_t op;
     uint8_t  type, way;
     uint8_t  all;   /* PEs get the result   */

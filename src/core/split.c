@@ -8,9 +8,9 @@
  *
  * Blocks, for a root.  Other PEs may compute for long after their call, so nothing waits for them:
  * their contributions belong to the root from the moment that it has the addresses.  It makes a
- * *task* of them, tells all PEs of it, and begins.  Whoever comes takes the next block of the task,
- * until there is none; the PE that is done with the last one completes the call, or tells the root
- * to. The task is freed by the last PE that has looked at it.
+ * *task* of them, tells all PEs of it, and begins.  A PE that comes takes the next block of the
+ * task, until there is none; the PE that is done with the last one completes the call, or tells the
+ * root to. The task is freed by the last PE that has looked at it.
  */
 #include <stdatomic.h>
 #include <string.h>
@@ -334,7 +334,7 @@ static bool split_help(const struct ski_pe *self, struct task *task)
         if (at >= task->bytes)
             return last;
         split_combine_range(self, &task->head, task->address, at, end);
-        /* Release what was written, acquire what others wrote: whoever sees the sum complete
+        /* Release what was written, acquire what others wrote: the PE that sees the sum complete
          * sees all results, and tells the root. */
         last = atomic_fetch_add_explicit(&task->done, end - at, memory_order_acq_rel) + end - at ==
                task->bytes;
