@@ -2,9 +2,12 @@
 /* job.c - see job.h. */
 #include "boot/job.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/topology.h"
 
 /* The processes here, their indices, and what follows from them. */
@@ -27,6 +30,14 @@ static void fill_in(struct ski_job *job, const struct ski_plan *plan)
         job->near += ski_job_pes_of(job, job->process[i].number);
     if (!ski_job_spread(job))
         job->near = ski_job_all(job); /* the hidden ones as well */
+}
+
+static skua_status_t make_seal_key(struct ski_job *job)
+{
+    if (getrandom(job->seal_key, sizeof job->seal_key, 0) == sizeof job->seal_key)
+        return SKUA_OK;
+    return ski_refuse(SKUA_ERR_SYSTEM, "the system has no random numbers for the key of a host: %s",
+                      strerror(errno));
 }
 
 skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
@@ -56,10 +67,12 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
     made->place           = made->cpu + cpus;
     memcpy(made->secret, plan->secret, sizeof made->secret);
+    if (ski_job_spread(made))
+        status = make_seal_key(made);
     fill_in(made, plan);
-    if (plan->cpu)
+    if (status == SKUA_OK && plan->cpu)
         memcpy(made->cpu, plan->cpu, (size_t)made->pes_here * sizeof *plan->cpu);
-    else
+    else if (status == SKUA_OK)
         status = ski_topology_place(plan->pin, made->pes_here, made->cpu);
     if (status != SKUA_OK) {
         ski_span_free(arena, memory);

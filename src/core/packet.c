@@ -2,43 +2,11 @@
 /* packet.c - see packet.h. */
 #include "core/packet.h"
 
+#include "base/siphash.h"
 #include "core/builtin.h"
 #include "core/handler.h"
 
 /* ---- tokens -------------------------------------------------------------------- */
-
-static inline uint64_t turn(uint64_t x, int by)
-{
-    return x << by | x >> (64 - by);
-}
-
-/* SipHash's round, of Aumasson and Bernstein. */
-static inline void mix(uint64_t v[4])
-{
-    v[0] += v[1], v[1] = turn(v[1], 13) ^ v[0], v[0] = turn(v[0], 32);
-    v[2] += v[3], v[3] = turn(v[3], 16) ^ v[2];
-    v[0] += v[3], v[3] = turn(v[3], 21) ^ v[0];
-    v[2] += v[1], v[1] = turn(v[1], 17) ^ v[2], v[2] = turn(v[2], 32);
-}
-
-/* SipHash-2-4 of @p count words. */
-static uint64_t hash(const uint64_t secret[2], const uint64_t *words, size_t count)
-{
-    uint64_t v[4] = {
-        secret[0] ^ UINT64_C(0x736f6d6570736575), secret[1] ^ UINT64_C(0x646f72616e646f6d),
-        secret[0] ^ UINT64_C(0x6c7967656e657261), secret[1] ^ UINT64_C(0x7465646279746573)};
-
-    for (size_t i = 0; i <= count; i++) { /* the last one, which pads them, is their length */
-        uint64_t word = i < count ? words[i] : (uint64_t)count << 59;
-
-        v[3] ^= word;
-        mix(v), mix(v);
-        v[0] ^= word;
-    }
-    v[2] ^= 0xff;
-    mix(v), mix(v), mix(v), mix(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
 
 static uint64_t both(int source, int target)
 {
@@ -48,7 +16,7 @@ static uint64_t both(int source, int target)
 uint32_t ski_packet_token(const uint64_t secret[2], int source, int target)
 {
     const uint64_t word   = both(source, target);
-    uint64_t       hashed = hash(secret, &word, 1);
+    uint64_t       hashed = ski_siphash(secret, &word, 1);
 
     return (uint32_t)(hashed ^ hashed >> 32);
 }
@@ -56,7 +24,7 @@ uint32_t ski_packet_token(const uint64_t secret[2], int source, int target)
 uint64_t ski_packet_proof(const uint64_t secret[2], int source, int target, uint64_t nonce)
 {
     const uint64_t words[] = {both(source, target), nonce};
-    return hash(secret, words, 2);
+    return ski_siphash(secret, words, 2);
 }
 
 /* ---- forms ---------------------------------------------------------------------- */
@@ -74,6 +42,14 @@ size_t ski_packet_head_bytes(const void *packet, size_t bytes)
 }
 
 /* ---- checks --------------------------------------------------------------------- */
+
+/* Whether a message of the runtime's names an object as its kind must, may or must not. */
+static bool builtin_addressed(uint32_t handler, unsigned flags)
+{
+    enum ski_address_use use = ski_builtin[handler].address;
+
+    return use == SKI_ADDRESS_EITHER || !(flags & SKI_MSG_OBJECT) == (use == SKI_ADDRESS_NONE);
+}
 
 /* Whether messages of this kind have one: broadcasts, and those to objects with long
  * indices. */
@@ -106,6 +82,8 @@ const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
         return "its handler was never registered";
     if (msg->handler < SKI_HANDLERS && msg->bytes < ski_builtin[msg->handler].least)
         return "it is too short for its kind, or no such packet exists";
+    if (msg->handler < SKI_HANDLERS && !builtin_addressed(msg->handler, msg->flags))
+        return "it names an object, or none, against its kind";
     if (msg->source < 0 || msg->source >= ski_job_all(job))
         return "its sender is no PE of the job";
     if (ski_job_index(job, msg->source) >= 0)

@@ -17,6 +17,7 @@
 #include "core/fiber.h"
 #include "core/pending.h"
 #include "core/queue.h"
+#include "core/slots.h"
 #include "core/stack.h"
 #include "core/timer.h"
 #include "core/trust.h"
@@ -30,6 +31,13 @@ struct ski_objects;
 struct ski_known {
     int32_t           pe;
     struct ski_credit credit;
+};
+
+/* Seals of completions that a PE has made lately (completion.c). */
+#define SKI_DONE_SEALS 16
+
+struct ski_done_seal {
+    uint64_t kind, address, arg, seal;
 };
 
 struct ski_pe {
@@ -74,12 +82,14 @@ struct ski_pe {
     struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
     struct ski_stacks      stacks;
     struct ski_collectives collectives;
+    struct ski_slots       broadcasts; /* nodes of those that are waited for */
     void                  *data;       /* skua_pe_data                 */
     void                  *onesided;   /* the layer above's            */
     struct ski_objects    *objects;    /* the one above that           */
     uint64_t               held;       /* messages delivered that the runtime keeps for later */
     uint32_t               polling;    /* calls of skua_poll() around what runs now */
     struct ski_far        *far;        /* its port to other hosts, or NULL */
+    struct ski_done_seal   done_seals[SKI_DONE_SEALS];
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
     uint32_t         late_passes;      /* ... for so many passes (late.h)                   */
     struct ski_trust late_trust;       /* to be back in the scheduler                       */

@@ -17,6 +17,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/builtin.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "core/tree.h"
@@ -48,6 +49,12 @@ static struct ski_tree tree_of(const struct ski_pe *self, int root)
 }
 
 /* ---- records ------------------------------------------------------------- */
+
+static bool is_same(const struct head *a, const struct head *b)
+{
+    return a->op == b->op && a->type == b->type && a->root == b->root && a->count == b->count &&
+           a->all == b->all;
+}
 
 static SKI_COLD _Noreturn void disagree(const struct head *a, const struct head *b)
 {
@@ -111,8 +118,7 @@ static struct ski_reduction *record(struct ski_pe *self, const struct head *head
     struct ski_tree       tree;
 
     if (r) {
-        if (r->head.op != head->op || r->head.type != head->type || r->head.root != head->root ||
-            r->head.count != head->count || r->head.all != head->all)
+        if (!is_same(&r->head, head))
             disagree(&r->head, head);
         return r;
     }
@@ -198,46 +204,63 @@ static void advance(struct ski_pe *self, struct ski_reduction *r)
         forget(&self->collectives, r);
 }
 
-/* Whether the head of a message that came is one that could have been sent. */
-static void check_head(const struct ski_pe *self, skua_msg *msg)
+/* Whether the head of a message that came is one that could have been sent.  A reduction that this
+ * PE has called and does not know any more is over. */
+static bool is_sound(struct ski_pe *self, skua_msg *msg)
 {
     const struct head *head  = head_of(msg);
     uint64_t           ahead = head->number - self->collectives.calls;
 
-    if ((uint32_t)head->root >= (uint32_t)self->pes ||
-        !ski_op_function((skua_op){head->op}, head->type) ||
-        head->count > msg->bytes / ski_type_size(head->type) ||
-        element_bytes(head) != msg->bytes - sizeof *head ||
-        (ahead > FAR_AHEAD && -ahead > FAR_AHEAD))
-        ski_fatal("PE %d sent a part of a reduction that makes no sense", msg->source);
+    return (uint32_t)head->root < (uint32_t)self->pes &&
+           ski_op_function((skua_op){head->op}, head->type) &&
+           head->count <= msg->bytes / ski_type_size(head->type) &&
+           element_bytes(head) == msg->bytes - sizeof *head && head->all <= 1 &&
+           (ahead <= FAR_AHEAD || find(&self->collectives, head->number)) &&
+           (uint32_t)head->sender < (uint32_t)self->pes;
+}
+
+/* Which of our children sent it, or -1. */
+static int child_of(const struct ski_tree *tree, int pe)
+{
+    for (int i = 0; i < tree->children; i++)
+        if (ski_tree_child(tree, i) == pe)
+            return i;
+    return -1;
 }
 
 void ski_on_reduce(skua_msg *msg)
 {
-    struct ski_pe        *self = (check_head(ski_self, msg), ski_self);
-    struct ski_reduction *r    = record(self, head_of(msg));
-    struct ski_tree       tree = tree_of(self, r->head.root);
-    int                   i    = 0;
+    struct ski_pe        *self = ski_self;
+    struct ski_tree       tree;
+    struct ski_reduction *r;
+    int                   child = -1;
 
-    while (i < tree.children && ski_tree_child(&tree, i) != head_of(msg)->sender)
-        i++;
-    if (i == tree.children || r->child[i])
-        ski_fatal("reduction %llu: PE %d is no child that was waited for",
-                  (unsigned long long)r->head.number, head_of(msg)->sender);
-    r->child[i] = msg;
+    if (is_sound(self, msg)) {
+        tree  = tree_of(self, head_of(msg)->root);
+        child = child_of(&tree, head_of(msg)->sender);
+    }
+    r = child < 0 ? NULL : record(self, head_of(msg));
+    if (!r || r->child[child]) {
+        ski_far_drop(self, msg);
+        return;
+    }
+    r->child[child] = msg;
     r->missing--;
     advance(self, r);
 }
 
+/* The result comes down to a PE that has sent its part up. */
 void ski_on_result(skua_msg *msg)
 {
+    struct ski_pe        *self = ski_self;
     struct ski_reduction *r =
-        (check_head(ski_self, msg), find(&ski_self->collectives, head_of(msg)->number));
+        is_sound(self, msg) ? find(&self->collectives, head_of(msg)->number) : NULL;
 
-    if (!r)
-        ski_fatal("a result arrived for reduction %llu, which is not in flight",
-                  (unsigned long long)head_of(msg)->number);
-    finish(ski_self, r, msg);
+    if (!r || !r->head.all || !is_same(&r->head, head_of(msg)) || !r->own || r->missing > 0 ||
+        tree_of(self, r->head.root).rank == 0)
+        ski_far_drop(self, msg);
+    else
+        finish(self, r, msg);
 }
 
 /* ---- calls --------------------------------------------------------------- */

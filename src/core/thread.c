@@ -6,8 +6,10 @@
 
 #include "base/config.h"
 #include "core/builtin.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "core/seal.h"
 
 #define STACK_LEAST ((size_t)8192)
 #define STACK_MOST  ((size_t)1 << 40)
@@ -55,8 +57,21 @@ void ski_thread_unblock(struct ski_pe *self, struct skua_thread *thread)
     ski_queue_push(&self->queue, &thread->ready, 0);
 }
 
+static uint64_t thread_seal(const struct ski_pe *self, const struct skua_thread *thread)
+{
+    return ski_seal(self->job, SKI_SEALED_THREAD, self->pe, (uintptr_t)thread, 0);
+}
+
+/* Whether @p thread, which may come from another host, is the address of a thread of ours. */
+static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *thread)
+{
+    return !self->far || (ski_seal_may_look(self->job, thread, sizeof *thread) &&
+                          thread->seal == thread_seal(self, thread));
+}
+
 static void give_back(struct ski_pe *self, struct skua_thread *thread)
 {
+    thread->seal = 0;
     ski_pool_free(&self->pool, thread);
 }
 
@@ -106,6 +121,7 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
         .fn    = fn,
         .arg   = arg,
         .pe    = self->pe,
+        .seal  = self->far ? thread_seal(self, thread) : 0,
     };
     if (!thread->stack.low)
         ski_fatal("the system has no memory for the stack of another user thread (this PE made "
@@ -185,6 +201,10 @@ void ski_on_resume(skua_msg *msg)
 {
     struct skua_thread *thread = *(struct skua_thread **)skua_msg_data(msg);
 
+    if (!thread_is_ours(ski_self, thread)) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
     resume(ski_self, thread);
 }

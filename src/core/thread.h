@@ -32,6 +32,7 @@ struct skua_thread {
     bool        done;      /* fn has returned                           */
     bool        detached;
     void       *joiners; /* wait.h */
+    uint64_t    seal;    /* seal.h: its address may come from another host; 0 once it is free */
 };
 
 /** Leave the calling thread; returns after ski_thread_unblock(). */

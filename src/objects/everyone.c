@@ -3,6 +3,7 @@
 #include "objects/everyone.h"
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/invoke.h"
@@ -195,7 +196,11 @@ void ski_on_everyone_root(skua_msg *msg)
     struct head           *head = skua_msg_data(msg);
     struct ski_collection *all;
 
-    if (!ski_collection_awaited(ski_self->objects, head->id, msg, &all))
+    if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
+        return;
+    if (all->root != ski_self->pe || all->kind == SKI_CHARES)
+        ski_far_drop(ski_self, msg);
+    else
         begin(all, msg);
 }
 

@@ -5,6 +5,7 @@
 #include <skua/interface.h>
 
 #include "base/config.h"
+#include "core/seal.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "onesided/layout.h"
@@ -191,13 +192,32 @@ bool ski_landing_came(skua_msg *msg)
     return true;
 }
 
+/* In the place where another message would have the address of its copy. */
+static skua_msg *whole_seal(const skua_msg *whole)
+{
+    return (skua_msg *)(uintptr_t)ski_seal(ski_self->job, SKI_SEALED_WHOLE, 0, (uintptr_t)whole, 0);
+}
+
+void ski_landing_seal_whole(skua_msg *whole)
+{
+    ski_landing_of(whole)->whole = whole_seal(whole);
+}
+
+/* What a message names is its copy if it has that seal, which cannot have been sent to us. */
+static bool is_copy(const skua_msg *whole)
+{
+    return ski_seal_may_look(ski_self->job, whole, sizeof *whole + sizeof(struct ski_landing)) &&
+           ski_landing_of(whole)->whole == whole_seal(whole);
+}
+
 skua_msg *ski_landing_whole(skua_msg *msg)
 {
     skua_msg *whole = is_apart(msg) ? ski_landing_of(msg)->whole : NULL;
     size_t    bytes;
 
-    if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0)
+    if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0 || !is_copy(whole))
         return msg;
+    ski_landing_of(whole)->whole = NULL;
     bytes = whole->bytes;
     memcpy(whole, msg, sizeof *msg);
     whole->bytes = bytes;

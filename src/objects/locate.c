@@ -3,6 +3,7 @@
 #include "objects/locate.h"
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/invoke.h"
@@ -14,6 +15,8 @@
 
 #define GRAVES 1024  /* deleted elements that are remembered, or as many as live        */
 #define HINTS  65536 /* and elements whose home is elsewhere, or a few times as many    */
+
+#define AHEAD_MOST (UINT32_C(1) << 20) /* reductions that one which comes may be ahead of a PE */
 
 /* ---- places --------------------------------------------------------------------- */
 
@@ -745,6 +748,18 @@ void ski_depart(struct ski_object *object)
     ski_object_discard(object, SKI_LEFT);
 }
 
+/* Whether an element that is said to come can: it is of a kind that moves and not here, and is not
+ * further in its reductions and sections than any can be. */
+static bool can_arrive(const struct ski_collection *all, const skua_index *index,
+                       const struct luggage *luggage, size_t bytes)
+{
+    uint32_t ahead = luggage->next - all->reducing.first;
+
+    return luggage->sections <= bytes / SKI_ENROLLED_BYTES && luggage->sections <= UINT16_MAX &&
+           (all->kind == SKI_ARRAY || all->kind == SKI_CHARES) && !ski_here(all, index) &&
+           (ahead <= AHEAD_MOST || ski_before(luggage->next, all->reducing.first));
+}
+
 void ski_on_migrate(skua_msg *msg)
 {
     struct ski_collection *all;
@@ -759,9 +774,10 @@ void ski_on_migrate(skua_msg *msg)
     memcpy(&luggage, at, sizeof luggage);
     at += sizeof luggage;
     left = msg->bytes - sizeof luggage;
-    if (luggage.sections > left / SKI_ENROLLED_BYTES)
-        ski_fatal("PE %d sent %s in more sections than there are", msg->source,
-                  ski_element_text(all, &index));
+    if (!can_arrive(all, &index, &luggage, left)) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
     object        = ski_object_add(all, &index);
     object->next  = luggage.next;
     object->moves = luggage.moves;

@@ -47,6 +47,7 @@ void ski_objects_end(struct ski_pe *self)
     ski_lanes_end(objects);
     ski_errands_end(objects);
     free(objects->gate);
+    ski_slots_end(&objects->parts, NULL); /* what it names goes with the arena */
     ski_detect_end(objects->detect);
     ski_quiet_end(objects->quiet);
     ski_waves_end(objects->waves);

@@ -41,6 +41,7 @@ struct ski_objects {
     struct ski_detect   *detect;   /* detector.c   */
     struct ski_gate     *gate;     /* program.c    */
     struct ski_lanes    *lanes;    /* lane.c; NULL: there are none */
+    struct ski_slots     parts;    /* parts.c */
 };
 
 /** The name of a collection or a section: the PE that creates it, and its count of them. */

@@ -18,6 +18,7 @@
 #include "base/copy.h"
 #include "base/memory.h"
 #include "core/handler.h"
+#include "core/seal.h"
 #include "onesided/origin.h"
 
 #define AHEAD  4  /* doorbells that we look ahead */
@@ -30,11 +31,19 @@ static struct ski_channels *channels_of(struct ski_pe *self)
 
 /* ---- records -------------------------------------------------------------------- */
 
-struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key)
+static uint64_t channel_seal(const struct ski_job *job, const struct ski_channel *channel)
 {
-    struct ski_channel *channel = ski_channel_at(arena, key);
+    return ski_seal(job, SKI_SEALED_CHANNEL, channel->pe, (uintptr_t)channel, channel->key);
+}
 
-    if (!key || !ski_arena_contains(arena, channel + 1) || channel->key != key)
+/* A key may come from another host, and lead to memory that looks like a record: to data of a
+ * message, say.  Its seal shows that it is one. */
+struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
+{
+    struct ski_channel *channel = ski_channel_at(job->arena, key);
+
+    if (!key || !ski_seal_may_look(job, channel, sizeof *channel) || channel->key != key ||
+        (ski_job_spread(job) && channel->seal != channel_seal(job, channel)))
         return NULL;
     return channel;
 }
@@ -170,7 +179,8 @@ static void drop(struct ski_pe *self, struct ski_channel *channel)
 
 static void publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
 {
-    channel->key = key_of(self, channel);
+    channel->key  = key_of(self, channel);
+    channel->seal = channel_seal(self->job, channel);
     *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
@@ -461,7 +471,7 @@ static void on_one(skua_msg *msg)
 {
     struct ski_pe                 *self    = ski_self;
     const struct ski_channel_head *head    = skua_msg_data(msg);
-    struct ski_channel            *channel = ski_channel_find(self->pool.arena, head->key);
+    struct ski_channel            *channel = ski_channel_find(self->job, head->key);
     bool                           all;
 
     if (!channel || channel->pe != self->pe) {
@@ -502,7 +512,7 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
     if (msg->bytes < sizeof head || ski_config.checked_channels)
         return NULL;
     memcpy(&head, data, sizeof head);
-    channel = ski_channel_find(self->pool.arena, head.key);
+    channel = ski_channel_find(self->job, head.key);
     if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->combines ||
         !is_sound(msg, &head, channel))
         return NULL;

@@ -77,6 +77,7 @@ struct ski_channel {
     int32_t             home;    /* the receiver's process */
     struct ski_combine  combine;
     uint32_t            generation;
+    uint64_t            seal;         /* core/seal.h: its key may come from another host */
     struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
 
     /* What senders write, of those that combine, and in checked mode. */
@@ -120,8 +121,8 @@ static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, 
     return (struct ski_channel *)(void *)((char *)arena->base + place * SKI_CACHE_LINE);
 }
 
-/** The record of a channel of this host, or NULL: there is none any more. */
-struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key);
+/** The record of a channel of this host, or NULL: there is none any more, or never was. */
+struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key);
 
 /* ---- senders ------------------------------------------------------------------- */
 

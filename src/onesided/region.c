@@ -487,6 +487,18 @@ static int leave(struct ski_region *region, int64_t rank)
     return (before | bit) == UINT64_MAX >> (64 - pieces);
 }
 
+bool ski_region_left(uint32_t id)
+{
+    const struct ski_region *region = ski_table_find((skua_region){id});
+    uint64_t                 left;
+
+    if (!region || region->kind != SKI_REGION_SYMMETRIC || !region->here)
+        return false;
+    /* Acquire: pairs with the release in leave(). */
+    left = atomic_load_explicit(&region->leaving, memory_order_acquire);
+    return left == (region->pieces > 64 ? region->pieces : UINT64_MAX >> (64 - region->pieces));
+}
+
 void ski_region_remove(uint32_t id)
 {
     struct ski_region *region = ski_table_find((skua_region){id});

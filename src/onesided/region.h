@@ -130,6 +130,8 @@ void ski_region_hold(struct ski_region *region);
 void ski_region_release(struct ski_region *region);
 
 /** Forget a symmetric region that all its members have left, and its memory. */
+bool ski_region_left(uint32_t id);
+
 void ski_region_remove(uint32_t id);
 
 /** Whether this process reaches it by load and store. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "transport/files.h"
 #include "transport/ofi/ofi.h"
 
 struct ski_ofi ski_ofi;
@@ -53,6 +54,7 @@ static skua_status_t start(struct ski_net *net)
 
     if (status != SKUA_OK)
         return status;
+    ski_files_raise(); /* libfabric accepts whoever comes */
     ski_ofi.net                     = net;
     ski_ofi.one_sided               = ski_ofi.info->caps & FI_RMA;
     ski_ofi.atomics                 = ski_ofi.info->caps & FI_ATOMIC;

@@ -76,7 +76,7 @@ void ski_tcp_close_link(struct ski_link *link)
     struct ski_link **at   = &port->links;
 
     if (!link->ours && link->state == SKI_LINK_GREETING)
-        port->unproven--;
+        ski_tcp_count_unproven(port, -1);
     while (*at != link)
         at = &(*at)->next;
     *at        = link->next;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * seal.h - the proof that an address which has been elsewhere is one of this host's own.
+ *
+ * Completions, buffers, threads and channels are values with addresses in them that a program may
+ * send to other hosts, and that come back.  A packet may say anything, also one of a process that
+ * knows the secret of the job, so an address is used only with its *seal*: a keyed hash of the
+ * address and of what it is the address of.  The key is random, lies in the arena (boot/job.h) and
+ * never leaves the host.
+ *
+ * A seal says that this host made the value, not that the value is used for the first time: a
+ * completion may happen many times, so one that was given away may be repeated.
+ *
+ * A job on one host receives nothing from elsewhere.  It makes and checks no seals: they are 0.
+ */
+#ifndef SKI_SEAL_H
+#define SKI_SEAL_H
+
+#include "base/siphash.h"
+#include "core/pe.h"
+
+enum ski_sealed {
+    SKI_SEALED_DONE = 1, /* a completion; plus its kind (completion.c) */
+    SKI_SEALED_THREAD = 16,
+    SKI_SEALED_BUFFER,
+    SKI_SEALED_PART,
+    SKI_SEALED_CHANNEL,
+    SKI_SEALED_LANE,
+    SKI_SEALED_WHOLE,
+};
+
+/** The seal of an address of PE @p pe; @p with is what else must not be changed. */
+static inline uint64_t ski_seal(const struct ski_job *job, unsigned what, int pe, uint64_t address,
+                                uint64_t with)
+{
+    const uint64_t words[] = {(uint64_t)what << 32 | (uint32_t)pe, address, with};
+
+    return ski_job_spread(job) ? ski_siphash(job->seal_key, words, 3) : 0;
+}
+
+/** Whether @p bytes at @p at, a multiple of a cache line, are in the arena: may be looked at. */
+static inline bool ski_seal_may_look(const struct ski_job *job, const void *at, size_t bytes)
+{
+    const struct ski_arena *arena  = job->arena;
+    uintptr_t               offset = (uintptr_t)at - arena->base;
+
+    return (uintptr_t)at % SKI_CACHE_LINE == 0 && offset < arena->bytes &&
+           bytes <= arena->bytes - offset;
+}
+
+#endif
