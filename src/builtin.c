@@ -58,17 +58,18 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
     [SKI_HANDLER_SEED_ASK]     = {"skua.seed-ask", ski_on_seed_ask, SKI_SEED_ASK_LEAST},
     [SKI_HANDLER_SEED_NONE]    = {"skua.seed-none", ski_on_seed_none, 0},
     [SKI_HANDLER_SEED_KNOWN]   = {"skua.seed-known", ski_on_seed_known, 0},
-    [SKI_HANDLER_INSERT]       = {"skua.insert", ski_on_insert, SKI_INSERT_LEAST, SKI_ADDRESS_OBJECT},
-    [SKI_HANDLER_CLAIM]        = {"skua.claim", ski_on_claim, SKI_CLAIM_LEAST, SKI_ADDRESS_OBJECT},
-    [SKI_HANDLER_CLAIMED]      = {"skua.claimed", ski_on_claimed, SKI_LOCATED_LEAST, SKI_ADDRESS_OBJECT},
-    [SKI_HANDLER_DELETE]       = {"skua.delete", ski_on_delete, 0, SKI_ADDRESS_OBJECT},
-    [SKI_HANDLER_LOCATED]      = {"skua.located", ski_on_located, SKI_LOCATED_LEAST, SKI_ADDRESS_OBJECT},
-    [SKI_HANDLER_MIGRATE]      = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST, SKI_ADDRESS_OBJECT},
+    [SKI_HANDLER_INSERT]  = {"skua.insert", ski_on_insert, SKI_INSERT_LEAST, SKI_ADDRESS_OBJECT},
+    [SKI_HANDLER_CLAIM]   = {"skua.claim", ski_on_claim, SKI_CLAIM_LEAST, SKI_ADDRESS_OBJECT},
+    [SKI_HANDLER_CLAIMED] = {"skua.claimed", ski_on_claimed, SKI_LOCATED_LEAST, SKI_ADDRESS_OBJECT},
+    [SKI_HANDLER_DELETE]  = {"skua.delete", ski_on_delete, 0, SKI_ADDRESS_OBJECT},
+    [SKI_HANDLER_LOCATED] = {"skua.located", ski_on_located, SKI_LOCATED_LEAST, SKI_ADDRESS_OBJECT},
+    [SKI_HANDLER_MIGRATE] = {"skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST, SKI_ADDRESS_OBJECT},
     [SKI_HANDLER_EVERYONE_ROOT]  = {"skua.everyone-root", ski_on_everyone_root, SKI_EVERYONE_LEAST},
     [SKI_HANDLER_EVERYONE]       = {"skua.everyone", ski_on_everyone, SKI_EVERYONE_LEAST},
     [SKI_HANDLER_EVERYONE_CAME]  = {"skua.everyone-came", ski_on_everyone_came,
                                     SKI_EVERYONE_CAME_LEAST, SKI_ADDRESS_OBJECT},
-    [SKI_HANDLER_EVERYONE_LATE]  = {"skua.everyone-late", ski_on_everyone_late, SKI_EVERYONE_LEAST, SKI_ADDRESS_OBJECT},
+    [SKI_HANDLER_EVERYONE_LATE]  = {"skua.everyone-late", ski_on_everyone_late, SKI_EVERYONE_LEAST,
+                                    SKI_ADDRESS_OBJECT},
     [SKI_HANDLER_PART]           = {"skua.part", ski_on_part, SKI_PART_LEAST},
     [SKI_HANDLER_START]          = {"skua.start", ski_on_start, SKI_START_LEAST},
     [SKI_HANDLER_FEWER]          = {"skua.fewer", ski_on_fewer, SKI_START_LEAST},
@@ -76,8 +77,10 @@ const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
                                     SKI_SECTION_CREATE_LEAST},
     [SKI_HANDLER_SECTION_ROOT]   = {"skua.section-root", ski_on_section_root, SKI_SECTION_LEAST},
     [SKI_HANDLER_SECTION]        = {"skua.section", ski_on_section, SKI_SECTION_LEAST},
-    [SKI_HANDLER_SECTION_LATE]   = {"skua.section-late", ski_on_section_late, SKI_SECTION_LEAST, SKI_ADDRESS_OBJECT},
-    [SKI_HANDLER_SECTION_PART] = {"skua.section-part", ski_on_section_part, SKI_SECTION_PART_LEAST, SKI_ADDRESS_EITHER},
+    [SKI_HANDLER_SECTION_LATE]   = {"skua.section-late", ski_on_section_late, SKI_SECTION_LEAST,
+                                    SKI_ADDRESS_OBJECT},
+    [SKI_HANDLER_SECTION_PART]  = {"skua.section-part", ski_on_section_part, SKI_SECTION_PART_LEAST,
+                                   SKI_ADDRESS_EITHER},
     [SKI_HANDLER_SECTION_FEWER] = {"skua.section-fewer", ski_on_section_fewer,
                                    SKI_SECTION_FEWER_LEAST, SKI_ADDRESS_EITHER},
 };
@@ -87,8 +90,7 @@ bool ski_builtin_takes(uint32_t handler, size_t bytes)
     if (handler >= SKI_HANDLERS)
         return true;
     return handler != SKI_HANDLER_BUNDLE && handler != SKI_HANDLER_BROADCAST &&
-           bytes >= ski_builtin[handler].least &&
-           ski_builtin[handler].address == SKI_ADDRESS_NONE;
+           bytes >= ski_builtin[handler].least && ski_builtin[handler].address == SKI_ADDRESS_NONE;
 }
 
 const bool ski_builtin_runs_program[SKI_HANDLERS] = {

@@ -14,12 +14,16 @@
  * Its memory is a copy of its own, also that of the arena, and its sockets are replaced by one that
  * is silent, so that nobody hears of it.
  *
+ * A process that was given a completion or a buffer may use it again, when the program expects it
+ * no more.  That is not tried: the child has another key (core/seal.h), so that no seal it is sent
+ * is right.
+ *
  * What a program makes of the bytes of its own messages is its affair: only what the runtime looks
  * at is damaged, unless FUZZ_ALL is set, for programs that check their data (skuac's do).
  *
  * environment: SEED; FUZZ_FORKS, how many children at most; FUZZ_ALL
  *
- * Linked with -Wl,--wrap=ski_packet_head_bytes,--wrap=ski_far_pass
+ * Linked with -Wl,--wrap=ski_packet_head_bytes,--wrap=ski_far_pass,--wrap=ski_leave
  */
 #include <errno.h>
 #include <signal.h>
@@ -64,6 +68,8 @@ size_t __real_ski_packet_head_bytes(const void *packet, size_t bytes);
 size_t __wrap_ski_packet_head_bytes(const void *packet, size_t bytes);
 void   __real_ski_far_pass(struct ski_pe *self, bool progress);
 void   __wrap_ski_far_pass(struct ski_pe *self, bool progress);
+void   __real_ski_leave(struct ski_pe *self);
+void   __wrap_ski_leave(struct ski_pe *self);
 
 /* ---- keeping ------------------------------------------------------------------------ */
 
@@ -190,10 +196,10 @@ static void take_damaged(struct ski_pe *self)
     damage(self, packet, from->bytes, head);
     restore(packet, from->packet);
     memcpy(&half, packet, SKI_PACKET_HALF);
-    contact = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
-                  ? ski_contact_find(self->far, half.source)
-                  : NULL;
-    half.stamp.token = ski_packet_token(self->job->secret, half.source, self->pe);
+    contact             = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
+                              ? ski_contact_find(self->far, half.source)
+                              : NULL;
+    half.stamp.token    = ski_packet_token(self->job->secret, half.source, self->pe);
     half.stamp.sequence = contact ? contact->received : 0;
     memcpy(packet, &half, SKI_PACKET_HALF);
     if (!is_end(packet) && !ski_far_upcalls.taken(self->far, packet, from->bytes)) {
@@ -214,6 +220,15 @@ static bool say_and_end(const char *text, const void *where)
     _exit(SAID);
 }
 
+/* Also what a sanitizer says that nobody may read. */
+__attribute__((no_sanitize("address"))) static void copy_page(volatile uint64_t       *to,
+                                                              const volatile uint64_t *from,
+                                                              size_t                   bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof *to; i++)
+        to[i] = from[i];
+}
+
 /* Memory that is shared with other processes becomes ours. */
 static void own_memory(struct ski_arena *arena)
 {
@@ -228,7 +243,8 @@ static void own_memory(struct ski_arena *arena)
         _exit(1);
     for (size_t i = 0; i < pages; i++)
         if (here[i] & 1)
-            memcpy((char *)copy + i * (size_t)page, (char *)base + i * (size_t)page, (size_t)page);
+            copy_page((void *)((char *)copy + i * (size_t)page),
+                      (void *)((char *)base + i * (size_t)page), (size_t)page);
     free(here);
     if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, base) != base)
         _exit(1);
@@ -262,8 +278,8 @@ static void on_tick(int number)
 /* Sleeps are cut short: nothing comes that would end them. */
 static void begin_ticks(void)
 {
-    struct sigaction  action = {.sa_handler = on_tick};
-    struct itimerval  every  = {{0, TICK_US}, {0, TICK_US}};
+    struct sigaction action = {.sa_handler = on_tick};
+    struct itimerval every  = {{0, TICK_US}, {0, TICK_US}};
 
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &every, NULL);
@@ -277,6 +293,8 @@ static void begin_child(struct ski_pe *self, uint64_t its_seed)
     drain    = DRAIN;
     own_memory(self->job->arena);
     own_sockets();
+    self->job->seal_key[0] ^= its_seed;
+    memset(self->done_seals, 0, sizeof self->done_seals);
     ski_log_set_fatal_hook(say_and_end);
     ski_log_level = SKI_LOG_FATAL;
     if (getenv("FUZZ_WAIT")) /* for a debugger */
@@ -351,4 +369,12 @@ void __wrap_ski_far_pass(struct ski_pe *self, bool progress)
         try_packets(self);
     else
         forks_left = 0;
+}
+
+/* The program has ended: others will not answer. */
+void __wrap_ski_leave(struct ski_pe *self)
+{
+    if (in_child)
+        _exit(0);
+    __real_ski_leave(self);
 }

@@ -28,7 +28,8 @@ static inline uint64_t ski_siphash(const uint64_t key[2], const uint64_t *words,
     uint64_t v[4] = {key[0] ^ UINT64_C(0x736f6d6570736575), key[1] ^ UINT64_C(0x646f72616e646f6d),
                      key[0] ^ UINT64_C(0x6c7967656e657261), key[1] ^ UINT64_C(0x7465646279746573)};
 
-    for (size_t i = 0; i <= count; i++) { /* the last word, which pads the others, is their length */
+    for (size_t i = 0; i <= count;
+         i++) { /* the last word, which pads the others, is their length */
         uint64_t word = i < count ? words[i] : (uint64_t)count << 59;
 
         v[3] ^= word;

@@ -72,9 +72,9 @@ struct ski_job {
     void              *onesided; /* and that one's: onesided           */
     int32_t            starter;  /* the process that made it: launcher, or the job itself */
     struct ski_clock   clock;
-    uint64_t           secret[2]; /* of the job, where it is spread */
+    uint64_t           secret[2];   /* of the job, where it is spread */
     uint64_t           seal_key[2]; /* of this host, where the job is spread (core/seal.h) */
-    bool               one_host;  /* it may be spread and yet on one host */
+    bool               one_host;    /* it may be spread and yet on one host */
     int32_t            pes, pes_per_process, processes;
     int32_t            here, pes_here; /* processes of this host, and their PEs          */
     int32_t            first, near;    /* so many PEs from there on have neighbouring indices */

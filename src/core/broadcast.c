@@ -173,8 +173,8 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
     if (handler.id >= self->handlers)
         ski_misuse("skua_broadcast: handler %u was never registered", handler.id);
     if (done.kind)
-        node = new_node(self, (struct node){
-                                  .parent = -1, .done = done, .handler = handler.id, .msg = msg});
+        node = new_node(
+            self, (struct node){.parent = -1, .done = done, .handler = handler.id, .msg = msg});
     pass_on(self, msg, self->pe, handler.id, node);
     if (node)
         skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));

@@ -47,8 +47,8 @@ _Static_assert(sizeof(struct carried) == SKI_COMPLETE_LEAST, "see builtin.h");
 /* The seal of a completion of ours, which is remembered or made. */
 static uint64_t completion_seal(struct ski_pe *self, const skua_completion *done)
 {
-    uint64_t             address = (uint64_t)(uintptr_t)done->what.counter;
-    uint64_t             arg     = (uint64_t)(uintptr_t)done->with.arg;
+    uint64_t              address = (uint64_t)(uintptr_t)done->what.counter;
+    uint64_t              arg     = (uint64_t)(uintptr_t)done->with.arg;
     struct ski_done_seal *known =
         &self->done_seals[(address ^ arg ^ (address ^ arg) >> 9) / 16 % SKI_DONE_SEALS];
 
@@ -56,7 +56,7 @@ static uint64_t completion_seal(struct ski_pe *self, const skua_completion *done
         known->kind    = done->kind;
         known->address = address;
         known->arg     = arg;
-        known->seal = ski_seal(self->job, SKI_SEALED_DONE + done->kind, self->pe, address, arg);
+        known->seal    = ski_seal(self->job, SKI_SEALED_DONE + done->kind, self->pe, address, arg);
     }
     return known->seal;
 }
@@ -212,8 +212,7 @@ static bool completion_is_possible(const struct ski_pe *self, const skua_complet
     if ((done->kind == SEND || done->kind == OBJECT) &&
         (handler < SKI_HANDLERS || handler >= self->handlers))
         return false;
-    return done->kind == OBJECT || (uint32_t)done->pe < (uint32_t)self->pes ||
-           done->pe == self->pe;
+    return done->kind == OBJECT || (uint32_t)done->pe < (uint32_t)self->pes || done->pe == self->pe;
 }
 
 /* One that came from elsewhere in data of the program's is not the program's fault. */
@@ -250,9 +249,8 @@ void ski_on_complete(skua_msg *msg)
     struct carried *carried = skua_msg_data(msg);
     skua_completion done    = done_of(carried);
 
-    if (SKI_UNLIKELY(done.pe != ski_self->pe ||
-                     (done.kind != COUNT && done.kind != CALL && done.kind != FUTURE &&
-                      done.kind != EXIT))) {
+    if (SKI_UNLIKELY(done.pe != ski_self->pe || (done.kind != COUNT && done.kind != CALL &&
+                                                 done.kind != FUTURE && done.kind != EXIT))) {
         ski_far_drop(ski_self, msg);
         return;
     }

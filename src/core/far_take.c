@@ -33,8 +33,7 @@ void ski_far_wrong(struct ski_pe *self, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    ski_log(SKI_LOG_ERROR, "%s%s", text,
-            n == COMPLAINTS ? " (no more of these will be told)" : "");
+    ski_log(SKI_LOG_ERROR, "%s%s", text, n == COMPLAINTS ? " (no more of these will be told)" : "");
 }
 
 void ski_far_drop(struct ski_pe *self, struct skua_msg *msg)

@@ -136,8 +136,7 @@ skua_op_fn ski_op_function(skua_op op, skua_type type)
     bool             is_complex = type == SKUA_COMPLEX_FLOAT || type == SKUA_COMPLEX_DOUBLE;
     bool             integer    = type <= SKUA_UINT64;
 
-    if (!found || (unsigned)type > SKUA_BYTE ||
-        (found->types != ANYTHING && type == SKUA_BYTE) ||
+    if (!found || (unsigned)type > SKUA_BYTE || (found->types != ANYTHING && type == SKUA_BYTE) ||
         (found->types == INTEGERS && !integer) ||
         (found->types == DOUBLES && type != SKUA_DOUBLE) ||
         ((found->types == REALS || found->types == TRUTHS) && is_complex))

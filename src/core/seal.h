@@ -20,7 +20,7 @@
 #include "core/pe.h"
 
 enum ski_sealed {
-    SKI_SEALED_DONE = 1, /* a completion; plus its kind (completion.c) */
+    SKI_SEALED_DONE   = 1, /* a completion; plus its kind (completion.c) */
     SKI_SEALED_THREAD = 16,
     SKI_SEALED_BUFFER,
     SKI_SEALED_PART,

@@ -13,7 +13,7 @@
 /* Against a plain list of the names that were given and taken back. */
 static void test_names(void)
 {
-    struct ski_slots slots = {0};
+    struct ski_slots slots       = {0};
     uint64_t         name[ITEMS] = {0}, gone[ITEMS] = {0}, seed = tap_seed();
     void            *item[ITEMS] = {NULL};
 

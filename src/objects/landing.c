@@ -218,7 +218,7 @@ skua_msg *ski_landing_whole(skua_msg *msg)
     if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0 || !is_copy(whole))
         return msg;
     ski_landing_of(whole)->whole = NULL;
-    bytes = whole->bytes;
+    bytes                        = whole->bytes;
     memcpy(whole, msg, sizeof *msg);
     whole->bytes = bytes;
     skua_msg_free(msg);

@@ -307,11 +307,11 @@ static void fetch(struct pending *pending, unsigned i, struct ski_part *part, vo
     skua_buffer     here, from = *buffer_of(part);
     skua_completion done;
 
-    *slot      = (struct slot){.pending = pending, .part = part};
+    *slot        = (struct slot){.pending = pending, .part = part};
     slot->landed = to ? NULL : skua_buffer_alloc(part->bytes);
     done         = done_once(landed, slot, &slot->name);
-    here = slot->here = skua_buffer_of(to ? to : slot->landed, part->bytes, SKUA_REGISTER_LATER,
-                                       done, from.user);
+    here         = slot->here =
+        skua_buffer_of(to ? to : slot->landed, part->bytes, SKUA_REGISTER_LATER, done, from.user);
     pending->waiting++;
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("part %u of a message from PE %d cannot be fetched", i, pending->msg->source);
@@ -476,7 +476,8 @@ const void *skua_found_part(const void *data, size_t bytes, size_t *end, long lo
     struct ski_part *part = (struct ski_part *)((uintptr_t)data + at);
 
     if (at > bytes || bytes - at < sizeof *part || count < 0 ||
-        (uint64_t)count > PTRDIFF_MAX / each || part->bytes != (uint64_t)count * each || part->kind > SKI_PIECE_BUFFER ||
+        (uint64_t)count > PTRDIFF_MAX / each || part->bytes != (uint64_t)count * each ||
+        part->kind > SKI_PIECE_BUFFER ||
         bytes - at < piece_extent(part->kind, part->kind == SKI_PIECE_DATA ? part->bytes : 0))
         malformed(entry, bytes);
     *end = at + piece_extent(part->kind, part->bytes);
@@ -541,8 +542,7 @@ static void share_parts(skua_msg *msg, uint32_t users)
 
     for (unsigned i = 0; i < parts->count; i++, part = after(part))
         if (part->kind == SKI_PIECE_BUFFER)
-            buffer_of(part)->done =
-                done_once(share_over, new_share(users, buffer_of(part)), &name);
+            buffer_of(part)->done = done_once(share_over, new_share(users, buffer_of(part)), &name);
 }
 
 /* To all PEs of this host, or to one of each process; all reach the parts. */
@@ -623,7 +623,8 @@ void ski_on_parts(skua_msg *msg)
         ski_far_drop(ski_self, msg);
         return;
     }
-    inner = ski_msg_copy(ski_self, SKI_HANDLER_PARTS, (char *)skua_msg_data(msg) + sizeof to, bytes);
+    inner =
+        ski_msg_copy(ski_self, SKI_HANDLER_PARTS, (char *)skua_msg_data(msg) + sizeof to, bytes);
     skua_msg_free(msg);
     to_host(inner, &to);
 }

@@ -179,9 +179,9 @@ static bool is_sound(const struct ski_pe *self, const struct wave *wave, int sou
 
 void ski_on_wave(skua_msg *msg)
 {
-    struct ski_pe    *self   = ski_self;
-    struct ski_waves *waves  = self->objects->waves;
-    struct wave       wave   = *(struct wave *)skua_msg_data(msg);
+    struct ski_pe    *self  = ski_self;
+    struct ski_waves *waves = self->objects->waves;
+    struct wave       wave  = *(struct wave *)skua_msg_data(msg);
     struct node      *node;
     struct ski_tally  own;
 

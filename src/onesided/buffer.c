@@ -377,8 +377,8 @@ static void on_data(const struct ski_buffer_packet *packet)
 static bool is_sound(const struct ski_pe *self, const skua_msg *msg)
 {
     const struct ski_buffer_packet *packet = (const struct ski_buffer_packet *)(msg + 1);
-    bool gives = packet->verb == SKI_BUFFER_FETCH || packet->verb == SKI_BUFFER_READY;
-    const skua_buffer *mine   = gives ? &packet->from : &packet->to;
+    bool               gives = packet->verb == SKI_BUFFER_FETCH || packet->verb == SKI_BUFFER_READY;
+    const skua_buffer *mine  = gives ? &packet->from : &packet->to;
     const skua_buffer *theirs = gives ? &packet->to : &packet->from;
     size_t             data   = packet->verb == SKI_BUFFER_DATA ? packet->bytes : 0;
 

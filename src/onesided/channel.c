@@ -181,7 +181,7 @@ static void publish(struct ski_pe *self, struct ski_channel *channel, skua_chann
 {
     channel->key  = key_of(self, channel);
     channel->seal = channel_seal(self->job, channel);
-    *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
+    *value        = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
 /* A channel that is not known to anybody yet, for any layout; *made is NULL if not. */

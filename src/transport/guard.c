@@ -15,7 +15,8 @@
 
 #define LEAST_ASKED   3   /* questions that were not answered */
 #define LOOKS         4.0 /* within the timeout               */
-#define DEFER_SECONDS 120 /* that a connection to a library may be silent until that hears of it */
+#define DEFER_SECONDS 120 /* that a connection to a library may be silent until that hears of it   \
+                           */
 
 /* ---- names ------------------------------------------------------------------------ */
 
@@ -232,8 +233,7 @@ bool ski_guard_listens(const struct sockaddr_storage *name)
 {
     int fd = find_listener(name), seconds = DEFER_SECONDS;
 
-    return fd >= 0 &&
-           setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds) == 0;
+    return fd >= 0 && setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds) == 0;
 }
 
 void ski_guard_files(const struct ski_net *net, const struct sockaddr_storage *name)
@@ -247,8 +247,9 @@ void ski_guard_files(const struct ski_net *net, const struct sockaddr_storage *n
         net->log(SKI_LOG_ERROR, "other PEs may not get through to this one: " SKI_TOO_MANY_FILES);
     } else if (name && find_listener(name) < 0) {
         said = true;
-        net->log(SKI_LOG_ERROR, "other PEs do not get through to this one any more: its library has "
-                                "closed the socket it listened at, as it does after " SKI_TOO_MANY_FILES);
+        net->log(SKI_LOG_ERROR,
+                 "other PEs do not get through to this one any more: its library has "
+                 "closed the socket it listened at, as it does after " SKI_TOO_MANY_FILES);
     }
 }
 

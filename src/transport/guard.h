@@ -48,9 +48,9 @@ bool ski_guard_reaches(const struct sockaddr_storage *name);
  *  told of, and costs no descriptor.  A peer sends something as soon as it is connected. */
 bool ski_guard_listens(const struct sockaddr_storage *name);
 
-/** Say once, as an error, that no descriptors are left, or that nothing listens at @p name any more,
- *  where the library has closed its socket for want of them: who connects is then told that the
- *  connection was refused, and not why. */
+/** Say once, as an error, that no descriptors are left, or that nothing listens at @p name any
+ * more, where the library has closed its socket for want of them: who connects is then told that
+ * the connection was refused, and not why. */
 struct ski_net;
 void ski_guard_files(const struct ski_net *net, const struct sockaddr_storage *name);
 

@@ -22,7 +22,7 @@
 #define BACKLOG       4096
 #define DEFER_SECONDS 1    /* that a connection may take to say something, until we hear of it */
 #define SHUT_SECONDS  0.05 /* that doors stay shut, at most                                    */
-#define RETRIES       50       /* where all ports of the range are in use, ... */
+#define RETRIES       50   /* where all ports of the range are in use, ... */
 #define RETRY_NS      20000000 /* ... after so long */
 #define EVENTS        32
 #define CLOSE_SECONDS 2

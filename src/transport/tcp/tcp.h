@@ -111,9 +111,9 @@ struct ski_port {
     struct ski_peer          *waiting; /* those with a queue */
     struct ski_out           *spare;
     unsigned                  turns;
-    unsigned                  strangers; /* that were refused      */
-    unsigned                  unproven;  /* links that came in     */
-    bool                      shut;      /* the doors are, ...     */
+    unsigned                  strangers;  /* that were refused      */
+    unsigned                  unproven;   /* links that came in     */
+    bool                      shut;       /* the doors are, ...     */
     double                    shut_until; /* ... as long as that    */
     bool                      short_of_files;
     double                    looked_at;

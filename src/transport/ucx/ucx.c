@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/accept.h"
 #include "transport/adapter.h"
 #include "transport/files.h"
 #include "transport/interface.h"
@@ -119,7 +120,8 @@ static skua_status_t start(struct ski_net *net)
     ucs_status_t  status;
 
     ski_ucx.net = net;
-    ski_files_raise(); /* UCX accepts whoever comes, and listens no more when it has no files left */
+    ski_files_raise();
+    ski_accept_guard(net, "libucs.so");
     if (!ski_ucx_check_ports(net, net->ports) || !check_interfaces(net))
         return SKUA_ERR_INVAL;
     set_tcp(net);
@@ -145,6 +147,7 @@ static skua_status_t start(struct ski_net *net)
 static void stop(void)
 {
     ucp_cleanup(ski_ucx.context);
+    ski_accept_unguard();
 }
 
 static const char *describe(void)
