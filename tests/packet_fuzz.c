@@ -8,8 +8,8 @@
  * them, and ends; the parent goes on as if nothing had been.  So packets of all kinds are tried in
  * all states of the program, and each state is tried with what has not been damaged yet.
  *
- * The child may drop what it gets, or end with a line that says why.  What fails: a signal, what a
- * sanitizer says, and no end within TOO_LONG seconds.
+ * The child may drop what it gets, end with a line that says why, or wait.  What fails: a signal,
+ * what a sanitizer says, and a child that uses the CPU for RUNS seconds.
  *
  * Its memory is a copy of its own, also that of the arena, and its sockets are replaced by one that
  * is silent, so that nobody hears of it.
@@ -23,7 +23,7 @@
  *
  * environment: SEED; FUZZ_FORKS, how many children at most; FUZZ_ALL
  *
- * Linked with -Wl,--wrap=ski_packet_head_bytes,--wrap=ski_far_pass,--wrap=ski_leave
+ * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_far_pass,--wrap=ski_leave
  */
 #include <errno.h>
 #include <signal.h>
@@ -31,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -46,12 +47,13 @@
 
 #define KEPT     64    /* packets, the latest of each kind   */
 #define LARGEST  16384 /* bytes of one that is kept          */
-#define EVERY    23    /* packets from one child to the next */
+#define EVERY    13    /* packets from one child to the next */
 #define EACH     48    /* damaged packets for a child        */
 #define DRAIN    40    /* passes after the last              */
 #define TICK_US  2000  /* no pass takes longer by sleeping   */
-#define TOO_LONG 60
-#define SAID     7 /* exit code: it ended with a line */
+#define TOO_LONG 5     /* seconds                            */
+#define RUNS     30    /* seconds of the CPU                 */
+#define SAID     7     /* exit code: it ended with a line */
 
 static struct kept {
     size_t         bytes;
@@ -64,12 +66,14 @@ static int      to_come; /* in a child: packets that it still gets */
 static bool     in_child, all;
 static int      children, said;
 
-size_t __real_ski_packet_head_bytes(const void *packet, size_t bytes);
-size_t __wrap_ski_packet_head_bytes(const void *packet, size_t bytes);
-void   __real_ski_far_pass(struct ski_pe *self, bool progress);
-void   __wrap_ski_far_pass(struct ski_pe *self, bool progress);
-void   __real_ski_leave(struct ski_pe *self);
-void   __wrap_ski_leave(struct ski_pe *self);
+const char *__real_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+                                    const struct skua_msg *msg, size_t bytes);
+const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+                                    const struct skua_msg *msg, size_t bytes);
+void        __real_ski_far_pass(struct ski_pe *self, bool progress);
+void        __wrap_ski_far_pass(struct ski_pe *self, bool progress);
+void        __real_ski_leave(struct ski_pe *self);
+void        __wrap_ski_leave(struct ski_pe *self);
 
 /* ---- keeping ------------------------------------------------------------------------ */
 
@@ -92,15 +96,19 @@ static void keep_packet(const void *packet, size_t bytes)
     memcpy(slot->packet, packet, bytes);
 }
 
-size_t __wrap_ski_packet_head_bytes(const void *packet, size_t bytes)
+/* Those that are in a message of ours are whole; others are looked at while they come. */
+const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+                                    const struct skua_msg *msg, size_t bytes)
 {
-    size_t head = __real_ski_packet_head_bytes(packet, bytes);
+    const char *wrong = __real_ski_packet_wrong(job, handlers, msg, bytes);
 
-    if (!in_child && head > 0 && bytes <= LARGEST && handler_in(packet) != SKI_HANDLER_BUNDLE) {
-        keep_packet(packet, bytes);
+    if (!in_child && !wrong && bytes <= LARGEST && ski_arena_contains(job->arena, msg) &&
+        msg->handler != SKI_HANDLER_BUNDLE &&
+        (all || msg->handler < SKI_HANDLERS || msg->flags & SKI_MSG_OBJECT)) {
+        keep_packet(msg, bytes);
         seen++;
     }
-    return head;
+    return wrong;
 }
 
 /* ---- damage ------------------------------------------------------------------------- */
@@ -187,13 +195,11 @@ static void take_damaged(struct ski_pe *self)
     unsigned char      *packet = from->packet ? malloc(from->bytes) : NULL;
     struct skua_msg     half;
     struct ski_contact *contact;
-    size_t              head;
 
     if (!packet)
         return;
     memcpy(packet, from->packet, from->bytes);
-    head = __real_ski_packet_head_bytes(packet, from->bytes);
-    damage(self, packet, from->bytes, head);
+    damage(self, packet, from->bytes, sizeof(struct skua_msg));
     restore(packet, from->packet);
     memcpy(&half, packet, SKI_PACKET_HALF);
     contact             = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
@@ -266,13 +272,19 @@ static void own_sockets(void)
     }
 }
 
+/* A child may come to wait for what will never come, and then sleeps or yields: it has done its
+ * part.  One that runs and runs has not. */
 static void on_tick(int number)
 {
-    static int ticks;
+    static int    ticks;
+    struct rusage used;
 
     (void)number;
-    if (++ticks > TOO_LONG * (1000000 / TICK_US))
-        kill(getpid(), SIGXCPU);
+    if (++ticks % (TOO_LONG * 1000000 / TICK_US) != 0)
+        return;
+    getrusage(RUSAGE_SELF, &used);
+    if (used.ru_nvcsw > 10 * TOO_LONG)
+        _exit(0);
 }
 
 /* Sleeps are cut short: nothing comes that would end them. */
@@ -280,9 +292,11 @@ static void begin_ticks(void)
 {
     struct sigaction action = {.sa_handler = on_tick};
     struct itimerval every  = {{0, TICK_US}, {0, TICK_US}};
+    struct rlimit    runs   = {RUNS, RUNS};
 
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &every, NULL);
+    setrlimit(RLIMIT_CPU, &runs);
 }
 
 static void begin_child(struct ski_pe *self, uint64_t its_seed)
