@@ -158,8 +158,6 @@ for driver in "$@"; do
   case $driver in tcp | ucx | ofi) ;; *) continue ;; esac
   SKUA_DRIVER=$driver
   at_the_ports
-  flooded
-  [ "$driver" = ucx ] && killed
   if [ "$driver" = tcp ]; then
     ok "$driver: tells who was refused" has "$err" \
       'a connection from 127.0.0.1 was refused: it does not know the secret of the job'
@@ -168,6 +166,8 @@ for driver in "$@"; do
   else
     unregistered
   fi
+  flooded
+  [ "$driver" = ucx ] && killed
   too_much_at_once
   uneven
   settings

@@ -101,8 +101,7 @@ SKUA_API skua_status_t skua_channel_create(const skua_layout *to, skua_channel_f
  *  that lends (skua_channel_lend()) need not copy them then.  @p to is where they lie if they are
  *  copied. */
 SKUA_API skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn,
-                                                void *arg, const char *name,
-                                                skua_channel *channel);
+                                                void *arg, const char *name, skua_channel *channel);
 
 /** Where the data of the last put are, from its callback until we are ready, or mark: in our
  *  buffer, or in the sender's.  Blocks, levels and counts are those that the channel was created

@@ -32,7 +32,7 @@ static void fill_in(struct ski_job *job, const struct ski_plan *plan)
         job->near = ski_job_all(job); /* the hidden ones as well */
 }
 
-static skua_status_t make_seal_key(struct ski_job *job)
+static skua_status_t job_make_seal_key(struct ski_job *job)
 {
     if (getrandom(job->seal_key, sizeof job->seal_key, 0) == sizeof job->seal_key)
         return SKUA_OK;
@@ -68,7 +68,7 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
     made->place           = made->cpu + cpus;
     memcpy(made->secret, plan->secret, sizeof made->secret);
     if (ski_job_spread(made))
-        status = make_seal_key(made);
+        status = job_make_seal_key(made);
     fill_in(made, plan);
     if (status == SKUA_OK && plan->cpu)
         memcpy(made->cpu, plan->cpu, (size_t)made->pes_here * sizeof *plan->cpu);

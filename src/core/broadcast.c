@@ -58,7 +58,7 @@ static struct skua_msg *with_tail(struct skua_msg *msg, const struct tail *tail)
     return copy;
 }
 
-static struct node *new_node(struct ski_pe *self, struct node like)
+static struct node *broadcast_node_new(struct ski_pe *self, struct node like)
 {
     struct node *node = ski_malloc(sizeof *node);
 
@@ -120,7 +120,8 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
 
 /* Whether a broadcast can have been sent: not back to its root, and for a handler that may have
  * it. */
-static bool is_sound(const struct ski_pe *self, const skua_msg *msg, const struct tail *tail)
+static bool broadcast_is_sound(const struct ski_pe *self, const skua_msg *msg,
+                               const struct tail *tail)
 {
     return (uint32_t)tail->root < (uint32_t)self->pes && tail->root != self->pe &&
            (uint32_t)tail->parent < (uint32_t)self->pes && tail->handler < self->handlers &&
@@ -132,12 +133,13 @@ void ski_on_broadcast(skua_msg *msg)
     struct tail  tail = *tail_of(msg);
     struct node *node = NULL;
 
-    if (!is_sound(ski_self, msg, &tail)) {
+    if (!broadcast_is_sound(ski_self, msg, &tail)) {
         ski_far_drop(ski_self, msg);
         return;
     }
     if (tail.above)
-        node = new_node(ski_self, (struct node){.parent = tail.parent, .above = tail.above});
+        node =
+            broadcast_node_new(ski_self, (struct node){.parent = tail.parent, .above = tail.above});
     pass_on(ski_self, msg, tail.root, tail.handler, node);
     run_handler(ski_self, msg, tail.handler, tail.root, node);
 }
@@ -173,7 +175,7 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
     if (handler.id >= self->handlers)
         ski_misuse("skua_broadcast: handler %u was never registered", handler.id);
     if (done.kind)
-        node = new_node(
+        node = broadcast_node_new(
             self, (struct node){.parent = -1, .done = done, .handler = handler.id, .msg = msg});
     pass_on(self, msg, self->pe, handler.id, node);
     if (node)

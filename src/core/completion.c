@@ -8,9 +8,9 @@
  *
  * A completion has addresses of its PE in it, and may come from another host: in a message home,
  * or in data that the program was sent and now completes.  So each of a job that is spread has a
- * seal (seal.h), which its PE checks before it touches an address: in happen_here(), which is
- * the only way to those, and once for each time that the completion happens.  Programs use few
- * completions, each of them often: the PE remembers some seals that it made.
+ * seal (seal.h), which its PE checks before it touches an address: in completion_happen_here(),
+ * which is the only way to those, and once for each time that the completion happens.  Programs use
+ * few completions, each of them often: the PE remembers some seals that it made.
  */
 #include <skua/completion.h>
 
@@ -185,8 +185,8 @@ static void invoke(struct ski_pe *self, const skua_completion *done, const void 
 }
 
 /* On its own PE.  @p carrier is a message that brought the completion and its result, or NULL. */
-static void happen_here(struct ski_pe *self, const skua_completion *done, const void *data,
-                        size_t bytes, skua_msg *carrier)
+static void completion_happen_here(struct ski_pe *self, const skua_completion *done,
+                                   const void *data, size_t bytes, skua_msg *carrier)
 {
     if (SKI_UNLIKELY(self->far && !completion_is_ours(self, done)))
         ski_far_wrong(self, "a completion that came from PE %d was dropped: this PE never made it",
@@ -231,7 +231,7 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
     if (done.kind == NOTHING)
         return;
     if (SKI_LIKELY(done.pe == self->pe && done.kind <= CALL))
-        happen_here(self, &done, data, bytes, NULL);
+        completion_happen_here(self, &done, data, bytes, NULL);
     else if (SKI_UNLIKELY(!completion_is_possible(self, &done)))
         completion_refuse(self, &done);
     else if (done.kind == OBJECT)
@@ -241,7 +241,7 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
     else if (done.pe != self->pe)
         send_home(self, &done, data, bytes);
     else
-        happen_here(self, &done, data, bytes, NULL);
+        completion_happen_here(self, &done, data, bytes, NULL);
 }
 
 void ski_on_complete(skua_msg *msg)
@@ -254,7 +254,7 @@ void ski_on_complete(skua_msg *msg)
         ski_far_drop(ski_self, msg);
         return;
     }
-    happen_here(ski_self, &done, carried + 1, msg->bytes - sizeof *carried, msg);
+    completion_happen_here(ski_self, &done, carried + 1, msg->bytes - sizeof *carried, msg);
 }
 
 /* ---- waiting ------------------------------------------------------------- */

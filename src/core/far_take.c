@@ -121,7 +121,7 @@ static void take_turn(struct ski_far *far, struct ski_contact *contact, struct s
 
 /* Whether a PE that programs do not see takes packets of this kind: it serves memory, and has
  * neither objects nor handlers. */
-static bool hidden_takes(uint32_t handler)
+static bool far_hidden_takes(uint32_t handler)
 {
     return handler == SKI_HANDLER_REQUEST || handler == SKI_HANDLER_SERVED ||
            handler == SKI_HANDLER_AGREE || handler == SKI_HANDLER_LOCK;
@@ -136,7 +136,7 @@ static void accept(struct ski_far *far, struct skua_msg *msg, size_t bytes)
 
     if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_BUNDLE))
         wrong = "a bundle came in a bundle";
-    if (SKI_UNLIKELY(!wrong && ski_pe_hidden(far->self) && !hidden_takes(msg->handler)))
+    if (SKI_UNLIKELY(!wrong && ski_pe_hidden(far->self) && !far_hidden_takes(msg->handler)))
         wrong = "it is for a PE that takes no such packets";
     if (SKI_UNLIKELY(wrong || !contact)) {
         complain(far, bytes, wrong ? wrong : "its sender does not know the secret of the job");

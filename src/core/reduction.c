@@ -50,7 +50,7 @@ static struct ski_tree tree_of(const struct ski_pe *self, int root)
 
 /* ---- records ------------------------------------------------------------- */
 
-static bool is_same(const struct head *a, const struct head *b)
+static bool reduction_is_same(const struct head *a, const struct head *b)
 {
     return a->op == b->op && a->type == b->type && a->root == b->root && a->count == b->count &&
            a->all == b->all;
@@ -118,7 +118,7 @@ static struct ski_reduction *record(struct ski_pe *self, const struct head *head
     struct ski_tree       tree;
 
     if (r) {
-        if (!is_same(&r->head, head))
+        if (!reduction_is_same(&r->head, head))
             disagree(&r->head, head);
         return r;
     }
@@ -206,7 +206,7 @@ static void advance(struct ski_pe *self, struct ski_reduction *r)
 
 /* Whether the head of a message that came is one that could have been sent.  A reduction that this
  * PE has called and does not know any more is over. */
-static bool is_sound(struct ski_pe *self, skua_msg *msg)
+static bool reduction_is_sound(struct ski_pe *self, skua_msg *msg)
 {
     const struct head *head  = head_of(msg);
     uint64_t           ahead = head->number - self->collectives.calls;
@@ -220,7 +220,7 @@ static bool is_sound(struct ski_pe *self, skua_msg *msg)
 }
 
 /* Which of our children sent it, or -1. */
-static int child_of(const struct ski_tree *tree, int pe)
+static int reduction_child_of(const struct ski_tree *tree, int pe)
 {
     for (int i = 0; i < tree->children; i++)
         if (ski_tree_child(tree, i) == pe)
@@ -235,9 +235,9 @@ void ski_on_reduce(skua_msg *msg)
     struct ski_reduction *r;
     int                   child = -1;
 
-    if (is_sound(self, msg)) {
+    if (reduction_is_sound(self, msg)) {
         tree  = tree_of(self, head_of(msg)->root);
-        child = child_of(&tree, head_of(msg)->sender);
+        child = reduction_child_of(&tree, head_of(msg)->sender);
     }
     r = child < 0 ? NULL : record(self, head_of(msg));
     if (!r || r->child[child]) {
@@ -254,10 +254,10 @@ void ski_on_result(skua_msg *msg)
 {
     struct ski_pe        *self = ski_self;
     struct ski_reduction *r =
-        is_sound(self, msg) ? find(&self->collectives, head_of(msg)->number) : NULL;
+        reduction_is_sound(self, msg) ? find(&self->collectives, head_of(msg)->number) : NULL;
 
-    if (!r || !r->head.all || !is_same(&r->head, head_of(msg)) || !r->own || r->missing > 0 ||
-        tree_of(self, r->head.root).rank == 0)
+    if (!r || !r->head.all || !reduction_is_same(&r->head, head_of(msg)) || !r->own ||
+        r->missing > 0 || tree_of(self, r->head.root).rank == 0)
         ski_far_drop(self, msg);
     else
         finish(self, r, msg);

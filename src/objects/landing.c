@@ -193,21 +193,21 @@ bool ski_landing_came(skua_msg *msg)
 }
 
 /* In the place where another message would have the address of its copy. */
-static skua_msg *whole_seal(const skua_msg *whole)
+static skua_msg *landing_whole_seal(const skua_msg *whole)
 {
     return (skua_msg *)(uintptr_t)ski_seal(ski_self->job, SKI_SEALED_WHOLE, 0, (uintptr_t)whole, 0);
 }
 
 void ski_landing_seal_whole(skua_msg *whole)
 {
-    ski_landing_of(whole)->whole = whole_seal(whole);
+    ski_landing_of(whole)->whole = landing_whole_seal(whole);
 }
 
 /* What a message names is its copy if it has that seal, which cannot have been sent to us. */
-static bool is_copy(const skua_msg *whole)
+static bool landing_is_copy(const skua_msg *whole)
 {
     return ski_seal_may_look(ski_self->job, whole, sizeof *whole + sizeof(struct ski_landing)) &&
-           ski_landing_of(whole)->whole == whole_seal(whole);
+           ski_landing_of(whole)->whole == landing_whole_seal(whole);
 }
 
 skua_msg *ski_landing_whole(skua_msg *msg)
@@ -215,7 +215,8 @@ skua_msg *ski_landing_whole(skua_msg *msg)
     skua_msg *whole = is_apart(msg) ? ski_landing_of(msg)->whole : NULL;
     size_t    bytes;
 
-    if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0 || !is_copy(whole))
+    if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0 ||
+        !landing_is_copy(whole))
         return msg;
     ski_landing_of(whole)->whole = NULL;
     bytes                        = whole->bytes;

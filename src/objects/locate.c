@@ -750,8 +750,8 @@ void ski_depart(struct ski_object *object)
 
 /* Whether an element that is said to come can: it is of a kind that moves and not here, and is not
  * further in its reductions and sections than any can be. */
-static bool can_arrive(const struct ski_collection *all, const skua_index *index,
-                       const struct luggage *luggage, size_t bytes)
+static bool migration_can_arrive(const struct ski_collection *all, const skua_index *index,
+                                 const struct luggage *luggage, size_t bytes)
 {
     uint32_t ahead = luggage->next - all->reducing.first;
 
@@ -774,7 +774,7 @@ void ski_on_migrate(skua_msg *msg)
     memcpy(&luggage, at, sizeof luggage);
     at += sizeof luggage;
     left = msg->bytes - sizeof luggage;
-    if (!can_arrive(all, &index, &luggage, left)) {
+    if (!migration_can_arrive(all, &index, &luggage, left)) {
         ski_far_drop(all->self, msg);
         return;
     }

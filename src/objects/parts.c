@@ -49,7 +49,7 @@ static skua_buffer *buffer_of(const struct ski_part *part)
 }
 
 /* Whether the pieces of a message, the first of which is at @p at, fill it to @p end. */
-static bool pieces_fit(const char *data, size_t at, size_t end, uint32_t count)
+static bool parts_pieces_fit(const char *data, size_t at, size_t end, uint32_t count)
 {
     for (; count > 0; count--) {
         const struct ski_part *part = (const struct ski_part *)(const void *)(data + at);
@@ -65,7 +65,7 @@ static bool pieces_fit(const char *data, size_t at, size_t end, uint32_t count)
 }
 
 /* Where the end of a message with parts is. */
-static struct ski_parts *last_of(const void *data, size_t bytes)
+static struct ski_parts *parts_end_at(const void *data, size_t bytes)
 {
     return (struct ski_parts *)((uintptr_t)data + bytes) - 1;
 }
@@ -76,9 +76,9 @@ static struct ski_parts *end_of(const void *data, size_t bytes)
     struct ski_parts *parts = NULL;
 
     if (bytes >= sizeof *parts && bytes % ALIGN == 0)
-        parts = last_of(data, bytes);
+        parts = parts_end_at(data, bytes);
     if (!parts || parts->magic != SKI_PARTS_MAGIC || parts->first > bytes - sizeof *parts ||
-        !pieces_fit(data, aligned(parts->first), bytes - sizeof *parts, parts->count))
+        !parts_pieces_fit(data, aligned(parts->first), bytes - sizeof *parts, parts->count))
         return NULL;
     return parts;
 }
@@ -171,9 +171,9 @@ skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned
     for (unsigned i = 0; i < n; i++)
         end += piece_extent(kind_of(self, pe, &part[i]), part[i].bytes);
     msg = skua_msg_alloc(end + sizeof(struct ski_parts));
-    *last_of(msg + 1, msg->bytes) =
+    *parts_end_at(msg + 1, msg->bytes) =
         (struct ski_parts){.magic = SKI_PARTS_MAGIC, .first = bytes, .count = n};
-    at = first_of(msg, last_of(msg + 1, msg->bytes));
+    at = first_of(msg, parts_end_at(msg + 1, msg->bytes));
     for (unsigned i = 0; i < n; i++, at = after(at))
         describe(at, kind_of(self, pe, &part[i]), &part[i]);
     return msg;
@@ -216,14 +216,14 @@ struct slot {
 };
 
 /* What happens when others are through with a part, @p fn, once: it gets the name of @p item. */
-static skua_completion done_once(skua_done_fn fn, void *item, uint64_t *name)
+static skua_completion parts_done_once(skua_done_fn fn, void *item, uint64_t *name)
 {
     *name = ski_slots_add(&ski_self->objects->parts, item);
     return skua_done_call(fn, (void *)(uintptr_t)*name);
 }
 
 /* The item of a name, which is used up unless it @p stays; NULL: it happened before. */
-static void *named_item(void *name, bool stays)
+static void *parts_named(void *name, bool stays)
 {
     struct ski_slots *all  = &ski_self->objects->parts;
     void             *item = ski_slots_find(all, (uintptr_t)name);
@@ -246,7 +246,7 @@ struct pending {
 
 static void free_landed(void *arg, const void *data, size_t bytes)
 {
-    void *block = named_item(arg, false);
+    void *block = parts_named(arg, false);
 
     (void)data, (void)bytes;
     if (block)
@@ -254,11 +254,11 @@ static void free_landed(void *arg, const void *data, size_t bytes)
 }
 
 /* Frees memory that a part has landed in, when nobody needs it any more. */
-static skua_completion done_free(void *block)
+static skua_completion parts_done_free(void *block)
 {
     uint64_t name;
 
-    return done_once(free_landed, block, &name);
+    return parts_done_once(free_landed, block, &name);
 }
 
 static struct pending *new_pending(skua_msg *msg, void (*go_on)(struct pending *pending))
@@ -270,31 +270,31 @@ static struct pending *new_pending(skua_msg *msg, void (*go_on)(struct pending *
     return pending;
 }
 
-static uint64_t posted_seal(const struct ski_part *part)
+static uint64_t parts_posted_seal(const struct ski_part *part)
 {
     return ski_seal(ski_self->job, SKI_SEALED_PART, ski_self->pe, (uintptr_t)part->posted,
                     part->bytes);
 }
 
-static void set_posted(struct ski_part *part, void *at)
+static void parts_set_posted(struct ski_part *part, void *at)
 {
     part->posted      = at;
-    part->posted_seal = posted_seal(part);
+    part->posted_seal = parts_posted_seal(part);
 }
 
 /* The part is where it shall be: from now on that is what the message says. */
 static void landed(void *arg, const void *data, size_t bytes)
 {
-    struct slot    *slot    = named_item(arg, false);
+    struct slot    *slot    = parts_named(arg, false);
     struct pending *pending = slot ? slot->pending : NULL;
 
     (void)data, (void)bytes;
     if (!slot)
         return;
-    slot->here.done        = slot->landed ? done_free(slot->landed) : skua_done_nothing();
+    slot->here.done        = slot->landed ? parts_done_free(slot->landed) : skua_done_nothing();
     *buffer_of(slot->part) = slot->here;
     if (!slot->landed)
-        set_posted(slot->part, slot->here.at);
+        parts_set_posted(slot->part, slot->here.at);
     if (--pending->waiting > 0)
         return;
     ski_self->held--;
@@ -309,7 +309,7 @@ static void fetch(struct pending *pending, unsigned i, struct ski_part *part, vo
 
     *slot        = (struct slot){.pending = pending, .part = part};
     slot->landed = to ? NULL : skua_buffer_alloc(part->bytes);
-    done         = done_once(landed, slot, &slot->name);
+    done         = parts_done_once(landed, slot, &slot->name);
     here         = slot->here =
         skua_buffer_of(to ? to : slot->landed, part->bytes, SKUA_REGISTER_LATER, done, from.user);
     pending->waiting++;
@@ -336,7 +336,7 @@ static void copy_to(struct ski_part *part, void *to)
 {
     if (!to)
         return;
-    set_posted(part, to);
+    parts_set_posted(part, to);
     if (part->bytes)
         memcpy(to, part + 1, part->bytes);
 }
@@ -429,7 +429,7 @@ static const void *fetch_now(struct ski_part *part)
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("a part of a message cannot be fetched from PE %d", from.pe);
     skua_counter_wait(&over, 1);
-    here.done        = done_free(block);
+    here.done        = parts_done_free(block);
     *buffer_of(part) = here;
     return block;
 }
@@ -438,7 +438,7 @@ static const void *data_of(struct ski_part *part)
 {
     const void *at;
 
-    if (part->posted && part->posted_seal == posted_seal(part))
+    if (part->posted && part->posted_seal == parts_posted_seal(part))
         return part->posted;
     if (part->kind == SKI_PIECE_DATA)
         return part + 1;
@@ -512,12 +512,12 @@ _Static_assert(sizeof(struct to_host) + sizeof(struct ski_parts) == SKI_PARTS_LE
 
 static void share_over(void *arg, const void *data, size_t bytes)
 {
-    struct share *share = named_item(arg, true);
+    struct share *share = parts_named(arg, true);
 
     (void)data, (void)bytes;
     if (!share || --share->left > 0)
         return;
-    named_item(arg, false);
+    parts_named(arg, false);
     skua_complete(share->buffer.done, &share->buffer, sizeof share->buffer);
     ski_pool_free(&ski_self->pool, share);
 }
@@ -542,7 +542,8 @@ static void share_parts(skua_msg *msg, uint32_t users)
 
     for (unsigned i = 0; i < parts->count; i++, part = after(part))
         if (part->kind == SKI_PIECE_BUFFER)
-            buffer_of(part)->done = done_once(share_over, new_share(users, buffer_of(part)), &name);
+            buffer_of(part)->done =
+                parts_done_once(share_over, new_share(users, buffer_of(part)), &name);
 }
 
 /* To all PEs of this host, or to one of each process; all reach the parts. */
@@ -605,7 +606,7 @@ static void to_host(skua_msg *msg, const struct to_host *to)
 }
 
 /* Whether a message for a host is one with parts, for a handler or an entry that there is. */
-static bool is_sound(const struct to_host *to, const void *data, size_t bytes)
+static bool parts_are_sound(const struct to_host *to, const void *data, size_t bytes)
 {
     if (!end_of(data, bytes) || to->id >= ski_self->handlers)
         return false;
@@ -619,7 +620,7 @@ void ski_on_parts(skua_msg *msg)
     skua_msg      *inner;
 
     memcpy(&to, skua_msg_data(msg), sizeof to);
-    if (!is_sound(&to, (char *)skua_msg_data(msg) + sizeof to, bytes)) {
+    if (!parts_are_sound(&to, (char *)skua_msg_data(msg) + sizeof to, bytes)) {
         ski_far_drop(ski_self, msg);
         return;
     }
@@ -663,7 +664,7 @@ skua_msg *ski_parts_headed(const void *head, size_t bytes, skua_msg *msg)
 {
     skua_msg *made = ski_msg_headed(head, bytes, skua_msg_data(msg), msg->bytes);
 
-    last_of(made + 1, made->bytes)->first += bytes;
+    parts_end_at(made + 1, made->bytes)->first += bytes;
     skua_msg_free(msg);
     return made;
 }
@@ -693,17 +694,17 @@ void ski_parts_more(const void *data, size_t bytes)
 
     for (unsigned i = 0; i < parts->count; i++, part = after(part))
         if (part->kind == SKI_PIECE_BUFFER)
-            ((struct share *)named_item(buffer_of(part)->done.with.arg, true))->left++;
+            ((struct share *)parts_named(buffer_of(part)->done.with.arg, true))->left++;
 }
 
 skua_msg *ski_parts_copy(uint32_t handler, const void *data, size_t bytes, size_t head)
 {
     skua_msg *msg;
 
-    if (last_of(data, bytes)->first < head)
+    if (parts_end_at(data, bytes)->first < head)
         ski_misuse("a message of %zu bytes has parts that begin before itself", bytes);
     msg = ski_msg_copy(ski_self, handler, (const char *)data + head, bytes - head);
-    last_of(msg + 1, msg->bytes)->first -= head;
+    parts_end_at(msg + 1, msg->bytes)->first -= head;
     ski_parts_more(data, bytes);
     return msg;
 }

@@ -168,7 +168,7 @@ static void pass_on(struct ski_pe *self, struct node *node)
 
 /* Whether a wave comes down the tree of a root that there is: to the root only from itself, which
  * therefore knows its topic. */
-static bool is_sound(const struct ski_pe *self, const struct wave *wave, int source)
+static bool wave_is_sound(const struct ski_pe *self, const struct wave *wave, int source)
 {
     int root = wave->topic.root;
 
@@ -186,7 +186,7 @@ void ski_on_wave(skua_msg *msg)
     struct ski_tally  own;
 
     waves->traffic.received++;
-    if (*find(waves, &wave) || !is_sound(self, &wave, msg->source)) {
+    if (*find(waves, &wave) || !wave_is_sound(self, &wave, msg->source)) {
         ski_far_drop(self, msg);
         return;
     }

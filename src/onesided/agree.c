@@ -297,12 +297,13 @@ void ski_agree_left(uint32_t id, uint32_t members)
 
 /* Whether it comes from where such votes come from, to where they go: what another PE says is not
  * written into the book of the registrar by others, and frees no region that is in use. */
-static bool is_sound(const struct ski_pe *self, int source, const struct vote *vote)
+static bool vote_is_sound(const struct ski_pe *self, int source, const struct vote *vote)
 {
     if (vote->kind == ASK || vote->kind == LEFT)
         return self->pe == registrar(self) && vote->members > 0;
     if (vote->kind == FREE)
-        return source == registrar(self) && ski_region_left(vote->id);
+        return source == registrar(self) &&
+               (ski_region_left(vote->id) || !ski_table_find((skua_region){vote->id}));
     return vote->kind <= FREE;
 }
 
@@ -313,7 +314,7 @@ void ski_on_agree(skua_msg *msg)
     int                   source = msg->source;
     struct ski_agreement *a;
 
-    if (!is_sound(ski_self, source, &vote)) {
+    if (!vote_is_sound(ski_self, source, &vote)) {
         ski_far_drop(ski_self, msg);
         return;
     }

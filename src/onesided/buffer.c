@@ -365,7 +365,7 @@ static void on_over(struct ski_pe *self, const struct ski_buffer_packet *packet)
 }
 
 /* Data came in the message itself. */
-static void on_data(const struct ski_buffer_packet *packet)
+static void buffer_on_data(const struct ski_buffer_packet *packet)
 {
     if (packet->bytes > 0)
         memcpy(packet->to.at, packet + 1, packet->bytes);
@@ -374,7 +374,7 @@ static void on_data(const struct ski_buffer_packet *packet)
 
 /* Whether a packet is about a buffer that this PE made and one of its sender's, and of no more
  * bytes than both have. */
-static bool is_sound(const struct ski_pe *self, const skua_msg *msg)
+static bool buffer_packet_is_sound(const struct ski_pe *self, const skua_msg *msg)
 {
     const struct ski_buffer_packet *packet = (const struct ski_buffer_packet *)(msg + 1);
     bool               gives = packet->verb == SKI_BUFFER_FETCH || packet->verb == SKI_BUFFER_READY;
@@ -394,7 +394,7 @@ void ski_on_buffer(skua_msg *msg)
     struct ski_pe                  *self   = ski_self;
     const struct ski_buffer_packet *packet = skua_msg_data(msg);
 
-    if (!is_sound(self, msg)) {
+    if (!buffer_packet_is_sound(self, msg)) {
         ski_far_drop(self, msg);
         return;
     }
@@ -402,7 +402,7 @@ void ski_on_buffer(skua_msg *msg)
     case SKI_BUFFER_FETCH:
     case SKI_BUFFER_READY: on_fetch(self, packet); break;
     case SKI_BUFFER_ASK: on_ask(self, packet); break;
-    case SKI_BUFFER_DATA: on_data(packet); break;
+    case SKI_BUFFER_DATA: buffer_on_data(packet); break;
     case SKI_BUFFER_OVER: on_over(self, packet); break;
     }
     skua_msg_free(msg);

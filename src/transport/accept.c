@@ -29,7 +29,7 @@ static int                   spare      = -1; /* a descriptor to accept by when 
 
 /* ---- accepting -------------------------------------------------------------------------- */
 
-static void say_refused(void)
+static void accept_say_refused(void)
 {
     static atomic_bool said;
 
@@ -38,7 +38,7 @@ static void say_refused(void)
 }
 
 /* Whether the other side has hung up without a word. */
-static bool is_over(int fd)
+static bool accept_is_over(int fd)
 {
     struct tcp_info info  = {0};
     socklen_t       bytes = sizeof info;
@@ -49,13 +49,13 @@ static bool is_over(int fd)
             (info.tcpi_state == TCP_CLOSE_WAIT && ioctl(fd, FIONREAD, &left) == 0 && left == 0));
 }
 
-static bool is_short_of_files(void)
+static bool accept_is_short_of_files(void)
 {
     return errno == EMFILE || errno == ENFILE;
 }
 
 /* Closes the connection that waits longest, by means of the spare descriptor; false: none waits. */
-static bool turn_away(int listener)
+static bool accept_turn_away(int listener)
 {
     int fd;
 
@@ -67,7 +67,7 @@ static bool turn_away(int listener)
         close(fd);
     spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     pthread_mutex_unlock(&spare_lock);
-    say_refused();
+    accept_say_refused();
     return fd >= 0;
 }
 
@@ -79,14 +79,14 @@ static int accept_guarded(int listener, struct sockaddr *name, socklen_t *bytes)
     for (int i = 0; i < IN_A_ROW; i++) {
         int fd = accept(listener, name, bytes);
 
-        if (fd < 0 && !is_short_of_files())
+        if (fd < 0 && !accept_is_short_of_files())
             return -1;
-        if (fd < 0 && !turn_away(listener))
+        if (fd < 0 && !accept_turn_away(listener))
             break;
-        if (fd >= 0 && !is_over(fd)) {
+        if (fd >= 0 && !accept_is_over(fd)) {
             if (!ski_files_is_reserved(fd))
                 return fd;
-            say_refused();
+            accept_say_refused();
         }
         if (fd >= 0)
             close(fd);
@@ -112,7 +112,7 @@ struct tables {
     size_t bytes[2];
 };
 
-static void read_tables(const struct dl_phdr_info *info, struct tables *to)
+static void accept_read_tables(const struct dl_phdr_info *info, struct tables *to)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Dyn) * entry;
@@ -142,7 +142,7 @@ static struct entry {
 static int entry_count;
 
 /* The table may be read-only by now. */
-static bool write_entry(accept_fn **at, accept_fn *fn)
+static bool accept_write_entry(accept_fn **at, accept_fn *fn)
 {
     uintptr_t page = (uintptr_t)at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 
@@ -152,11 +152,12 @@ static bool write_entry(accept_fn **at, accept_fn *fn)
     return true;
 }
 
-static bool replace(accept_fn **at)
+static bool accept_replace_entry(accept_fn **at)
 {
     accept_fn *before = *at;
 
-    if (entry_count == ENTRIES || before == accept_guarded || !write_entry(at, accept_guarded))
+    if (entry_count == ENTRIES || before == accept_guarded ||
+        !accept_write_entry(at, accept_guarded))
         return before == accept_guarded;
     entries[entry_count++] = (struct entry){at, before};
     return true;
@@ -166,33 +167,34 @@ void ski_accept_unguard(void)
 {
     while (entry_count > 0) {
         entry_count--;
-        write_entry(entries[entry_count].at, entries[entry_count].before);
+        accept_write_entry(entries[entry_count].at, entries[entry_count].before);
     }
 }
 
-static bool has_name(const struct dl_phdr_info *info, const char *library)
+static bool accept_is_library(const struct dl_phdr_info *info, const char *library)
 {
     const char *file = strrchr(info->dlpi_name, '/');
 
     return file && strncmp(file + 1, library, strlen(library)) == 0;
 }
 
-static int look_into(struct dl_phdr_info *info, size_t size, void *arg)
+static int accept_search_library(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct search *search = arg;
     struct tables  tables = {0};
 
     (void)size;
-    if (!has_name(info, search->library))
+    if (!accept_is_library(info, search->library))
         return 0;
-    read_tables(info, &tables);
+    accept_read_tables(info, &tables);
     for (int t = 0; tables.symbols && tables.strings && t < 2; t++)
         for (size_t i = 0; i < tables.bytes[t] / sizeof(ElfW(Rela)); i++) {
             const ElfW(Rela) *rela = &tables.rela[t][i];
             size_t symbol          = ELF64_R_SYM(rela->r_info);
 
             if (symbol && strcmp(tables.strings + tables.symbols[symbol].st_name, "accept") == 0)
-                search->found |= replace((accept_fn **)(info->dlpi_addr + rela->r_offset));
+                search->found |=
+                    accept_replace_entry((accept_fn **)(info->dlpi_addr + rela->r_offset));
         }
     return 0;
 }
@@ -204,6 +206,6 @@ bool ski_accept_guard(const struct ski_net *net, const char *library)
     log_to = net;
     if (spare < 0)
         spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    dl_iterate_phdr(look_into, &search);
+    dl_iterate_phdr(accept_search_library, &search);
     return search.found;
 }

@@ -4,8 +4,8 @@
  *
  * UCX and libfabric accept whoever connects, as fast as they can, and close a connection when a
  * PE makes progress.  When a process has no descriptor left UCX closes the socket that it listens
- * at, for good.  So their calls of accept() are led here: the entry for it in the library's table of
- * imported functions is replaced, and that of no other library.
+ * at, for good.  So their calls of accept() are led here: the entry for it in the library's table
+ * of imported functions is replaced, and that of no other library.
  *
  *   - A connection that is over already, and by which nothing has come, is closed.
  *   - Others are closed while the process has no more descriptors than are left to the job

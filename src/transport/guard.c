@@ -13,10 +13,11 @@
 #include "transport/driver.h"
 #include "transport/files.h"
 
-#define LEAST_ASKED   3   /* questions that were not answered */
-#define LOOKS         4.0 /* within the timeout               */
-#define DEFER_SECONDS 120 /* that a connection to a library may be silent until that hears of it   \
-                           */
+#define LEAST_ASKED 3   /* questions that were not answered */
+#define LOOKS       4.0 /* within the timeout               */
+#define DEFER_SECONDS                                                                              \
+    120 /* that a connection to a library may be silent until that hears of it                     \
+         */
 
 /* ---- names ------------------------------------------------------------------------ */
 
@@ -214,7 +215,7 @@ bool ski_guard_reaches(const struct sockaddr_storage *name)
 }
 
 /* What listens at @p name, or -1. */
-static int find_listener(const struct sockaddr_storage *name)
+static int guard_find_listener(const struct sockaddr_storage *name)
 {
     DIR                    *list  = opendir("/proc/self/fd");
     int                     found = -1;
@@ -231,7 +232,7 @@ static int find_listener(const struct sockaddr_storage *name)
 
 bool ski_guard_listens(const struct sockaddr_storage *name)
 {
-    int fd = find_listener(name), seconds = DEFER_SECONDS;
+    int fd = guard_find_listener(name), seconds = DEFER_SECONDS;
 
     return fd >= 0 && setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds) == 0;
 }
@@ -245,7 +246,7 @@ void ski_guard_files(const struct ski_net *net, const struct sockaddr_storage *n
     if (ski_files_are_out()) {
         said = true;
         net->log(SKI_LOG_ERROR, "other PEs may not get through to this one: " SKI_TOO_MANY_FILES);
-    } else if (name && find_listener(name) < 0) {
+    } else if (name && guard_find_listener(name) < 0) {
         said = true;
         net->log(SKI_LOG_ERROR,
                  "other PEs do not get through to this one any more: its library has "

@@ -300,7 +300,7 @@ static bool is_ready(const struct ski_link *link)
 }
 
 /* Whether the port may have another link that has not proved who it is. */
-static bool may_have_more(const struct ski_port *port)
+static bool tcp_may_have_more(const struct ski_port *port)
 {
     size_t share = ski_files_limit() / 8;
     size_t most  = share < UNPROVEN_MOST ? share : UNPROVEN_MOST;
@@ -309,7 +309,7 @@ static bool may_have_more(const struct ski_port *port)
 }
 
 /* The oldest of a port's links that have not proved who they are; NULL: there are none. */
-static struct ski_link *oldest_unproven(const struct ski_port *port)
+static struct ski_link *tcp_oldest_unproven(const struct ski_port *port)
 {
     struct ski_link *oldest = NULL;
 
@@ -321,9 +321,9 @@ static struct ski_link *oldest_unproven(const struct ski_port *port)
 
 /* Lets the oldest go that has not proved who it is, though it has had the time; false: there is
  * none such. */
-static bool make_room(struct ski_port *port)
+static bool tcp_make_room(struct ski_port *port)
 {
-    struct ski_link *oldest = oldest_unproven(port);
+    struct ski_link *oldest = tcp_oldest_unproven(port);
     unsigned         before = port->unproven;
 
     if (!oldest || ski_tcp_now() < oldest->began + HELLO_LEAST)
@@ -339,9 +339,9 @@ static bool make_room(struct ski_port *port)
 
 /* Whether a connection that has just come may stay: not if it takes of what is left to the job, no
  * other gives way, and more than a few of the process have not proved who they are. */
-static bool may_stay(struct ski_port *port, int fd)
+static bool tcp_may_stay(struct ski_port *port, int fd)
 {
-    if (SKI_LIKELY(!ski_files_is_reserved(fd)) || ski_files_raise() || make_room(port) ||
+    if (SKI_LIKELY(!ski_files_is_reserved(fd)) || ski_files_raise() || tcp_make_room(port) ||
         atomic_load(&ski_tcp.unproven) < UNPROVEN_LEAST)
         return true;
     if (!port->short_of_files)
@@ -364,7 +364,7 @@ bool ski_tcp_accept(struct ski_port *port, int door)
     bool any = false;
 
     for (int i = 0; i < ACCEPTS; i++) {
-        bool             room = may_have_more(port) || make_room(port);
+        bool             room = tcp_may_have_more(port) || tcp_make_room(port);
         int              fd   = room ? accept_one(port, door) : -1;
         struct ski_link *link;
 
@@ -373,7 +373,7 @@ bool ski_tcp_accept(struct ski_port *port, int door)
         if (fd < 0)
             return any;
         any  = true;
-        link = may_stay(port, fd) ? ski_tcp_new_link(port, fd, -1) : (close(fd), NULL);
+        link = tcp_may_stay(port, fd) ? ski_tcp_new_link(port, fd, -1) : (close(fd), NULL);
         if (!link)
             return any;
         link->until = link->began + hello_seconds();
