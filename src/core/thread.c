@@ -66,7 +66,7 @@ static uint64_t thread_seal(const struct ski_pe *self, const struct skua_thread 
 static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *thread)
 {
     return !self->far || (ski_seal_may_look(self->job, thread, sizeof *thread) &&
-                          thread->seal == thread_seal(self, thread));
+                          ski_seal_peek(&thread->seal) == thread_seal(self, thread));
 }
 
 static void give_back(struct ski_pe *self, struct skua_thread *thread)

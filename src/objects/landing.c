@@ -207,7 +207,7 @@ void ski_landing_seal_whole(skua_msg *whole)
 static bool landing_is_copy(const skua_msg *whole)
 {
     return ski_seal_may_look(ski_self->job, whole, sizeof *whole + sizeof(struct ski_landing)) &&
-           ski_landing_of(whole)->whole == landing_whole_seal(whole);
+           ski_seal_peek(&ski_landing_of(whole)->whole) == (uintptr_t)landing_whole_seal(whole);
 }
 
 skua_msg *ski_landing_whole(skua_msg *msg)

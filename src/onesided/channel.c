@@ -33,7 +33,8 @@ static struct ski_channels *channels_of(struct ski_pe *self)
 
 static uint64_t channel_seal(const struct ski_job *job, const struct ski_channel *channel)
 {
-    return ski_seal(job, SKI_SEALED_CHANNEL, channel->pe, (uintptr_t)channel, channel->key);
+    return ski_seal(job, SKI_SEALED_CHANNEL, ski_seal_peek_pe(&channel->pe), (uintptr_t)channel,
+                    ski_seal_peek(&channel->key));
 }
 
 /* A key may come from another host, and lead to memory that looks like a record: to data of a
@@ -42,8 +43,9 @@ struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 {
     struct ski_channel *channel = ski_channel_at(job->arena, key);
 
-    if (!key || !ski_seal_may_look(job, channel, sizeof *channel) || channel->key != key ||
-        (ski_job_spread(job) && channel->seal != channel_seal(job, channel)))
+    if (!key || !ski_seal_may_look(job, channel, sizeof *channel) ||
+        ski_seal_peek(&channel->key) != key ||
+        (ski_job_spread(job) && ski_seal_peek(&channel->seal) != channel_seal(job, channel)))
         return NULL;
     return channel;
 }
