@@ -4,7 +4,8 @@
 # make test    set up, build, and run the tests, also under the sanitizers
 # make bench   set up, build, and measure; FORMAT=table|json|csv
 #              BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
-#                    pingpong|stencil3d|matmul3d|pairs|zerocopy
+#                    pingpong|stencil3d|matmul3d|pairs|zerocopy|collectives
+# make soak    trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
 # make build   build only             make install   PREFIX=/usr/local DESTDIR=
 # make setup   packages only          make clean     remove build/
 # make format  lay the code out (clang-format)
@@ -17,10 +18,14 @@ TESTS  := $(shell expr $(JOBS) + 1) # at once: one of them waits more than it co
 PREFIX ?= /usr/local
 BENCH  ?= messages
 FORMAT ?= table
+SECONDS ?= 600
+SEED   ?= $(shell date +%s)
+INPUTS ?= 10000000
 
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench setup install clean check-clang check-asan check-tsan format
+.PHONY: all build run test bench soak soak-jobs soak-skuac setup install clean check-clang \
+        check-asan check-tsan format
 
 all: build
 
@@ -62,12 +67,27 @@ check-clang:
 	  cmake --build build/clang --parallel $(JOBS); \
 	else echo "clang is not installed: its warnings were not looked at"; fi
 
+# Each part says what it tried; the first that fails ends it.
+soak: soak-jobs soak-skuac
+
+# Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
+soak-jobs: build
+	@scripts/setup.sh test
+	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) tcp ucx ofi
+
+# Inputs that a fuzzer makes, through all of the translator.
+soak-skuac: setup
+	@scripts/setup.sh soak
+	@INPUTS=$(INPUTS) SEED=$(SEED) scripts/soak-skuac.sh
+
 # The style of the code, applied.
 format:
 	git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
+	@echo; echo "Skua is in $(PREFIX).  Where that is not where your system looks:"; \
+	  echo "  export PATH=$(PREFIX)/bin:\$$PATH PKG_CONFIG_PATH=$(PREFIX)/lib/pkgconfig"
 
 clean:
 	rm -rf build

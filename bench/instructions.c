@@ -5,6 +5,10 @@
  *
  * usage: instructions WHAT N
  *   far      a message to the other of two PEs that share no memory, and back, reusing it
+ *   far-put  skua_put_nb() of 8 bytes to such a PE, so that N are outstanding in the end;
+ *            far-acc, far-get: skua_acc_nb(), skua_get_nb().  Only these calls are to be counted
+ *            (--toggle-collect)
+ *   far-near skua_put() to oneself while OUTSTANDING of far-put are outstanding
  *   self     send a message to oneself and run its handler, reusing it
  *   fresh    the same, with a message allocated and freed each time
  *   copy     skua_send_copy() of 8 bytes to oneself
@@ -19,6 +23,8 @@
  *   doubles  the same with 16 doubles
  *   message  skua_invoke() of a message that is passed on;  chare, group, cube
  *            (an array of three dimensions): as element
+ *   item     skua_stream_put() of 8 bytes to oneself, by a stream in a global variable, and the
+ *            delivery of batches
  *   flow     element, with a strand of structured control flow (skua/flow.h) that waits for
  *            the message by its reference, and then for the next
  */
@@ -70,6 +76,43 @@ static void start_far(void)
 {
     if (me == 0)
         skua_send(1, far_handler, skua_msg_alloc(8));
+}
+
+/* ---- operations while others are outstanding ------------------------------------ */
+
+#define OUTSTANDING 1000
+
+static void start_operation(const char *what, skua_region region)
+{
+    const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL};
+    static double     x;
+
+    if (strcmp(what, "far-get") == 0)
+        skua_get_nb(&x, skua_at(region, 1, 0), sizeof x, NULL);
+    else if (strcmp(what, "far-acc") == 0)
+        skua_acc_nb(skua_at(region, 1, 0), &x, sizeof x, &sum, NULL);
+    else
+        skua_put_nb(skua_at(region, 1, 0), &x, sizeof x, NULL);
+}
+
+static bool do_outstanding(const char *what)
+{
+    bool        near = strcmp(what, "far-near") == 0;
+    skua_region region;
+
+    if (strncmp(what, "far-", 4) != 0)
+        return false;
+    if (skua_region_create(64, &region) != SKUA_OK)
+        skua_abort("no region");
+    skua_sync();
+    for (long i = near ? OUTSTANDING : left; me == 0 && i > 0; i--)
+        start_operation(what, region);
+    for (; me == 0 && near && left > 0; left--)
+        skua_put(skua_at(region, 0, 8), &left, sizeof left);
+    skua_sync();
+    if (me == 0)
+        skua_exit(0);
+    return true;
 }
 
 static void yielding(void *arg)
@@ -331,6 +374,34 @@ static void register_flow(void)
     thrown_entry  = skua_method_register(juggler_class, "thrown", on_thrown, 0);
 }
 
+/* ---- streams ------------------------------------------------------------------- */
+
+static skua_stream items;
+
+static void on_items(void *arg, const void *data, size_t count)
+{
+    (void)arg, (void)data;
+    left -= (long)count;
+    if (left == 0)
+        skua_exit(0);
+}
+
+static bool do_stream(const char *what)
+{
+    if (strcmp(what, "item") != 0)
+        return false;
+    for (long i = 0; i < left; i++)
+        skua_stream_put(items, me, &i);
+    return true;
+}
+
+static void register_stream(void)
+{
+    static const skua_stream_def def = {.item_bytes = 8, .batch = on_items};
+
+    items = skua_stream_register("items", &def);
+}
+
 static void start(int argc, char **argv)
 {
     const char *what = argc > 2 ? argv[1] : "";
@@ -349,11 +420,13 @@ static void start(int argc, char **argv)
         skua_idle_add(idling, NULL);
     } else if (strcmp(what, "yield") == 0) {
         skua_thread_detach(skua_thread_create(yielding, NULL, 0));
-    } else if (!do_onesided(what) && !do_objects(what) && !do_flow(what) && !do_channels(what)) {
-        fprintf(stderr,
-                "usage: instructions far|self|fresh|copy|pass|pass1|yield|channel|put|get|add|"
-                "acc|row|"
-                "element|doubles|message|chare|group|cube|flow N\n");
+    } else if (!do_outstanding(what) && !do_onesided(what) && !do_objects(what) && !do_flow(what) &&
+               !do_channels(what) && !do_stream(what)) {
+        fprintf(stderr, "usage: instructions "
+                        "far|far-put|far-acc|far-get|far-near|self|fresh|copy|pass|pass1|yield|"
+                        "channel|put|get|add|"
+                        "acc|row|"
+                        "element|doubles|message|chare|group|cube|item|flow N\n");
         skua_exit(2);
     }
 }
@@ -366,5 +439,6 @@ int main(int argc, char **argv)
     far_handler   = skua_register("far", on_far);
     register_objects();
     register_flow();
+    register_stream();
     return skua_main(argc, argv, start);
 }

@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# skua_add_interface(TARGET file.ci... [INCLUDE folder...])
+# skua_add_interface(TARGET file.ci... [INCLUDE folder...] [LANGUAGE C|CXX])
 #
-# Translates interface files and adds what comes out to a target: file.ci.c is compiled with it,
-# file.ci.h is found by #include "file.ci.h".  Other interface files that these name with
-# `extern module` are looked for beside them and in the folders given, and watched.
+# Translates interface files and adds what comes out to a target: file.ci.c is compiled with it, as
+# C or, with LANGUAGE CXX, as C++; file.ci.h is found by #include "file.ci.h".  Other interface files
+# that these name with `extern module` are looked for beside them and in the folders given, and
+# watched.
 function(skua_add_interface target)
-  cmake_parse_arguments(arg "" "" "INCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "" "LANGUAGE" "INCLUDE" ${ARGN})
+  if(NOT arg_LANGUAGE)
+    set(arg_LANGUAGE C)
+  elseif(NOT arg_LANGUAGE MATCHES "^(C|CXX)$")
+    message(FATAL_ERROR "skua_add_interface: LANGUAGE is C or CXX, not ${arg_LANGUAGE}")
+  endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.skuac)
   file(MAKE_DIRECTORY ${folder})
   set(options -o ${folder})
@@ -29,6 +35,7 @@ function(skua_add_interface target)
       DEPENDS ${path} skua::skuac
       DEPFILE ${folder}/${name}.d
       COMMENT "Translating ${name}" VERBATIM)
+    set_source_files_properties(${folder}/${name}.c PROPERTIES LANGUAGE ${arg_LANGUAGE})
     target_sources(${target} PRIVATE ${folder}/${name}.c)
     target_include_directories(${target} PRIVATE ${folder} ${beside})
   endforeach()

@@ -8,6 +8,7 @@
  *
  * PE 0 leads, in a user thread, so that each step reads from top to bottom.
  */
+#include <sched.h>
 #include <skua/skua.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -44,6 +45,14 @@ struct flags {
     _Alignas(128) _Atomic int pong;
 };
 
+/* Where both PEs are on one CPU the other one gets it. */
+static void await(_Atomic int *flag, int value)
+{
+    for (int looks = 1; atomic_load_explicit(flag, memory_order_acquire) != value; looks++)
+        if (looks % 1000 == 0)
+            sched_yield();
+}
+
 /* PE 1 answers until all trips are done; nothing else runs on it meanwhile. */
 static void on_bounce(skua_msg *msg)
 {
@@ -51,8 +60,7 @@ static void on_bounce(skua_msg *msg)
 
     skua_msg_free(msg);
     for (int i = 1; i <= TRIPS; i++) {
-        while (atomic_load_explicit(&flags->ping, memory_order_acquire) != i)
-            ;
+        await(&flags->ping, i);
         atomic_store_explicit(&flags->pong, i, memory_order_release);
     }
 }
@@ -71,8 +79,7 @@ static void step_floor(void)
         if (i == TRIPS / 2)
             start = skua_time();
         atomic_store_explicit(&flags->ping, i, memory_order_release);
-        while (atomic_load_explicit(&flags->pong, memory_order_acquire) != i)
-            ;
+        await(&flags->pong, i);
     }
     tour.floor_us = seconds(start) / (TRIPS / 2) / 2 * 1e6;
     skua_msg_free(memory);

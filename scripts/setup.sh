@@ -3,20 +3,21 @@
 #
 # Installs the Debian packages that a step needs and that are missing:
 #
-#   scripts/setup.sh build|test|bench
+#   scripts/setup.sh build|test|bench|soak
 #
 # Does nothing, quickly, when they are there.  Where it cannot install (not
 # root and no sudo, or no apt), it says what is missing and how to get it.
 set -eu
 
-build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev libfabric-dev"
+build="gcc libc6-dev make cmake pkg-config libhwloc-dev libpmix-dev libucx-dev libfabric-dev libssl-dev"
 mpi="openmpi-bin libopenmpi-dev mpich libmpich-dev"
 peers="$mpi libarmci-mpi-dev libfftw3-dev libfftw3-mpi-dev libopenblas-dev libscalapack-openmpi-dev ucx-utils iproute2 util-linux"
 case "${1:-build}" in
   build) packages="$build" ;;
   test)  packages="$build g++ valgrind iproute2 libfftw3-dev libopenblas-dev $mpi" ;;
   bench) packages="$build valgrind $peers" ;;
-  *)     echo "usage: scripts/setup.sh build|test|bench" >&2; exit 2 ;;
+  soak)  packages="$build clang" ;;
+  *)     echo "usage: scripts/setup.sh build|test|bench|soak" >&2; exit 2 ;;
 esac
 
 installed()

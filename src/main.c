@@ -10,6 +10,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/tasks.h"
 #include "core/crash.h"
 #include "core/data.h"
 #include "core/far.h"
@@ -122,7 +123,7 @@ int skua_main(int argc, char **argv, skua_start_fn start)
 {
     static bool     entered;
     struct ski_boot boot = {0};
-    int             code = EXIT_FAILURE;
+    int             code = EXIT_FAILURE, before = ski_tasks();
 
     if (entered)
         ski_misuse("skua_main: called twice");
@@ -132,6 +133,8 @@ int skua_main(int argc, char **argv, skua_start_fn start)
     if (ski_config_load() != SKUA_OK || ski_boot_start(&boot) != SKUA_OK)
         return EXIT_FAILURE;
     if (prepare(&boot) == SKUA_OK) {
+        ski_tasks_own(ski_tasks() - before + ski_job_pes_of(boot.job, boot.process) +
+                      ski_config.helper); /* those of libraries, of PEs, and of the helper */
         ski_data_open();
         ski_onesided_open(&boot);
         ski_share_open(boot.job->host);

@@ -72,11 +72,6 @@ static void on_report(void *self, const void *data, size_t bytes)
     skua_contribute(self, SKUA_SUM, SKUA_INT64, self, 2, to);
 }
 
-static void pup(skua_pup *p, void *self)
-{
-    skua_pup_bytes(p, self, sizeof(struct tally));
-}
-
 /* ---- what a translator would write ------------------------------------------------------ */
 
 static void add_to_member(skua_collection group, int pe, int64_t value)
@@ -182,7 +177,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {.name = "tally", .bytes = sizeof(struct tally), .pup = pup};
+    skua_class_def def = {.name = "tally", .bytes = sizeof(struct tally), .pup = skua_pup_plain};
 
     tally_class   = skua_class_register(&def);
     add_entry     = skua_method_register(tally_class, "add", on_add, 0);

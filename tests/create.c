@@ -52,11 +52,6 @@ static void construct(void *self, const void *data, size_t bytes)
         skua_migrate(self, (skua_pe() + 1) % skua_pes());
 }
 
-static void pup(skua_pup *p, void *self)
-{
-    skua_pup_bytes(p, self, sizeof(struct item));
-}
-
 static void on_mail(void *self, const void *data, size_t bytes)
 {
     struct item *item = self;
@@ -422,8 +417,8 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    item_class =
-        skua_class_register(&(skua_class_def){"item", sizeof(struct item), construct, NULL, pup});
+    item_class = skua_class_register(
+        &(skua_class_def){"item", sizeof(struct item), construct, NULL, skua_pup_plain});
     worker_class = skua_class_register(&(skua_class_def){.name = "worker"});
     home_entry   = skua_method_register(item_class, "home", on_mail, SKUA_ENTRY_CREATE_HOME);
     here_entry   = skua_method_register(item_class, "here", on_mail, SKUA_ENTRY_CREATE_HERE);

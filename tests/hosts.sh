@@ -202,6 +202,12 @@ ok "hello on two hosts" test "$(printf '%s\n' "$out" | sort -u | grep -c 'of 4 s
 run "$skuarun" --hosts=$a,$b -n 4 -v "$build/examples/ring"
 ok "a ring, the PEs shared out" test "$code" = 0
 ok "-v says who is where" has "$err" "^skuarun: process 2 to 3 on host $b"
+for share in 1 0; do
+  run "$skuarun" --hosts=$a:1,$b:1 --pin=auto -s share=$share -v "$build/examples/hello"
+  cpus=$(printf '%s\n' "$err" | grep -oE 'on CPU [0-9]+' | sort -u | grep -c .)
+  ok "hosts that are one machine do not share CPUs before all are used (share=$share)" \
+    test "$cpus" = 2 -o "$(nproc)" = 1
+done
 for test in order storm; do
   run "$skuarun" --hosts=$a:2,$b:1 "$build/tests/test_$test"
   ok "test_$test" test "$code" = 0

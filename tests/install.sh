@@ -20,8 +20,7 @@ done
 lib=$(dirname "$(find "$prefix" -name libskua.a)")
 ok "the shared library has its version" test -L "$lib/libskua.so" -a -f "$lib/libskua.so.0.1.0"
 PKG_CONFIG_PATH=$lib/pkgconfig
-LD_LIBRARY_PATH=$lib
-export PKG_CONFIG_PATH LD_LIBRARY_PATH SKUA_PIN=none
+export PKG_CONFIG_PATH SKUA_PIN=none # and no LD_LIBRARY_PATH: programs find the library
 
 # shellcheck disable=SC2046
 run cc -o "$work/token" "$source/examples/token.c" $(pkg-config --cflags --libs skua)
@@ -97,6 +96,37 @@ run cmake --build "$work/rod/build"
 ok "a change is translated" has "$out" 'Translating rod.ci'
 run cmake --build "$work/rod/build"
 ok "once" test -z "$(printf '%s\n' "$out" | grep Translating)"
+
+# The README and the guide are there, and lead nowhere else.
+doc=$prefix/share/doc/skua
+for page in "$doc"/*.md "$doc"/docs/*/*.md; do
+  for link in $(sed '/^```/,/^```/d; s/`[^`]*`//g' "$page" | grep -oE '\]\([^)#:]+\)' | sed 's/](\(.*\))/\1/'); do
+    [ -e "$(dirname "$page")/$link" ] || echo "$page -> $link"
+  done
+done >"$work/dead"
+out=$(cat "$work/dead")
+ok "no link of the installed pages is dead" test -z "$out"
+
+# The example of the guide in C++.
+if command -v c++ >/dev/null; then
+  mkdir "$work/words"
+  awk '/^mainmodule words /, /^}/' "$guide" >"$work/words/words.ci"
+  awk '/^\/\/ words/ { name = $2 } /^```$/ { name = "" } name { print > ("'"$work/words/"'" name) }' "$guide"
+  cat >"$work/words/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.20)
+project(words CXX)
+set(CMAKE_CXX_STANDARD 17)
+find_package(skua 0.1 REQUIRED)
+add_executable(words words.cc)
+skua_add_interface(words words.ci LANGUAGE CXX)
+target_link_libraries(words skua::skua)
+EOF
+  run cmake -S "$work/words" -B "$work/words/build" -DCMAKE_PREFIX_PATH="$prefix"
+  run cmake --build "$work/words/build"
+  ok "skua_add_interface in C++" test "$code" = 0
+  run "$prefix/bin/skuarun" -n 2 "$work/words/build/words"
+  ok "and it runs" test "$out" = "6 words"
+fi
 
 # Only the interface is exported.
 run nm -D --defined-only "$lib/libskua.so"

@@ -55,6 +55,7 @@ at_most message 240
 at_most chare 220
 at_most cube 220
 at_most flow 265
+at_most item 40
 
 # A message between PEs that share no memory: what is ours of taking it out of the driver's
 # hands, from its check to the queue.
@@ -69,5 +70,24 @@ run "$skuarun" -n 2 --pin=none -s share=0 "$program" far 1
 if [ "$code" = 0 ]; then # there is a driver
   each=$(( ($(far_total 1600) - $(far_total 800) + 1599) / 1600 ))
   ok "far, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
+
+  # One-sided operations between hosts cost the same whatever is outstanding, and those inside a
+  # host whatever is outstanding between hosts.  What else differs is how much the network takes at
+  # once, and how long PE 0 waits in the end.
+  apart()
+  {
+    run "$skuarun" -n 2 --pin=none -s share=0 -s request_pool=256m valgrind --tool=callgrind \
+      --callgrind-out-file=/dev/null "$@"
+    printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | sort -n | tail -1
+  }
+  for kind in put acc get; do
+    few=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" far-$kind 200) / 200 ))
+    many=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" far-$kind 10000) / 10000 ))
+    ok "far-$kind: $few instructions with up to 200 outstanding, $many with up to 10000" \
+      test "$few" -gt 0 -a "$many" -gt 0 -a "$many" -le $((few + few / 2))
+  done
+  each=$(( ($(apart "$program" far-near 1000000) - $(apart "$program" far-near 500000)) / 500000 ))
+  ok "put inside a host with 1000 outstanding between hosts: $each instructions, at most 90" \
+    test "$each" -gt 0 -a "$each" -le 90
 fi
 tap_end

@@ -14,6 +14,9 @@
  * Flags that are polled are C's atomics.  ThreadSanitizer knows no fences and
  * takes what they order for races, so it gets only what is ordered by atomics.
  *
+ * On a machine that is busy with other things the PEs hardly ever run at the same time, and
+ * each step takes turns of the system: what is left after PATIENCE seconds is tried FEW times.
+ *
  * usage: litmus [times]
  */
 #include <sched.h>
@@ -39,6 +42,9 @@
 #define WORDS 32   /* of 8 bytes in a slot                       */
 #define BATCH 1000 /* of store buffering between two barriers    */
 
+#define PATIENCE 30.0
+#define FEW      1000
+
 struct shared { /* of each PE, symmetric */
     _Alignas(64) _Atomic uint64_t flag;
     _Alignas(64) _Atomic uint64_t ack; /* as far as the other has read */
@@ -52,6 +58,7 @@ struct state { /* of a PE */
     skua_region    region;
     struct shared *mine;
     int            peer;
+    uint64_t       times;
 };
 
 static skua_pe_data state_key;
@@ -228,13 +235,13 @@ static void send_messages(const struct passing *p)
 {
     int to = p->fetched ? skua_pe() : self()->peer;
 
-    for (uint64_t i = 1; i <= times; i++) {
+    for (uint64_t i = 1; i <= self()->times; i++) {
         if (i > SLOTS)
             poll_word(&self()->mine->ack, i - SLOTS);
         p->data(to, i);
         p->flag(to, i);
     }
-    poll_word(&self()->mine->ack, times);
+    poll_word(&self()->mine->ack, self()->times);
 }
 
 static void check_slot(const struct passing *p, const uint64_t *slot, uint64_t i)
@@ -284,7 +291,7 @@ static const uint64_t *slot_of(const struct passing *p, uint64_t i)
 /* The newest first: it is the one that might not be there yet. */
 static void receive_messages(const struct passing *p)
 {
-    for (uint64_t done = 0; done < times;) {
+    for (uint64_t done = 0; done < self()->times;) {
         uint64_t last = await(p, done + 1);
 
         for (uint64_t i = last; i > done; i--)
@@ -413,7 +420,7 @@ static void test_buffering(const struct buffering *b)
         return;
     memset(self()->mine, 0, sizeof *self()->mine);
     skua_sync();
-    for (uint32_t i = 1; i <= times / BATCH + 1; i++) {
+    for (uint32_t i = 1; i <= self()->times / BATCH + 1; i++) {
         if (self()->peer >= 0)
             write_and_read_batch(b, i);
         skua_sync();
@@ -457,7 +464,7 @@ static void put_and_look(uint64_t i, uint64_t *seen)
 static void test_own_writes(void)
 {
     skua_sync();
-    for (uint64_t i = 1; i <= times && self()->peer >= 0; i++) {
+    for (uint64_t i = 1; i <= self()->times && self()->peer >= 0; i++) {
         uint64_t seen = 0;
         put_and_look(i, &seen);
         CHECK(seen == i);
@@ -465,20 +472,35 @@ static void test_own_writes(void)
     skua_sync();
 }
 
+/* All PEs try what follows as often. */
+static void agree_on_times(double began)
+{
+    uint64_t    mine = skua_time() - began > PATIENCE && self()->times > FEW ? FEW : self()->times;
+    skua_future agreed = SKUA_FUTURE_INIT;
+    size_t      bytes;
+
+    skua_allreduce(SKUA_MIN, SKUA_UINT64, &mine, 1, skua_done_future(&agreed));
+    memcpy(&self()->times, skua_future_wait(&agreed, &bytes), sizeof mine);
+    skua_future_clear(&agreed);
+}
+
 /* ---- the job ------------------------------------------------------------------------------ */
 
 static void start(int argc, char **argv)
 {
-    struct state *s = self();
+    struct state *s     = self();
+    double        began = skua_time();
 
     (void)argc, (void)argv;
-    s->peer = (skua_pe() ^ 1) < skua_pes() ? skua_pe() ^ 1 : -1;
+    s->times = times;
+    s->peer  = (skua_pe() ^ 1) < skua_pes() ? skua_pe() ^ 1 : -1;
     CHECK(skua_region_create(sizeof(struct shared), &s->region) == SKUA_OK);
     s->mine = skua_region_mine(s->region);
     for (size_t i = 0; i < sizeof passings / sizeof *passings; i++)
-        test_passing(&passings[i]);
+        agree_on_times(began), test_passing(&passings[i]);
     for (size_t i = 0; i < sizeof bufferings / sizeof *bufferings; i++)
-        test_buffering(&bufferings[i]);
+        agree_on_times(began), test_buffering(&bufferings[i]);
+    agree_on_times(began);
     test_own_writes();
     CHECK(skua_region_free(s->region) == SKUA_OK);
     skua_sync();

@@ -41,6 +41,11 @@ static void killed(void)
     kill(getpid(), SIGKILL);
 }
 
+static void stop_it(void)
+{
+    raise(SIGSTOP);
+}
+
 static void abort_it(void)
 {
     abort();
@@ -75,6 +80,34 @@ static void overflow_thread(void *arg)
     sink = recurse(1);
 }
 
+static void run_quietly(void *arg)
+{
+    (void)arg;
+    skua_thread_yield();
+}
+
+/* A frame that is larger than the stack, and touched at its far end only. */
+static __attribute__((noinline)) int large_frame(void)
+{
+    volatile char frame[1 << 20];
+
+    frame[0] = 1;
+    return frame[0];
+}
+
+static void overflow_frame_thread(void *arg)
+{
+    (void)arg;
+    sink = large_frame();
+}
+
+static void overflow_frame(void)
+{
+    for (int i = 0; i < 100; i++) /* others below and above it */
+        skua_thread_create(run_quietly, NULL, 0);
+    skua_thread_set_name(skua_thread_create(overflow_frame_thread, NULL, 0), "wide");
+}
+
 static void overflow(void)
 {
     skua_thread_set_name(skua_thread_create(overflow_thread, NULL, 0), "deep");
@@ -90,6 +123,90 @@ static void unknown_pe(void)
 static void unknown_handler(void)
 {
     skua_send_copy(0, (skua_handler){1234}, NULL, 0);
+}
+
+/* Handlers, entries and the like that were declared and never registered. */
+static skua_handler      forgotten;
+static skua_entry        forgotten_entry;
+static skua_class        forgotten_class;
+static skua_function     forgotten_function;
+static skua_stream       forgotten_stream;
+static skua_pe_data      forgotten_data;
+static skua_process_data forgotten_shared;
+
+static void forgot_send(void)
+{
+    skua_send(0, forgotten, skua_msg_alloc(8));
+}
+
+static void forgot_send_copy(void)
+{
+    skua_send_copy(0, forgotten, "x", 1);
+}
+
+static void forgot_send_prio(void)
+{
+    skua_send_copy_prio(0, forgotten, "x", 1, 3);
+}
+
+static void forgot_enqueue(void)
+{
+    skua_enqueue(forgotten, skua_msg_alloc(8));
+}
+
+static void forgot_broadcast(void)
+{
+    skua_broadcast(forgotten, skua_msg_alloc(8), skua_done_nothing());
+}
+
+static void forgot_done(void)
+{
+    skua_barrier(skua_done_send(0, forgotten));
+}
+
+static void forgot_call(void)
+{
+    skua_call(0, forgotten_function, NULL, 0, skua_done_nothing());
+}
+
+static void forgot_chare(void)
+{
+    skua_chare_create(forgotten_class, 0, NULL, 0);
+}
+
+static void forgot_seed(void)
+{
+    skua_chare_create(forgotten_class, SKUA_ANY_PE, NULL, 0);
+}
+
+static void forgot_array(void)
+{
+    skua_array1(forgotten_class, 5, NULL, 0);
+}
+
+static void forgot_stream(void)
+{
+    skua_stream_put(forgotten_stream, 0, &(uint64_t){1});
+}
+
+static void forgot_data(void)
+{
+    sink = *(int *)skua_pe_data_get(forgotten_data);
+}
+
+static void forgot_shared(void)
+{
+    sink = *(int *)skua_process_data_get(forgotten_shared);
+}
+
+static void done_call_nothing(void)
+{
+    skua_barrier(skua_done_call(NULL, NULL));
+}
+
+static void register_nothing(void)
+{
+    skua_register("no function", NULL);
 }
 
 static void late_register(void)
@@ -169,6 +286,17 @@ static void different_reduction(void)
 {
     double x = 1;
     skua_allreduce(SKUA_MAX, SKUA_DOUBLE, &x, 1, skua_done_nothing());
+}
+
+static void call_barrier(void)
+{
+    skua_barrier(skua_done_nothing());
+}
+
+static void call_reduce(void)
+{
+    double x = 1;
+    skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, &x, 1, skua_done_nothing());
 }
 
 static void set_twice(void)
@@ -288,6 +416,43 @@ static void poke_nobody(void)
     poke(skua_element1(things(20), 20));
 }
 
+static skua_collection open_things(void)
+{
+    skua_array_def def = {.dims = 1, .flags = SKUA_ARRAY_OPEN};
+
+    return skua_array_create(thing_class, &def, NULL, 0);
+}
+
+/* A message waits for an element that is never inserted. */
+static void poke_closed(void)
+{
+    skua_collection all = open_things();
+
+    skua_array_insert(skua_element1(all, 1), 0, NULL, 0);
+    poke(skua_element1(all, 2));
+    skua_array_close(all);
+}
+
+/* In an open array an element that was deleted might be inserted again; it is not. */
+static void poke_deleted_open(void)
+{
+    skua_collection all = open_things();
+
+    skua_array_insert(skua_element1(all, 3), 0, NULL, 0);
+    skua_invoke_copy(skua_element1(all, 3), end_entry, NULL, 0);
+    poke(skua_element1(all, 3));
+}
+
+static void array_negative(void)
+{
+    things(-5);
+}
+
+static void array_negative3(void)
+{
+    skua_array3(thing_class, 2, -1, 3, NULL, 0);
+}
+
 static void poke_wrong_dims(void)
 {
     poke(skua_element2(things(20), 3, 4));
@@ -301,6 +466,21 @@ static void poke_no_member(void)
 static void poke_no_entry(void)
 {
     skua_invoke_copy(skua_element1(things(20), 3), (skua_entry){4321}, NULL, 0);
+}
+
+static void forgot_entry(void)
+{
+    skua_invoke_copy(skua_element1(things(20), 3), forgotten_entry, NULL, 0);
+}
+
+static void forgot_entry_all(void)
+{
+    skua_invoke_all(things(20), forgotten_entry, NULL, 0);
+}
+
+static void forgot_done_entry(void)
+{
+    skua_done_invoke(skua_element1(things(20), 3), forgotten_entry);
 }
 
 static void poke_wrong_entry(void)
@@ -397,20 +577,51 @@ static void unpack_more(void)
     go(UNPACKS_MORE);
 }
 
+/* Classes that do not say how to pack their objects, or say it wrongly. */
+static skua_class fixed_class, partly_class;
+static skua_entry fixed_entry, partly_entry;
+
+static void on_go_on(void *self, const void *data, size_t bytes)
+{
+    (void)data, (void)bytes;
+    skua_migrate(self, (skua_pe() + 1) % skua_pes());
+}
+
+static void pup_partly(skua_pup *p, void *self)
+{
+    skua_pup_plain(p, &((struct thing *)self)->how);
+}
+
+static void move_fixed(void)
+{
+    skua_invoke_copy(skua_chare_create(fixed_class, 0, NULL, 0), fixed_entry, NULL, 0);
+}
+
+static void move_partly(void)
+{
+    skua_invoke_copy(skua_chare_create(partly_class, 0, NULL, 0), partly_entry, NULL, 0);
+}
+
 static void register_things(void)
 {
-    static const skua_class_def thing = {"thing", sizeof(struct thing), NULL, NULL, pup_thing},
-                                other = {"other", 0, NULL, NULL, NULL};
+    static const skua_class_def thing  = {"thing", sizeof(struct thing), NULL, NULL, pup_thing},
+                                other  = {"other", 0, NULL, NULL, NULL},
+                                fixed  = {"fixed", sizeof(struct thing), NULL, NULL, NULL},
+                                partly = {"partly", sizeof(struct thing), NULL, NULL, pup_partly};
 
-    thing_class = skua_class_register(&thing);
-    other_class = skua_class_register(&other);
-    poke_entry  = skua_method_register(thing_class, "poke", on_poke, 0);
-    end_entry   = skua_method_register(thing_class, "end", on_end, 0);
-    ask_entry   = skua_method_register(thing_class, "ask", on_poke, SKUA_ENTRY_SYNC);
-    go_entry    = skua_method_register(thing_class, "go", on_go, 0);
-    twice_entry = skua_method_register(thing_class, "twice", on_twice, 0);
-    odd_entry   = skua_method_register(thing_class, "odd", on_odd, 0);
-    other_entry = skua_method_register(other_class, "poke", on_poke, 0);
+    thing_class  = skua_class_register(&thing);
+    other_class  = skua_class_register(&other);
+    fixed_class  = skua_class_register(&fixed);
+    partly_class = skua_class_register(&partly);
+    fixed_entry  = skua_method_register(fixed_class, "go", on_go_on, 0);
+    partly_entry = skua_method_register(partly_class, "go", on_go_on, 0);
+    poke_entry   = skua_method_register(thing_class, "poke", on_poke, 0);
+    end_entry    = skua_method_register(thing_class, "end", on_end, 0);
+    ask_entry    = skua_method_register(thing_class, "ask", on_poke, SKUA_ENTRY_SYNC);
+    go_entry     = skua_method_register(thing_class, "go", on_go, 0);
+    twice_entry  = skua_method_register(thing_class, "twice", on_twice, 0);
+    odd_entry    = skua_method_register(thing_class, "odd", on_odd, 0);
+    other_entry  = skua_method_register(other_class, "poke", on_poke, 0);
 }
 
 /* Their flow is packed as something else: the words of one of these. */
@@ -524,6 +735,26 @@ static void fill_arena_fatally(void)
 {
     for (;;)
         memset(skua_msg_data(skua_msg_alloc(1000000)), 1, 1000);
+}
+
+/* ---- errors of calls that return a status ------------------------------------ */
+
+static bool on_error(void *arg, const skua_error *error)
+{
+    printf("told %s: %s in %s on PE %d%s\n", (char *)arg, skua_status_str(error->status),
+           error->call, error->pe, error->fatal ? ", fatal" : "");
+    fflush(stdout);
+    return strcmp(arg, "all") == 0;
+}
+
+static __attribute__((noinline)) void put_beyond(void)
+{
+    skua_region region;
+    char        byte = 1;
+
+    skua_region_alloc(64, &region);
+    printf("got %s\n", skua_status_str(skua_put(skua_at(region, skua_pe(), 64), &byte, 1)));
+    skua_exit(0);
 }
 
 /* ---- misuse of sections ------------------------------------------------------- */
@@ -1029,13 +1260,33 @@ static const struct {
 } acts[] = {
     {"segv", die_by_signal, NULL},
     {"kill", killed, NULL},
+    {"stop", stop_it, NULL},
     {"abort", abort_it, NULL},
     {"give-up", give_up, NULL},
     {"leave", leave_early, NULL},
     {"leave-7", leave_early_with_code, NULL},
     {"overflow", overflow, NULL},
+    {"overflow-frame", overflow_frame, NULL},
     {"unknown-pe", unknown_pe, NULL},
     {"unknown-handler", unknown_handler, NULL},
+    {"forgot-send", forgot_send, NULL},
+    {"forgot-send-copy", forgot_send_copy, NULL},
+    {"forgot-send-prio", forgot_send_prio, NULL},
+    {"forgot-enqueue", forgot_enqueue, NULL},
+    {"forgot-broadcast", forgot_broadcast, NULL},
+    {"forgot-done", forgot_done, NULL},
+    {"forgot-call", forgot_call, NULL},
+    {"forgot-chare", forgot_chare, NULL},
+    {"forgot-seed", forgot_seed, NULL},
+    {"forgot-array", forgot_array, NULL},
+    {"forgot-stream", forgot_stream, NULL},
+    {"forgot-data", forgot_data, NULL},
+    {"forgot-shared", forgot_shared, NULL},
+    {"forgot-entry", forgot_entry, NULL},
+    {"forgot-entry-all", forgot_entry_all, NULL},
+    {"forgot-done-entry", forgot_done_entry, NULL},
+    {"done-call-nothing", done_call_nothing, NULL},
+    {"register-nothing", register_nothing, NULL},
     {"late-register", late_register, NULL},
     {"late-readonly", late_readonly, NULL},
     {"consume-too-much", consume_too_much, NULL},
@@ -1047,6 +1298,7 @@ static const struct {
     {"run-in-thread", run_in_thread, NULL},
     {"bad-reduction", bad_reduction, NULL},
     {"different-reduction", different_reduction, bad_reduction},
+    {"barrier-or-reduce", call_reduce, call_barrier},
     {"set-twice", set_twice, NULL},
     {"insert-elsewhere", insert_elsewhere, NULL},
     {"answer-to-nobody", answer_to_nobody, NULL},
@@ -1070,10 +1322,14 @@ static const struct {
     {"section-deleted", section_deleted, NULL},
     {"section-given-late", section_given_late, NULL},
     {"section-unknown", section_unknown, NULL},
+    {"poke-closed", poke_closed, NULL},
     {"poke-deleted", poke_deleted, NULL},
+    {"poke-deleted-open", poke_deleted_open, NULL},
     {"poke-deleted-chare", poke_deleted_chare, NULL},
     {"poke-nobody", poke_nobody, NULL},
     {"poke-wrong-dims", poke_wrong_dims, NULL},
+    {"array-negative", array_negative, NULL},
+    {"array-negative3", array_negative3, NULL},
     {"poke-no-member", poke_no_member, NULL},
     {"poke-no-entry", poke_no_entry, NULL},
     {"poke-wrong-entry", poke_wrong_entry, NULL},
@@ -1095,12 +1351,15 @@ static const struct {
     {"pack-less", pack_less, NULL},
     {"pack-more", pack_more, NULL},
     {"unpack-more", unpack_more, NULL},
+    {"move-fixed", move_fixed, NULL},
+    {"move-partly", move_partly, NULL},
     {"flow-strands", many_strands, NULL},
     {"flow-strand", strange_strand, NULL},
     {"flow-waits", strange_waits, NULL},
     {"flow-parent", strange_parent, NULL},
     {"flow-message", long_message, NULL},
     {"flow-none", no_message, NULL},
+    {"put-beyond", put_beyond, NULL},
     {"fill-arena", fill_arena, NULL},
     {"fill-arena-fatally", fill_arena_fatally, NULL},
     {"exit-42", exit_with_code, NULL},
@@ -1176,10 +1435,33 @@ static void register_cell(void)
     give_entry = skua_method_register(cell_class, "give", on_give, 0);
 }
 
+/* A program whose begin waits, and then writes what others have read by now. */
+static int early, late;
+
+static void write_late(int argc, char **argv)
+{
+    skua_future future = SKUA_FUTURE_INIT;
+
+    (void)argc, (void)argv;
+    early = 1;
+    skua_after(1e-3, skua_done_future(&future));
+    skua_future_wait(&future, NULL);
+    late = 1;
+}
+
+static int run_program(int argc, char **argv)
+{
+    skua_readonly("early", &early, sizeof early);
+    skua_readonly("late", &late, sizeof late);
+    return skua_program(argc, argv, write_late);
+}
+
 int main(int argc, char **argv)
 {
     if (getenv("SAY_NONSENSE"))
         say_nonsense(getenv("SAY_NONSENSE"));
+    if (getenv("ON_ERROR"))
+        skua_on_error(on_error, getenv("ON_ERROR"));
     nothing         = skua_register("nothing", on_large);
     channel_handler = skua_register("channel", on_channel);
     seen_handler    = skua_register("seen", on_seen);
@@ -1192,5 +1474,7 @@ int main(int argc, char **argv)
     if (chosen_by("PLACE_TAKEN"))
         mmap((void *)0x300000000000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0);
+    if (argc > 1 && strcmp(argv[1], "write-late") == 0)
+        return run_program(argc, argv);
     return skua_main(argc, argv, start);
 }

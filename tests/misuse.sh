@@ -20,6 +20,34 @@ misuse()
 }
 misuse unknown-pe 'skua_send: PE 99 does not exist; this job has PEs 0 to 1'
 misuse unknown-handler 'skua_send_copy: handler 1234 was never registered'
+
+# What was declared and never registered is zero: every call says so, where it is made, with
+# memory shared and without.
+forgotten='a handler that was never registered .its id is 0.'
+for apart in 1 0; do
+  export SKUA_SHARE=$apart
+  misuse forgot-send "skua_send: $forgotten"
+  misuse forgot-send-copy "skua_send_copy: $forgotten"
+  misuse forgot-send-prio "skua_send_copy_prio: $forgotten"
+  misuse forgot-enqueue "skua_enqueue: $forgotten"
+  misuse forgot-broadcast "skua_broadcast: $forgotten"
+  misuse forgot-done "skua_done_send: $forgotten"
+  misuse forgot-call 'skua_call: .*never registered'
+done
+unset SKUA_SHARE
+misuse forgot-chare 'skua_chare_create: its class was never registered'
+misuse forgot-seed 'skua_chare_create: its class was never registered'
+misuse forgot-array 'skua_array1: its class was never registered'
+misuse forgot-stream 'a stream that was never registered'
+misuse forgot-data 'skua_pe_data_get: a key that was never registered'
+misuse forgot-shared 'skua_process_data_get: a key that was never registered'
+misuse forgot-entry 'skua_invoke_copy: thing .3. has no entry 0; skua_entry_register.. makes them'
+misuse forgot-entry-all 'skua_invoke_all: there is no entry 0'
+misuse forgot-done-entry 'skua_done_invoke: there is no entry 0'
+misuse done-call-nothing 'skua_done_call: there is no function'
+misuse register-nothing 'skua_register."no function".: there is no function'
+run "$program" forgot-send-copy
+ok "a forgotten handler on one PE" has "$code $err" "^134 skua: PE 0 .*gave up: skua_send_copy: $forgotten"
 misuse late-register 'skua_register."too late".: handlers are registered before skua_main'
 misuse late-readonly 'skua_readonly."too late".: variables are registered before skua_program'
 misuse consume-too-much 'skua_detector_consume: 5 items were consumed but only 4 produced'
@@ -30,14 +58,15 @@ misuse free-stranger 'skua_msg_free: .* is no message'
 misuse unlock 'skua_mutex_unlock: the mutex is not locked'
 misuse run-in-thread 'skua_run: called in a user thread'
 misuse bad-reduction 'skua_reduce: there is no bitwise and of type double'
-misuse different-reduction 'collective call 1 differs between PEs'
+misuse different-reduction 'collective call 1 differs between PEs: PE [01] calls skua_allreduce of 1 x (double by max|int32 by sum), PE [01] calls skua_allreduce of 1 x (double by max|int32 by sum); all PEs'
+misuse barrier-or-reduce 'collective call 1 differs between PEs: PE [01] calls skua_(barrier|reduce of 1 x double by sum to PE 0), PE [01] calls skua_(barrier|reduce of 1 x double by sum to PE 0);'
 misuse unlock-untaken 'skua_unlock: lock 0 of PE 0 is not taken'
 misuse set-twice 'a future was set twice'
 misuse section-twice 'skua_section_create on PE 1: cell .3. is twice in the section'
 misuse section-dims 'skua_section_create: .3, 4. has 2 dimensions, the indices of cell have 1'
 misuse section-beyond 'a message from PE [01] to cell .99.: that object does not exist'
 misuse section-stranger 'skua_section_contribute: cell .0. on PE 0 is no member of section 1 of PE 1'
-misuse section-unequal 'reduction 0 of section 1 of PE 1: .* contributes . x int32 for .*, others . x int32'
+misuse section-unequal 'reduction 0 of section 1 of PE 1: .* contributes . x int32 for .*, but what came first, from PE [01], is . x int32'
 misuse section-deleted 'skua_section_invoke of cell::give on PE 1: section 1 of PE 1 was deleted'
 misuse section-given-late 'skua_section_contribute: cell .5. on PE 1: section 1 of PE 1 was deleted'
 misuse section-unknown 'skua_section_delete: 100000007 is no section that was ever created'
@@ -56,6 +85,8 @@ misuse channel-not-ours 'skua_channel_ready: this is no channel of PE 1.s own, o
 unset SKUA_CHECKED_CHANNELS
 
 # Objects: class, index and PE.
+misuse poke-closed 'a message from PE 1 to thing::poke of thing .2.: that object does not exist'
+misuse poke-deleted-open 'a message from PE 1 to thing::poke of thing .3.: that object was deleted'
 misuse poke-deleted 'a message from PE 1 to thing::poke of thing .19.: that object was deleted'
 misuse poke-deleted-chare 'a message from PE 1 to thing::poke of thing .0, 1, 0, 0.: that object was deleted'
 misuse poke-nobody 'a message from PE 1 to thing::poke of thing .20.: that object does not exist'
@@ -66,8 +97,10 @@ misuse poke-wrong-entry 'skua_invoke_copy: other::poke is no entry of thing .3.'
 misuse poke-no-array 'skua_invoke_copy: 4d00000000 is no collection that was ever created'
 misuse poke-deleted-array 'skua_invoke_all: a collection of thing that was deleted'
 misuse contribute-twice 'thing .19. on PE 1 contributes to reduction 10000 of its collection while'
-misuse contribute-sizes 'reduction 0 of thing: .* on PE 1 contributes [12] x double for sum, others [12] x'
-misuse contribute-ops 'reduction 0 of thing: .* on PE 1 contributes 1 x double for (sum|max), others 1 x'
+misuse contribute-sizes 'reduction 0 of thing: .* on PE [01] contributes [12] x double for sum, but what came first, from PE [01], is [12] x'
+misuse contribute-ops 'reduction 0 of thing: .* on PE [01] contributes 1 x double for (sum|max), but what came first, from PE [01], is 1 x'
+misuse array-negative 'skua_array1: dimension 1 of the array of thing has -5 elements'
+misuse array-negative3 'skua_array3: dimension 2 of the array of thing has -1 elements'
 misuse insert-closed 'skua_array_insert: thing .20. is in no array that is open .SKUA_ARRAY_OPEN'
 misuse insert-twice 'skua_array_insert: thing .5. exists already, and PE 1 inserts it once more'
 misuse ask-nobody-waits 'skua_invoke: thing::ask of thing .19. gives an answer; skua_invoke_reply'
@@ -78,6 +111,9 @@ misuse delete-member 'thing .1. is a member of a group, which is deleted as a wh
 misuse pack-less 'pup of thing .19. packs less than it measured'
 misuse pack-more 'pup of thing .19.: packing goes beyond what was measured'
 misuse unpack-more 'pup of thing .19.: unpacking goes beyond what was measured'
+misuse write-late 'skua_program: read-only variable late was written after .begin. had waited'
+misuse move-fixed 'skua_migrate: fixed .* cannot move: its class does not say how to pack it'
+misuse move-partly 'skua_pup_plain: it packs all of an object, not parts of partly'
 misuse flow-strands 'pup of flowing .19.: the number of its strands makes no sense'
 misuse flow-strand 'pup of flowing .19.: a strand makes no sense'
 misuse flow-waits 'pup of flowing .19.: a strand makes no sense'
@@ -100,6 +136,30 @@ ok "unknown-lock: named" has "$err" 'gave up: skua_lock: PE 0 has no lock 7'
 run "$program" unknown-pe
 ok "without a launcher too" has "$code $err" '^134 skua: PE 0 \(process 0\) gave up: skua_send: PE 99'
 
+# Calls that return a status: a line, or the end of the job with a backtrace.
+beyond='skua_put: bytes 64 to 65 are outside of the 64 bytes'
+run "$skuarun" -n 2 "$program" put-beyond
+ok "put-beyond: goes on" has "$code $out" '^0 got outside of the region'
+ok "put-beyond: with a line" has "$err" "^skua: PE 1: error: $beyond"
+run "$skuarun" -n 2 -s errors=fatal "$program" put-beyond
+ok "errors=fatal: ends the job" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
+if [ "${SANITIZED:-}" = "" ]; then
+  ok "errors=fatal: with a backtrace" has "$err" 'called from put_beyond'
+fi
+run env ON_ERROR=some "$skuarun" -n 2 "$program" put-beyond
+ok "a callback is told" has "$out" '^told some: outside of the region in skua_put on PE 1$'
+ok "before the line" has "$code $err" "^0 skua: PE 1: error: $beyond"
+run env ON_ERROR=all "$skuarun" -n 2 "$program" put-beyond
+ok "a callback handles the error" test "$code$err" = 0
+run env ON_ERROR=all "$skuarun" -n 2 -s errors=fatal "$program" put-beyond
+ok "errors=fatal: a callback is told" has "$out" '^told all: .* in skua_put on PE 1, fatal'
+ok "errors=fatal: the job ends all the same" has "$code $err" "^134 skuarun: PE 1 .*gave up: $beyond"
+run env ON_ERROR=all "$skuarun" -n 2 "$program" unknown-pe
+ok "a callback is told of calls without a status" has "$out" '^told all: invalid argument in skua_send on PE 1, fatal'
+ok "and the job ends" has "$code $err" '^134 .*gave up: skua_send: PE 99'
+run "$skuarun" -n 2 -s errors=maybe "$program" exit-42
+ok "errors=maybe is refused" has "$err" 'SKUA_ERRORS=maybe: expected log or fatal'
+
 # A full arena: a status for those who ask, a clear end for those who do not.
 run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena
 ok "a full arena is a status" has "$code $out" '^0 out of memory after [0-9]+ messages'
@@ -107,18 +167,25 @@ ok "with a line that names the setting" has "$err" 'the arena is full: .* raise 
 run "$skuarun" -n 2 -s arena_size=64m "$program" fill-arena-fatally
 ok "or ends the job" has "$code $err" 'gave up: no memory for a message of 1000000 bytes.*SKUA_ARENA_SIZE'
 run "$skuarun" -n 2 -s arena_size=100k "$program" exit-42
-ok "an arena that is too small for anything" has "$code $err" '^1 .*too small'
+ok "an arena that is too small for anything" has "$code $err" '^2 .*SKUA_ARENA_SIZE=100k: expected auto or a size from 1m'
 
-# Nothing to do and no skua_exit(): one PE is told.
-"$program" wait >"$work/wait" 2>"$work/err" &
-pid=$!
-for _ in $(seq 400); do
-  grep -q skua_exit "$work/err" && break
-  sleep 0.05
-done
-ok "a lone PE that waits for ever says so" grep -q 'nobody called skua_exit' "$work/err"
-kill -TERM $pid
-wait $pid 2>/dev/null
+# Settings that make no sense: the launcher says so, with 2.
+wrong_setting()
+{
+  run "$skuarun" -n 2 -s "$1" "$program" exit-42
+  ok "$1 is refused" has "$code $err" "^2 skua: error: SKUA_[A-Z_]*=.*: expected $2"
+}
+wrong_setting arena_size=18446744073709551615 'auto or a size from 1m to 128t'
+wrong_setting arena_size=99999999999999999999999 'auto or a size'
+wrong_setting arena_size=0 'auto or a size'
+wrong_setting pin=zz 'auto, none or a list of CPUs'
+wrong_setting pin=3-1 'auto, none or a list of CPUs'
+wrong_setting driver=pigeon 'auto, tcp, ucx, ofi or mpi'
+wrong_setting ports=9-1 'any or a range of ports'
+wrong_setting log_level=loud 'fatal, error, warn'
+wrong_setting inbox_cells=3 'a power of two'
+run env SKUA_PORTS=none "$program" exit-42
+ok "a program alone: a failure" has "$code $err" '^1 skua: error: SKUA_PORTS=none: expected any'
 
 # A program that was not started by the launcher it thinks it was.
 run env SKUA_JOB=2,77,78,-1,0 "$program" exit-42

@@ -647,8 +647,8 @@ static void register_class(void)
     many_entry    = skua_method_register(cell_class, "many", on_many, 0);
     set_entry     = skua_method_register(cell_class, "set", on_set, 0);
     words_entry   = skua_method_register(cell_class, "words", on_words, 0);
-    runaway_class = skua_class_register(
-        &(skua_class_def){.name = "runaway", .bytes = 8, .construct = run_away});
+    runaway_class = skua_class_register(&(skua_class_def){
+        .name = "runaway", .bytes = 8, .construct = run_away, .pup = skua_pup_plain});
     where_entry   = skua_method_register(runaway_class, "where", on_where, SKUA_ENTRY_SYNC);
     truth_entry   = skua_method_register(cell_class, "truth", on_truth, 0);
     longest_entry = skua_method_register(cell_class, "longest", on_longest, 0);

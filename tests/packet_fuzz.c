@@ -15,8 +15,8 @@
  * is silent, so that nobody hears of it.
  *
  * A process that was given a completion or a buffer may use it again, when the program expects it
- * no more.  That is not tried: the child has another key (core/seal.h), so that no seal it is sent
- * is right.
+ * no more.  That is not tried: the child has another key (core/addr_tag.h), so that no tag it is
+ * sent is right.
  *
  * What a program makes of the bytes of its own messages is its affair: only what the runtime looks
  * at is damaged, unless FUZZ_ALL is set, for programs that check their data (skuac's do).
@@ -307,8 +307,8 @@ static void begin_child(struct ski_pe *self, uint64_t its_seed)
     drain    = DRAIN;
     own_memory(self->job->arena);
     own_sockets();
-    self->job->seal_key[0] ^= its_seed;
-    memset(self->done_seals, 0, sizeof self->done_seals);
+    self->job->tag_key[0] ^= its_seed;
+    memset(self->done_tags, 0, sizeof self->done_tags);
     ski_log_set_fatal_hook(say_and_end);
     ski_log_level = SKI_LOG_FATAL;
     if (getenv("FUZZ_WAIT")) /* for a debugger */

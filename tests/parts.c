@@ -176,11 +176,6 @@ static void Box_move(void *object, const void *data, size_t bytes)
     skua_migrate(object, (skua_pe() + 1) % skua_pes());
 }
 
-static void Box_pup(skua_pup *p, void *object)
-{
-    skua_pup_bytes(p, object, sizeof(struct box));
-}
-
 static void Member_take(void *object, skua_msg *msg)
 {
     if (!skua_parts_here(msg, object, member_take, NULL))
@@ -315,7 +310,7 @@ int main(int argc, char **argv)
     on_check = skua_register("check", say);
     on_go    = skua_register("go", go);
     Box      = skua_class_register(
-             &(skua_class_def){.name = "Box", .bytes = sizeof(struct box), .pup = Box_pup});
+             &(skua_class_def){.name = "Box", .bytes = sizeof(struct box), .pup = skua_pup_plain});
     Member   = skua_class_register(&(skua_class_def){.name = "Member", .bytes = 8});
     Fly      = skua_class_register(&(skua_class_def){.name = "Fly", .bytes = sizeof(struct box)});
     fly_take = skua_entry_register(Fly, "take", Fly_take, 0);

@@ -3,7 +3,7 @@
  * program.c - a program that begins on PE 0: what it wrote to its read-only variables is
  * there on every PE before anything that it sent, in whichever way, is delivered.
  *
- * usage: program [none]    without variables, if anything is said
+ * usage: program [none|wait]   without variables; or begin waits for what its messages do
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -173,13 +173,11 @@ static void write_values(void)
     empty_bytes = 0;
 }
 
-/* A wait that messages cannot end: waves come and go, and find what is kept at the gates. */
-static void wait_a_little(void)
+/* Waves come and go, and find what is kept at the gates. */
+static void poll_a_little(void)
 {
-    skua_counter counter = SKUA_COUNTER_INIT;
-
-    skua_after(5e-3, skua_done_count(&counter));
-    CHECK(skua_counter_wait(&counter, 1));
+    for (double end = skua_time() + 5e-3; skua_time() < end;)
+        skua_poll(10);
 }
 
 /* ---- the first object ----------------------------------------------------------------- */
@@ -187,6 +185,8 @@ static void wait_a_little(void)
 /* Constructed inside of begin: what it writes is there when anything is delivered. */
 static void construct(void *self, const void *data, size_t bytes)
 {
+    if (bytes == 0)
+        return; /* one of those that begin waits for */
     CHECK(bytes == 4 && memcmp(data, "main", 4) == 0);
     CHECK(skua_object_here(skua_ref_of(self)) == self);
     write_values();
@@ -232,11 +232,69 @@ static void begin(int argc, char **argv)
     CHECK(skua_get(&here, skua_at(region, 0, 0), sizeof here) == SKUA_OK && here == 7);
     for (int i = 0; i < 1000; i++)
         skua_poll(10);
-    wait_a_little();
+    poll_a_little();
     CHECK(mine()->seen == 0);
     create_main();
     CHECK(mine()->seen == 0);
     begun = true;
+}
+
+/* ---- a begin that waits --------------------------------------------------------------- */
+
+static skua_handler echo_handler;
+static skua_entry   ask_entry;
+
+/* Lets what came with the message happen. */
+static void on_echo(skua_msg *msg)
+{
+    skua_completion done;
+
+    check_values();
+    memcpy(&done, skua_msg_data(msg), sizeof done);
+    skua_msg_free(msg);
+    skua_complete(done, &one, sizeof one);
+}
+
+static void on_ask(void *self, const void *data, size_t bytes)
+{
+    (void)self, (void)data, (void)bytes;
+    check_values();
+    skua_reply(&one, sizeof one);
+}
+
+static int wait_for_answer(skua_future *future)
+{
+    const int *answer = skua_future_wait(future, NULL);
+    int        value;
+
+    CHECK(answer);
+    memcpy(&value, answer, sizeof value);
+    skua_future_clear(future);
+    return value;
+}
+
+static void begin_waiting(int argc, char **argv)
+{
+    skua_counter    counter = SKUA_COUNTER_INIT;
+    skua_future     future  = SKUA_FUTURE_INIT;
+    skua_completion done    = skua_done_count(&counter);
+    skua_ref        ref     = skua_chare_create(main_class, skua_pes() - 1, NULL, 0);
+
+    (void)argc, (void)argv;
+    write_values();
+    begun = true; /* as far as the variables go */
+    for (int pe = 0; pe < skua_pes(); pe++)
+        skua_send_copy(pe, echo_handler, &done, sizeof done);
+    CHECK(skua_counter_wait(&counter, skua_pes()));
+    done = skua_done_future(&future);
+    skua_send_copy(skua_pes() - 1, echo_handler, &done, sizeof done);
+    CHECK(wait_for_answer(&future) == 42);
+    skua_invoke_reply(ref, ask_entry, NULL, 0, done);
+    CHECK(wait_for_answer(&future) == 42);
+    skua_quiescence(done);
+    CHECK(skua_future_wait(&future, NULL) != NULL);
+    skua_future_clear(&future);
+    skua_exit(0);
 }
 
 /* Modules that do not know of each other: each has its names. */
@@ -257,7 +315,10 @@ int main(int argc, char **argv)
 {
     int code;
 
-    variables         = argc < 2;
+    bool waits = argc > 1 && strcmp(argv[1], "wait") == 0;
+
+    variables         = argc < 2 || waits;
+    echo_handler      = skua_register("echo", on_echo);
     seen_handler      = skua_register("seen", on_seen);
     last_handler      = skua_register("last", on_last);
     done_handler      = skua_register("done", on_done);
@@ -267,11 +328,12 @@ int main(int argc, char **argv)
     main_class        = skua_class_register(&(skua_class_def){"main", 8, construct, NULL, NULL});
     greet_entry       = skua_method_register(main_class, "greet", on_greet, 0);
     call_entry        = skua_method_register(main_class, "call", on_call, 0);
+    ask_entry         = skua_method_register(main_class, "ask", on_ask, SKUA_ENTRY_SYNC);
     if (variables) {
         register_numbers();
         register_blocks();
     }
-    code = skua_program(argc, argv, begin);
+    code = skua_program(argc, argv, waits ? begin_waiting : begin);
     free(block);
     return code;
 }

@@ -655,7 +655,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {"point", sizeof(struct point), construct, NULL, NULL};
+    skua_class_def def = {"point", sizeof(struct point), construct, NULL, skua_pup_plain};
 
     point_class   = skua_class_register(&def);
     cast_entry    = skua_method_register(point_class, "cast", on_cast, 0);

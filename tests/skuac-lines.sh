@@ -70,6 +70,60 @@ for place in code readonly default length local serial if first while step refer
   try $place
 done
 
+# Types that an included header should declare, and does not; and files that are not there.  They
+# end up in the generated header, which others include: the first error is what counts.
+believed()
+{
+  sed "s/@$1@/$2/; s/@include@//; s/@[a-z]*@/int/g" >"$work/believed.ci" <<'END'
+mainmodule believed {
+    include "believed.h";
+    @include@
+    readonly @readonly@ variable;
+    struct point { int x; @struct@ y; };
+    message Tile { int n; @message@ x[n]; };
+
+    mainchare Main {
+        state {
+            int n;
+            @state@ s;
+        }
+
+        entry Main() {
+            @local@ i = 0;
+
+            serial { (void)i; }
+        }
+
+        entry void value(int n, @value@ v);
+        entry void array(int n, @array@ v[n]);
+        entry [sync] @result@ ask();
+        entry [local] @pointer@ *look();
+    };
+    array [@index@] Other { state {} };
+}
+END
+  : >"$work/believed.h"
+  run "$skuac" -o "$work" "$work/believed.ci"
+  ok "$1: translates" test "$code" = 0
+  run "$cc" -std=gnu17 -fsyntax-only -I"$work" $includes "$work/believed.ci.c"
+  line=$(grep -n WRONG "$work/believed.ci" | cut -d: -f1)
+  ok "$1: does not compile" test "$code" != 0
+  ok "$1: the first error names line $line" has \
+    "$(echo "$err" | grep -m 1 error)" "believed\.ci:$line:.*WRONG"
+}
+for place in readonly struct message state local value array result pointer index; do
+  believed $place WRONG
+done
+believed state 'struct WRONG'
+believed include 'include "WRONG.h";'
+
+# The header says none of these lines: it is the same when a line is added to a body.
+cp "$work/believed.ci.h" "$work/before.h"
+sed 's/serial { (void)i; }/serial {\n (void)i; }/' "$work/believed.ci" >"$work/more.ci"
+mv "$work/more.ci" "$work/believed.ci"
+run "$skuac" -o "$work" "$work/believed.ci"
+ok "a line more leaves the header alone" cmp "$work/believed.ci.h" "$work/before.h"
+
 # Arguments of the wrong type are errors, of plain C and of what is only a warning in it.
 types()
 {

@@ -25,14 +25,32 @@ try()
 mainmodule wrong {
     include <stdio.h>;
 
+    message Note { int x; };
+
+    code { static Note *kept; }
+
     mainchare Main {
-        state {}
+        state { int after; }
         entry Main() {
-            serial { @do@ }
+            serial { @do@ self->after++; }
             when again() serial { skua_exit(0); }
         }
         entry void again();
         entry void array(int n, double x[n]) { serial { } }
+        entry void wrong() { serial { helper(self); } }
+        entry [threaded] void slow();
+        entry [reductiontarget] void total(double heat);
+        entry [reductiontarget] void list(int n, double heat[n]);
+        entry void hold(Note *note);
+        entry void free_it() { when hold(Note *note) serial { Note_free(note); } }
+        entry void keep_it() {
+            when hold(Note *note) serial { kept = note; }
+            serial { Note_free(kept); }
+        }
+        entry void keep_rightly() {
+            when hold(Note *note) serial { kept = note; note = NULL; }
+            serial { Note_free(kept); skua_exit(0); }
+        }
         entry void text(string s) { serial { printf("%s\n", s ? s : "nothing"); skua_exit(0); } }
     };
 
@@ -47,6 +65,16 @@ mainmodule wrong {
     };
 
     code {
+        static void helper(Main *self) {
+            Main_array(Main_self(self), -2, NULL); /* not the last act: it stays on the stack */
+            self->after++;
+        }
+        void Main_on_slow(Main *self) {
+            helper(self);
+            self->after++;
+        }
+        void Main_on_total(Main *self, double heat) { (void)self, (void)heat; }
+        void Main_on_list(Main *self, int n, const double *heat) { (void)self, (void)n, (void)heat; }
         void Table_on_add(Table *self, int x) { self->sum += x; }
         int Square_on_square(Square *self, int x) { (void)self; return x * x; }
     }
@@ -54,7 +82,7 @@ mainmodule wrong {
 END
   run "$skuac" -o "$work" "$work/wrong.ci"
   ok "$1: translates" test "$code" = 0
-  run "$cc" -std=gnu17 $includes -o "$work/wrong" "$work/wrong.ci.c" -L"$libraries" -lskua \
+  run "$cc" -std=gnu17 -g -O2 $includes -o "$work/wrong" "$work/wrong.ci.c" -L"$libraries" -lskua \
     -Wl,-rpath,"$libraries"
   ok "$1: compiles" test "$code" = 0
   run timeout 20 "$skuarun" -n 2 "$work/wrong"
@@ -71,6 +99,37 @@ refused()
 refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of .x' is -1"
 refused 'Square_square(Square_new(), 3);' 'Square.square waits for an answer before the program has begun'
 refused 'Table_new(); Table_new();' 'skua_stream_bind: stream "Table.add" is bound on this PE already'
+
+# A backtrace shows the callers, also in what was inlined, by the lines of the interface file.
+shows()
+{
+  does=$1
+  export SKUA_BACKTRACE=1
+  try "$does"
+  unset SKUA_BACKTRACE
+  shift
+  for line in "$@"; do
+    ok "$does: the backtrace shows $line" has "$err" "(in|called from) $line"
+  done
+}
+if command -v addr2line >/dev/null; then
+  shows 'Main_array(Main_self(self), -1, NULL);' 'Main__create_serial_1 at wrong\.ci:7'
+  shows 'Main_wrong(Main_self(self));' 'helper at wrong\.ci:29' 'Main__wrong_serial_1 at wrong\.ci:12'
+  shows 'Main_slow(Main_self(self));' 'helper at wrong\.ci:29' 'Main_on_slow at wrong\.ci:33'
+fi
+refused 'skua_complete(Main_total_done(Main_self(self)), "four", 4);' \
+  'Main.total: takes .double heat., which is 8 bytes, but the result that arrived on PE 0 has 4; do the contributions'
+refused 'skua_complete(Main_list_done(Main_self(self)), "four", 4);' \
+  'Main.list: takes .int n, const double .heat., which is a multiple of 8 bytes, but the result'
+
+export SKUA_CHECKED_MESSAGES=1
+refused 'Main_free_it(Main_self(self)); Main_hold(Main_self(self), Note_new());' \
+  'the end of its .when.: a message of handler Main::hold was freed by skua_msg_free on PE 0, in .* before; set it to NULL'
+refused 'Main_keep_it(Main_self(self)); Main_hold(Main_self(self), Note_new());' \
+  'skua_msg_free: a message of handler Main::hold was freed by the end of its .when. on PE 0 before; set it to NULL'
+try 'Main_keep_rightly(Main_self(self)); Main_hold(Main_self(self), Note_new());'
+ok "a message of a when may be kept" test "$code$err" = 0
+unset SKUA_CHECKED_MESSAGES
 
 try 'Main_text(Main_self(self), NULL);'
 ok "a string may be NULL" test "$code $out" = '0 nothing'

@@ -30,6 +30,10 @@ ok "and --set without a value" has "$code $err" '^2 .*expected NAME=VALUE'
 run "$skuarun" -n 2 ./no-such-program
 ok "a program that is not there" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
 ok "is said once" one_line "$err"
+cp "$program" "$work/just$$"
+run sh -c 'cd "$1" && exec "$2" -n 1 "$3"' sh "$work" "$skuarun" "just$$"
+ok "a program of this folder without its path is told how to be named" \
+  has "$code $err" "^127 .* in PATH; for the one in this folder say ./just$$"
 run "$skuarun" -n 2 /etc/passwd
 ok "a program that cannot be executed" has "$code $err" '^126 skuarun: cannot run /etc/passwd: Permission denied'
 
@@ -50,7 +54,7 @@ run env PLACE_TAKEN="$work/taken" "$skuarun" -n 3 -s arena_address=0x30000000000
 ok "a process that has something else there" has "$code $err" '^1 .*cannot map the arena at 0x300000000000'
 ok "ends the job" none_left
 run "$skuarun" -n 2 --pin=9-1 "$program" exit-42
-ok "a bad list of CPUs" has "$code $err" '^1 .*SKUA_PIN=9-1: expected'
+ok "a bad list of CPUs" has "$code $err" '^2 .*SKUA_PIN=9-1: expected'
 
 # ---- exit codes
 for mode in "-n 1" "-n 3" "-n 3 -t 3" "-n 4 -t 2"; do
@@ -82,6 +86,7 @@ if [ "${SANITIZED:-}" = "" ]; then # a sanitizer has its own words for it
   died "-n 4 -t 2" segv 139 '^skuarun: PE 3 \(process 1\) died of signal 11'
   died "-n 3 -t 3" abort 134 '^skuarun: PE 2 \(process 0\) died of signal 6'
   died "-n 2" overflow 139 '^skuarun: PE 1 .*: user thread deep overran its stack of 65536 bytes'
+  died "-n 2" overflow-frame 139 '^skuarun: PE 1 .*: user thread wide overran its stack of 65536 bytes'
 fi
 died "-n 3" kill 137 '^skuarun: PE 2 \(process 2\) died of signal 9 \(Killed\)$'
 died "-n 4 -t 2" kill 137 '^skuarun: PEs 2-3 \(process 1\) died of signal 9'
@@ -116,11 +121,22 @@ ok "one that never joins ends the job" has "$code $err" '^1 .*exited with code 0
 run "$skuarun" -n 2 sh -c "$program exit-42; $program exit-42"
 ok "a second program in a slot is refused" has "$err" 'has joined already'
 
+# ---- a process that is stopped is given up, if the setting says so
+for apart in 1 0; do
+  run "$skuarun" -n 2 -s stop_timeout=0.1 -s share=$apart "$program" stop
+  ok "stopped, share=$apart: given up" \
+    has "$code $err" '^137 skuarun: PE 1 \(process 1\) was stopped for 0.1 s and is given up .SKUA_STOP_TIMEOUT.$'
+done
+
 # ---- binaries that differ
 touch "$work/odd"
 run env ODD_ONE="$work/odd" "$skuarun" -n 3 "$program" exit-42
 ok "other handlers than the rest" has "$err" 'handler [0-9]+ is (missing|"odd") in process [12] but ("odd"|missing) in process 0'
 ok "end the job" test "$code" = 1
+touch "$work/odd"
+run env ODD_ONE="$work/odd" "$skuarun" -n 2 -s share=0 "$program" exit-42
+ok "also over the network, named on both sides" \
+  has "$err" 'its handler [0-9]+ is "(odd|.missing.)", that of this process is "(odd|.missing.)"'
 
 # ---- a message of 3 GB, between processes
 run "$skuarun" -n 2 -s arena_size=8g "$program" large

@@ -6,8 +6,9 @@
  * usage: wander [ROUNDS] [STEPS]
  *
  * Every element draws its own steps: it sends to others, moves, contributes to the next
- * reduction, and now and then waits in the middle of an entry.  PE 0 inserts and deletes between rounds, when nothing is under way, and
- * broadcasts in the middle of them.  What must hold in the end of each round:
+ * reduction, and now and then waits in the middle of an entry.  PE 0 inserts and deletes between
+ * rounds, when nothing is under way, and broadcasts in the middle of them.  What must hold in the
+ * end of each round:
  *   - each element got exactly the messages that were sent to it, and each broadcast of
  *     its life exactly once, in order;
  *   - each reduction counted each element that was alive exactly once.
@@ -270,7 +271,7 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    skua_class_def def = {"walker", sizeof(struct walker), construct, NULL, NULL};
+    skua_class_def def = {"walker", sizeof(struct walker), construct, NULL, skua_pup_plain};
 
     walker_class = skua_class_register(&def);
     greet_entry  = skua_method_register(walker_class, "greet", on_greet, 0);

@@ -44,11 +44,18 @@ struct checker {
     struct tree         *tree;
     const struct module *main;
     bool                 has_c; /* the file has something that may declare a struct in C */
+    enum {
+        HEADERS_NONE,     /* the files include nothing                          */
+        HEADERS_STANDARD, /* ... only headers whose types are known             */
+        HEADERS_ANY       /* ... headers that may declare any type              */
+    } headers;
+    const void *unit; /* what is checked: see struct believed */
     struct symbol       *first, *last;
     struct map           symbols;   /* name -> struct symbol            */
     struct map           modules;   /* name -> struct module            */
     struct map           deep;      /* name of a struct -> struct field: see note_deep_field() */
     struct map           readonlys; /* name -> struct field, so far     */
+    struct map           unknown; /* names of types that were said to be unknown */
     struct map           written; /* name -> struct origin: all names that will be written */
 };
 
@@ -71,6 +78,7 @@ const char *symbol_noun(const struct symbol *symbol);
 
 /** The nearest of the names of this kind, or of the entries of a class; or NULL. */
 const char *nearest_symbol(const struct checker *checker, struct text word, enum symbol_kind kind);
+const char *nearest_type(const struct checker *checker, struct text word);
 const char *nearest_entry(const struct class *class, struct text word);
 
 /* ---- check_types.c ------------------------------------------------------------------------- */
@@ -83,6 +91,13 @@ bool  same_type(struct code a, unsigned a_stars, struct code b, unsigned b_stars
 struct text type_name(struct code type);
 
 bool type_is(struct code type, const char *spelling);
+
+/** Refuse a type with a name that is declared nowhere: false.  One that an included header may
+ *  declare is noted, so that the compiler can be shown where it stands. */
+bool check_type_names(struct checker *checker, struct code type, unsigned stars);
+
+/** Look which headers are included, for the function above. */
+void note_headers(struct checker *checker);
 
 /** False only if it certainly is not: an unknown name may be a typedef. */
 bool may_be_integer(const struct checker *checker, struct code type, unsigned stars);

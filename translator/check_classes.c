@@ -51,6 +51,8 @@ static void check_own_entries(struct checker *checker, struct class *class)
 {
     const struct entry *special[ENTRY_DESTRUCTOR + 1] = {NULL};
 
+    checker->unit = class;
+    check_type_names(checker, class->index, 0);
     for (struct entry *entry = class->entries; entry; entry = entry->next) {
         entry->of = class;
         if (!entry->name.text.length)
@@ -236,6 +238,7 @@ void check_class(struct checker *checker, struct symbol *symbol)
     check_bases(checker, class);
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         check_entry_kind(class, entry);
+    checker->unit = class; /* bases have been looked at in between */
     check_state(checker, class);
     symbol->progress = PROGRESS_DONE;
 }

@@ -84,7 +84,7 @@ static void check_value(const struct checker *checker, struct parameter *paramet
         refuse_deep(checker, record_of(checker, parameter->type), parameter->name, "an argument");
 }
 
-static void check_parameter(const struct checker *checker, const struct parameter *list,
+static void check_parameter(struct checker *checker, const struct parameter *list,
                             struct parameter *parameter)
 {
     if (!parameter->name.text.length) {
@@ -92,6 +92,8 @@ static void check_parameter(const struct checker *checker, const struct paramete
         return;
     }
     check_variable_name(checker, parameter->name);
+    if (!check_type_names(checker, parameter->type, parameter->stars))
+        return;
     if (parameter->nocopy && parameter->passing != PASS_ARRAY)
         error_name(parameter->name, "`%s' is for arrays: what else there is gets copied",
                    parameter->post ? "nocopypost" : "nocopy");
@@ -129,7 +131,7 @@ static void check_done_name(const struct parameter *list, const struct parameter
                        TEXT(parameter->name.text));
 }
 
-static void check_parameters(const struct checker *checker, struct parameter *list)
+static void check_parameters(struct checker *checker, struct parameter *list)
 {
     for (struct parameter *p = list; p; p = p->next) {
         check_parameter(checker, list, p);
@@ -276,6 +278,24 @@ static void check_reductiontarget(const struct checker *checker, const struct en
     hint("it has (), (T x), (int n, T x[n]), a struct or a message");
 }
 
+/* A result does not say how long arrays are; another operation may give a whole message. */
+static void check_target_message(const struct entry *entry)
+{
+    const struct parameter *p = entry->parameters;
+
+    if (!(entry->attributes & ATTRIBUTE_REDUCTIONTARGET) || !p || !p->message)
+        return;
+    for (const struct field *f = p->message->fields; f; f = f->next)
+        if (f->variable) {
+            warning_at(p->name.place, p->name.text.length,
+                       "a reduction cannot fill `%.*s', whose length is not fixed",
+                       TEXT(f->name.text));
+            hint("take the array itself: `int n, %s %.*s[n]'", type_spelling(f->type),
+                 TEXT(f->name.text));
+            return;
+        }
+}
+
 static void check_aggregate(const struct checker *checker, const struct entry *entry)
 {
     if (!(entry->attributes & ATTRIBUTE_AGGREGATE))
@@ -359,7 +379,7 @@ static void check_nokeep(const struct entry *entry)
         error_name(entry->name, "`nokeep' is for entries that are given a message");
 }
 
-static void check_result(const struct checker *checker, struct entry *entry)
+static void check_result(struct checker *checker, struct entry *entry)
 {
     unsigned answers = entry->attributes & (ATTRIBUTE_SYNC | ATTRIBUTE_LOCAL);
 
@@ -367,6 +387,7 @@ static void check_result(const struct checker *checker, struct entry *entry)
         entry->result = (struct code){0};
     if (!entry->result.text.at)
         return;
+    check_type_names(checker, entry->result, entry->result_stars);
     if (!answers) {
         error_name(entry->name, "`%.*s' has a result, for which nobody waits",
                    TEXT(entry->name.text));
@@ -389,7 +410,7 @@ static void check_constructor_attributes(const struct entry *entry)
                    attribute_name(left));
 }
 
-static void check_method(const struct checker *checker, struct entry *entry)
+static void check_method(struct checker *checker, struct entry *entry)
 {
     check_name(entry->name);
     check_parameters(checker, entry->parameters);
@@ -397,6 +418,7 @@ static void check_method(const struct checker *checker, struct entry *entry)
     check_contradictions(entry);
     check_against_body(entry);
     check_reductiontarget(checker, entry);
+    check_target_message(entry);
     check_aggregate(checker, entry);
     check_nokeep(entry);
     check_nocopy(entry);

@@ -192,7 +192,8 @@ static void check_default(const struct view *view)
 
 static void check_field(struct view *view)
 {
-    check_type(view);
+    if (check_type_names(view->checker, view->field->type, view->field->stars))
+        check_type(view);
     check_dimensions(view);
     check_default(view);
 }
@@ -220,6 +221,7 @@ static void check_fields(struct checker *checker, const struct rules *rules, str
 
 void check_record(struct checker *checker, struct record *record)
 {
+    checker->unit = record;
     check_fields(checker, &of_record, record->fields);
     note_deep_field(checker, record);
 }
@@ -246,6 +248,7 @@ void check_message(struct checker *checker, struct message *message)
 {
     const struct field *variable = NULL;
 
+    checker->unit = message;
     check_fields(checker, &of_message, message->fields);
     for (const struct field *f = message->fields; f; f = f->next) {
         if (f->variable && !f->dimensions->length.text.length)
@@ -300,6 +303,7 @@ void check_state(struct checker *checker, struct class *class)
 /* All readonly variables of a program are one list: lengths may be those of another module. */
 void check_readonly(struct checker *checker, struct field *fields)
 {
+    checker->unit = fields;
     for (struct field *field = fields; field; field = field->next) {
         struct view view = {.checker = checker,
                             .rules   = &of_readonly,
@@ -316,7 +320,9 @@ void check_readonly(struct checker *checker, struct field *fields)
 void check_local(struct checker *checker, struct field *local)
 {
     local->record = record_of(checker, local->type);
-    if (local->stars || type_is(local->type, "string")) {
+    if (!check_type_names(checker, local->type, local->stars)) {
+        return;
+    } else if (local->stars || type_is(local->type, "string")) {
         error_name(local->name, "a variable of a body cannot be a pointer or a string: the "
                                 "object may migrate");
         hint("declare it in `state { }': a pointer as `transient'");

@@ -145,7 +145,7 @@ static void bind_parameter(struct flow *flow, struct parameter *own,
         return;
     }
     check_variable_name(flow->checker, own->name);
-    if (!fits(own, declared)) {
+    if (declared->name.text.length && !fits(own, declared)) {
         error_name(own->name, "`%.*s' has type `%s' here, but `%s' in the declaration",
                    TEXT(own->name.text), parameter_spelling(own), parameter_spelling(declared));
         hint_at(declared->name.place, "declared here");
@@ -416,6 +416,7 @@ void check_flow(struct checker *checker, struct symbol *symbol)
     struct flow flow   = {.checker = checker, .class = symbol->is.class};
     unsigned    errors = error_count();
 
+    checker->unit = symbol->is.class;
     for (struct entry *entry = flow.class->entries; entry; entry = entry->next)
         if (entry->kind == ENTRY_METHOD && entry->name.text.length)
             map_put(&flow.methods, entry->name.text, entry);

@@ -118,6 +118,38 @@ const char *nearest_symbol(const struct checker *checker, struct text word, enum
     return nearest(word, names);
 }
 
+/* Types of C that need no header, or are in those that every translation includes. */
+static const char *const c_types[] = {"bool",     "char",    "double",   "float",    "int",
+                                      "int16_t",  "int32_t", "int64_t",  "int8_t",   "long",
+                                      "short",    "size_t",  "string",   "uint16_t", "uint32_t",
+                                      "uint64_t", "uint8_t", "unsigned", NULL};
+
+/* Of C, and of the interface files: classes are meant by their proxies and elements. */
+const char *nearest_type(const struct checker *checker, struct text word)
+{
+    size_t       count = sizeof c_types / sizeof *c_types;
+    const char **names;
+
+    if (enough_errors())
+        return NULL;
+    for (const struct symbol *s = checker->first; s; s = s->next)
+        count += 3;
+    names = arena_alloc((count + 1) * sizeof *names);
+    count = 0;
+    for (const char *const *c = c_types; *c; c++)
+        names[count++] = *c;
+    for (const struct symbol *s = checker->first; s; s = s->next) {
+        if (s->kind == SYMBOL_RECORD || s->kind == SYMBOL_MESSAGE)
+            names[count++] = arena_string(s->name.text);
+        if (s->kind != SYMBOL_CLASS)
+            continue;
+        names[count++] = arena_print("%.*s_proxy", TEXT(s->name.text));
+        names[count++] = arena_print("%.*s_element", TEXT(s->name.text));
+        names[count++] = arena_print("%.*s_section", TEXT(s->name.text));
+    }
+    return nearest(word, names);
+}
+
 const char *nearest_entry(const struct class *class, struct text word)
 {
     size_t count = 0;

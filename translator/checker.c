@@ -214,6 +214,7 @@ bool check(struct tree *tree)
     struct checker checker = {.tree = tree, .has_c = has_c(tree)};
 
     check_modules(&checker);
+    note_headers(&checker);
     check_structs(&checker);
     check_data(&checker);
     check_classes(&checker);

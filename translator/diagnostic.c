@@ -8,6 +8,7 @@
  */
 #include "diagnostic.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,18 +112,31 @@ static void show_line(struct place place, size_t length)
     underline(from, at, to < end ? to : end);
 }
 
+/* A line of text, which may quote the source. */
+static void show_text(const char *format, va_list args)
+{
+    char *text;
+    int   length = vasprintf(&text, format, args);
+
+    if (length >= 0) {
+        show(text, text + length, 0);
+        free(text);
+    }
+    fputc('\n', output);
+}
+
 /* ---- messages ---------------------------------------------------------------------------- */
 
 static void message(struct place place, size_t length, const char *hue, const char *kind,
                     const char *format, va_list args)
 {
+    assert(place.source);
     colour("1");
     fprintf(output, "%s:%u:%u: ", place.source->path, place.line, place.column);
     colour(hue);
     fprintf(output, "%s: ", kind);
     colour("0");
-    vfprintf(output, format, args);
-    fputc('\n', output);
+    show_text(format, args);
     show_line(place, length);
 }
 
@@ -177,9 +191,8 @@ void hint(const char *format, ...)
         return;
     fputs("      = ", output);
     va_start(args, format);
-    vfprintf(output, format, args);
+    show_text(format, args);
     va_end(args);
-    fputc('\n', output);
 }
 
 void hint_at(struct place place, const char *format, ...)

@@ -23,15 +23,16 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* `jacobi.ci` as part of a name. */
-static const char *guard_of(const char *name)
+/* `jacobi.ci` as the beginning of a name: `jacobi_ci`. */
+static const char *stem_of_file(const char *name)
 {
-    char *guard = arena_print("%s_H", name);
+    bool  digit = *name >= '0' && *name <= '9';
+    char *stem  = arena_print(digit ? "_%s" : "%s", name);
 
-    for (char *c = guard; *c; c++)
+    for (char *c = stem; *c; c++)
         if (!(*c >= '0' && *c <= '9') && !(*c >= 'A' && *c <= 'Z') && !(*c >= 'a' && *c <= 'z'))
             *c = '_';
-    return guard;
+    return stem;
 }
 
 /* ---- the parts of a module ----------------------------------------------------------------- */
@@ -56,18 +57,34 @@ static void emit_types(struct files to, const struct item *item)
             NAME(item->is.record));
 }
 
-/* What the file declares, in its order. */
+/* Begins or ends a part of the header that has C linkage in C++. */
+static void link_header(struct files to, bool wanted)
+{
+    if (*to.linked != wanted)
+        put(to.header, wanted ? "SKUA_BEGIN_DECLS\n\n" : "SKUA_END_DECLS\n\n");
+    *to.linked = wanted;
+}
+
+/* What the file declares, in its order.  Other headers say themselves which linkage they have. */
 static void emit_declaration(struct files to, const struct item *item)
 {
+    link_header(to, item->kind != ITEM_INCLUDE && item->kind != ITEM_HASH);
     switch (item->kind) {
-    case ITEM_INCLUDE: put(to.header, "#include %.*s\n", TEXT(item->is.code.text)); break;
+    case ITEM_INCLUDE: emit_include(to, item); break;
     case ITEM_HASH: put(to.header, "%.*s\n", TEXT(item->is.code.text)); break;
     case ITEM_READONLY:
+        emit_type_checks(to, item->is.readonly, item->is.readonly->name.text);
         for (const struct field *field = item->is.readonly; field; field = field->next)
             emit_readonly(to, field);
         break;
-    case ITEM_MESSAGE: emit_message(to, item->is.message); break;
-    case ITEM_RECORD: emit_record(to, item->is.record); break;
+    case ITEM_MESSAGE:
+        emit_type_checks(to, item->is.message, item->is.message->name.text);
+        emit_message(to, item->is.message);
+        break;
+    case ITEM_RECORD:
+        emit_type_checks(to, item->is.record, item->is.record->name.text);
+        emit_record(to, item->is.record);
+        break;
     case ITEM_INIT: put(to.header, "void %.*s(void);\n", TEXT(item->is.function.text)); break;
     case ITEM_CLASS: /* later */
     case ITEM_EXTERN:
@@ -77,8 +94,10 @@ static void emit_declaration(struct files to, const struct item *item)
 
 static void emit_states(struct files to, const struct item *item)
 {
-    if (item->kind == ITEM_CLASS)
-        emit_state(to, item->is.class);
+    if (item->kind != ITEM_CLASS)
+        return;
+    emit_type_checks(to, item->is.class, item->is.class->name.text);
+    emit_state(to, item->is.class);
 }
 
 static void emit_functions(struct files to, const struct item *item)
@@ -154,9 +173,9 @@ static void put_main_chare(struct writer *to, const struct class *class)
         return;
     if (constructor && constructor->parameters)
         put(to,
-            "    skua_chare_create_here(%.*s__class, &(struct %.*s__create){argc, argv}, "
-            "sizeof(struct %.*s__create));\n",
-            NAME(class), NAME(class), NAME(class));
+            "    const struct %.*s__create skua_args = {argc, argv};\n\n"
+            "    skua_chare_create_here(%.*s__class, &skua_args, sizeof skua_args);\n",
+            NAME(class), NAME(class));
     else
         put(to, "    skua_chare_create_here(%.*s__class, NULL, 0);\n", NAME(class));
 }
@@ -181,29 +200,36 @@ static void put_modules(struct files to, const struct tree *tree)
             continue;
         put_registration(to, module);
         put_measuring(to, module);
-        if (module->main)
-            put_main(to.source, module);
     }
+}
+
+static void put_main_module(struct files to, const struct tree *tree)
+{
+    for (const struct module *module = tree->modules; module; module = module->next)
+        if (module->main && !module->foreign)
+            put_main(to.source, module);
 }
 
 /* ---- files -------------------------------------------------------------------------------------
  */
 
+static const char made[] = "/* Made by skuac from %s: changes here will be lost. */\n";
+
 static void put_beginning(struct files to, const struct tree *tree, const char *name)
 {
-    static const char made[] = "/* Made by skuac from %s: changes here will be lost. */\n";
-    const char       *guard  = guard_of(name);
+    const char *guard = arena_print("%s_H", stem_of_file(name));
 
     put(to.header, made, name);
     put(to.header, "#ifndef %s\n#define %s\n\n#include <skua/skua.h>\n", guard, guard);
-    put(to.source, made, name);
     put(to.source,
         "#include <skua/flow.h>\n#include <skua/interface.h>\n#include <stdlib.h>\n"
         "#include <string.h>\n\n#include \"%s.h\"\n\n",
         name);
-    put(to.source, "/* An argument of the wrong type is an error, not a warning. */\n"
+    put(to.source, "/* An argument of the wrong type is an error, not a warning; in C++ it is. */\n"
+                   "#ifndef __cplusplus\n"
                    "#pragma GCC diagnostic error \"-Wincompatible-pointer-types\"\n"
-                   "#pragma GCC diagnostic error \"-Wint-conversion\"\n\n");
+                   "#pragma GCC diagnostic error \"-Wint-conversion\"\n"
+                   "#endif\n\n");
     for (const struct module *module = tree->modules; module; module = module->next)
         if (!module->foreign)
             for (const struct item *item = module->items; item; item = item->next)
@@ -221,21 +247,57 @@ static bool save(const struct writer *writer, const char *path, bool keep)
     return good;
 }
 
-bool emit(const struct tree *tree, const char *directory)
+/* Replaces a text by what its file shall say. */
+static void finish_text(struct writer *text, const char *name)
+{
+    struct writer finished = writer_finish(text, name);
+
+    writer_free(text);
+    *text = finished;
+}
+
+void emit_text(const struct tree *tree, struct writer *header, struct writer *source)
 {
     const char   *name   = base_name(tree->source->path);
-    struct writer header = {NULL, 0, 0}, source = {NULL, 0, 0};
-    struct files  to = {&header, &source};
-    bool          good;
+    bool          linked = false;
+    struct lines  lines  = {.tree = tree, .stem = stem_of_file(name)};
+    struct writer rest   = {NULL, 0, 0};
+    struct files  to     = {header, &rest, &lines, &linked};
 
+    *header = *source = (struct writer){NULL, 0, 0};
     put_beginning(to, tree, name);
+    link_header(to, true);
+    put(&rest, "SKUA_BEGIN_DECLS\n\n");
     for_each_item(to, tree, emit_types);
     for_each_item(to, tree, emit_declaration);
+    link_header(to, true);
     for_each_item(to, tree, emit_states);
+    put(&rest, "SKUA_END_DECLS\n\n");
     for_each_item(to, tree, emit_code);
+    put(&rest, "SKUA_BEGIN_DECLS\n\n");
     for_each_item(to, tree, emit_functions);
     put_modules(to, tree);
-    put(&header, "\n#endif\n");
+    put(header, "\n");
+    link_header(to, false);
+    put(header, "#endif\n");
+    put(&rest, "SKUA_END_DECLS\n\n");
+    put_main_module(to, tree);
+    put(source, made, name);
+    put_all(source, &lines.defines);
+    put_all(source, &rest);
+    writer_free(&lines.defines);
+    writer_free(&rest);
+    finish_text(header, arena_print("%s.h", name));
+    finish_text(source, arena_print("%s.c", name));
+}
+
+bool emit(const struct tree *tree, const char *directory)
+{
+    const char   *name = base_name(tree->source->path);
+    struct writer header, source;
+    bool          good;
+
+    emit_text(tree, &header, &source);
     /* The source is as old as the translation, for make; the header as what it says. */
     good = save(&header, arena_print("%s/%s.h", directory, name), true) &&
            save(&source, arena_print("%s/%s.c", directory, name), false);

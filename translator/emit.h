@@ -11,6 +11,10 @@
 #include <stdbool.h>
 
 #include "tree.h"
+#include "writer.h"
+
+/** Translate into memory: the texts of both files, each to be freed by writer_free(). */
+void emit_text(const struct tree *tree, struct writer *header, struct writer *source);
 
 /** Write both files into @p directory; false: it could not be done, which has been said. */
 bool emit(const struct tree *tree, const char *directory);

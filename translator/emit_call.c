@@ -37,9 +37,7 @@ static void put_args(struct writer *to, const struct class *class, const struct 
     if (has_open(entry))
         put_open(to, class, entry, "skua_args", data, bytes);
     else if (wire_of(entry) == WIRE_MESSAGE)
-        put(to, "    %.*s *skua_args = %.*s__open(%s, %s, \"%s\");\n",
-            NAME(entry->parameters->message), NAME(entry->parameters->message), data, bytes,
-            title_of(class, entry));
+        put_message_open(to, class, entry);
 }
 
 /* `, skua_args->iter, ...` */
@@ -65,7 +63,7 @@ static void put_user_call(struct writer *to, const struct class *class, const st
     } else {
         put(to, "\n    ");
     }
-    put(to, "%.*s_on_%.*s(skua_object", NAME(class), NAME(entry));
+    put(to, "%.*s_on_%.*s((%.*s *)skua_object", NAME(class), NAME(entry), NAME(class));
     put_values(to, entry);
     put(to, ");\n");
     if (count_parts(entry) > 0)
@@ -81,7 +79,7 @@ static void put_user_call(struct writer *to, const struct class *class, const st
 /* A strand begins. */
 static void put_begin(struct writer *to, const struct class *class, const struct entry *entry)
 {
-    const char *arrival = "(skua_arrival){skua_data, skua_bytes, NULL}";
+    const char *arrival = "skua_arrival_from(skua_data, skua_bytes)";
 
     if (takes_message(entry)) {
         put_args(to, class, entry);
@@ -91,7 +89,7 @@ static void put_begin(struct writer *to, const struct class *class, const struct
         put(to, "    (void)%s_open(skua_data, skua_bytes);\n", stem_of(class, entry));
     } else {
         put(to, "    (void)skua_data, (void)skua_bytes;\n");
-        arrival = "(skua_arrival){NULL, 0, NULL}";
+        arrival = "skua_arrival_none()";
     }
     put(to, "    skua_flow_begin(&%.*s__flow, skua_object, &%s_strand, %s);\n", NAME(class),
         stem_of(class, entry), arrival);
@@ -132,16 +130,18 @@ static void put_member_items(struct writer      *to, const struct class *class,
         "static void %s_items(void *skua_object, const void *skua_items, size_t skua_count)\n{\n",
         stem);
     if (is_batch(entry)) {
-        put(to, "    %.*s_on_%.*s(skua_object, (", NAME(class), NAME(entry));
+        put(to, "    %.*s_on_%.*s((%.*s *)skua_object, (", NAME(class), NAME(entry), NAME(class));
         put_bare_type(to, entry->parameters->type, 0);
-        put(to, ")skua_count, skua_items);\n}\n\n");
+        put(to, ")skua_count, (");
+        put_array_type(to, entry->parameters->next);
+        put(to, ")skua_items);\n}\n\n");
         return;
     }
     put(to,
-        "    const struct %s *skua_args = skua_items;\n\n"
+        "    const struct %s *skua_args = (const struct %s *)skua_items;\n\n"
         "    for (; skua_count > 0; skua_count--, skua_args++)\n"
-        "        %.*s_on_%.*s(skua_object",
-        stem, NAME(class), NAME(entry));
+        "        %.*s_on_%.*s((%.*s *)skua_object",
+        stem, stem, NAME(class), NAME(entry), NAME(class));
     put_values(to, entry);
     put(to, ");\n}\n\n");
 }
@@ -154,13 +154,13 @@ static void put_element_items(struct writer      *to, const struct class *class,
 
     put(to,
         "static void %s_items(void *skua_none, const void *skua_items, size_t skua_count)\n{\n"
-        "    const struct %s_item *skua_item = skua_items;\n\n"
+        "    const struct %s_item *skua_item = (const struct %s_item *)skua_items;\n\n"
         "    for (; skua_count > 0; skua_count--, skua_item++)\n"
         "        skua_invoke_now(skua_element(skua_item->of, skua_index_bytes(skua_item->at, "
         "sizeof skua_item->at)),\n"
         "                        %s_entry, %s);\n"
         "    (void)skua_none;\n}\n\n",
-        stem, stem, stem,
+        stem, stem, stem, stem,
         entry->parameters ? "&skua_item->args, sizeof skua_item->args" : "NULL, 0");
 }
 
@@ -183,11 +183,11 @@ static void put_post(struct writer *to, const struct class *class, const struct 
     }
     if (value)
         put(to,
-            "    const struct %s *skua_args = skua_msg_data(skua_packed);\n\n"
+            "    const struct %s *skua_args = (const struct %s *)skua_msg_data(skua_packed);\n\n"
             "    if (skua_parts_head_bytes(skua_packed) < sizeof *skua_args)\n"
             "        skua_malformed(\"%s\", skua_msg_size(skua_packed));\n",
-            stem, title_of(class, entry));
-    put(to, "    %.*s_post_%.*s(skua_object", NAME(class), NAME(entry));
+            stem, stem, title_of(class, entry));
+    put(to, "    %.*s_post_%.*s((%.*s *)skua_object", NAME(class), NAME(entry), NAME(class));
     for (const struct parameter *p = entry->parameters; p; p = p->next)
         if (p->passing == PASS_VALUE)
             put(to, ", skua_args->%.*s", NAME(p));
@@ -273,8 +273,8 @@ static void put_stream_registration(struct writer      *to, const struct class *
     const char *stem  = stem_of(class, entry);
     bool        batch = is_batch(entry);
 
-    put(to, "    %s_stream = skua_stream_register(\"%s\", &(skua_stream_def){.item_bytes = ", stem,
-        title_of(class, entry));
+    put(to, "    {\n        skua_stream_def skua_def;\n\n"
+            "        memset(&skua_def, 0, sizeof skua_def);\n        skua_def.item_bytes = ");
     if (batch) {
         put(to, "sizeof(");
         put_bare_type(to, entry->parameters->next->type, entry->parameters->next->stars);
@@ -282,12 +282,15 @@ static void put_stream_registration(struct writer      *to, const struct class *
     } else {
         put(to, "sizeof(struct %s%s)", stem, class->kind == CLASS_ARRAY ? "_item" : "");
     }
-    put(to, ", .batch = %s_items%s", stem, class->kind == CLASS_ARRAY ? "" : ", .held = true");
+    put(to, ";\n        skua_def.batch = %s_items;\n%s", stem,
+        class->kind == CLASS_ARRAY ? "" : "        skua_def.held = true;\n");
     if (entry->aggregate.text.at) {
-        put(to, ", .buffer = ");
-        put_flat(to, entry->aggregate.text);
+        put(to, "        skua_def.buffer = (size_t)(\n");
+        put_code(to, entry->aggregate);
+        put(to, "        );\n");
     }
-    put(to, "});\n");
+    put(to, "        %s_stream = skua_stream_register(\"%s\", &skua_def);\n    }\n", stem,
+        title_of(class, entry));
 }
 
 void put_entry_registration(struct writer *to, const struct class *class, const struct entry *entry)

@@ -32,9 +32,11 @@ static bool has_pup(const struct class *class)
 static void put_interface_types(struct writer *to, const struct class *class)
 {
     put(to,
-        "typedef struct {\n    skua_ref ref;\n    uint32_t of; /* which of its classes */\n"
+        "/** An object of any class that has the interface %.*s. */\n"
+        "typedef struct {\n    skua_ref ref; /* for the functions of skua/object.h */\n"
+        "    uint32_t of;  /* which of its classes */\n"
         "} %.*s_element;\n\n",
-        NAME(class));
+        NAME(class), NAME(class));
     put(to, "struct %.*s__table {\n", NAME(class));
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         put(to, "    skua_entry %.*s;\n", NAME(entry));
@@ -47,6 +49,16 @@ static void put_interface_types(struct writer *to, const struct class *class)
         NAME(class), NAME(class), NAME(class), NAME(class), NAME(class));
 }
 
+/* A type around a handle of the runtime. */
+static void put_handle(struct writer *to, const struct class *class, const char *what,
+                       const char *member, const char *header, const char *suffix)
+{
+    put(to,
+        "/** %s of %.*s. */\ntypedef struct {\n    %s; /* for the functions of skua/%s.h */\n"
+        "} %.*s_%s;\n\n",
+        what, NAME(class), member, header, NAME(class), suffix);
+}
+
 void emit_class_types(struct files to, const struct class *class)
 {
     if (class->kind == CLASS_INTERFACE) {
@@ -55,12 +67,12 @@ void emit_class_types(struct files to, const struct class *class)
     }
     put(to.header, "typedef struct %.*s %.*s;\n\n", NAME(class), NAME(class));
     if (is_single(class)) {
-        put(to.header, "typedef struct {\n    skua_ref ref;\n} %.*s_proxy;\n\n", NAME(class));
+        put_handle(to.header, class, "An object", "skua_ref ref", "object", "proxy");
         return;
     }
-    put(to.header, "typedef struct {\n    skua_collection all;\n} %.*s_proxy;\n\n", NAME(class));
-    put(to.header, "typedef struct {\n    skua_ref ref;\n} %.*s_element;\n\n", NAME(class));
-    put(to.header, "typedef struct {\n    skua_section section;\n} %.*s_section;\n\n", NAME(class));
+    put_handle(to.header, class, "All objects", "skua_collection all", "collection", "proxy");
+    put_handle(to.header, class, "One object", "skua_ref ref", "object", "element");
+    put_handle(to.header, class, "Some objects", "skua_section section", "section", "section");
 }
 
 /* ---- references -------------------------------------------------------------------------------
@@ -77,25 +89,31 @@ static void put_axes(struct writer *to, unsigned dims, const char *before, const
 
 static void put_at(struct writer *to, const struct class *class)
 {
-    put(to, "static inline %.*s_element %.*s_at(%.*s_proxy skua_in, ", NAME(class), NAME(class),
-        NAME(class));
+    put(to,
+        "/** The object of %s, whether there is one or not. */\n"
+        "static inline %.*s_element %.*s_at(%.*s_proxy skua_in, ",
+        class->kind == CLASS_ARRAY   ? "an index"
+        : class->kind == CLASS_GROUP ? "a PE"
+                                     : "a process",
+        NAME(class), NAME(class), NAME(class));
     if (class->kind != CLASS_ARRAY) {
         put(to,
-            "int skua_number)\n{\n    return (%.*s_element){skua_member(skua_in.all, "
-            "skua_number)};\n}\n\n",
+            "int skua_number)\n{\n    %.*s_element skua_found = {skua_member(skua_in.all, "
+            "skua_number)};\n\n    return skua_found;\n}\n\n",
             NAME(class));
     } else if (class->dims > 0) {
         put_axes(to, class->dims, "int ", "skua_");
-        put(to, ")\n{\n    return (%.*s_element){skua_element(skua_in.all, skua_index%u(",
+        put(to, ")\n{\n    %.*s_element skua_found = {skua_element(skua_in.all, skua_index%u(",
             NAME(class), class->dims);
         put_axes(to, class->dims, "", "skua_");
-        put(to, "))};\n}\n\n");
+        put(to, "))};\n\n    return skua_found;\n}\n\n");
     } else {
         put(to,
-            "%.*s skua_which)\n{\n    _Static_assert(sizeof skua_which <= SKUA_INDEX_MAX, "
-            "\"an index has at most SKUA_INDEX_MAX bytes\");\n\n"
-            "    return (%.*s_element){skua_element(skua_in.all, "
-            "skua_index_bytes(&skua_which, sizeof skua_which))};\n}\n\n",
+            "%.*s skua_which)\n{\n    %.*s_element skua_found = {skua_element(skua_in.all, "
+            "skua_index_bytes(&skua_which, sizeof skua_which))};\n\n"
+            "    SKUA_STATIC_ASSERT(sizeof skua_which <= SKUA_INDEX_MAX, "
+            "\"an index has at most SKUA_INDEX_MAX bytes\");\n"
+            "    return skua_found;\n}\n\n",
             TEXT(class->index.text), NAME(class));
     }
 }
@@ -105,23 +123,26 @@ static void put_index(struct writer *to, const struct class *class)
 {
     if (class->kind != CLASS_ARRAY || class->dims == 1) {
         put(to,
+            "/** The index of an object. */\n"
             "static inline int %.*s_index(const %.*s *self)\n{\n"
             "    return skua_index_of(self).at.x[0];\n}\n\n",
             NAME(class), NAME(class));
     } else if (class->dims > 0) {
-        put(to, "typedef struct {\n    int ");
+        put(to, "/** The index of an object, by dimensions. */\ntypedef struct {\n    int ");
         put_axes(to, class->dims, "", "");
         put(to, ";\n} %.*s_position;\n\n", NAME(class));
         put(to,
+            "/** The index of an object. */\n"
             "static inline %.*s_position %.*s_index(const %.*s *self)\n{\n"
-            "    skua_index skua_at = skua_index_of(self);\n\n"
-            "    return (%.*s_position){",
+            "    skua_index skua_at = skua_index_of(self);\n"
+            "    %.*s_position skua_found = {",
             NAME(class), NAME(class), NAME(class), NAME(class));
         for (unsigned d = 0; d < class->dims; d++)
             put(to, "%sskua_at.at.x[%u]", d > 0 ? ", " : "", d);
-        put(to, "};\n}\n\n");
+        put(to, "};\n\n    return skua_found;\n}\n\n");
     } else {
         put(to,
+            "/** The index of an object. */\n"
             "static inline %.*s %.*s_index(const %.*s *self)\n{\n"
             "    skua_index skua_at = skua_index_of(self);\n    %.*s skua_which;\n\n"
             "    memcpy(&skua_which, skua_at.at.raw, sizeof skua_which);\n"
@@ -135,27 +156,32 @@ static void put_references(struct writer *to, const struct class *class)
     const char *element = element_type(class);
 
     put(to,
-        "static inline %s %.*s_self(const %.*s *self)\n{\n    return "
-        "(%s){skua_ref_of(self)};\n}\n\n",
+        "/** The reference of an object, to be given to others. */\n"
+        "static inline %s %.*s_self(const %.*s *self)\n{\n"
+        "    %s skua_it = {skua_ref_of(self)};\n\n    return skua_it;\n}\n\n",
         element, NAME(class), NAME(class), element);
     put(to,
+        "/** The object itself if it lives on this PE, else NULL.  It is good until the caller\n"
+        " *  returns to the scheduler or waits. */\n"
         "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return "
-        "skua_object_here(skua_to.ref);\n}\n\n",
-        NAME(class), NAME(class), element);
+        "(%.*s *)skua_object_here(skua_to.ref);\n}\n\n",
+        NAME(class), NAME(class), element, NAME(class));
     if (is_single(class))
         return;
     put(to,
+        "/** The collection that an object belongs to. */\n"
         "static inline %.*s_proxy %.*s_of(const %.*s *self)\n{\n"
-        "    return (%.*s_proxy){skua_collection_of(self)};\n}\n\n",
+        "    %.*s_proxy skua_all = {skua_collection_of(self)};\n\n    return skua_all;\n}\n\n",
         NAME(class), NAME(class), NAME(class), NAME(class));
     put_at(to, class);
     put_index(to, class);
     put(to,
+        "/** The objects of some indices, as one to send to and to reduce over. */\n"
         "static inline %.*s_section %.*s_section_of(%.*s_proxy skua_in, const skua_index "
         "*skua_indices, "
         "size_t skua_count)\n{\n"
-        "    return (%.*s_section){skua_section_create(skua_in.all, skua_indices, "
-        "skua_count)};\n}\n\n",
+        "    %.*s_section skua_some = {skua_section_create(skua_in.all, skua_indices, "
+        "skua_count)};\n\n    return skua_some;\n}\n\n",
         NAME(class), NAME(class), NAME(class), NAME(class));
 }
 
@@ -163,9 +189,12 @@ static void put_references(struct writer *to, const struct class *class)
  */
 
 /* A function that creates: what it returns, what it is called, what it takes before the
- * arguments of the constructor, and the call to which data and bytes are given. */
+ * arguments of the constructor, the call to which data and bytes are given, and statements that
+ * come first. */
 struct creation {
-    const char *result, *name, *before, *call, *after;
+    const char *result, *name, *before, *call;
+    const char *first;   /* or NULL       */
+    const char *comment; /* in the header */
 };
 
 static void put_creation_head(struct writer      *to, const struct class *class,
@@ -185,16 +214,16 @@ static void put_creation_body(struct writer      *to, const struct class *class,
     enum wire   wire  = constructor ? wire_of(constructor) : WIRE_NONE;
     bool        value = *creation->result != 'v';
     const char *type  = value ? arena_print("%.*s_proxy", NAME(class)) : "";
-    const char *give  = value ? arena_print("return (%s){", type) : "";
+    const char *give  = value ? arena_print("%s skua_made = {", type) : "";
     const char *end   = value ? "}" : "";
 
+    put(to, "%s", creation->first ? creation->first : "");
     if (wire == WIRE_NONE) {
-        put(to, "    %s%sNULL, 0%s%s;\n", give, creation->call, creation->after, end);
+        put(to, "    %s%sNULL, 0)%s;\n", give, creation->call, end);
     } else if (wire == WIRE_FIXED) {
         put(to, "    const struct %s skua_args = ", stem_of(class, constructor));
         put_initializer(to, constructor);
-        put(to, ";\n\n    %s%s&skua_args, sizeof skua_args%s%s;\n", give, creation->call,
-            creation->after, end);
+        put(to, ";\n\n    %s%s&skua_args, sizeof skua_args)%s;\n", give, creation->call, end);
     } else {
         put(to, "    skua_msg *skua_packed = ");
         if (wire == WIRE_MESSAGE) {
@@ -205,15 +234,12 @@ static void put_creation_body(struct writer      *to, const struct class *class,
             put_arguments(to, constructor, true);
             put(to, ");\n");
         }
-        if (value)
-            put(to, "    %s skua_made = {", type);
-        else
-            put(to, "\n    ");
-        put(to, "%sskua_msg_data(skua_packed), skua_msg_size(skua_packed)%s%s;\n", creation->call,
-            creation->after, end);
-        put(to, "%s    skua_msg_free(skua_packed);\n%s", value ? "\n" : "",
-            value ? "    return skua_made;\n" : "");
+        put(to, "%s    %s%sskua_msg_data(skua_packed), skua_msg_size(skua_packed))%s;\n",
+            value ? "" : "\n", give, creation->call, end);
+        put(to, "%s    skua_msg_free(skua_packed);\n", value ? "\n" : "");
     }
+    if (value)
+        put(to, "    return skua_made;\n");
 }
 
 static void put_creation(struct files           to, const struct class *class,
@@ -221,6 +247,7 @@ static void put_creation(struct files           to, const struct class *class,
 {
     const struct entry *constructor = constructor_of(class);
 
+    put(to.header, "/** %s */\n", creation->comment);
     put_creation_head(to.header, class, constructor, creation);
     put(to.header, ";\n");
     put_creation_head(to.source, class, constructor, creation);
@@ -229,90 +256,148 @@ static void put_creation(struct files           to, const struct class *class,
     put(to.source, "}\n\n");
 }
 
+/* Declares `skua_def`: an array of the sizes that are given, or one that begins empty. */
+static void put_array_def(struct writer *to, const struct class *class)
+{
+    put(to,
+        "    skua_array_def skua_def;\n\n    memset(&skua_def, 0, sizeof skua_def);\n"
+        "    skua_def.dims = %u;\n",
+        class->dims);
+    if (class->dims == 0)
+        put(to, "    skua_def.flags = SKUA_ARRAY_OPEN;\n");
+    else
+        put(to, "    skua_def.range.dims = %u;\n", class->dims);
+    for (unsigned d = 0; d < class->dims; d++)
+        put(to, "    skua_def.range.upper[%u] = skua_%s;\n", d, axis[d]);
+    put(to, "\n");
+}
+
 static void emit_array_creation(struct files to, const struct class *class)
 {
     const char     *proxy = arena_print("%.*s_proxy ", NAME(class));
-    struct writer   sizes = {NULL, 0, 0}, range = {NULL, 0, 0};
-    struct creation with   = {proxy, "new_with", "const skua_array_def *skua_def",
-                              arena_print("skua_array_create(%.*s__class, skua_def, ", NAME(class)),
-                              ")"};
-    struct creation insert = {"void ", "insert",
-                              arena_print("%.*s_element skua_to, int skua_on", NAME(class)),
-                              "skua_array_insert(skua_to.ref, skua_on, ", ")"};
-    struct creation plain  = {proxy, "new", "", "", ")"};
+    struct writer   sizes = {NULL, 0, 0}, first = {NULL, 0, 0};
+    struct creation plain = {
+        .result  = proxy,
+        .name    = "new",
+        .call    = arena_print("skua_array_create(%.*s__class, &skua_def, ", NAME(class)),
+        .comment = class->dims > 0 ? "Create an array of these sizes; all its elements are made."
+                                   : "Create an array without elements, which are inserted."};
+    struct creation with = {
+        .result  = proxy,
+        .name    = "new_with",
+        .before  = "const skua_array_def *skua_def",
+        .call    = arena_print("skua_array_create(%.*s__class, skua_def, ", NAME(class)),
+        .comment = "Create an array with bounds, a map and flags of one's own."};
+    struct creation insert = {
+        .result  = "void ",
+        .name    = "insert",
+        .before  = arena_print("%.*s_element skua_to, int skua_on", NAME(class)),
+        .call    = "skua_array_insert(skua_to.ref, skua_on, ",
+        .comment = "Create an element of an open array, on a PE or, by SKUA_ANY_PE, at its home."};
 
     put_axes(&sizes, class->dims, "int ", "skua_");
     put(&sizes, "%c", 0);
-    put(&range, "skua_array_create(%.*s__class, &(skua_array_def){.dims = %u, %s", NAME(class),
-        class->dims, class->dims > 0 ? ".range = {.dims = " : ".flags = SKUA_ARRAY_OPEN");
-    if (class->dims > 0) {
-        put(&range, "%u, .upper = {", class->dims);
-        put_axes(&range, class->dims, "", "skua_");
-        put(&range, "}}");
-    }
-    put(&range, "}, %c", 0);
+    put_array_def(&first, class);
+    put(&first, "%c", 0);
     plain.before = sizes.at;
-    plain.call   = range.at;
+    plain.first  = first.at;
     put_creation(to, class, &plain);
     put_creation(to, class, &with);
     put_creation(to, class, &insert);
     writer_free(&sizes);
-    writer_free(&range);
+    writer_free(&first);
+}
+
+static void emit_chare_creation(struct files to, const struct class *class)
+{
+    const char     *proxy = arena_print("%.*s_proxy ", NAME(class));
+    struct creation any   = {
+          .result  = proxy,
+          .name    = "new",
+          .before  = "",
+          .call    = arena_print("skua_chare_create(%.*s__class, SKUA_ANY_PE, ", NAME(class)),
+          .comment = "Create a chare on a PE that has time for it."};
+    struct creation on = {.result = proxy,
+                          .name   = "new_on",
+                          .before = "int skua_on",
+                          .call =
+                              arena_print("skua_chare_create(%.*s__class, skua_on, ", NAME(class)),
+                          .comment = "Create a chare on this PE of the job."};
+
+    put_creation(to, class, &any);
+    put_creation(to, class, &on);
+}
+
+static void emit_group_creation(struct files to, const struct class *class)
+{
+    bool            processes = class->kind == CLASS_NODEGROUP;
+    struct creation group     = {.result  = arena_print("%.*s_proxy ", NAME(class)),
+                                 .name    = "new",
+                                 .before  = "",
+                                 .call    = arena_print("skua_%sgroup_create(%.*s__class, ",
+                                                 processes ? "process_" : "", NAME(class)),
+                                 .comment = processes ? "Create a group: a member in each process."
+                                                      : "Create a group: a member on each PE."};
+
+    put_creation(to, class, &group);
 }
 
 static void emit_creation(struct files to, const struct class *class)
 {
-    const char *proxy = arena_print("%.*s_proxy ", NAME(class));
-
-    if (class->kind == CLASS_ARRAY) {
+    if (class->kind == CLASS_ARRAY)
         emit_array_creation(to, class);
-    } else if (class->kind == CLASS_CHARE) {
-        struct creation any = {
-            proxy, "new", "",
-            arena_print("skua_chare_create(%.*s__class, SKUA_ANY_PE, ", NAME(class)), ")"};
-        struct creation on = {proxy, "new_on", "int skua_on",
-                              arena_print("skua_chare_create(%.*s__class, skua_on, ", NAME(class)),
-                              ")"};
-
-        put_creation(to, class, &any);
-        put_creation(to, class, &on);
-    } else if (class->kind != CLASS_MAINCHARE) {
-        struct creation group = {proxy, "new", "",
-                                 arena_print("skua_%sgroup_create(%.*s__class, ",
-                                             class->kind == CLASS_NODEGROUP ? "process_" : "",
-                                             NAME(class)),
-                                 ")"};
-
-        put_creation(to, class, &group);
-    }
+    else if (class->kind == CLASS_CHARE)
+        emit_chare_creation(to, class);
+    else if (class->kind != CLASS_MAINCHARE)
+        emit_group_creation(to, class);
     put(to.header, "\n");
 }
 
 /* ---- what the runtime calls ---------------------------------------------------------------------
  */
 
+/* Declares `self`, the object that the runtime hands over. */
+static void put_self(struct writer *to, const struct class *class)
+{
+    put(to, "    %.*s *self = (%.*s *)skua_object;\n", NAME(class), NAME(class));
+}
+
 /* The parameters of the constructor that the defaults of the state are made of. */
 static void put_constructor_names(struct writer      *to, const struct class *class,
                                   const struct entry *constructor)
 {
     for (const struct parameter *p = constructor->parameters; p; p = p->next)
-        if (p->passing != PASS_MESSAGE && default_mentions(class, p)) {
+        if (default_mentions(class, p)) {
             put(to, "    ");
             put_constant(to, p);
-            put(to, " = skua_args%s%.*s;\n", reach_of(constructor), NAME(p));
+            if (p->passing == PASS_MESSAGE)
+                put(to, " = skua_args;\n");
+            else
+                put(to, " = skua_args%s%.*s;\n", reach_of(constructor), NAME(p));
         }
+}
+
+/* Whether the constructor does nothing but give the fields their values. */
+static bool constructs_nothing(const struct entry *constructor)
+{
+    const struct statement *body = constructor->body;
+
+    return body && body->kind == STATEMENT_BLOCK && !body->body;
 }
 
 static void put_constructor_call(struct writer      *to, const struct class *class,
                                  const struct entry *constructor)
 {
+    if (constructs_nothing(constructor)) {
+        if (copies_message(constructor))
+            put(to, "    skua_msg_free(skua_packed);\n");
+        return;
+    }
     if (constructor->body) {
-        if (constructor->body->kind == STATEMENT_BLOCK && !constructor->body->body)
-            return; /* nothing but the defaults */
-        put(to,
-            "    skua_flow_begin(&%.*s__flow, self, &%s_strand, "
-            "(skua_arrival){skua_data, skua_bytes, NULL});\n",
-            NAME(class), stem_of(class, constructor));
+        put(to, "    skua_flow_begin(&%.*s__flow, self, &%s_strand, %s);\n", NAME(class),
+            stem_of(class, constructor),
+            copies_message(constructor) ? "skua_arrival_of(skua_packed)"
+                                        : "skua_arrival_from(skua_data, skua_bytes)");
         return;
     }
     put(to, "    %.*s_on_create(self", NAME(class));
@@ -341,11 +426,9 @@ static void put_construct(struct writer *to, const struct class *class)
         "static void %.*s__construct(void *skua_object, const void *skua_data, size_t "
         "skua_bytes)\n{\n",
         NAME(class));
-    put(to, "    %.*s *self = skua_object;\n", NAME(class));
+    put_self(to, class);
     if (args && wire_of(constructor) == WIRE_MESSAGE)
-        put(to, "    %.*s *skua_args = %.*s__open(skua_data, skua_bytes, \"%s\");\n",
-            NAME(constructor->parameters->message), NAME(constructor->parameters->message),
-            title_of(class, constructor));
+        put_message_open(to, class, constructor);
     else if (args)
         put_open(to, class, constructor, "skua_args", "skua_data", "skua_bytes");
     if (args)
@@ -361,8 +444,9 @@ static void put_construct(struct writer *to, const struct class *class)
 
 static void put_destroy(struct writer *to, const struct class *class)
 {
-    put(to, "static void %.*s__destroy(void *skua_object)\n{\n    %.*s *self = skua_object;\n\n",
-        NAME(class), NAME(class));
+    put(to, "static void %.*s__destroy(void *skua_object)\n{\n", NAME(class));
+    put_self(to, class);
+    put(to, "\n");
     if (destructor_of(class))
         put(to, "    %.*s_on_destroy(self);\n", NAME(class));
     put_binding(to, class, "NULL");
@@ -376,10 +460,9 @@ static void put_pup(struct writer *to, const struct class *class)
 {
     if (!has_pup(class))
         return;
-    put(to,
-        "static void %.*s__pup(skua_pup *skua_p, void *skua_object)\n{\n"
-        "    %.*s *self = skua_object;\n\n",
-        NAME(class), NAME(class));
+    put(to, "static void %.*s__pup(skua_pup *skua_p, void *skua_object)\n{\n", NAME(class));
+    put_self(to, class);
+    put(to, "\n");
     if (class->has_state)
         put_state_pup(to, class);
     else
@@ -463,7 +546,8 @@ static void emit_bases(struct files to, const struct class *class)
         put(to.source, "uint32_t %.*s__as_%.*s;\n", NAME(class), NAME(base));
         put(to.header,
             "static inline %.*s_element %.*s_as_%.*s(%s skua_it)\n{\n"
-            "    return (%.*s_element){skua_it.ref, %.*s__as_%.*s};\n}\n\n",
+            "    %.*s_element skua_as = {skua_it.ref, %.*s__as_%.*s};\n\n    return "
+            "skua_as;\n}\n\n",
             NAME(base), NAME(class), NAME(base), element, NAME(base), NAME(class), NAME(base));
     }
 }
@@ -471,14 +555,14 @@ static void emit_bases(struct files to, const struct class *class)
 static void put_base_registration(struct writer     *to, const struct class *class,
                                   const struct base *base)
 {
-    put(to, "    %.*s__as_%.*s = %.*s__add(&(struct %.*s__table){", NAME(class), NAME(base),
-        NAME(base), NAME(base));
+    put(to, "    {\n        const struct %.*s__table skua_table = {", NAME(base));
     for (const struct entry *entry = base->class->entries; entry; entry = entry->next)
-        put(to, "%s.%.*s = %.*s__%.*s_entry", entry == base->class->entries ? "" : ", ",
-            NAME(entry), NAME(class), NAME(entry));
+        put(to, "%s%.*s__%.*s_entry", entry == base->class->entries ? "" : ", ", NAME(class),
+            NAME(entry));
     if (!base->class->entries)
         put(to, "0");
-    put(to, "});\n");
+    put(to, "};\n\n        %.*s__as_%.*s = %.*s__add(&skua_table);\n    }\n", NAME(class),
+        NAME(base), NAME(base));
 }
 
 /* ---- all
@@ -555,17 +639,21 @@ void put_class_registration(struct writer *to, const struct class *class)
     if (class->kind == CLASS_INTERFACE)
         return;
     put(to,
-        "    %.*s__class = skua_class_register(&(skua_class_def){\n        .name = \"%.*s\", "
-        ".bytes = ",
-        NAME(class), NAME(class));
+        "    {\n        skua_class_def skua_def;\n\n"
+        "        memset(&skua_def, 0, sizeof skua_def);\n"
+        "        skua_def.name = \"%.*s\";\n        skua_def.bytes = ",
+        NAME(class));
     if (has_flow(class))
-        put(to, "SKUA_FLOW_BYTES(sizeof(%.*s), %u)", NAME(class), class->triggers);
+        put(to, "SKUA_FLOW_BYTES(sizeof(%.*s), %u);\n", NAME(class), class->triggers);
     else
-        put(to, "sizeof(%.*s)", NAME(class));
-    put(to, ", .construct = %.*s__construct, .destroy = %.*s__destroy", NAME(class), NAME(class));
+        put(to, "sizeof(%.*s);\n", NAME(class));
+    put(to,
+        "        skua_def.construct = %.*s__construct;\n"
+        "        skua_def.destroy = %.*s__destroy;\n",
+        NAME(class), NAME(class));
     if (has_pup(class))
-        put(to, ", .pup = %.*s__pup", NAME(class));
-    put(to, "});\n");
+        put(to, "        skua_def.pup = %.*s__pup;\n", NAME(class));
+    put(to, "        %.*s__class = skua_class_register(&skua_def);\n    }\n", NAME(class));
     for (const struct entry *entry = class->entries; entry; entry = entry->next)
         put_entry_registration(to, class, entry);
     for (const struct base *base = class->bases; base; base = base->next)

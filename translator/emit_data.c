@@ -195,8 +195,8 @@ static void put_new_function(struct writer *to, const struct message *message)
 {
     put_new_head(to, message);
     put(to,
-        "\n{\n    %.*s skua_it = {0};\n    size_t skua_end = sizeof skua_it;\n"
-        "    skua_msg *skua_packed;\n\n",
+        "\n{\n    %.*s skua_it;\n    size_t skua_end = sizeof skua_it;\n"
+        "    skua_msg *skua_packed;\n\n    memset(&skua_it, 0, sizeof skua_it);\n",
         NAME(message));
     for (const struct field *field = message->fields; field; field = field->next) {
         if (counts_itself(field))
@@ -230,9 +230,12 @@ static void put_open_function(struct writer *to, const struct message *message)
     for (const struct field *field = message->fields; field; field = field->next)
         if (field->variable)
             put(to,
-                "    skua_it->%.*s = (void *)skua_found(skua_data, skua_bytes, &skua_end,\n"
-                "        %.*s__%.*s_length(skua_it), sizeof *skua_it->%.*s, 16, skua_title);\n",
-                NAME(field), NAME(message), NAME(field), NAME(field));
+                "    skua_it->%.*s = " CAST_LIKE(
+                    "skua_it->%.*s") "skua_found(skua_data, skua_bytes, "
+                                     "&skua_end,\n"
+                                     "        %.*s__%.*s_length(skua_it), sizeof *skua_it->%.*s, "
+                                     "16, skua_title);\n",
+                NAME(field), NAME(field), NAME(message), NAME(field), NAME(field));
     put(to, "    if (skua_end != skua_bytes)\n        skua_malformed(skua_title, skua_bytes);\n"
             "    return skua_it;\n}\n\n");
 }
@@ -277,7 +280,7 @@ void emit_readonly(struct files to, const struct field *field)
     put(to.header, ";\n\n");
     put_declaration(to.source, field);
     if (field->value.text.at && !field->variable) {
-        put(to.source, " =\n");
+        put(to.source, is_string(field) ? " = (char *)\n" : " =\n");
         put_code(to.source, field->value);
         put(to.source, "    ;\n");
     } else {
@@ -343,9 +346,10 @@ static void put_array_default(struct writer      *to, const struct class *class,
                               const struct field *field, const struct parameter *from)
 {
     put(to,
-        "    self->%.*s = skua_state_array(\"%.*s.%.*s\", %.*s__%.*s_length(self), "
-        "sizeof *self->%.*s);\n",
-        NAME(field), NAME(class), NAME(field), NAME(class), NAME(field), NAME(field));
+        "    self->%.*s = " CAST_LIKE(
+            "self->%.*s") "skua_state_array(\"%.*s.%.*s\", "
+                          "%.*s__%.*s_length(self), sizeof *self->%.*s);\n",
+        NAME(field), NAME(field), NAME(class), NAME(field), NAME(class), NAME(field), NAME(field));
     if (from && from->passing == PASS_ARRAY)
         put(to,
             "    skua_copy(self->%.*s, %.*s, (size_t)%.*s__%.*s_length(self) * "
@@ -353,29 +357,34 @@ static void put_array_default(struct writer      *to, const struct class *class,
             NAME(field), NAME(field), NAME(class), NAME(field), NAME(field));
 }
 
-void put_cast(struct writer *to, const struct field *field)
+/* What is in braces initializes a variable; anything else is assigned as it is. */
+void put_assignment(struct writer *to, const char *target, const struct field *field)
 {
-    if (!text_begins(field->value.text, "{"))
-        return;
-    put(to, "(");
-    put_bare_type(to, field->type, field->stars);
-    put(to, ")");
+    bool braces = text_begins(field->value.text, "{");
+
+    if (braces) {
+        put(to, "    {\n        ");
+        put_type(to, field->type, field->stars);
+        put(to, "skua_value =\n");
+    } else {
+        put(to, "    %s = %s\n", target, is_string(field) ? "skua_state_string(" : "");
+    }
+    put_code(to, field->value);
+    if (braces)
+        put(to, "        ;\n        %s = skua_value;\n    }\n", target);
+    else
+        put(to, "    %s;\n", is_string(field) ? ")" : "");
 }
 
 static void put_value_default(struct writer *to, const struct field *field,
                               const struct parameter *from)
 {
-    const char *open = is_string(field) ? "skua_state_string(" : "", *close = *open ? ")" : "";
-
-    if (field->value.text.at) {
-        put(to, "    self->%.*s = %s", NAME(field), open);
-        put_cast(to, field);
-        put(to, "\n");
-        put_code(to, field->value);
-        put(to, "    %s;\n", close);
-    } else if (from && from->passing != PASS_ARRAY) {
-        put(to, "    self->%.*s = %s%.*s%s;\n", NAME(field), open, NAME(field), close);
-    }
+    if (field->value.text.at)
+        put_assignment(to, arena_print("self->%.*s", NAME(field)), field);
+    else if (from && is_string(field))
+        put(to, "    self->%.*s = skua_state_string(%.*s);\n", NAME(field), NAME(field));
+    else if (from && from->passing != PASS_ARRAY)
+        put(to, "    self->%.*s = %.*s;\n", NAME(field), NAME(field));
 }
 
 /* `int end[2] = {1, 2};` */

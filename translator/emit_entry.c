@@ -78,6 +78,12 @@ bool takes_message(const struct entry *entry)
     return in_flow && (wire == WIRE_VARIABLE || wire == WIRE_RAW);
 }
 
+bool copies_message(const struct entry *entry)
+{
+    return wire_of(entry) == WIRE_MESSAGE && !takes_message(entry) &&
+           !(entry->attributes & ATTRIBUTE_NOKEEP);
+}
+
 /* Whether there is a struct of arguments of fixed size. */
 static bool has_struct(const struct entry *entry)
 {
@@ -159,16 +165,19 @@ static struct code without_const(struct code type)
     return type;
 }
 
+void put_array_type(struct writer *to, const struct parameter *p)
+{
+    put(to, "const ");
+    put_type(to, without_const(p->type), p->stars);
+    put(to, "*");
+}
+
 void put_parameter(struct writer *to, const struct parameter *p)
 {
     switch (p->passing) {
     case PASS_STRING: put(to, "const char *"); break;
     case PASS_LANDING: put(to, "const skua_layout *"); break;
-    case PASS_ARRAY:
-        put(to, "const ");
-        put_type(to, without_const(p->type), p->stars);
-        put(to, "*");
-        break;
+    case PASS_ARRAY: put_array_type(to, p); break;
     case PASS_MESSAGE:
     case PASS_VALUE: put_type(to, p->type, p->stars); break;
     }
@@ -293,7 +302,7 @@ static void put_length_parameters(struct writer *to, const struct entry *entry,
 }
 
 void put_length_function(struct writer *to, const char *stem, const struct entry *entry,
-                                const struct parameter *array)
+                         const struct parameter *array)
 {
     put(to, "static inline long long %s_length_%.*s(", stem, NAME(array));
     put_length_parameters(to, entry, array, "", true);
@@ -303,7 +312,7 @@ void put_length_function(struct writer *to, const char *stem, const struct entry
 }
 
 void put_length(struct writer *to, const char *stem, const struct entry *entry,
-                       const struct parameter *array, const char *before)
+                const struct parameter *array, const char *before)
 {
     put(to, "%s_length_%.*s(", stem, NAME(array));
     put_length_parameters(to, entry, array, before, false);
@@ -340,7 +349,7 @@ static void put_bytes_function(struct writer *to, const char *stem, const char *
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
             put(to, "    skua_at[%u] = skua_room(&skua_end, ", piece++);
             put_length(to, stem, entry, p, "");
-            put(to, ", sizeof *%.*s,\n                           _Alignof(", NAME(p));
+            put(to, ", sizeof *%.*s,\n                           SKUA_ALIGNOF(", NAME(p));
             put_bare_type(to, without_const(p->type), p->stars);
             put(to, "), \"%s\", \"%.*s\");\n", title, NAME(p));
         }
@@ -360,9 +369,9 @@ static void put_fill_function(struct writer *to, const char *stem, const struct 
     put_parameters(to, entry, false);
     put(to, ")\n{\n");
     if (has_struct(entry)) {
-        put(to, "    *(struct %s *)(void *)skua_data = (struct %s)", stem, stem);
+        put(to, "    const struct %s skua_args = ", stem);
         put_initializer(to, entry);
-        put(to, ";\n");
+        put(to, ";\n\n    memcpy(skua_data, &skua_args, sizeof skua_args);\n");
     }
     for (const struct parameter *p = entry->parameters; p; p = p->next) {
         if (p->passing == PASS_STRING) {
@@ -423,7 +432,7 @@ static void put_pack_function(struct writer *to, const char *stem, const char *t
             parts);
     else
         put(to, "    skua_msg *skua_packed = skua_msg_alloc(skua_bytes);\n\n");
-    put(to, "    %s_fill(skua_msg_data(skua_packed), skua_at", stem);
+    put(to, "    %s_fill((char *)skua_msg_data(skua_packed), skua_at", stem);
     put_arguments(to, entry, false);
     put(to, ");\n    return skua_packed;\n}\n\n");
 }
@@ -441,14 +450,30 @@ void put_view_struct(struct writer *to, const char *stem, const struct entry *en
     put(to, "};\n\n");
 }
 
-static void put_open_fixed(struct writer *to, const char *stem, const char *title)
+/* What arrived is not what the entry takes: of a reduction, that both sides differ. */
+static void put_refusal(struct writer *to, const char *title, const struct entry *entry,
+                        const char *wanted, bool list)
 {
+    if (!(entry->attributes & ATTRIBUTE_REDUCTIONTARGET)) {
+        put(to, "        skua_malformed(\"%s\", skua_bytes);\n", title);
+        return;
+    }
+    put(to, "        skua_result_differs(\"%s\", \"", title);
+    put_parameters(to, entry, true);
+    put(to, "\", %s, %s, skua_bytes);\n", wanted, list ? "true" : "false");
+}
+
+static void put_open_fixed(struct writer *to, const char *stem, const char *title,
+                           const struct entry *entry)
+{
+    const char *wanted = arena_print("sizeof(struct %s)", stem);
+
     put(to,
         "static inline const struct %s *%s_open(const void *skua_data, size_t skua_bytes)\n{\n"
-        "    if (skua_bytes != sizeof(struct %s))\n"
-        "        skua_malformed(\"%s\", skua_bytes);\n"
-        "    return skua_data;\n}\n\n",
-        stem, stem, stem, title);
+        "    if (skua_bytes != %s)\n",
+        stem, stem, wanted);
+    put_refusal(to, title, entry, wanted, false);
+    put(to, "    return (const struct %s *)skua_data;\n}\n\n", stem);
 }
 
 static void put_open_raw(struct writer *to, const char *title, const struct entry *entry)
@@ -456,11 +481,12 @@ static void put_open_raw(struct writer *to, const char *title, const struct entr
     const struct parameter *count = entry->parameters, *array = count->next;
 
     put(to, "    if (skua_bytes %% sizeof *skua_view.%.*s)\n", NAME(array));
-    put(to, "        skua_malformed(\"%s\", skua_bytes);\n", title);
+    put_refusal(to, title, entry, arena_print("sizeof *skua_view.%.*s", NAME(array)), true);
     put(to, "    skua_view.%.*s = (", NAME(count));
     put_bare_type(to, count->type, count->stars);
     put(to, ")(skua_bytes / sizeof *skua_view.%.*s);\n", NAME(array));
-    put(to, "    skua_view.%.*s = skua_data;\n", NAME(array));
+    put(to, "    skua_view.%.*s = " CAST_LIKE("skua_view.%.*s") "skua_data;\n", NAME(array),
+        NAME(array));
 }
 
 /* Arrays and strings, in the order of the parameters. */
@@ -473,9 +499,12 @@ static void put_open_piece(struct writer *to, const char *stem, const char *titl
             "skua_args->%.*s__bytes, \"%s\");\n",
             NAME(p), NAME(p), title);
     } else if (p->passing == PASS_ARRAY && !p->nocopy) {
-        put(to, "    skua_view.%.*s = skua_found(skua_data, skua_bytes, &skua_end, ", NAME(p));
+        put(to,
+            "    skua_view.%.*s = " CAST_LIKE("skua_view.%.*s") "skua_found(skua_data, skua_bytes, "
+                                                                "&skua_end, ",
+            NAME(p), NAME(p));
         put_length(to, stem, entry, p, "skua_view.");
-        put(to, ",\n        sizeof *skua_view.%.*s, _Alignof(", NAME(p));
+        put(to, ",\n        sizeof *skua_view.%.*s, SKUA_ALIGNOF(", NAME(p));
         put_bare_type(to, without_const(p->type), p->stars);
         put(to, "), \"%s\");\n", title);
     }
@@ -488,7 +517,10 @@ static void put_open_parts(struct writer *to, const char *stem, const char *titl
     for (const struct parameter *p = entry->parameters; p; p = p->next) {
         if (!p->nocopy)
             continue;
-        put(to, "    skua_view.%.*s = skua_found_part(skua_data, skua_bytes, &skua_end, ", NAME(p));
+        put(to,
+            "    skua_view.%.*s = " CAST_LIKE("skua_view.%.*s") "skua_found_part(skua_data, "
+                                                                "skua_bytes, &skua_end, ",
+            NAME(p), NAME(p));
         put_length(to, stem, entry, p, "skua_view.");
         put(to, ",\n        sizeof *skua_view.%.*s, \"%s\");\n", NAME(p), title);
     }
@@ -521,7 +553,7 @@ static void put_open_view(struct writer *to, const char *stem, const char *title
     put(to, "static inline struct %s_view %s_open(const void *skua_data, size_t skua_bytes)\n{\n",
         stem, stem);
     if (has_struct(entry))
-        put(to, "    const struct %s *skua_args = skua_data;\n", stem);
+        put(to, "    const struct %s *skua_args = (const struct %s *)skua_data;\n", stem, stem);
     put(to, "    struct %s_view skua_view;\n", stem);
     if (raw)
         put(to, "\n");
@@ -545,6 +577,18 @@ void put_open(struct writer *to, const struct class *class, const struct entry *
         put(to, "    const struct %s *%s = %s_open(%s, %s);\n", name, word, name, data, bytes);
     else
         put(to, "    const struct %s_view %s = %s_open(%s, %s);\n", name, word, name, data, bytes);
+}
+
+void put_message_open(struct writer *to, const struct class *class, const struct entry *entry)
+{
+    const struct message *message = entry->parameters->message;
+    bool                  packed  = takes_message(entry) || copies_message(entry);
+
+    if (copies_message(entry))
+        put(to, "    skua_msg *skua_packed = skua_msg_copy_of(skua_data, skua_bytes);\n");
+    put(to, "    %.*s *skua_args = %.*s__open(%s, \"%s\");\n", NAME(message), NAME(message),
+        packed ? "skua_msg_data(skua_packed), skua_msg_size(skua_packed)" : "skua_data, skua_bytes",
+        title_of(class, entry));
 }
 
 static void put_lengths(struct writer *to, const char *stem, const struct entry *entry)
@@ -572,7 +616,7 @@ void emit_wire(struct files to, const struct class *class, const struct entry *e
     if (wire == WIRE_FIXED) {
         put_struct(to.header, name, entry);
         if (opened)
-            put_open_fixed(to.source, name, full);
+            put_open_fixed(to.source, name, full, entry);
         return;
     }
     if (has_struct(entry))

@@ -93,9 +93,9 @@ static void put_function(struct flow *flow, const struct strand *strand)
 
     put(to,
         "static void %s_go(skua_strand *skua_this)\n{\n"
-        "    struct %s_frame *skua_frame = (void *)skua_this;\n"
-        "    %.*s *self = skua_this->self;\n\n",
-        strand->name, strand->name, NAME(flow->class));
+        "    struct %s_frame *skua_frame = (struct %s_frame *)(void *)skua_this;\n"
+        "    %.*s *self = (%.*s *)skua_this->self;\n\n",
+        strand->name, strand->name, strand->name, NAME(flow->class), NAME(flow->class));
     if (strand->places > 0) {
         put(to, "    switch (skua_this->at) {\n");
         for (unsigned place = 1; place <= strand->places; place++)
@@ -115,10 +115,10 @@ static void put_frame(struct flow *flow, const struct strand *strand)
     if (strand->waits > 0)
         put(to, "    skua_wait wait[%u];\n", strand->waits);
     put_all(to, &strand->variables);
-    put(to, "};\n\nstatic const skua_strand_type %s_strand;\n\n", strand->name);
-    put(&flow->types,
+    put(to, "};\n\nstatic void %s_go(skua_strand *skua_this);\n", strand->name);
+    put(to,
         "static const skua_strand_type %s_strand = {\"%s\", sizeof(struct %s_frame), %u, %u, "
-        "%s_go};\n",
+        "%s_go};\n\n",
         strand->name, strand->title, strand->name, strand->arrival_count, strand->waits,
         strand->name);
 }
@@ -256,11 +256,7 @@ static const char *put_first_value(struct flow *flow, struct strand *strand, str
     struct fragment fragment =
         begin_fragment(flow, strand, scope->next, "first", "void ", &local->value, 1);
 
-    put(&flow->fragments, "    skua_frame->%s =", scope->variable);
-    put_cast(&flow->fragments, local);
-    put(&flow->fragments, "\n");
-    put_code(&flow->fragments, local->value);
-    put(&flow->fragments, "    ;\n");
+    put_assignment(&flow->fragments, arena_print("skua_frame->%s", scope->variable), local);
     return end_fragment(&fragment, "");
 }
 
@@ -326,9 +322,8 @@ static void put_overlap(struct flow *flow, struct strand *strand, struct binding
         alone.next = NULL;
         put_statements(flow, inner, scope, &alone, 4);
         end_strand(flow, inner);
-        put(&strand->go,
-            "%*sskua_flow_start(skua_this, &%s_strand, (skua_arrival){NULL, 0, NULL});\n", indent,
-            "", inner->name);
+        put(&strand->go, "%*sskua_flow_start(skua_this, &%s_strand, skua_arrival_none());\n",
+            indent, "", inner->name);
     }
     put_join(strand, indent);
 }
@@ -361,10 +356,26 @@ static void put_forall(struct flow *flow, struct strand *strand, struct binding 
         "%*sfor (long long skua_i = %s(self, skua_frame);\n"
         "%*s     skua_step > 0 ? skua_i <= skua_last : skua_i >= skua_last; skua_i += skua_step)\n"
         "%*s((struct %s_frame *)(void *)skua_flow_start(skua_this, &%s_strand, "
-        "(skua_arrival){NULL, 0, NULL}))->%s = (int)skua_i;\n%*s}\n",
+        "skua_arrival_none()))->%s = (int)skua_i;\n%*s}\n",
         indent + 4, "", first, indent + 4, "", indent + 8, "", inner->name, inner->name,
         bound->variable, indent, "");
     put_join(strand, indent);
+}
+
+/* Arguments of fixed size: each is assigned, and so converted, to its member. */
+static void put_call_struct(struct writer *to, const char *stem, const struct entry *called,
+                            const struct code *code)
+{
+    put(to,
+        "    skua_msg *skua_packed = skua_msg_alloc(sizeof(struct %s));\n"
+        "    struct %s skua_args;\n\n",
+        stem, stem);
+    for (const struct parameter *p = called->parameters; p; p = p->next) {
+        put(to, "    skua_args.%.*s =\n", NAME(p));
+        put_code(to, *code++);
+        put(to, "    ;\n");
+    }
+    put(to, "    memcpy(skua_msg_data(skua_packed), &skua_args, sizeof skua_args);\n");
 }
 
 /* Declares `skua_packed`, a message with the arguments of a call. */
@@ -374,9 +385,11 @@ static void put_call_value(struct writer *to, const struct class *class, const s
     enum wire   wire = wire_of(called);
     const char *stem = stem_of(class, called);
 
-    if (wire == WIRE_FIXED)
-        put(to, "    const struct %s skua_args = {\n", stem);
-    else if (wire == WIRE_MESSAGE)
+    if (wire == WIRE_FIXED) {
+        put_call_struct(to, stem, called, code);
+        return;
+    }
+    if (wire == WIRE_MESSAGE)
         put(to, "    skua_msg *skua_packed = %.*s__message(\n", NAME(called->parameters->message));
     else
         put(to, "    skua_msg *skua_packed = %s_pack(\n", stem);
@@ -384,11 +397,7 @@ static void put_call_value(struct writer *to, const struct class *class, const s
         put_code(to, code[i]);
         put(to, i + 1 < count ? "    ,\n" : "");
     }
-    if (wire == WIRE_FIXED)
-        put(to, "    };\n    skua_msg *skua_packed = skua_msg_alloc(sizeof skua_args);\n\n"
-                "    memcpy(skua_msg_data(skua_packed), &skua_args, sizeof skua_args);\n");
-    else
-        put(to, "    );\n");
+    put(to, "    );\n");
 }
 
 /* The arguments of a call, packed as if they had been sent. */
@@ -420,7 +429,7 @@ static void put_call(struct flow *flow, struct strand *strand, struct binding *s
         put(&strand->go, "skua_arrival_of(%s(self, skua_frame)));\n",
             put_call_arguments(flow, strand, scope, statement));
     else
-        put(&strand->go, "(skua_arrival){NULL, 0, NULL});\n");
+        put(&strand->go, "skua_arrival_none());\n");
     put_join(strand, indent);
 }
 
@@ -522,12 +531,9 @@ void emit_flow(struct files to, const struct class *class)
     put_all(to.source, &flow.frames);
     put_all(to.source, &flow.fragments);
     put_all(to.source, &flow.functions);
-    put_all(to.source, &flow.types);
-    put(to.source, "\n");
     put_tables(to.source, class, &names, types);
     writer_free(&flow.frames);
     writer_free(&flow.fragments);
     writer_free(&flow.functions);
-    writer_free(&flow.types);
     writer_free(&names);
 }

@@ -41,7 +41,7 @@ struct binding {
 struct flow {
     const struct class *class;
     const char   *name;
-    struct writer frames, fragments, functions, types;
+    struct writer frames, fragments, functions;
     unsigned      fragment_count, strand_count;
 };
 

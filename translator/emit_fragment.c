@@ -112,7 +112,8 @@ static void put_outer_frames(const struct fragment *fragment)
             most = depth_of(fragment, strand_of(b));
     for (unsigned depth = 1; depth <= most; depth++) {
         strand = strand->outer;
-        put(to, "    struct %s_frame *skua_outer_%u = (void *)", strand->name, depth);
+        put(to, "    struct %s_frame *skua_outer_%u = (struct %s_frame *)(void *)", strand->name,
+            depth, strand->name);
         if (depth == 1)
             put(to, "skua_frame->strand.parent;\n");
         else
@@ -174,8 +175,8 @@ static void put_copies_back(const struct fragment *fragment)
         if (!b->slot)
             put(to, "    %s->%s = %.*s;\n", frame_of(fragment, b), b->variable, TEXT(b->name));
         else if (b->parameter->passing == PASS_MESSAGE)
-            put(to, "    if (!%.*s)\n        %s->%s = (skua_arrival){NULL, 0, NULL};\n",
-                TEXT(b->name), frame_of(fragment, b), b->slot->name);
+            put(to, "    if (!%.*s)\n        %s->%s = skua_arrival_none();\n", TEXT(b->name),
+                frame_of(fragment, b), b->slot->name);
     }
 }
 

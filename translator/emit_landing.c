@@ -47,7 +47,8 @@ static void put_head_struct(struct writer *to, const char *stem, const struct en
         put_parameter(to, p);
         put(to, ";\n");
     }
-    put(to, "};\n\n_Static_assert(_Alignof(struct %s) <= 8, \"see skua/landing.h\");\n\n", stem);
+    put(to, "};\n\nSKUA_STATIC_ASSERT(SKUA_ALIGNOF(struct %s) <= 8, \"see skua/landing.h\");\n\n",
+        stem);
 }
 
 /* ---- what arrived -------------------------------------------------------------------------- */
@@ -61,7 +62,10 @@ static void put_open_function(struct writer *to, const char *stem, const char *t
         "static inline struct %s_view %s_open(const void *skua_data, size_t skua_bytes)\n{\n"
         "    struct %s_view skua_view;\n    int64_t skua_reference;\n",
         stem, stem, stem);
-    put(to, has_head(entry) ? "    const struct %s *skua_args = " : "\n    ", stem);
+    if (has_head(entry))
+        put(to, "    const struct %s *skua_args = (const struct %s *)", stem, stem);
+    else
+        put(to, "\n    ");
     put(to, "skua_found_head(skua_data, skua_bytes, ");
     put(to, has_head(entry) ? "sizeof *skua_args" : "0");
     put(to, ", &skua_reference, \"%s\");\n\n    skua_view.%.*s = (", title,
@@ -81,7 +85,7 @@ void emit_landing_wire(struct files to, const struct class *class, const struct 
 {
     const char *stem = stem_of(class, entry);
 
-    put(to.source, "_Static_assert((");
+    put(to.source, "SKUA_STATIC_ASSERT((");
     put_bare_type(to.source, entry->parameters->type, 0);
     put(to.source, ")0.5 == 0, \"%s: `%.*s' must be an integer\");\n\n", title_of(class, entry),
         NAME(entry->parameters));
@@ -152,9 +156,9 @@ void put_land(struct writer *to, const struct class *class, const struct entry *
         "    skua_layout *skua_to)\n{\n",
         stem);
     if (has_head(entry))
-        put(to, "    const struct %s *skua_args = skua_head;\n\n", stem);
-    put(to, "    (void)skua_head;\n    return %.*s_land_%.*s(skua_object, (", NAME(class),
-        NAME(entry));
+        put(to, "    const struct %s *skua_args = (const struct %s *)skua_head;\n\n", stem, stem);
+    put(to, "    (void)skua_head;\n    return %.*s_land_%.*s((%.*s *)skua_object, (", NAME(class),
+        NAME(entry), NAME(class));
     put_bare_type(to, entry->parameters->type, 0);
     put(to, ")skua_reference");
     for (const struct parameter *p = next_value(entry->parameters); p; p = next_value(p))

@@ -14,7 +14,30 @@
 /* Where text goes. */
 struct files {
     struct writer *header, *source;
+    struct lines  *lines;
+    bool          *linked; /* whether the header is inside of SKUA_BEGIN_DECLS */
 };
+
+/* Lines of the interface file that the header names, by macros that the source defines: so the
+ * header does not change whenever a line is added (emit_lines.c). */
+struct lines {
+    const struct tree *tree;
+    const char        *stem;    /* what the names of the macros begin with */
+    struct writer      defines; /* for the source, before the header       */
+    unsigned           count;
+};
+
+/* A cast to the type of an expression, which C needs not but C++ does; __typeof__ is in both. */
+#define CAST_LIKE(expression) "(__typeof__(" expression "))"
+
+/* ---- lines (emit_lines.c) ----------------------------------------------------------------- */
+
+/** An #include of the user's: if the file is missing, the interface file is named. */
+void emit_include(struct files to, const struct item *item);
+
+/** The types that @p unit uses and the file does not declare, for the compiler to look at: one
+ *  that is unknown is reported where it stands in the interface file. */
+void emit_type_checks(struct files to, const void *unit, struct text name);
 
 /* ---- entries: how arguments travel (emit_entry.c) ---------------------------------------- */
 
@@ -31,6 +54,13 @@ enum wire wire_of(const struct entry *entry);
 
 /** Whether the entry gets its message, not only the data of it. */
 bool takes_message(const struct entry *entry);
+
+/** Whether the entry is given the data of a message that it shall own: it gets a copy then.  So
+ *  are constructors, of which many may be given the same, and [sync] entries. */
+bool copies_message(const struct entry *entry);
+
+/** Declares `skua_args`, the message of the user's in what arrived, checked. */
+void put_message_open(struct writer *to, const struct class *class, const struct entry *entry);
 
 /** What stands between the result of an entry's open function and a parameter. */
 const char *reach_of(const struct entry *entry);
@@ -88,6 +118,9 @@ void put_open(struct writer *to, const struct class *class, const struct entry *
 void put_type(struct writer *to, struct code type, unsigned stars);
 void put_bare_type(struct writer *to, struct code type, unsigned stars);
 void put_parameter(struct writer *to, const struct parameter *parameter);
+
+/** `const double *`, of an array `double x[n]`. */
+void put_array_type(struct writer *to, const struct parameter *array);
 void put_constant(struct writer *to, const struct parameter *parameter); /* one that stays */
 
 bool          is_collection(const struct class *class);
@@ -126,8 +159,8 @@ void put_readonly_lengths(struct writer *to, const struct field *field);
 void emit_state(struct files to, const struct class *class);
 void put_state_defaults(struct writer *to, const struct class *class);
 
-/** `(point)`, where the value of @p field is `{1, 2}`: in front of it. */
-void put_cast(struct writer *to, const struct field *field);
+/** Statements that assign to @p target the value that @p field has at first. */
+void put_assignment(struct writer *to, const char *target, const struct field *field);
 bool default_mentions(const struct class *class, const struct parameter *parameter);
 void put_state_free(struct writer *to, const struct class *class);
 void put_state_pup(struct writer *to, const struct class *class);

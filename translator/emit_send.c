@@ -110,7 +110,7 @@ static void put_send_small(struct files to, const struct class *class, const str
     put(source,
         ");\n\n"
         "    if (skua_bytes <= SKUA_SMALL_ARGUMENTS) {\n"
-        "        _Alignas(16) char skua_small[SKUA_SMALL_ARGUMENTS];\n\n"
+        "        SKUA_ALIGNAS(16) char skua_small[SKUA_SMALL_ARGUMENTS];\n\n"
         "        %s_fill(skua_small, skua_at",
         name);
     put_arguments(source, entry, false);
@@ -118,7 +118,7 @@ static void put_send_small(struct files to, const struct class *class, const str
         send->after);
     put(source,
         "        skua_msg *skua_packed = skua_msg_alloc(skua_bytes);\n\n        %s_fill("
-        "skua_msg_data(skua_packed), skua_at",
+        "(char *)skua_msg_data(skua_packed), skua_at",
         name);
     put_arguments(source, entry, false);
     put(source, ");\n        %s;\n    }\n}\n\n", send->message);
@@ -321,13 +321,13 @@ static void put_member_item(struct writer *to, const struct class *class, const 
 
     put(to, "static inline ");
     put_item_head(to, class, entry);
-    put(to, "\n{\n");
+    put(to, "\n{\n    const skua_stream skua_in = {%s_offset()};\n", stem);
     if (!is_batch(entry)) {
         put(to, "    const struct %s skua_item = ", stem);
         put_initializer(to, entry);
-        put(to, ";\n\n");
+        put(to, ";\n");
     }
-    put(to, "    skua_stream_put((skua_stream){%s_offset()}, skua_to.ref.index.at.x[0], &", stem);
+    put(to, "\n    skua_stream_put(skua_in, skua_to.ref.index.at.x[0], &");
     if (is_batch(entry))
         put(to, "%.*s", NAME(entry->parameters->next));
     else
@@ -342,15 +342,18 @@ static void put_element_item(struct writer      *to, const struct class *class,
     const char *stem = stem_of(class, entry);
 
     put_item_head(to, class, entry);
-    put(to, "\n{\n    struct %s_item skua_item = {.of = skua_to.ref.of", stem);
+    put(to, "\n{\n    struct %s_item skua_item;\n", stem);
     if (entry->parameters) {
-        put(to, ", .args = ");
+        put(to, "    const struct %s skua_args = ", stem);
         put_initializer(to, entry);
+        put(to, ";\n");
     }
     put(to,
-        "};\n\n    memcpy(skua_item.at, &skua_to.ref.index.at, sizeof skua_item.at);\n"
+        "\n    memset(&skua_item, 0, sizeof skua_item);\n"
+        "    skua_item.of = skua_to.ref.of;\n%s"
+        "    memcpy(skua_item.at, &skua_to.ref.index.at, sizeof skua_item.at);\n"
         "    skua_stream_put(%s_stream, skua_where(skua_to.ref), &skua_item);\n}\n\n",
-        stem);
+        entry->parameters ? "    skua_item.args = skua_args;\n" : "", stem);
 }
 
 static void put_item_struct(struct writer *to, const struct class *class, const struct entry *entry)

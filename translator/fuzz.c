@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz.c - any bytes as an interface file: nothing but errors may come of it.
+ * fuzz.c - any bytes as an interface file: the translator reports errors or writes C.
  *
  * Built with clang and -DSKUA_FUZZ=ON it is a libFuzzer program: skuac-fuzz CORPUS-FOLDER.
- * Else replay.c calls it for each file that is named.  A file without errors is laid out as
- * well, and must then be understood as before.
+ * Else replay.c calls it for each file that is named.  An input goes through everything that
+ * skuac does but for files: it is parsed and checked with all diagnostics rendered, laid out and
+ * understood again, and translated.  What follows a byte 0x1e is a second file, whose modules
+ * the first can use as if it had named them.
+ *
+ * What must hold of any input: diagnostics contain nothing that a terminal would obey; laying a
+ * file out changes nothing that is said, and laying it out again changes nothing at all; a
+ * translation is not empty, and the next one of the same tree does not differ from it.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -16,22 +22,46 @@
 #include "checker.h"
 #include "diagnostic.h"
 #include "dump.h"
+#include "emit.h"
 #include "format.h"
 #include "fuzz.h"
+#include "modules.h"
 #include "parser.h"
 #include "source.h"
+
+#define SEPARATOR 0x1e
+
+/* What is written to a stream in memory. */
+struct fuzz_text {
+    FILE  *stream;
+    char  *at;
+    size_t length;
+};
+
+static void fuzz_text_begin(struct fuzz_text *text)
+{
+    text->stream = open_memstream(&text->at, &text->length);
+    assert(text->stream);
+}
+
+static void fuzz_text_end(struct fuzz_text *text)
+{
+    fclose(text->stream);
+}
+
+/* ---- laying out ---------------------------------------------------------------------------- */
 
 /* What --tree prints, without places: those are ` @LINE:COLUMN' at the end of a line. */
 static char *tree_text(const struct tree *tree)
 {
-    char  *text, *to;
-    size_t length;
-    FILE  *memory = open_memstream(&text, &length);
+    struct fuzz_text text;
+    char            *to;
 
-    dump(memory, tree);
-    fclose(memory);
-    to = text;
-    for (char *line = text, *end; *line; line = end + 1) {
+    fuzz_text_begin(&text);
+    dump(text.stream, tree);
+    fuzz_text_end(&text);
+    to = text.at;
+    for (char *line = text.at, *end; *line; line = end + 1) {
         char *at;
 
         end = strchr(line, '\n');
@@ -43,17 +73,18 @@ static char *tree_text(const struct tree *tree)
         *to++ = '\n';
     }
     *to = 0;
-    return text;
+    return text.at;
 }
 
 static struct tree *laid_out(const struct tree *tree, char **text)
 {
-    size_t length;
-    FILE  *memory = open_memstream(text, &length);
+    struct fuzz_text formatted;
 
-    format(memory, tree);
-    fclose(memory);
-    return parse(source_of("fuzz.ci", *text, length));
+    fuzz_text_begin(&formatted);
+    format(formatted.stream, tree);
+    fuzz_text_end(&formatted);
+    *text = formatted.at;
+    return parse(source_of("fuzz.ci", formatted.at, formatted.length));
 }
 
 /* Twice: the second time nothing may change. */
@@ -77,20 +108,72 @@ static void try_format(const struct tree *tree)
     free(twice);
 }
 
+/* ---- translating --------------------------------------------------------------------------- */
+
+static void expect_equal(struct writer *once, struct writer *again)
+{
+    assert(once->length > 0 && once->length == again->length);
+    assert(!memcmp(once->at, again->at, once->length));
+    writer_free(once);
+    writer_free(again);
+}
+
+static void try_emit(const struct tree *tree)
+{
+    struct writer header, source, header_again, source_again;
+
+    emit_text(tree, &header, &source);
+    emit_text(tree, &header_again, &source_again);
+    expect_equal(&header, &header_again);
+    expect_equal(&source, &source_again);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* Tabs and ends of lines are the only control characters. */
+static void check_rendered(const struct fuzz_text *text)
+{
+    for (size_t i = 0; i < text->length; i++) {
+        unsigned char c = (unsigned char)text->at[i];
+
+        assert(c == '\n' || c == '\t' || (c >= 0x20 && c != 0x7f));
+    }
+    assert(text->length == 0 || text->at[text->length - 1] == '\n');
+}
+
+/* The first file, and the modules of a second one if there is one. */
+static struct tree *parse_input(const char *text, size_t length)
+{
+    const char  *cut  = memchr(text, SEPARATOR, length);
+    size_t       own  = cut ? (size_t)(cut - text) : length;
+    struct tree *tree = parse(source_of("fuzz.ci", text, own));
+
+    if (!error_count())
+        try_format(tree);
+    if (cut)
+        modules_add(tree, parse(source_of("other.ci", cut + 1, length - own - 1)));
+    return tree;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
-    char        *text = malloc(length + 1);
-    struct tree *tree;
+    char            *text = malloc(length + 1);
+    struct fuzz_text rendered;
+    struct tree     *tree;
 
+    assert(text);
     if (length)
         memcpy(text, bytes, length);
     text[length] = 0;
+    fuzz_text_begin(&rendered);
+    diagnostic_begin(rendered.stream);
+    tree = parse_input(text, length);
+    if (!error_count() && check(tree))
+        try_emit(tree);
     diagnostic_begin(NULL);
-    tree = parse(source_of("fuzz.ci", text, length));
-    if (!error_count()) {
-        try_format(tree);
-        check(tree);
-    }
+    fuzz_text_end(&rendered);
+    check_rendered(&rendered);
+    free(rendered.at);
     arena_free();
     free(text);
     return 0;

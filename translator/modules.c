@@ -235,3 +235,13 @@ struct needed *modules_load(struct tree *tree, char *const *folders)
     tree->modules  = foreign;
     return needed;
 }
+
+void modules_add(struct tree *tree, const struct tree *other)
+{
+    struct module *foreign = NULL;
+    struct loading loading = {.added = &foreign};
+
+    add_modules(&loading, other);
+    *loading.added = tree->modules;
+    tree->modules  = foreign;
+}

@@ -17,4 +17,7 @@ struct needed {
  *  that name each other, are errors.  Returns the files, in the order of reading. */
 struct needed *modules_load(struct tree *tree, char *const *folders);
 
+/** Put the modules of another file in front of those of @p tree, as if it named them. */
+void modules_add(struct tree *tree, const struct tree *other);
+
 #endif

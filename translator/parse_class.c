@@ -20,6 +20,22 @@ static const char *const member_words[] = {"entry", "state", NULL};
 
 /* ---- attributes ---------------------------------------------------------------------------- */
 
+static bool is_attribute(const struct token *token)
+{
+    return token->kind == TOKEN_WORD && text_among(token->text, attribute_words) >= 0;
+}
+
+/* Attributes of an entry that stand before or behind it, or without brackets.  False: there are
+ * none. */
+static bool refuse_misplaced(struct parser *parser)
+{
+    if (!at_mark(parser, '[') && !is_attribute(look(parser)))
+        return false;
+    if (complain(parser, "attributes stand in brackets behind the word `entry'"))
+        hint("such as `entry [threaded] void run();'");
+    return true;
+}
+
 static void complain_attribute(struct parser *parser)
 {
     const char *near = meant(parser, attribute_words);
@@ -28,6 +44,8 @@ static void complain_attribute(struct parser *parser)
         return;
     if (near)
         hint("did you mean `%s'?", near);
+    else if (at_word(parser, "migratable"))
+        hint("classes have it, before their kind: `[migratable] array [1D] Block'");
     else if (at_word(parser, "exclusive"))
         hint("an object runs one entry at a time, always");
     else if (at_word(parser, "python") || at_word(parser, "whenidle") || at_word(parser, "appwork"))
@@ -143,8 +161,14 @@ static bool parse_name_after_stars(struct parser *parser, struct entry *entry,
 /* [ type ] NAME */
 static bool parse_type_and_name(struct parser *parser, struct entry *entry)
 {
-    struct words words = take_words(parser);
+    struct token after = look_further(parser, 1);
+    struct words words;
 
+    if (is_attribute(look(parser)) && after.kind == TOKEN_WORD && refuse_misplaced(parser))
+        return false;
+    words = take_words(parser);
+    if (at_mark(parser, '[') && refuse_misplaced(parser))
+        return false;
     if (!words.count || at_mark(parser, '*'))
         return parse_name_after_stars(parser, entry, &words);
     entry->name = name_of(parser, &words.last);
@@ -174,7 +198,7 @@ static bool parse_body(struct parser *parser, struct entry *entry)
             hint("a body of structured code follows the parameters, without a `='");
         return false;
     }
-    return expect_semicolon(parser, "the entry");
+    return !refuse_misplaced(parser) && expect_semicolon(parser, "the entry");
 }
 
 struct entry *parse_entry(struct parser *parser)
@@ -203,6 +227,11 @@ static bool parse_state(struct parser *parser, struct class *class)
     const char   *open = look(parser)->text.at;
     struct field *fields;
 
+    if (at_mark(parser, '[')) {
+        if (complain(parser, "a `state' has no attributes"))
+            hint("`transient' stands before a field that is not packed: `transient int *cache;'");
+        return false;
+    }
     if (!expect_mark(parser, '{', "`state'"))
         return false;
     fields = parse_fields(parser, open, true);
@@ -241,7 +270,8 @@ static bool parse_unknown_member(struct parser *parser, struct class *class, str
 
     if (take_access(parser))
         return true;
-    if (!complain(parser, "expected `entry', `state' or `}', not %s", seen(parser)))
+    if (refuse_misplaced(parser) ||
+        !complain(parser, "expected `entry', `state' or `}', not %s", seen(parser)))
         return false;
     if (near) {
         hint("did you mean `%s'?", near);
@@ -311,13 +341,43 @@ static bool parse_migratable(struct parser *parser, struct class *class)
         return true;
     class->migratable = true;
     if (!at_word(parser, "migratable")) {
+        bool entrys = is_attribute(look(parser));
+
         if (complain(parser, "there is no attribute %s of classes", seen(parser)))
-            hint(meant(parser, words) ? "did you mean `migratable'?" : "there is `migratable'");
-        if (look(parser)->kind != TOKEN_WORD)
+            hint(meant(parser, words) ? "did you mean `migratable'?"
+                 : entrys             ? "entries have it: `entry [threaded] void run();'"
+                                      : "there is `migratable'");
+        if (entrys || look(parser)->kind != TOKEN_WORD)
             return false;
     }
     take(parser);
     return expect_closed(parser, open);
+}
+
+static const char before_class[] = "attributes of a class stand before it: "
+                                   "`[migratable] array [1D] Block'";
+
+/* `chare [migratable] C` */
+static bool refuse_class_attribute(struct parser *parser)
+{
+    if (!at_mark(parser, '['))
+        return false;
+    if (complain(parser, "expected the name of a class, not `['"))
+        hint(before_class);
+    return true;
+}
+
+/* `[1d]`, `[1]`, `[7D]` */
+static void refuse_dimensions(struct parser *parser)
+{
+    char digit = *look(parser)->text.at;
+
+    if (!complain(parser, "an array has 1D to 6D, or an index type"))
+        return;
+    if (digit >= '1' && digit <= '6')
+        hint("write `array [%cD]'", digit);
+    else
+        hint("such as `array [2D]' or `array [struct node]'");
 }
 
 /* "[" ( "1D" | ... | "6D" | type ) "]" */
@@ -327,18 +387,23 @@ static bool parse_index(struct parser *parser, struct class *class)
 
     if (!take_mark(parser, '[')) {
         if (complain(parser, "expected `[' behind `array', not %s", seen(parser)))
-            hint("such as `array [2D] Block', or `array [struct node] Block'");
+            hint("the dimensions stand in brackets, such as `array [2D] Block', or an index type: "
+                 "`array [struct node] Block'");
         return false;
     }
     what = *look(parser);
     if (what.kind == TOKEN_NUMBER) {
         class->dims = (unsigned)(*what.text.at - '0');
         if (what.text.length != 2 || what.text.at[1] != 'D' || class->dims < 1 || class->dims > 6) {
-            if (complain(parser, "an array has 1D to 6D, or an index type"))
-                hint("such as `array [2D]' or `array [struct node]'");
+            refuse_dimensions(parser);
             class->dims = 1;
         }
         take(parser);
+        if (at_mark(parser, ',')) {
+            if (complain(parser, "expected `]' behind the dimensions, not `,'"))
+                hint(before_class);
+            return false;
+        }
     } else {
         if (!take_code(parser, 0, &class->index))
             return false;
@@ -390,7 +455,8 @@ struct class *parse_class(struct parser *parser, const char *as)
 
     class->comment = word.comment;
     class->place   = place_of(parser, word.text.at);
-    if (!parse_migratable(parser, class) || !parse_kind(parser, class, as))
+    if (!parse_migratable(parser, class) || !parse_kind(parser, class, as) ||
+        refuse_class_attribute(parser))
         return NULL;
     if (!expect_name(parser, &class->name, "the name of a class") || !parse_bases(parser, class))
         return NULL;

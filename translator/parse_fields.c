@@ -164,8 +164,12 @@ static bool parse_first_name(struct parser *parser, struct field *field)
 {
     struct words words = take_words(parser);
 
-    if (!words.count)
-        return complain(parser, "expected a type, not %s", seen(parser)), false;
+    if (!words.count) {
+        if (complain(parser, "expected a type, not %s", seen(parser)) && at_mark(parser, '['))
+            hint("fields have no attributes in brackets; one that is not packed: `transient int "
+                 "*p;'");
+        return false;
+    }
     if (words.count > 1 && last_is_name(&words) && !at_mark(parser, '*')) {
         field->type = type_of(parser, &words, true);
         field->name = name_of(parser, &words.last);
@@ -249,7 +253,8 @@ static bool parse_type_and_name(struct parser *parser, struct parameter *paramet
         parameter->name = name_of(parser, &words.last);
         return true;
     }
-    parameter->stars = take_stars(parser);
+    parameter->stars      = take_stars(parser);
+    parameter->name.place = parameter->type.place; /* without a name, errors point to the type */
     if (look(parser)->kind == TOKEN_WORD)
         return expect_name(parser, &parameter->name, "a name");
     return true;
@@ -282,7 +287,7 @@ static struct parameter *parse_parameter(struct parser *parser, bool names)
 {
     struct parameter *parameter = ARENA_NEW(struct parameter);
 
-    bool              landing   = take_word(parser, "landing");
+    bool landing = take_word(parser, "landing");
 
     parameter->post   = at_word(parser, "nocopypost");
     parameter->nocopy = take_word(parser, "nocopypost") || take_word(parser, "nocopy");

@@ -480,6 +480,8 @@ static struct statement *parse_other(struct parser *parser)
     }
     if (refuse_word(parser))
         return NULL;
+    if (at_word(parser, "entry") || at_class(parser)) /* at the beginning of a line they end it */
+        return parse_unknown(parser);
     if (token_is_mark(&after, '('))
         return parse_call(parser);
     return at_local(parser) ? parse_local(parser) : parse_unknown(parser);

@@ -11,7 +11,7 @@
 
 /* What begins an item: the rules, and the kinds of classes. */
 static const char *const item_words[] = {
-    "extern", "include", "readonly",  "message", "struct",    "code", "mainchare",
+    "extern", "include", "readonly",  "message", "struct",    "code",     "mainchare",
     "chare",  "group",   "nodegroup", "array",   "interface", "initnode", NULL,
 };
 
@@ -39,6 +39,9 @@ static struct item *parse_hash(struct parser *parser)
     return item;
 }
 
+static const char extern_module[] =
+    "the name alone, without quotes and `.ci': `extern module M;' uses what M.ci declares";
+
 /* "extern" "module" NAME ";" */
 static struct item *parse_extern(struct parser *parser)
 {
@@ -50,8 +53,18 @@ static struct item *parse_extern(struct parser *parser)
             hint("`extern module M;' uses what M.ci declares; for C write `code { extern ... }'");
         return NULL;
     }
+    if (look(parser)->kind == TOKEN_STRING) {
+        if (complain(parser, "expected the name of a module, not a string"))
+            hint(extern_module);
+        return NULL;
+    }
     if (!expect_name(parser, &item->is.module, "the name of a module"))
         return NULL;
+    if (at_mark(parser, '.')) {
+        if (complain(parser, "expected `;' behind the name of the module, not `.'"))
+            hint(extern_module);
+        return NULL;
+    }
     return expect_semicolon(parser, "the name of the module") ? item : NULL;
 }
 
@@ -106,6 +119,11 @@ static bool parse_record(struct parser *parser, struct name *name, struct field 
 {
     const char *open;
 
+    if (at_mark(parser, '[')) {
+        if (complain(parser, "expected a name, not `['"))
+            hint("only classes and entries have attributes");
+        return false;
+    }
     if (!expect_name(parser, name, message ? "the name of a message" : "the name of a struct"))
         return false;
     if (message && take_mark(parser, ';'))
@@ -147,17 +165,18 @@ static struct item *parse_code(struct parser *parser)
     return expect_mark(parser, '{', "`code'") && take_block(parser, &item->is.code) ? item : NULL;
 }
 
-/* "initnode" NAME "(" ")" ";" */
+/* "initnode" [ "void" ] NAME "(" [ "void" ] ")" ";" */
 static struct item *parse_init(struct parser *parser)
 {
     struct token word = take(parser);
     struct item *item = new_item(parser, ITEM_INIT, &word);
 
-    return expect_name(parser, &item->is.function, "the name of a function") &&
-                   expect_mark(parser, '(', "the name") && expect_mark(parser, ')', "`('") &&
-                   expect_semicolon(parser, "`)'")
-               ? item
-               : NULL;
+    take_word(parser, "void");
+    if (!expect_name(parser, &item->is.function, "the name of a function") ||
+        !expect_mark(parser, '(', "the name"))
+        return NULL;
+    take_word(parser, "void");
+    return expect_mark(parser, ')', "`('") && expect_semicolon(parser, "`)'") ? item : NULL;
 }
 
 static struct item *parse_class_item(struct parser *parser, const char *as)
@@ -207,7 +226,16 @@ static bool refuse_word(struct parser *parser)
          "included"},
         {"typedef", "an interface file has no type definitions",
          "declare it in a header that is included"},
-        {"initproc", "there is no `initproc'", "call what is needed from main()"},
+        {"initproc", "there is no `initproc'",
+         "`initnode f();' is called in each process before the program begins; for each PE, make a "
+         "group, whose constructor runs there"},
+        {"initcall", "there is no `initcall'",
+         "`initnode f();' is called in each process before "
+         "the program begins"},
+        {"import", "a module is not imported", "`extern module M;' uses what M.ci declares"},
+        {"module", "modules do not stand in each other",
+         "`extern module M;' uses what M.ci "
+         "declares"},
         {"PUPable", "there is no `PUPable'", "objects with `state { }' are packed as they are"},
         {"state", "`state' belongs into a class", "such as `chare Main { state { int n; } }'"},
         {"serial", "`serial' belongs into the body of an entry", "C beside it: `code { }'"},

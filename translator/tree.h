@@ -255,11 +255,20 @@ struct piece {
     bool          block; /* between braces, not an expression */
 };
 
+/* A type that the file uses but does not declare: a header that it includes should. */
+struct believed {
+    struct believed *next;
+    struct code      type;
+    bool             whole; /* its size must be known, not only its name */
+    const void      *unit;  /* the class, message, struct or variable that uses it */
+};
+
 /* A file: modules, with # lines and includes between them in modules without a name. */
 struct tree {
     struct source *source;
     struct module *modules; /* those of other files first */
     struct piece  *pieces;  /* all C of this file, in its order */
+    struct believed *believed; /* the checker's: of this file, in no order */
 };
 
 #endif

@@ -2,6 +2,7 @@
 /* writer.c - see writer.h. */
 #include "writer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #include "arena.h"
 #include "source.h"
 
-#define MARK  "\001\n" /* a line that becomes a #line of the file itself */
-#define WIDTH 100      /* columns of a line, about                        */
+#define MARK  "\001skuac\n" /* a line that becomes a #line of the file itself */
+#define WIDTH 100           /* columns of a line, about                        */
 
 static void reserve(struct writer *to, size_t bytes)
 {
@@ -35,21 +36,31 @@ static void append(struct writer *to, const char *at, size_t length)
     to->length += length;
 }
 
+/* Prints into the room there is; returns how many bytes the text has. */
+static size_t print_into(struct writer *to, const char *format, va_list list)
+{
+    int length = vsnprintf(to->at + to->length, to->room - to->length, format, list);
+
+    assert(length >= 0);
+    return (size_t)length;
+}
+
 void put(struct writer *to, const char *format, ...)
 {
-    va_list list;
-    char   *text;
-    int     length;
+    va_list list, again;
+    size_t  length;
 
+    reserve(to, 128);
     va_start(list, format);
-    length = vasprintf(&text, format, list);
-    va_end(list);
-    if (length < 0) {
-        fputs("skuac: out of memory\n", stderr);
-        exit(2);
+    va_copy(again, list);
+    length = print_into(to, format, list);
+    if (length >= to->room - to->length) {
+        reserve(to, length + 1);
+        print_into(to, format, again);
     }
-    append(to, text, (size_t)length);
-    free(text);
+    va_end(again);
+    va_end(list);
+    to->length += length;
 }
 
 void put_all(struct writer *to, const struct writer *from)
@@ -139,6 +150,18 @@ static struct code trimmed(struct code code)
     return code;
 }
 
+void put_line_at(struct writer *to, const char *macro, struct place place)
+{
+    put(to, "#line %s \"", macro);
+    put_path(to, place.source->path);
+    put(to, "\"\n");
+}
+
+void put_line_end(struct writer *to)
+{
+    put(to, MARK);
+}
+
 void put_code(struct writer *to, struct code code)
 {
     code = trimmed(code);
@@ -210,10 +233,9 @@ static unsigned put_wrapped(struct writer *to, const char *at, size_t length)
 
 /* With the marks replaced, and long lines broken: but not those of the user's, which follow a
  * #line or belong to a # line. */
-static struct writer finished(const struct writer *writer, const char *path)
+struct writer writer_finish(const struct writer *writer, const char *name)
 {
     struct writer result = {NULL, 0, 0};
-    const char   *name   = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     const char   *at = writer->at, *end = at + writer->length;
     unsigned      line  = 1;
     bool          users = false, macro = false;
@@ -224,7 +246,7 @@ static struct writer finished(const struct writer *writer, const char *path)
         next  = next ? next + 1 : end;
         users = users || strncmp(at, "#line ", 6) == 0;
         macro = macro || *at == '#';
-        if (*at == MARK[0]) {
+        if (next - at == strlen(MARK) && !memcmp(at, MARK, strlen(MARK))) {
             put(&result, "#line %u \"", ++line);
             put_path(&result, name);
             put(&result, "\"\n");
@@ -270,12 +292,11 @@ static bool write_file(const struct writer *writer, const char *path)
 
 bool writer_save(const struct writer *writer, const char *path, bool keep)
 {
-    struct writer result    = finished(writer, path);
-    char         *temporary = arena_print("%s.%ld.part", path, (long)getpid());
-    bool          good      = keep && is_there(&result, path);
+    char *temporary = arena_print("%s.%ld.part", path, (long)getpid());
+    bool  good      = keep && is_there(writer, path);
 
     if (!good) {
-        good = write_file(&result, temporary) && rename(temporary, path) == 0;
+        good = write_file(writer, temporary) && rename(temporary, path) == 0;
         if (!good) {
             int error = errno;
 
@@ -283,7 +304,6 @@ bool writer_save(const struct writer *writer, const char *path, bool keep)
             errno = error;
         }
     }
-    writer_free(&result);
     return good;
 }
 

@@ -21,4 +21,15 @@
 #define SKUA_END_DECLS
 #endif
 
+/* Words that C and C++ spell differently, for code that is compiled as either. */
+#ifdef __cplusplus
+#define SKUA_ALIGNAS(bytes)             alignas(bytes)
+#define SKUA_ALIGNOF(type)              alignof(type)
+#define SKUA_STATIC_ASSERT(fact, words) static_assert(fact, words)
+#else
+#define SKUA_ALIGNAS(bytes)             _Alignas(bytes)
+#define SKUA_ALIGNOF(type)              _Alignof(type)
+#define SKUA_STATIC_ASSERT(fact, words) _Static_assert(fact, words)
+#endif
+
 #endif

@@ -21,6 +21,9 @@
  * say.  Nothing in the data is special: a sequence word of the channel's own tells arrivals.
  * An idle channel costs nothing.
  *
+ * The sender's buffer may change again when the put is locally complete, which between hosts is
+ * later than skua_channel_put() returns: skua_channel_put_wait() before the next data are written.
+ *
  * Buffers may lie anywhere.  Those in regions (region.h) that are not registered, or from
  * skua_channel_alloc(), are written by senders of the same host directly, and so are all of the
  * sender's own process; what comes from elsewhere the receiver copies to its place.
@@ -37,7 +40,7 @@
  *
  * With the setting `checked_channels` misuse ends the job with a line that names channel, both PEs
  * and the number of the put: a put before ready, a second put in flight, a buffer that was
- * freed, an association with another size, data that changed while they were lent.
+ * freed, an association with another size, data that changed before the put was locally complete.
  */
 #ifndef SKUA_CHANNEL_H
 #define SKUA_CHANNEL_H
@@ -48,6 +51,7 @@
 
 #include <skua/api.h>
 #include <skua/collective.h>
+#include <skua/completion.h>
 #include <skua/onesided.h>
 #include <skua/status.h>
 
@@ -131,7 +135,8 @@ SKUA_API void  skua_channel_free(void *memory);
 
 /** Associate a buffer of ours with a channel.  The same buffer may be associated with many.
  *  Its shape may be another than the receiver's, with as many bytes.  NULL: not possible,
- *  logged. */
+ *  logged.  A channel of another host is looked up there, without waiting: if it does not exist, or
+ *  has another size, that is logged here when the answer comes, and puts to it are dropped. */
 SKUA_API skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from);
 
 /** The same, and we lend: after a put the data do not change until the receiver is ready again,
@@ -140,15 +145,34 @@ SKUA_API skua_sender *skua_channel_open(skua_channel channel, const skua_layout 
  *  copied; else a put is as any other. */
 SKUA_API skua_sender *skua_channel_lend(skua_channel channel, const skua_layout *from);
 
-/** Send what is in the buffer now.  Inside a host it has been copied when this returns; else
- *  the buffer must not change until the receiver has it.  May be called where messages may be
- *  sent, also in user threads. */
+/** Send what is in the buffer now.  The buffer must not change until the put is *locally
+ *  complete*: when this returns if the data were copied, as they are inside a host unless they are
+ *  lent; later if they go to another host, or are lent.  The receiver's having them is enough;
+ *  skua_channel_put_test(), _wait() and _then() tell without asking the receiver.  May be called
+ *  where messages may be sent, also in user threads. */
 SKUA_API void skua_channel_put(skua_sender *sender);
 
 /** Send from another place, of the same shape: for programs that use buffers in turn. */
 SKUA_API void skua_channel_put_from(skua_sender *sender, const void *at);
 
-/** No more puts; the last one has been received, and the receiver ready if it was lent. */
+/** Whether the puts of @p sender are locally complete, so that their memory may change: the data
+ *  have left it or, if they were lent, the receiver is ready again (which it never is if it deletes
+ *  the channel instead).  That is no word of their arrival.  Without any put: true.  On the PE's
+ * own stack a message may be delivered before false is returned. */
+SKUA_API bool skua_channel_put_test(skua_sender *sender);
+
+/** Wait until the puts of @p sender are locally complete; false: the job ends, and the memory may
+ *  change if it was not lent.  A user thread is suspended; on the PE's own stack messages are
+ *  delivered. */
+SKUA_API bool skua_channel_put_wait(skua_sender *sender);
+
+/** Let @p local take place when the puts of @p sender are locally complete: at once, within this
+ *  call, if they are.  One such completion waits at a time for each sender; another ends the job
+ *  with a line. */
+SKUA_API void skua_channel_put_then(skua_sender *sender, skua_completion local);
+
+/** No more puts; the last one has been received, and the receiver ready if it was lent.  A
+ *  completion that was asked for takes place. */
 SKUA_API void skua_channel_close(skua_sender *sender);
 
 /* ---- one to many, many to one -------------------------------------------------------------- */

@@ -3,7 +3,12 @@
  * collection.h - many objects of one class under one name: arrays and groups.
  *
  * A collection is created by one PE; the value that names it is good at once, and may be
- * sent.  Messages to objects that are still being made wait for them.
+ * sent.  Messages to objects that are still being made wait for them.  A call that looks at a
+ * collection on its own PE (skua_object_here(), skua_collection_here(), skua_collection_each(),
+ * skua_home(), skua_section_create()) waits until the objects that are created with it are
+ * there.  In a user thread others run meanwhile; in an entry or a handler nothing of the program
+ * runs but the constructors of collections, timers and the callbacks of channels.  What `begin`
+ * of skua_program() creates is there on each PE before anything else of the program runs there.
  *
  *   group           one member on every PE, of index PE
  *   process group   one member in every process, of index process: its entries run on the
@@ -90,11 +95,28 @@ SKUA_API skua_collection skua_array2(skua_class of, int n, int m, const void *da
 SKUA_API skua_collection skua_array3(skua_class of, int n, int m, int k, const void *data,
                                      size_t bytes);
 
-/** Create an element of an open array on @p pe, or at its home (SKUA_ANY_PE). */
+/**
+ * Create an element of an open array on @p pe, or at its home (SKUA_ANY_PE).
+ *
+ * The insertion comes before all that follows the call: on this PE, or on any PE that hears of it
+ * by a chain of messages, a reduction or a broadcast.  Broadcasts to the array that are called
+ * for after it reach the element, each once, wherever it migrates; so do messages and multicasts
+ * of sections; the array may be closed at once.  The element takes part in the reductions of
+ * the array from the first on that this PE has not passed on to its parent in the tree, so in all
+ * to which no object has contributed before the call.
+ *
+ * A broadcast that was called for before may reach the element too, if this PE does not know of
+ * it yet.  It does on the PE that created the array, and after a reduction to which elements
+ * contributed when they had that broadcast.
+ *
+ * Under an index whose element was deleted another may be inserted when its home knows of the
+ * deletion: after quiescence, say.
+ */
 SKUA_API void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes);
 
 /** No more insertions: a message to an element that does not exist is an error from now
- *  on.  Call it when all have taken place, after quiescence say. */
+ *  on, also one that waits for it.  Insertions that the call follows, on any PE, are carried out
+ *  before.  An insertion on a PE that has heard of the closing is an error. */
 SKUA_API void skua_array_close(skua_collection array);
 
 /** The PE that is the home of an element. */
@@ -117,8 +139,9 @@ SKUA_API void   skua_collection_each(skua_collection all, void (*fn)(void *self,
  * SKUA_CONCAT and SKUA_SET, count.  The result goes to the `done` that was given; where
  * contributions differ in it, to one that is not nothing.
  *
- * Objects that are created meanwhile take part from the reduction that is current on
- * their PE; those that move or are deleted meanwhile are counted once or not at all.
+ * Objects that are inserted meanwhile take part from the reduction that is current on the PE
+ * that inserts them, and others that are created from the one that is current on theirs; those
+ * that move or are deleted meanwhile are counted once or not at all.
  */
 SKUA_HOT_API void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data,
                                      size_t count, const skua_completion *done);

@@ -59,7 +59,7 @@ typedef struct {
         void *arg;
         struct {
             void    *arg;
-            uint64_t seal; /* the runtime's: proves, between hosts, that its PE made it */
+            uint64_t tag; /* the runtime's: proves, between hosts, that its PE made it */
         } own;
         unsigned char index[24]; /* of the object */
     } with;

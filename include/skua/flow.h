@@ -218,7 +218,7 @@ static inline void skua_flow_keep(skua_arrival *arrival)
 static inline void skua_flow_drop(skua_arrival *arrival)
 {
     if (arrival->msg) {
-        skua_msg_free(arrival->msg);
+        skua_msg_free_when(arrival->msg);
         arrival->msg = NULL;
     }
 }

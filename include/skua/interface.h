@@ -31,6 +31,11 @@ SKUA_BEGIN_DECLS
 /** What arrived cannot be arguments of @p entry, "Block.ghost": ends the job. */
 SKUA_API void skua_malformed(const char *entry, size_t bytes) __attribute__((noreturn));
 
+/** The result of a reduction, of @p bytes, is not what @p entry takes, "double heat": that has
+ *  @p wanted bytes, or a multiple of them if @p list.  Ends the job. */
+SKUA_API void skua_result_differs(const char *entry, const char *parameters, size_t wanted,
+                                  bool list, size_t bytes) __attribute__((noreturn));
+
 /** A length that cannot be: ends the job. */
 SKUA_API void skua_bad_length(const char *entry, const char *parameter, long long length)
     __attribute__((noreturn));
@@ -98,6 +103,29 @@ static inline skua_arrival skua_arrival_of(skua_msg *msg)
 {
     skua_arrival arrival = {skua_msg_data(msg), skua_msg_size(msg), msg};
     return arrival;
+}
+
+/** An arrival without data. */
+static inline skua_arrival skua_arrival_none(void)
+{
+    skua_arrival arrival = {NULL, 0, NULL};
+    return arrival;
+}
+
+/** Data of the caller's as an arrival, which are copied by the function that wants to keep them. */
+static inline skua_arrival skua_arrival_from(const void *data, size_t bytes)
+{
+    skua_arrival arrival = {data, bytes, NULL};
+    return arrival;
+}
+
+/** A new message with a copy of @p bytes at @p data. */
+static inline skua_msg *skua_msg_copy_of(const void *data, size_t bytes)
+{
+    skua_msg *msg = skua_msg_alloc(bytes);
+
+    skua_copy(skua_msg_data(msg), data, bytes);
+    return msg;
 }
 
 /** Wait for the answer of a [sync] entry: of @p bytes, else @p result is zero.  Clears it. */

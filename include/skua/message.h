@@ -32,7 +32,7 @@ typedef struct skua_msg skua_msg;
 /** What runs on the PE that a message was sent to.  It owns @p msg. */
 typedef void (*skua_handler_fn)(skua_msg *msg);
 
-/** A registered handler. */
+/** A registered handler.  Zero, as a static variable is at first, never is one. */
 typedef struct {
     uint32_t id;
 } skua_handler;
@@ -62,8 +62,12 @@ SKUA_API skua_status_t skua_msg_try_alloc(size_t bytes, skua_msg **msg);
 /** As skua_msg_alloc(), with room for a priority of up to @p bits bits. */
 SKUA_API skua_msg *skua_msg_alloc_bits(size_t bytes, size_t bits);
 
-/** Give a message back.  Any PE may, whoever allocated it. */
+/** Give a message back.  Any PE may, whoever allocated it.  A message that is freed or sent
+ *  twice, or used after that, is found with the setting checked_messages. */
 SKUA_API void skua_msg_free(skua_msg *msg);
+
+/** Free a message at the end of the `when` that it came to: for what skuac writes. */
+SKUA_API void skua_msg_free_when(skua_msg *msg);
 
 /** Its data: 64-byte aligned. */
 static inline void *skua_msg_data(skua_msg *msg)
@@ -93,7 +97,9 @@ SKUA_API skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t 
 
 SKUA_API void skua_msg_set_expedited(skua_msg *msg, bool expedited);
 
-/** Give @p msg to @p handler on @p pe, which may be the caller's.  Never waits. */
+/** Give @p msg to @p handler on @p pe, which may be the caller's.  Returns at once,
+ *  but while memory is short waits for a receiver that runs behind (the setting
+ *  `backpressure`): a user thread yields then, any other caller runs nothing. */
 SKUA_API void skua_send(int pe, skua_handler handler, skua_msg *msg);
 
 /** Send a copy of @p bytes at @p data, which the caller may reuse at once. */

@@ -14,7 +14,9 @@
  *
  * All calls belong on a PE.  Misuse - an entry of another class, an index of the wrong
  * dimension, a message to an object that was deleted - ends the job with a line that
- * names class, index and PE.
+ * names class, index and PE.  A message to a single object that was deleted so long ago that
+ * its home has forgotten it is dropped, counted (skua_stats.departed) and, the first few times,
+ * warned of.
  */
 #ifndef SKUA_OBJECT_H
 #define SKUA_OBJECT_H
@@ -48,7 +50,7 @@ typedef struct {
     size_t      bytes; /* of an object */
     void (*construct)(void *self, const void *data, size_t bytes);
     void (*destroy)(void *self);
-    void (*pup)(skua_pup *p, void *self); /* for objects that move (pup.h) */
+    void (*pup)(skua_pup *p, void *self); /* for objects that move; skua_pup_plain: bytewise */
 } skua_class_def;
 
 /** Register a class; @p def is copied, its name must live as long as the program. */
@@ -191,8 +193,8 @@ SKUA_API skua_index      skua_index_of(const void *self);
 SKUA_API skua_ref        skua_ref_of(const void *self);
 
 /** The object itself if it is on this PE (a member of a process group: in this process),
- *  else NULL.  It may be gone, or elsewhere, once
- *  the caller returns to the scheduler. */
+ *  else NULL.  It may be gone, or elsewhere, once the caller returns to the scheduler.  The call
+ *  waits for the creation of a collection which this PE has not heard of (collection.h). */
 SKUA_API void *skua_object_here(skua_ref ref);
 
 /** The PE that a message to an object would be sent to: where this PE believes it to be.  Its
@@ -202,7 +204,7 @@ SKUA_API int skua_where(skua_ref ref);
 /* ---- invocation -------------------------------------------------------------- */
 
 /**
- * Let @p entry of an object run with @p msg, which is given away; never waits.  The
+ * Let @p entry of an object run with @p msg, which is given away; waits as skua_send() does.  The
  * message may have a priority.  Messages from one PE to one object at one priority run in
  * the order of sending as long as the object does not move.
  */
@@ -269,7 +271,9 @@ SKUA_API void skua_delete(void *self);
 SKUA_API void skua_delete_ref(skua_ref ref);
 
 /** Move to another PE at the end of the running entry: packed by the class's `pup`,
- *  unpacked there, and found by whoever sends to it.  Not with user threads inside. */
+ *  unpacked there, and found by whoever sends to it.  Not with user threads inside.  An object
+ *  of a class without `pup`, unless it has no bytes at all, does not move: the call ends the job
+ *  with the name of its class, on any number of PEs. */
 SKUA_API void skua_migrate(void *self, int pe);
 
 SKUA_END_DECLS

@@ -11,7 +11,9 @@
  *                                        happen when it ends, and in what order
  *
  * They return SKUA_OK, or a failure that has been logged and has changed
- * nothing (of a list, entries before the wrong one may have been moved):
+ * nothing (of a list, entries before the wrong one may have been moved).  The line names the call
+ * and the region (skua_region_set_name()); what only the target can refuse is logged there, too, with
+ * the PE that asked:
  *
  *   SKUA_ERR_REGION   no such region, or freed
  *   SKUA_ERR_RANGE    outside of it, or a PE that has no piece of it
@@ -108,7 +110,8 @@ typedef struct {
                                notify_add, 1 if that is 0, after the data is there */
     uint64_t     notify_add;
     skua_handler signal; /* runs at the target after the data is there, with a
-                            message that holds signal_bytes of signal_data      */
+                            message that holds signal_bytes of signal_data; zero
+                            is none, and an error if there is data for it       */
     const void *signal_data;
     size_t      signal_bytes;
 } skua_ends;
@@ -191,12 +194,15 @@ SKUA_API skua_status_t skua_acc_indexed_nb(skua_gaddr to, const void *from,
 /* ---- fences -------------------------------------------------------------- */
 
 /** Wait until what the calling PE has started is done: on the memory of @p pe, in
- *  @p region, or everywhere.  (A thread that is no PE has nothing to wait for.) */
+ *  @p region, or everywhere.  (A thread that is no PE has nothing to wait for.)  A PE that does not
+ *  exist, or no region, is logged, and nothing is waited for. */
 SKUA_API void skua_fence(int pe);
 SKUA_API void skua_fence_region(skua_region region);
 SKUA_API void skua_fence_all(void);
 
-/** skua_fence_all(), then a barrier of all PEs, which all call it. */
+/** skua_fence_all(), then a barrier of all PEs, which all call it: when it returns, what any PE
+ *  started one-sidedly before its call is done.  Messages and the collectives of
+ *  skua/collective.h are not waited for.  Handlers run while it waits. */
 SKUA_API void skua_sync(void);
 
 /* ---- notification -------------------------------------------------------- */
@@ -222,7 +228,8 @@ SKUA_API bool skua_notify_wait(skua_notify *notify, uint64_t target);
 /** Take @p value off, for the next round. */
 SKUA_API void skua_notify_take(skua_notify *notify, uint64_t value);
 
-/** Increase one, without data.  Ordered after the caller's earlier puts. */
+/** Increase one, without data.  Ordered after the caller's earlier puts.  To a place that is
+ *  reached by request it is on its way when this returns SKUA_OK; a fence waits for it. */
 SKUA_API skua_status_t skua_notify_add(skua_gaddr notify, uint64_t value);
 
 /* ---- remote tasks -------------------------------------------------------- */
@@ -239,7 +246,8 @@ typedef void (*skua_function_fn)(const void *args, size_t bytes, skua_completion
 /** Register one before skua_main(), as with skua_register(). */
 SKUA_API skua_function skua_function_register(const char *name, skua_function_fn fn);
 
-/** Call it on @p pe with a copy of @p args; @p done gets the result. */
+/** Call it on @p pe with a copy of @p args; @p done gets the result.  A PE or function that does not
+ *  exist ends the job with a line that says so. */
 SKUA_API void skua_call(int pe, skua_function function, const void *args, size_t bytes,
                         skua_completion done);
 

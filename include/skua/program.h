@@ -4,7 +4,8 @@
  *
  * skua_main() runs its function on every PE.  skua_program() runs one on PE 0 alone, which
  * creates the first objects and sends the first messages.  What it writes to *read-only
- * variables* is there in every process before anything that it sent is delivered.
+ * variables* is there in every process before anything that it sent is delivered; and so are,
+ * on each PE, the objects of the collections that it creates, in the order of creation.
  */
 #ifndef SKUA_PROGRAM_H
 #define SKUA_PROGRAM_H
@@ -34,9 +35,13 @@ SKUA_API void skua_readonly_block(const char *name, void **pointer, size_t *byte
 /**
  * As skua_main(), but @p begin runs on PE 0 only.  When it returns, the read-only
  * variables travel to all processes; on no PE is a handler of the program called before
- * they are there, whatever was sent in @p begin, to whomever.  So @p begin must not wait
- * for what its own messages do; one-sided operations may be waited for.  Whatever another PE
- * writes to a read-only variable is seen by the PEs of its process, if at all.
+ * they are there, whatever was sent in @p begin, to whomever.  Whatever another PE writes to a
+ * read-only variable is seen by the PEs of its process, if at all.
+ *
+ * @p begin may wait (for a future, a counter, a notification, a lock, in skua_run() and the
+ * like): then the read-only variables travel when it first does, and messages are delivered
+ * from then on.  A variable that it changes after that ends the job with a line that names
+ * the variable.  One-sided operations that block, and skua_poll(), leave the variables alone.
  */
 SKUA_API int skua_program(int argc, char **argv, skua_start_fn begin);
 

@@ -39,6 +39,13 @@ SKUA_API void skua_pup_memory(skua_pup *p, void *pointer, size_t bytes);
 
 SKUA_API bool skua_pup_unpacking(const skua_pup *p);
 
+/**
+ * The `pup` of a class whose objects may be copied byte by byte, all of their memory: no pointers,
+ * nothing that is valid on one PE only.  A class has to say so by naming this function; one
+ * without a `pup` does not move.  @p self is the whole object.
+ */
+SKUA_API void skua_pup_plain(skua_pup *p, void *self);
+
 SKUA_END_DECLS
 
 #endif

@@ -59,7 +59,8 @@ SKUA_API skua_status_t skua_region_alloc(size_t bytes, skua_region *region);
 
 /** Make memory that exists (malloc, stack, mmap) a region of the calling PE.
  *  Registering the same memory again gives the same region, which then is to be
- *  freed as often.  Not collective. */
+ *  freed as often.  Not collective.  SKUA_ERR_INVAL: NULL, or beyond the end of all memory;
+ *  SKUA_ERR_NOMEM; both logged. */
 SKUA_API skua_status_t skua_region_register(void *memory, size_t bytes, skua_region *region);
 
 /**
@@ -72,6 +73,13 @@ SKUA_API skua_status_t skua_region_register(void *memory, size_t bytes, skua_reg
  * counted: they find no region any more.
  */
 SKUA_API skua_status_t skua_region_free(skua_region region);
+
+/** Name a region in errors, which otherwise give its number and where it was made: what calls
+ *  skua_region_create() and its like, as an offset in the program, or as a source line with the
+ *  setting `backtrace`.  The name is copied, and cut at 47 bytes; NULL takes it away.  It is known
+ *  on this host: where errors of others shall have it, a PE of each host calls this.
+ *  SKUA_ERR_REGION, logged. */
+SKUA_API skua_status_t skua_region_set_name(skua_region region, const char *name);
 
 /** Bytes of each PE's piece; 0 if there is no such region, or this host knows nothing of
  *  it, as of regions of one PE of another. */

@@ -67,12 +67,15 @@ typedef struct {
     uint64_t received;      /* cells and packets that arrived                   */
     uint64_t wrong;         /* packets that made no sense and were dropped      */
     uint64_t deferred;      /* sends that waited for want of room              */
+    uint64_t held_back;     /* sends that waited because memory was short      */
     uint64_t sleeps;        /* times it slept for want of work                  */
     uint64_t wakes;         /* sleeping PEs it woke                             */
     uint64_t queue_longest; /* most messages that waited when others arrived    */
     uint64_t threads;       /* user threads created                             */
     uint64_t switches;      /* switches into user threads                       */
     uint64_t timers;        /* timers fired                                     */
+    uint64_t arena_most;    /* bytes of the host's arena in use at once, at most */
+    uint64_t departed;      /* messages to objects deleted long before, dropped */
 } skua_stats;
 
 /** The counters of the calling PE. */

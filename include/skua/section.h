@@ -40,8 +40,8 @@ typedef struct {
     uint64_t id;
 } skua_section;
 
-/** The objects of these indices, in any order, which the caller may reuse at once.  This
- *  PE must have heard of the collection. */
+/** The objects of these indices, in any order, which the caller may reuse at once.  The call
+ *  waits for the creation of a collection which this PE has not heard of (collection.h). */
 SKUA_API skua_section skua_section_create(skua_collection of, const skua_index *indices,
                                           size_t count);
 

@@ -10,6 +10,7 @@
 #include <skua/collective.h>
 #include <skua/completion.h>
 #include <skua/detector.h>
+#include <skua/error.h>
 #include <skua/landing.h>
 #include <skua/message.h>
 #include <skua/object.h>

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/sanitizer.h"
 
-#define ARENA_MAGIC UINT64_C(0x32616e657261616b) /* changes with the layout */
+#define ARENA_MAGIC UINT64_C(0x33616e657261616b) /* changes with the layout */
 #define KEEP_LEAST  ((size_t)64 << 20)
 
 /* Places to try, best first.  They lie clear of where Linux puts programs,
@@ -104,7 +104,8 @@ skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
     struct ski_arena *made;
     int               memfd;
 
-    bytes = (bytes + SKI_UNIT_BYTES - 1) & ~(SKI_UNIT_BYTES - 1);
+    if (bytes <= SIZE_MAX - SKI_UNIT_BYTES) /* else it is too large anyway */
+        bytes = (bytes + SKI_UNIT_BYTES - 1) & ~(SKI_UNIT_BYTES - 1);
     if (bytes < 16 * SKI_UNIT_BYTES || bytes >> SKI_UNIT_SHIFT > UINT32_MAX) {
         ski_log(SKI_LOG_ERROR, "an arena of %zu bytes is %s; set SKUA_ARENA_SIZE", bytes,
                 bytes < 16 * SKI_UNIT_BYTES ? "too small (1m is the least)" : "too large");

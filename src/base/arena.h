@@ -24,6 +24,7 @@
 #ifndef SKI_ARENA_H
 #define SKI_ARENA_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,20 +60,25 @@ struct ski_unit {
 };
 
 struct ski_arena {
-    uint64_t        magic;
-    uintptr_t       base;
-    size_t          bytes;
-    uint32_t        units;
-    void           *root; /* the layer above's: boot/job                        */
-    struct ski_lock lock; /* guards what follows, and free spans                */
-    uint32_t        free_units;
-    uint32_t        dirty;     /* units of dirty free spans, all bins                 */
-    uint32_t        keep;      /* units of them that may stay                         */
-    uint32_t        keep_most; /* what keep may grow to                               */
-    uint32_t        given;     /* units given back to the system and not taken since  */
-    uint64_t        bin_map[SKI_SPAN_BINS / 64];
-    uint32_t        bin[SKI_SPAN_BINS]; /* first span of each, 0 for none      */
-    struct ski_unit unit[];
+    uint64_t         magic;
+    uintptr_t        base;
+    size_t           bytes;
+    uint32_t         units;
+    void            *root; /* the layer above's: boot/job                        */
+    struct ski_lock  lock; /* guards what follows, and free spans                */
+    uint32_t         free_units;
+    uint32_t         dirty;     /* units of dirty free spans, all bins                 */
+    uint32_t         keep;      /* units of them that may stay                         */
+    uint32_t         keep_most; /* what keep may grow to                               */
+    uint32_t         given;     /* units given back to the system and not taken since  */
+    uint32_t         busy_high; /* more units in use than this are pressure; 0: never */
+    uint32_t         busy_low;  /* fewer end it                                        */
+    uint32_t         busy;      /* units in use                                        */
+    _Atomic uint32_t busy_most; /* at any time; written under the lock, read by all   */
+    _Atomic uint32_t pressure;  /* 1 while memory is short; written under the lock, read by all */
+    uint64_t         bin_map[SKI_SPAN_BINS / 64];
+    uint32_t         bin[SKI_SPAN_BINS]; /* first span of each, 0 for none      */
+    struct ski_unit  unit[];
 };
 
 /** Create an arena of @p bytes, map it at @p address (0: a place that should be
@@ -104,6 +110,23 @@ skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes);
 
 /** Give a span back.  Any process, any PE. */
 void ski_span_free(struct ski_arena *arena, void *span);
+
+/** Sets the bytes in use from which on ski_arena_pressed() holds, until use has fallen to
+ *  seven eighths of them; 0: never. */
+void ski_arena_set_pressure(struct ski_arena *arena, size_t bytes);
+
+/** Returns whether memory is short: senders to a PE that runs behind are then held back
+ *  (core/backpressure.h).  A hint without ordering. */
+static inline bool ski_arena_pressed(const struct ski_arena *arena)
+{
+    return atomic_load_explicit(&arena->pressure, memory_order_relaxed) != 0;
+}
+
+/** Returns the most bytes that were ever in use at once.  For statistics. */
+static inline size_t ski_arena_most_bytes(const struct ski_arena *arena)
+{
+    return (size_t)atomic_load_explicit(&arena->busy_most, memory_order_relaxed) << SKI_UNIT_SHIFT;
+}
 
 /** Bytes that are free, in spans of any size.  For statistics. */
 size_t ski_arena_free_bytes(struct ski_arena *arena);

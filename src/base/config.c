@@ -14,6 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/topology.h"
+
 #define PREFIX "SKUA_"
 
 struct ski_config ski_config;
@@ -74,6 +76,16 @@ static bool parse_autobytes(const char *text, void *field)
     return true;
 }
 
+/* What any address range holds, and no less than a job needs. */
+static bool parse_arena(const char *text, void *field)
+{
+    size_t *bytes = field;
+
+    return parse_autobytes(text, field) &&
+           (*bytes == 0 || (*bytes >= (size_t)1 << 20 && *bytes <= (size_t)1 << 47)) &&
+           (*bytes > 0 || strcmp(text, "auto") == 0);
+}
+
 static bool parse_address(const char *text, void *field)
 {
     char              *end;
@@ -91,16 +103,56 @@ static bool parse_address(const char *text, void *field)
     return true;
 }
 
-static bool parse_channels(const char *text, void *field)
+/* Sets an enum of config.h to the place of @p text in @p words, which NULL ends. */
+static bool parse_word(const char *text, const char *const *words, int *value)
 {
-    static const char *const words[] = {"auto", "message"};
-
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; words[i]; i++)
         if (strcasecmp(text, words[i]) == 0) {
-            *(int *)field = i; /* as in config.h */
+            *value = i;
             return true;
         }
     return false;
+}
+
+static bool parse_channels(const char *text, void *field)
+{
+    static const char *const words[] = {"auto", "message", NULL};
+
+    return parse_word(text, words, field);
+}
+
+static bool parse_errors(const char *text, void *field)
+{
+    static const char *const words[] = {"log", "fatal", NULL};
+
+    return parse_word(text, words, field);
+}
+
+static bool parse_cpus(const char *text, void *field)
+{
+    *(const char **)field = text;
+    return strcmp(text, "auto") == 0 || strcmp(text, "none") == 0 || ski_topology_is_list(text);
+}
+
+/* The names of transport/select.c, or the part of them before a dash. */
+static bool parse_driver(const char *text, void *field)
+{
+    static const char *const words[] = {"auto", "tcp",         "ucx",       "ofi",
+                                        "mpi",  "mpi-openmpi", "mpi-mpich", NULL};
+    int                      which;
+
+    *(const char **)field = *text ? text : "auto"; /* scripts unset it by making it empty */
+    return *text == '\0' || parse_word(text, words, &which);
+}
+
+static bool parse_ports(const char *text, void *field)
+{
+    unsigned first, last;
+    int      end = 0;
+
+    *(const char **)field = text;
+    return strcmp(text, "any") == 0 || (sscanf(text, "%5u-%5u%n", &first, &last, &end) == 2 &&
+                                        !text[end] && first >= 1 && first <= last && last <= 65535);
 }
 
 static bool parse_count(const char *text, void *field)
@@ -170,19 +222,24 @@ static bool parse_micros(const char *text, void *field)
 
 static bool parse_order(const char *text, void *field)
 {
-    static const char *const words[] = {"unordered", "partial", "strict"};
+    static const char *const words[] = {"default", "unordered", "partial", "strict", NULL};
 
-    for (int i = 0; i < 3; i++)
-        if (strcasecmp(text, words[i]) == 0) {
-            *(int *)field = i + 1; /* as in skua/onesided.h */
-            return true;
-        }
-    return false;
+    return parse_word(text, words, field) && *(int *)field > 0; /* as in skua/onesided.h */
 }
 
 static bool parse_seconds(const char *text, void *field)
 {
     return parse_number(text, field);
+}
+
+static bool parse_security(const char *text, void *field)
+{
+    for (unsigned i = 0; i < SKI_SECURITIES; i++)
+        if (strcasecmp(text, ski_security_name(i)) == 0) {
+            *(int *)field = (int)i;
+            return true;
+        }
+    return false;
 }
 
 static bool parse_text(const char *text, void *field)
@@ -193,16 +250,22 @@ static bool parse_text(const char *text, void *field)
 
 static const char expects_address[] =
     "auto or a multiple of 64 KiB in hexadecimal, such as 0x400000000000";
+static const char expects_arena[]     = "auto or a size from 1m to 128t, such as 512m or 16g";
 static const char expects_autobytes[] = "auto or a size such as 65536, 64k, 16m, 2g or 1t";
 static const char expects_autoflag[]  = "auto, 0 or 1";
 static const char expects_bytes[]     = "a size such as 65536, 64k, 16m, 2g or 1t";
 static const char expects_channels[]  = "auto or message";
 static const char expects_count[]     = "a whole number from 1 on";
+static const char expects_cpus[]      = "auto, none or a list of CPUs such as 0,2,4-7";
+static const char expects_driver[]    = "auto, tcp, ucx, ofi or mpi";
+static const char expects_errors[]    = "log or fatal";
 static const char expects_flag[]      = "0 or 1";
 static const char expects_level[]     = "fatal, error, warn, info, debug or trace";
 static const char expects_micros[]    = "a number of microseconds such as 50";
 static const char expects_order[]     = "unordered, partial or strict";
+static const char expects_ports[]     = "any or a range of ports such as 5000-5100";
 static const char expects_power[]     = "a power of two";
+static const char expects_security[]  = "job, auth or encrypt";
 static const char expects_seconds[]   = "a number of seconds such as 0.5";
 static const char expects_text[]      = "a text";
 

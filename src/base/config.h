@@ -13,23 +13,38 @@
 #include <skua/status.h>
 
 #include "base/log.h"
+#include "base/security.h"
 
 /* The types of settings. */
 typedef uintptr_t          ski_type_address;   /* 0x400000000000; auto is 0 */
+typedef size_t             ski_type_arena;     /* 1m to 128t; auto is 0      */
 typedef size_t             ski_type_autobytes; /* 4096, 64k, 2g; auto is 0  */
 typedef int                ski_type_autoflag;  /* 0, 1; auto is -1          */
 typedef size_t             ski_type_bytes;     /* 4096, 64k, 16m, 2g, 1t    */
 typedef int                ski_type_channels;  /* an enum below             */
 typedef uint64_t           ski_type_count;     /* 12                        */
+typedef int                ski_type_errors;    /* an enum below             */
+typedef const char        *ski_type_cpus;      /* auto, none, 0,2,4-7       */
+typedef const char        *ski_type_driver;    /* the variable itself       */
 typedef bool               ski_type_flag;      /* 0, 1, yes, no, on, off    */
 typedef enum ski_log_level ski_type_level;     /* a name of log.h           */
 typedef double             ski_type_micros;    /* 2.5                       */
 typedef int                ski_type_order;     /* a skua_order              */
+typedef const char        *ski_type_ports;     /* any, 5000-5100            */
 typedef uint64_t           ski_type_power;     /* 512                       */
+typedef int                ski_type_security;  /* an enum ski_security      */
 typedef double             ski_type_seconds;   /* 0.5                       */
 typedef const char        *ski_type_text;      /* the variable itself       */
 
 enum { SKI_CHANNELS_AUTO, SKI_CHANNELS_MESSAGE };
+enum { SKI_ERRORS_LOG, SKI_ERRORS_FATAL };
+
+/* What the checks are at first: on in builds with assertions. */
+#ifdef NDEBUG
+#define SKI_CHECKED "0"
+#else
+#define SKI_CHECKED "1"
+#endif
 
 extern struct ski_config {
 #define CONFIG(name, type, preset, doc) ski_type_##type name;

@@ -45,6 +45,19 @@ static struct ski_unit *slab_of(struct ski_arena *arena, const void *block)
     return &arena->unit[ski_unit_of(arena, block)->first];
 }
 
+bool ski_block_begins(struct ski_arena *arena, const void *at)
+{
+    const struct ski_unit *unit = ski_unit_of(arena, at);
+    const char            *slab;
+
+    if (unit->kind == SKI_UNIT_LARGE)
+        return at == ski_unit_memory(arena, unit);
+    if (unit->kind != SKI_UNIT_SLAB)
+        return false;
+    slab = ski_unit_memory(arena, &arena->unit[unit->first]);
+    return (size_t)((const char *)at - slab) % ski_class_bytes(unit->size_class) == 0;
+}
+
 static void list_slab(struct ski_heap *heap, struct ski_unit *slab)
 {
     struct ski_unit *unit = heap->arena->unit;

@@ -80,4 +80,16 @@ static inline size_t ski_class_bytes(unsigned size_class)
     return ((size_t)5 + (size_class - 8) % 4) << (log - 2);
 }
 
+/** Bytes of a block that is out: of a class, or a span of its own. */
+static inline size_t ski_block_bytes(struct ski_arena *arena, const void *block)
+{
+    const struct ski_unit *unit = ski_unit_of(arena, block);
+
+    return unit->kind == SKI_UNIT_LARGE ? (size_t)unit->units << SKI_UNIT_SHIFT
+                                        : ski_class_bytes(unit->size_class);
+}
+
+/** Whether @p at is where a block begins. */
+bool ski_block_begins(struct ski_arena *arena, const void *at);
+
 #endif

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES 1024
-
 const char *const ski_log_names[SKI_LOG_LEVELS] = {
     "fatal", "error", "warn", "info", "debug", "trace",
 };
@@ -23,6 +21,11 @@ void ski_log_set_pe(int pe)
     log_pe = pe;
 }
 
+int ski_log_pe(void)
+{
+    return log_pe;
+}
+
 void ski_log_set_fatal_hook(ski_fatal_hook hook)
 {
     fatal_hook = hook;
@@ -30,7 +33,7 @@ void ski_log_set_fatal_hook(ski_fatal_hook hook)
 
 static void write_line(const char *kind, const char *text)
 {
-    char line[LINE_MAX_BYTES + 64];
+    char line[SKI_LOG_LINE + 64];
     char who[32] = "";
     int  n;
 
@@ -38,12 +41,12 @@ static void write_line(const char *kind, const char *text)
         snprintf(who, sizeof who, "PE %d: ", log_pe);
     n = snprintf(line, sizeof line, "skua: %s%s: %s\n", who, kind, text);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
-        return; /* nobody is left to tell */
+        return; /* there is no other place to say it */
 }
 
 void ski_log_write(enum ski_log_level level, const char *format, ...)
 {
-    char    text[LINE_MAX_BYTES];
+    char    text[SKI_LOG_LINE];
     va_list args;
 
     va_start(args, format);
@@ -52,15 +55,20 @@ void ski_log_write(enum ski_log_level level, const char *format, ...)
     write_line(ski_log_names[level], text);
 }
 
+void ski_fatal_line(const char *line, const void *caller)
+{
+    if (!fatal_hook || !fatal_hook(line, caller))
+        write_line("fatal", line);
+    abort();
+}
+
 void ski_fatal(const char *format, ...)
 {
-    char    text[LINE_MAX_BYTES];
+    char    text[SKI_LOG_LINE];
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!fatal_hook || !fatal_hook(text, __builtin_return_address(0)))
-        write_line("fatal", text);
-    abort();
+    ski_fatal_line(text, __builtin_return_address(0));
 }

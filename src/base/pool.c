@@ -29,6 +29,8 @@ static void unload(struct ski_pool *pool, struct ski_magazine *magazine, uint32_
 
 void ski_pool_flush(struct ski_pool *pool)
 {
+    if (pool->quarantine)
+        ski_pool_check_flush(pool);
     for (unsigned c = 0; c < SKI_CLASSES; c++)
         unload(pool, &pool->magazine[c], pool->magazine[c].count);
 }
@@ -38,9 +40,9 @@ static void *refill(struct ski_pool *pool, size_t bytes)
 {
     unsigned             size_class = ski_size_class(bytes);
     struct ski_magazine *magazine   = &pool->magazine[size_class];
+    uint32_t             want       = magazine->limit ? (magazine->limit + 1) / 2 : 1;
 
-    magazine->count =
-        ski_heap_take(pool->heap, size_class, magazine->block, (magazine->limit + 1) / 2);
+    magazine->count = ski_heap_take(pool->heap, size_class, magazine->block, want);
     for (uint32_t i = 0; i < magazine->count; i++)
         ski_poison(magazine->block[i], ski_class_bytes(size_class));
     return ski_magazine_take(magazine, bytes);
@@ -77,7 +79,7 @@ void *ski_pool_try(struct ski_pool *pool, size_t bytes)
 
 void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes)
 {
-    void *block = try_slow(pool, bytes);
+    void *block = pool->quarantine ? ski_pool_check_alloc(pool, bytes) : try_slow(pool, bytes);
 
     if (SKI_UNLIKELY(!block))
         ski_span_exhausted(pool->arena, bytes);
@@ -86,6 +88,14 @@ void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes)
 
 void ski_pool_free_slow(struct ski_pool *pool, void *block)
 {
+    if (pool->quarantine)
+        ski_pool_check_free(pool, block);
+    else
+        ski_pool_give(pool, block);
+}
+
+void ski_pool_give(struct ski_pool *pool, void *block)
+{
     struct ski_unit     *unit     = ski_unit_of(pool->arena, block);
     struct ski_magazine *magazine = &pool->magazine[unit->size_class];
 
@@ -93,7 +103,8 @@ void ski_pool_free_slow(struct ski_pool *pool, void *block)
         ski_span_free(pool->arena, block);
         return;
     }
-    if (unit->size_class >= SKI_HOME_CLASS && unit->heap != pool->heap->id) {
+    if (magazine->limit == 0 ||
+        (unit->size_class >= SKI_HOME_CLASS && unit->heap != pool->heap->id)) {
         ski_heap_give(pool->heap, &block, 1);
         return;
     }

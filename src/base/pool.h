@@ -14,6 +14,11 @@
  *
  * Blocks above SKI_SMALL_BYTES are spans of their own: they are larger than the
  * caches in which that matters (docs/decisions/0026-large-blocks.md).
+ *
+ * A *checked* pool has magazines without room, so that each call takes a slow path, and
+ * the fast ones cost nothing for it.  Its blocks end in a record (struct ski_record);
+ * what is freed is overwritten and stays in a queue for a while, then is looked at for
+ * writes (pool_check.c).
  */
 #ifndef SKI_POOL_H
 #define SKI_POOL_H
@@ -29,16 +34,57 @@ struct ski_magazine {
     void    *block[SKI_MAGAZINE];
 };
 
+/* What is known of a block of a checked pool: the last bytes of it.  All but `magic` and
+ * `state` belong to the layer above (core/ownership.c). */
+struct ski_record {
+    uint64_t where; /* code that last gave the block away                  */
+    uint64_t sum;   /* of what it held then, or 0                          */
+    uint32_t magic; /* SKI_RECORD_MAGIC                                    */
+    int32_t  pe;    /* the PE that gave it away                            */
+    int32_t  owner; /* the PE that it was delivered to, or -1              */
+    uint16_t handler;
+    uint8_t  state; /* below   */
+    uint8_t  call;  /* that gave it away: core/ownership.h */
+};
+
+#define SKI_RECORD_MAGIC 0x5ca1ab1eu
+
+enum { SKI_BLOCK_HELD, SKI_BLOCK_SENT, SKI_BLOCK_FREED };
+
+struct ski_quarantine;
+
 struct ski_pool {
-    struct ski_arena   *arena;
-    struct ski_heap    *heap;
-    struct ski_magazine magazine[SKI_CLASSES];
+    struct ski_arena      *arena;
+    struct ski_heap       *heap;
+    struct ski_magazine    magazine[SKI_CLASSES];
+    struct ski_quarantine *quarantine; /* of a checked pool, else NULL */
 };
 
 void ski_pool_init(struct ski_pool *pool, struct ski_heap *heap);
 
+/** Make a new pool a checked one, and end that. */
+void ski_pool_check_begin(struct ski_pool *pool);
+void ski_pool_check_end(struct ski_pool *pool);
+
+/** The record of a block of a checked pool, or NULL: @p block is no such. */
+struct ski_record *ski_pool_record(struct ski_pool *pool, const void *block);
+
+/** What to do about a block that is freed twice or was written to afterwards; set once. */
+typedef void (*ski_pool_misuse_fn)(void *block, const struct ski_record *record, const char *what);
+extern ski_pool_misuse_fn ski_pool_misuse;
+
+/* pool_check.c, for pool.c. */
+void *ski_pool_check_alloc(struct ski_pool *pool, size_t bytes);
+void  ski_pool_check_free(struct ski_pool *pool, void *block);
+void  ski_pool_check_flush(struct ski_pool *pool);
+
 /** Give everything at hand back to the heaps. */
 void ski_pool_flush(struct ski_pool *pool);
+
+/** Take a block that has no record, nor will have, and give it back: of a pool that is
+ *  checked or not.  NULL: the arena is exhausted, and nothing is said. */
+void *ski_pool_try(struct ski_pool *pool, size_t bytes);
+void  ski_pool_give(struct ski_pool *pool, void *block);
 
 /* Slow paths of the two below. */
 SKI_COLD void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes);
@@ -72,9 +118,6 @@ static inline void *ski_pool_alloc(struct ski_pool *pool, size_t bytes)
     return SKI_LIKELY(block != NULL) ? block : ski_pool_alloc_slow(pool, bytes);
 }
 
-/** The same; when the arena is exhausted nothing is said. */
-void *ski_pool_try(struct ski_pool *pool, size_t bytes);
-
 /** Put a block into a magazine of its class; false: that is full. */
 static inline bool ski_magazine_put(struct ski_magazine *magazine, void *block, size_t bytes)
 {
@@ -85,14 +128,21 @@ static inline bool ski_magazine_put(struct ski_magazine *magazine, void *block, 
     return true;
 }
 
-/** Give back a block that any PE of the host allocated. */
-static inline void ski_pool_free(struct ski_pool *pool, void *block)
+/** Put a block that any PE of the host allocated where it is at hand; false: it is for
+ *  ski_pool_free_slow(). */
+static inline bool ski_pool_put(struct ski_pool *pool, void *block)
 {
     struct ski_unit *unit = ski_unit_of(pool->arena, block);
 
-    if (SKI_UNLIKELY(unit->kind == SKI_UNIT_LARGE || unit->size_class >= SKI_HOME_CLASS ||
-                     !ski_magazine_put(&pool->magazine[unit->size_class], block,
-                                       ski_class_bytes(unit->size_class))))
+    return SKI_LIKELY(unit->kind != SKI_UNIT_LARGE && unit->size_class < SKI_HOME_CLASS &&
+                      ski_magazine_put(&pool->magazine[unit->size_class], block,
+                                       ski_class_bytes(unit->size_class)));
+}
+
+/** Give back a block that any PE of the host allocated. */
+static inline void ski_pool_free(struct ski_pool *pool, void *block)
+{
+    if (SKI_UNLIKELY(!ski_pool_put(pool, block)))
         ski_pool_free_slow(pool, block);
 }
 

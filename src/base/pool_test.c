@@ -193,6 +193,58 @@ static void test_small_arena(void)
     close(fd);
 }
 
+/* ---- checked pools ----------------------------------------------------------- */
+
+static int         misused;
+static const char *misused_how;
+
+static void note_misuse(void *block, const struct ski_record *record, const char *what)
+{
+    (void)block, (void)record;
+    misused++;
+    misused_how = what;
+}
+
+/* One that holds blocks of all sizes, freed by the other of two pools. */
+static void test_checked(struct ski_heap *of)
+{
+    struct ski_pool pool[2];
+    uint64_t        seed = 1;
+    size_t          bytes;
+    char           *block, *other;
+    int             bad = 0;
+
+    ski_pool_misuse = note_misuse;
+    for (int i = 0; i < 2; i++) {
+        ski_pool_init(&pool[i], &of[i]);
+        ski_pool_check_begin(&pool[i]);
+    }
+    for (int i = 0; i < 5000; i++) {
+        bytes = random_size(&seed);
+        block = ski_pool_alloc(&pool[i % 2], bytes);
+        memset(block, i, bytes);
+        bad += ski_pool_record(&pool[0], block) == NULL;
+        bad += ski_pool_record(&pool[0], block + 8) != NULL;
+        ski_pool_free(&pool[tap_random(&seed) % 2], block);
+    }
+    OK(bad == 0 && misused == 0, "blocks of a checked pool have records");
+    block = ski_pool_alloc(&pool[0], 100);
+    ski_pool_free(&pool[0], block);
+    other = ski_pool_alloc(&pool[0], 100);
+    OK(other != block, "what is freed is not given out at once");
+    ski_pool_free(&pool[1], block);
+    OK(misused == 1 && strcmp(misused_how, "is freed, but was") == 0, "a second free is found");
+    ski_unpoison(block, 100);
+    block[50] = 1;
+    ski_pool_flush(&pool[0]);
+    OK(misused == 2 && strcmp(misused_how, "was written to after it was") == 0,
+       "a write to what is freed is found");
+    ski_pool_free(&pool[0], other);
+    for (int i = 0; i < 2; i++)
+        ski_pool_check_end(&pool[i]);
+    ski_pool_misuse = NULL;
+}
+
 int main(void)
 {
     struct ski_arena *arena;
@@ -208,6 +260,8 @@ int main(void)
     test_home(5000);
     test_home(35000);
     test_home(100000);
+    OK(ski_heap_create(arena, 2, &heaps) == SKUA_OK, "two heaps");
+    test_checked(heaps);
     ski_arena_detach(arena);
     close(fd);
     test_small_arena();

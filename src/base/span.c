@@ -149,6 +149,31 @@ static void regret(struct ski_arena *arena, uint32_t units)
         arena->keep = arena->keep_most;
 }
 
+/* Notes that @p units more are in use, or fewer, and whether memory is short by that. */
+static void note_use(struct ski_arena *arena, uint32_t more, uint32_t fewer)
+{
+    arena->busy += more - fewer;
+    if (arena->busy > atomic_load_explicit(&arena->busy_most, memory_order_relaxed))
+        atomic_store_explicit(&arena->busy_most, arena->busy, memory_order_relaxed);
+    if (arena->busy_high == 0)
+        return;
+    if (arena->busy > arena->busy_high)
+        atomic_store_explicit(&arena->pressure, 1, memory_order_relaxed);
+    else if (arena->busy <= arena->busy_low)
+        atomic_store_explicit(&arena->pressure, 0, memory_order_relaxed);
+}
+
+void ski_arena_set_pressure(struct ski_arena *arena, size_t bytes)
+{
+    uint32_t high = bytes > arena->bytes ? arena->units : (uint32_t)(bytes >> SKI_UNIT_SHIFT);
+
+    ski_lock_acquire(&arena->lock);
+    arena->busy_high = high;
+    arena->busy_low  = high - high / 8;
+    note_use(arena, 0, 0);
+    ski_lock_release(&arena->lock);
+}
+
 /* Takes @p units off the front of a free span; the rest stays free. */
 static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
                  enum ski_unit_kind kind)
@@ -158,6 +183,7 @@ static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
     uint32_t used  = span->dirty < units ? span->dirty : units;
 
     bin_remove(arena, span);
+    note_use(arena, units, 0);
     regret(arena, units - used);
     if (rest)
         add_free(arena, first + units, rest, span->dirty - used);
@@ -178,10 +204,10 @@ SKI_COLD skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes)
     if (now < again)
         return SKUA_ERR_NOMEM;
     again = now + ski_ns_to_ticks(1000000000);
-    ski_log(SKI_LOG_ERROR,
-            "the arena is full: %zu KiB asked for, %zu of %zu MiB free; raise SKUA_ARENA_SIZE",
-            bytes >> 10, ski_arena_free_bytes(arena) >> 20, arena->bytes >> 20);
-    return SKUA_ERR_NOMEM;
+    return ski_fail(
+        SKUA_ERR_NOMEM,
+        "the arena is full: %zu KiB asked for, %zu of %zu MiB free; raise SKUA_ARENA_SIZE",
+        bytes >> 10, ski_arena_free_bytes(arena) >> 20, arena->bytes >> 20);
 }
 
 void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind)
@@ -254,6 +280,7 @@ void ski_span_free(struct ski_arena *arena, void *memory)
         ski_lock_acquire(&arena->lock);
         arena->given += units - dirty;
     }
+    note_use(arena, 0, units);
     release(arena, first, units, dirty);
     ski_lock_release(&arena->lock);
 }

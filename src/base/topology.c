@@ -50,6 +50,13 @@ static int parse_list(const char *text, int *cpu, int max)
     }
 }
 
+bool ski_topology_is_list(const char *text)
+{
+    int cpu[CPU_SETSIZE];
+
+    return parse_list(text, cpu, CPU_SETSIZE) > 0;
+}
+
 static skua_status_t place_on_list(const char *list, int pes, int *cpu)
 {
     int given[CPU_SETSIZE];

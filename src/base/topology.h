@@ -30,6 +30,9 @@ void ski_topology_free(struct ski_topology *topology);
 /** Draw packages, caches and cores as an indented list. */
 void ski_topology_print(FILE *to);
 
+/** Whether @p text is a list of CPUs such as "0,2,4-7". */
+bool ski_topology_is_list(const char *text);
+
 /** Decide where @p pes PEs run: the CPU of each into cpu[], or SKI_CPU_ANY.
  *  @p policy is the setting `pin`.  With more PEs than CPUs, neighbours share
  *  one.  SKUA_ERR_INVAL, logged, for a policy that cannot be read. */

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
@@ -27,16 +28,20 @@ void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, i
              process);
 }
 
+size_t ski_boot_arena_bytes(void)
+{
+    size_t most  = ski_sanitizer_arena_max();
+    size_t share = ski_memory_allowed() / 4 * 3; /* the rest is for what lies outside the arena */
+
+    if (ski_config.arena_size > 0)
+        return ski_config.arena_size;
+    return share < most ? share : most;
+}
+
 skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
 {
-    size_t bytes = ski_config.arena_size;
-    size_t most  = ski_sanitizer_arena_max();
-
-    if (bytes == 0) {
-        bytes = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-        bytes = bytes < most ? bytes : most;
-    }
-    return ski_arena_create(bytes, ski_config.arena_address, ski_config.arena_keep, arena, fd);
+    return ski_arena_create(ski_boot_arena_bytes(), ski_config.arena_address, ski_config.arena_keep,
+                            arena, fd);
 }
 
 static int             control_fd   = -1; /* to the launcher */
@@ -77,8 +82,7 @@ static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
     close(arena_fd);
     boot->job = ski_job_of(boot->arena);
     if (!ski_boot_is_here(boot))
-        return ski_refuse(SKUA_ERR_INVAL, "the arena holds no job with a process %d",
-                          boot->process);
+        return ski_fail(SKUA_ERR_INVAL, "the arena holds no job with a process %d", boot->process);
     if (!hold_lifeline(lifeline_fd)) {
         ski_log(SKI_LOG_ERROR, "descriptor %d is no lifeline (%s)", lifeline_fd, strerror(errno));
         return SKUA_ERR_INVAL;
@@ -187,14 +191,14 @@ static skua_status_t send_up(uint32_t kind, int process, const char *key, const 
 
     snprintf(head.key, sizeof head.key, "%s", key);
     if (bytes > SKI_CONTROL_MOST)
-        return ski_refuse(SKUA_ERR_RANGE, "%zu bytes of %s are too many for the launcher", bytes,
-                          key);
+        return ski_fail(SKUA_ERR_RANGE, "%zu bytes of %s are too many for the launcher", bytes,
+                        key);
     do
         n = sendmsg(control_fd, &record, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     if (n >= 0)
         return SKUA_OK;
-    return ski_refuse(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
+    return ski_fail(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
 }
 
 static skua_status_t receive_value(int process, const char *key, void *value, size_t *bytes)
@@ -209,8 +213,8 @@ static skua_status_t receive_value(int process, const char *key, void *value, si
     while (n < 0 && errno == EINTR);
     if (n < (ssize_t)sizeof head || head.kind != SKI_CONTROL_VALUE || head.process != process ||
         head.bytes != (size_t)n - sizeof head)
-        return ski_refuse(SKUA_ERR_SYSTEM, "the launcher does not say the %s of process %d", key,
-                          process);
+        return ski_fail(SKUA_ERR_SYSTEM, "the launcher does not say the %s of process %d", key,
+                        process);
     *bytes = head.bytes;
     return SKUA_OK;
 }

@@ -71,6 +71,10 @@ void ski_boot_end(struct ski_boot *boot);
 /** An arena for a new job, of the size, place and thrift that the settings say. */
 skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd);
 
+/** Returns the bytes of the arena that ski_boot_arena() makes: as the setting says, or a share of
+ *  the memory that this process may have. */
+size_t ski_boot_arena_bytes(void);
+
 /** The launcher's side of SKI_BOOT_VARIABLE: the value for one process. */
 void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int control_fd,
                        int process);

@@ -2,8 +2,8 @@
 /*
  * crash_report.c - see crash_report.h.
  *
- * Source lines come from addr2line, where it is installed; else a frame is a
- * symbol, or a module and an offset.
+ * Source lines come from addr2line, where it is installed, with the functions
+ * that were inlined; else a frame is a symbol, or a module and an offset.
  */
 #include "boot/crash_report.h"
 
@@ -20,7 +20,7 @@ extern char **environ;
 /* Starts addr2line for one address, its answer going to @p to; its pid, or -1. */
 static pid_t ask_addr2line(const char *module, const char *address, int to)
 {
-    char *argv[] = {"addr2line",     "-f", "-p", "-s", "-C", "-e", (char *)module,
+    char *argv[] = {"addr2line",     "-f", "-i", "-p", "-s", "-C", "-e", (char *)module,
                     (char *)address, NULL};
     posix_spawn_file_actions_t files;
     pid_t                      pid = -1;
@@ -35,13 +35,44 @@ static pid_t ask_addr2line(const char *module, const char *address, int to)
     return pid;
 }
 
+#define CALLED_FROM "\n    called from "
+
+/* All that comes out of a pipe, as far as there is room. */
+static size_t read_answer(int from, char *text, size_t size)
+{
+    size_t  have = 0;
+    ssize_t n;
+
+    while (have + 1 < size && (n = read(from, text + have, size - 1 - have)) > 0)
+        have += (size_t)n;
+    text[have] = '\0';
+    return have;
+}
+
+/* The answer's lines " (inlined by) f at file.c:12" as further frames, into @p text. */
+static void show_inlined(const char *answer, char *text, size_t size)
+{
+    static const char inlined[] = " (inlined by) ";
+    size_t            have      = 0;
+
+    while (*answer && have < size) {
+        size_t length = strcspn(answer, "\n");
+        bool   outer  = strncmp(answer, inlined, sizeof inlined - 1) == 0;
+        size_t skip   = outer ? sizeof inlined - 1 : 0;
+
+        have += (size_t)snprintf(text + have, size - have, "%s%.*s", outer ? CALLED_FROM : "",
+                                 (int)(length - skip), answer + skip);
+        answer += length + (answer[length] == '\n');
+    }
+}
+
 /* "function at file.c:12" into @p text; false if it cannot be found out. */
 static bool source_line(const char *module, uint64_t offset, char *text, size_t size)
 {
-    char    address[32];
-    int     ends[2];
-    pid_t   pid;
-    ssize_t n = -1;
+    char   address[32], answer[1024];
+    int    ends[2];
+    pid_t  pid;
+    size_t n = 0;
 
     if (!module[0] || pipe(ends) < 0)
         return false;
@@ -49,29 +80,38 @@ static bool source_line(const char *module, uint64_t offset, char *text, size_t 
     pid = ask_addr2line(module, address, ends[1]);
     close(ends[1]);
     if (pid > 0) {
-        n = read(ends[0], text, size - 1);
+        n = read_answer(ends[0], answer, sizeof answer);
         waitpid(pid, NULL, 0);
     }
     close(ends[0]);
-    if (n <= 0)
+    if (n == 0 || strncmp(answer, "??", 2) == 0)
         return false;
-    text[n]                   = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    return strncmp(text, "??", 2) != 0;
+    show_inlined(answer, text, size);
+    return true;
 }
 
-static void frame_text(const struct ski_frame *frame, bool innermost, char *text, size_t size)
+/* A frame, and those of the functions it was inlined into, if they are known. */
+static void frames_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
+                        size_t size)
 {
     const char *base = strrchr(frame->module, '/');
 
     /* Outer frames are return addresses: the call is just before them. */
-    if (source_line(frame->module, innermost ? frame->offset : frame->offset - 1, text, size))
+    if (lines &&
+        source_line(frame->module, innermost ? frame->offset : frame->offset - 1, text, size))
         return;
     if (frame->symbol[0])
         snprintf(text, size, "%s", frame->symbol);
     else
         snprintf(text, size, "%s+%#llx", base ? base + 1 : frame->module,
                  (unsigned long long)frame->offset);
+}
+
+void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
+                    size_t size)
+{
+    frames_text(frame, innermost, lines, text, size);
+    text[strcspn(text, "\n")] = '\0';
 }
 
 void ski_process_text(const struct ski_job *job, int process, int pe, char *text, size_t size)
@@ -101,9 +141,9 @@ bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE])
         n = snprintf(text, SKI_CRASH_LINE, "%s died of signal %d (%s)%.*s", who, crash->signal,
                      strsignal(crash->signal), SKI_CRASH_TEXT, crash->text);
     for (int i = 0; i < crash->frames && i < SKI_CRASH_FRAMES && n < SKI_CRASH_LINE; i++) {
-        frame_text(&crash->frame[i], i == 0 && !gave_up, where, sizeof where);
-        n += snprintf(text + n, SKI_CRASH_LINE - (size_t)n,
-                      i == 0 ? ", in %s" : "\n    called from %s", where);
+        frames_text(&crash->frame[i], i == 0 && !gave_up, true, where, sizeof where);
+        n += snprintf(text + n, SKI_CRASH_LINE - (size_t)n, i == 0 ? ", in %s" : CALLED_FROM "%s",
+                      where);
     }
     return true;
 }

@@ -14,6 +14,12 @@
  *  record. */
 bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE]);
 
+/** Where @p frame is: "function at file.c:12", if @p lines and addr2line is installed; else its
+ *  symbol, or the module and the offset.  Of a frame that is not @p innermost the address is one
+ *  that a call returns to. */
+void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
+                    size_t size);
+
 /** Print that on stderr, after "SPEAKER: ". */
 bool ski_crash_print(struct ski_job *job, int process, const char *speaker);
 

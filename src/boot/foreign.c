@@ -35,7 +35,7 @@ static skua_status_t agree_on_secret(const struct ski_boot *boot, bool ask, uint
     skua_status_t status = SKUA_OK;
 
     if (boot->process == 0 && getrandom(secret, bytes, 0) != (ssize_t)bytes)
-        return ski_refuse(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
+        return ski_fail(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
     if (boot->process == 0)
         status = boot->foreign->put("skua.secret", secret, bytes);
     if (status == SKUA_OK)
@@ -77,16 +77,15 @@ static skua_status_t attach(struct ski_boot *boot, int maker)
     snprintf(path, sizeof path, "/proc/%d/fd/%d", where.pid, where.fd);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
-        return ski_refuse(SKUA_ERR_SYSTEM, "cannot open the arena of process %d at %s: %s", maker,
-                          path, strerror(errno));
+        return ski_fail(SKUA_ERR_SYSTEM, "cannot open the arena of process %d at %s: %s", maker,
+                        path, strerror(errno));
     status = ski_arena_attach(fd, &boot->arena);
     close(fd);
     if (status != SKUA_OK)
         return status;
     boot->job = ski_job_of(boot->arena);
     if (!ski_boot_is_here(boot))
-        return ski_refuse(SKUA_ERR_INVAL, "the arena holds no job with a process %d",
-                          boot->process);
+        return ski_fail(SKUA_ERR_INVAL, "the arena holds no job with a process %d", boot->process);
     ski_clock_set(&boot->job->clock);
     return SKUA_OK;
 }

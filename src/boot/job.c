@@ -4,11 +4,15 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/log.h"
 #include "base/topology.h"
+
+#define SECRET_BYTES SKI_UNIT_BYTES
 
 /* The processes here, their indices, and what follows from them. */
 static void fill_in(struct ski_job *job, const struct ski_plan *plan)
@@ -32,12 +36,56 @@ static void fill_in(struct ski_job *job, const struct ski_plan *plan)
         job->near = ski_job_all(job); /* the hidden ones as well */
 }
 
-static skua_status_t job_make_seal_key(struct ski_job *job)
+static skua_status_t job_make_tag_key(uint64_t key[2])
 {
-    if (getrandom(job->seal_key, sizeof job->seal_key, 0) == sizeof job->seal_key)
+    size_t bytes = 2 * sizeof *key;
+
+    if (getrandom(key, bytes, 0) == (ssize_t)bytes)
         return SKUA_OK;
-    return ski_refuse(SKUA_ERR_SYSTEM, "the system has no random numbers for the key of a host: %s",
-                      strerror(errno));
+    return ski_fail(SKUA_ERR_SYSTEM, "the system has no random numbers for the key of a host: %s",
+                    strerror(errno));
+}
+
+/* Sets from which use of the arena on senders are held back.  The arenas of processes that
+ * share a host but no memory divide it between them. */
+static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
+{
+    size_t arenas = job->one_host ? (size_t)job->processes / (size_t)job->here : 1;
+    size_t bytes  = ski_config.backpressure ? ski_config.backpressure : arena->bytes / 4 * 3;
+
+    ski_arena_set_pressure(arena, ski_config.backpressure ? bytes : bytes / arenas);
+}
+
+/* The CPU of each PE here. */
+static skua_status_t job_place_pes(struct ski_job *job, const struct ski_plan *plan)
+{
+    if (!plan->cpu)
+        return ski_topology_place(plan->pin, job->pes_here, job->cpu);
+    memcpy(job->cpu, plan->cpu, (size_t)job->pes_here * sizeof *plan->cpu);
+    return SKUA_OK;
+}
+
+/* Core dumps are kept, and sent to others: the secret is not in them.  (A process stays dumpable:
+ * its peers on the host read and write its memory, which the kernel allows on the same terms.) */
+static void job_hide_secret(const struct ski_job *job)
+{
+    if (job->secret)
+        madvise(job->secret, SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it as it was */
+}
+
+/* The secret, and the key of the host behind it, lie in a span of their own, so that its pages hold
+ * nothing that a core dump misses. */
+static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[2])
+{
+    void         *memory;
+    skua_status_t status = ski_span_alloc(job->arena, SECRET_BYTES, SKI_UNIT_LARGE, &memory);
+
+    if (status != SKUA_OK)
+        return status;
+    job->secret  = memcpy(memory, secret, 2 * sizeof *secret);
+    job->tag_key = job->secret + 2;
+    job_hide_secret(job);
+    return job_make_tag_key(job->tag_key);
 }
 
 skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
@@ -66,18 +114,15 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
     made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
     made->place           = made->cpu + cpus;
-    memcpy(made->secret, plan->secret, sizeof made->secret);
-    if (ski_job_spread(made))
-        status = job_make_seal_key(made);
     fill_in(made, plan);
-    if (status == SKUA_OK && plan->cpu)
-        memcpy(made->cpu, plan->cpu, (size_t)made->pes_here * sizeof *plan->cpu);
-    else if (status == SKUA_OK)
-        status = ski_topology_place(plan->pin, made->pes_here, made->cpu);
+    status = job_place_pes(made, plan);
+    if (status == SKUA_OK && ski_job_spread(made))
+        status = job_make_secret(made, plan->secret);
     if (status != SKUA_OK) {
         ski_span_free(arena, memory);
         return status;
     }
+    job_set_pressure(arena, made);
     arena->root = made;
     *job        = made;
     return SKUA_OK;
@@ -87,7 +132,12 @@ struct ski_job *ski_job_of(struct ski_arena *arena)
 {
     struct ski_job *job = arena->root;
 
-    return job && ski_arena_contains(arena, job) && job->arena == arena ? job : NULL;
+    if (!job || !ski_arena_contains(arena, job) || job->arena != arena)
+        return NULL;
+    if (job->secret && !ski_arena_contains(arena, job->secret))
+        return NULL;
+    job_hide_secret(job);
+    return job;
 }
 
 bool ski_job_exit(struct ski_job *job, int code)

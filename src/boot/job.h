@@ -67,14 +67,15 @@ struct ski_names {
 #define SKI_JOB_EXIT (UINT64_C(1) << 32)
 
 struct ski_job {
-    struct ski_arena  *arena;
-    void              *host;     /* the layer above's: transport/host  */
-    void              *onesided; /* and that one's: onesided           */
-    int32_t            starter;  /* the process that made it: launcher, or the job itself */
-    struct ski_clock   clock;
-    uint64_t           secret[2];   /* of the job, where it is spread */
-    uint64_t           seal_key[2]; /* of this host, where the job is spread (core/seal.h) */
-    bool               one_host;    /* it may be spread and yet on one host */
+    struct ski_arena *arena;
+    void             *host;     /* the layer above's: transport/host  */
+    void             *onesided; /* and that one's: onesided           */
+    int32_t           starter;  /* the process that made it: launcher, or the job itself */
+    struct ski_clock  clock;
+    uint64_t         *secret;    /* of a job that is spread: two words, in pages of their own; then
+                                    those of tag_key */
+    uint64_t          *tag_key;  /* of this host, where the job is spread (core/addr_tag.h) */
+    bool               one_host; /* it may be spread and yet on one host */
     int32_t            pes, pes_per_process, processes;
     int32_t            here, pes_here; /* processes of this host, and their PEs          */
     int32_t            first, near;    /* so many PEs from there on have neighbouring indices */
@@ -100,7 +101,8 @@ struct ski_plan {
 skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
                              struct ski_job **job);
 
-/** The job in an attached arena; NULL if there is none. */
+/** Find the job in an attached arena; NULL if there is none.  Its secret stays out of core dumps of
+ *  this process. */
 struct ski_job *ski_job_of(struct ski_arena *arena);
 
 /** Ask all PEs to end with @p code.  The first to ask decides; returns whether

@@ -79,16 +79,16 @@ static skua_status_t find_mpi(void)
             return SKUA_OK;
         }
     }
-    return ski_refuse(SKUA_ERR_UNSUPPORTED,
-                      "cannot learn from MPI which processes are the job (%s: %s; %s: %s)",
-                      candidate(0), why[0], candidate(1), why[1]);
+    return ski_fail(SKUA_ERR_UNSUPPORTED,
+                    "cannot learn from MPI which processes are the job (%s: %s; %s: %s)",
+                    candidate(0), why[0], candidate(1), why[1]);
 }
 
 /* ---- the job ------------------------------------------------------------------------ */
 
 static skua_status_t checked(const char *what, skua_status_t status)
 {
-    return status == SKUA_OK ? SKUA_OK : ski_refuse(status, "MPI: %s: %s", what, mpi->why());
+    return status == SKUA_OK ? SKUA_OK : ski_fail(status, "MPI: %s: %s", what, mpi->why());
 }
 
 static skua_status_t gather(const void *mine, size_t bytes, void *all)
@@ -146,7 +146,7 @@ static skua_status_t get(int process, const char *key, void *value, size_t *byte
     while (entry && (entry->process != process || strcmp(entry->key, key) != 0))
         entry = entry->next;
     if (!entry || entry->bytes > *bytes)
-        return ski_refuse(SKUA_ERR_UNREACH, "MPI: process %d does not say its %s", process, key);
+        return ski_fail(SKUA_ERR_UNREACH, "MPI: process %d does not say its %s", process, key);
     *bytes = entry->bytes;
     memcpy(value, entry->value, entry->bytes);
     return SKUA_OK;

@@ -64,7 +64,7 @@ bool ski_pmix_started_us(void)
 
 static skua_status_t failed(const char *what, pmix_status_t status)
 {
-    return ski_refuse(SKUA_ERR_SYSTEM, "PMIx: %s: %s", what, pmix.error(status));
+    return ski_fail(SKUA_ERR_SYSTEM, "PMIx: %s: %s", what, pmix.error(status));
 }
 
 /* ---- when the launcher dies -------------------------------------------------------- */
@@ -189,12 +189,11 @@ static skua_status_t get(int process, const char *key, void *data, size_t *bytes
     whose.rank = (pmix_rank_t)process;
     status     = ask(&whose, key, &value);
     if (status != PMIX_SUCCESS)
-        return ski_refuse(SKUA_ERR_UNREACH, "PMIx: process %d does not say its %s: %s", process,
-                          key, pmix.error(status));
+        return ski_fail(SKUA_ERR_UNREACH, "PMIx: process %d does not say its %s: %s", process, key,
+                        pmix.error(status));
     if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size > room) {
         free(value);
-        return ski_refuse(SKUA_ERR_INVAL, "PMIx: the %s of process %d makes no sense", key,
-                          process);
+        return ski_fail(SKUA_ERR_INVAL, "PMIx: the %s of process %d makes no sense", key, process);
     }
     *bytes = value->data.bo.size;
     memcpy(data, value->data.bo.bytes, *bytes);
@@ -211,8 +210,8 @@ static skua_status_t begin(int *rank, int *size, int **near, int *here, bool *on
     pmix_status_t began;
 
     if (missing)
-        return ski_refuse(SKUA_ERR_UNSUPPORTED,
-                          "started by a PMIx launcher, but PMIx cannot be used: %s", missing);
+        return ski_fail(SKUA_ERR_UNSUPPORTED,
+                        "started by a PMIx launcher, but PMIx cannot be used: %s", missing);
     began = pmix.init(&self, NULL, 0);
     if (began != PMIX_SUCCESS)
         return failed("PMIx_Init", began);

@@ -6,9 +6,11 @@
  * it, out of the handler's sight, a *tail* with what the tree needs.  A PE
  * first copies the message to its children, then runs the handler on it.
  *
- * Where somebody waits for the end, every PE makes a node that counts its
- * handler and its children; the last of them reports to the parent's node, by the name (slots.h)
- * that the parent has given it: no address leaves a PE.
+ * Where the end is asked for, every PE makes a node that counts its handler
+ * and its children; the last of them reports to the parent's node, by the name
+ * (slots.h) that the parent has given it: no address leaves a PE.  The program asks by a
+ * completion, and flow control (collective.h) every so often: messages without a priority are
+ * handled in the order of sending everywhere, so the end of one is the end of those before it.
  */
 #include <string.h>
 
@@ -17,7 +19,9 @@
 #include "core/builtin.h"
 #include "core/far.h"
 #include "core/handler.h"
+#include "core/ownership.h"
 #include "core/pe.h"
+#include "core/traffic.h"
 #include "core/tree.h"
 
 struct node {
@@ -26,6 +30,7 @@ struct node {
     int             parent;  /* PE, or -1 at the root                       */
     uint64_t        above;   /* the parent's name for its node              */
     skua_completion done;    /* at the root                                 */
+    uint64_t        cost;    /* at the root: bytes of the window that become free */
     uint32_t        handler; /* at the root: the user's ...                 */
     skua_msg       *msg;     /* ... and its message                         */
 };
@@ -43,6 +48,11 @@ _Static_assert(sizeof(struct tail) == SKI_MSG_TAIL_BYTES, "what messages may hav
 static struct tail *tail_of(struct skua_msg *msg)
 {
     return (struct tail *)(void *)((char *)skua_msg_data(msg) + ski_msg_tail_offset(msg));
+}
+
+uint32_t ski_broadcast_handler(skua_msg *msg)
+{
+    return tail_of(msg)->handler;
 }
 
 /* A copy of @p msg, priority and all, with @p tail behind it. */
@@ -67,13 +77,21 @@ static struct node *broadcast_node_new(struct ski_pe *self, struct node like)
     return node;
 }
 
+/* At the root: all handlers have returned. */
+static void broadcast_over(struct ski_pe *self, const struct node *node)
+{
+    ski_window_release(self, node->cost, "broadcast", self->pe);
+    skua_complete(node->done, NULL, 0);
+    ski_window_open(self);
+}
+
 static void finish_one(struct ski_pe *self, struct node *node)
 {
     if (--node->open > 0)
         return;
     ski_slots_remove(&self->broadcasts, node->name);
     if (node->parent < 0)
-        skua_complete(node->done, NULL, 0);
+        broadcast_over(self, node);
     else
         skua_send_copy(node->parent, (skua_handler){SKI_HANDLER_BROADCAST_DONE}, &node->above,
                        sizeof node->above);
@@ -124,8 +142,8 @@ static bool broadcast_is_sound(const struct ski_pe *self, const skua_msg *msg,
                                const struct tail *tail)
 {
     return (uint32_t)tail->root < (uint32_t)self->pes && tail->root != self->pe &&
-           (uint32_t)tail->parent < (uint32_t)self->pes && tail->handler < self->handlers &&
-           ski_builtin_takes(tail->handler, msg->bytes);
+           (uint32_t)tail->parent < (uint32_t)self->pes &&
+           ski_pe_has_handler(self, tail->handler) && ski_builtin_takes(tail->handler, msg->bytes);
 }
 
 void ski_on_broadcast(skua_msg *msg)
@@ -167,19 +185,98 @@ static skua_msg *carrier(struct node *node)
     return msg;
 }
 
+/* Whether the end of a broadcast of @p msg is to be known here, and what of the window becomes
+ * free then. */
+static uint64_t broadcast_count(struct ski_pe *self, const skua_msg *msg, bool asked)
+{
+    struct ski_collectives *c    = &self->collectives;
+    uint64_t                cost = ski_call_cost(msg->bytes) * (uint64_t)self->job->pes_here;
+
+    c->in_flight += cost;
+    if (msg->flags & SKI_MSG_SPECIAL)
+        return cost; /* it may overtake those before it */
+    cost      = c->untold + cost;
+    c->untold = asked || cost >= c->window / 8 ? 0 : cost;
+    return c->untold ? 0 : cost;
+}
+
+static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg,
+                            skua_completion done, uint64_t cost)
+{
+    struct node *node = NULL;
+
+    if (done.kind || cost)
+        node = broadcast_node_new(
+            self, (struct node){
+                      .parent = -1, .done = done, .cost = cost, .handler = handler, .msg = msg});
+    pass_on(self, msg, self->pe, handler, node);
+    if (node)
+        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));
+    else {
+        msg->handler = (uint16_t)handler;
+        msg->source  = self->pe;
+        ski_msg_post(self, self->pe, handler, msg);
+    }
+}
+
+static void broadcast_begin_counted(struct ski_pe *self, uint32_t handler, skua_msg *msg,
+                                    skua_completion done)
+{
+    uint64_t cost = broadcast_count(self, msg, done.kind != 0);
+
+    broadcast_begin(self, handler, msg, done, cost);
+}
+
+/* A broadcast that found no room.  Its message counts as one that was sent (traffic.h). */
+struct broadcast_deferred {
+    struct ski_deferred base;
+    uint32_t            handler;
+    skua_completion     done;
+    struct ski_list     message;
+};
+
+static void broadcast_begin_deferred(struct ski_pe *self, struct ski_deferred *base)
+{
+    struct broadcast_deferred *deferred = (struct broadcast_deferred *)base;
+
+    self->held--;
+    broadcast_begin_counted(self, deferred->handler, deferred->message.first, deferred->done);
+}
+
+static SKI_COLD void broadcast_later(struct ski_pe *self, uint32_t handler, skua_msg *msg,
+                                     skua_completion done)
+{
+    struct broadcast_deferred waiting, *deferred = &waiting;
+    bool                      waits = ski_window_waits(self);
+
+    if (!waits)
+        deferred = ski_malloc(sizeof *deferred);
+    *deferred = (struct broadcast_deferred){
+        .base.begin = broadcast_begin_deferred, .handler = handler, .done = done};
+    ski_list_init(&deferred->message);
+    ski_hold_new(self, &deferred->message, msg);
+    if (waits)
+        ski_window_wait(self, &deferred->base);
+    else
+        ski_window_defer(self, &deferred->base);
+}
+
+void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg)
+{
+    broadcast_begin(self, handler, msg, skua_done_nothing(), 0);
+}
+
 void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
 {
     struct ski_pe *self = SKI_SELF();
-    struct node   *node = NULL;
 
-    if (handler.id >= self->handlers)
-        ski_misuse("skua_broadcast: handler %u was never registered", handler.id);
-    if (done.kind)
-        node = broadcast_node_new(
-            self, (struct node){.parent = -1, .done = done, .handler = handler.id, .msg = msg});
-    pass_on(self, msg, self->pe, handler.id, node);
-    if (node)
-        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));
+    if (!ski_pe_has_handler(self, handler.id))
+        ski_handler_misuse(__func__, handler.id);
+    if (ski_ownership_checked(self))
+        ski_ownership_send(self, SKI_GIVER_BROADCAST, msg, handler.id, __builtin_return_address(0),
+                           false);
+    if (SKI_UNLIKELY(ski_window_full(&self->collectives)))
+        broadcast_later(self, handler.id, msg, done);
     else
-        skua_send(self->pe, handler, msg);
+        broadcast_begin_counted(self, handler.id, msg, done);
 }

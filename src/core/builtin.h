@@ -35,14 +35,19 @@ bool ski_builtin_takes(uint32_t handler, size_t bytes);
 /** Those that run code of the program: they wait for its begin (objects/program.h). */
 extern const bool ski_builtin_runs_program[];
 
-void ski_on_thread(skua_msg *msg);         /* thread.c     */
-void ski_on_resume(skua_msg *msg);         /* thread.c     */
-void ski_on_complete(skua_msg *msg);       /* completion.c */
+void ski_on_thread(skua_msg *msg);   /* thread.c     */
+void ski_on_resume(skua_msg *msg);   /* thread.c     */
+void ski_on_complete(skua_msg *msg); /* completion.c */
+/** The handler that a message of SKI_HANDLER_BROADCAST will run on each PE. */
+uint32_t ski_broadcast_handler(skua_msg *msg);
+
 void ski_on_broadcast(skua_msg *msg);      /* broadcast.c  */
 void ski_on_broadcast_here(skua_msg *msg); /* broadcast.c  */
 void ski_on_broadcast_done(skua_msg *msg); /* broadcast.c  */
 void ski_on_reduce(skua_msg *msg);         /* reduction.c  */
 void ski_on_result(skua_msg *msg);         /* reduction.c  */
+void ski_on_credit(skua_msg *msg);         /* window.c     */
+void ski_on_blocks(skua_msg *msg);         /* split.c      */
 void ski_on_exit(skua_msg *msg);           /* leave.c      */
 void ski_on_gone(skua_msg *msg);           /* leave.c      */
 void ski_on_bye(skua_msg *msg);            /* leave.c      */

@@ -8,9 +8,9 @@
  *
  * A completion has addresses of its PE in it, and may come from another host: in a message home,
  * or in data that the program was sent and now completes.  So each of a job that is spread has a
- * seal (seal.h), which its PE checks before it touches an address: in completion_happen_here(),
+ * tag (addr_tag.h), which its PE checks before it touches an address: in completion_happen_here(),
  * which is the only way to those, and once for each time that the completion happens.  Programs use
- * few completions, each of them often: the PE remembers some seals that it made.
+ * few completions, each of them often: the PE remembers some tags that it made.
  */
 #include <skua/completion.h>
 
@@ -19,17 +19,18 @@
 #include <skua/pe.h>
 
 #include "core/builtin.h"
+#include "core/completion.h"
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
-#include "core/seal.h"
+#include "core/addr_tag.h"
 #include "core/wait.h"
 
 enum kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
 
 /* As much of a completion as one that travels has: those for objects do not. */
 struct carried {
-    _Alignas(16) unsigned char done[offsetof(skua_completion, with.own.seal) + sizeof(uint64_t)];
+    _Alignas(16) unsigned char done[offsetof(skua_completion, with.own.tag) + sizeof(uint64_t)];
 };
 
 static skua_completion done_of(const struct carried *carried)
@@ -44,21 +45,21 @@ _Static_assert(sizeof(struct carried) == SKI_COMPLETE_LEAST, "see builtin.h");
 
 /* ---- making ------------------------------------------------------------------ */
 
-/* The seal of a completion of ours, which is remembered or made. */
-static uint64_t completion_seal(struct ski_pe *self, const skua_completion *done)
+/* The tag of a completion of ours, which is remembered or made. */
+static uint64_t completion_tag(struct ski_pe *self, const skua_completion *done)
 {
-    uint64_t              address = (uint64_t)(uintptr_t)done->what.counter;
-    uint64_t              arg     = (uint64_t)(uintptr_t)done->with.arg;
-    struct ski_done_seal *known =
-        &self->done_seals[(address ^ arg ^ (address ^ arg) >> 9) / 16 % SKI_DONE_SEALS];
+    uint64_t             address = (uint64_t)(uintptr_t)done->what.counter;
+    uint64_t             arg     = (uint64_t)(uintptr_t)done->with.arg;
+    struct ski_done_tag *known =
+        &self->done_tags[(address ^ arg ^ (address ^ arg) >> 9) / 16 % SKI_DONE_TAGS];
 
     if (known->kind != done->kind || known->address != address || known->arg != arg) {
         known->kind    = done->kind;
         known->address = address;
         known->arg     = arg;
-        known->seal    = ski_seal(self->job, SKI_SEALED_DONE + done->kind, self->pe, address, arg);
+        known->tag     = ski_addr_tag(self->job, SKI_TAG_DONE + done->kind, self->pe, address, arg);
     }
-    return known->seal;
+    return known->tag;
 }
 
 static inline skua_completion completion_own(skua_completion done)
@@ -67,7 +68,7 @@ static inline skua_completion completion_own(skua_completion done)
 
     done.pe = self->pe;
     if (SKI_UNLIKELY(self->far != NULL))
-        done.with.own.seal = completion_seal(self, &done);
+        done.with.own.tag = completion_tag(self, &done);
     return done;
 }
 
@@ -78,21 +79,34 @@ skua_completion skua_done_nothing(void)
 
 skua_completion skua_done_count(skua_counter *counter)
 {
+    if (!counter)
+        ski_misuse("%s: there is no counter", __func__);
     return completion_own((skua_completion){.kind = COUNT, .what.counter = counter});
 }
 
 skua_completion skua_done_call(skua_done_fn fn, void *arg)
 {
+    if (!fn)
+        ski_misuse("%s: there is no function", __func__);
     return completion_own((skua_completion){.kind = CALL, .what.fn = fn, .with.arg = arg});
 }
 
 skua_completion skua_done_send(int pe, skua_handler handler)
 {
+    const struct ski_pe *self = ski_self; /* NULL: a thread that is no PE, which may call this */
+
+    if (handler.id - 1 >= ski_handlers.count - 1)
+        ski_handler_misuse(__func__, handler.id);
+    if (self && (uint32_t)pe >= (uint32_t)self->pes)
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
+                   self->pes - 1);
     return (skua_completion){.kind = SEND, .pe = pe, .what.handler = handler.id};
 }
 
 skua_completion skua_done_future(skua_future *future)
 {
+    if (!future)
+        ski_misuse("%s: there is no future", __func__);
     return completion_own((skua_completion){.kind = FUTURE, .what.future = future});
 }
 
@@ -153,7 +167,7 @@ static void set_future(struct ski_pe *self, skua_future *future, struct skua_msg
 /* Whether a completion of this PE is one that it made. */
 static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
 {
-    return done->kind == EXIT || done->with.own.seal == completion_seal(self, done);
+    return done->kind == EXIT || done->with.own.tag == completion_tag(self, done);
 }
 
 /* On its own PE, which made it; the kinds that do not keep the result. */
@@ -210,7 +224,8 @@ static bool completion_is_possible(const struct ski_pe *self, const skua_complet
     if (done->kind > OBJECT)
         return false;
     if ((done->kind == SEND || done->kind == OBJECT) &&
-        (handler < SKI_HANDLERS || handler >= self->handlers))
+        (handler < SKI_HANDLERS || !ski_pe_has_handler(self, (uint32_t)handler) ||
+         handler > UINT32_MAX))
         return false;
     return done->kind == OBJECT || (uint32_t)done->pe < (uint32_t)self->pes || done->pe == self->pe;
 }
@@ -244,6 +259,20 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
         completion_happen_here(self, &done, data, bytes, NULL);
 }
 
+void ski_complete_with(skua_completion done, skua_msg *msg)
+{
+    struct ski_pe *self  = SKI_SELF();
+    const void    *data  = (struct carried *)skua_msg_data(msg) + 1;
+    size_t         bytes = msg->bytes - sizeof(struct carried);
+
+    if (done.kind == FUTURE && done.pe == self->pe) {
+        completion_happen_here(self, &done, data, bytes, msg);
+        return;
+    }
+    skua_complete(done, data, bytes);
+    skua_msg_free(msg);
+}
+
 void ski_on_complete(skua_msg *msg)
 {
     struct carried *carried = skua_msg_data(msg);
@@ -262,7 +291,7 @@ void ski_on_complete(skua_msg *msg)
 bool skua_counter_wait(skua_counter *counter, int64_t target)
 {
     while (counter->value < target)
-        if (!ski_wait_on(SKI_SELF(), &counter->waiters))
+        if (!ski_wait_on(SKI_SELF(), &counter->waiters, SKI_CALL))
             return false;
     return true;
 }
@@ -273,7 +302,7 @@ const void *skua_future_wait(skua_future *future, size_t *bytes)
     size_t          size;
 
     while (!future->ready)
-        if (!ski_wait_on(SKI_SELF(), &future->waiters))
+        if (!ski_wait_on(SKI_SELF(), &future->waiters, SKI_CALL))
             return NULL;
     carried = skua_msg_data(future->result);
     size    = future->result->bytes - sizeof *carried;

@@ -48,6 +48,7 @@ struct ski_far {
     uint64_t             waiting_since; /* ticks */
     uint64_t             lulls;         /* passes that found nothing else to do, counted */
     struct ski_trust     trust;         /* to send, or run the scheduler, again */
+    uint32_t             progressing;   /* calls of the driver's progress() around what runs now */
     uint64_t             flying;        /* packets and operations that the driver still holds */
     uint64_t             operations;    /* the latter alone                                   */
 };

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <link.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,11 +73,60 @@ static void note_frames(struct ski_crash *crash, const void *from)
     crash->frames = n - first;
 }
 
+/* ---- places in the code ----------------------------------------------------------- */
+
+#define IN_PROGRAM (UINT64_C(1) << 63) /* an offset in the program, which may lie anywhere */
+
+/* Where the program itself lies, in this process. */
+static struct {
+    uintptr_t base, end;
+} program;
+
+/* The first of the objects that are loaded is the program. */
+static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size, (void)arg;
+    program.base = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        uintptr_t end          = info->dlpi_addr + part->p_vaddr + part->p_memsz;
+
+        if (part->p_type == PT_LOAD && end > program.end)
+            program.end = end;
+    }
+    return 1;
+}
+
+uint64_t ski_crash_address(const void *code)
+{
+    uintptr_t at = (uintptr_t)code;
+
+    return at - program.base < program.end - program.base ? (at - program.base) | IN_PROGRAM : at;
+}
+
+void ski_crash_place(uint64_t address, bool line, char *text, size_t size)
+{
+    uintptr_t        at    = (uintptr_t)(address & ~IN_PROGRAM);
+    struct ski_frame frame = {0};
+
+    if (address & IN_PROGRAM)
+        at += program.base;
+    note_frame(&frame, (void *)at);
+    ski_frame_text(&frame, false, line, text, size);
+}
+
+/* ---- records ------------------------------------------------------------------------ */
+
+static bool crash_wants_frames(void)
+{
+    return ski_config.backtrace || ski_config.errors == SKI_ERRORS_FATAL;
+}
+
 static void finish_record(struct ski_crash *crash, int sig, const void *from)
 {
     crash->pe     = ski_self && !ski_pe_hidden(ski_self) ? ski_self->pe : -1;
     crash->signal = sig;
-    if (ski_config.backtrace)
+    if (crash_wants_frames())
         note_frames(crash, from);
     if (!crash_launched) {
         atomic_store_explicit(&crash->ready, 1, memory_order_release);
@@ -134,7 +184,8 @@ void ski_crash_install(const struct ski_boot *boot)
     crash_process  = boot->process;
     crash_launched = boot->way == SKI_BOOT_LAUNCHED;
     ski_log_set_fatal_hook(on_fatal);
-    if (ski_config.backtrace) {
+    dl_iterate_phdr(find_program, NULL);
+    if (crash_wants_frames()) {
         void *pc[1];
         backtrace(pc, 1); /* loads the unwinder now, not in a signal handler */
     }

@@ -14,7 +14,9 @@
 #include "base/memory.h"
 #include "core/pe.h"
 
-static size_t pe_bytes, process_bytes;
+/* No key is 0, which a variable has that was never registered.  What lies there is as long as
+ * what is looked at before a key is checked (objects/stream.c). */
+static size_t pe_bytes = SKI_DATA_BEGIN, process_bytes = SKI_DATA_BEGIN;
 static char  *process_block;
 static bool   closed;
 
@@ -40,20 +42,28 @@ skua_process_data skua_process_data_register(size_t bytes)
     return (skua_process_data){reserve(__func__, &process_bytes, bytes)};
 }
 
+static SKI_COLD _Noreturn void data_misuse(const char *call)
+{
+    ski_misuse("%s: a key that was never registered", call);
+}
+
 void *skua_pe_data_get(skua_pe_data key)
 {
+    if (SKI_UNLIKELY(!key.offset))
+        data_misuse(__func__);
     return (char *)SKI_SELF()->data + key.offset;
 }
 
 void *skua_process_data_get(skua_process_data key)
 {
+    if (SKI_UNLIKELY(!key.offset))
+        data_misuse(__func__);
     return process_block + key.offset;
 }
 
 static void *zeroed(size_t bytes)
 {
-    size_t size = bytes ? bytes : SKI_CACHE_LINE;
-    return memset(ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size), 0, size);
+    return memset(ski_checked(aligned_alloc(SKI_CACHE_LINE, bytes), bytes), 0, bytes);
 }
 
 void ski_data_open(void)

@@ -3,6 +3,9 @@
 #ifndef SKI_DATA_H
 #define SKI_DATA_H
 
+/** Bytes before the first key; they stay zero. */
+#define SKI_DATA_BEGIN 512
+
 /** End registration and make the process's block; undo it at the end. */
 void ski_data_open(void);
 void ski_data_close(void);

@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/backpressure.h"
 #include "core/bundle.h"
 #include "core/contact.h"
 #include "core/handler.h"
@@ -16,6 +17,7 @@
 #include "core/packet.h"
 #include "core/pe.h"
 #include "core/ports.h"
+#include "transport/secret.h"
 #include "transport/select.h"
 
 #define NAP_NS    UINT64_C(200000)     /* where a driver cannot wake us */
@@ -273,10 +275,36 @@ static void send_or_keep(struct ski_far *far, struct ski_contact *contact, struc
         keep(far, contact, msg);
 }
 
+/* Returns whether packets wait for room.  Those of a user thread wait for the scheduler first,
+ * which then finds out. */
+static bool far_lacks_room(const struct ski_pe *self, const struct ski_contact *contact)
+{
+    return contact->backlog.first && (contact->full || self->thread) && !contact->lost;
+}
+
+/* Tries to send what waits for a PE; in a user thread the scheduler does, meanwhile. */
+static bool far_waits(struct ski_pe *self, int pe, uint64_t *moved)
+{
+    struct ski_contact *contact = ski_contact_find(self->far, pe);
+
+    if (!self->thread)
+        ski_far_progress(self);
+    *moved = contact->sent;
+    return far_lacks_room(self, contact);
+}
+
+/* Returns whether the sender of a message for @p handler is to wait for @p contact. */
+static bool far_holds_back(struct ski_pe *self, const struct ski_contact *contact, uint32_t handler)
+{
+    return far_lacks_room(self, contact) && !self->far->progressing &&
+           ski_backpressure_sender(self, handler);
+}
+
 void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_far     *far     = self->far;
     struct ski_contact *contact = contact_with(far, pe);
+    uint32_t            handler = msg->handler;
     uint64_t            now     = 0; /* reading the clock takes as long as all the rest here */
 
     if (far->trust.since || is_in_row(far, contact) || contact->backlog.first)
@@ -297,6 +325,8 @@ void ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     contact->sent_at = ski_ticks();
     ski_trust_out(&far->trust, contact->sent_at);
     ski_late_sent(self);
+    if (SKI_UNLIKELY(far_holds_back(self, contact, handler)))
+        ski_backpressure_wait(self, pe, far_waits);
 }
 
 /* Whether a packet for @p contact would be sent at once. */
@@ -339,10 +369,19 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 bool ski_far_progress(struct ski_pe *self)
 {
     struct ski_far *far = self->far;
+    bool            some;
 
     if (SKI_UNLIKELY(far->waiting != NULL))
         flush_all(far);
-    return here.driver->progress(far->port) > 0;
+    far->progressing++;
+    some = here.driver->progress(far->port) > 0;
+    far->progressing--;
+    return some;
+}
+
+bool ski_far_progressing(const struct ski_pe *self)
+{
+    return self->far->progressing > 0;
 }
 
 void ski_far_pass(struct ski_pe *self, bool progress)
@@ -418,19 +457,15 @@ static skua_status_t open_port(struct ski_far *far, int pe)
     ski_driver_why()[0] = '\0';
     status              = here.driver->open(pe, &ski_far_upcalls, far, &far->port);
     if (status != SKUA_OK)
-        return ski_refuse(status, "PE %d cannot use the network through %s: %s", pe,
-                          here.driver->name, ski_far_reason(status));
+        return ski_fail(status, "PE %d cannot use the network through %s: %s", pe,
+                        here.driver->name, ski_far_reason(status));
     far->wait_fd = here.driver->wait_fd(far->port);
-    far->bell =
-        far->wait_fd < 0 ? -1 : ski_bell_open(here.boot->job, ski_job_index(here.boot->job, pe));
-    far->room  = 16;
-    far->table = ski_calloc(far->room, sizeof *far->table);
+    far->bell    = far->wait_fd < 0
+                       ? -1
+                       : ski_bell_open(here.boot->job->host, ski_job_index(here.boot->job, pe));
+    far->room    = 16;
+    far->table   = ski_calloc(far->room, sizeof *far->table);
     return far->wait_fd >= 0 && far->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
-}
-
-static uint64_t proof(int from, int to, uint64_t nonce)
-{
-    return ski_packet_proof(here.boot->job->secret, from, to, nonce);
 }
 
 skua_status_t ski_far_open(const struct ski_boot *boot)
@@ -442,19 +477,24 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
 
     if (!ski_job_spread(job))
         return SKUA_OK;
-    here.boot   = boot;
-    here.count  = pes + 2;
-    here.far    = ski_calloc((size_t)here.count, sizeof *here.far);
-    here.net    = (struct ski_net){.process      = boot->process,
-                                   .processes    = job->processes,
-                                   .ports        = here.count,
-                                   .one_host     = job->one_host,
-                                   .interfaces   = ski_config.interfaces,
-                                   .port_range   = ski_config.ports,
-                                   .peer_timeout = ski_config.peer_timeout,
-                                   .log          = ski_log_write,
-                                   .proof        = proof,
-                                   .why          = ski_driver_why};
+    here.boot  = boot;
+    here.count = pes + 2;
+    here.far   = ski_calloc((size_t)here.count, sizeof *here.far);
+    here.net   = (struct ski_net){.process      = boot->process,
+                                  .processes    = job->processes,
+                                  .ports        = here.count,
+                                  .one_host     = job->one_host,
+                                  .interfaces   = ski_config.interfaces,
+                                  .port_range   = ski_config.ports,
+                                  .peer_timeout = ski_config.peer_timeout,
+                                  .log          = ski_log_write,
+                                  .security     = (enum ski_security)ski_config.security,
+                                  .prove        = ski_secret_prove,
+                                  .derive       = ski_secret_derive,
+                                  .why          = ski_driver_why};
+    status     = ski_secret_begin(here.net.security, job->secret, &here.net.crypto);
+    if (status != SKUA_OK)
+        return status;
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)
         return SKUA_ERR_UNREACH;

@@ -77,6 +77,9 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
 /** Move things on; true if there was anything. */
 bool ski_far_progress(struct ski_pe *self);
 
+/** Returns whether the caller runs inside of ski_far_progress(). */
+bool ski_far_progressing(const struct ski_pe *self);
+
 /** In a pass, which moves things on if @p progress; and the scheduler returns to its caller.
  *  What waits to be sent with others may have waited enough. */
 void ski_far_pass(struct ski_pe *self, bool progress);

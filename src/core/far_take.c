@@ -43,9 +43,15 @@ void ski_far_drop(struct ski_pe *self, struct skua_msg *msg)
     ski_pool_free(&self->pool, msg);
 }
 
-static void complain(struct ski_far *far, size_t bytes, const char *wrong)
+/* @p contact: where it comes from, or NULL if it does not prove that. */
+static void complain(struct ski_far *far, const struct ski_contact *contact, size_t bytes,
+                     const char *wrong)
 {
-    ski_far_wrong(far->self, "a packet of %zu bytes was dropped: %s", bytes, wrong);
+    char from[32] = "";
+
+    if (contact)
+        snprintf(from, sizeof from, " from PE %d", contact->pe);
+    ski_far_wrong(far->self, "a packet of %zu bytes%s was dropped: %s", bytes, from, wrong);
 }
 
 /* NULL: one that was wrong, and whose turn has come. */
@@ -114,7 +120,7 @@ static void take_turn(struct ski_far *far, struct ski_contact *contact, struct s
     } else if (((int32_t)(sequence - contact->received) < 0 ||
                 !keep_early(contact, msg, sequence)) &&
                msg) {
-        complain(far, bytes, "it has come before");
+        complain(far, contact, bytes, "it has come before");
         ski_pool_free(&far->self->pool, msg);
     }
 }
@@ -139,7 +145,8 @@ static void accept(struct ski_far *far, struct skua_msg *msg, size_t bytes)
     if (SKI_UNLIKELY(!wrong && ski_pe_hidden(far->self) && !far_hidden_takes(msg->handler)))
         wrong = "it is for a PE that takes no such packets";
     if (SKI_UNLIKELY(wrong || !contact)) {
-        complain(far, bytes, wrong ? wrong : "its sender does not know the secret of the job");
+        complain(far, contact, bytes,
+                 wrong ? wrong : "its sender does not know the secret of the job");
         ski_pool_free(&far->self->pool, msg);
         msg = NULL;
     }
@@ -155,7 +162,7 @@ static void *on_room(void *owner, size_t bytes)
     if (!far->self)
         return NULL;
     if (bytes < SKI_PACKET_HALF) {
-        complain(far, bytes, "it is too short");
+        complain(far, NULL, bytes, "it is too short");
         return NULL;
     }
     room = ski_pool_alloc(&far->self->pool, bytes);
@@ -211,7 +218,7 @@ static void unpack_one(struct ski_far *far, const char *packet, size_t bytes)
     struct skua_msg msg;
 
     if (SKI_UNLIKELY(head == 0))
-        complain(far, bytes, "it is too short");
+        complain(far, NULL, bytes, "it is too short");
     else if (bytes < TAKE_LEAST || !look(far, packet, bytes, head, &msg) ||
              !take(far, &msg, packet + head, bytes))
         copy_in(far, packet, bytes, head);
@@ -224,7 +231,7 @@ static void unpack(struct ski_far *far, const struct skua_msg *head, const char 
     size_t      bytes;
 
     if (!sender_of(far, head)) {
-        complain(far, head->bytes, "its sender does not know the secret of the job");
+        complain(far, NULL, head->bytes, "its sender does not know the secret of the job");
         return;
     }
     while (data < end && (packet = ski_bundle_look(data, end, &bytes))) {
@@ -232,7 +239,7 @@ static void unpack(struct ski_far *far, const struct skua_msg *head, const char 
         data = packet - sizeof(uint64_t) + ski_bundle_slot(bytes);
     }
     if (data != end)
-        complain(far, head->bytes, "it is a bundle of no packets");
+        complain(far, sender_of(far, head), head->bytes, "it is a bundle of no packets");
 }
 
 /* Whether a packet is a bundle, which is taken apart. */

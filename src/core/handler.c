@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "core/builtin.h"
 #include "core/message.h"
+#include "core/ownership.h"
 
 struct ski_handlers ski_handlers;
 
@@ -45,6 +46,8 @@ void ski_handlers_init(void)
 skua_handler skua_register(const char *name, skua_handler_fn fn)
 {
     ski_handlers_init();
+    if (!fn)
+        ski_misuse("skua_register(\"%s\"): there is no function", name);
     if (closed)
         ski_misuse("skua_register(\"%s\"): handlers are registered before skua_main()", name);
     if (ski_handlers.count == SKI_HANDLERS_MOST)
@@ -77,10 +80,20 @@ const char *ski_handler_name(uint32_t id)
     return id < ski_handlers.count ? names[id] : "?";
 }
 
+void ski_handler_misuse(const char *call, uint32_t id)
+{
+    if (id == SKI_HANDLER_NONE)
+        ski_misuse("%s: a handler that was never registered (its id is 0); skua_register() makes "
+                   "them, before skua_main()",
+                   call);
+    ski_misuse("%s: handler %u was never registered (the last one is %u, '%s')", call, id,
+               ski_handlers.count - 1, ski_handler_name(ski_handlers.count - 1));
+}
+
 void ski_handler_unknown(skua_msg *msg)
 {
-    ski_fatal("a message from PE %d names handler %u, but there are only %u", msg->source,
-              msg->handler, ski_handlers.count);
+    ski_fatal("a message from PE %d names handler %u (%s), which no message may; there are %u",
+              msg->source, msg->handler, ski_handler_name(msg->handler), ski_handlers.count - 1);
 }
 
 /* ---- agreement ----------------------------------------------------------- */
@@ -111,13 +124,13 @@ static skua_status_t publish(struct ski_job *job)
 static skua_status_t differ(const struct ski_job *job, int process, uint32_t id, const char *ours,
                             const char *theirs)
 {
-    ski_log(SKI_LOG_ERROR,
-            "the processes of the job do not agree: handler %u is %s%s%s in process %d but %s%s%s "
-            "in process %d; do all run the same program, and register in the same order?",
-            id, ours ? "\"" : "", ours ? ours : "missing", ours ? "\"" : "", process,
-            theirs ? "\"" : "", theirs ? theirs : "missing", theirs ? "\"" : "",
-            job->process[0].number);
-    return SKUA_ERR_MISMATCH;
+    return ski_refuse(
+        SKUA_ERR_MISMATCH,
+        "the processes of the job do not agree: handler %u is %s%s%s in process %d but %s%s%s "
+        "in process %d; do all run the same program, and register in the same order?",
+        id, ours ? "\"" : "", ours ? ours : "missing", ours ? "\"" : "", process,
+        theirs ? "\"" : "", theirs ? theirs : "missing", theirs ? "\"" : "",
+        job->process[0].number);
 }
 
 static skua_status_t compare(const struct ski_job *job, int process)
@@ -149,6 +162,8 @@ static void close_table(void)
 skua_status_t ski_handlers_agree(struct ski_job *job, int process)
 {
     close_table();
+    if (((const struct ski_host *)job->host)->checked)
+        ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MOST);
     if (job->place[process] == 0)
         return publish(job);
     /* Pairs with the release in publish().  If that one dies before, the

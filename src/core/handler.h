@@ -3,8 +3,9 @@
  * handler.h - the table of handlers, which is the same in every process.
  *
  * A message names its handler by a number, the place in this table: function
- * addresses differ between processes.  The runtime's own come first.  Process
- * 0 publishes the names in the job; the others compare theirs at start.
+ * addresses differ between processes.  Number 0 is no handler, so that a variable
+ * of type skua_handler that was forgotten is noticed; then come the runtime's own.
+ * Process 0 publishes the names in the job; the others compare theirs at start.
  */
 #ifndef SKI_HANDLER_H
 #define SKI_HANDLER_H
@@ -14,6 +15,7 @@
 #include "boot/job.h"
 
 enum {
+    SKI_HANDLER_NONE,      /* of a skua_handler that was never registered     */
     SKI_HANDLER_THREAD,    /* run a user thread that is ready (thread.c)      */
     SKI_HANDLER_RESUME,    /* make a thread of ours ready (thread.c)          */
     SKI_HANDLER_COMPLETE,  /* a completion of ours has happened (completion.c) */
@@ -23,6 +25,8 @@ enum {
     SKI_HANDLER_BROADCAST_DONE,
     SKI_HANDLER_REDUCE,
     SKI_HANDLER_RESULT,
+    SKI_HANDLER_CREDIT,   /* window.c */
+    SKI_HANDLER_BLOCKS,   /* split.c */
     SKI_HANDLER_NOTIFIED, /* onesided/notify.c */
     SKI_HANDLER_REQUEST,  /* onesided/request.c */
     SKI_HANDLER_PLACED,
@@ -38,6 +42,8 @@ enum {
     SKI_HANDLER_QUIET_REPORT,
     SKI_HANDLER_DETECT_START, /* objects/detector.c */
     SKI_HANDLER_DETECT_END,
+    SKI_HANDLER_IDLE_ASK, /* objects/idle_report.c */
+    SKI_HANDLER_IDLE_TEXT,
     SKI_HANDLER_READONLY, /* objects/program.c */
     SKI_HANDLER_PARTS,    /* objects/parts.c */
     SKI_HANDLER_EXIT,     /* leave.c */
@@ -50,16 +56,24 @@ enum {
     SKI_HANDLER_SEED_ASK,
     SKI_HANDLER_SEED_NONE,
     SKI_HANDLER_SEED_KNOWN,
-    SKI_HANDLER_INSERT, /* objects/locate.c */
+    SKI_HANDLER_SEED_GREW,
+    SKI_HANDLER_INQUIRY, /* objects/departed.c */
+    SKI_HANDLER_INSERT,  /* objects/locate.c */
     SKI_HANDLER_CLAIM,
     SKI_HANDLER_CLAIMED,
     SKI_HANDLER_DELETE,
     SKI_HANDLER_LOCATED,
     SKI_HANDLER_MIGRATE,
+    SKI_HANDLER_PROBE, /* objects/forward.c */
+    SKI_HANDLER_PROBED,
+    SKI_HANDLER_BACKLOG,
     SKI_HANDLER_EVERYONE_ROOT, /* objects/everyone.c */
     SKI_HANDLER_EVERYONE,
     SKI_HANDLER_EVERYONE_CAME,
     SKI_HANDLER_EVERYONE_LATE,
+    SKI_HANDLER_CLOSING, /* objects/insertion.c */
+    SKI_HANDLER_CHECK,
+    SKI_HANDLER_CHECKED,
     SKI_HANDLER_PART, /* objects/contribute.c */
     SKI_HANDLER_START,
     SKI_HANDLER_FEWER,
@@ -93,6 +107,9 @@ skua_status_t ski_handlers_agree(struct ski_job *job, int process);
 void ski_register_name(const char *what, const char *name);
 
 const char *ski_handler_name(uint32_t id);
+
+/** Report that @p call was given a handler that was never registered. */
+SKI_COLD _Noreturn void ski_handler_misuse(const char *call, uint32_t id);
 
 /** A message came for a number that is not in the table. */
 SKI_COLD _Noreturn void ski_handler_unknown(skua_msg *msg);

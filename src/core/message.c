@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/copy.h"
+#include "core/backpressure.h"
 #include "core/far.h"
 #include "core/handler.h"
+#include "core/ownership.h"
 #include "core/pe.h"
 
 /* ---- allocation ---------------------------------------------------------- */
@@ -28,7 +30,7 @@ static SKI_COLD struct skua_msg *new_msg_slow(struct ski_pe *self, size_t bytes,
     if (bytes < PTRDIFF_MAX)
         msg = ski_pool_alloc(&self->pool, sizeof *msg + bytes + extra);
     else
-        ski_log(SKI_LOG_ERROR, "a message of %zu bytes is larger than any memory", bytes);
+        ski_error_fail(SKUA_ERR_NOMEM, "a message of %zu bytes is larger than any memory", bytes);
     return msg ? begin(msg, bytes) : NULL;
 }
 
@@ -92,13 +94,31 @@ struct skua_msg *ski_msg_copy(struct ski_pe *self, uint32_t handler, const void 
     return msg;
 }
 
-void skua_msg_free(skua_msg *msg)
+static __attribute__((noinline)) void free_slow(struct ski_pe *self, skua_msg *msg,
+                                                enum ski_giver giver, const void *where)
 {
-    struct ski_pe *self = SKI_SELF();
+    if (ski_ownership_checked(self))
+        ski_ownership_free(self, giver, msg, where);
+    ski_pool_free_slow(&self->pool, msg);
+}
 
+static inline void free_msg(struct ski_pe *self, skua_msg *msg, enum ski_giver giver,
+                            const void *where)
+{
     if (SKI_UNLIKELY(!ski_arena_contains(self->pool.arena, msg)))
         ski_misuse("skua_msg_free: %p is no message", (void *)msg);
-    ski_pool_free(&self->pool, msg);
+    if (SKI_UNLIKELY(!ski_pool_put(&self->pool, msg)))
+        free_slow(self, msg, giver, where);
+}
+
+void skua_msg_free(skua_msg *msg)
+{
+    free_msg(SKI_SELF(), msg, SKI_GIVER_FREE, __builtin_return_address(0));
+}
+
+void skua_msg_free_when(skua_msg *msg)
+{
+    free_msg(SKI_SELF(), msg, SKI_GIVER_WHEN, NULL);
 }
 
 /* ---- attributes ---------------------------------------------------------- */
@@ -118,11 +138,24 @@ static void set_flag(skua_msg *msg, unsigned flag, bool on)
     msg->flags = (uint8_t)(on ? msg->flags | flag : msg->flags & ~flag);
 }
 
-void skua_msg_set_priority(skua_msg *msg, int32_t priority)
+static void set_priority(skua_msg *msg, int32_t priority)
 {
     msg->priority = priority;
     set_flag(msg, SKI_MSG_BITS, false);
     set_flag(msg, SKI_MSG_INT, priority != 0);
+}
+
+/* The calls below change a message, which must be the caller's. */
+static inline void check_use(const char *call, skua_msg *msg)
+{
+    if (ski_self && ski_ownership_checked(ski_self))
+        ski_ownership_use(ski_self, call, msg);
+}
+
+void skua_msg_set_priority(skua_msg *msg, int32_t priority)
+{
+    check_use(__func__, msg);
+    set_priority(msg, priority);
 }
 
 /* Whether a bit string is 0.1000..., the priority 0 that messages have at first. */
@@ -141,8 +174,11 @@ skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, s
     size_t    n  = bits / 32 + (bits % 32 != 0);
     uint32_t *to = ski_msg_words(msg);
 
+    check_use(__func__, msg);
     if (n > msg->bit_room)
-        return SKUA_ERR_INVAL;
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: a priority of %zu bits, but skua_msg_alloc_bits() made room for %d",
+                          __func__, bits, 32 * msg->bit_room);
     memcpy(to, words, n * sizeof *to);
     if (bits % 32)
         to[n - 1] &= ~(UINT32_MAX >> (bits % 32));
@@ -154,6 +190,7 @@ skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, s
 
 void skua_msg_set_expedited(skua_msg *msg, bool expedited)
 {
+    check_use(__func__, msg);
     set_flag(msg, SKI_MSG_EXPEDITED, expedited);
 }
 
@@ -266,35 +303,56 @@ __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, ui
         ski_pending_send(self, pe, msg);
 }
 
-static SKI_COLD _Noreturn void bad_send(const struct ski_pe *self, const char *call, int pe,
-                                        skua_handler handler)
+/* Ends the job if there is no such PE or handler. */
+static SKI_COLD void check_send(const struct ski_pe *self, const char *call, int pe,
+                                skua_handler handler)
 {
-    if (handler.id >= self->handlers)
-        ski_misuse("%s: handler %u was never registered (the last one is %u, '%s')", call,
-                   handler.id, self->handlers - 1, ski_handler_name(self->handlers - 1));
-    ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
+    if (!ski_pe_has_handler(self, handler.id))
+        ski_handler_misuse(call, handler.id);
+    if ((uint32_t)pe >= (uint32_t)self->pes)
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
 }
 
-static inline void check_send(const struct ski_pe *self, const char *call, int pe,
-                              skua_handler handler)
+/* Whether nothing is to be checked, or found wrong, about a send. */
+static inline bool is_plain_send(const struct ski_pe *self, int pe, skua_handler handler)
 {
-    if (SKI_UNLIKELY(handler.id >= self->handlers || (uint32_t)pe >= (uint32_t)self->pes))
-        bad_send(self, call, pe, handler);
+    return SKI_LIKELY(handler.id - 1 < self->sendable && (uint32_t)pe < (uint32_t)self->pes);
+}
+
+static inline void send_msg(struct ski_pe *self, int pe, skua_handler handler, skua_msg *msg)
+{
+    msg->handler = (uint16_t)handler.id;
+    msg->source  = self->pe;
+    ski_msg_post(self, pe, handler.id, msg);
+}
+
+static SKI_COLD void send_checked(struct ski_pe *self, enum ski_giver giver, const char *call,
+                                  int pe, skua_handler handler, skua_msg *msg, const void *where)
+{
+    check_send(self, call, pe, handler);
+    ski_ownership_send(self, giver, msg, handler.id, where, true);
+    send_msg(self, pe, handler, msg);
 }
 
 void skua_send(int pe, skua_handler handler, skua_msg *msg)
 {
     struct ski_pe *self = SKI_SELF();
 
-    check_send(self, __func__, pe, handler);
-    msg->handler = (uint16_t)handler.id;
-    msg->source  = self->pe;
-    ski_msg_post(self, pe, handler.id, msg);
+    if (is_plain_send(self, pe, handler))
+        send_msg(self, pe, handler, msg);
+    else
+        send_checked(self, SKI_GIVER_SEND, __func__, pe, handler, msg, __builtin_return_address(0));
 }
 
 void skua_enqueue(skua_handler handler, skua_msg *msg)
 {
-    skua_send(SKI_SELF()->pe, handler, msg);
+    struct ski_pe *self = SKI_SELF();
+
+    if (is_plain_send(self, self->pe, handler))
+        send_msg(self, self->pe, handler, msg);
+    else
+        send_checked(self, SKI_GIVER_ENQUEUE, __func__, self->pe, handler, msg,
+                     __builtin_return_address(0));
 }
 
 static inline void send_copy(struct ski_pe *self, int pe, skua_handler handler, const void *data,
@@ -307,16 +365,26 @@ static inline void send_copy(struct ski_pe *self, int pe, skua_handler handler, 
         push_inline(self, pe, handler.id, priority ? SKI_MSG_INT : 0, data, bytes, priority))
         return;
     msg = ski_msg_copy(self, handler.id, data, bytes);
-    skua_msg_set_priority(msg, priority);
+    set_priority(msg, priority);
     ski_msg_post(self, pe, handler.id, msg);
+}
+
+static SKI_COLD void send_copy_checked(struct ski_pe *self, const char *call, int pe,
+                                       skua_handler handler, const void *data, size_t bytes,
+                                       int32_t priority)
+{
+    check_send(self, call, pe, handler);
+    send_copy(self, pe, handler, data, bytes, priority);
 }
 
 void skua_send_copy(int pe, skua_handler handler, const void *data, size_t bytes)
 {
     struct ski_pe *self = SKI_SELF();
 
-    check_send(self, __func__, pe, handler);
-    send_copy(self, pe, handler, data, bytes, 0);
+    if (is_plain_send(self, pe, handler))
+        send_copy(self, pe, handler, data, bytes, 0);
+    else
+        send_copy_checked(self, __func__, pe, handler, data, bytes, 0);
 }
 
 void skua_send_copy_prio(int pe, skua_handler handler, const void *data, size_t bytes,
@@ -324,8 +392,10 @@ void skua_send_copy_prio(int pe, skua_handler handler, const void *data, size_t 
 {
     struct ski_pe *self = SKI_SELF();
 
-    check_send(self, __func__, pe, handler);
-    send_copy(self, pe, handler, data, bytes, priority);
+    if (is_plain_send(self, pe, handler))
+        send_copy(self, pe, handler, data, bytes, priority);
+    else
+        send_copy_checked(self, __func__, pe, handler, data, bytes, priority);
 }
 
 /* ---- receiving ----------------------------------------------------------- */
@@ -395,6 +465,8 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
     struct ski_cell *cell;
     uint64_t         waiting;
 
+    if (ski_backpressure_receiver(self))
+        limit = 1;
     while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
         unsigned         flags = cell->flags;
         struct skua_msg *msg;

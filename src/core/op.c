@@ -136,7 +136,7 @@ skua_op_fn ski_op_function(skua_op op, skua_type type)
     bool             is_complex = type == SKUA_COMPLEX_FLOAT || type == SKUA_COMPLEX_DOUBLE;
     bool             integer    = type <= SKUA_UINT64;
 
-    if (!found || (unsigned)type > SKUA_BYTE || (found->types != ANYTHING && type == SKUA_BYTE) ||
+    if (!found || ski_type_size(type) == 0 || (found->types != ANYTHING && type == SKUA_BYTE) ||
         (found->types == INTEGERS && !integer) ||
         (found->types == DOUBLES && type != SKUA_DOUBLE) ||
         ((found->types == REALS || found->types == TRUTHS) && is_complex))
@@ -150,6 +150,11 @@ void ski_op_prepare(skua_op op, void *data, size_t count, skua_type type)
         logical_or(data, data, count, type);
 }
 
+bool ski_op_splits(skua_op op)
+{
+    return find(op)->types < DOUBLES;
+}
+
 const char *ski_op_name(skua_op op)
 {
     const struct op *found = find(op);
@@ -161,10 +166,4 @@ const char *ski_type_name(skua_type type)
     static const char *const names[] = {"int32",  "int64",         "uint64",         "float",
                                         "double", "complex float", "complex double", "byte"};
     return (unsigned)type <= SKUA_BYTE ? names[type] : "unknown type";
-}
-
-size_t ski_type_size(skua_type type)
-{
-    static const size_t sizes[] = {4, 8, 8, 4, 8, 8, 16, 1};
-    return (unsigned)type <= SKUA_BYTE ? sizes[type] : 0;
 }

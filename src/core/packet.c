@@ -8,23 +8,12 @@
 
 /* ---- tokens -------------------------------------------------------------------- */
 
-static uint64_t both(int source, int target)
-{
-    return (uint64_t)(uint32_t)source << 32 | (uint32_t)target;
-}
-
 uint32_t ski_packet_token(const uint64_t secret[2], int source, int target)
 {
-    const uint64_t word   = both(source, target);
+    const uint64_t word   = (uint64_t)(uint32_t)source << 32 | (uint32_t)target;
     uint64_t       hashed = ski_siphash(secret, &word, 1);
 
     return (uint32_t)(hashed ^ hashed >> 32);
-}
-
-uint64_t ski_packet_proof(const uint64_t secret[2], int source, int target, uint64_t nonce)
-{
-    const uint64_t words[] = {both(source, target), nonce};
-    return ski_siphash(secret, words, 2);
 }
 
 /* ---- forms ---------------------------------------------------------------------- */

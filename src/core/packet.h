@@ -78,9 +78,6 @@ size_t ski_packet_head_bytes(const void *packet, size_t bytes);
 /** The token of packets from @p source to @p target. */
 uint32_t ski_packet_token(const uint64_t secret[2], int source, int target);
 
-/** What proves that a connection from @p source to @p target, of that number, is the job's. */
-uint64_t ski_packet_proof(const uint64_t secret[2], int source, int target, uint64_t nonce);
-
 /** Whether @p bytes at @p msg are a packet that PE @p target of @p job may take, with
  *  handlers below @p handlers: NULL, or what is wrong with it.  The token is not looked
  *  at.  Nothing beyond @p bytes is read. */

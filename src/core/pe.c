@@ -18,6 +18,7 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/leave.h"
+#include "core/ownership.h"
 #include "core/scheduler.h"
 
 _Thread_local struct ski_pe *ski_self;
@@ -37,20 +38,25 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 
     memset(self, 0, size);
     ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
-    self->pe       = pe;
-    self->pes      = job->pes;
-    self->index    = index;
-    self->first    = job->first;
-    self->near     = (uint32_t)job->near;
-    self->inboxes  = host->inboxes;
-    self->stride   = host->stride;
-    self->handler  = ski_handlers.fn;
-    self->handlers = ski_handlers.count;
-    self->job      = job;
-    self->host     = host;
-    self->process  = boot->process;
-    self->data     = ski_data_of_pe();
+    self->pe           = pe;
+    self->pes          = job->pes;
+    self->index        = index;
+    self->first        = job->first;
+    self->near         = (uint32_t)job->near;
+    self->inboxes      = host->inboxes;
+    self->stride       = host->stride;
+    self->handler      = ski_handlers.fn;
+    self->handlers     = ski_handlers.count - 1;
+    self->sendable     = self->handlers;
+    self->job          = job;
+    self->host         = host;
+    self->process      = boot->process;
+    self->data         = ski_data_of_pe();
+    self->impatient.pe = -1;
+    ski_collectives_init(self);
     ski_pool_init(&self->pool, &host->heaps[index]);
+    if (host->checked)
+        ski_ownership_begin(self);
     ski_scheduler_init(self);
     ski_far_begin(self);
     return self;
@@ -65,6 +71,7 @@ void ski_pe_destroy(struct ski_pe *self)
     ski_timers_destroy(&self->timers);
     ski_stacks_destroy(&self->stacks);
     ski_scheduler_destroy(self);
+    ski_pool_check_end(&self->pool);
     free(self->data);
     free(self);
 }
@@ -76,12 +83,13 @@ static void print_stats(void)
     fprintf(stderr,
             "skua: PE %d: delivered %" PRIu64 ", sent %" PRIu64 " inline %" PRIu64
             " by pointer %" PRIu64 " to itself %" PRIu64 " to other hosts, deferred %" PRIu64
-            ", received %" PRIu64 ", wrong %" PRIu64 ", longest queue %" PRIu64 ", slept %" PRIu64
-            ", woke others %" PRIu64 ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
-            "\n",
+            ", held back %" PRIu64 ", received %" PRIu64 ", wrong %" PRIu64
+            ", longest queue %" PRIu64 ", slept %" PRIu64 ", woke others %" PRIu64
+            ", threads %" PRIu64 ", switches %" PRIu64 ", timers %" PRIu64
+            ", arena at most %" PRIu64 " MiB, to deleted objects %" PRIu64 "\n",
             skua_pe(), s.delivered, s.sent_inline, s.sent_pointer, s.sent_self, s.sent_far,
-            s.deferred, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes, s.threads,
-            s.switches, s.timers);
+            s.deferred, s.held_back, s.received, s.wrong, s.queue_longest, s.sleeps, s.wakes,
+            s.threads, s.switches, s.timers, s.arena_most >> 20, s.departed);
 }
 
 void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life)

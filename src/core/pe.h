@@ -33,11 +33,23 @@ struct ski_known {
     struct ski_credit credit;
 };
 
-/* Seals of completions that a PE has made lately (completion.c). */
-#define SKI_DONE_SEALS 16
+/* Tags of completions that a PE has made lately (completion.c). */
+#define SKI_DONE_TAGS 16
 
-struct ski_done_seal {
-    uint64_t kind, address, arg, seal;
+struct ski_done_tag {
+    uint64_t kind, address, arg, tag;
+};
+
+/* The PE for which a sender has given up waiting, or -1, and how many messages had left for it. */
+struct ski_impatience {
+    int      pe;
+    uint64_t moved;
+};
+
+/* Sends that found no room since the handler that runs was called. */
+struct ski_burst {
+    uint64_t popped; /* of the queue when it was called */
+    uint32_t count;
 };
 
 struct ski_pe {
@@ -53,7 +65,8 @@ struct ski_pe {
     char                  *inboxes; /* as in struct ski_host                       */
     size_t                 stride;
     const skua_handler_fn *handler;
-    uint32_t               handlers;
+    uint32_t               handlers;       /* their ids are 1 .. handlers */
+    uint32_t               sendable;       /* the same, or 0: sends are checked (ownership.h) */
     void (*ring)(struct ski_pe *self);     /* answers the doorbell that is next in the inbox */
     void (*ring_own)(struct ski_pe *self); /* ... and one that it has rung itself            */
     skua_stats       stats;
@@ -76,20 +89,22 @@ struct ski_pe {
     uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */
     uint64_t               look_ticks;     /* of polling between two yields */
     struct ski_pending     pending;
+    struct ski_impatience  impatient; /* backpressure.c */
+    struct ski_burst       burst;
     struct ski_timers      timers;
     struct ski_idle       *idle;   /* scheduler.c */
     struct skua_thread    *thread; /* running, or NULL */
     struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
     struct ski_stacks      stacks;
     struct ski_collectives collectives;
-    struct ski_slots       broadcasts; /* nodes of those that are waited for */
     void                  *data;       /* skua_pe_data                 */
     void                  *onesided;   /* the layer above's            */
     struct ski_objects    *objects;    /* the one above that           */
     uint64_t               held;       /* messages delivered that the runtime keeps for later */
+    const void            *giver_at;   /* code that gives a message away, if that is checked */
+    uint32_t               loops;      /* of the scheduler around what runs now: 0 in start() */
     uint32_t               polling;    /* calls of skua_poll() around what runs now */
     struct ski_far        *far;        /* its port to other hosts, or NULL */
-    struct ski_done_seal   done_seals[SKI_DONE_SEALS];
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
     uint32_t         late_passes;      /* ... for so many passes (late.h)                   */
     struct ski_trust late_trust;       /* to be back in the scheduler                       */
@@ -102,6 +117,19 @@ struct ski_pe {
                                bool whole);
     uint32_t
         unserved; /* SKI_HANDLER_REQUEST from other hosts in the queue, all their data with them */
+
+    /* Waiting. */
+    struct skua_thread *threads;             /* all that have not ended                          */
+    struct ski_blocked *blocked;             /* calls on its own stack that wait (wait.h)        */
+    uint64_t            rests;               /* times that all idle callbacks had nothing to do  */
+    void (*open_gates)(struct ski_pe *self); /* in `begin` of a program (objects/program.h)      */
+
+    /* Sleep no longer than it says, in nanoseconds; 0: not at all, it has sent something.  NULL:
+     * as long as you like. */
+    uint64_t (*before_sleep)(struct ski_pe *self);
+
+    struct ski_slots    broadcasts; /* nodes of those that are waited for */
+    struct ski_done_tag done_tags[SKI_DONE_TAGS];
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals
@@ -158,6 +186,12 @@ struct ski_life {
 
 /** Be PE @p pe, on the calling thread, until the job ends. */
 void ski_pe_run(const struct ski_boot *boot, int pe, const struct ski_life *life);
+
+/** Whether @p id is that of a handler. */
+static inline bool ski_pe_has_handler(const struct ski_pe *self, uint32_t id)
+{
+    return id - 1 < self->handlers; /* 0 wraps around */
+}
 
 /* ski_msg_post() to another PE. */
 void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg);

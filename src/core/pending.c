@@ -3,6 +3,7 @@
 #include "core/pending.h"
 
 #include "base/memory.h"
+#include "core/backpressure.h"
 #include "core/pe.h"
 
 /* What waits for one PE. */
@@ -51,6 +52,13 @@ static bool flush(struct ski_pe *self, struct ski_backlog *backlog)
     return true;
 }
 
+static bool pending_waits(struct ski_pe *self, int pe, uint64_t *moved)
+{
+    ski_pending_flush(self);
+    *moved = self->stats.sent_pointer;
+    return find(&self->pending, pe) != NULL;
+}
+
 void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_backlog *backlog = find(&self->pending, pe);
@@ -63,6 +71,8 @@ void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     self->pending.waiting++;
     self->stats.deferred++;
     self->queue.attention |= SKI_ATTEND_PENDING;
+    if (ski_backpressure_sender(self, msg->handler))
+        ski_backpressure_wait(self, pe, pending_waits);
 }
 
 void ski_pending_flush(struct ski_pe *self)

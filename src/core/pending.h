@@ -2,9 +2,10 @@
 /*
  * pending.h - sends that wait because the receiver's inbox is full.
  *
- * skua_send() never waits: a message that finds no room is kept here, behind
- * earlier ones for the same PE, so that their order holds, and is tried again
- * in every scheduler pass and at every further send to that PE.  Only PEs with
+ * A message that finds no room is kept here, behind earlier ones for the same PE,
+ * so that their order holds, and is tried again in every scheduler pass and at
+ * every further send to that PE.  The sender goes on, unless memory is short
+ * (backpressure.h).  Only PEs with
  * full inboxes have an entry.
  */
 #ifndef SKI_PENDING_H

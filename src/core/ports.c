@@ -8,16 +8,18 @@
 
 #include <skua/version.h>
 
+#include "base/config.h"
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/message.h"
 
 #define KEY           "skua.ports"
+#define NAMES         "skua.names"
 #define PORTS_A_VALUE ((int)((SKI_CONTROL_MOST - sizeof(struct told)) / (SKI_ADDRESS_MOST + 4)))
 
 struct told {
     uint64_t program; /* which must be ours */
-    uint32_t ports;
+    uint16_t ports, security;
     char     driver[12], version[16];
 };
 
@@ -43,6 +45,64 @@ static uint64_t program(void)
     return hash ^ sizeof(struct skua_msg) << 8 ^ SKI_DRIVER_VERSION;
 }
 
+/* ---- names of handlers ------------------------------------------------------------ */
+
+/* The names of the program's handlers, one behind another; returns their bytes. */
+static size_t names_pack(char *to, size_t room)
+{
+    size_t at = 0;
+
+    for (uint32_t i = SKI_HANDLERS; i < ski_handlers.count; i++) {
+        size_t bytes = strlen(ski_handler_name(i)) + 1;
+
+        if (bytes > room - at)
+            break;
+        memcpy(to + at, ski_handler_name(i), bytes);
+        at += bytes;
+    }
+    return at;
+}
+
+static skua_status_t names_tell(const struct ski_boot *boot)
+{
+    char         *names  = ski_malloc(SKI_CONTROL_MOST);
+    skua_status_t status = ski_boot_put(boot, NAMES, names, names_pack(names, SKI_CONTROL_MOST));
+
+    free(names);
+    return status;
+}
+
+/* Ends the job with the first of @p bytes of names, @p theirs, that is not ours. */
+static _Noreturn void names_differ(int process, const char *theirs, size_t bytes)
+{
+    const char *end = theirs + bytes, *ours;
+    uint32_t    i   = SKI_HANDLERS;
+
+    while (i < ski_handlers.count && theirs < end && strcmp(theirs, ski_handler_name(i)) == 0) {
+        theirs += strlen(theirs) + 1;
+        i++;
+    }
+    ours = i < ski_handlers.count ? ski_handler_name(i) : "(missing)";
+    if (theirs == end && (i == ski_handlers.count || bytes + strlen(ours) >= SKI_CONTROL_MOST))
+        ski_misuse("process %d runs another program, or another build of it", process);
+    ski_misuse("process %d runs another program, or another build of it: its handler %u is \"%s\", "
+               "that of this process is \"%s\"; do all register in the same order?",
+               process, i, theirs < end ? theirs : "(missing)", ours);
+}
+
+static _Noreturn void names_compare(const struct ski_boot *boot, int process)
+{
+    size_t bytes  = SKI_CONTROL_MOST;
+    char  *theirs = ski_malloc(bytes);
+
+    if (ski_boot_get(boot, process, NAMES, theirs, &bytes) != SKUA_OK || bytes == 0 ||
+        theirs[bytes - 1] != '\0')
+        bytes = 0;
+    names_differ(process, theirs, bytes);
+}
+
+/* ---- ports ------------------------------------------------------------------------- */
+
 /* The name of the value that has the port of a number. */
 static void name_value(char key[SKI_CONTROL_KEY], int number)
 {
@@ -54,7 +114,8 @@ static void name_value(char key[SKI_CONTROL_KEY], int number)
 
 static struct told introduction(const struct ski_driver *driver, int count)
 {
-    struct told told = {.program = program(), .ports = (uint32_t)count};
+    struct told told = {
+        .program = program(), .ports = (uint16_t)count, .security = (uint16_t)ski_config.security};
 
     snprintf(told.driver, sizeof told.driver, "%s", driver->name);
     snprintf(told.version, sizeof told.version, "%s", SKUA_VERSION);
@@ -76,10 +137,10 @@ static skua_status_t tell_some(const struct ski_boot *boot, const struct ski_dri
 
         if (bytes == 0) {
             free(blob);
-            return ski_refuse(SKUA_ERR_RANGE,
-                              "a port of this process has too long an address for %s; use fewer "
-                              "interfaces (SKUA_INTERFACES)",
-                              driver->name);
+            return ski_fail(SKUA_ERR_RANGE,
+                            "a port of this process has too long an address for %s; use fewer "
+                            "interfaces (SKUA_INTERFACES)",
+                            driver->name);
         }
         memcpy(blob + at, &bytes, 4);
         at += 4 + bytes;
@@ -93,7 +154,7 @@ static skua_status_t tell_some(const struct ski_boot *boot, const struct ski_dri
 skua_status_t ski_ports_tell(const struct ski_boot *boot, const struct ski_driver *driver,
                              struct ski_port *const port[], int count)
 {
-    skua_status_t status = SKUA_OK;
+    skua_status_t status = names_tell(boot);
 
     for (int first = 0; status == SKUA_OK && first < count; first += PORTS_A_VALUE)
         status = tell_some(boot, driver, port, first,
@@ -101,18 +162,21 @@ skua_status_t ski_ports_tell(const struct ski_boot *boot, const struct ski_drive
     return status;
 }
 
-static void compare(const struct told *told, const struct ski_driver *driver, int process)
+static void compare(const struct ski_boot *boot, const struct told *told,
+                    const struct ski_driver *driver, int process)
 {
     if (strncmp(told->version, SKUA_VERSION, sizeof told->version) != 0)
         ski_fatal("process %d runs Skua %.16s, this one %s: install the same everywhere", process,
                   told->version, SKUA_VERSION);
     if (told->program != program())
-        ski_fatal("process %d runs another program, or another build of it: its handlers are not "
-                  "ours",
-                  process);
+        names_compare(boot, process);
     if (strncmp(told->driver, driver->name, sizeof told->driver) != 0)
         ski_fatal("process %d uses the driver %.12s, this one %s: set SKUA_DRIVER for all", process,
                   told->driver, driver->name);
+    if (told->security != ski_config.security)
+        ski_fatal("process %d uses SKUA_SECURITY=%s, this one %s: set it for all", process,
+                  ski_security_name(told->security),
+                  ski_security_name((unsigned)ski_config.security));
 }
 
 /* The address of a port, by its place in what its process has told; NULL: it makes no sense. */
@@ -151,7 +215,7 @@ size_t ski_ports_find(const struct ski_boot *boot, const struct ski_driver *driv
     if (ski_boot_get(boot, process, key, blob, &bytes) != SKUA_OK)
         ski_fatal("cannot find out where PE %d (process %d) is", pe, process);
     if (bytes >= sizeof(struct told)) {
-        compare((const struct told *)(void *)blob, driver, process);
+        compare(boot, (const struct told *)(void *)blob, driver, process);
         address = find_address(blob, bytes, (uint32_t)(number % PORTS_A_VALUE), &length);
     }
     if (!address)

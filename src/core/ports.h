@@ -9,6 +9,9 @@
  *
  *      | struct told | bytes, address | bytes, address | ...
  *
+ * A second value has the names of the program's handlers, each with its zero, as far as they
+ * fit: it is asked for where programs differ, to say in what.
+ *
  * The ports of a process are those of its PEs, then of its helper, then of its guest.
  */
 #ifndef SKI_PORTS_H

@@ -7,19 +7,22 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/backpressure.h"
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/late.h"
 #include "core/pe.h"
+#include "core/wait.h"
 
-#define ARRIVALS    32    /* cells moved in a pass: later ones may be more urgent */
-#define IDLE_PASSES 64    /* empty ones between two looks at the clock            */
-#define IDLE_SHARED 4     /* the same, where PEs share a CPU                      */
-#define LOOK_NS     500   /* before each yield but the first: a quarter of its cost */
-#define FAR_PASSES  16    /* that run a message between two looks at the network  */
-#define YIELDS      3     /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS       4000  /* empty passes while somebody waits for a notification */
-#define RETRY_NS    50000 /* a PE with deferred sends sleeps no longer            */
+#define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent */
+#define IDLE_PASSES        64    /* empty ones between two looks at the clock            */
+#define IDLE_SHARED        4     /* the same, where PEs share a CPU                      */
+#define LOOK_NS            500   /* before each yield but the first: a quarter of its cost */
+#define FAR_PASSES         16    /* that run a message between two looks at the network  */
+#define FAR_PASSES_PRESSED 1024  /* ... while memory is short (backpressure.h)   */
+#define YIELDS             3     /* of a PE on a crowded CPU before it sleeps            */
+#define SPINS              4000  /* empty passes while somebody waits for a notification */
+#define RETRY_NS           50000 /* a PE with deferred sends sleeps no longer            */
 
 struct ski_idle {
     skua_idle_fn     fn;
@@ -37,7 +40,7 @@ static void look_far(struct ski_pe *self)
 
     ski_late_pass(self);
     if (progress)
-        self->far_passes = FAR_PASSES;
+        self->far_passes = ski_backpressure_receiver(self) ? FAR_PASSES_PRESSED : FAR_PASSES;
     ski_far_pass(self, progress);
 }
 
@@ -216,25 +219,19 @@ static bool idle_work(struct ski_pe *self)
     return more;
 }
 
-/* A job of one PE that sleeps without a timer sleeps for ever, unless another
- * thread of the program wakes it.  Said once. */
-static void warn_of_deadlock(struct ski_pe *self, uint64_t ns)
-{
-    static bool said;
-
-    if (said || self->far || self->pes > 1 || ski_pe_hidden(self) || ns != SKI_FOREVER)
-        return;
-    said = true;
-    ski_log(SKI_LOG_WARN, "nothing is left to do and nobody called skua_exit(): waiting for ever");
-}
-
 static void sleep_now(struct ski_pe *self)
 {
     uint64_t ns = ski_timers_wait(&self->timers);
 
     if (self->queue.attention & SKI_ATTEND_PENDING && ns > RETRY_NS)
         ns = RETRY_NS;
-    warn_of_deadlock(self, ns);
+    if (SKI_UNLIKELY(self->before_sleep != NULL)) {
+        uint64_t most = self->before_sleep(self);
+
+        if (most == 0)
+            return;
+        ns = ns < most ? ns : most;
+    }
     ski_heap_collect(self->pool.heap);
     self->stats.sleeps++;
     if (self->far)
@@ -276,6 +273,8 @@ static SKI_COLD void consider_sleep(struct ski_pe *self)
     uint64_t now = ski_ticks();
 
     ski_pe_look_for_exit(self);
+    if (ski_pe_exiting(self))
+        return; /* a sleep that begins after the exit was noted is not woken by it */
     self->idle_passes = 0;
     if (!self->idle_since || self->idle_delivered != self->queue.popped) {
         self->idle_since     = now; /* we have been busy in between */
@@ -287,6 +286,7 @@ static SKI_COLD void consider_sleep(struct ski_pe *self)
         return; /* it may have changed what the loop waits for: look before sleeping */
     }
     self->idle_worked = false;
+    self->rests++;
     if (ski_host_crowded(self->host, self->index))
         step_aside(self);
     else if (now - self->idle_since >= self->yield_ticks)
@@ -331,6 +331,7 @@ void skua_idle_remove(skua_idle_fn fn, void *arg)
 /* A loop returns to its caller, who may compute for long. */
 static inline void leave(struct ski_pe *self)
 {
+    self->loops--;
     ski_late_leave(self);
     if (SKI_UNLIKELY(self->far != NULL))
         ski_far_leave(self);
@@ -349,6 +350,7 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
 {
     bool held;
 
+    self->loops++;
     while (!(held = condition(arg)) && (pass(self) || idle(self)))
         ;
     leave(self);
@@ -361,6 +363,7 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
     bool held;
 
+    self->loops++;
     for (unsigned empty = 0; !(held = condition(arg)) && empty <= limit; empty++)
         if (pass(self))
             empty = 0;
@@ -370,20 +373,25 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
 void ski_scheduler_run(struct ski_pe *self)
 {
+    self->loops++;
     while (pass(self) || idle(self))
         ;
 }
 
 void skua_run(void)
 {
-    struct ski_pe *self  = on_own_stack(SKI_SELF(), __func__);
-    bool           outer = self->stop; /* asked of a run around this one */
+    struct ski_pe     *self  = on_own_stack(SKI_SELF(), __func__);
+    bool               outer = self->stop; /* asked of a run around this one */
+    struct ski_blocked blocked;
 
+    ski_blocked_begin(self, &blocked, SKI_CALL);
     self->stop = false;
+    self->loops++;
     while (!self->stop && (pass(self) || idle(self)))
         ;
     leave(self);
     self->stop = outer;
+    ski_blocked_end(self, &blocked);
 }
 
 void skua_stop(void)
@@ -393,14 +401,24 @@ void skua_stop(void)
 
 bool skua_run_until(bool (*condition)(void *arg), void *arg)
 {
-    return ski_scheduler_until(on_own_stack(SKI_SELF(), __func__), condition, arg);
+    struct ski_pe     *self = on_own_stack(SKI_SELF(), __func__);
+    struct ski_blocked blocked;
+    bool               held;
+
+    ski_blocked_begin(self, &blocked, SKI_CALL);
+    held = ski_scheduler_until(self, condition, arg);
+    ski_blocked_end(self, &blocked);
+    return held;
 }
 
 size_t skua_run_count(size_t n)
 {
-    struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
-    size_t         run  = 0;
+    struct ski_pe     *self = on_own_stack(SKI_SELF(), __func__);
+    size_t             run  = 0;
+    struct ski_blocked blocked;
 
+    ski_blocked_begin(self, &blocked, SKI_CALL);
+    self->loops++;
     while (run < n) {
         if (pass(self))
             run++;
@@ -408,6 +426,7 @@ size_t skua_run_count(size_t n)
             break;
     }
     leave(self);
+    ski_blocked_end(self, &blocked);
     return run;
 }
 
@@ -416,6 +435,7 @@ size_t skua_poll(size_t n)
     struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
     size_t         run  = 0;
 
+    self->loops++;
     self->polling++; /* its caller goes on, whatever is found (traffic.h) */
     while (run < n && pass(self))
         run++;
@@ -451,7 +471,8 @@ skua_stats skua_stats_get(void)
     struct ski_pe *self  = SKI_SELF();
     skua_stats     stats = self->stats;
 
-    stats.delivered = self->queue.popped;
-    stats.sent_self = self->queue.pushed - stats.received - stats.switches;
+    stats.delivered  = self->queue.popped;
+    stats.sent_self  = self->queue.pushed - stats.received - stats.switches;
+    stats.arena_most = ski_arena_most_bytes(self->pool.arena);
     return stats;
 }

@@ -31,13 +31,7 @@ static void *share_alloc(size_t bytes)
 
 static size_t share_bytes(const void *block)
 {
-    const struct ski_unit *unit = is_ours(block) ? ski_unit_of(heaps->arena, block) : NULL;
-
-    if (!unit)
-        return 0;
-    if (unit->kind == SKI_UNIT_LARGE)
-        return (size_t)unit->units << SKI_UNIT_SHIFT;
-    return ski_class_bytes(unit->size_class);
+    return is_ours(block) ? ski_block_bytes(heaps->arena, block) : 0;
 }
 
 static bool share_free(void *block)
@@ -47,7 +41,7 @@ static bool share_free(void *block)
     if (forked)
         return true; /* it is our parent's */
     if (ski_self)
-        ski_pool_free(&ski_self->pool, block);
+        ski_pool_give(&ski_self->pool, block);
     else if (ski_unit_of(heaps->arena, block)->kind == SKI_UNIT_LARGE)
         ski_span_free(heaps->arena, block);
     else

@@ -14,8 +14,9 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 
-#define SLAB_BYTES  ((size_t)4 << 20)  /* of stacks, mapped at a time       */
-#define GUARD_BYTES ((size_t)16 << 10) /* at least: a frame may be large    */
+#define SLAB_BYTES  ((size_t)64 << 20) /* of addresses for stacks, mapped at a time */
+#define GUARD_BYTES ((size_t)1 << 20)  /* a frame as large does not reach over it   */
+#define GUARD_LEAST ((size_t)64 << 10) /* what compilers that probe stacks expect   */
 #define REST_WARM   64                 /* stacks at rest that keep their pages */
 
 /* All stacks of one size. */
@@ -80,6 +81,24 @@ static void make_guard(char *low, size_t bytes)
                               "mappings; raise vm.max_map_count");
 }
 
+/* Addresses are free, but where the system counts all of them as memory. */
+static size_t guard_bytes(void)
+{
+    static _Atomic size_t bytes;
+    FILE                 *file;
+    int                   strict = 0;
+
+    if (bytes)
+        return bytes;
+    file = fopen("/proc/sys/vm/overcommit_memory", "r");
+    if (file) {
+        if (fscanf(file, "%d", &strict) != 1)
+            strict = 0;
+        fclose(file);
+    }
+    return bytes = round_to_page(strict == 2 ? GUARD_LEAST : GUARD_BYTES);
+}
+
 static struct ski_stack_size *size_of(struct ski_stacks *stacks, size_t bytes)
 {
     struct ski_stack_size *size;
@@ -90,7 +109,7 @@ static struct ski_stack_size *size_of(struct ski_stacks *stacks, size_t bytes)
             return size;
     size             = ski_calloc(1, sizeof *size);
     size->bytes      = bytes;
-    size->guard      = round_to_page(GUARD_BYTES);
+    size->guard      = guard_bytes();
     size->slab_bytes = bytes + size->guard;
     if (size->slab_bytes < SLAB_BYTES)
         size->slab_bytes *= SLAB_BYTES / size->slab_bytes;

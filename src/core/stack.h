@@ -7,6 +7,10 @@
  * its own: a hundred thousand of them would exceed vm.max_map_count twice.
  * Older kernels get mprotect(); when mappings run out, stacks go without a
  * guard, a warning says so, and thread.c checks their last word at every switch.
+ *
+ * A function with a large frame may skip what lies right below the stack, and write to the
+ * stack of another thread.  So guards are 1 MiB of addresses; code with larger frames is
+ * compiled with -fstack-clash-protection, which touches each page on the way.
  */
 #ifndef SKI_STACK_H
 #define SKI_STACK_H

@@ -9,7 +9,7 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
-#include "core/seal.h"
+#include "core/addr_tag.h"
 
 #define STACK_LEAST ((size_t)8192)
 #define STACK_MOST  ((size_t)1 << 40)
@@ -57,21 +57,39 @@ void ski_thread_unblock(struct ski_pe *self, struct skua_thread *thread)
     ski_queue_push(&self->queue, &thread->ready, 0);
 }
 
-static uint64_t thread_seal(const struct ski_pe *self, const struct skua_thread *thread)
+static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *thread)
 {
-    return ski_seal(self->job, SKI_SEALED_THREAD, self->pe, (uintptr_t)thread, 0);
+    return ski_addr_tag(self->job, SKI_TAG_THREAD, self->pe, (uintptr_t)thread, 0);
 }
 
 /* Whether @p thread, which may come from another host, is the address of a thread of ours. */
 static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *thread)
 {
-    return !self->far || (ski_seal_may_look(self->job, thread, sizeof *thread) &&
-                          ski_seal_peek(&thread->seal) == thread_seal(self, thread));
+    return !self->far || (ski_addr_tag_may_look(self->job, thread, sizeof *thread) &&
+                          ski_addr_tag_peek(&thread->tag) == thread_tag(self, thread));
+}
+
+static void thread_link(struct ski_pe *self, struct skua_thread *thread)
+{
+    thread->next = self->threads;
+    if (thread->next)
+        thread->next->previous = thread;
+    self->threads = thread;
+}
+
+static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
+{
+    if (thread->next)
+        thread->next->previous = thread->previous;
+    if (thread->previous)
+        thread->previous->next = thread->next;
+    else
+        self->threads = thread->next;
 }
 
 static void give_back(struct ski_pe *self, struct skua_thread *thread)
 {
-    thread->seal = 0;
+    thread->tag = 0;
     ski_pool_free(&self->pool, thread);
 }
 
@@ -86,6 +104,7 @@ void ski_on_thread(skua_msg *msg)
     ski_fiber_switch(&self->fiber, &thread->fiber, false);
     if (!thread->done)
         return;
+    thread_unlink(self, thread);
     ski_stack_put(&self->stacks, thread->stack); /* nobody runs on it any more */
     ski_fiber_destroy(&thread->fiber);
     ski_wake_all(self, &thread->joiners);
@@ -121,7 +140,7 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
         .fn    = fn,
         .arg   = arg,
         .pe    = self->pe,
-        .seal  = self->far ? thread_seal(self, thread) : 0,
+        .tag   = self->far ? thread_tag(self, thread) : 0,
     };
     if (!thread->stack.low)
         ski_fatal("the system has no memory for the stack of another user thread (this PE made "
@@ -133,6 +152,7 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
     thread->fiber.context =
         ski_context_make((char *)canary_of(thread) + thread->stack.bytes, entry, thread);
     self->stats.threads++;
+    thread_link(self, thread);
     ski_thread_unblock(self, thread);
     return thread;
 }
@@ -169,8 +189,10 @@ void skua_thread_suspend(void)
 
     if (!thread->resumed) {
         thread->suspended = true;
+        thread->blocked   = SKI_CALL;
         ski_thread_block(self);
-        thread->suspended = false;
+        thread->blocked.name = NULL;
+        thread->suspended    = false;
     }
     thread->resumed = false;
 }
@@ -217,7 +239,7 @@ void skua_thread_join(skua_thread *thread)
         ski_misuse("skua_thread_join: thread %s %s", name_of(thread),
                    thread->detached ? "was detached" : "cannot join itself");
     while (!thread->done)
-        if (!ski_wait_on(self, &thread->joiners))
+        if (!ski_wait_on(self, &thread->joiners, SKI_CALL))
             return; /* the job ends */
     give_back(self, thread);
 }

@@ -57,18 +57,60 @@ static bool is_woken(void *arg)
     return ((struct waiter *)arg)->woken;
 }
 
-bool ski_wait_on(struct ski_pe *self, void **list)
+/* A thread that waits says in which call, as its PE's own stack does. */
+static void wait_block_thread(struct ski_pe *self, struct skua_thread *thread, struct ski_call call)
+{
+    thread->blocked = call;
+    ski_thread_block(self);
+    thread->blocked.name = NULL;
+}
+
+static void wait_run_until_woken(struct ski_pe *self, struct waiter *waiter, struct ski_call call)
+{
+    struct ski_blocked blocked = {call, self->blocked};
+
+    self->blocked = &blocked;
+    ski_scheduler_until(self, is_woken, waiter);
+    self->blocked = blocked.outer;
+}
+
+bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
 {
     struct waiter waiter = {NULL, self->thread, false};
 
     append(list, &waiter);
     if (waiter.thread)
-        ski_thread_block(self);
+        wait_block_thread(self, waiter.thread, call);
     else
-        ski_scheduler_until(self, is_woken, &waiter);
+        wait_run_until_woken(self, &waiter, call);
     if (!waiter.woken)
         take_out(list, &waiter);
     return waiter.woken;
+}
+
+/* Before the wait: messages that came through the gate may end it, and are in the queue. */
+static inline void wait_open_gates(struct ski_pe *self)
+{
+    if (SKI_UNLIKELY(self->open_gates && !self->thread))
+        self->open_gates(self);
+}
+
+bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call)
+{
+    wait_open_gates(self);
+    return ski_wait_on_runtime(self, list, call);
+}
+
+void ski_blocked_begin(struct ski_pe *self, struct ski_blocked *blocked, struct ski_call call)
+{
+    wait_open_gates(self);
+    *blocked      = (struct ski_blocked){call, self->blocked};
+    self->blocked = blocked;
+}
+
+void ski_blocked_end(struct ski_pe *self, const struct ski_blocked *blocked)
+{
+    self->blocked = blocked->outer;
 }
 
 bool ski_wake_one(struct ski_pe *self, void **list)
@@ -102,7 +144,7 @@ bool skua_mutex_trylock(skua_mutex *mutex)
 bool skua_mutex_lock(skua_mutex *mutex)
 {
     /* unlock hands it over, locked */
-    return skua_mutex_trylock(mutex) || ski_wait_on(SKI_SELF(), &mutex->waiters);
+    return skua_mutex_trylock(mutex) || ski_wait_on(SKI_SELF(), &mutex->waiters, SKI_CALL);
 }
 
 void skua_mutex_unlock(skua_mutex *mutex)
@@ -118,7 +160,7 @@ void skua_mutex_unlock(skua_mutex *mutex)
 bool skua_cond_wait(skua_cond *cond, skua_mutex *mutex)
 {
     skua_mutex_unlock(mutex);
-    return ski_wait_on(SKI_SELF(), &cond->waiters) && skua_mutex_lock(mutex);
+    return ski_wait_on(SKI_SELF(), &cond->waiters, SKI_CALL) && skua_mutex_lock(mutex);
 }
 
 void skua_cond_signal(skua_cond *cond)

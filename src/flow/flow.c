@@ -66,7 +66,7 @@ static void free_strand(skua_strand *strand)
 
     for (unsigned i = 0; i < strand->type->arrivals; i++)
         if (arrival[i].msg)
-            skua_msg_free(arrival[i].msg);
+            skua_msg_free_when(arrival[i].msg);
     free(strand);
 }
 

@@ -14,6 +14,15 @@ void skua_malformed(const char *entry, size_t bytes)
                entry, bytes);
 }
 
+void skua_result_differs(const char *entry, const char *parameters, size_t wanted, bool list,
+                         size_t bytes)
+{
+    ski_misuse(
+        "%s: takes (%s), which is %s%zu bytes, but the result that arrived on PE %d has %zu; "
+        "do the contributions have that type and number of elements?",
+        entry, parameters, list ? "a multiple of " : "", wanted, SKI_SELF()->pe, bytes);
+}
+
 void skua_bad_length(const char *entry, const char *parameter, long long length)
 {
     ski_misuse("%s: the length of `%s' is %lld", entry, parameter, length);

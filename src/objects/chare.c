@@ -58,6 +58,6 @@ skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes
     if (pe == SKUA_ANY_PE)
         ski_seed_plant(self->objects, &ref, data, bytes);
     else
-        ski_insert(self, pe, &ref, pe, data, bytes);
+        ski_insert(self, pe, &ref, pe, NULL, data, bytes);
     return ref;
 }

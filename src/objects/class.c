@@ -42,7 +42,7 @@ skua_class skua_class_register(const skua_class_def *def)
 {
     struct ski_class *made = ski_malloc(sizeof *made);
 
-    *made          = (struct ski_class){*def, class_count, def->name};
+    *made          = (struct ski_class){*def, class_count + 1, def->name}; /* 0 is no class */
     made->def.name = own_name(def->name);
     ski_register_name("class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
@@ -52,7 +52,7 @@ skua_class skua_class_register(const skua_class_def *def)
 
 const struct ski_class *ski_class_find(uint32_t id)
 {
-    return id < class_count ? classes[id] : NULL;
+    return id - 1 < class_count ? classes[id - 1] : NULL; /* 0 wraps around */
 }
 
 /* "Class::name", for ever. */

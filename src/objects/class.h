@@ -45,6 +45,12 @@ extern struct ski_entry *ski_entries;
 /** Make the table, if it is not there. */
 void ski_entries_init(void);
 
+/** Whether objects of a class can be packed: it says how, or there is nothing to pack. */
+static inline bool ski_class_moves(const struct ski_class *class)
+{
+    return class->def.pup || class->def.bytes == 0;
+}
+
 /** A class by its number, or NULL. */
 const struct ski_class *ski_class_find(uint32_t id);
 

@@ -5,12 +5,15 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/traffic.h"
+#include "core/wait.h"
+#include "objects/creation_wait.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "objects/locate.h"
 #include "objects/map.h"
 #include "objects/multicast.h"
 #include "objects/parts.h"
+#include "objects/program.h"
 #include "objects/section.h"
 
 /* What a collection is created with; the constructors' data follows. */
@@ -71,6 +74,7 @@ static struct ski_collection *expect(struct ski_objects *objects, uint64_t id)
     all->root        = (int32_t)(id >> 32);
     ski_list_init(&all->held);
     ski_everyone_init(&all->everyone);
+    ski_closing_init(&all->closing);
     return objects->table[slot_of(objects, id)] = all;
 }
 
@@ -154,10 +158,28 @@ void ski_discard_held(struct ski_pe *self, struct ski_list *held)
     }
 }
 
+/* Whether a message is the runtime's own, and may well come after the end of its collection: an
+ * insertion right before the deletion, and what the runtime does by itself. */
+static bool collection_may_be_late(const skua_msg *msg)
+{
+    switch (msg->handler) {
+    case SKI_HANDLER_INSERT:
+    case SKI_HANDLER_EVERYONE_CAME:
+    case SKI_HANDLER_LOCATED:
+    case SKI_HANDLER_PROBE:
+    case SKI_HANDLER_PROBED:
+    case SKI_HANDLER_CHECK:
+    case SKI_HANDLER_CHECKED:
+    case SKI_HANDLER_CLOSING: return true;
+    default: return false;
+    }
+}
+
 void ski_dropped(const struct ski_collection *all, skua_msg *msg)
 {
-    ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
-            msg->source, all->class->def.name);
+    if (!collection_may_be_late(msg))
+        ski_log(SKI_LOG_WARN, "a message from PE %d to a collection of %s that was deleted",
+                msg->source, all->class->def.name);
     ski_discard(msg);
 }
 
@@ -278,6 +300,7 @@ void ski_on_adopt(skua_msg *msg)
         return;
     all->shared = adoption.member;
     skua_msg_free(msg);
+    ski_wake_all(all->self, &all->waiters);
 }
 
 /* Whether a creation that came from elsewhere makes sense. */
@@ -329,6 +352,21 @@ void ski_on_create(skua_msg *msg)
     all->creation = msg;
     populate(all);
     ski_unhold(all->self, &all->held);
+    ski_wake_all(all->self, &all->waiters);
+}
+
+/* Ends the job if a dimension of an array ends before it begins. */
+static void check_range(const char *call, const struct ski_class *of, const skua_range *range)
+{
+    const int most = (int)(sizeof range->upper / sizeof *range->upper);
+
+    if (range->dims < 0 || range->dims > most)
+        ski_misuse("%s: an array of %s of %d dimensions; there are up to %d", call, of->def.name,
+                   range->dims, most);
+    for (int d = 0; d < range->dims; d++)
+        if (range->upper[d] < range->lower[d])
+            ski_misuse("%s: dimension %d of the array of %s has %lld elements", call, d + 1,
+                       of->def.name, (long long)range->upper[d] - range->lower[d]);
 }
 
 static skua_collection create(const char *call, skua_class of, enum ski_kind kind,
@@ -341,6 +379,8 @@ static skua_collection create(const char *call, skua_class of, enum ski_kind kin
 
     if (!ski_class_find(of.id))
         ski_misuse("%s: its class was never registered", call);
+    if (def)
+        check_range(call, ski_class_find(of.id), &def->range);
     memset(made, 0, sizeof *made);
     made->id    = ski_name((uint64_t)self->pe, ++self->objects->created);
     made->class = of.id;
@@ -353,7 +393,10 @@ static skua_collection create(const char *call, skua_class of, enum ski_kind kin
         memcpy(made + 1, data, bytes);
     all.id = made->id;
     establish(expect(self->objects, made->id), made); /* ours may be sent to at once */
-    skua_broadcast((skua_handler){SKI_HANDLER_CREATE}, msg, skua_done_nothing());
+    if (self->objects->gate)
+        ski_program_creates(self, msg);
+    else
+        ski_broadcast(self, SKI_HANDLER_CREATE, msg);
     return all;
 }
 
@@ -426,9 +469,7 @@ void ski_check_index(const char *call, const struct ski_collection *all, const s
 
 size_t skua_collection_here(skua_collection target)
 {
-    struct ski_collection *all = ski_collection_get(SKI_SELF()->objects, __func__, target.id);
-
-    return all->live;
+    return ski_collection_look(SKI_SELF()->objects, __func__, target.id)->live;
 }
 
 struct each {
@@ -446,7 +487,7 @@ static void call_each(struct ski_object *object, void *arg)
 
 void skua_collection_each(skua_collection target, void (*fn)(void *self, void *arg), void *arg)
 {
-    struct ski_collection *all  = ski_collection_get(SKI_SELF()->objects, __func__, target.id);
+    struct ski_collection *all  = ski_collection_look(SKI_SELF()->objects, __func__, target.id);
     struct each            each = {fn, arg};
 
     ski_each(all, call_each, &each);
@@ -475,6 +516,7 @@ void ski_collection_end(struct ski_collection *all)
     all->directory = (struct ski_directory){0};
     ski_reducing_free(&all->reducing);
     ski_everyone_end(all);
+    ski_discard_held(all->self, &all->closing.checks);
     skua_msg_free(all->creation);
     all->creation = NULL;
     all->shared   = NULL;

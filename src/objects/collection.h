@@ -20,6 +20,7 @@
 #include "objects/contribute.h"
 #include "objects/directory.h"
 #include "objects/everyone.h"
+#include "objects/insertion.h"
 #include "objects/objects.h"
 
 enum ski_kind { SKI_CHARES, SKI_GROUP, SKI_PROCESS_GROUP, SKI_ARRAY };
@@ -67,8 +68,10 @@ struct ski_collection {
     skua_msg           *creation; /* what it was created with, for elements on demand */
     struct ski_reducing reducing;
     struct ski_everyone everyone;
+    struct ski_closing  closing;
     struct ski_section *sections; /* of it, that this PE knows */
     struct ski_list     held;     /* messages that came before its creation */
+    void               *waiters;  /* calls that wait for it: creation_wait.h */
 };
 
 #define SKI_NO_PE UINT64_C(0xffffff) /* in the place of a creator: chares of a class */

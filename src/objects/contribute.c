@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/explain.h"
 #include "core/handler.h"
 #include "core/tree.h"
 #include "objects/invoke.h"
@@ -15,7 +16,8 @@
 #include "objects/object.h"
 #include "objects/total.h"
 
-#define CHILDREN 32 /* most in a tree: `busy` has a bit for each */
+#define AHEAD_MOST (UINT32_C(1) << 20) /* reductions that one which comes may be ahead of a PE */
+#define CHILDREN   32                  /* most in a tree: `busy` has a bit for each */
 
 /* A reduction under way. */
 struct ski_sum {
@@ -48,13 +50,15 @@ struct part {
     struct ski_shape shape;
     int64_t          contributions, expected;
     skua_completion  to;
+    uint32_t         heard; /* broadcasts that the sender knows of */
 };
 
 _Static_assert(sizeof(struct part) == SKI_PART_LEAST, "see contribute.h");
 
 struct start {
     uint64_t id;
-    uint64_t number;
+    uint32_t number;
+    uint32_t heard; /* broadcasts that the sender knows of */
 };
 
 _Static_assert(sizeof(struct start) == SKI_START_LEAST, "see contribute.h");
@@ -117,17 +121,16 @@ void ski_reducing_free(struct ski_reducing *r)
     }
 }
 
-/* Whether a contribution, of @p who or in a part, has the shape of the others. */
+/* Whether a contribution, of @p who or in a part from PE @p from, has the shape of the others. */
 static inline void check_fits(const struct ski_collection *all, const struct ski_sum *sum,
-                              const struct ski_shape *shape, const struct ski_object *who)
+                              const struct ski_shape *shape, const struct ski_object *who, int from)
 {
     char what[128];
 
     if (SKI_LIKELY(ski_total_fits(&sum->total, shape)))
         return;
     snprintf(what, sizeof what, "reduction %u of %.80s", sum->number, all->class->def.name);
-    ski_total_differs(&sum->total, shape, what,
-                      who ? ski_object_text(who) : "what came from other PEs", all->self->pe);
+    ski_total_differs(&sum->total, shape, what, who ? ski_object_text(who) : "an element", from);
 }
 
 /* ---- the tree ----------------------------------------------------------------------- */
@@ -140,7 +143,7 @@ static bool reports_unasked(const struct ski_collection *all)
 
 static void send_start(struct ski_collection *all, int pe, uint32_t number)
 {
-    struct start start = {all->id, number};
+    struct start start = {all->id, number, ski_everyone_known(all)};
 
     skua_send_copy(pe, (skua_handler){SKI_HANDLER_START}, &start, sizeof start);
 }
@@ -206,7 +209,8 @@ static void report(struct ski_collection *all, struct ski_sum *sum)
                                .shape         = sum->total.shape,
                                .contributions = given_in_all(sum),
                                .expected      = sum->expected,
-                               .to            = sum->total.to};
+                               .to            = sum->total.to,
+                               .heard         = ski_everyone_known(all)};
     r->sums    = sum->next; /* the first: only the root has older ones */
     send_part(ski_tree_parent(&tree), &part, sum->total.data, sum->total.bytes);
     free_sum(sum);
@@ -284,6 +288,11 @@ void ski_reducing_left(struct ski_object *object)
     count_done(object, UINT32_MAX);
 }
 
+bool ski_reducing_in_reach(const struct ski_collection *all, uint32_t next)
+{
+    return next - all->reducing.first <= AHEAD_MOST || ski_before(next, all->reducing.first);
+}
+
 void ski_reducing_came(struct ski_object *object)
 {
     struct ski_collection *all = object->of;
@@ -296,7 +305,7 @@ void ski_reducing_came(struct ski_object *object)
 
 void ski_reducing_fewer(struct ski_collection *all)
 {
-    struct start    quiet = {all->id, 0};
+    struct start    quiet = {all->id, 0, 0};
     struct ski_tree tree;
 
     advance(all);
@@ -346,13 +355,13 @@ static void check_part(const struct ski_collection *all, const struct part *part
                   part->number, all->class->def.name);
 }
 
-static void take_part(struct ski_collection *all, const struct part *part, size_t bytes)
+static void take_part(struct ski_collection *all, const struct part *part, size_t bytes, int from)
 {
     struct ski_sum *sum = find_sum(&all->reducing, part->number);
 
     if (part->filled) {
-        check_fits(all, sum, &part->shape, NULL);
-        ski_total_add(&sum->total, &part->shape, part + 1, bytes);
+        check_fits(all, sum, &part->shape, NULL, from);
+        ski_total_add(&sum->total, &part->shape, part + 1, bytes, from);
     }
     if (!sum->total.to.kind)
         sum->total.to = part->to;
@@ -371,12 +380,14 @@ void ski_on_part(skua_msg *msg)
     if (ski_collection_awaited(ski_self->objects, part->id, msg, &all))
         return;
     check_part(all, part, bytes, msg->source);
+    if (!part->late)
+        ski_everyone_hear(all, part->heard);
     tree  = tree_of(all);
     child = part->late ? 0 : child_index(&tree, msg->source);
     if (child < 0 || (!part->late && find_sum(&all->reducing, part->number)->in >> child & 1))
         ski_fatal("reduction %u of %s: PE %d is no child that was waited for", part->number,
                   all->class->def.name, msg->source);
-    take_part(all, part, bytes);
+    take_part(all, part, bytes, msg->source);
     if (part->late) {
         finish_ready(all);
     } else {
@@ -398,9 +409,10 @@ void ski_on_start(skua_msg *msg)
     if (ski_collection_awaited(ski_self->objects, order.id, msg, &all))
         return;
     skua_msg_free(msg);
-    if (ski_before((uint32_t)order.number, all->reducing.first))
+    ski_everyone_hear(all, order.heard);
+    if (ski_before(order.number, all->reducing.first))
         return;
-    start(all, find_sum(&all->reducing, (uint32_t)order.number));
+    start(all, find_sum(&all->reducing, order.number));
     advance(all);
 }
 
@@ -438,7 +450,7 @@ static inline void contribute_here(struct ski_object *object, struct ski_sum *su
 {
     struct ski_collection *all = object->of;
 
-    check_fits(all, sum, shape, object);
+    check_fits(all, sum, shape, object, all->self->pe);
     ski_total_contribute(&sum->total, shape, data, bytes, done);
     sum->both += ONE_OF_EACH;
     start(all, sum);
@@ -540,4 +552,30 @@ void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data
 void skua_contribute_nothing(void *self, skua_completion done)
 {
     skua_contribute(self, SKUA_SUM, SKUA_INT32, NULL, 0, done);
+}
+
+/* ---- for people ------------------------------------------------------------------------- */
+
+/* The first object here that has not contributed to reduction @p number, or NULL. */
+static const struct ski_object *reducing_find_missing(const struct ski_collection *all,
+                                                      uint32_t                     number)
+{
+    for (uint32_t i = 0; i < all->members; i++)
+        if (all->member[i] && !ski_before(number, all->member[i]->next))
+            return all->member[i];
+    return NULL;
+}
+
+void ski_reducing_explain(struct ski_collection *all, struct ski_text *text)
+{
+    for (const struct ski_sum *sum = all->reducing.sums; sum; sum = sum->next) {
+        const struct ski_object *missing = reducing_find_missing(all, sum->number);
+
+        if (!sum->started || !missing)
+            continue;
+        ski_text_item(text, "reduction %u of %s waits for %u of its %u objects here, such as %s",
+                      sum->number, all->class->def.name, all->live - sum->done, all->live,
+                      ski_object_text(missing));
+        return;
+    }
 }

@@ -32,6 +32,7 @@
 struct ski_collection;
 struct ski_object;
 struct ski_sum;
+struct ski_text;
 
 struct ski_reducing {
     uint32_t        first;    /* not reported yet                                  */
@@ -50,11 +51,18 @@ void ski_reducing_died(struct ski_object *object);
 void ski_reducing_left(struct ski_object *object);
 void ski_reducing_came(struct ski_object *object);
 
+/** Whether an element whose next reduction is @p next may come to this PE: it is not further ahead
+ *  than any can be. */
+bool ski_reducing_in_reach(const struct ski_collection *all, uint32_t next);
+
 /** All objects are there that are created with the collection: none is reported before. */
 void ski_reducing_complete(struct ski_collection *all);
 
 /** There are fewer objects here than there were: that may be all a reduction waits for. */
 void ski_reducing_fewer(struct ski_collection *all);
+
+/** Append to @p text which objects here a reduction that is under way waits for. */
+void ski_reducing_explain(struct ski_collection *all, struct ski_text *text);
 
 /* Handlers. */
 void ski_on_part(skua_msg *msg);

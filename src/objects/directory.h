@@ -14,14 +14,19 @@
 #include "core/list.h"
 #include "objects/index.h"
 
+struct ski_forward;
 struct ski_object;
 
 /* Of an element that is not here. */
 struct ski_absent {
     skua_index      index;
-    int32_t         pe;    /* where it is, or SKI_PLACE_... */
-    uint32_t        moves; /* so many had it made then     */
-    struct ski_list held;  /* messages that wait for it    */
+    int32_t         pe;          /* where it is, or SKI_PLACE_... */
+    uint32_t        moves;       /* so many had it made then     */
+    struct ski_list held;        /* messages that wait for it    */
+    uint32_t        checks;      /* at home, of one that was deleted: answers that are missing, see
+                                    insertion.h */
+    bool                judged;  /* ... and none inserts it again */
+    struct ski_forward *forward; /* forward.h; NULL: none was forwarded */
 };
 
 /* Claimed: its home was asked to let it be created here, and will say where it is. */

@@ -22,8 +22,9 @@ struct head {
 _Static_assert(sizeof(struct head) == SKI_EVERYONE_LEAST, "see everyone.h");
 
 /* In the place of an entry: orders of the runtime, in one sequence with the broadcasts. */
-#define ORDER_END   UINT32_MAX
-#define ORDER_CLOSE (UINT32_MAX - 1)
+#define ORDER_END    UINT32_MAX
+#define ORDER_CLOSE  (UINT32_MAX - 1)
+#define ORDER_CLOSED (UINT32_MAX - 2)
 
 /* An element that has missed the broadcasts after a number, up to another. */
 struct ski_debt {
@@ -39,10 +40,13 @@ struct ski_early {
     skua_msg          *msg;
 };
 
-/* What is told of an arrival: the broadcasts it had had, those its new PE had had. */
+/* What is told of an arrival: the broadcasts it had had, those its new PE had had, and whether
+ * it was inserted. */
 struct came {
-    uint32_t seen, number;
+    uint32_t seen, number, inserted;
 };
+
+_Static_assert(sizeof(struct came) == SKI_EVERYONE_CAME_LEAST, "see everyone.h");
 
 static struct head *head_of(skua_msg *msg)
 {
@@ -125,11 +129,12 @@ static void begin(struct ski_collection *all, skua_msg *msg)
 {
     struct head *head = skua_msg_data(msg);
 
-    head->number = ++all->everyone.sent;
+    head->number         = ++all->everyone.sent;
+    all->everyone.ending = all->everyone.ending || head->entry == ORDER_END;
     if (SKI_UNLIKELY(head->parts))
         ski_parts_to_all(all->self, SKI_HANDLER_EVERYONE, msg);
     else
-        skua_broadcast((skua_handler){SKI_HANDLER_EVERYONE}, msg, skua_done_nothing());
+        ski_broadcast(all->self, SKI_HANDLER_EVERYONE, msg);
 }
 
 /* To the root, which numbers it. */
@@ -146,13 +151,24 @@ static void send_to_root(const char *call, skua_collection target, skua_msg *msg
         skua_send(all->root, (skua_handler){SKI_HANDLER_EVERYONE_ROOT}, msg);
 }
 
+static skua_msg *everyone_order_msg(uint64_t id, uint32_t entry, const void *data, size_t bytes)
+{
+    struct head head = {.id = id, .entry = entry};
+
+    return ski_msg_headed(&head, sizeof head, data, bytes);
+}
+
 static void order(const char *call, skua_collection target, uint32_t entry, const void *data,
                   size_t bytes)
 {
-    struct head head = {.id = target.id, .entry = entry};
-
     (void)SKI_SELF();
-    send_to_root(call, target, ski_msg_headed(&head, sizeof head, data, bytes));
+    send_to_root(call, target, everyone_order_msg(target.id, entry, data, bytes));
+}
+
+void ski_everyone_closed(struct ski_collection *all)
+{
+    if (!all->everyone.ending)
+        begin(all, everyone_order_msg(all->id, ORDER_CLOSED, NULL, 0));
 }
 
 static void check_call(const char *call, skua_collection target, skua_entry entry)
@@ -217,7 +233,7 @@ static const struct ski_entry *entry_of(const struct ski_collection *all, const 
 {
     const struct ski_entry *entry;
 
-    if (head->entry == ORDER_CLOSE)
+    if (head->entry == ORDER_CLOSE || head->entry == ORDER_CLOSED)
         return NULL;
     entry = ski_entry_find("skua_invoke_all", (skua_entry){head->entry});
     ski_check_entry("skua_invoke_all", all, entry, NULL);
@@ -415,7 +431,9 @@ static void take(struct ski_collection *all, skua_msg *msg)
         return;
     }
     if (head->entry == ORDER_CLOSE)
-        all->open = false;
+        ski_closing_ordered(all);
+    else if (head->entry == ORDER_CLOSED)
+        ski_closing_done(all);
     if (SKI_UNLIKELY(head->parts))
         ski_parts_hold(msg);
     invoke_members(all, msg);
@@ -457,14 +475,45 @@ void ski_everyone_left(struct ski_object *object, const skua_index *index)
     }
 }
 
-void ski_everyone_came(struct ski_object *object, uint32_t seen, int from)
+void ski_everyone_hear(struct ski_collection *all, uint32_t number)
+{
+    if (ski_before(all->everyone.heard, number))
+        all->everyone.heard = number;
+}
+
+uint32_t ski_everyone_known(const struct ski_collection *all)
+{
+    const struct ski_everyone *e     = &all->everyone;
+    uint32_t                   known = ski_before(e->number, e->heard) ? e->heard : e->number;
+
+    return ski_before(known, e->sent) ? e->sent : known;
+}
+
+void ski_everyone_expect(struct ski_collection *all)
+{
+    all->everyone.on_way++;
+}
+
+/* Acknowledges an arrival to the PE that keeps broadcasts for the element. */
+static void everyone_arrive(struct ski_object *object, uint32_t seen, int from, bool inserted)
 {
     struct ski_collection *all   = object->of;
-    struct came            came  = {seen, all->everyone.number};
+    struct came            came  = {seen, all->everyone.number, inserted};
     skua_index             index = ski_object_index_get(object);
 
     object->seen = seen;
+    ski_everyone_hear(all, seen);
     ski_post_about(all->self, from, SKI_HANDLER_EVERYONE_CAME, all->id, &index, &came, sizeof came);
+}
+
+void ski_everyone_came(struct ski_object *object, uint32_t seen, int from)
+{
+    everyone_arrive(object, seen, from, false);
+}
+
+void ski_everyone_inserted(struct ski_object *object, uint32_t seen, int from)
+{
+    everyone_arrive(object, seen, from, true);
 }
 
 void ski_on_everyone_came(skua_msg *msg)
@@ -478,9 +527,10 @@ void ski_on_everyone_came(skua_msg *msg)
         return;
     memcpy(&came, skua_msg_data(msg), sizeof came);
     e = &all->everyone;
-    if (e->on_way == 0)
-        ski_fatal("PE %d says that %s has come, which had not left", msg->source,
-                  ski_element_text(all, &index));
+    if (e->on_way == 0 || (came.inserted && all->closing.inserting == 0)) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
     for (struct skua_msg *kept = e->kept.first; kept; kept = kept->link) {
         uint32_t number = ((struct head *)skua_msg_data(kept))->number;
 
@@ -496,4 +546,6 @@ void ski_on_everyone_came(skua_msg *msg)
     e->on_way--;
     tidy(all);
     skua_msg_free(msg);
+    if (came.inserted)
+        ski_insertion_acknowledged(all);
 }

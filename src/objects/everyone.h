@@ -11,6 +11,7 @@
  * element those in between: it keeps broadcasts from the departure of an element until
  * its arrival is acknowledged, and sends it, wherever it is by then, what the
  * acknowledgement says is missing.  Until they have come, later ones wait for the element.
+ * An element that is inserted is one that moves from the inserting PE (insertion.h).
  *
  * One with parts (parts.h) goes from the root to one PE of each host, which may have to fetch
  * them, and from there to the others.  Those behind it come down the tree and may be faster: a PE
@@ -31,6 +32,8 @@ struct ski_early;
 struct ski_everyone {
     uint32_t        number;  /* of the last broadcast this PE has had     */
     uint32_t        sent;    /* at the root: of the last it has sent      */
+    uint32_t        heard;   /* of the last that some element is known to have had */
+    bool            ending;  /* at the root: it has sent the order to end */
     uint32_t        on_way;  /* elements that left, not known to be there */
     struct ski_list kept;    /* broadcasts since then, and those in a loop over the members;
                                 never moved                               */
@@ -51,6 +54,22 @@ void ski_everyone_parts(skua_collection target, skua_entry entry, skua_msg *msg)
 /** Whether a message is a broadcast with parts. */
 bool ski_everyone_has_parts(const skua_msg *msg);
 
+/** Some element has had broadcast @p number, though this PE may not have. */
+void ski_everyone_hear(struct ski_collection *all, uint32_t number);
+
+/** The number of the last broadcast that this PE knows of. */
+uint32_t ski_everyone_known(const struct ski_collection *all);
+
+/** This PE inserts an element: it keeps broadcasts until the arrival is acknowledged. */
+void ski_everyone_expect(struct ski_collection *all);
+
+/** An element has come that PE @p from inserted when the broadcasts up to @p seen were none
+ *  of the element's. */
+void ski_everyone_inserted(struct ski_object *object, uint32_t seen, int from);
+
+/** At the root: no insertion is under way any more, so the array is closed. */
+void ski_everyone_closed(struct ski_collection *all);
+
 /** An element was deleted; has left, before which the trace of it was laid; one has come,
  *  that has had broadcasts up to @p seen and was on PE @p from. */
 void ski_everyone_died(struct ski_object *object);
@@ -64,6 +83,6 @@ void ski_on_everyone_came(skua_msg *msg);
 void ski_on_everyone_late(skua_msg *msg);
 
 #define SKI_EVERYONE_LEAST      32
-#define SKI_EVERYONE_CAME_LEAST 8
+#define SKI_EVERYONE_CAME_LEAST 12
 
 #endif

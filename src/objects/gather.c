@@ -252,7 +252,7 @@ static void take(struct ski_section *section, const struct piece *piece, size_t 
     subtotal = find(&section->gather, piece->number);
     if (!ski_total_fits(&subtotal->total, &piece->shape))
         differs(section, subtotal, &piece->shape, who, source);
-    ski_total_add(&subtotal->total, &piece->shape, piece + 1, bytes);
+    ski_total_add(&subtotal->total, &piece->shape, piece + 1, bytes, source);
     if (!subtotal->total.to.kind)
         subtotal->total.to = piece->to;
     subtotal->given++;

@@ -6,6 +6,8 @@
 
 #include "base/copy.h"
 #include "core/handler.h"
+#include "core/ownership.h"
+#include "objects/creation_wait.h"
 #include "objects/everyone.h"
 #include "objects/landing.h"
 #include "objects/locate.h"
@@ -54,6 +56,21 @@ static bool comes_again(const struct ski_object *object, const struct ski_entry 
            (all->def.flags & SKUA_ARRAY_ON_DEMAND || entry->flags & SKI_ENTRY_CREATES);
 }
 
+/* A message for an element that may be here. */
+static void invoke_deliver(struct ski_collection *all, const skua_index *index,
+                           const struct ski_entry *entry, skua_msg *msg)
+{
+    struct ski_object *object = ski_here(all, index);
+
+    if (SKI_UNLIKELY(!object))
+        object = ski_astray(all, index, msg);
+    if (!object)
+        return;
+    if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
+        deleted(ski_object_text(object), entry, msg->source);
+    ski_entry_run(object, entry, msg);
+}
+
 /* A message to an object that is not what it was when the message was queued. */
 static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *entry,
                              skua_msg *msg)
@@ -66,7 +83,9 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
     } else if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
         ski_entry_run(object, entry, msg);
         return;
-    } else if (object->state == SKI_LEFT || comes_again(object, entry)) {
+    } else if (object->state == SKI_LEFT) {
+        invoke_deliver(all, &index, entry, address_again(object, msg));
+    } else if (comes_again(object, entry)) {
         ski_pass_on(ski_self, ski_whereabouts(all, &index), address_again(object, msg));
     } else {
         deleted(ski_object_text(object), entry, msg->source);
@@ -135,14 +154,7 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
     index = ski_msg_index(msg);
     ski_check_index("skua_invoke", all, &index);
     ski_check_entry("skua_invoke", all, entry, &index);
-    object = ski_here(all, &index);
-    if (SKI_UNLIKELY(!object))
-        object = ski_astray(all, &index, msg);
-    if (!object)
-        return;
-    if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
-        deleted(ski_object_text(object), entry, msg->source);
-    ski_entry_run(object, entry, msg);
+    invoke_deliver(all, &index, entry, msg);
 }
 
 /* A message by address that asks for more than a call of a method. */
@@ -214,6 +226,15 @@ static int target_pe(struct ski_pe *self, const char *call, struct ski_collectio
     return ski_whereabouts(all, &ref->index);
 }
 
+/* What skua_invoke() was given is not its caller's any more. */
+static inline void note_given(struct ski_pe *self, skua_msg *msg)
+{
+    if (SKI_LIKELY(!self->giver_at))
+        return;
+    ski_ownership_send(self, SKI_GIVER_INVOKE, msg, msg->handler, self->giver_at, false);
+    self->giver_at = NULL;
+}
+
 /* Sends @p msg, which is addressed, to where target_pe() said. */
 static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg *msg)
 {
@@ -221,9 +242,12 @@ static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg
 
     if (SKI_UNLIKELY(pe == self->pe)) {
         all = ski_collection_find(self->objects, ref->of.id);
-        if (all->state != SKI_EXPECTED && ski_wait_here(all, &ref->index, msg))
+        if (all->state != SKI_EXPECTED && ski_wait_here(all, &ref->index, msg)) {
+            self->giver_at = NULL;
             return;
+        }
     }
+    note_given(self, msg);
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
@@ -324,10 +348,13 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
         skua_msg_set_expedited(msg, true);
     if (object) {
         ski_check_entry(call, all, entry, &ref->index);
-        if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE))
+        if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
+            self->giver_at = NULL; /* the entry owns the message at once */
             ski_entry_run(object, entry, msg);
-        else
+        } else {
+            note_given(self, msg);
             post_here(self, object, msg);
+        }
         return;
     }
     pe  = target_pe(self, call, all, entry, ref);
@@ -343,6 +370,10 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     if (what->flags & SKUA_ENTRY_SYNC)
         ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
                    what->of->def.name, what->name, ski_ref_text(&ref));
+    if (ski_ownership_checked(self)) {
+        ski_ownership_use(self, __func__, msg);
+        self->giver_at = __builtin_return_address(0);
+    }
     if (SKI_UNLIKELY(what->flags & SKI_ENTRY_LANDS))
         msg = ski_landing_sent_on(msg);
     ski_msg_strip(msg);
@@ -538,17 +569,24 @@ int skua_where(skua_ref ref)
     return ski_here(all, &ref.index) ? self->pe : ski_whereabouts(all, &ref.index);
 }
 
+static void *invoke_shared_member(struct ski_collection *all)
+{
+    if (SKI_UNLIKELY(!all->shared))
+        ski_creation_wait(all);
+    return all->shared;
+}
+
 void *skua_object_here(skua_ref ref)
 {
     struct ski_objects    *objects = SKI_SELF()->objects;
-    struct ski_collection *all     = ski_collection_get(objects, __func__, ref.of.id);
+    struct ski_collection *all     = ski_collection_look(objects, __func__, ref.of.id);
     struct ski_object     *object;
 
     if (all->state == SKI_EXPECTED)
         return NULL;
     ski_check_index(__func__, all, &ref.index);
     if (all->kind == SKI_PROCESS_GROUP)
-        return ref.index.at.x[0] == skua_process() ? all->shared : NULL;
+        return ref.index.at.x[0] == skua_process() ? invoke_shared_member(all) : NULL;
     object = ski_here(all, &ref.index);
     return object && object->state == SKI_ALIVE ? object + 1 : NULL;
 }

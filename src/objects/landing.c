@@ -5,7 +5,7 @@
 #include <skua/interface.h>
 
 #include "base/config.h"
-#include "core/seal.h"
+#include "core/addr_tag.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "onesided/layout.h"
@@ -193,21 +193,23 @@ bool ski_landing_came(skua_msg *msg)
 }
 
 /* In the place where another message would have the address of its copy. */
-static skua_msg *landing_whole_seal(const skua_msg *whole)
+static skua_msg *landing_whole_tag(const skua_msg *whole)
 {
-    return (skua_msg *)(uintptr_t)ski_seal(ski_self->job, SKI_SEALED_WHOLE, 0, (uintptr_t)whole, 0);
+    return (skua_msg *)(uintptr_t)ski_addr_tag(ski_self->job, SKI_TAG_WHOLE, 0, (uintptr_t)whole,
+                                               0);
 }
 
-void ski_landing_seal_whole(skua_msg *whole)
+void ski_landing_tag_whole(skua_msg *whole)
 {
-    ski_landing_of(whole)->whole = landing_whole_seal(whole);
+    ski_landing_of(whole)->whole = landing_whole_tag(whole);
 }
 
-/* What a message names is its copy if it has that seal, which cannot have been sent to us. */
+/* What a message names is its copy if it has that tag, which cannot have been sent to us. */
 static bool landing_is_copy(const skua_msg *whole)
 {
-    return ski_seal_may_look(ski_self->job, whole, sizeof *whole + sizeof(struct ski_landing)) &&
-           ski_seal_peek(&ski_landing_of(whole)->whole) == (uintptr_t)landing_whole_seal(whole);
+    return ski_addr_tag_may_look(ski_self->job, whole,
+                                 sizeof *whole + sizeof(struct ski_landing)) &&
+           ski_addr_tag_peek(&ski_landing_of(whole)->whole) == (uintptr_t)landing_whole_tag(whole);
 }
 
 skua_msg *ski_landing_whole(skua_msg *msg)

@@ -65,7 +65,7 @@ skua_msg *ski_landing_whole(skua_msg *msg);
 skua_msg *ski_landing_sent_on(skua_msg *msg);
 
 /** Show that @p whole, a copy of a message that is on its way, may take the place of that. */
-void ski_landing_seal_whole(skua_msg *whole);
+void ski_landing_tag_whole(skua_msg *whole);
 
 /** A copy of one, with its data; whether one that has come from elsewhere is such a copy. */
 skua_msg *ski_landing_copy(const skua_msg *msg);

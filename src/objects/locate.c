@@ -6,17 +6,19 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
+#include "objects/creation_wait.h"
+#include "objects/departed.h"
+#include "objects/forward.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "objects/map.h"
 #include "objects/number.h"
 #include "objects/pup.h"
 #include "objects/section.h"
+#include "objects/seed.h"
 
 #define GRAVES 1024  /* deleted elements that are remembered, or as many as live        */
 #define HINTS  65536 /* and elements whose home is elsewhere, or a few times as many    */
-
-#define AHEAD_MOST (UINT32_C(1) << 20) /* reductions that one which comes may be ahead of a PE */
 
 /* ---- places --------------------------------------------------------------------- */
 
@@ -25,22 +27,25 @@ static struct ski_absent *place_of(uintptr_t value)
     return value & SKI_IS_PLACE ? (struct ski_absent *)(value ^ SKI_IS_PLACE) : NULL;
 }
 
-static struct ski_absent *find_place(const struct ski_collection *all, const skua_index *index)
+struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index)
 {
     return place_of(ski_directory_find(&all->directory, index));
 }
 
 /* The place of an element that is not here, made if there is none. */
-static struct ski_absent *make_place(struct ski_collection *all, const skua_index *index)
+struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
 
     if (place)
         return place;
-    place        = ski_malloc(sizeof *place);
-    place->index = *index;
-    place->pe    = SKI_PLACE_UNKNOWN;
-    place->moves = 0;
+    place          = ski_malloc(sizeof *place);
+    place->index   = *index;
+    place->pe      = SKI_PLACE_UNKNOWN;
+    place->moves   = 0;
+    place->forward = NULL;
+    place->checks  = 0;
+    place->judged  = false;
     ski_list_init(&place->held);
     ski_directory_set(&all->directory, index, (uintptr_t)place | SKI_IS_PLACE);
     return place;
@@ -63,6 +68,7 @@ static void release(struct ski_pe *self, struct ski_absent *place, int pe)
 static void drop_place(struct ski_pe *self, struct ski_absent *place)
 {
     ski_discard_held(self, &place->held);
+    ski_forward_forget(place);
     free(place);
 }
 
@@ -75,10 +81,20 @@ void ski_places_free(struct ski_collection *all)
             drop_place(all->self, place_of(all->directory.slot[i].value));
 }
 
+void ski_release_unknown(struct ski_collection *all)
+{
+    for (uint64_t i = 0; i <= all->directory.mask; i++) {
+        struct ski_absent *place = place_of(all->directory.slot[i].value);
+
+        if (place && (place->pe == SKI_PLACE_UNKNOWN || place->pe == SKI_PLACE_DELETED))
+            release(all->self, place, all->self->pe);
+    }
+}
+
 static bool is_grave(const struct ski_collection *all, const struct ski_absent *place)
 {
     (void)all;
-    return place->pe == SKI_PLACE_DELETED;
+    return place->pe == SKI_PLACE_DELETED && !place->held.first;
 }
 
 /* What makes a way shorter, but need not be known: the home knows it. */
@@ -87,8 +103,9 @@ static bool is_hint(const struct ski_collection *all, const struct ski_absent *p
     return place->pe >= 0 && !place->held.first && ski_home(all, &place->index) != all->self->pe;
 }
 
-static void clear(struct ski_collection *all,
-                  bool (*which)(const struct ski_collection *all, const struct ski_absent *place))
+/* Takes places out; returns how many. */
+static size_t clear(struct ski_collection *all,
+                    bool (*which)(const struct ski_collection *all, const struct ski_absent *place))
 {
     struct ski_absent **found = ski_malloc(all->directory.count * sizeof(struct ski_absent *));
     size_t              count = 0;
@@ -99,21 +116,20 @@ static void clear(struct ski_collection *all,
         if (place && which(all, place))
             found[count++] = place;
     }
-    while (count > 0) {
-        ski_directory_set(&all->directory, &found[--count]->index, 0);
-        drop_place(all->self, found[count]);
+    for (size_t i = 0; i < count; i++) {
+        ski_directory_set(&all->directory, &found[i]->index, 0);
+        drop_place(all->self, found[i]);
     }
     free(found);
+    return count;
 }
 
 /* Forget who was deleted long ago, before it is more than who lives; and who is elsewhere,
  * which may be nowhere by now, and nobody would tell us. */
 static void forget_some(struct ski_collection *all)
 {
-    if (all->graves > GRAVES + all->members) {
-        clear(all, is_grave);
-        all->graves = 0;
-    }
+    if (all->graves > GRAVES + all->members)
+        all->graves -= (uint32_t)clear(all, is_grave);
     if (all->hints > HINTS + 4 * (uint64_t)all->members) {
         clear(all, is_hint);
         all->hints = 0;
@@ -134,7 +150,7 @@ int ski_home(const struct ski_collection *all, const skua_index *index)
 
 int ski_whereabouts(const struct ski_collection *all, const skua_index *index)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
 
     if (place && place->pe == SKI_PLACE_CLAIMED)
         return all->self->pe;
@@ -146,7 +162,7 @@ int skua_home(skua_ref element)
     struct ski_collection *all = ski_collection_get(SKI_SELF()->objects, __func__, element.of.id);
 
     if (all->state == SKI_EXPECTED)
-        ski_misuse("skua_home: PE %d has not heard of that collection yet", skua_pe());
+        ski_creation_wait_defined(__func__, all);
     ski_check_index(__func__, all, &element.index);
     return ski_home(all, &element.index);
 }
@@ -163,29 +179,49 @@ static void tell(struct ski_collection *all, int whom, const skua_index *index,
     ski_post_about(all->self, whom, SKI_HANDLER_LOCATED, all->id, index, news, sizeof *news);
 }
 
+void ski_tell(struct ski_collection *all, int whom, const skua_index *index, int pe, uint32_t moves)
+{
+    tell(all, whom, index, &(struct news){pe, moves});
+}
+
+/* Messages that wait for an element which was deleted create it again, or are in error. */
+static void locate_ended(struct ski_pe *self, struct ski_absent *place)
+{
+    if (place->forward)
+        ski_unhold(self, &place->held);
+    ski_forward_forget(place);
+}
+
 /* Takes news in; those that are older than what is known are not. */
 static void believe(struct ski_collection *all, const skua_index *index, const struct news *news)
 {
     struct ski_absent *place;
+    bool               known;
 
     if (ski_here(all, index)) /* it has come, or come back, since */
         return;
     if (news->pe == all->self->pe) /* it was deleted since, or has not come yet */
         return;
     forget_some(all);
-    all->hints += !find_place(all, index);
-    place = make_place(all, index);
+    all->hints += !ski_absent_find(all, index);
+    place = ski_absent_get(all, index);
     if (ski_before(news->moves, place->moves) || place->pe == SKI_PLACE_CLAIMED)
         return;
     if (place->pe == SKI_PLACE_DELETED && news->pe >= 0 && news->moves == place->moves)
         return; /* it died there */
     all->graves += (uint32_t)(news->pe == SKI_PLACE_DELETED);
     all->graves -= (uint32_t)(place->pe == SKI_PLACE_DELETED);
-    place->pe    = news->pe;
-    place->moves = news->moves;
+    known         = place->pe >= 0;
+    place->checks = news->pe >= 0 ? 0 : place->checks;
+    place->pe     = news->pe;
+    place->moves  = news->moves;
     all->directory.version++;
-    if (news->pe >= 0)
+    if (known && news->pe >= 0)
+        ski_forward_moved(all, place);
+    else if (news->pe >= 0)
         release(all->self, place, news->pe);
+    else
+        locate_ended(all->self, place);
 }
 
 bool ski_about(skua_msg *msg, size_t least, struct ski_collection **all, skua_index *index)
@@ -225,7 +261,8 @@ void ski_settle_here(struct ski_collection *all, const skua_index *index, struct
     if (!place)
         return;
     all->graves -= place->pe == SKI_PLACE_DELETED;
-    release(all->self, place, all->self->pe);
+    ski_forward_arrived(all, place);
+    ski_forward_forget(place);
     free(place);
 }
 
@@ -244,23 +281,25 @@ void ski_forget(struct ski_object *object)
 
 bool ski_is_gone(const struct ski_collection *all, const skua_index *index)
 {
-    const struct ski_absent *place = find_place(all, index);
+    const struct ski_absent *place = ski_absent_find(all, index);
 
     if (ski_home(all, index) != all->self->pe) /* it may have been inserted again */
         return false;
-    return place ? place->pe == SKI_PLACE_DELETED : !all->open && all->kind == SKI_ARRAY;
+    if (place && place->pe != SKI_PLACE_UNKNOWN)
+        return place->pe == SKI_PLACE_DELETED;
+    return !all->open && all->kind == SKI_ARRAY;
 }
 
 bool ski_was_deleted(const struct ski_collection *all, const skua_index *index)
 {
-    return find_place(all, index) && ski_is_gone(all, index) &&
+    return ski_absent_find(all, index) && ski_is_gone(all, index) &&
            !(all->def.flags & SKUA_ARRAY_ON_DEMAND);
 }
 
 bool ski_died_here(const struct ski_collection *all, const skua_index *index)
 {
     const struct ski_object *object = ski_here(all, index);
-    const struct ski_absent *place  = all->directory.slot ? find_place(all, index) : NULL;
+    const struct ski_absent *place  = all->directory.slot ? ski_absent_find(all, index) : NULL;
 
     if (object)
         return object->state == SKI_DYING || object->state == SKI_DEAD;
@@ -269,19 +308,9 @@ bool ski_died_here(const struct ski_collection *all, const skua_index *index)
 
 /* ---- sending on ------------------------------------------------------------------------ */
 
-static void send_on(struct ski_collection *all, const skua_index *index, skua_msg *msg,
-                    const struct ski_absent *place)
-{
-    struct news news = {place->pe, place->moves};
-
-    if (msg->source != all->self->pe && msg->source < all->self->pes)
-        tell(all, msg->source, index, &news);
-    ski_pass_on(all->self, place->pe, msg);
-}
-
 static void keep(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    ski_hold(all->self, &make_place(all, index)->held, msg);
+    ski_hold(all->self, &ski_absent_get(all, index)->held, msg);
 }
 
 /* Nobody to deliver it to. */
@@ -301,15 +330,18 @@ static SKI_COLD _Noreturn void undeliverable(struct ski_collection *all, const s
  * behind its index, which only the home knows.  So it goes there first. */
 struct order {
     _Alignas(16) int32_t pe;
-    uint32_t moves;
-    uint32_t claimed; /* because that PE wanted it; it may want it no more */
+    uint32_t           moves;
+    uint32_t           claimed; /* because that PE wanted it; it may want it no more */
+    struct ski_account account;
 };
+
+_Static_assert(sizeof(struct order) == SKI_INSERT_LEAST, "see locate.h");
 
 /* At the home, of an element that shall be elsewhere. */
 static void send_there(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
     struct order      *order = skua_msg_data(msg);
-    struct ski_absent *place = make_place(all, index);
+    struct ski_absent *place = ski_absent_get(all, index);
     struct news        news  = {order->pe, place->moves + 1};
 
     order->moves = news.moves;
@@ -356,9 +388,9 @@ static struct ski_object *create_for(struct ski_collection *all, const skua_inde
     }
     create(all, index, place);
     object = ski_here(all, index);
-    place  = find_place(all, index);
+    place  = ski_absent_find(all, index);
     if (place && place->pe >= 0)
-        send_on(all, index, msg, place);
+        ski_forward(all, place, msg);
     else if (!object)
         undeliverable(all, index, msg, "was deleted by its constructor");
     return object;
@@ -382,13 +414,13 @@ static struct ski_object *create_home_or_there(struct ski_collection *all, const
 
 void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
     int                home = ski_home(all, index), who = all->self->pe;
 
     if (all->kind != SKI_ARRAY || (home != who && !(flags & SKUA_ENTRY_CREATE_HERE)) ||
         who >= all->self->pes || (place && (place->pe >= 0 || place->pe == SKI_PLACE_CLAIMED)))
         return;
-    place = make_place(all, index);
+    place = ski_absent_get(all, index);
     all->graves -= place->pe == SKI_PLACE_DELETED;
     place->pe = SKI_PLACE_CLAIMED;
     all->directory.version++;
@@ -406,11 +438,11 @@ static bool is_awaited(const struct ski_collection *all, const skua_index *index
 
 bool ski_wait_here(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
 
     if (!(place && place->pe == SKI_PLACE_CLAIMED) && !is_awaited(all, index, place))
         return false;
-    ski_hold_new(all->self, &make_place(all, index)->held, msg);
+    ski_hold_new(all->self, &ski_absent_get(all, index)->held, msg);
     return true;
 }
 
@@ -431,7 +463,7 @@ static struct ski_object *grant(struct ski_collection *all, const skua_index *in
 static struct ski_object *claim_astray(struct ski_collection *all, const skua_index *index,
                                        skua_msg *msg, int who)
 {
-    struct ski_absent *place = find_place(all, index);
+    struct ski_absent *place = ski_absent_find(all, index);
     int                home  = ski_home(all, index);
 
     if (place && place->pe >= 0)
@@ -483,7 +515,7 @@ void ski_on_claimed(skua_msg *msg)
     if ((unsigned)news->pe >= (unsigned)all->self->pes)
         ski_fatal("PE %d says that %s is on PE %d", msg->source, ski_element_text(all, &index),
                   news->pe);
-    place = find_place(all, &index);
+    place = ski_absent_find(all, &index);
     if (place && place->pe == SKI_PLACE_CLAIMED) {
         place->pe    = SKI_PLACE_UNKNOWN;
         place->moves = news->moves; /* whatever we knew: the home may have forgotten more */
@@ -502,8 +534,12 @@ static struct ski_object *astray_at_home(struct ski_collection *all, const skua_
 
     if (flags & SKI_ENTRY_CREATES || all->def.flags & SKUA_ARRAY_ON_DEMAND)
         return create_home_or_there(all, index, place, msg, flags);
+    if (gone && ski_insertion_awaited(all, place, msg))
+        return NULL;
     if (gone || (!all->open && all->kind != SKI_CHARES))
         undeliverable(all, index, msg, gone ? "was deleted" : "does not exist");
+    if (all->kind == SKI_CHARES && !place)
+        ski_departed_inquire(all, index);
     keep(all, index, msg);
     return NULL;
 }
@@ -518,9 +554,9 @@ struct ski_object *ski_astray_for(struct ski_collection *all, const skua_index *
         flags = 0;
     if (flags & SKUA_ENTRY_CREATE_HERE && msg->source == all->self->pe && home != msg->source)
         ski_claim(all, index, flags); /* a result; or the array was not known before */
-    place = find_place(all, index);
+    place = ski_absent_find(all, index);
     if (place && place->pe >= 0)
-        send_on(all, index, msg, place);
+        ski_forward(all, place, msg);
     else if (place && place->pe == SKI_PLACE_CLAIMED)
         keep(all, index, msg);
     else if (home != all->self->pe)
@@ -544,9 +580,9 @@ static SKI_COLD _Noreturn void inserted_twice(const struct ski_collection *all,
                ski_element_text(all, index), who);
 }
 
-static void check_open(const struct ski_collection *all, const skua_index *index)
+static void check_open(const struct ski_collection *all, const skua_index *index, bool closed)
 {
-    if (all->kind != SKI_ARRAY || !all->open)
+    if (all->kind != SKI_ARRAY || !all->open || closed)
         ski_misuse("skua_array_insert: %s is in no array that is open (SKUA_ARRAY_OPEN)",
                    ski_element_text(all, index));
 }
@@ -556,7 +592,7 @@ static void check_open(const struct ski_collection *all, const skua_index *index
 static bool is_unwanted(const struct ski_collection *all, const skua_index *index,
                         const struct order *order)
 {
-    const struct ski_absent *place = find_place(all, index);
+    const struct ski_absent *place = ski_absent_find(all, index);
 
     return order->claimed && !(place && place->pe == SKI_PLACE_CLAIMED);
 }
@@ -577,17 +613,21 @@ void ski_on_insert(skua_msg *msg)
     if (!ski_about(msg, sizeof *order, &all, &index))
         return;
     home = ski_home(all, &index) == all->self->pe;
-    if (!home && !order->moves) { /* on its way, from a PE that did not know the array yet */
-        check_open(all, &index);
+    if (!home && !order->moves) {       /* on its way, from a PE that did not know the array yet */
+        check_open(all, &index, false); /* an order to close has come after it */
         ski_pass_on(all->self, ski_home(all, &index), msg);
         return;
     }
     if (order->pe >= all->self->pes || (!home && order->pe != all->self->pe))
         ski_fatal("PE %d inserted %s on PE %d", msg->source, ski_element_text(all, &index),
                   order->pe);
-    place = home ? find_place(all, &index) : NULL;
+    place = home ? ski_absent_find(all, &index) : NULL;
+    if (!ski_insertion_account_right(all, &order->account)) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
     if (ski_here(all, &index) || (place && place->pe >= 0))
-        inserted_twice(all, &index, msg->source);
+        inserted_twice(all, &index, order->account.pe >= 0 ? order->account.pe : msg->source);
     if (home && order->pe >= 0 && order->pe != all->self->pe) {
         send_there(all, &index, msg);
         return;
@@ -595,8 +635,8 @@ void ski_on_insert(skua_msg *msg)
     if (is_unwanted(all, &index, order))
         refuse(all, &index, order);
     else
-        ski_object_create(all, &index, place ? place->moves + 1 : order->moves, order + 1,
-                          msg->bytes - sizeof *order);
+        ski_object_insert(all, &index, place ? place->moves + 1 : order->moves, &order->account,
+                          order + 1, msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
 
@@ -607,7 +647,8 @@ skua_msg *ski_insertion(struct ski_pe *self, const skua_ref *ref, uint32_t handl
     struct order *order = skua_msg_data(msg);
 
     memset(order, 0, sizeof *order);
-    order->pe = SKUA_ANY_PE;
+    order->pe         = SKUA_ANY_PE;
+    order->account.pe = SKI_NO_ACCOUNT;
     if (bytes)
         memcpy(order + 1, data, bytes);
     msg->handler = (uint16_t)handler;
@@ -615,13 +656,15 @@ skua_msg *ski_insertion(struct ski_pe *self, const skua_ref *ref, uint32_t handl
     return ski_msg_address(msg, ref->of.id, &ref->index);
 }
 
-void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
-                size_t bytes)
+void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe,
+                const struct ski_account *account, const void *data, size_t bytes)
 {
     skua_msg     *msg   = ski_insertion(self, ref, SKI_HANDLER_INSERT, data, bytes);
     struct order *order = skua_msg_data(msg);
 
     order->pe = pe;
+    if (account)
+        order->account = *account;
     ski_msg_post(self, home, SKI_HANDLER_INSERT, msg);
 }
 
@@ -638,7 +681,10 @@ void ski_grow(skua_msg *msg)
     if (all->kind != SKI_CHARES || ski_here(all, &index))
         ski_fatal("PE %d sent a seed that makes no sense", msg->source);
     if (home != all->self->pe)
-        tell(all, home, &index, &(struct news){all->self->pe, 1});
+        ski_post_about(all->self, home, SKI_HANDLER_SEED_GREW, all->id, &index,
+                       &(struct news){all->self->pe, 1}, sizeof(struct news));
+    else
+        ski_seed_grew(all->self->objects);
     ski_object_create(all, &index, home != all->self->pe, order + 1, msg->bytes - sizeof *order);
     skua_msg_free(msg);
 }
@@ -647,17 +693,20 @@ void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
 {
     struct ski_pe         *self = SKI_SELF();
     struct ski_collection *all  = ski_collection_get(self->objects, __func__, element.of.id);
+    struct ski_account     account;
 
     if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
         ski_misuse("skua_array_insert: PE %d does not exist; this job has PEs 0 to %d", pe,
                    self->pes - 1);
     if (all->state == SKI_EXPECTED) { /* our own queue keeps it until we hear of the array */
-        ski_insert(self, self->pe, &element, pe, data, bytes);
+        account = ski_insertion_account(all);
+        ski_insert(self, self->pe, &element, pe, &account, data, bytes);
         return;
     }
     ski_check_index(__func__, all, &element.index);
-    check_open(all, &element.index);
-    ski_insert(self, ski_home(all, &element.index), &element, pe, data, bytes);
+    check_open(all, &element.index, all->closing.ordered);
+    account = ski_insertion_account(all);
+    ski_insert(self, ski_home(all, &element.index), &element, pe, &account, data, bytes);
 }
 
 void ski_on_delete(skua_msg *msg)
@@ -710,6 +759,11 @@ void skua_migrate(void *self, int pe)
     if (object->of->kind == SKI_GROUP || object->of->kind == SKI_PROCESS_GROUP)
         ski_misuse("skua_migrate: %s is a member of a group, which does not move",
                    ski_object_text(object));
+    if (!ski_class_moves(object->of->class))
+        ski_misuse("skua_migrate: %s cannot move: its class does not say how to pack it; give the "
+                   "class a `pup` (skua_pup_plain if its bytes may be copied), or, in an interface "
+                   "file, a `state` or [migratable]",
+                   ski_object_text(object));
     if (object->state != SKI_ALIVE && object->state != SKI_LEAVING)
         return;
     object->to = pe;
@@ -753,11 +807,9 @@ void ski_depart(struct ski_object *object)
 static bool migration_can_arrive(const struct ski_collection *all, const skua_index *index,
                                  const struct luggage *luggage, size_t bytes)
 {
-    uint32_t ahead = luggage->next - all->reducing.first;
-
     return luggage->sections <= bytes / SKI_ENROLLED_BYTES && luggage->sections <= UINT16_MAX &&
            (all->kind == SKI_ARRAY || all->kind == SKI_CHARES) && !ski_here(all, index) &&
-           (ahead <= AHEAD_MOST || ski_before(luggage->next, all->reducing.first));
+           ski_reducing_in_reach(all, luggage->next);
 }
 
 void ski_on_migrate(skua_msg *msg)
@@ -786,8 +838,8 @@ void ski_on_migrate(skua_msg *msg)
         ski_sections_came(object, at);
     left -= luggage.sections * SKI_ENROLLED_BYTES;
     ski_pup_unpack(all->class, object + 1, at, left);
+    ski_everyone_came(object, luggage.seen, msg->source); /* first: a report says what was heard */
     ski_reducing_came(object);
-    ski_everyone_came(object, luggage.seen, msg->source);
     if (ski_home(all, &index) != all->self->pe)
         tell(all, ski_home(all, &index), &index, &(struct news){all->self->pe, luggage.moves});
     ski_object_leave(object);

@@ -5,8 +5,8 @@
  * The *home* of an element, a PE by the collection's map, knows where it is if it is
  * elsewhere.  Others send there, or where they last heard of it.  A PE that gets a message
  * for an element that is not there sends it on, by what it knows or else to the home, and
- * tells the one who sent it what it knows.  Each journey of an element has a number, so
- * that news that arrive late are not believed.
+ * tells the one who sent it what it knows (forward.h says how often).  Each journey of an element
+ * has a number, so that news that arrive late are not believed.
  *
  * An element leaves behind where it went, on the PE it left; its arrival is told to the
  * home.  Messages therefore always find it: along those traces, or by way of the home.
@@ -42,9 +42,20 @@ static inline int ski_whereabouts_quick(struct ski_collection *all, const skua_i
     return found->pe;
 }
 
-/** Ask @p home to create an object on @p pe, or there (SKUA_ANY_PE). */
-void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe, const void *data,
-                size_t bytes);
+/** What this PE knows of an element that is elsewhere, or NULL. */
+struct ski_absent *ski_absent_find(const struct ski_collection *all, const skua_index *index);
+
+/** What this PE knows of an element that is elsewhere; an empty record if it knows nothing. */
+struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *index);
+
+/** Tells PE @p whom that an element is on @p pe after so many moves. */
+void ski_tell(struct ski_collection *all, int whom, const skua_index *index, int pe,
+              uint32_t moves);
+
+/** Ask @p home to create an object on @p pe, or there (SKUA_ANY_PE).  @p account is NULL for
+ *  one that is in no array. */
+void ski_insert(struct ski_pe *self, int home, const skua_ref *ref, int pe,
+                const struct ski_account *account, const void *data, size_t bytes);
 
 /** The message for that, addressed, for a handler that will ski_grow() it. */
 skua_msg *ski_insertion(struct ski_pe *self, const skua_ref *ref, uint32_t handler,
@@ -80,6 +91,9 @@ void ski_claim(struct ski_collection *all, const skua_index *index, unsigned fla
  *  where later ones would overtake it if the element turns out to be elsewhere. */
 bool ski_wait_here(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
+/** Messages that wait here for elements which do not exist are delivered once more. */
+void ski_release_unknown(struct ski_collection *all);
+
 /** Whether this is its home and it was deleted, or never existed. */
 bool ski_is_gone(const struct ski_collection *all, const skua_index *index);
 
@@ -105,7 +119,7 @@ void ski_on_delete(skua_msg *msg);
 void ski_on_located(skua_msg *msg);
 void ski_on_migrate(skua_msg *msg);
 
-#define SKI_INSERT_LEAST  16
+#define SKI_INSERT_LEAST  32
 #define SKI_CLAIM_LEAST   4
 #define SKI_LOCATED_LEAST 8
 #define SKI_MIGRATE_LEAST 16

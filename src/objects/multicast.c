@@ -191,6 +191,8 @@ static struct ski_object *receiver(struct ski_collection *all, const skua_index 
         head_of(msg)->entry == ORDER_ENROL ? ski_was_deleted(all, index) : ski_is_gone(all, index);
     if (!gone)
         return ski_astray_for(all, index, msg, creates(head_of(msg)));
+    if (ski_insertion_awaited(all, ski_absent_find(all, index), msg))
+        return NULL;
     lost(all, index, head_of(msg));
     ski_multicast_free(msg);
     return NULL;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "core/handler.h"
 #include "core/traffic.h"
+#include "objects/creation_wait.h"
 #include "objects/locate.h"
 #include "objects/multicast.h"
 
@@ -279,7 +280,7 @@ static struct ski_collection *collection_of(struct ski_pe *self, const char *cal
     struct ski_collection *all = ski_collection_get(self->objects, call, of.id);
 
     if (all->state == SKI_EXPECTED)
-        ski_misuse("%s: PE %d has not heard of that collection yet", call, self->pe);
+        ski_creation_wait_defined(call, all);
     if (all->kind == SKI_CHARES)
         ski_misuse("%s: single objects are in no collection", call);
     return all;

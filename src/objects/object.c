@@ -109,6 +109,17 @@ struct ski_object *ski_object_add(struct ski_collection *all, const skua_index *
     return object;
 }
 
+static void object_construct(struct ski_object *object, const void *data, size_t bytes)
+{
+    const skua_class_def *def = &object->of->class->def;
+
+    if (!def->construct)
+        return;
+    ski_object_enter(object);
+    def->construct(object + 1, data, bytes);
+    ski_object_leave(object);
+}
+
 struct ski_object *ski_object_create(struct ski_collection *all, const skua_index *index,
                                      uint32_t moves, const void *data, size_t bytes)
 {
@@ -116,11 +127,24 @@ struct ski_object *ski_object_create(struct ski_collection *all, const skua_inde
 
     object->moves = moves;
     ski_reducing_born(all, 1);
-    if (all->class->def.construct) {
-        ski_object_enter(object);
-        all->class->def.construct(object + 1, data, bytes);
-        ski_object_leave(object);
-    }
+    object_construct(object, data, bytes);
+    return object;
+}
+
+struct ski_object *ski_object_insert(struct ski_collection *all, const skua_index *index,
+                                     uint32_t moves, const struct ski_account *account,
+                                     const void *data, size_t bytes)
+{
+    struct ski_object *object;
+
+    if (account->pe == SKI_NO_ACCOUNT)
+        return ski_object_create(all, index, moves, data, bytes);
+    object        = ski_object_add(all, index);
+    object->moves = moves;
+    ski_object_enter(object); /* it stays until it is constructed, whatever a reduction sets off */
+    ski_insertion_arrived(object, account);
+    object_construct(object, data, bytes);
+    ski_object_leave(object);
     return object;
 }
 

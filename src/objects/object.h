@@ -90,6 +90,12 @@ struct ski_object *ski_object_add(struct ski_collection *all, const skua_index *
 struct ski_object *ski_object_create(struct ski_collection *all, const skua_index *index,
                                      uint32_t moves, const void *data, size_t bytes);
 
+/** Creates and constructs an element that is inserted: a birth on the PE of its account
+ *  (insertion.h). */
+struct ski_object *ski_object_insert(struct ski_collection *all, const skua_index *index,
+                                     uint32_t moves, const struct ski_account *account,
+                                     const void *data, size_t bytes);
+
 /** Its last entry has returned, or its last message was delivered: see to what it has
  *  become. */
 SKI_COLD void ski_object_settle(struct ski_object *object);

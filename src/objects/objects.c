@@ -8,6 +8,7 @@
 #include "objects/collection.h"
 #include "objects/detector.h"
 #include "objects/errand.h"
+#include "objects/idle_report.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "objects/program.h"
@@ -32,7 +33,9 @@ void ski_objects_begin(struct ski_pe *self)
     objects->quiet    = ski_quiet_begin();
     objects->detect   = ski_detect_begin();
     ski_collections_begin(objects);
-    self->objects = objects;
+    ski_streams_begin(self);
+    self->objects        = objects;
+    objects->idle_report = ski_idle_report_begin(self);
 }
 
 void ski_objects_end(struct ski_pe *self)
@@ -46,7 +49,8 @@ void ski_objects_end(struct ski_pe *self)
     ski_collections_end(objects);
     ski_lanes_end(objects);
     ski_errands_end(objects);
-    free(objects->gate);
+    ski_gate_free(objects->gate);
+    ski_idle_report_end(objects->idle_report);
     ski_slots_end(&objects->parts, NULL); /* what it names goes with the arena */
     ski_detect_end(objects->detect);
     ski_quiet_end(objects->quiet);

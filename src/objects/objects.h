@@ -7,9 +7,11 @@
 #include "objects/chain.h"
 
 struct ski_collection;
+struct ski_creation_wait;
 struct ski_detect;
 struct ski_entry;
 struct ski_gate;
+struct ski_idle_report;
 struct ski_lanes;
 struct ski_quiet;
 struct ski_reply;
@@ -34,14 +36,16 @@ struct ski_objects {
 
     struct ski_chains errands; /* errand.c */
 
-    struct ski_sections *sections; /* section.c */
-    struct ski_seeds    *seeds;    /* seed.c       */
-    struct ski_waves    *waves;    /* wave.c       */
-    struct ski_quiet    *quiet;    /* quiescence.c */
-    struct ski_detect   *detect;   /* detector.c   */
-    struct ski_gate     *gate;     /* program.c    */
-    struct ski_lanes    *lanes;    /* lane.c; NULL: there are none */
-    struct ski_slots     parts;    /* parts.c */
+    struct ski_sections      *sections;      /* section.c */
+    struct ski_seeds         *seeds;         /* seed.c       */
+    struct ski_waves         *waves;         /* wave.c       */
+    struct ski_quiet         *quiet;         /* quiescence.c */
+    struct ski_detect        *detect;        /* detector.c   */
+    struct ski_gate          *gate;          /* program.c    */
+    struct ski_creation_wait *creation_wait; /* creation_wait.c: the innermost, or NULL */
+    struct ski_idle_report   *idle_report;   /* idle_report.c */
+    struct ski_lanes         *lanes;         /* lane.c; NULL: there are none */
+    struct ski_slots          parts;         /* parts.c */
 };
 
 /** The name of a collection or a section: the PE that creates it, and its count of them. */

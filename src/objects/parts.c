@@ -4,7 +4,7 @@
  *
  * What a message says of its parts may have been written on another host.  end_of(), through which
  * all of it is looked at, checks that the pieces are within the message; buffers and where the
- * program wanted a part have seals (core/seal.h); and what shall happen when others are through
+ * program wanted a part have tags (core/addr_tag.h); and what shall happen when others are through
  * with a part is named (core/slots.h), so that it happens as often as it should, whatever they say.
  */
 #include "objects/parts.h"
@@ -270,16 +270,16 @@ static struct pending *new_pending(skua_msg *msg, void (*go_on)(struct pending *
     return pending;
 }
 
-static uint64_t parts_posted_seal(const struct ski_part *part)
+static uint64_t parts_posted_tag(const struct ski_part *part)
 {
-    return ski_seal(ski_self->job, SKI_SEALED_PART, ski_self->pe, (uintptr_t)part->posted,
-                    part->bytes);
+    return ski_addr_tag(ski_self->job, SKI_TAG_PART, ski_self->pe, (uintptr_t)part->posted,
+                        part->bytes);
 }
 
 static void parts_set_posted(struct ski_part *part, void *at)
 {
-    part->posted      = at;
-    part->posted_seal = parts_posted_seal(part);
+    part->posted     = at;
+    part->posted_tag = parts_posted_tag(part);
 }
 
 /* The part is where it shall be: from now on that is what the message says. */
@@ -438,7 +438,7 @@ static const void *data_of(struct ski_part *part)
 {
     const void *at;
 
-    if (part->posted && part->posted_seal == parts_posted_seal(part))
+    if (part->posted && part->posted_tag == parts_posted_tag(part))
         return part->posted;
     if (part->kind == SKI_PIECE_DATA)
         return part + 1;
@@ -608,7 +608,7 @@ static void to_host(skua_msg *msg, const struct to_host *to)
 /* Whether a message for a host is one with parts, for a handler or an entry that there is. */
 static bool parts_are_sound(const struct to_host *to, const void *data, size_t bytes)
 {
-    if (!end_of(data, bytes) || to->id >= ski_self->handlers)
+    if (!end_of(data, bytes) || !ski_pe_has_handler(ski_self, to->id))
         return false;
     return to->all.id ? ski_entries[to->id].of != NULL : ski_builtin_takes(to->id, bytes);
 }

@@ -12,6 +12,7 @@
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "core/tree.h"
+#include "objects/collection.h"
 #include "objects/objects.h"
 
 enum { VALUES, OPEN };
@@ -26,7 +27,8 @@ struct variable {
 };
 
 struct ski_gate {
-    struct ski_list kept; /* messages, in the order of coming */
+    struct ski_list kept;      /* messages, in the order of coming                      */
+    struct ski_list creations; /* on PE 0: copies of those for the others; else our own */
 };
 
 /* Of the process; written before there are PEs. */
@@ -35,6 +37,8 @@ static size_t           count;
 static skua_start_fn    begin_fn;
 static skua_handler_fn *closed; /* the table of a gate */
 static bool             entered;
+static char  *published; /* in `begin`, after it has waited: the values that others have */
+static size_t published_bytes;
 
 /* ---- registration ------------------------------------------------------------------ */
 
@@ -139,6 +143,82 @@ static void unpack(struct rest rest)
             get(&rest, variables[i].memory, variables[i].bytes);
 }
 
+/* ---- creations ------------------------------------------------------------------------ */
+
+void ski_program_creates(struct ski_pe *self, skua_msg *msg)
+{
+    ski_list_push(&self->objects->gate->creations,
+                  ski_msg_copy(self, SKI_HANDLER_CREATE, skua_msg_data(msg), msg->bytes));
+    skua_send(self->pe, (skua_handler){SKI_HANDLER_CREATE}, msg);
+}
+
+/* What a message of SKI_HANDLER_READONLY says besides the values. */
+static size_t program_creations_bytes(const struct ski_list *creations)
+{
+    size_t bytes = sizeof(uint64_t);
+
+    for (const struct skua_msg *msg = creations->first; msg; msg = msg->link)
+        bytes += sizeof(uint64_t) + msg->bytes;
+    return bytes;
+}
+
+static char *program_put_creations(char *to, const struct ski_list *creations)
+{
+    char    *start = to;
+    uint64_t n     = 0;
+
+    to += sizeof n;
+    for (struct skua_msg *msg = creations->first; msg; msg = msg->link, n++) {
+        to = put(to, &(uint64_t){msg->bytes}, sizeof(uint64_t));
+        to = put(to, skua_msg_data(msg), msg->bytes);
+    }
+    put(start, &n, sizeof n);
+    return to;
+}
+
+static void program_read_creations(struct ski_pe *self, struct rest *rest)
+{
+    uint64_t n, bytes;
+
+    for (get(rest, &n, sizeof n); n > 0; n--) {
+        get(rest, &bytes, sizeof bytes);
+        if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
+            ski_fatal("the collections of PE 0 make no sense");
+        ski_list_push(&self->objects->gate->creations,
+                      ski_msg_copy(self, SKI_HANDLER_CREATE, rest->at, bytes));
+        rest->at += bytes;
+        rest->bytes -= bytes;
+    }
+}
+
+/* Before all that has come by now.  PE 0 has its own in the queue, so these are copies there. */
+static void program_queue_creations(struct ski_pe *self, struct ski_list *creations)
+{
+    struct ski_list  held;
+    struct skua_msg *msg;
+
+    ski_list_init(&held);
+    while ((msg = ski_list_pop(creations)))
+        if (self->pe == 0)
+            skua_msg_free(msg);
+        else
+            ski_hold_new(self, &held, msg);
+    ski_unhold(self, &held);
+}
+
+/* A message with the creations and, of kind VALUES, the values. */
+static skua_msg *program_message(const struct ski_list *creations, uint64_t kind)
+{
+    size_t    values = kind == VALUES ? packed_bytes() : 0;
+    skua_msg *msg    = skua_msg_alloc(sizeof kind + program_creations_bytes(creations) + values);
+    char     *at     = put(skua_msg_data(msg), &kind, sizeof kind);
+
+    at = program_put_creations(at, creations);
+    if (values)
+        pack(at);
+    return msg;
+}
+
 /* ---- gates ------------------------------------------------------------------------- */
 
 static void keep(skua_msg *msg)
@@ -162,6 +242,7 @@ static void close_gate(struct ski_pe *self)
     struct ski_gate *gate = ski_malloc(sizeof *gate);
 
     ski_list_init(&gate->kept);
+    ski_list_init(&gate->creations);
     self->objects->gate = gate;
     self->handler       = closed;
 }
@@ -173,20 +254,29 @@ static void say(struct ski_pe *self, int pe, struct skua_msg *msg)
     ski_msg_post(self, pe, SKI_HANDLER_READONLY, msg);
 }
 
+void ski_gate_free(struct ski_gate *gate)
+{
+    struct skua_msg *msg;
+
+    while (gate && (msg = ski_list_pop(&gate->creations)))
+        skua_msg_free(msg);
+    free(gate);
+}
+
 /* The values are in this process: on with the other PEs of it, and with ours. */
 static void open_gate(struct ski_pe *self)
 {
     int             first = ski_job_first_pe(self->job, self->process);
-    uint64_t        kind  = OPEN;
     struct ski_tree tree  = ski_tree_at(self->pe - first, ski_job_pes_of(self->job, self->process),
                                         0, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
         say(self, first + ski_tree_child(&tree, i),
-            ski_msg_copy(self, SKI_HANDLER_READONLY, &kind, sizeof kind));
+            program_message(&self->objects->gate->creations, OPEN));
     self->handler = ski_handlers.fn;
     ski_unhold(self, &self->objects->gate->kept);
-    free(self->objects->gate);
+    program_queue_creations(self, &self->objects->gate->creations);
+    ski_gate_free(self->objects->gate);
     self->objects->gate = NULL;
 }
 
@@ -205,13 +295,15 @@ void ski_on_readonly(skua_msg *msg)
 {
     struct ski_pe *self = ski_self;
     uint64_t       kind = *(uint64_t *)skua_msg_data(msg);
+    struct rest    rest = {(char *)skua_msg_data(msg) + sizeof kind, msg->bytes - sizeof kind};
 
     if (kind > OPEN || ski_pe_hidden(self) || !self->objects->gate)
         ski_fatal("PE %d sent read-only variables that nobody waits for", msg->source);
-    if (kind == VALUES) {
+    if (kind == VALUES)
         pass_values_on(self, msg);
-        unpack((struct rest){(char *)skua_msg_data(msg) + sizeof kind, msg->bytes - sizeof kind});
-    }
+    program_read_creations(self, &rest);
+    if (kind == VALUES)
+        unpack(rest);
     skua_msg_free(msg);
     open_gate(self);
 }
@@ -220,12 +312,59 @@ void ski_on_readonly(skua_msg *msg)
 
 static void send_values(struct ski_pe *self)
 {
-    uint64_t         kind = VALUES;
-    struct skua_msg *msg  = skua_msg_alloc(sizeof kind + packed_bytes());
+    struct skua_msg *msg = program_message(&self->objects->gate->creations, VALUES);
 
-    pack(put(skua_msg_data(msg), &kind, sizeof kind));
     pass_values_on(self, msg);
     skua_msg_free(msg);
+}
+
+/* The values are final: to all processes, then what was sent may be delivered. */
+static void program_publish(struct ski_pe *self)
+{
+    self->open_gates = NULL;
+    send_values(self);
+    open_gate(self);
+}
+
+/* Because `begin` waits; the values are kept, to be compared with those that it leaves. */
+static void program_publish_early(struct ski_pe *self)
+{
+    published_bytes = packed_bytes();
+    published       = ski_malloc(published_bytes + 1);
+    pack(published);
+    program_publish(self);
+}
+
+/* The variable whose packed value differs between @p one and @p other. */
+static const char *program_changed_variable(const char *one, const char *other)
+{
+    const struct variable *v = variables;
+
+    for (; v < variables + count - 1; v++) {
+        size_t length = 0, bytes = v->bytes;
+
+        if (v->pointer)
+            memcpy(&length, one, sizeof length);
+        if (memcmp(one, other, bytes) != 0 || memcmp(one + bytes, other + bytes, length) != 0)
+            break;
+        one += bytes + length;
+        other += bytes + length;
+    }
+    return v->name;
+}
+
+/* What `begin` wrote after it had waited is not what others have. */
+static void program_check_unchanged(void)
+{
+    char *now = ski_malloc(packed_bytes() + 1);
+
+    pack(now);
+    if (packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
+        ski_misuse("skua_program: read-only variable %s was written after `begin` had waited; "
+                   "other PEs have what it was then",
+                   program_changed_variable(published, now));
+    free(now);
+    free(published);
 }
 
 static void start(int argc, char **argv)
@@ -235,9 +374,12 @@ static void start(int argc, char **argv)
     close_gate(self);
     if (self->pe != 0)
         return;
+    self->open_gates = program_publish_early;
     begin_fn(argc, argv);
-    send_values(self);
-    open_gate(self);
+    if (self->open_gates)
+        program_publish(self);
+    else
+        program_check_unchanged();
 }
 
 int skua_program(int argc, char **argv, skua_start_fn begin)

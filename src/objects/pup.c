@@ -67,18 +67,26 @@ bool skua_pup_unpacking(const skua_pup *p)
     return p->what == UNPACK;
 }
 
+void skua_pup_plain(skua_pup *p, void *self)
+{
+    if (self != p->self)
+        ski_misuse(
+            "skua_pup_plain: it packs all of an object, not parts of %s; skua_pup_value() is "
+            "for those",
+            ski_object_text(ski_object_of(p->self)));
+    skua_pup_bytes(p, self, ski_object_of(self)->of->class->def.bytes);
+}
+
 size_t ski_pup_left(const skua_pup *p)
 {
     return p->left;
 }
 
-/* A class without a function is copied as it lies in memory. */
+/* A class without a function has no bytes: see ski_class_moves(). */
 static void run(const struct ski_class *of, skua_pup *p, void *self)
 {
     if (of->def.pup)
         of->def.pup(p, self);
-    else
-        skua_pup_bytes(p, self, of->def.bytes);
 }
 
 size_t ski_pup_measure(const struct ski_class *of, void *self)

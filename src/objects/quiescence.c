@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "core/explain.h"
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
@@ -156,6 +157,16 @@ void ski_on_quiet_ask(skua_msg *msg)
     }
     skua_msg_free(msg);
     ask(ski_self, &done);
+}
+
+void ski_quiet_explain(const struct ski_quiet *quiet, struct ski_text *text)
+{
+    size_t requests = 0;
+
+    for (const struct request *request = quiet->first; request; request = request->next)
+        requests++;
+    if (requests)
+        ski_text_item(text, "%zu requests for quiescence wait, as messages are held", requests);
 }
 
 /* ---- life -------------------------------------------------------------------------- */

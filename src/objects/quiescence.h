@@ -16,6 +16,9 @@
 
 #include <skua/quiescence.h>
 
+struct ski_quiet;
+struct ski_text;
+
 /**
  * Call flush(arg) on this PE whenever a wave visits it.  Whoever keeps back what it was
  * asked to send sends it then, so that the wave sees it, and returns true; it must not run
@@ -23,6 +26,9 @@
  */
 void ski_quiescence_hook(bool (*flush)(void *arg), void *arg);
 void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg);
+
+/** Append to @p text that requests wait, if some do. */
+void ski_quiet_explain(const struct ski_quiet *quiet, struct ski_text *text);
 
 struct ski_quiet *ski_quiet_begin(void);
 void              ski_quiet_end(struct ski_quiet *quiet);

@@ -8,7 +8,9 @@
 #include <skua/scheduler.h>
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
+#include "core/traffic.h"
 #include "objects/invoke.h"
 #include "objects/locate.h"
 #include "objects/objects.h"
@@ -16,6 +18,7 @@
 #define REFUSALS   3  /* before an idle PE turns to its neighbours */
 #define GIVE_MOST  32 /* seeds at a time                           */
 #define NEIGHBOURS 31 /* at most: bits of a PE's number            */
+#define STAY       1  /* seeds that a PE does not give away: see seed.h */
 
 struct ski_seeds {
     skua_msg **row; /* oldest at `first`, around the end */
@@ -25,6 +28,9 @@ struct ski_seeds {
     bool       resting;  /* the neighbours know that we are hungry                     */
     uint32_t   refusals; /* since the last seed                                        */
     uint32_t   hungry;   /* neighbours, by bit                                         */
+    uint64_t   ungrown;  /* planted here and not known to have grown                   */
+
+    struct ski_list kept; /* messages that wait until `ungrown` is 0 */
 };
 
 /* What one asks another for: some now, or the next there is. */
@@ -32,13 +38,18 @@ enum { NOW, NEXT };
 
 struct ski_seeds *ski_seeds_begin(void)
 {
-    return ski_calloc(1, sizeof(struct ski_seeds));
+    struct ski_seeds *seeds = ski_calloc(1, sizeof *seeds);
+
+    ski_list_init(&seeds->kept);
+    return seeds;
 }
 
 void ski_seeds_end(struct ski_seeds *seeds)
 {
     for (; seeds->count > 0; seeds->count--, seeds->first++)
         skua_msg_free(seeds->row[seeds->first & (seeds->room - 1)]);
+    for (skua_msg *msg; (msg = ski_list_pop(&seeds->kept));)
+        skua_msg_free(msg);
     free(seeds->row);
     free(seeds);
 }
@@ -86,7 +97,7 @@ static int neighbour(const struct ski_pe *self, unsigned bit)
     return pe < self->pes ? (int)pe : -1;
 }
 
-/* The oldest seeds to those who wait for them, one each; @p stay of them are kept. */
+/* Gives the oldest seeds to hungry neighbours, one each; @p stay of them are kept. */
 static void feed(struct ski_pe *self, struct ski_seeds *s, uint32_t stay)
 {
     while (s->hungry && s->count > stay) {
@@ -111,9 +122,14 @@ static void keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 
 /* ---- asking ----------------------------------------------------------------------------- */
 
-static void ask(int pe, int32_t what)
+/* Requests pass the queue: behind a victim's backlog they would come when it has used up its
+ * seeds itself. */
+static void ask(struct ski_pe *self, int pe, int32_t what)
 {
-    skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_ASK}, &what, sizeof what);
+    skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_ASK, &what, sizeof what);
+
+    skua_msg_set_expedited(msg, true);
+    ski_msg_post(self, pe, SKI_HANDLER_SEED_ASK, msg);
 }
 
 static void ask_somebody(struct ski_objects *objects)
@@ -123,7 +139,7 @@ static void ask_somebody(struct ski_objects *objects)
     if (pe == objects->self->pe)
         pe = (pe + 1) % objects->self->pes;
     objects->seeds->asking = true;
-    ask(pe, NOW);
+    ask(objects->self, pe, NOW);
 }
 
 static void tell_neighbours(struct ski_objects *objects)
@@ -131,7 +147,7 @@ static void tell_neighbours(struct ski_objects *objects)
     objects->seeds->resting = true;
     for (unsigned bit = 0; bit < NEIGHBOURS; bit++)
         if (neighbour(objects->self, bit) >= 0)
-            ask(neighbour(objects->self, bit), NEXT);
+            ask(objects->self, neighbour(objects->self, bit), NEXT);
 }
 
 /* When there is nothing else to do. */
@@ -162,12 +178,11 @@ void ski_on_seed_known(skua_msg *msg)
         skua_msg_free(msg);
 }
 
-/* A seed from elsewhere, because we were hungry.  One stays, or the only seed there is
- * would go from one hungry PE to the next and grow nowhere. */
+/* A seed from elsewhere, because this PE was hungry. */
 void ski_on_seed(skua_msg *msg)
 {
     ski_self->objects->seeds->asking = false;
-    keep(ski_self->objects, msg, 1);
+    keep(ski_self->objects, msg, STAY);
 }
 
 void ski_on_seed_grow(skua_msg *msg)
@@ -185,7 +200,7 @@ void ski_on_seed_ask(skua_msg *msg)
     struct ski_seeds *s    = self->objects->seeds;
     int               pe   = msg->source;
     int32_t           what = *(int32_t *)skua_msg_data(msg);
-    uint32_t          some = (s->count + 1) / 2;
+    uint32_t          some = s->count > STAY ? s->count / 2 : 0;
 
     skua_msg_free(msg);
     if (what == NEXT) {
@@ -194,7 +209,7 @@ void ski_on_seed_ask(skua_msg *msg)
         if (neighbour(self, bit) != pe)
             ski_fatal("PE %d is no neighbour, and asked for seeds as one", pe);
         s->hungry |= UINT32_C(1) << bit;
-        feed(self, s, 0);
+        feed(self, s, STAY);
         return;
     }
     if (some == 0)
@@ -212,6 +227,35 @@ void ski_on_seed_none(skua_msg *msg)
     s->refusals++;
 }
 
+/* It tells where the object is, too. */
+void ski_on_seed_grew(skua_msg *msg)
+{
+    struct ski_objects *objects = ski_self->objects;
+
+    if (objects->seeds->ungrown == 0) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
+    ski_seed_grew(objects);
+    ski_on_located(msg);
+}
+
+void ski_seed_grew(struct ski_objects *objects)
+{
+    struct ski_seeds *s = objects->seeds;
+
+    if (--s->ungrown == 0)
+        ski_unhold(objects->self, &s->kept);
+}
+
+bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg)
+{
+    if (objects->seeds->ungrown == 0)
+        return false;
+    ski_hold(objects->self, &objects->seeds->kept, msg);
+    return true;
+}
+
 /* ---- planting -------------------------------------------------------------------------------- */
 
 void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
@@ -221,8 +265,8 @@ void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void
 
     if (!objects->seeds->known) {
         ski_on_seed_known(NULL);
-        skua_broadcast((skua_handler){SKI_HANDLER_SEED_KNOWN}, skua_msg_alloc(0),
-                       skua_done_nothing());
+        ski_broadcast(objects->self, SKI_HANDLER_SEED_KNOWN, skua_msg_alloc(0));
     }
+    objects->seeds->ungrown++;
     keep(objects, seed, 0);
 }

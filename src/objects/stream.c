@@ -9,6 +9,8 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/data.h"
+#include "core/explain.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "core/traffic.h"
@@ -108,13 +110,19 @@ skua_stream skua_stream_register(const char *name, const skua_stream_def *def)
 
 /* ---- beginning on a PE --------------------------------------------------------------------- */
 
-skua_stream_port *skua_stream_here(uint32_t offset)
+void skua_stream_nowhere(void)
 {
-    return (skua_stream_port *)(void *)((char *)SKI_SELF()->data + offset);
+    ski_not_a_pe("skua_stream_put");
+}
+
+void ski_streams_begin(const struct ski_pe *self)
+{
+    ski_stream_memory_set(self->data);
 }
 
 static struct stream *at(uint32_t offset)
 {
+    _Static_assert(sizeof(struct stream) <= SKI_DATA_BEGIN, "that of key 0 has not begun");
     return (struct stream *)(void *)skua_stream_here(offset);
 }
 
@@ -125,7 +133,8 @@ static struct kind *find_kind(uint32_t offset)
     while (kind && kind->key.offset != offset)
         kind = kind->next;
     if (!kind)
-        ski_misuse("a stream that was never registered");
+        ski_misuse("a stream that was never registered; skua_stream_register() makes them, before "
+                   "skua_main()");
     return kind;
 }
 
@@ -242,6 +251,7 @@ void ski_streams_end(struct ski_pe *self)
         free(s->route);
         s->port = (skua_stream_port){0};
     }
+    ski_stream_memory_set(NULL);
 }
 
 /* ---- sending ----------------------------------------------------------------------------------
@@ -461,4 +471,19 @@ static void on_the_way(skua_msg *msg)
     }
     deliver(s, items, ours);
     skua_msg_free(msg);
+}
+
+/* ---- for people ------------------------------------------------------------------------- */
+
+void ski_streams_explain(struct ski_text *text)
+{
+    for (const struct kind *kind = kinds; kind; kind = kind->next) {
+        const struct stream *s = at(kind->key.offset);
+
+        if (s->port.pes && !is_empty(s))
+            ski_text_item(text, "stream %s keeps %u items until skua_stream_flush()", kind->name,
+                          s->bound - s->port.left);
+        if (s->port.pes && s->kept.first)
+            ski_text_item(text, "items of stream %s wait for skua_stream_bind()", kind->name);
+    }
 }

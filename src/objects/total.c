@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "core/pe.h"
 
 static const char *op_name(uint32_t op)
 {
@@ -35,10 +36,12 @@ bool ski_shape_right(const struct ski_shape *shape, size_t bytes)
 void ski_total_differs(const struct ski_total *total, const struct ski_shape *shape,
                        const char *what, const char *who, int pe)
 {
-    ski_misuse("%s: %s on PE %d contributes %llu x %s for %s, others %llu x %s for %s", what, who,
-               pe, (unsigned long long)shape->count, ski_type_name((skua_type)shape->type),
-               op_name(shape->op), (unsigned long long)total->shape.count,
-               ski_type_name((skua_type)total->shape.type), op_name(total->shape.op));
+    ski_misuse("%s: %s on PE %d contributes %llu x %s for %s, but what came first, from PE %d, is "
+               "%llu x %s for %s",
+               what, who, pe, (unsigned long long)shape->count,
+               ski_type_name((skua_type)shape->type), op_name(shape->op), total->pe,
+               (unsigned long long)total->shape.count, ski_type_name((skua_type)total->shape.type),
+               op_name(total->shape.op));
 }
 
 void ski_total_append(struct ski_total *total, const void *data, size_t bytes)
@@ -67,10 +70,10 @@ void ski_total_contribute(struct ski_total *total, const struct ski_shape *shape
                           size_t bytes, const skua_completion *done)
 {
     if (SKI_UNLIKELY(shape->op == SKUA_SET.id)) {
-        ski_total_add(total, shape, NULL, 0);
+        ski_total_add(total, shape, NULL, 0, ski_self->pe);
         append_item(total, data, bytes);
     } else {
-        ski_total_add(total, shape, data, bytes);
+        ski_total_add(total, shape, data, bytes, ski_self->pe);
     }
     if (!total->to.kind)
         total->to = *done;

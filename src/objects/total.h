@@ -29,6 +29,7 @@ struct ski_shape {
 
 struct ski_total {
     bool             filled; /* shape and data are there */
+    int32_t          pe;     /* the PE that the first of them came from */
     struct ski_shape shape;
     skua_completion  to;
     char            *data;
@@ -57,16 +58,17 @@ static inline bool ski_total_fits(const struct ski_total *total, const struct sk
                               (total->shape.count == shape->count || ski_is_list(shape->op)));
 }
 
-/** It does not: "@p what: @p who on PE @p pe contributes ..., others ...". */
+/** It does not: "@p what: @p who on PE @p pe contributes ..., but what came first, ...". */
 SKI_COLD _Noreturn void ski_total_differs(const struct ski_total *total,
                                           const struct ski_shape *shape, const char *what,
                                           const char *who, int pe);
 
 void ski_total_append(struct ski_total *total, const void *data, size_t bytes);
 
-/** Combine what @p bytes at @p data are, of a shape that fits, with what is there. */
+/** Combine what @p bytes at @p data are, of a shape that fits, and come from PE @p from, with
+ *  what is there. */
 static inline void ski_total_add(struct ski_total *total, const struct ski_shape *shape,
-                                 const void *data, size_t bytes)
+                                 const void *data, size_t bytes, int from)
 {
     skua_op   op   = {shape->op};
     skua_type type = (skua_type)shape->type;
@@ -74,6 +76,7 @@ static inline void ski_total_add(struct ski_total *total, const struct ski_shape
     if (!total->filled || SKI_UNLIKELY(ski_is_list(op.id))) {
         total->filled = true;
         total->shape  = *shape;
+        total->pe     = from;
         ski_total_append(total, data, bytes);
         if (bytes && !ski_is_list(op.id))
             ski_op_prepare(op, total->data, shape->count, type);

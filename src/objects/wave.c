@@ -40,6 +40,7 @@ struct node {
 struct ski_waves {
     struct ski_traffic traffic; /* of waves and reports */
     struct node       *nodes;
+    uint32_t           timers; /* of pauses between waves */
 };
 
 struct ski_traffic ski_wave_traffic(const struct ski_pe *self)
@@ -47,9 +48,18 @@ struct ski_traffic ski_wave_traffic(const struct ski_pe *self)
     return self->objects->waves->traffic;
 }
 
+uint32_t ski_wave_timers(const struct ski_pe *self)
+{
+    return self->objects->waves->timers;
+}
+
 static const struct ski_wave_kind *kind_of(struct ski_topic topic)
 {
-    return topic.number ? &ski_detect_waves : &ski_quiet_waves;
+    switch (topic.number) {
+    case SKI_TOPIC_QUIET: return &ski_quiet_waves;
+    case SKI_TOPIC_IDLE: return &ski_idle_waves;
+    default: return &ski_detect_waves;
+    }
 }
 
 static void post(struct ski_pe *self, int pe, uint32_t handler, const void *data, size_t bytes)
@@ -80,6 +90,7 @@ bool ski_wave_note(struct ski_detection *detection, const struct ski_tally *sum)
 static void on_pause_over(void *arg, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
+    ski_self->objects->waves->timers--;
     ski_wave_send(ski_self, arg);
 }
 
@@ -95,6 +106,7 @@ void ski_wave_again(struct ski_pe *self, struct ski_detection *detection)
         return;
     }
     skua_after(detection->pause, skua_done_call(on_pause_over, detection));
+    self->objects->waves->timers++;
     detection->pause = detection->pause < PAUSE_MOST / 2 ? 2 * detection->pause : PAUSE_MOST;
     if (detection->pause < PAUSE_LEAST)
         detection->pause = PAUSE_LEAST;

@@ -34,12 +34,16 @@ struct ski_pe;
 /* What the end of is looked for, the same on all PEs. */
 struct ski_topic {
     int32_t  root;
-    uint32_t number; /* 0: quiescence; else a detector of the root's */
+    uint32_t number; /* SKI_TOPIC_..., or a detector of the root's */
 };
+
+/* Detectors are numbered from 1 on. */
+#define SKI_TOPIC_QUIET UINT32_C(0)
+#define SKI_TOPIC_IDLE  UINT32_MAX
 
 struct ski_tally {
     uint64_t sent, received;
-    uint64_t finished; /* producers of a detector */
+    uint64_t finished; /* producers of a detector; of the idle report: PEs that may go on */
 };
 
 /* How waves are used. */
@@ -53,7 +57,7 @@ struct ski_wave_kind {
     void (*result)(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum);
 };
 
-extern const struct ski_wave_kind ski_quiet_waves, ski_detect_waves;
+extern const struct ski_wave_kind ski_quiet_waves, ski_detect_waves, ski_idle_waves;
 
 /* The waves of a topic, at its root. */
 struct ski_detection {
@@ -76,6 +80,9 @@ void ski_wave_again(struct ski_pe *self, struct ski_detection *detection);
 
 /** What waves have added to the traffic of this PE. */
 struct ski_traffic ski_wave_traffic(const struct ski_pe *self);
+
+/** Timers of this PE that run until a next wave. */
+uint32_t ski_wave_timers(const struct ski_pe *self);
 
 struct ski_waves *ski_waves_begin(void);
 void              ski_waves_end(struct ski_waves *waves);

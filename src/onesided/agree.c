@@ -197,7 +197,7 @@ skua_status_t ski_agree(struct ski_pe *self, const struct ski_round *round, skua
     count(a, &vote);
     advance(self, a);
     while (!a->done)
-        if (!ski_wait_on(self, &a->waiters))
+        if (!ski_wait_on(self, &a->waiters, (struct ski_call){"the creation of a region", NULL}))
             return SKUA_ERR_EXIT;
     status = (skua_status_t)a->sum.status;
     *id    = a->sum.id;
@@ -250,7 +250,8 @@ static void on_ask(const struct vote *vote, int who)
         given->left       = 0;
         reply.id          = given->generation << SKI_REGION_INDEX_BITS | place;
     } else {
-        ski_log(SKI_LOG_ERROR, "all %u symmetric regions are in use", ski_region_root->common - 1);
+        ski_error_fail(SKUA_ERR_NOMEM, "all %u symmetric regions are in use",
+                       ski_region_root->common - 1);
         reply.status = SKUA_ERR_NOMEM;
     }
     send(ski_self, who, reply, GIVEN);

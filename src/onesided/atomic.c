@@ -97,10 +97,9 @@ static SKI_COLD skua_status_t far(const char *call, skua_gaddr at, struct ski_at
     if (status != SKUA_OK)
         return status;
     if ((uintptr_t)place.memory % a.bytes) {
-        ski_log(SKI_LOG_ERROR, "%s: offset %llu is not aligned to %u bytes", call,
-                (unsigned long long)at.offset, a.bytes);
         ski_place_drop(&place);
-        return SKUA_ERR_ALIGN;
+        return ski_refuse(SKUA_ERR_ALIGN, "%s: offset %llu is not aligned to %u bytes", call,
+                          (unsigned long long)at.offset, a.bytes);
     }
     ski_order_before(SKUA_ORDER_STRICT, SKI_ATOMIC, at.pe);
     if (ski_config.direct && ski_place_direct(&place)) {

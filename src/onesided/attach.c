@@ -18,9 +18,12 @@ static skua_status_t refused(const char *call, int pid)
 {
     if (errno == EPERM || errno == ENOSYS)
         return SKUA_ERR_UNSUPPORTED;
-    ski_log(SKI_LOG_ERROR, "%s: the registered memory in process id %d: %s", call, pid,
-            errno == EFAULT ? "it is not there any more" : strerror(errno));
-    return SKUA_ERR_SYSTEM;
+    if (errno == EFAULT)
+        return ski_refuse(SKUA_ERR_SYSTEM,
+                          "%s: the registered memory in process id %d is not there any more", call,
+                          pid);
+    return ski_fail(SKUA_ERR_SYSTEM, "%s: the registered memory in process id %d: %s", call, pid,
+                    strerror(errno));
 }
 
 /* Takes @p done bytes off the front of a list. */

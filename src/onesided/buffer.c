@@ -87,7 +87,7 @@ skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
                              .user  = user};
 
     if (self->far)
-        buffer.seal = ski_buffer_seal(self, &buffer);
+        buffer.tag = ski_buffer_tag(self, &buffer);
     if (mode == SKUA_REGISTER_NOW && may_be_needed(self))
         (void)skua_buffer_register(&buffer); /* if not now, then later */
     return buffer;

@@ -20,7 +20,7 @@
 
 #include "base/config.h"
 #include "core/pe.h"
-#include "core/seal.h"
+#include "core/addr_tag.h"
 
 /* The packets, all of one form; DATA is followed by the bytes. */
 enum ski_buffer_verb {
@@ -45,20 +45,20 @@ void ski_on_buffer(skua_msg *msg);
 struct ski_origin;
 void ski_buffers_end(struct ski_origin *origin);
 
-/** The seal of a buffer (core/seal.h), in a job that is spread. */
-static inline uint64_t ski_buffer_seal(const struct ski_pe *self, const skua_buffer *buffer)
+/** The tag of a buffer (core/addr_tag.h), in a job that is spread. */
+static inline uint64_t ski_buffer_tag(const struct ski_pe *self, const skua_buffer *buffer)
 {
-    const uint64_t words[] = {(uint64_t)SKI_SEALED_BUFFER << 32 | (uint32_t)buffer->pe,
+    const uint64_t words[] = {(uint64_t)SKI_TAG_BUFFER << 32 | (uint32_t)buffer->pe,
                               (uintptr_t)buffer->at, buffer->bytes, (uint32_t)buffer->pid,
                               buffer->user};
 
-    return ski_siphash(self->job->seal_key, words, sizeof words / sizeof *words);
+    return ski_siphash(self->job->tag_key, words, sizeof words / sizeof *words);
 }
 
 /** Whether a buffer of a PE of this host, which may have come from another, was made here. */
 static inline bool ski_buffer_proven(const struct ski_pe *self, const skua_buffer *buffer)
 {
-    return !self->far || buffer->seal == ski_buffer_seal(self, buffer);
+    return !self->far || buffer->tag == ski_buffer_tag(self, buffer);
 }
 
 /** Whether @p self could reach the memory of a buffer, if it is one, by load and store. */

@@ -72,6 +72,11 @@ void skua_call(int pe, skua_function function, const void *args, size_t bytes, s
     if (function.id >= functions_room || !functions[function.id])
         ski_misuse("skua_call: function %u was never registered", function.id);
     ski_onesided_check(__func__);
+    if ((uint32_t)pe >= (uint32_t)ski_origin_job()->pes)
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
+                   ski_origin_job()->pes - 1);
+    if (!ski_is_message(args, bytes))
+        ski_misuse("%s: %zu bytes of arguments at %p are no message", __func__, bytes, args);
     if (!ski_act_begin(&actor))
         return;
     send_call(pe, function.id, args, bytes, done);

@@ -17,8 +17,9 @@
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
+#include "core/addr_tag.h"
+#include "core/far.h"
 #include "core/handler.h"
-#include "core/seal.h"
 #include "onesided/origin.h"
 
 #define AHEAD  4  /* doorbells that we look ahead */
@@ -31,21 +32,21 @@ static struct ski_channels *channels_of(struct ski_pe *self)
 
 /* ---- records -------------------------------------------------------------------- */
 
-static uint64_t channel_seal(const struct ski_job *job, const struct ski_channel *channel)
+static uint64_t channel_tag(const struct ski_job *job, const struct ski_channel *channel)
 {
-    return ski_seal(job, SKI_SEALED_CHANNEL, ski_seal_peek_pe(&channel->pe), (uintptr_t)channel,
-                    ski_seal_peek(&channel->key));
+    return ski_addr_tag(job, SKI_TAG_CHANNEL, ski_addr_tag_peek_pe(&channel->pe),
+                        (uintptr_t)channel, ski_addr_tag_peek(&channel->key));
 }
 
 /* A key may come from another host, and lead to memory that looks like a record: to data of a
- * message, say.  Its seal shows that it is one. */
+ * message, say.  Its tag shows that it is one. */
 struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 {
     struct ski_channel *channel = ski_channel_at(job->arena, key);
 
-    if (!key || !ski_seal_may_look(job, channel, sizeof *channel) ||
-        ski_seal_peek(&channel->key) != key ||
-        (ski_job_spread(job) && ski_seal_peek(&channel->seal) != channel_seal(job, channel)))
+    if (!key || !ski_addr_tag_may_look(job, channel, sizeof *channel) ||
+        ski_addr_tag_peek(&channel->key) != key ||
+        (ski_job_spread(job) && ski_addr_tag_peek(&channel->tag) != channel_tag(job, channel)))
         return NULL;
     return channel;
 }
@@ -181,9 +182,9 @@ static void drop(struct ski_pe *self, struct ski_channel *channel)
 
 static void publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
 {
-    channel->key  = key_of(self, channel);
-    channel->seal = channel_seal(self->job, channel);
-    *value        = (skua_channel){self->pe, self->job->process[0].number, channel->key};
+    channel->key = key_of(self, channel);
+    channel->tag = channel_tag(self->job, channel);
+    *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
 /* A channel that is not known to anybody yet, for any layout; *made is NULL if not. */
@@ -464,28 +465,16 @@ static void wrong_size(const struct ski_channel *channel, int source,
                        const struct ski_channel_head *head)
 {
     ski_misuse("channel %s from PE %d to PE %d: put %llu has %llu bytes, the channel %zu",
-               channel->name ? channel->name : "(no name)", source, channel->pe,
-               (unsigned long long)head->put, (unsigned long long)head->bytes, channel->bytes);
+               ski_channel_name(channel), source, channel->pe, (unsigned long long)head->put,
+               (unsigned long long)head->bytes, channel->bytes);
 }
 
-/* A message for a channel of ours. */
-static void on_one(skua_msg *msg)
+/* A put for a channel of ours. */
+static void on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
-    struct ski_pe                 *self    = ski_self;
-    const struct ski_channel_head *head    = skua_msg_data(msg);
-    struct ski_channel            *channel = ski_channel_find(self->job, head->key);
+    const struct ski_channel_head *head = skua_msg_data(msg);
     bool                           all;
 
-    if (!channel || channel->pe != self->pe) {
-        skua_msg_free(msg);
-        return;
-    }
-    if (head->kind == SKI_CHANNEL_POLLED) {
-        skua_msg_free(msg);
-        if (channel->polled && arrived(channel) != channel->reported)
-            report(channel);
-        return;
-    }
     if (ski_config.checked_channels)
         ski_check_arrival(channel, msg->source, head);
     if (!is_sound(msg, head, channel))
@@ -496,12 +485,59 @@ static void on_one(skua_msg *msg)
         has_arrived(self, channel);
 }
 
+/* A message about a channel of ours; @p channel is NULL if there is none such. */
+static void on_one(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
+{
+    const struct ski_channel_head *head = skua_msg_data(msg);
+
+    switch (head->kind) {
+    case SKI_CHANNEL_OPENED: ski_on_channel_opened(self, msg, head, channel); break;
+    case SKI_CHANNEL_POLLED:
+        if (channel && channel->polled && arrived(channel) != channel->reported) {
+            skua_msg_free(msg);
+            report(channel);
+            return;
+        }
+        break;
+    default:
+        if (channel) {
+            on_put(self, msg, channel);
+            return;
+        }
+        if (ski_job_index(self->job, msg->source) < 0) /* others have seen that it is gone */
+            ski_channel_none(self, msg->source, head);
+    }
+    skua_msg_free(msg);
+}
+
+/* Whether a message that only the PE itself sends comes from elsewhere. */
+static bool channel_is_forged(const struct ski_pe *self, const skua_msg *msg,
+                              const struct ski_channel_head *head)
+{
+    return (head->kind == SKI_CHANNEL_SENT || head->kind == SKI_CHANNEL_POLLED) &&
+           msg->source != self->pe;
+}
+
 void ski_on_channel(skua_msg *msg)
 {
-    if (((struct ski_channel_head *)skua_msg_data(msg))->kind == SKI_CHANNEL_MANY)
-        ski_on_channel_many(msg);
-    else
-        on_one(msg);
+    struct ski_pe                 *self = ski_self;
+    const struct ski_channel_head *head = skua_msg_data(msg);
+    struct ski_channel            *channel;
+
+    if (SKI_UNLIKELY(head->kind > SKI_CHANNEL_REFUSED || channel_is_forged(self, msg, head))) {
+        ski_far_drop(self, msg);
+        return;
+    }
+    switch (head->kind) {
+    case SKI_CHANNEL_MANY: ski_on_channel_many(msg); return;
+    case SKI_CHANNEL_SENT: ski_channel_settle(self); break;
+    case SKI_CHANNEL_REFUSED: ski_on_channel_refused(msg, head); break;
+    default:
+        channel = ski_channel_find(self->job, head->key);
+        on_one(self, msg, channel && channel->pe == self->pe ? channel : NULL);
+        return;
+    }
+    skua_msg_free(msg);
 }
 
 /* As ski_request_take(): the data of a put go to their place, and what is left takes its turn. */
@@ -527,16 +563,24 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
 
 /* ---- ready ------------------------------------------------------------------------- */
 
+static void give_back(struct ski_channel *channel)
+{
+    struct ski_lent *lent = channel->lent;
+
+    if (SKI_UNLIKELY(ski_config.checked_channels))
+        ski_check_returned(channel);
+    channel->lent = NULL;
+    ski_lent_return(lent);
+}
+
 static inline void mark(struct ski_channel *channel)
 {
     if (SKI_UNLIKELY(channel->combines))
         ski_channel_clear(channel);
-    if (SKI_UNLIKELY(ski_config.checked_channels)) {
-        if (channel->lent)
-            ski_check_returned(channel);
+    if (channel->lent)
+        give_back(channel);
+    if (SKI_UNLIKELY(ski_config.checked_channels))
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
-    }
-    channel->lent = NULL;
 }
 
 /* Not from within the caller: it may be in the middle of something. */

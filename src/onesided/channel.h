@@ -25,6 +25,10 @@
  *   message    in a message, which carries all that the receiver must know: between hosts, and
  *              everywhere with the setting channels=message
  *
+ * A put is locally complete when its memory may change (channel_local.c): all of these are when the
+ * call returns, but for those that are lent, and large messages to other hosts, which are sent from
+ * where the data lie.
+ *
  * A doorbell that finds no room in the inbox becomes a message as well, and waits with others.
  */
 #ifndef SKI_CHANNEL_H
@@ -34,6 +38,7 @@
 
 #include "core/pe.h"
 #include "onesided/layout.h"
+#include "onesided/notify.h"
 #include "onesided/update.h"
 
 #define SKI_KEY_PLACE_BITS 40
@@ -77,7 +82,7 @@ struct ski_channel {
     int32_t             home;    /* the receiver's process */
     struct ski_combine  combine;
     uint32_t            generation;
-    uint64_t            seal;         /* core/seal.h: its key may come from another host */
+    uint64_t            tag;          /* core/addr_tag.h: its key may come from another host */
     struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
 
     /* What senders write, of those that combine, and in checked mode. */
@@ -92,6 +97,9 @@ struct ski_lent {
     skua_layout view;
     uint64_t    sum, put; /* of the data and their number, in checked mode */
     int32_t     pe;       /* the sender's */
+    /* Puts that the receiver has given back.  Only the receiver writes it, so its line moves only
+     * when the sender looks. */
+    _Alignas(SKI_CACHE_LINE) skua_notify returned;
 };
 
 /* A doorbell that a PE rings itself. */
@@ -112,6 +120,7 @@ struct ski_channels {
     struct ski_bells    bells;
     struct ski_channel *first, *free;
     skua_sender        *senders; /* of it, in checked mode */
+    struct ski_due     *due;     /* completions that are to take place (channel_local.c) */
 };
 
 static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, uint64_t key)
@@ -124,18 +133,27 @@ static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, 
 /** The record of a channel of this host, or NULL: there is none any more, or never was. */
 struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key);
 
+/** The name of a channel, for errors. */
+static inline const char *ski_channel_name(const struct ski_channel *channel)
+{
+    return channel->name ? channel->name : "(no name)";
+}
+
 /* ---- senders ------------------------------------------------------------------- */
 
 /* What a put, or a message about one, brings. */
 enum ski_channel_kind {
-    SKI_CHANNEL_DATA,   /* the data are behind the head                         */
-    SKI_CHANNEL_PLACED, /* they are in their place                              */
-    SKI_CHANNEL_STAGED, /* they are at the address behind the head, on this host */
-    SKI_CHANNEL_LENT,   /* as described at the address behind the head          */
-    SKI_CHANNEL_PIECES, /* in pieces, as described there (channel_together.c)   */
-    SKI_CHANNEL_HELP,   /* doorbells alone: such pieces are to be copied        */
-    SKI_CHANNEL_POLLED, /* to oneself: report what has come                     */
-    SKI_CHANNEL_MANY,   /* for several channels (channel_many.c)                */
+    SKI_CHANNEL_DATA,    /* the data are behind the head                         */
+    SKI_CHANNEL_PLACED,  /* they are in their place                              */
+    SKI_CHANNEL_STAGED,  /* they are at the address behind the head, on this host */
+    SKI_CHANNEL_LENT,    /* as described at the address behind the head          */
+    SKI_CHANNEL_PIECES,  /* in pieces, as described there (channel_together.c)   */
+    SKI_CHANNEL_HELP,    /* doorbells alone: such pieces are to be copied        */
+    SKI_CHANNEL_POLLED,  /* to oneself: report what has come                     */
+    SKI_CHANNEL_MANY,    /* for several channels (channel_many.c)                */
+    SKI_CHANNEL_SENT,    /* to oneself: puts are locally complete (channel_local.c)  */
+    SKI_CHANNEL_OPENED,  /* to another host: the channel is opened for so many bytes */
+    SKI_CHANNEL_REFUSED, /* the answer to that or to a put: there is none such      */
 };
 
 typedef void (*ski_put_fn)(skua_sender *sender, const char *from);
@@ -165,6 +183,14 @@ struct skua_sender {
     skua_layout          layout;   /* simple, of our buffer */
     ski_put_fn           unchecked;
     struct ski_many     *many;
+
+    /* Of local completion. */
+    uint32_t            sending;  /* puts whose data the network still reads */
+    uint32_t            waiting;  /* for that */
+    uint64_t            lendings; /* puts that were lent */
+    skua_completion     local;    /* what shall take place then, or nothing */
+    struct ski_expected expected; /* of lent->returned */
+    bool                closed;   /* it is freed when nothing is being sent */
 
     /* In checked mode. */
     uint64_t     puts; /* of this sender */
@@ -210,8 +236,8 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from);
 
 struct ski_channel_head {
     uint64_t key;
-    uint32_t kind; /* enum ski_channel_kind */
-    uint32_t unused;
+    uint32_t kind;  /* enum ski_channel_kind */
+    uint32_t sum;   /* in checked mode, of data that are sent from where they are; or 0 */
     uint64_t bytes; /* of all data, wherever they are */
     uint64_t put;   /* the sender's number for it, in checked mode */
 };
@@ -225,6 +251,35 @@ void ski_on_channel(skua_msg *msg);
 
 /** As ski_request_take(). */
 skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *head, const char *data);
+
+/* ---- local completion -------------------------------------------------------------- */
+
+/** A put of @p sender does not need its memory any more; within the driver. */
+void ski_channel_sent(struct ski_pe *self, skua_sender *sender);
+
+/** Lets the completions of puts that have been sent take place, and wakes what waits for them. */
+void ski_channel_settle(struct ski_pe *self);
+
+/** The receiver does not look at what was lent any more. */
+void ski_lent_return(struct ski_lent *lent);
+
+/** Nothing of @p sender is asked for any more; false: it is freed later. */
+bool ski_channel_unlocal(struct ski_pe *self, skua_sender *sender);
+
+/* ---- channels of other hosts (channel_far.c) --------------------------------------- */
+
+/** Tell PE @p pe of another host that its channel @p key has been opened for so many bytes. */
+void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t bytes);
+
+/** That was told; @p channel is NULL if there is none. */
+void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
+                           const struct ski_channel_head *head, const struct ski_channel *channel);
+
+/** A put has come for a channel that does not exist. */
+void ski_channel_none(struct ski_pe *self, int source, const struct ski_channel_head *head);
+
+/** The answer to these two. */
+void ski_on_channel_refused(const skua_msg *msg, const struct ski_channel_head *head);
 
 /* ---- one to many ------------------------------------------------------------------ */
 
@@ -264,6 +319,9 @@ skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_s
  *  be the same. */
 void ski_check_lending(struct ski_lent *lent, const skua_sender *sender, const char *from);
 void ski_check_returned(const struct ski_channel *channel);
+
+/** The sum of data that are sent from where they are; not 0. */
+uint32_t ski_check_sum(const char *from, size_t bytes);
 
 /** A put has come by message, which may be the first to be looked at. */
 void ski_check_arrival(struct ski_channel *channel, int source,

@@ -8,19 +8,22 @@
  * by those who give it back: skua_channel_free() and skua_region_free() tell the channels and
  * senders that use it.
  *
+ * Data that are not copied at the put have a sum then: of those that are lent it is compared when
+ * the receiver is ready, and of those that are sent to another host from where they lie when they
+ * arrive.
+ *
  * A sender that is checked points at put_checked() and remembers the way that it had, so the
  * others pay nothing.
  */
+#include <string.h>
+
 #include "base/config.h"
 #include "onesided/channel.h"
 #include "onesided/origin.h"
 
-typedef unsigned long long number;
+#define SUM_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
-static const char *name_of(const struct ski_channel *channel)
-{
-    return channel->name ? channel->name : "(no name)";
-}
+typedef unsigned long long number;
 
 skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
                              const struct ski_channel *channel)
@@ -28,10 +31,41 @@ skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_s
     static const char format[] = "%s: channel %s from PE %d to PE %d: %zu bytes for one of %zu";
 
     if (ski_config.checked_channels)
-        ski_misuse(format, call, name_of(channel), self->pe, channel->pe, sender->bytes,
+        ski_misuse(format, call, ski_channel_name(channel), self->pe, channel->pe, sender->bytes,
                    channel->bytes);
-    return ski_refuse(SKUA_ERR_INVAL, format, call, name_of(channel), self->pe, channel->pe,
-                      sender->bytes, channel->bytes);
+    return ski_refuse(SKUA_ERR_INVAL, format, call, ski_channel_name(channel), self->pe,
+                      channel->pe, sender->bytes, channel->bytes);
+}
+
+/* ---- sums ----------------------------------------------------------------------------- */
+
+static uint64_t sum_block(uint64_t sum, const char *from, size_t bytes)
+{
+    uint64_t word;
+
+    for (; bytes >= sizeof word; from += sizeof word, bytes -= sizeof word) {
+        memcpy(&word, from, sizeof word);
+        sum = (sum ^ word) * SUM_FACTOR;
+        sum ^= sum >> 32;
+    }
+    for (size_t i = 0; i < bytes; i++)
+        sum = (sum ^ (unsigned char)from[i]) * SUM_FACTOR;
+    return sum ^ sum >> 32;
+}
+
+uint32_t ski_check_sum(const char *from, size_t bytes)
+{
+    uint32_t sum = (uint32_t)sum_block(bytes, from, bytes);
+
+    return sum ? sum : 1;
+}
+
+static SKI_COLD _Noreturn void changed_too_early(const char *name, int source, int pe, uint64_t put)
+{
+    ski_misuse("channel %s from PE %d to PE %d: the data of put %llu changed after "
+               "skua_channel_put() and before the put was locally complete; "
+               "skua_channel_put_wait() before they are written again",
+               name, source, pe, (number)put);
 }
 
 /* ---- counting ------------------------------------------------------------------------ */
@@ -54,12 +88,14 @@ static SKI_COLD _Noreturn void out_of_turn(const struct ski_channel *channel, in
     if (channel->combines)
         ski_misuse("channel %s from PE %d to PE %d: put %llu of %u senders, before the receiver "
                    "was ready again",
-                   name_of(channel), source, channel->pe, (number)now + 1, channel->senders);
+                   ski_channel_name(channel), source, channel->pe, (number)now + 1,
+                   channel->senders);
     if (seen < now)
         ski_misuse("channel %s from PE %d to PE %d: put %llu while put %llu is on its way",
-                   name_of(channel), source, channel->pe, (number)now + 1, (number)seen + 1);
+                   ski_channel_name(channel), source, channel->pe, (number)now + 1,
+                   (number)seen + 1);
     ski_misuse("channel %s from PE %d to PE %d: put %llu before the receiver was ready",
-               name_of(channel), source, channel->pe, (number)now + 1);
+               ski_channel_name(channel), source, channel->pe, (number)now + 1);
 }
 
 void ski_check_arrival(struct ski_channel *channel, int source, const struct ski_channel_head *head)
@@ -70,9 +106,12 @@ void ski_check_arrival(struct ski_channel *channel, int source, const struct ski
         return; /* its sender has looked */
     if (atomic_load_explicit(&channel->freed, memory_order_relaxed))
         ski_misuse("channel %s from PE %d to PE %d: put %llu into memory that was freed",
-                   name_of(channel), source, channel->pe, (number)head->put);
+                   ski_channel_name(channel), source, channel->pe, (number)head->put);
     if (!count(channel, &now))
         out_of_turn(channel, source, now);
+    if (head->sum && head->bytes == channel->bytes &&
+        ski_check_sum((const char *)(head + 1), head->bytes) != head->sum)
+        changed_too_early(ski_channel_name(channel), source, channel->pe, head->put);
 }
 
 /* ---- putting ---------------------------------------------------------------------------- */
@@ -87,7 +126,7 @@ void ski_check_put(const skua_sender *sender, int source)
                    sender->pe, (number)sender->puts);
     if (atomic_load_explicit(&channel->freed, memory_order_relaxed))
         ski_misuse("channel %s from PE %d to PE %d: put %llu into memory that was freed",
-                   name_of(channel), source, channel->pe, (number)sender->puts);
+                   ski_channel_name(channel), source, channel->pe, (number)sender->puts);
     if (!count(channel, &now))
         out_of_turn(channel, source, now);
 }
@@ -102,8 +141,8 @@ static void put_checked(skua_sender *sender, const char *from)
                    (number)sender->puts, self->pe);
     if (sender->freed && from == sender->from)
         ski_misuse("channel %s from PE %d to PE %d: put %llu from memory that was freed",
-                   sender->channel ? name_of(sender->channel) : "(far)", self->pe, sender->pe,
-                   (number)sender->puts);
+                   sender->channel ? ski_channel_name(sender->channel) : "(far)", self->pe,
+                   sender->pe, (number)sender->puts);
     if (sender->channel)
         ski_check_put(sender, self->pe);
     if (sender->lent)
@@ -145,8 +184,7 @@ static uint64_t sum_of(const skua_layout *layout)
 
     ski_runs_begin(&runs, &shape);
     while (ski_runs_next(&runs, &run))
-        for (size_t i = 0; i < run.bytes; i++)
-            sum = (sum ^ (unsigned char)run.local[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        sum = sum_block(sum, run.local, run.bytes);
     return sum;
 }
 
@@ -164,7 +202,7 @@ void ski_check_returned(const struct ski_channel *channel)
     if (sum_of(&lent->view) != lent->sum)
         ski_misuse("channel %s from PE %d to PE %d: what put %llu lent was changed before the "
                    "receiver was ready",
-                   name_of(channel), lent->pe, channel->pe, (number)lent->put);
+                   ski_channel_name(channel), lent->pe, channel->pe, (number)lent->put);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@
  * before the release of the doorbell's cell (ski_inbox_publish_mp()), which pairs with the
  * acquire of the receiver's look at the inbox.  The way back, that the receiver has read before
  * the sender writes again, is the program's: the message, or the put, by which it lets the sender
- * know that it was ready.
+ * know that it was ready; or that of lent->returned (notify.h), which the receiver raises when it
+ * is ready and a sender looks at that asks for local completion.
  */
 #include "base/config.h"
 #include "onesided/channel.h"
@@ -27,6 +28,7 @@ static inline void lend(skua_sender *sender, const char *from)
 
     if (SKI_UNLIKELY(lent->view.at != from)) /* else the receiver keeps its lines */
         lent->view.at = (void *)(uintptr_t)from;
+    sender->lendings++;
     ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_LENT, lent);
 }
 
@@ -59,6 +61,7 @@ void ski_sender_lend(struct ski_pe *self, skua_sender *sender, const struct ski_
         return;
     }
     lent->pe       = self->pe;
+    lent->returned = (skua_notify)SKUA_NOTIFY_INIT;
     sender->lent   = lent;
     sender->copied = sender->put;
     sender->put    = channel->home == self->process ? put_lent : put_lent_arena;

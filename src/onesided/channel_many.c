@@ -129,7 +129,7 @@ static void hand_over(struct ski_pe *self, skua_channel to, const struct packet 
     skua_sender sender = {.bytes = packet->head.bytes, .puts = packet->head.put, .once = true};
 
     sender.layout = skua_layout_of(data, sender.bytes);
-    if (ski_job_index(self->job, to.pe) < 0 || !ski_channel_find(self->job, to.key) ||
+    if (ski_job_index(self->job, to.pe) < 0 ||
         ski_sender_aim(self, "skua_channel_put", &sender, to) != SKUA_OK)
         return; /* it was deleted, or that has been said */
     if (ski_config.checked_channels)
@@ -188,13 +188,14 @@ void ski_many_close(struct ski_pe *self, skua_sender *sender)
 /* Sorts the channels into those of this host, which are opened, and others; false: one cannot
  * be. */
 static bool divide(struct ski_pe *self, struct ski_many *many, const skua_channel *channels,
-                   size_t count, const skua_layout *from)
+                   size_t count, const skua_layout *from, size_t bytes)
 {
     for (size_t i = 0; i < count; i++) {
         bool known = channels[i].pe >= 0 && channels[i].pe < self->pes;
 
         if (known && ski_job_index(self->job, channels[i].pe) < 0) {
             many->far[many->fars++] = channels[i];
+            ski_channel_tell_opened(self, channels[i].pe, channels[i].key, bytes);
             continue;
         }
         many->near[many->nears] = skua_channel_open(channels[i], from);
@@ -220,7 +221,7 @@ skua_sender *skua_channel_open_many(const skua_channel *channels, size_t count,
     ski_path_make(&sender->path, NULL, &sender->layout);
     sender->many->near = ski_calloc(count + 1, sizeof *sender->many->near);
     sender->many->far  = ski_calloc(count + 1, sizeof *sender->many->far);
-    if (divide(self, sender->many, channels, count, from))
+    if (divide(self, sender->many, channels, count, from, sender->bytes))
         return sender;
     skua_channel_close(sender);
     return NULL;

@@ -236,27 +236,35 @@ static ski_put_fn through_receiver(struct ski_pe *self, skua_sender *sender)
 struct split {
     struct ski_far_done done; /* first */
     struct ski_pe      *self;
+    skua_sender        *sender;
     skua_msg           *msg;
 };
 
 static void split_over(struct ski_far_done *done, skua_status_t status)
 {
-    struct split *split = (struct split *)done;
+    struct split split = *(struct split *)done;
 
     (void)status; /* who is lost is told by others */
-    ski_pool_free(&split->self->pool, split->msg);
+    ski_pool_free(&split.self->pool, split.msg);
+    ski_channel_sent(split.self, split.sender);
 }
 
 /* The end of the message is where its data would begin; what we note about it lies there. */
 static bool send_split(struct ski_pe *self, skua_sender *sender, const char *from)
 {
-    skua_msg     *msg   = new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct split));
-    struct split *split = (void *)((struct ski_channel_head *)skua_msg_data(msg) + 1);
+    skua_msg *msg = new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct split));
+    struct ski_channel_head *head  = skua_msg_data(msg);
+    struct split            *split = (void *)(head + 1);
 
-    msg->bytes = sizeof(struct ski_channel_head) + sender->bytes;
-    *split     = (struct split){{split_over}, self, msg};
+    msg->bytes = sizeof *head + sender->bytes;
+    head->sum  = ski_config.checked_channels ? ski_check_sum(from, sender->bytes) : 0;
+    *split     = (struct split){{split_over}, self, sender, msg};
+    sender->sending++; /* it may be over before the call returns */
+    ski_origin_of(self)->at_driver++;
     if (ski_far_send_split(self, sender->pe, msg, from, sender->bytes, &split->done))
         return true;
+    sender->sending--;
+    ski_origin_of(self)->at_driver--;
     skua_msg_free(msg);
     return false;
 }
@@ -367,6 +375,7 @@ skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender 
     sender->index = ski_job_index(self->job, value.pe);
     if (sender->index < 0) {
         aim_by_message(sender);
+        ski_channel_tell_opened(self, value.pe, value.key, sender->bytes);
         return SKUA_OK;
     }
     channel = ski_channel_find(self->job, value.key);
@@ -455,6 +464,8 @@ void skua_channel_close(skua_sender *sender)
         ski_check_no_more(self, sender);
     if (sender->many)
         ski_many_close(self, sender);
+    if (!ski_channel_unlocal(self, sender))
+        return;
     ski_sender_drop(self, sender);
     free(sender);
 }

@@ -56,7 +56,7 @@ static struct ski_known_region *add(struct ski_origin *origin, skua_gaddr at,
     struct ski_known_region **bucket = bucket_of(origin, at.pe, at.region.id);
     struct ski_known_region  *known  = ski_malloc(sizeof *known);
 
-    if (origin->known_count >= KNOWN_MOST && !origin->operations)
+    if (origin->known_count >= KNOWN_MOST && origin->outstanding.all == 0)
         ski_known_end(origin); /* begin anew: regions that are gone leave no word */
     origin->known_count++;
     *known         = (struct ski_known_region){.next  = *bucket,
@@ -138,11 +138,12 @@ static void sweep(uint32_t id, bool all)
 static void say_not_registered(uint32_t id, int pe, uint64_t bytes, const char *why)
 {
     static bool said;
+    char        text[SKI_REGION_TEXT];
 
     ski_log(said ? SKI_LOG_DEBUG : SKI_LOG_WARN,
-            "%llu bytes of region %#x on PE %d cannot be registered with %s (%s): operations on "
+            "%llu bytes of %s on PE %d cannot be registered with %s (%s): operations on "
             "them, and on others like them, go by request",
-            (unsigned long long)bytes, id, pe, ski_far_driver()->name, why);
+            (unsigned long long)bytes, ski_region_text(id, text), pe, ski_far_driver()->name, why);
     said = true;
 }
 

@@ -36,11 +36,12 @@ skua_status_t skua_locks_create(size_t count, skua_locks *locks)
     size_t bytes = count > SIZE_MAX / sizeof(struct lock) ? SIZE_MAX : count * sizeof(struct lock);
     skua_status_t status = skua_region_create(bytes, &locks->region);
 
-    if (status == SKUA_OK)
-        memset(skua_region_mine(locks->region), 0, bytes);
-    if (status == SKUA_OK)
-        skua_sync(); /* nobody takes one of ours before it is zero */
-    return status;
+    if (status != SKUA_OK)
+        return status;
+    skua_region_set_name(locks->region, "locks");
+    memset(skua_region_mine(locks->region), 0, bytes);
+    skua_sync(); /* no PE takes one of ours before it is zero */
+    return SKUA_OK;
 }
 
 skua_status_t skua_locks_free(skua_locks locks)
@@ -92,7 +93,7 @@ bool skua_lock(skua_locks locks, int pe, size_t i)
     if (before) {
         /* Pairs with the acquire in skua_unlock(). */
         atomic_store_explicit(&before->next, mine, memory_order_release);
-        if (!ski_notify_wait(ski_self, &mine->granted, 1))
+        if (!ski_notify_wait(ski_self, &mine->granted, 1, SKI_CALL))
             return false; /* the job ends: nothing of this matters any more */
     }
     lock->holder = mine;
@@ -115,7 +116,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
     if (!mine)
         ski_misuse("skua_unlock: lock %zu of PE %d is not taken", i, pe);
     /* What went by request must be there before the next one looks. */
-    if (ski_self && ski_origin_of(ski_self)->operations)
+    if (ski_self && ski_origin_of(ski_self)->outstanding.all > 0)
         skua_fence_all();
     lock->holder = NULL;
     /* Release: pairs with the acquire of the next one's exchange. */

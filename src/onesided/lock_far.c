@@ -183,7 +183,8 @@ bool ski_lock_far(skua_locks locks, int pe, size_t i)
 
     begin_wait(&wait);
     ask.ticket = wait.ticket;
-    granted    = say(&ask) && ski_notify_wait(ski_self, &wait.granted, 1);
+    granted    = say(&ask) &&
+              ski_notify_wait(ski_self, &wait.granted, 1, (struct ski_call){"skua_lock", NULL});
     end_wait(&wait);
     return granted;
 }

@@ -57,19 +57,12 @@ skua_status_t skua_notify_add(skua_gaddr at, uint64_t value)
     if (SKI_UNLIKELY(value == 0))
         return SKUA_OK;
     if (SKI_UNLIKELY(!memory || !ski_calm() || (uintptr_t)memory % sizeof(skua_notify)))
-        return ski_notify_far(__func__, at, value);
+        return ski_notify_far(__func__, at, value, false);
     ski_notify_raise((skua_notify *)(void *)memory, at.pe, value);
     return SKUA_OK;
 }
 
 /* ---- waiting --------------------------------------------------------------- */
-
-/* One that is waited for on this PE. */
-struct ski_expected {
-    struct ski_expected *next;
-    skua_notify         *notify;
-    void                *waiters;
-};
 
 struct goal {
     skua_notify *notify;
@@ -99,32 +92,75 @@ static bool wait_outside(struct goal *goal)
     return there;
 }
 
-/* Sets the bit and waits to be woken; false: the job ends. */
-static bool wait_for_message(struct ski_pe *self, struct goal *goal)
+/* Sets the bit and enlists @p mine; false: the target is reached.  From here on each raise sends a
+ * message; one that comes for nothing does no harm. */
+static bool expect(struct ski_expected **list, struct ski_expected *mine)
 {
-    struct ski_expected **list  = &ski_origin_of(self)->expected, **at;
-    struct ski_expected   mine  = {*list, goal->notify, NULL};
+    /* Acquire: as in skua_notify_value(). */
+    if (atomic_fetch_or_explicit(word_of(mine->notify), WAITING, memory_order_acquire) >> 1 >=
+        mine->target)
+        return false;
+    mine->next = *list;
+    *list      = mine;
+    return true;
+}
+
+static bool forget(struct ski_expected **list, struct ski_expected *mine)
+{
+    while (*list && *list != mine)
+        list = &(*list)->next;
+    if (!*list)
+        return false;
+    *list = mine->next;
+    return true;
+}
+
+/* Clears the bit, which stays while the same notification is expected in another place. */
+static void clear_waiting(const struct ski_expected *list, skua_notify *notify)
+{
+    while (list && list->notify != notify)
+        list = list->next;
+    if (!list)
+        atomic_fetch_and_explicit(word_of(notify), ~WAITING, memory_order_relaxed);
+}
+
+/* Waits to be woken; false: the job ends. */
+static bool wait_for_message(struct ski_pe *self, struct goal *goal, struct ski_call call)
+{
+    struct ski_expected **list  = &ski_origin_of(self)->expected;
+    struct ski_expected   mine  = {.notify = goal->notify, .target = goal->target};
     bool                  woken = true;
 
-    /* Acquire: as in skua_notify_value(). */
-    if (atomic_fetch_or_explicit(word_of(goal->notify), WAITING, memory_order_acquire) >> 1 <
-        goal->target) {
-        *list = &mine;
-        woken = ski_wait_on(self, &mine.waiters);
-        for (at = list; *at != &mine; at = &(*at)->next)
-            ;
-        *at = mine.next;
+    if (expect(list, &mine)) {
+        woken = ski_wait_on(self, &mine.waiters, call);
+        forget(list, &mine);
     }
-    /* Until here each raise sends a message; one that comes for nothing does no harm.
-     * The bit stays while another thread of ours waits for the same notification. */
-    for (at = list; *at && (*at)->notify != goal->notify; at = &(*at)->next)
-        ;
-    if (!*at)
-        atomic_fetch_and_explicit(word_of(goal->notify), ~WAITING, memory_order_relaxed);
+    clear_waiting(*list, goal->notify);
     return woken;
 }
 
-bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target)
+bool ski_notify_expect(struct ski_pe *self, struct ski_expected *expected)
+{
+    struct ski_expected **list = &ski_origin_of(self)->expected;
+
+    if (expect(list, expected))
+        return true;
+    clear_waiting(*list, expected->notify);
+    return false;
+}
+
+bool ski_notify_forget(struct ski_pe *self, struct ski_expected *expected)
+{
+    struct ski_expected **list = &ski_origin_of(self)->expected;
+
+    if (!forget(list, expected))
+        return false;
+    clear_waiting(*list, expected->notify);
+    return true;
+}
+
+bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
+                     struct ski_call call)
 {
     struct goal goal = {notify, target};
 
@@ -133,24 +169,41 @@ bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target)
     if (!self->thread && ski_scheduler_spin(self, reached, &goal))
         return true;
     while (!reached(&goal))
-        if (!wait_for_message(self, &goal))
+        if (!wait_for_message(self, &goal, call))
             return false;
     return true;
 }
 
 bool skua_notify_wait(skua_notify *notify, uint64_t target)
 {
-    return skua_notify_value(notify) >= target || ski_notify_wait(ski_self, notify, target);
+    return skua_notify_value(notify) >= target ||
+           ski_notify_wait(ski_self, notify, target, SKI_CALL);
 }
 
+/* One whose function is to run, or NULL. */
+static struct ski_expected *find_reached(const struct ski_pe *self, const skua_notify *notify)
+{
+    struct ski_expected *e = ski_origin_of(self)->expected;
+
+    while (e && !(e->fn && e->notify == notify && skua_notify_value(notify) >= e->target))
+        e = e->next;
+    return e;
+}
+
+/* A function may change the list of what is expected. */
 void ski_on_notified(skua_msg *msg)
 {
-    skua_notify *notify = *(skua_notify **)skua_msg_data(msg);
+    skua_notify         *notify = *(skua_notify **)skua_msg_data(msg);
+    struct ski_expected *e;
 
     skua_msg_free(msg);
-    for (struct ski_expected *e = ski_origin_of(ski_self)->expected; e; e = e->next)
+    for (e = ski_origin_of(ski_self)->expected; e; e = e->next)
         if (e->notify == notify)
             ski_wake_all(ski_self, &e->waiters);
+    while ((e = find_reached(ski_self, notify))) {
+        ski_notify_forget(ski_self, e);
+        e->fn(ski_self, e);
+    }
 }
 
 /* ---- barrier ---------------------------------------------------------------- */
@@ -185,7 +238,7 @@ void skua_sync(void)
         int peer = (int)((self->pe + step) % self->pes);
 
         raise_round(self, peer, (uint32_t)round);
-        if (!ski_notify_wait(self, round_of(self->index, (uint32_t)round), own->barriers))
+        if (!ski_notify_wait(self, round_of(self->index, (uint32_t)round), own->barriers, SKI_CALL))
             return;
     }
 }

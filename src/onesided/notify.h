@@ -17,6 +17,7 @@
 #include <skua/onesided.h>
 
 #include "base/arch.h"
+#include "core/wait.h"
 
 struct ski_pe;
 
@@ -31,9 +32,27 @@ struct ski_barrier {
  *  we did before is visible to who sees it. */
 void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
 
-/** Wait on @p self, or, if that is NULL, on a thread that is no PE.  False: the
+/** Block in @p call on @p self, or, if that is NULL, on a thread that is no PE.  False: the
  *  job ends. */
-bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target);
+bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
+                     struct ski_call call);
+
+/* A notification that a PE expects: threads wait for it, or a function runs when it has reached a
+ * value. */
+struct ski_expected {
+    struct ski_expected *next;
+    skua_notify         *notify;
+    void                *waiters;
+    uint64_t             target;
+    void (*fn)(struct ski_pe *self, struct ski_expected *expected); /* or NULL */
+};
+
+/** Let expected->fn run once, on @p self, when expected->notify is at least expected->target;
+ *  false: it is already, and nothing will run. */
+bool ski_notify_expect(struct ski_pe *self, struct ski_expected *expected);
+
+/** Forget that; false: nothing was expected. */
+bool ski_notify_forget(struct ski_pe *self, struct ski_expected *expected);
 
 void ski_on_notified(skua_msg *msg);
 void ski_on_round(skua_msg *msg);

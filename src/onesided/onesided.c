@@ -114,6 +114,7 @@ void ski_onesided_end(struct ski_pe *self)
     self->placed = NULL;
     ski_channels_end(self);
     ski_requests_end(self->onesided);
+    ski_outstanding_end(&ski_origin_of(self)->outstanding);
     ski_agree_end(self->onesided);
     ski_known_end(self->onesided);
     ski_buffers_end(self->onesided);

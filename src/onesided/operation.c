@@ -5,79 +5,119 @@
 #include <string.h>
 
 #include "core/wait.h"
+#include "onesided/table.h"
+
+/* ---- accounting ------------------------------------------------------------------------- */
+
+static void operation_count(struct ski_operation *operation)
+{
+    struct ski_outstanding_table *table = &operation->origin->outstanding;
+
+    operation->on_pe = ski_outstanding_add(table, ski_outstanding_pe(operation->remote.pe));
+    operation->in_region =
+        ski_outstanding_add(table, ski_outstanding_region(operation->remote.region.id));
+    operation->on_pe->rma += operation->way == SKI_OPERATION_RMA;
+    operation->on_pe->deferred += operation->way == SKI_OPERATION_DEFERRED;
+    table->all++;
+    /* What is on its way to another host does not keep operations on this one from their short
+     * cut: nothing is ordered between operations on different PEs but by a fence. */
+    if (operation->near)
+        atomic_fetch_add_explicit(&ski_regions.busy, 2, memory_order_relaxed);
+}
+
+static void operation_uncount(struct ski_operation *operation)
+{
+    struct ski_outstanding_table *table = &operation->origin->outstanding;
+
+    operation->on_pe->rma -= operation->way == SKI_OPERATION_RMA;
+    operation->on_pe->deferred -= operation->way == SKI_OPERATION_DEFERRED;
+    ski_outstanding_remove(table, operation->on_pe);
+    ski_outstanding_remove(table, operation->in_region);
+    table->all--;
+    if (operation->near)
+        atomic_fetch_sub_explicit(&ski_regions.busy, 2, memory_order_relaxed);
+}
+
+/* ---- begin and end ---------------------------------------------------------------------- */
 
 struct ski_operation *ski_operation_begin(struct ski_pe *self, const struct ski_transfer *t,
-                                          const struct ski_place *place, const skua_ends *ends)
+                                          const struct ski_place *place, const skua_ends *ends,
+                                          enum ski_operation_way way)
 {
-    struct ski_origin    *origin    = ski_origin_of(self);
     struct ski_operation *operation = ski_pool_alloc(&self->pool, sizeof *operation);
 
     if (!operation)
         ski_fatal("%s: no memory for a request; raise SKUA_ARENA_SIZE", t->call);
     memset(operation, 0, sizeof *operation);
-    operation->pe        = t->remote.pe;
-    operation->region    = place->region;
-    operation->region_id = t->remote.region.id;
+    operation->origin = ski_origin_of(self);
+    operation->call   = t->verb == SKI_DESCRIBE ? NULL : t->call;
+    operation->remote = t->remote;
+    operation->region = place->region;
+    operation->way    = way;
+    operation->near   = !place->far;
     if (ends) {
-        operation->handle = ends->handle;
-        operation->local  = ends->local;
-        operation->remote = ends->remote;
+        operation->handle      = ends->handle;
+        operation->local       = ends->local;
+        operation->remote_done = ends->remote;
     }
     if (operation->handle)
         operation->handle->pending++;
-    operation->next = origin->operations;
-    operation->link = &origin->operations;
-    if (operation->next)
-        operation->next->link = &operation->next;
-    origin->operations = operation;
     if (place->region)
         ski_region_hold(place->region);
-    atomic_fetch_add_explicit(&ski_regions.busy, 2, memory_order_relaxed);
+    operation_count(operation);
     return operation;
+}
+
+/* The target has said more about it in its own log. */
+static SKI_COLD void operation_refused(const struct ski_operation *operation)
+{
+    char text[SKI_REGION_TEXT];
+
+    if (operation->call)
+        (void)ski_refuse(
+            operation->status, "%s: PE %d refused it, at offset %llu of %s: %s", operation->call,
+            operation->remote.pe, (unsigned long long)operation->remote.offset,
+            ski_region_text(operation->remote.region.id, text), skua_status_str(operation->status));
 }
 
 void ski_operation_end(struct ski_pe *self, struct ski_operation *operation)
 {
-    struct ski_origin *origin = ski_origin_of(self);
+    struct ski_origin *origin = operation->origin;
 
-    *operation->link = operation->next;
-    if (operation->next)
-        operation->next->link = operation->link;
+    operation_uncount(operation);
     if (operation->region)
         ski_region_release(operation->region);
-    atomic_fetch_sub_explicit(&ski_regions.busy, 2, memory_order_relaxed);
     operation->done = true;
-    if (operation->status != SKUA_OK && !operation->waited)
-        ski_log(SKI_LOG_ERROR, "PE %d refused a one-sided operation: %s", operation->pe,
-                skua_status_str(operation->status));
+    if (operation->status != SKUA_OK)
+        operation_refused(operation);
     if (operation->handle)
         operation->handle->pending--;
     skua_complete(operation->local, NULL, 0);
-    skua_complete(operation->remote, NULL, 0);
-    if (!operation->waited)
+    skua_complete(operation->remote_done, NULL, 0);
+    if (operation->waited)
+        ski_wake_all(self, &operation->waiters);
+    else
         ski_pool_free(&self->pool, operation);
     ski_wake_all(self, &origin->waiters);
 }
 
-/* Whether the driver uses memory of callers. */
-static bool any_at_driver(const struct ski_pe *self)
-{
-    for (const struct ski_operation *o = ski_origin_of(self)->operations; o; o = o->next)
-        if (o->at_driver > 0)
-            return true;
-    return false;
-}
+/* ---- waiting ---------------------------------------------------------------------------- */
 
 /* Whoever gives up may have its memory back: so the driver has to be done with it. */
-bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg)
+static bool operation_wait_on(struct ski_pe *self, void **list, bool (*done)(void *arg), void *arg)
 {
     while (!done(arg))
-        if (!ski_wait_on(self, &ski_origin_of(self)->waiters)) {
-            while (any_at_driver(self))
+        if (!ski_wait_on_runtime(self, list, (struct ski_call){"a one-sided operation", NULL})) {
+            while (ski_origin_of(self)->at_driver > 0)
                 ski_far_progress(self);
             return false;
         }
     return true;
+}
+
+bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg)
+{
+    return operation_wait_on(self, &ski_origin_of(self)->waiters, done, arg);
 }
 
 static bool is_done(void *arg)
@@ -90,29 +130,13 @@ skua_status_t ski_operation_wait(struct ski_pe *self, struct ski_operation *oper
 {
     skua_status_t status;
 
-    if (!ski_operations_wait(self, is_done, operation))
+    if (!operation_wait_on(self, &operation->waiters, is_done, operation))
         return SKUA_ERR_EXIT; /* whatever else is on the way is forgotten */
     status = operation->status;
     if (result)
         *result = operation->result;
     ski_pool_free(&self->pool, operation);
     return status;
-}
-
-bool ski_operations_any(const struct ski_pe *self, int pe, bool rma)
-{
-    for (const struct ski_operation *o = ski_origin_of(self)->operations; o; o = o->next)
-        if (o->pe == pe && o->rma == rma)
-            return true;
-    return false;
-}
-
-bool ski_operations_late(const struct ski_pe *self, int pe)
-{
-    for (const struct ski_operation *o = ski_origin_of(self)->operations; o; o = o->next)
-        if (o->pe == pe && o->late)
-            return true;
-    return false;
 }
 
 /* ---- handles and fences ------------------------------------------------------------ */
@@ -135,44 +159,56 @@ void skua_handle_wait(skua_handle *handle)
         ski_operations_wait(SKI_SELF(), handle_is_done, handle);
 }
 
-/* What a fence is about. */
+/* What a fence waits for: the end of all operations of a key, or of all. */
 struct fenced {
-    const struct ski_origin *origin;
-    int                      pe; /* or -1 */
-    uint32_t                 region;
+    const struct ski_outstanding_table *table;
+    uint64_t                            key;
+    bool                                all;
 };
 
 static bool is_quiet(void *arg)
 {
     const struct fenced *f = arg;
 
-    for (const struct ski_operation *o = f->origin->operations; o; o = o->next)
-        if ((f->pe < 0 || o->pe == f->pe) && (!f->region || o->region_id == f->region))
-            return false;
-    return true;
+    return f->all ? f->table->all == 0 : !ski_outstanding_find(f->table, f->key);
 }
 
 /* Everything we did is done, also by the CPU: a fence orders what follows. */
-static void fence(int pe, uint32_t region)
+static void fence(uint64_t key, bool all)
 {
-    struct fenced f = {ski_self ? ski_origin_of(ski_self) : NULL, pe, region};
+    struct fenced f = {ski_self ? &ski_origin_of(ski_self)->outstanding : NULL, key, all};
 
-    if (ski_self && f.origin->operations)
+    if (ski_self && !is_quiet(&f))
         ski_operations_wait(ski_self, is_quiet, &f);
     ski_fence(memory_order_seq_cst);
 }
 
+void ski_operations_fence(int pe)
+{
+    fence(ski_outstanding_pe(pe), false);
+}
+
 void skua_fence(int pe)
 {
-    fence(pe, 0);
+    const struct ski_job *job = ski_origin_job();
+
+    if (job && (uint32_t)pe >= (uint32_t)job->pes)
+        (void)ski_refuse(SKUA_ERR_INVAL, "%s: PE %d does not exist; this job has PEs 0 to %d",
+                         __func__, pe, job->pes - 1);
+    else
+        ski_operations_fence(pe);
 }
 
 void skua_fence_region(skua_region region)
 {
-    fence(-1, region.id);
+    if (!region.id)
+        (void)ski_refuse(SKUA_ERR_REGION, "%s: this is no region; skua_fence_all() waits for all",
+                         __func__);
+    else
+        fence(ski_outstanding_region(region.id), false);
 }
 
 void skua_fence_all(void)
 {
-    fence(-1, 0);
+    fence(0, true);
 }

@@ -10,9 +10,9 @@
 #include "base/config.h"
 #include "core/pe.h"
 #include "onesided/channel.h"
+#include "onesided/outstanding.h"
 
-struct ski_operation; /* request.c */
-struct ski_sent;      /* request.c */
+struct ski_sent; /* request.c */
 struct ski_late;
 struct ski_expected;  /* notify.c  */
 struct ski_agreement; /* agree.c   */
@@ -25,24 +25,25 @@ struct ski_put;           /* buffer.c       */
 #define SKI_KNOWN_BUCKETS 64
 
 struct ski_origin {
-    struct ski_operation     *operations; /* on the way                                 */
-    size_t                    bytes;      /* of data in their packets                   */
-    void                     *waiters;    /* for one of them to end                     */
-    struct ski_sent          *sent;       /* packets that have not been answered        */
-    uint32_t                  sent_room, sent_free;
-    struct ski_late          *late; /* answers of ours that have not been sent (serve.c)   */
-    uint32_t                  late_count;
-    struct ski_agreement     *agreements; /* on regions, that are not over              */
-    struct ski_rounds        *rounds;     /* of them there have been                    */
-    struct ski_known_region  *known[SKI_KNOWN_BUCKETS]; /* of other hosts, by a hash */
-    uint32_t                  known_count;
-    struct ski_expected      *expected;      /* notifications that are waited for          */
-    uint64_t                  barriers;      /* we have been in                            */
-    struct ski_registrations *registrations; /* of buffers                            */
-    struct ski_buffer_pool   *pool;          /* of memory for them                    */
-    struct ski_put           *put_first;     /* of buffers, that wait for room        */
-    uint32_t                  puts;          /* and that are under way                */
-    struct ski_channels       channels;
+    struct ski_outstanding_table outstanding; /* operations on the way                  */
+    uint32_t                     at_driver;   /* uses of memory of callers by the driver    */
+    size_t                       bytes;       /* of data in their packets                   */
+    void                        *waiters;     /* for one of them to end                     */
+    struct ski_sent             *sent;        /* packets that have not been answered        */
+    uint32_t                     sent_room, sent_free;
+    struct ski_late             *late; /* answers of ours that have not been sent (serve.c)   */
+    uint32_t                     late_count;
+    struct ski_agreement        *agreements; /* on regions, that are not over              */
+    struct ski_rounds           *rounds;     /* of them there have been                    */
+    struct ski_known_region     *known[SKI_KNOWN_BUCKETS]; /* of other hosts, by a hash */
+    uint32_t                     known_count;
+    struct ski_expected         *expected;      /* notifications that are waited for          */
+    uint64_t                     barriers;      /* we have been in                            */
+    struct ski_registrations    *registrations; /* of buffers                            */
+    struct ski_buffer_pool      *pool;          /* of memory for them                    */
+    struct ski_put              *put_first;     /* of buffers, that wait for room        */
+    uint32_t                     puts;          /* and that are under way                */
+    struct ski_channels          channels;
 };
 
 static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)
@@ -51,6 +52,13 @@ static inline struct ski_origin *ski_origin_of(const struct ski_pe *self)
 }
 
 struct ski_job *ski_origin_job(void);
+
+/** Whether a message may have @p bytes of data that are copied from @p data: the arena, which it is
+ *  in, is larger, and there are data. */
+static inline bool ski_is_message(const void *data, size_t bytes)
+{
+    return bytes == 0 || (data && ski_origin_job() && bytes < ski_origin_job()->arena->bytes);
+}
 
 /** Who serves the memory of @p pe for others: itself, or the helper of its process. */
 static inline int ski_server(const struct ski_job *job, int pe)

@@ -8,20 +8,30 @@
 #include "onesided/origin.h"
 #include "onesided/table.h"
 
+/* Without a call nothing is said: that is left to the caller. */
+
 static skua_status_t outside(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                              uint64_t bytes)
 {
+    char text[SKI_REGION_TEXT];
+
+    if (!call)
+        return SKUA_ERR_RANGE;
     return ski_refuse(SKUA_ERR_RANGE,
                       "%s: bytes %" PRId64 " to %" PRId64 " are outside of the %" PRIu64
-                      " bytes that region %#x has on PE %d",
-                      call, (int64_t)at.offset + lo, (int64_t)at.offset + hi, bytes, at.region.id,
-                      at.pe);
+                      " bytes that %s has on PE %d",
+                      call, (int64_t)at.offset + lo, (int64_t)at.offset + hi, bytes,
+                      ski_region_text(at.region.id, text), at.pe);
 }
 
 static skua_status_t no_piece(const char *call, skua_gaddr at)
 {
-    return ski_refuse(SKUA_ERR_RANGE, "%s: PE %d has no piece of region %#x", call, at.pe,
-                      at.region.id);
+    char text[SKI_REGION_TEXT];
+
+    if (!call)
+        return SKUA_ERR_RANGE;
+    return ski_refuse(SKUA_ERR_RANGE, "%s: PE %d has no piece of %s", call, at.pe,
+                      ski_region_text(at.region.id, text));
 }
 
 /* Whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
@@ -34,9 +44,13 @@ static bool within(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
 
 static skua_status_t no_region(const char *call, skua_gaddr at)
 {
+    char text[SKI_REGION_TEXT];
+
+    if (!call)
+        return SKUA_ERR_REGION;
     ski_onesided_check(call);
-    ski_log(SKI_LOG_ERROR, "%s: there is no region %#x (freed already?)", call, at.region.id);
-    return SKUA_ERR_REGION;
+    return ski_refuse(SKUA_ERR_REGION, "%s: there is no %s (freed already?)", call,
+                      ski_region_text(at.region.id, text));
 }
 
 void ski_region_hold(struct ski_region *region)

@@ -60,9 +60,8 @@ static skua_status_t find_memory(size_t pieces, size_t bytes, size_t lists, stru
     skua_status_t status;
 
     if (bytes > SIZE_MAX / 4 / (pieces + 1))
-        return ski_refuse(SKUA_ERR_NOMEM,
-                          "a region of %zu times %zu bytes is larger than any memory", pieces,
-                          bytes);
+        return ski_fail(SKUA_ERR_NOMEM, "a region of %zu times %zu bytes is larger than any memory",
+                        pieces, bytes);
     like->bytes  = bytes;
     like->stride = piece_stride(bytes);
     status       = ski_span_alloc(ski_origin_job()->arena,
@@ -346,13 +345,18 @@ static skua_status_t make(struct ski_pe *self, const char *call, const int *pes,
 skua_status_t skua_region_create(size_t bytes, skua_region *region)
 {
     struct ski_pe *self = SKI_SELF();
+    skua_status_t  status =
+        make(self, __func__, NULL, (uint32_t)self->pes, (uint32_t)self->pe, bytes, region);
 
-    return make(self, __func__, NULL, (uint32_t)self->pes, (uint32_t)self->pe, bytes, region);
+    if (status == SKUA_OK)
+        ski_region_made_at(region->id, __builtin_return_address(0));
+    return status;
 }
 
 skua_status_t skua_region_create_on(const int *pes, int n, size_t bytes, skua_region *region)
 {
     struct ski_pe *self = SKI_SELF();
+    skua_status_t  status;
     int            rank = -1;
 
     for (int i = 0; i < n; i++) {
@@ -366,7 +370,10 @@ skua_status_t skua_region_create_on(const int *pes, int n, size_t bytes, skua_re
     if (rank < 0)
         return ski_refuse(SKUA_ERR_INVAL, "%s: PE %d is not in its own list of PEs", __func__,
                           self->pe);
-    return make(self, __func__, pes, (uint32_t)n, (uint32_t)rank, bytes, region);
+    status = make(self, __func__, pes, (uint32_t)n, (uint32_t)rank, bytes, region);
+    if (status == SKUA_OK)
+        ski_region_made_at(region->id, __builtin_return_address(0));
+    return status;
 }
 
 /* ---- regions of one PE ----------------------------------------------------- */
@@ -389,6 +396,7 @@ skua_status_t skua_region_alloc(size_t bytes, skua_region *region)
         return SKUA_ERR_NOMEM;
     }
     region->id = id;
+    ski_region_made_at(id, __builtin_return_address(0));
     return SKUA_OK;
 }
 
@@ -414,6 +422,9 @@ skua_status_t skua_region_register(void *memory, size_t bytes, skua_region *regi
     uint32_t           id = 0;
 
     ski_onesided_check(__func__);
+    if ((!memory && bytes > 0) || bytes > UINTPTR_MAX - (uintptr_t)memory)
+        return ski_refuse(SKUA_ERR_INVAL, "%s: %zu bytes at %p are no memory", __func__, bytes,
+                          memory);
     ski_lock_acquire(&cache_lock);
     found = find_registered(memory, bytes, ski_caller_pe());
     if (found) {
@@ -439,6 +450,8 @@ skua_status_t skua_region_register(void *memory, size_t bytes, skua_region *regi
     if (!id)
         return SKUA_ERR_NOMEM;
     region->id = id;
+    if (!found)
+        ski_region_made_at(id, __builtin_return_address(0));
     return SKUA_OK;
 }
 
@@ -462,9 +475,13 @@ static bool close_region(struct ski_region *region)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-static skua_status_t busy(void)
+static skua_status_t busy(const struct ski_region *region)
 {
-    return ski_refuse(SKUA_ERR_BUSY, "skua_region_free: operations on the region are in flight");
+    char text[SKI_REGION_TEXT];
+
+    return ski_refuse(
+        SKUA_ERR_BUSY, "skua_region_free: operations on %s are in flight",
+        ski_region_text(atomic_load_explicit(&region->id, memory_order_relaxed), text));
 }
 
 static skua_status_t deregister(struct ski_region *region)
@@ -481,7 +498,7 @@ static skua_status_t deregister(struct ski_region *region)
         forget(region);
     ski_lock_release(&cache_lock);
     if (last && !closed)
-        return busy();
+        return busy(region);
     if (closed) {
         ski_conceal(atomic_load_explicit(&region->id, memory_order_relaxed));
         ski_table_remove(region);
@@ -533,21 +550,21 @@ skua_status_t skua_region_free(skua_region id)
     struct ski_region *region = (ski_onesided_check(__func__), ski_table_find(id));
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
     int                last   = 1;
+    char               text[SKI_REGION_TEXT];
 
     if (rank >= 0 && region->kind == SKI_REGION_REGISTERED)
         return deregister(region);
     if (rank >= 0 && region->kind == SKI_REGION_SYMMETRIC)
         last = leave(region, rank);
     if (rank < 0 || last < 0)
-        return ski_refuse(SKUA_ERR_REGION,
-                          "skua_region_free: PE %d has no region %#x (freed already?)",
-                          ski_caller_pe(), id.id);
+        return ski_refuse(SKUA_ERR_REGION, "skua_region_free: PE %d has no %s (freed already?)",
+                          ski_caller_pe(), ski_region_text(id.id, text));
     if (ski_config.checked_channels && ski_self)
         ski_check_freed(ski_self, region->base + (size_t)rank * region->stride, region->bytes);
     if (!last)
         return SKUA_OK;
     if (region->kind == SKI_REGION_ALLOCATED && !close_region(region))
-        return busy();
+        return busy(region);
     if (region->here)
         ski_agree_left(id.id, region->pieces); /* those on other hosts may not have */
     else

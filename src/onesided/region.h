@@ -61,8 +61,9 @@ struct ski_regions {
     struct ski_region *table; /* that of no region where requests are to be sent for all */
     uint32_t           mask;  /* places - 1 */
     int32_t            process;
-    _Atomic int32_t    busy; /* requests on the way from this process, and 1 if all
-                                operations are to be in strict order: no short cut */
+    _Atomic int32_t    busy; /* twice the requests on the way from this process to PEs of this
+                                host, and 1 if all operations are to be in strict order: no
+                                short cut */
 };
 
 extern struct ski_regions ski_regions __attribute__((visibility("hidden")));
@@ -119,7 +120,7 @@ struct ski_place {
 
 /** Find @p lo to @p hi bytes from @p at, for @p call.  If the region counts
  *  operations this is one until ski_place_drop().  SKUA_ERR_REGION or
- *  SKUA_ERR_RANGE, logged. */
+ *  SKUA_ERR_RANGE, logged unless @p call is NULL. */
 skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
                          struct ski_place *place);
 

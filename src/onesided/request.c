@@ -178,7 +178,7 @@ static void split_over(struct ski_far_done *done, skua_status_t status)
     struct ski_operation *operation = split->operation;
 
     (void)status; /* who is lost is told by others */
-    operation->at_driver--;
+    operation->origin->at_driver--;
     ski_pool_free(&self->pool, split->msg);
     if (--operation->parts == 0 && operation->sealed)
         ski_msg_post(self, self->pe, SKI_HANDLER_RMA,
@@ -205,11 +205,11 @@ static void post_split(struct gather *g, int to, skua_msg *msg, size_t head,
 
     *split = (struct split){{split_over}, g->self, g->operation, msg};
     g->operation->parts++; /* it may be over before the call returns */
-    g->operation->at_driver++;
+    g->operation->origin->at_driver++;
     if (ski_far_send_split(g->self, to, msg, run->local, run->bytes, &split->done))
         return;
     g->operation->parts--;
-    g->operation->at_driver--;
+    g->operation->origin->at_driver--;
     ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, whole(msg, head, run));
 }
 
@@ -328,10 +328,10 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
 
     if (!ski_operations_wait(self, has_room, ski_origin_of(self)))
         return SKUA_ERR_EXIT;
-    g.operation         = ski_operation_begin(self, t, place, ends);
+    g.operation         = ski_operation_begin(self, t, place, ends,
+                                      g.late ? SKI_OPERATION_DEFERRED : SKI_OPERATION_REQUEST);
     g.limit             = packet_limit(place);
     g.operation->waited = wait;
-    g.operation->late   = g.late;
     if (copied)
         g.operation->local = skua_done_nothing();
     if (!send_all(&g, ends))
@@ -499,7 +499,7 @@ static size_t place_answer(struct ski_pe *self, const skua_msg *head, const char
     if (!sent || sent->runs != 1)
         return 0;
     sent->filling = true;
-    sent->operation->at_driver++;
+    sent->operation->origin->at_driver++;
     ski_far_hold(self);
     *to = sent->run->local;
     return answer.data_bytes;
@@ -516,7 +516,7 @@ static skua_msg *placed_answer(struct ski_pe *self, const skua_msg *head, const 
     if (!sent || !sent->filling)
         return NULL;
     sent->filling = false;
-    sent->operation->at_driver--;
+    sent->operation->origin->at_driver--;
     ski_far_release(self);
     return whole ? rest_of(self, sent, head, &answer) : NULL;
 }

@@ -96,7 +96,7 @@ static void part_over(struct ski_far_done *part, skua_status_t status)
 /* The driver's word that a part is over. */
 static void driver_over(struct ski_far_done *part, skua_status_t status)
 {
-    ((struct ski_operation *)part)->at_driver--;
+    ((struct ski_operation *)part)->origin->at_driver--;
     part_over(part, status);
 }
 
@@ -104,7 +104,7 @@ static void driver_over(struct ski_far_done *part, skua_status_t status)
 static void expect(struct ski_pe *self, struct ski_operation *operation)
 {
     operation->parts++;
-    operation->at_driver++;
+    operation->origin->at_driver++;
     ski_far_hold(self);
 }
 
@@ -114,7 +114,7 @@ static bool begun(struct ski_pe *self, struct ski_operation *operation, skua_sta
     if (status == SKUA_PENDING)
         return true;
     operation->parts--;
-    operation->at_driver--;
+    operation->origin->at_driver--;
     ski_far_release(self);
     if (status == SKUA_ERR_AGAIN)
         ski_far_progress(self);
@@ -165,12 +165,14 @@ static void order(struct ski_pe *self, const struct ski_transfer *t, const skua_
                   struct ski_peer *peer)
 {
     const struct ski_driver *driver = ski_far_driver();
+    struct ski_outstanding   on;
 
     if (!ski_comes_after(t, ends))
         return;
-    if (ski_order_of(ends) == SKUA_ORDER_STRICT || ski_operations_any(self, t->remote.pe, false) ||
-        (ski_operations_any(self, t->remote.pe, true) && !(driver->fence && driver->fence(peer))))
-        skua_fence(t->remote.pe);
+    on = ski_operations_on(self, t->remote.pe);
+    if (ski_order_of(ends) == SKUA_ORDER_STRICT || on.all > on.rma ||
+        (on.rma > 0 && !(driver->fence && driver->fence(peer))))
+        ski_operations_fence(t->remote.pe);
     ski_order_stores(); /* the driver may have stored them itself, through shared memory */
 }
 
@@ -195,10 +197,9 @@ static skua_status_t find_way(struct ski_pe *self, skua_gaddr at,
 static struct ski_operation *begin(struct ski_pe *self, const struct ski_transfer *t,
                                    const struct ski_place *place, const skua_ends *ends, bool wait)
 {
-    struct ski_operation *operation = ski_operation_begin(self, t, place, ends);
+    struct ski_operation *operation = ski_operation_begin(self, t, place, ends, SKI_OPERATION_RMA);
 
     operation->part.fn    = driver_over;
-    operation->rma        = true;
     operation->waited     = wait;
     operation->sealed     = true;
     operation->parts      = 1;
@@ -277,7 +278,7 @@ static skua_status_t atomic(struct ski_pe *self, const struct ski_transfer *t,
         status = SKUA_ERR_UNSUPPORTED;
     if (status != SKUA_OK)
         return status;
-    skua_fence(t->remote.pe);
+    ski_operations_fence(t->remote.pe);
     operation = begin(self, t, place, NULL, true);
     begin_atomic(self, operation, peer, t, known, op);
     part_over(&operation->part, SKUA_OK);

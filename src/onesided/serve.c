@@ -95,20 +95,21 @@ static skua_status_t serve_update(struct ski_request *request, const struct ski_
 {
     skua_update update = {
         {request->op}, (skua_type)request->type, request->scaled ? request->scale : NULL};
-    size_t          element = 1;
-    ski_update_fn   fn      = ski_update_function(&update, &element);
-    struct ski_hold hold    = {NULL};
-    char           *data    = ski_data_of(request);
+    size_t           element = 1;
+    ski_update_fn    fn      = ski_update_function(&update, &element);
+    struct ski_holds holds;
+    char            *data = ski_data_of(request);
 
     if (!fn || !are_elements(request, place, element))
         return SKUA_ERR_INVAL;
+    ski_holds_begin(&holds);
     for (uint64_t i = 0; i < request->pieces; i++) {
         const struct ski_piece *piece = &ski_pieces_of(request)[i];
-        ski_update_run(&hold, place->process, place->memory + piece->remote, data, piece->bytes, fn,
-                       element, update.scale);
+        ski_update_scattered(&holds, place->process, place->memory + piece->remote, data,
+                             piece->bytes, fn, element, update.scale);
         data += piece->bytes;
     }
-    ski_hold_end(&hold);
+    ski_holds_end(&holds);
     return SKUA_OK;
 }
 
@@ -134,7 +135,7 @@ static bool can_notify(const struct ski_request *request)
 
     if (!request->notify.region.id)
         return true;
-    if (ski_locate("request", request->notify, 0, sizeof(skua_notify), &place) != SKUA_OK)
+    if (ski_locate(NULL, request->notify, 0, sizeof(skua_notify), &place) != SKUA_OK)
         return false;
     ski_place_drop(&place);
     return ski_place_direct(&place);
@@ -144,7 +145,7 @@ static skua_status_t serve(struct ski_request *request, ptrdiff_t lo, ptrdiff_t 
                            struct ski_answer *answer)
 {
     struct ski_place place;
-    skua_status_t    status = ski_locate("request", request->remote, lo, hi, &place);
+    skua_status_t    status = ski_locate(NULL, request->remote, lo, hi, &place);
 
     if (status != SKUA_OK)
         return status;
@@ -178,7 +179,7 @@ static void serve_ends(struct ski_request *request)
                       .signal_bytes = request->signal_bytes};
 
     if (request->signal || request->notify.region.id)
-        ski_ends_there("request", &ends, request->remote.pe, request->source);
+        ski_ends_there(NULL, &ends, request->remote.pe, request->source);
 }
 
 /* A message for the answer, with room for @p bytes of data; NULL: there is no memory. */
@@ -307,13 +308,25 @@ static bool answered_split(struct ski_pe *self, skua_msg *msg)
         request->notify.region.id || !self->far || !ski_far_driver()->send_split ||
         ski_job_index(self->job, request->origin) >= 0 || !is_whole(msg, request) ||
         !measure(request, &total, &lo, &hi) || !is_sound(request, total) ||
-        total < SKI_SPLIT_LEAST ||
-        ski_locate("request", request->remote, lo, hi, &place) != SKUA_OK)
+        total < SKI_SPLIT_LEAST || ski_locate(NULL, request->remote, lo, hi, &place) != SKUA_OK)
         return false;
     sent = ski_place_direct(&place) && place.process < 0 &&
            send_split(self, request, place.memory + ski_pieces_of(request)->remote, total);
     ski_place_drop(&place);
     return sent;
+}
+
+/* The origin says which call it was. */
+static SKI_COLD void say_refused(const struct ski_request *request, skua_status_t status)
+{
+    static const char *const verbs[] = {"put", "get", "accumulate", "atomic", "look-up"};
+    char                     text[SKI_REGION_TEXT];
+
+    ski_log(SKI_LOG_ERROR, "a one-sided %s of PE %d, at offset %llu of %s on PE %d, refused: %s",
+            request->verb <= SKI_DESCRIBE ? verbs[request->verb] : "request", request->source,
+            (unsigned long long)request->remote.offset,
+            ski_region_text(request->remote.region.id, text), request->remote.pe,
+            skua_status_str(status));
 }
 
 /* The answer to a request. */
@@ -338,6 +351,7 @@ static skua_msg *answer_to(skua_msg *msg)
         }
         skua_msg_free(reply); /* nobody gets what happened to lie there */
     }
+    say_refused(request, status);
     reply  = new_answer(request, 0);
     answer = reply ? skua_msg_data(reply) : NULL;
     if (answer)
@@ -386,7 +400,7 @@ static bool place_data(struct head *head, ptrdiff_t lo, ptrdiff_t hi, const char
     struct ski_place place;
     bool             can;
 
-    if (ski_locate("request", head->request.remote, lo, hi, &place) != SKUA_OK)
+    if (ski_locate(NULL, head->request.remote, lo, hi, &place) != SKUA_OK)
         return false;
     can = ski_place_direct(&place) && can_notify(&head->request);
     if (can)
@@ -449,7 +463,7 @@ size_t ski_serve_place(struct ski_pe *self, const skua_msg *msg, const char *dat
     _Static_assert(sizeof head <= SKI_PLACE_DATA, "all of it is there");
     if (!is_put(self, msg, data, &head, &lo, &hi) ||
         msg->bytes != sizeof head + head.piece.bytes || /* a signal is behind them */
-        ski_locate("request", head.request.remote, lo, hi, &place) != SKUA_OK)
+        ski_locate(NULL, head.request.remote, lo, hi, &place) != SKUA_OK)
         return 0;
     can = ski_place_direct(&place) && !place.counted && can_notify(&head.request);
     *to = place.memory + head.piece.remote;

@@ -18,8 +18,7 @@
 
 static skua_status_t senseless(const char *call, const char *why)
 {
-    ski_log(SKI_LOG_ERROR, "%s: %s", call, why);
-    return SKUA_ERR_INVAL;
+    return ski_refuse(SKUA_ERR_INVAL, "%s: %s", call, why);
 }
 
 static size_t magnitude(ptrdiff_t stride)
@@ -124,7 +123,7 @@ skua_status_t ski_shape_extent(const char *call, const struct ski_shape *shape,
         }
         return SKUA_OK;
     }
-    return SKUA_ERR_INVAL;
+    return senseless(call, "a shape of no kind that there is");
 }
 
 /* ---- the quick look -------------------------------------------------------- */

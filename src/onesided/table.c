@@ -31,7 +31,9 @@ skua_status_t ski_regions_create(struct ski_job *new_job)
         most = PLACES_SPREAD;
     while (places < most && places < new_job->arena->bytes / 32768)
         places *= 2;
-    status = ski_span_alloc(new_job->arena, sizeof *made + (places + 1) * sizeof *made->table,
+    status = ski_span_alloc(new_job->arena,
+                            sizeof *made + (places + 1) * sizeof *made->table +
+                                places * sizeof *made->labels,
                             SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
@@ -40,7 +42,8 @@ skua_status_t ski_regions_create(struct ski_job *new_job)
         .places = places, .fresh = FIRST_PLACE, .table = (struct ski_region *)(made + 1)};
     if (ski_job_spread(new_job))
         made->fresh = made->common = places / 2;
-    made->table = (struct ski_region *)(((uintptr_t)made->table + 127) & ~(uintptr_t)127);
+    made->table  = (struct ski_region *)(((uintptr_t)made->table + 127) & ~(uintptr_t)127);
+    made->labels = (struct ski_region_label *)(made->table + places);
     ski_onesided_root(new_job)->regions = made;
     return SKUA_OK;
 }
@@ -74,9 +77,9 @@ struct ski_region *ski_table_take(void)
         ski_region_root->free_first = ski_region_root->table[index].next;
         ski_region_root->free_count--;
     } else {
-        ski_log(SKI_LOG_ERROR,
-                "all %u regions are in use; raise SKUA_ARENA_SIZE, which grows with them",
-                ski_region_root->places);
+        ski_error_fail(SKUA_ERR_NOMEM,
+                       "all %u regions are in use; raise SKUA_ARENA_SIZE, which grows with them",
+                       ski_region_root->places);
         return NULL;
     }
     return &ski_region_root->table[index];
@@ -134,7 +137,7 @@ bool ski_table_publish_as(uint32_t id, const struct ski_region *like)
 
     if (index == 0 || index >= ski_region_root->common ||
         atomic_load_explicit(&ski_region_root->table[index].id, memory_order_relaxed)) {
-        ski_log(SKI_LOG_ERROR, "region %#x, as agreed on, has no place here", id);
+        ski_error_fail(SKUA_ERR_NOMEM, "region %#x, as agreed on, has no place here", id);
         return false;
     }
     publish(&ski_region_root->table[index], like, id);

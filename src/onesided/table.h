@@ -15,13 +15,21 @@
 
 #include "onesided/region.h"
 
+/* What errors say of a region besides its number; guarded by the lock of the root. */
+struct ski_region_label {
+    uint32_t id;       /* of the region that this is about; it may be gone    */
+    uint64_t site;     /* where it was made: an offset in the program, or 0   */
+    char     name[48]; /* as the program calls it, or ""                      */
+};
+
 struct ski_region_root {
-    struct ski_lock    lock; /* guards all of this, and what is not in use of the table */
-    uint32_t           places, fresh;
-    uint32_t           common; /* places below have the same region on all hosts (agree.h) */
-    uint32_t           free_first, free_last, free_count;
-    struct ski_note   *notes; /* region.c */
-    struct ski_region *table;
+    struct ski_lock          lock; /* guards all of this, and what is not in use of the table */
+    uint32_t                 places, fresh;
+    uint32_t                 common; /* places below have the same region on all hosts (agree.h) */
+    uint32_t                 free_first, free_last, free_count;
+    struct ski_note         *notes; /* region.c */
+    struct ski_region       *table;
+    struct ski_region_label *labels; /* one for each place of the table */
 };
 
 /* In this process; NULL before skua_main(). */
@@ -65,6 +73,16 @@ static inline uint32_t ski_region_pieces(const struct ski_region *region)
 {
     return region->here ? region->pieces : region->members;
 }
+
+/* ---- labels (label.c) ----------------------------------------------------------- */
+
+/** Note that region @p id was made by the call that returns to @p site, unless it has a site. */
+void ski_region_made_at(uint32_t id, const void *site);
+
+#define SKI_REGION_TEXT 256
+
+/** Region @p id for people: its number, its name, where it was made, as far as they are known. */
+const char *ski_region_text(uint32_t id, char text[SKI_REGION_TEXT]);
 
 /** The PE that stands for the caller: itself, or the first of its process. */
 int32_t ski_caller_pe(void);

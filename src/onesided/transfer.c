@@ -48,8 +48,8 @@ void ski_order_before(skua_order order, enum ski_verb verb, int pe)
     order = or_setting(order);
     if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && verb != SKI_PUT))
         return;
-    if (ski_self && ski_origin_of(ski_self)->operations)
-        skua_fence(pe); /* they went by request and may be overtaken */
+    if (ski_self && ski_origin_of(ski_self)->outstanding.all > 0)
+        ski_operations_fence(pe); /* they went by request and may be overtaken */
     /* Partial: our earlier stores before this one.  Strict: also loads, and
      * stores before loads.  They pair with whatever the others use to see it. */
     if (order == SKUA_ORDER_PARTIAL)
@@ -60,27 +60,66 @@ void ski_order_before(skua_order order, enum ski_verb verb, int pe)
 
 /* ---- on memory that we reach ------------------------------------------------ */
 
-static inline void update_run(const struct ski_transfer *t, const struct ski_place *place,
-                              struct ski_hold *hold, const struct ski_run *run)
+static void update_runs(const struct ski_transfer *t, const struct ski_place *place)
 {
-    ski_update_run(hold, place->process, place->memory + run->remote, run->local, run->bytes, t->fn,
-                   t->element, t->update->scale);
+    struct ski_hold hold = {NULL};
+    struct ski_runs runs;
+    struct ski_run  run;
+
+    ski_runs_begin(&runs, &t->shape);
+    while (ski_runs_next(&runs, &run))
+        ski_update_run(&hold, place->process, place->memory + run.remote, run.local, run.bytes,
+                       t->fn, t->element, t->update->scale);
+    ski_hold_end(&hold);
+}
+
+static void update_list(const struct ski_transfer *t, const struct ski_place *place)
+{
+    struct ski_holds holds;
+    struct ski_runs  runs;
+    struct ski_run   run;
+
+    ski_holds_begin(&holds);
+    ski_runs_begin(&runs, &t->shape);
+    while (ski_runs_next(&runs, &run))
+        ski_update_scattered(&holds, place->process, place->memory + run.remote, run.local,
+                             run.bytes, t->fn, t->element, t->update->scale);
+    ski_holds_end(&holds);
+}
+
+/* A list of single elements: no more is done for each than has to be. */
+static void update_elements(const struct ski_transfer *t, const struct ski_place *place)
+{
+    const skua_indexed *list = t->shape.indexed;
+    struct ski_holds    holds;
+
+    ski_holds_begin(&holds);
+    for (size_t i = 0; i < t->shape.count; i++) {
+        if (i % SKI_HOLDS_WORK == 0)
+            ski_holds_end(&holds);
+        ski_update_element(&holds, place->process, place->memory + list->remote[i],
+                           t->shape.local +
+                               (list->local ? list->local[i] : (ptrdiff_t)(i * t->element)),
+                           t->fn, t->update->scale);
+    }
+    ski_holds_end(&holds);
 }
 
 static void update_here(const struct ski_transfer *t, const struct ski_place *place)
 {
     struct ski_hold hold = {NULL};
-    struct ski_run  run  = {t->shape.local, 0, t->shape.bytes};
-    struct ski_runs runs;
 
-    if (t->shape.kind == SKI_CONTIGUOUS) { /* no need to walk */
-        update_run(t, place, &hold, &run);
-    } else {
-        ski_runs_begin(&runs, &t->shape);
-        while (ski_runs_next(&runs, &run))
-            update_run(t, place, &hold, &run);
+    if (t->shape.kind == SKI_STRIDED) {
+        update_runs(t, place);
+    } else if (t->shape.kind == SKI_INDEXED && t->shape.bytes == t->element) {
+        update_elements(t, place);
+    } else if (t->shape.kind != SKI_CONTIGUOUS) {
+        update_list(t, place);
+    } else { /* no need to walk */
+        ski_update_run(&hold, place->process, place->memory, t->shape.local, t->shape.bytes, t->fn,
+                       t->element, t->update->scale);
+        ski_hold_end(&hold);
     }
-    ski_hold_end(&hold);
 }
 
 void ski_transfer_here(const struct ski_transfer *t, const struct ski_place *place)
@@ -117,6 +156,13 @@ static skua_status_t check_ends(const char *call, const skua_ends *ends, int pe)
         (ends->signal.id < SKI_HANDLERS || ends->signal.id >= ski_handlers.count))
         return ski_refuse(SKUA_ERR_INVAL, "%s: handler %u was never registered", call,
                           ends->signal.id);
+    if (!ends->signal.id && ends->signal_bytes)
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: data for a signal whose handler was never registered (its id is 0)",
+                          call);
+    if (ends->signal.id && !ski_is_message(ends->signal_data, ends->signal_bytes))
+        return ski_refuse(SKUA_ERR_INVAL, "%s: a signal of %zu bytes at %p is no message", call,
+                          ends->signal_bytes, ends->signal_data);
     if (!wants_notify(ends))
         return SKUA_OK;
     if (ends->notify.pe != pe)
@@ -171,7 +217,7 @@ static bool notify_is_far(const skua_ends *ends)
     bool             far;
 
     if (!wants_notify(ends) ||
-        ski_locate(__func__, ends->notify, 0, sizeof(skua_notify), &place) != SKUA_OK)
+        ski_locate(NULL, ends->notify, 0, sizeof(skua_notify), &place) != SKUA_OK)
         return false;
     far = !ski_place_direct(&place);
     ski_place_drop(&place);
@@ -195,7 +241,7 @@ static void finish(const struct ski_transfer *t, const skua_ends *ends)
     if (!ends)
         return;
     if (notify_is_far(ends))
-        ski_notify_far(t->call, ends->notify, ends->notify_add ? ends->notify_add : 1);
+        ski_notify_far(t->call, ends->notify, ends->notify_add ? ends->notify_add : 1, true);
     ski_ends_there(t->call, ends, t->remote.pe, ski_caller_pe());
     complete(ends);
 }
@@ -203,9 +249,10 @@ static void finish(const struct ski_transfer *t, const skua_ends *ends)
 /* The same, where nothing is far and everything has been looked at. */
 static bool ends_are_plain(const skua_ends *ends, int pe)
 {
-    return !ends->signal.id && (skua_gaddr_is_none(ends->notify) ||
-                                (ends->notify.pe == pe && ends->notify.offset % 8 == 0 &&
-                                 ski_reach(ends->notify, sizeof(skua_notify))));
+    return !ends->signal.id && !ends->signal_bytes &&
+           (skua_gaddr_is_none(ends->notify) ||
+            (ends->notify.pe == pe && ends->notify.offset % 8 == 0 &&
+             ski_reach(ends->notify, sizeof(skua_notify))));
 }
 
 static inline void finish_plain(const struct ski_transfer *t, const skua_ends *ends)
@@ -263,11 +310,24 @@ static void order_now(const struct ski_transfer *t, const skua_ends *ends)
 static void order_behind(const struct ski_transfer *t, const skua_ends *ends,
                          const struct ski_place *place)
 {
+    struct ski_outstanding on;
+
     if (!place->far || !ski_self)
         return;
-    if ((ski_comes_after(t, ends) && ski_operations_any(ski_self, t->remote.pe, true)) ||
-        (ski_order_of(ends) == SKUA_ORDER_STRICT && ski_operations_late(ski_self, t->remote.pe)))
-        skua_fence(t->remote.pe);
+    on = ski_operations_on(ski_self, t->remote.pe);
+    if ((on.rma > 0 && ski_comes_after(t, ends)) ||
+        (on.deferred > 0 && ski_order_of(ends) == SKUA_ORDER_STRICT))
+        ski_operations_fence(t->remote.pe);
+}
+
+static skua_status_t by_request(const struct ski_transfer *t, const struct ski_place *place,
+                                const skua_ends *ends, bool blocking)
+{
+    order_behind(t, ends, place);
+    /* Requests to a PE are served in the order of sending; what we did by
+     * ourselves is done, and the message carries it (or a full fence does). */
+    ski_fence(memory_order_seq_cst);
+    return ski_request_transfer(t, place, ends, blocking);
 }
 
 static skua_status_t move(const struct ski_transfer *t, const struct ski_place *place,
@@ -287,13 +347,8 @@ static skua_status_t move(const struct ski_transfer *t, const struct ski_place *
         status = ski_rma_transfer(t, place, ends, blocking);
     if (place->far && status != SKUA_ERR_UNSUPPORTED)
         return status;
-    if (status == SKUA_ERR_UNSUPPORTED) {
-        order_behind(t, ends, place);
-        /* Requests to a PE are served in the order of sending; what we did by
-         * ourselves is done, and the message carries it (or a full fence does). */
-        ski_fence(memory_order_seq_cst);
-        return ski_request_transfer(t, place, ends, blocking);
-    }
+    if (status == SKUA_ERR_UNSUPPORTED)
+        return by_request(t, place, ends, blocking);
     if (status == SKUA_OK)
         finish(t, ends);
     return status;
@@ -376,7 +431,7 @@ static skua_status_t perform(struct ski_transfer *t, const skua_ends *ends, bool
     return status;
 }
 
-skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value)
+skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value, bool blocking)
 {
     struct ski_transfer t    = {.call = call, .verb = SKI_PUT, .remote = at};
     skua_ends           ends = {.notify = at, .notify_add = value};
@@ -387,13 +442,14 @@ skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value)
         status = ski_locate(call, at, 0, 0, &place);
     if (status != SKUA_OK)
         return status;
-    ski_order_before(SKUA_ORDER_PARTIAL, SKI_PUT, at.pe);
-    if (ski_config.direct && ski_place_direct(&place))
+    if (ski_config.direct && ski_place_direct(&place)) {
+        ski_order_before(SKUA_ORDER_PARTIAL, SKI_PUT, at.pe);
         ski_ends_there(call, &ends, at.pe, ski_caller_pe());
-    else
-        status = ski_request_transfer(&t, &place, &ends, true);
+    } else {
+        status = by_request(&t, &place, &ends, blocking);
+    }
     ski_place_drop(&place);
-    return status;
+    return status == SKUA_PENDING ? SKUA_OK : status;
 }
 
 /* ---- calls ------------------------------------------------------------------- */

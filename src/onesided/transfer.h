@@ -60,8 +60,9 @@ skua_order ski_order_of(const skua_ends *ends);
 /** Whether an operation between hosts has to come after earlier ones on the same PE. */
 bool ski_comes_after(const struct ski_transfer *t, const skua_ends *ends);
 
-/** skua_notify_add() to a place that is not plain. */
-skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value);
+/** Raise a notification at a place that is not plain; SKUA_OK is also returned, unless
+ *  @p blocking, while the request is on its way. */
+skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value, bool blocking);
 
 /** Wait for what is on the way to @p pe, if @p order asks for it before @p verb,
  *  and keep the CPU from mixing them up. */

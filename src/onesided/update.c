@@ -49,27 +49,34 @@ SUM(sum_double, double)
 SUM_COMPLEX(sum_complex_float, float)
 SUM_COMPLEX(sum_complex_double, double)
 
-/* The others have no factor and are those of reductions. */
-#define OTHER(name, id, type)                                                                      \
-    static void name(void *to, const void *from, size_t count, const void *scale)                  \
+/* The others have no factor.  They are those of reductions (core/op.c), one function for each type:
+ * lists are accumulated element by element, and a call for each should be all that it costs. */
+#define OTHER(name, ctype, expression)                                                             \
+    SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
+        ctype *restrict t       = to;                                                              \
+        const ctype *restrict f = from;                                                            \
         (void)scale;                                                                               \
-        ski_op_function(id, type)(to, from, count, type);                                          \
+        for (size_t i = 0; i < count; i++) {                                                       \
+            const ctype a = t[i], b = f[i];                                                        \
+            t[i] = expression;                                                                     \
+        }                                                                                          \
     }
-#define OTHERS(suffix, type)                                                                       \
-    OTHER(min_##suffix, SKUA_MIN, type)                                                            \
-    OTHER(max_##suffix, SKUA_MAX, type)                                                            \
-    OTHER(and_##suffix, SKUA_BIT_AND, type)                                                        \
-    OTHER(or_##suffix, SKUA_BIT_OR, type)                                                          \
-    OTHER(xor_##suffix, SKUA_BIT_XOR, type)
+#define LESS_AND_MORE(suffix, ctype)                                                               \
+    OTHER(min_##suffix, ctype, b < a ? b : a)                                                      \
+    OTHER(max_##suffix, ctype, a < b ? b : a)
+#define BITWISE(suffix, ctype)                                                                     \
+    OTHER(and_##suffix, ctype, a &b)                                                               \
+    OTHER(or_##suffix, ctype, a | b)                                                               \
+    OTHER(xor_##suffix, ctype, a ^ b)
 
-OTHERS(int32, SKUA_INT32)
-OTHERS(int64, SKUA_INT64)
-OTHERS(uint64, SKUA_UINT64)
-OTHER(min_float, SKUA_MIN, SKUA_FLOAT)
-OTHER(max_float, SKUA_MAX, SKUA_FLOAT)
-OTHER(min_double, SKUA_MIN, SKUA_DOUBLE)
-OTHER(max_double, SKUA_MAX, SKUA_DOUBLE)
+LESS_AND_MORE(int32, int32_t)
+LESS_AND_MORE(int64, int64_t)
+LESS_AND_MORE(uint64, uint64_t)
+LESS_AND_MORE(float, float)
+LESS_AND_MORE(double, double)
+BITWISE(32, uint32_t)
+BITWISE(64, uint64_t)
 
 #define OPS 10 /* those of skua/collective.h; the rows below are their ids */
 
@@ -77,9 +84,9 @@ static const ski_update_fn functions[OPS][SKUA_BYTE] = {
     [0] = {sum_32, sum_64, sum_64, sum_float, sum_double, sum_complex_float, sum_complex_double},
     [2] = {min_int32, min_int64, min_uint64, min_float, min_double},
     [3] = {max_int32, max_int64, max_uint64, max_float, max_double},
-    [7] = {and_int32, and_int64, and_uint64},
-    [8] = {or_int32, or_int64, or_uint64},
-    [9] = {xor_int32, xor_int64, xor_uint64},
+    [7] = {and_32, and_64, and_64},
+    [8] = {or_32, or_64, or_64},
+    [9] = {xor_32, xor_64, xor_64},
 };
 
 ski_update_fn ski_update_function(const skua_update *update, size_t *element)
@@ -94,46 +101,45 @@ ski_update_fn ski_update_function(const skua_update *update, size_t *element)
 
 /* ---- stripes --------------------------------------------------------------- */
 
-static struct ski_stripe *stripe_of(int32_t owner, const char *address)
+/* Acquire: pairs with the release in stripe_release(). */
+static inline bool stripe_try(struct ski_stripe *stripe)
 {
-    uint64_t stripe = ((uintptr_t)address >> SKI_STRIPE_SHIFT) + ((uint64_t)(uint32_t)owner << 40);
+    uint32_t free = 0;
 
-    return &ski_onesided->stripes[stripe * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+    return atomic_load_explicit(&stripe->held, memory_order_relaxed) == 0 &&
+           atomic_compare_exchange_weak_explicit(&stripe->held, &free, 1, memory_order_acquire,
+                                                 memory_order_relaxed);
 }
-
-_Static_assert(SKI_STRIPES == 1 << (64 - 54), "the hash above has as many values");
 
 /* Whoever holds a stripe is done within microseconds, unless it lost its CPU: so
  * the others look, and then offer theirs. */
-static void acquire(struct ski_stripe *stripe)
+static void stripe_acquire(struct ski_stripe *stripe)
 {
-    for (unsigned i = 1;; i++) {
-        uint32_t free = 0;
-        /* Acquire: pairs with the release in ski_hold_end(). */
-        if (atomic_load_explicit(&stripe->held, memory_order_relaxed) == 0 &&
-            atomic_compare_exchange_weak_explicit(&stripe->held, &free, 1, memory_order_acquire,
-                                                  memory_order_relaxed))
-            return;
+    for (unsigned i = 1; !stripe_try(stripe); i++)
         if (i % SPINS == 0)
             sched_yield();
-    }
+}
+
+static inline void stripe_release(struct ski_stripe *stripe)
+{
+    atomic_store_explicit(&stripe->held, 0, memory_order_release);
 }
 
 void ski_hold_move(struct ski_hold *hold, int32_t owner, const char *address)
 {
-    struct ski_stripe *stripe = stripe_of(owner, address);
+    struct ski_stripe *stripe = &ski_onesided->stripes[ski_stripe_number(owner, address)];
 
     if (stripe == hold->stripe)
         return;
     ski_hold_end(hold);
-    acquire(stripe);
+    stripe_acquire(stripe);
     hold->stripe = stripe;
 }
 
 void ski_hold_end(struct ski_hold *hold)
 {
     if (hold->stripe)
-        atomic_store_explicit(&hold->stripe->held, 0, memory_order_release);
+        stripe_release(hold->stripe);
     hold->stripe = NULL;
 }
 
@@ -145,6 +151,53 @@ void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *
 
         ski_hold_move(hold, owner, to);
         fn(to, from, now / element, scale);
+        to += now, from += now, bytes -= now;
+    }
+}
+
+/* ---- several stripes -------------------------------------------------------- */
+
+void ski_holds_end(struct ski_holds *holds)
+{
+    for (; holds->taken; holds->taken &= holds->taken - 1)
+        stripe_release(&ski_onesided->stripes[holds->number[__builtin_ctzll(holds->taken)]]);
+    holds->left = SKI_HOLDS_WORK;
+}
+
+void ski_holds_take(struct ski_holds *holds, uint32_t number)
+{
+    struct ski_stripe *stripe = &ski_onesided->stripes[number];
+    uint32_t           place  = number % SKI_HOLDS;
+
+    if (holds->taken >> place & 1) {
+        stripe_release(&ski_onesided->stripes[holds->number[place]]);
+        holds->taken &= ~(UINT64_C(1) << place);
+    }
+    if (!stripe_try(stripe)) {
+        ski_holds_end(holds);
+        stripe_acquire(stripe);
+    }
+    holds->number[place] = (uint16_t)number;
+    holds->taken |= UINT64_C(1) << place;
+}
+
+void ski_update_scattered(struct ski_holds *holds, int32_t owner, char *to, const char *from,
+                          size_t bytes, ski_update_fn fn, size_t element, const void *scale)
+{
+    while (bytes > 0) {
+        uint32_t number = ski_stripe_number(owner, to);
+        size_t   now = element, count = 1;
+
+        if (bytes > element) { /* a division costs as much as all the rest */
+            now   = ski_stripe_bytes(to, bytes, element);
+            count = now / element;
+        }
+        if (holds->left <= 0)
+            ski_holds_end(holds);
+        holds->left -= 1 + (int32_t)(now / SKI_CACHE_LINE);
+        if (!ski_holds_has(holds, number))
+            ski_holds_take(holds, number);
+        fn(to, from, count, scale);
         to += now, from += now, bytes -= now;
     }
 }

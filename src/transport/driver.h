@@ -6,8 +6,8 @@
  * A driver is a shared library of its own, loaded when a job needs it
  * (select.h), so that Skua runs where UCX, libfabric and MPI are missing.  It
  * exports one object, `ski_driver`, and calls up only through the functions it is
- * given here.  It sees this file, <skua/status.h> and base/log.h, and links with
- * nothing else of Skua.
+ * given here.  It sees this file and what that includes, and links with nothing else of
+ * Skua.
  *
  * Every PE has a *port* of its own, also the hidden ones (helper, guest).  A port
  * has an address, a few hundred bytes that the runtime takes to whoever asks for
@@ -44,8 +44,10 @@
 #include <skua/status.h>
 
 #include "base/log.h"
+#include "base/security.h"
+#include "transport/crypto.h"
 
-#define SKI_DRIVER_VERSION 4
+#define SKI_DRIVER_VERSION 5
 #define SKI_DRIVER_SYMBOL  "ski_driver"
 #define SKI_PACKET_LEAST   32
 #define SKI_ADDRESS_MOST   2048 /* bytes of an address */
@@ -68,9 +70,13 @@ struct ski_net {
     double      peer_timeout; /* seconds after which a silent network is a lost peer     */
     void (*log)(enum ski_log_level level, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-    /** What nobody says who does not know the secret of the job, of a connection from @p from
-     *  to @p to. */
-    uint64_t (*proof)(int from, int to, uint64_t nonce);
+    enum ski_security        security;
+    const struct ski_crypto *crypto; /* NULL with SKI_SECURITY_JOB */
+    /** Write what proves that a process of the job has said @p count words; false: it cannot. */
+    bool (*prove)(const uint64_t *words, size_t count, uint64_t proof[2]);
+    /** Derive keys that belong to @p count words alone from the secret of the job; false: it
+     *  cannot, as with SKI_SECURITY_JOB. */
+    bool (*derive)(const uint64_t *words, size_t count, void *keys, size_t bytes);
     char *(*why)(void); /* of the calling thread, SKI_WHY_MOST bytes, in which the driver says
                            to people why start(), open(), connect() or send() failed */
 };
@@ -117,6 +123,7 @@ enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWA
 struct ski_driver {
     unsigned    version; /* SKI_DRIVER_VERSION */
     const char *name;    /* "tcp", "ucx", "ofi", "mpi" */
+    bool        seals;   /* it does what net->security asks for; else seal.h does, above it */
 
     /* -- the process, mandatory ------------------------------------------------ */
 

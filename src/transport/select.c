@@ -10,6 +10,7 @@
 #include "base/config.h"
 #include "base/module.h"
 #include "transport/adapter.h"
+#include "transport/seal.h"
 
 /* mpi is built for the MPIs that were found. */
 const char *const ski_driver_names[SKI_CANDIDATES] = {"tcp", "ucx", "ofi", "mpi-openmpi",
@@ -50,6 +51,13 @@ const struct ski_driver *ski_driver_load(const char *name, char *why, size_t siz
     return NULL;
 }
 
+const struct ski_driver *ski_driver_secured(const struct ski_driver *driver, struct ski_net *net)
+{
+    bool enough = net->security == SKI_SECURITY_JOB || driver->seals;
+
+    return enough ? driver : ski_seal_over(driver, net);
+}
+
 /* Whether the setting asks for it: by its name, or by the part before the dash. */
 static bool is_wanted(const char *name)
 {
@@ -75,7 +83,7 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
         net->why()[0] = '\0';
         driver        = ski_driver_load(name, net->why(), SKI_WHY_MOST);
         if (driver && driver->start(net) == SKUA_OK)
-            return driver;
+            return ski_driver_secured(driver, net);
         n += (size_t)snprintf(tried + n, sizeof tried - n, "%s%s: %s", n ? "; " : "", name,
                               net->why());
     }

@@ -21,6 +21,10 @@ char *ski_driver_why(void);
 /** Load one, by name; NULL, and why not. */
 const struct ski_driver *ski_driver_load(const char *name, char *why, size_t size);
 
+/** The driver that does what net->security asks for: @p driver, which has been started, or one over
+ *  it (seal.h). */
+const struct ski_driver *ski_driver_secured(const struct ski_driver *driver, struct ski_net *net);
+
 /** Start the best driver for @p net, or the one that the settings name; NULL, logged. */
 const struct ski_driver *ski_driver_select(struct ski_net *net);
 

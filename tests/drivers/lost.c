@@ -123,7 +123,10 @@ _Noreturn static void be_child(const char *name, int in, int out)
     read_all(in, &card, sizeof card);
     net.process = 1;
     driver      = ski_driver_load(name, net.why(), SKI_WHY_MOST);
-    if (!driver || driver->start(&net) != SKUA_OK || driver->open(CHILD, &up, NULL, &port) ||
+    if (!driver || driver->start(&net) != SKUA_OK)
+        _exit(2);
+    driver = ski_driver_secured(driver, &net);
+    if (driver->open(CHILD, &up, NULL, &port) != SKUA_OK ||
         driver->connect(port, 0, card.address, card.bytes, &parent) != SKUA_OK)
         _exit(2);
     card.bytes = driver->address(port, card.address);

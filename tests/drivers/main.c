@@ -5,8 +5,8 @@
  * usage: drivers NAME [PART...]
  *
  * Parts: sizes split flood refusal waiting onesided threads crossing closing port strangers
- * silence process; all of them unless some are named.  `bench' measures, and is the only part then.
- * A driver that is not built, or cannot start here, is skipped (77).
+ * tampering silence process; all of them unless some are named.  `bench' measures, and is the only
+ * part then. A driver that is not built, or cannot start here, is skipped (77).
  */
 #include "world.h"
 
@@ -15,12 +15,10 @@
 
 #include "base/config.h"
 #include "tests/tap.h"
+#include "transport/secret.h"
 #include "transport/select.h"
 
-static uint64_t proof(int from, int to, uint64_t nonce)
-{
-    return (nonce ^ (uint64_t)from << 32 ^ (uint64_t)to) * UINT64_C(0x9e3779b97f4a7c15);
-}
+static const uint64_t secret[SKI_SECRET_WORDS] = {UINT64_C(0x0123456789abcdef), 42};
 
 struct ski_net net = {.processes    = 1,
                       .ports        = 4,
@@ -29,7 +27,8 @@ struct ski_net net = {.processes    = 1,
                       .port_range   = "any",
                       .peer_timeout = 3,
                       .log          = ski_log_write,
-                      .proof        = proof,
+                      .prove        = ski_secret_prove,
+                      .derive       = ski_secret_derive,
                       .why          = ski_driver_why};
 
 static char **parts;
@@ -93,6 +92,8 @@ static void test_all(void)
         test_lost_port(), ended("a peer that closed its port");
     if (is_asked("strangers"))
         test_strangers(), ended("strangers at a port");
+    if (is_asked("tampering"))
+        test_tampering(), ended("bytes that change on the way");
     if (is_asked("silence"))
         test_silence(), ended("a network that falls silent");
     if (is_asked("process"))
@@ -107,6 +108,11 @@ int main(int argc, char **argv)
     part_count     = argc - 2;
     net.interfaces = ski_config.interfaces;
     net.port_range = ski_config.ports;
+    net.security   = (enum ski_security)ski_config.security;
+    if (ski_secret_begin(net.security, secret, &net.crypto) != SKUA_OK) {
+        printf("1..0 # skip: no library for SKUA_SECURITY\n");
+        return 77;
+    }
     if (is_asked("process") || is_asked("bench")) {
         net.processes = 2;
         fork_child(argv[1]);
@@ -116,6 +122,7 @@ int main(int argc, char **argv)
         printf("1..0 # skip: %s: %s\n", argv[1], net.why());
         return 77;
     }
+    driver = ski_driver_secured(driver, &net);
     printf("# %s\n", driver->describe());
     if (is_asked("bench"))
         bench();

@@ -58,17 +58,6 @@ static void expect_told(unsigned refused, const char *why, const char *what)
 
 /* ---- strangers ------------------------------------------------------------------------ */
 
-/* The first name that a port listens at (transport/names.h). */
-static struct sockaddr_in door_of(struct end *end)
-{
-    char               address[SKI_ADDRESS_MOST];
-    struct sockaddr_in name;
-
-    driver->address(end->port, address);
-    memcpy(&name, address + sizeof(uint64_t), sizeof name);
-    return name;
-}
-
 static int knock(const struct sockaddr_in *door)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -92,10 +81,35 @@ static int knock_and_begin(const struct sockaddr_in *door)
 
 static struct ski_hello make_hello(int from, int to)
 {
-    struct ski_hello hello = {.magic = "SkuaTCP", .from = from, .to = to, .nonce = 42};
+    return (struct ski_hello){.magic    = SKI_TCP_MAGIC,
+                              .security = net.security,
+                              .from     = from,
+                              .to       = to,
+                              .nonce    = {42, 43}};
+}
 
-    hello.proof = net.proof(from, to, hello.nonce);
-    return hello;
+/* What one who knows the secret says about a hello and its answer. */
+static struct ski_said said_about(enum ski_role role, const struct ski_hello *hello,
+                                  const struct ski_answer *answer)
+{
+    return (struct ski_said){
+        .role     = role,
+        .security = net.security,
+        .from     = hello->from,
+        .to       = hello->to,
+        .nonce    = {hello->nonce[0], hello->nonce[1], answer->nonce[0], answer->nonce[1]}};
+}
+
+static void prove(const struct ski_said *said, uint64_t proof[2])
+{
+    if (!net.prove((const uint64_t *)(const void *)said, SKI_SAID_WORDS, proof))
+        die("no proof");
+}
+
+static void speak(int fd, const void *what, size_t bytes)
+{
+    if (send(fd, what, bytes, MSG_NOSIGNAL) != (ssize_t)bytes)
+        die("a stranger cannot speak");
 }
 
 /* Waits for what the port says to a stranger; @p n bytes of it, or less if it hangs up, or
@@ -122,20 +136,24 @@ static ssize_t hear(int fd, void *to, size_t n, struct end *ends, int count)
 
 /* ---- one at a time --------------------------------------------------------------------- */
 
-/* Says hello and goes on at once, but nothing is read of that: so the system resets. */
-static void expect_refused(struct end *ends, const struct sockaddr_in *door, struct ski_hello hello,
-                           const char *what)
+/* Says something and goes on at once, but nothing is read of that: so the system resets. */
+static void expect_refused(struct end *ends, int fd, const void *last, size_t bytes,
+                           const char *why, const char *what)
 {
-    char words[sizeof hello + JUNK] = {0}, byte;
-    int  fd                         = knock(door);
+    char words[sizeof(struct ski_hello) + JUNK] = {0}, byte;
 
-    memcpy(words, &hello, sizeof hello);
-    if (send(fd, words, sizeof words, 0) != sizeof words)
-        die("a stranger cannot speak");
+    memcpy(words, last, bytes);
+    speak(fd, words, bytes + JUNK);
     if (hear(fd, &byte, 1, ends, 2) != -1)
         fail("%s: not refused, or read on", what);
-    expect_told(1, "know the secret", what);
+    expect_told(1, why, what);
     close(fd);
+}
+
+static void refuse_hello(struct end *ends, const struct sockaddr_in *door, struct ski_hello hello,
+                         const char *why, const char *what)
+{
+    expect_refused(ends, knock(door), &hello, sizeof hello, why, what);
 }
 
 static void test_wrong_hellos(struct end *ends, const struct sockaddr_in *door)
@@ -143,35 +161,131 @@ static void test_wrong_hellos(struct end *ends, const struct sockaddr_in *door)
     struct ski_hello hello = make_hello(1, 0);
 
     hello.magic[3]++;
-    expect_refused(ends, door, hello, "another protocol");
+    refuse_hello(ends, door, hello, "know the secret", "another protocol");
+    refuse_hello(ends, door, make_hello(0, 1), "know the secret", "a hello to somebody else");
+    refuse_hello(ends, door, make_hello(-1, 0), "know the secret", "a PE that there is not");
     hello = make_hello(1, 0);
-    hello.proof ^= 1;
-    expect_refused(ends, door, hello, "a wrong proof");
-    hello = make_hello(1, 0);
-    hello.nonce++;
-    expect_refused(ends, door, hello, "a proof of something else");
-    expect_refused(ends, door, make_hello(0, 1), "a hello to somebody else");
-    expect_refused(ends, door, make_hello(-1, 0), "a PE that there is not");
+    hello.security++;
+    refuse_hello(ends, door, hello, "SKUA_SECURITY", "another SKUA_SECURITY");
+}
+
+/* Says hello; the port proves who it is. */
+static int greet_port(struct end *ends, const struct sockaddr_in *door,
+                      const struct ski_hello *hello, struct ski_answer *answer)
+{
+    struct ski_said said;
+    uint64_t        proof[2];
+    int             fd = knock(door);
+
+    speak(fd, hello, sizeof *hello);
+    if (hear(fd, answer, sizeof *answer, ends, 2) != sizeof *answer)
+        die("a hello is not answered");
+    said = said_about(SKI_ROLE_ANSWERS, hello, answer);
+    prove(&said, proof);
+    if (memcmp(proof, answer->proof, sizeof proof) != 0)
+        fail("the answer to a hello proves nothing");
+    return fd;
+}
+
+/* A proof of something that was not asked for: @p change makes it so. */
+static void refuse_proof(struct end *ends, const struct sockaddr_in        *door,
+                         void (*change)(struct ski_said *said), const char *what)
+{
+    struct ski_hello  hello = make_hello(1, 0);
+    struct ski_answer answer;
+    struct ski_said   said;
+    uint64_t          proof[2];
+    int               fd = greet_port(ends, door, &hello, &answer);
+
+    said = said_about(SKI_ROLE_BEGINS, &hello, &answer);
+    change(&said);
+    prove(&said, proof);
+    expect_refused(ends, fd, proof, sizeof proof, "know the secret", what);
+}
+
+static void of_other_side(struct ski_said *said)
+{
+    said->role = SKI_ROLE_ANSWERS;
+}
+
+static void of_other_pe(struct ski_said *said)
+{
+    said->from++;
+}
+
+static void of_other_direction(struct ski_said *said)
+{
+    said->from = said->to;
+    said->to   = 1;
+}
+
+static void of_other_setting(struct ski_said *said)
+{
+    said->security ^= 1;
+}
+
+static void of_other_question(struct ski_said *said)
+{
+    said->nonce[3] ^= 1;
+}
+
+static void test_wrong_proofs(struct end *ends, const struct sockaddr_in *door)
+{
+    struct ski_hello  hello = make_hello(1, 0);
+    struct ski_answer answer;
+    uint64_t          nothing[2] = {0};
+    int               fd         = greet_port(ends, door, &hello, &answer);
+
+    expect_refused(ends, fd, nothing, sizeof nothing, "know the secret", "no proof");
+    fd = greet_port(ends, door, &hello, &answer);
+    expect_refused(ends, fd, answer.proof, sizeof answer.proof, "know the secret",
+                   "the port's own proof");
+    refuse_proof(ends, door, of_other_side, "a proof of the other side");
+    refuse_proof(ends, door, of_other_pe, "a proof of another PE");
+    refuse_proof(ends, door, of_other_direction, "a proof for the other direction");
+    refuse_proof(ends, door, of_other_setting, "a proof for another SKUA_SECURITY");
+    refuse_proof(ends, door, of_other_question, "a proof for another question");
+}
+
+/* What one who knows the secret says, byte by byte, is recorded; said again it proves nothing. */
+static void test_replay(struct end *ends, const struct sockaddr_in *door)
+{
+    struct ski_hello  hello = make_hello(NOBODY, 0);
+    struct ski_answer answer, again;
+    struct ski_said   said;
+    uint64_t          proof[2];
+    int               fd = greet_port(ends, door, &hello, &answer);
+
+    said = said_about(SKI_ROLE_BEGINS, &hello, &answer);
+    prove(&said, proof);
+    for (size_t i = 0; i < sizeof proof; i++) {
+        speak(fd, (char *)proof + i, 1);
+        for (int n = 0; n < 10; n++)
+            pump(ends, 2);
+    }
+    if (refusals + others > 0)
+        fail("a right proof, byte by byte, is told of");
+    close(fd);
+    fd = greet_port(ends, door, &hello, &again);
+    if (memcmp(again.nonce, answer.nonce, sizeof again.nonce) == 0)
+        fail("two links have the same question");
+    expect_refused(ends, fd, proof, sizeof proof, "know the secret", "a proof that was recorded");
 }
 
 static void test_slow_hello(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_hello hello = make_hello(NOBODY, 0), answer;
-    uint64_t         end   = ski_stream_head(SKI_STREAM_END, 0);
-    int              fd    = knock(door);
+    struct ski_hello  hello = make_hello(NOBODY, 0);
+    struct ski_answer answer;
+    int               fd = knock(door);
 
     for (size_t i = 0; i < sizeof hello; i++) {
-        if (send(fd, (char *)&hello + i, 1, 0) != 1)
-            die("a stranger cannot speak");
+        speak(fd, (char *)&hello + i, 1);
         for (int n = 0; n < 10; n++)
             pump(ends, 2);
     }
     if (hear(fd, &answer, sizeof answer, ends, 2) != sizeof answer)
         fail("a hello byte by byte is not answered");
-    else if (answer.from != 0 || answer.to != NOBODY || answer.nonce != hello.nonce ||
-             answer.proof != net.proof(0, NOBODY, hello.nonce))
-        fail("the answer to a hello is wrong");
-    if (send(fd, &end, sizeof end, 0) != sizeof end || refusals + others > 0)
+    if (refusals + others > 0)
         fail("who says hello byte by byte is told of");
     close(fd);
 }
@@ -263,10 +377,10 @@ static bool says_too_many(void)
 /* No descriptor is left for who comes: the port takes as many as it may have. */
 static void test_full(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_hello hello = make_hello(NOBODY, 0), answer;
-    struct rlimit    before;
-    int              fd  = knock_and_begin(door);
-    uint64_t         end = ski_stream_head(SKI_STREAM_END, 0);
+    struct ski_hello  hello = make_hello(NOBODY, 0);
+    struct ski_answer answer;
+    struct rlimit     before;
+    int               fd = knock_and_begin(door);
 
     if (!says_too_many())
         fail("nobody says that there are too many open files");
@@ -278,8 +392,6 @@ static void test_full(struct end *ends, const struct sockaddr_in *door)
     if (send(fd, (char *)&hello + 1, sizeof hello - 1, 0) != sizeof hello - 1 ||
         hear(fd, &answer, sizeof answer, ends, 2) != sizeof answer)
         fail("a connection that had to wait is not accepted");
-    if (send(fd, &end, sizeof end, 0) != sizeof end)
-        fail("a connection that had to wait is gone");
     close(fd);
 }
 
@@ -320,27 +432,6 @@ static void test_busy_door(void)
     meet_late(ends, 0, 1);
 }
 
-/* A door of our own, at which one fits. */
-static int make_door(struct sockaddr_in *name, char *address)
-{
-    int       fd    = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    uint64_t  count = 1;
-    socklen_t bytes = sizeof *name;
-
-    /* An address of our own, or a stranger of another test, which looks for a port that has just
-     * been closed, might come. */
-    *name =
-        (struct sockaddr_in){.sin_family      = AF_INET,
-                             .sin_addr.s_addr = htonl(0x7f400000 | ((uint32_t)getpid() & 0xffff))};
-    if (fd < 0 || bind(fd, (struct sockaddr *)name, bytes) != 0 || listen(fd, 0) != 0 ||
-        getsockname(fd, (struct sockaddr *)name, &bytes) != 0)
-        die("no door: %s", strerror(errno));
-    memcpy(address, &count, sizeof count); /* transport/names.h */
-    memset(address + sizeof count, 0, sizeof(struct sockaddr_in6));
-    memcpy(address + sizeof count, name, sizeof *name);
-    return fd;
-}
-
 static int await_guest(int door, struct end *end)
 {
     int fd;
@@ -359,11 +450,12 @@ static int await_guest(int door, struct end *end)
 static void test_door_shut(void)
 {
     struct sockaddr_in name;
-    char               address[sizeof(uint64_t) + sizeof(struct sockaddr_in6)];
-    int                door = make_door(&name, address), first = knock(&name), guest;
+    char               address[ONE_NAME];
+    int                door = make_door(&name, 0), first = knock(&name), guest;
     struct end         end;
     struct ski_hello   hello;
 
+    pack_name(address, &name);
     open_end(&end, 0);
     if (driver->connect(end.port, 1, address, sizeof address, &end.peer[1]) != SKUA_OK)
         die("connect");
@@ -382,34 +474,89 @@ static void test_door_shut(void)
     close_end(&end);
 }
 
+/* ---- who answers for a peer ----------------------------------------------------------------- */
+
+/* An end that has a packet for PE 1, whose place is a door of ours; the guest that comes there. */
+static int lure(struct end *end, struct ski_hello *hello)
+{
+    struct sockaddr_in name;
+    char               address[ONE_NAME];
+    int                door = make_door(&name, 1), guest;
+
+    pack_name(address, &name);
+    open_end(end, 0);
+    if (driver->connect(end->port, 1, address, sizeof address, &end->peer[1]) != SKUA_OK)
+        die("connect");
+    try_send(end, 1, 1000);
+    guest = await_guest(door, end);
+    close(door);
+    fcntl(guest, F_SETFL, O_NONBLOCK);
+    if (hear(guest, hello, sizeof *hello, end, 1) != sizeof *hello || hello->to != 1)
+        fail("no hello");
+    return guest;
+}
+
+/* The answer convinces nobody: the guest has lost its peer, and says nothing more. */
+static void expect_found_out(struct end *end, int guest, const struct ski_answer *answer,
+                             const char *what)
+{
+    char    byte;
+    ssize_t got;
+
+    speak(guest, answer, sizeof *answer);
+    WAIT_FOR(end->lost[1], end, 1, what);
+    got = recv(guest, &byte, 1, 0);
+    if (got > 0)
+        fail("%s: more was said", what);
+    close(guest);
+    close_end(end);
+}
+
 /* One who does not know the secret answers for a peer. */
 static void test_impostor(void)
 {
-    struct sockaddr_in name;
-    char               address[sizeof(uint64_t) + sizeof(struct sockaddr_in6)];
-    int                door = make_door(&name, address), guest;
-    struct end         end;
-    ssize_t            got;
-    struct ski_hello   hello;
+    struct end        end;
+    struct ski_hello  hello;
+    struct ski_answer answer = {.nonce = {1, 2}, .proof = {3, 4}};
+    int               guest  = lure(&end, &hello);
 
-    open_end(&end, 0);
-    if (driver->connect(end.port, 1, address, sizeof address, &end.peer[1]) != SKUA_OK)
-        die("connect");
-    try_send(&end, 1, 1000);
-    guest = await_guest(door, &end);
-    fcntl(guest, F_SETFL, O_NONBLOCK);
-    if (hear(guest, &hello, sizeof hello, &end, 1) != sizeof hello)
-        fail("no hello");
-    hello = make_hello(1, 0); /* with another nonce */
-    if (send(guest, &hello, sizeof hello, 0) != sizeof hello)
-        die("an impostor cannot speak");
-    WAIT_FOR(end.lost[1], &end, 1, "an impostor to be found out");
-    got = recv(guest, &hello, sizeof hello, 0);
-    if (got > 0)
-        fail("an impostor got %zd bytes more", got);
-    close(guest);
-    close(door);
-    close_end(&end);
+    expect_found_out(&end, guest, &answer, "an impostor");
+}
+
+/* One who answers with what the port itself says when it is asked the same. */
+static void test_reflection(void)
+{
+    struct end         end;
+    struct ski_hello   hello, turned;
+    struct ski_answer  answer;
+    int                guest = lure(&end, &hello), fd;
+    struct sockaddr_in door  = door_of(&end);
+    char               byte;
+
+    fd = knock(&door);
+    speak(fd, &hello, sizeof hello);
+    if (hear(fd, &byte, 1, &end, 1) > 0)
+        fail("a port answers its own hello");
+    expect_told(1, "know the secret", "a port's own hello");
+    close(fd);
+    turned      = hello;
+    turned.from = 1;
+    turned.to   = 0;
+    fd          = knock(&door);
+    speak(fd, &turned, sizeof turned);
+    if (hear(fd, &answer, sizeof answer, &end, 1) != sizeof answer)
+        fail("a hello is not answered");
+    expect_found_out(&end, guest, &answer, "a reflection");
+    close(fd);
+}
+
+/* Two ends that have talked to each other; where the first listens. */
+static void meet(struct end *ends, struct sockaddr_in *door)
+{
+    open_ends(ends, 2);
+    *door = door_of(&ends[0]);
+    send_packet(ends, 2, 0, 1, 100);
+    settle(ends, 2);
 }
 
 void test_strangers(void)
@@ -420,16 +567,16 @@ void test_strangers(void)
 
     if (strcmp(driver->name, "tcp") != 0)
         return; /* their libraries' own affair */
-    open_end(&ends[0], 0);
-    door = door_of(&ends[0]);
-    open_end(&ends[1], 1);
-    connect_ends(&ends[0], &ends[1]);
-    connect_ends(&ends[1], &ends[0]);
-    send_packet(ends, 2, 0, 1, 100);
-    settle(ends, 2);
+    meet(ends, &door);
     net.log          = listen_to_log;
     net.peer_timeout = 1; /* which is how long strangers are waited for */
     test_wrong_hellos(ends, &door);
+    close_ends(ends, 2); /* each complains ten times */
+    meet(ends, &door);
+    test_wrong_proofs(ends, &door);
+    close_ends(ends, 2);
+    meet(ends, &door);
+    test_replay(ends, &door);
     test_slow_hello(ends, &door);
     test_half_hello(ends, &door);
     test_silent(ends, &door);
@@ -447,6 +594,7 @@ void test_strangers(void)
     test_busy_door();
     test_door_shut();
     test_impostor();
+    test_reflection();
     net.log          = ski_log_write;
     net.peer_timeout = timeout;
 }

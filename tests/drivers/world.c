@@ -2,10 +2,12 @@
 /* world.c - see world.h. */
 #include "world.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -188,7 +190,8 @@ static void lost(void *owner, int pe, const char *why)
         fail("PE %d: lost PE %d twice", end->pe, pe);
     if (!why || !*why)
         fail("PE %d: lost PE %d, and nobody says why", end->pe, pe);
-    printf("# PE %d: lost PE %d: %s\n", end->pe, pe, why ? why : "");
+    snprintf(end->why, sizeof end->why, "%s", why ? why : "");
+    printf("# PE %d: lost PE %d: %s\n", end->pe, pe, end->why);
 }
 
 static const struct ski_upcalls upcalls = {
@@ -247,6 +250,45 @@ void close_ends(struct end *ends, int count)
     for (int i = 0; i < count; i++)
         close_end(&ends[i]);
 }
+
+/* ---- names ------------------------------------------------------------------------------ */
+
+struct sockaddr_in door_of(const struct end *end)
+{
+    char               address[SKI_ADDRESS_MOST];
+    struct sockaddr_in name;
+
+    driver->address(end->port, address);
+    memcpy(&name, address + sizeof(uint64_t), sizeof name);
+    return name;
+}
+
+void pack_name(char address[ONE_NAME], const struct sockaddr_in *name)
+{
+    uint64_t count = 1;
+
+    memcpy(address, &count, sizeof count);
+    memset(address + sizeof count, 0, sizeof(struct sockaddr_in6));
+    memcpy(address + sizeof count, name, sizeof *name);
+}
+
+/* At an address of our own, or a stranger of another test, which looks for a port that has just
+ * been closed, might come. */
+int make_door(struct sockaddr_in *name, int backlog)
+{
+    int       fd    = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    socklen_t bytes = sizeof *name;
+
+    *name =
+        (struct sockaddr_in){.sin_family      = AF_INET,
+                             .sin_addr.s_addr = htonl(0x7f400000 | ((uint32_t)getpid() & 0xffff))};
+    if (fd < 0 || bind(fd, (struct sockaddr *)name, bytes) != 0 || listen(fd, backlog) != 0 ||
+        getsockname(fd, (struct sockaddr *)name, &bytes) != 0)
+        die("no door: %s", strerror(errno));
+    return fd;
+}
+
+/* ---- moving on -------------------------------------------------------------------------- */
 
 unsigned pump(struct end *ends, int count)
 {

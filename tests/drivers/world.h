@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <netinet/in.h>
+
 #include "transport/driver.h"
 
 #define ENDS_MOST 4
@@ -41,7 +43,8 @@ struct end {
     uint64_t         rooms, filled, spoilt, refused; /* what became of room()           */
     uint64_t         begun, done;                    /* one-sided                       */
     unsigned         lost[ENDS_MOST];
-    struct outgoing *held[ENDS_MOST]; /* made, not yet accepted */
+    char             why[SKI_WHY_MOST]; /* the last was lost */
+    struct outgoing *held[ENDS_MOST];   /* made, not yet accepted */
 };
 
 /* A packet of ours, and whose turn it is. */
@@ -70,6 +73,17 @@ void close_end(struct end *end);
 /** Several ends, all connected, of the calling thread. */
 void open_ends(struct end *ends, int count);
 void close_ends(struct end *ends, int count);
+
+/** Pack the address of a port that listens at one name, as a peer of it is told
+ *  (transport/names.h). */
+#define ONE_NAME (sizeof(uint64_t) + sizeof(struct sockaddr_in6))
+void pack_name(char address[ONE_NAME], const struct sockaddr_in *name);
+
+/** Unpack the first name that a port listens at. */
+struct sockaddr_in door_of(const struct end *end);
+
+/** Listen at a name of our own, which is completed: a descriptor. */
+int make_door(struct sockaddr_in *name, int backlog);
 
 /** Move some ends on. */
 unsigned pump(struct end *ends, int count);
@@ -113,6 +127,7 @@ void test_one_sided(struct end *ends);
 void test_lost_port(void);
 void test_silence(void);
 void test_strangers(void);
+void test_tampering(void);
 
 /** Begin another process, before the driver is started. */
 void fork_child(const char *name);

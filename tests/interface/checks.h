@@ -3,6 +3,8 @@
 #ifndef CHECKS_H
 #define CHECKS_H
 
+SKUA_BEGIN_DECLS
+
 void begin(Main *self, int argc, char **argv);
 void check_counts(Main *self, int n, const int64_t *counts);
 void send_messages(Main *self);
@@ -18,5 +20,7 @@ void fill(Walker *self);
 void move_on(Walker *self);
 void check_step(const Walker *self, int round, int n, const int *v, const char *text);
 void check_walker(const Walker *self);
+
+SKUA_END_DECLS
 
 #endif

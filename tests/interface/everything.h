@@ -27,7 +27,9 @@ enum {
     HITS
 };
 
+SKUA_BEGIN_DECLS
 void hit(int what); /* on this PE */
+SKUA_END_DECLS
 
 struct setting {
     int    level;

@@ -16,6 +16,8 @@ struct spot {
 
 enum { LEFT, RIGHT, SIDES };
 
+SKUA_BEGIN_DECLS
+
 void begin(Cell *self);
 void send_columns(Cell *self);
 void take_column(Cell *self, int side, int n, const skua_layout *x);
@@ -23,5 +25,7 @@ void compare(const Cell *self);
 bool moves(Cell *self);
 void check_asked(const Cell *self);
 void hand_in(Cell *self, int64_t n);
+
+SKUA_END_DECLS
 
 #endif

@@ -7,6 +7,8 @@
 
 #define SENT 12 /* arrays that a block gives away in a step, not copied */
 
+SKUA_BEGIN_DECLS
+
 /** Whether x[i] is as it was sent: `tag` + i. */
 void check(int n, const double *x, int tag);
 void check_ghost(int step, int n, const double *x, const char *name, int m, const double *y);
@@ -17,5 +19,7 @@ void Mover_send(Mover *self);
 
 /** What was sent may be used again: it is freed. */
 void is_free(skua_buffer b);
+
+SKUA_END_DECLS
 
 #endif

@@ -15,12 +15,13 @@
 #include "commands.h"
 
 static const char help[] =
-    "usage: skua bench [messages|onesided|network|channels|randomaccess|fft1d|objects|"
+    "usage: skua bench [messages|onesided|network|channels|collectives|randomaccess|fft1d|objects|"
     "pingpong|stencil3d|matmul3d|pairs|zerocopy] [options]\n"
     "\n"
     "  -r, --rounds=N      measure everything N times, keep the best (default: 3)\n"
     "  -f, --format=F      table (default), json or csv, on stdout\n"
     "  -o, --output=DIR    where bench-NAME.csv and bench-NAME.svg go (default: .)\n"
+    "  -n, --pes=N         collectives: on N PEs (default: 2)\n"
     "      --namespaces    network: between two network namespaces, as root\n"
     "  -h, --help          this text\n"
     "\n"
@@ -33,10 +34,12 @@ static const char help[] =
     "             MPIs, OpenSHMEM and ARMCI-MPI, where installed\n"
     "  network    the same between two processes that share no memory, over TCP, with\n"
     "             each driver; beside ucx_perftest and both MPIs, where installed;\n"
-    "             and how long 64 processes take to start\n"
+    "             what SKUA_SECURITY costs; and how long 64 processes take to start\n"
     "  channels   data from a buffer to another's and back, beside a memcpy and a flag,\n"
     "             messages that are copied in and out, and both MPIs, two-sided and with\n"
     "             MPI_Put, where installed\n"
+    "  collectives  barriers, broadcasts and reductions of 8 B to 16 MB, inside a host and\n"
+    "             over TCP, beside both MPIs, where installed\n"
     "  randomaccess  random updates of a large table, beside the same over both MPIs,\n"
     "             where installed; and items of a stream beside small messages\n"
     "  fft1d      the Fourier transform of one long row of numbers, beside FFTW-MPI, where\n"
@@ -55,15 +58,15 @@ static const char help[] =
     "             copied into and out of\n";
 
 static const struct bench *const benches[] = {
-    &bench_messages,     &bench_onesided, &bench_network, &bench_channels,
-    &bench_randomaccess, &bench_fft1d,    &bench_objects, &bench_pingpong,
-    &bench_stencil3d,    &bench_matmul3d, &bench_pairs,   &bench_zerocopy};
+    &bench_messages,     &bench_onesided, &bench_network, &bench_channels, &bench_collectives,
+    &bench_randomaccess, &bench_fft1d,    &bench_objects, &bench_pingpong, &bench_stencil3d,
+    &bench_matmul3d,     &bench_pairs,    &bench_zerocopy};
 
 #define BENCHES (sizeof benches / sizeof *benches)
 
 struct options {
     const struct bench *bench;
-    int                 rounds;
+    int                 rounds, pes;
     const char         *format, *output;
     bool                namespaces;
 };
@@ -136,24 +139,31 @@ static int wrong(const char *what, const char *text)
 static int parse(int argc, char **argv, struct options *options)
 {
     static const struct option long_options[] = {
-        {"rounds", required_argument, NULL, 'r'}, {"format", required_argument, NULL, 'f'},
-        {"output", required_argument, NULL, 'o'}, {"namespaces", no_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+        {"rounds", required_argument, NULL, 'r'},
+        {"format", required_argument, NULL, 'f'},
+        {"output", required_argument, NULL, 'o'},
+        {"namespaces", no_argument, NULL, 'N'},
+        {"pes", required_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int c;
 
-    while ((c = getopt_long(argc, argv, "r:f:o:h", long_options, NULL)) != -1) {
+    while ((c = getopt_long(argc, argv, "r:f:o:n:h", long_options, NULL)) != -1) {
         switch (c) {
         case 'r': options->rounds = atoi(optarg); break;
         case 'f': options->format = optarg; break;
         case 'o': options->output = optarg; break;
-        case 'n': options->namespaces = true; break;
+        case 'n': options->pes = atoi(optarg); break;
+        case 'N': options->namespaces = true; break;
         case 'h': fputs(help, stdout); return -1;
         default: fputs("(skua bench --help)\n", stderr); return 2;
         }
     }
     if (options->rounds < 1 || options->rounds > 100)
         return wrong("expected 1 to 100 rounds", "--rounds");
+    if (options->pes < 2 || options->pes > 1024)
+        return wrong("expected 2 to 1024 PEs", "--pes");
     if (strcmp(options->format, "table") && strcmp(options->format, "json") &&
         strcmp(options->format, "csv"))
         return wrong("expected table, json or csv", options->format);
@@ -173,7 +183,7 @@ static int parse(int argc, char **argv, struct options *options)
 
 int command_bench(int argc, char **argv)
 {
-    struct options    options = {&bench_messages, 3, "table", ".", false};
+    struct options    options = {&bench_messages, 3, 2, "table", ".", false};
     struct results    results = {0};
     struct bench_host host;
     int               code = parse(argc, argv, &options);
@@ -182,6 +192,7 @@ int command_bench(int argc, char **argv)
         return code < 0 ? 0 : code;
     find_cpus(&host);
     host.namespaces = options.namespaces;
+    host.pes        = options.pes;
     if (!program_find("skuarun", host.skuarun)) {
         fprintf(stderr, "skua: skuarun is missing from this installation\n");
         return 1;

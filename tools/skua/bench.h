@@ -14,6 +14,7 @@ struct bench_host {
     char skuarun[PROGRAM_PATH];
     int  cpu[2]; /* two different cores, if there are */
     int  cores;
+    int  pes;        /* bench collectives */
     bool namespaces; /* bench network: between two of them, not over loopback */
 };
 
@@ -27,9 +28,9 @@ struct bench {
     void (*plot)(const struct results *results, FILE *to);
 };
 
-extern const struct bench bench_channels, bench_fft1d, bench_matmul3d, bench_messages,
-    bench_network, bench_objects, bench_onesided, bench_pairs, bench_pingpong, bench_randomaccess,
-    bench_stencil3d, bench_zerocopy;
+extern const struct bench bench_channels, bench_collectives, bench_fft1d, bench_matmul3d,
+    bench_messages, bench_network, bench_objects, bench_onesided, bench_pairs, bench_pingpong,
+    bench_randomaccess, bench_stencil3d, bench_zerocopy;
 
 /* ---- running (bench_common.c) -------------------------------------------- */
 

@@ -32,6 +32,7 @@
 
 #include "base/config.h"
 #include "network.h"
+#include "transport/secret.h"
 #include "transport/select.h"
 
 #define REPEATS 8 /* of a test of ucx_perftest in a round */
@@ -236,9 +237,26 @@ static void run_skua(const struct network *network, struct results *results, int
     for (int i = 0; i < SKI_CANDIDATES; i++) {
         bench_step(round, rounds, ski_driver_names[i]);
         if (ski_driver_load(ski_driver_names[i], why, sizeof why))
-            network_run_skua(network, results, ski_driver_names[i]);
+            network_run_skua(network, results, ski_driver_names[i], SKI_SECURITY_JOB);
         else if (round == 1)
             fprintf(stderr, "skua: no driver %s: %s\n", ski_driver_names[i], why);
+    }
+}
+
+/* The driver tcp once more for each value of SKUA_SECURITY beyond job. */
+static void run_security(const struct network *network, struct results *results, int round,
+                         int rounds)
+{
+    char why[256];
+
+    if (!ski_crypto_load(why, sizeof why)) {
+        if (round == 1)
+            fprintf(stderr, "skua: no SKUA_SECURITY=auth or encrypt: %s\n", why);
+        return;
+    }
+    for (unsigned level = SKI_SECURITY_AUTH; level < SKI_SECURITIES; level++) {
+        bench_step(round, rounds, ski_security_name(level));
+        network_run_skua(network, results, "tcp", (enum ski_security)level);
     }
 }
 
@@ -249,6 +267,7 @@ static void run(struct results *results, const struct bench_host *host, int roun
     if (!network_open(&network, host))
         return;
     run_skua(&network, results, round, rounds);
+    run_security(&network, results, round, rounds);
     for (size_t i = 0; i < sizeof mpis / sizeof *mpis; i++) {
         char program[64];
         bench_step(round, rounds, mpis[i]);
@@ -301,6 +320,25 @@ static void print_latency(const struct results *r, const char *title, const char
 static void print_bandwidth(const struct results *r, const char *title, const char *metric)
 {
     print_table(r, title, metric, bandwidth_sizes, BANDWIDTHS);
+}
+
+/* What the values of SKUA_SECURITY cost: each a row. */
+static void print_security(const struct results *r)
+{
+    static const char *const rows[] = {"skua-tcp", "skua-tcp-auth", "skua-tcp-encrypt"};
+    const size_t             large  = 1048576;
+
+    printf("\nSKUA_SECURITY, over the driver tcp\n%-10s%*s%*s%*s\n", "", WIDTH, "8 B, us", WIDTH,
+           "1 MB, GB/s", WIDTH, "put 1 MB, GB/s");
+    for (unsigned level = 0; level < SKI_SECURITIES; level++) {
+        if (!has(r, rows[level]))
+            continue;
+        printf("%-10s", ski_security_name(level));
+        bench_print_value(results_get(r, rows[level], 8, "message_us"), WIDTH);
+        bench_print_value(results_get(r, rows[level], large, "message_gbs"), WIDTH);
+        bench_print_value(results_get(r, rows[level], large, "put_gbs"), WIDTH);
+        printf("\n");
+    }
 }
 
 static void print_starts(const struct results *r)
@@ -422,6 +460,7 @@ static void print(const struct results *r)
                     "data), GB/s",
                     "put_gbs");
     print_bandwidth(r, "Gets in flight, GB/s", "get_gbs");
+    print_security(r);
     print_starts(r);
     print_goals(r);
 }

@@ -14,6 +14,7 @@
 #include "boot/mpi.h"
 #include "boot/pmix.h"
 #include "onesided/buffer.h"
+#include "transport/secret.h"
 #include "transport/select.h"
 #include "base/arena.h"
 #include "commands.h"
@@ -69,6 +70,19 @@ static void print_zero_copy(void)
     printf("zero copy   %s\n", ski_zero_copy_text(text, &from));
 }
 
+/* What SKUA_SECURITY is, what proofs are made with, and what packets are sealed with, if they are
+ * to be. */
+static void print_security(void)
+{
+    char                     why[256];
+    const struct ski_crypto *crypto = ski_crypto_load(why, sizeof why);
+
+    printf("security    %s (SKUA_SECURITY)\n", ski_security_name((unsigned)ski_config.security));
+    printf("            job: proofs by SipHash-2-4 of 128 bits\n");
+    printf("            auth, encrypt: %s%s\n", crypto ? "" : "no, ",
+           crypto ? crypto->describe() : why);
+}
+
 static void print_summary(void)
 {
     struct utsname      system;
@@ -88,6 +102,7 @@ static void print_summary(void)
     printf("transports  host: PEs of this host, through the arena\n");
     for (int i = 0; i < SKI_CANDIDATES; i++)
         print_driver(ski_driver_names[i]);
+    print_security();
     printf("launchers   skuarun; none (a program by itself is one PE, or SKUA_THREADS)\n");
     printf("            mpirun, prterun, srun (PMIx)%s%s\n", ski_pmix_missing() ? ": no, " : "",
            ski_pmix_missing() ? ski_pmix_missing() : "");
@@ -99,11 +114,11 @@ static int check_arena(void)
 {
     struct ski_arena *arena;
     int               fd;
-    size_t            bytes = ski_config.arena_size ? ski_config.arena_size : (size_t)1 << 30;
+    size_t            bytes = ski_boot_arena_bytes();
 
     if (ski_arena_create(bytes, ski_config.arena_address, 0, &arena, &fd) != SKUA_OK)
         return 1;
-    printf("arena       can be mapped, at %p\n", (void *)arena);
+    printf("arena       %zu MiB, can be mapped at %p\n", bytes >> 20, (void *)arena);
     ski_arena_detach(arena);
     close(fd);
     return 0;

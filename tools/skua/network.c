@@ -177,8 +177,7 @@ static bool make_namespaces(struct network *network)
 
 /* ---- the path ------------------------------------------------------------ */
 
-/* TCP over one interface, and no shared memory, in the words of each library. */
-static void set_libraries(const char *interface)
+void network_use_tcp(const char *interface)
 {
     const char *const variables[][2] = {
         {"UCX_TLS", "tcp"},
@@ -197,7 +196,10 @@ static void set_libraries(const char *interface)
     };
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        setenv(variables[i][0], variables[i][1], 1);
+        if (interface)
+            setenv(variables[i][0], variables[i][1], 1);
+        else
+            unsetenv(variables[i][0]);
 }
 
 bool network_open(struct network *network, const struct bench_host *host)
@@ -205,7 +207,7 @@ bool network_open(struct network *network, const struct bench_host *host)
     *network = (struct network){.host = host, .interface = "lo"};
     if (host->namespaces && !make_namespaces(network))
         return false;
-    set_libraries(network->interface);
+    network_use_tcp(network->interface);
     if (host->namespaces)
         setenv("OMPI_MCA_oob_tcp_if_include", DEVICE, 1);
     return true;
@@ -276,17 +278,21 @@ void network_run_mpi(const struct network *network, struct results *results, con
 }
 
 /* The mpi drivers bring their own launcher; the others need one that has PMIx. */
-void network_run_skua(const struct network *network, struct results *results, const char *driver)
+void network_run_skua(const struct network *network, struct results *results, const char *driver,
+                      enum ski_security security)
 {
     char path[PROGRAM_PATH], series[48];
 
     if (!program_find("bench-network", path))
         return;
-    snprintf(series, sizeof series, "skua-%s", driver);
+    snprintf(series, sizeof series, security == SKI_SECURITY_JOB ? "skua-%s" : "skua-%s-%s", driver,
+             ski_security_name(security));
     setenv("SKUA_DRIVER", driver, 1);
+    setenv("SKUA_SECURITY", ski_security_name(security), 1);
     run_under_mpi(network, results, strcmp(driver, "mpi-mpich") == 0 ? "mpich" : "openmpi",
                   (const char *const[]){path, series, NULL});
     unsetenv("SKUA_DRIVER");
+    unsetenv("SKUA_SECURITY");
 }
 
 int network_run_pair(const struct network *network, char *const server[], char *const client[],

@@ -13,6 +13,7 @@
 #ifndef SKUA_NETWORK_H
 #define SKUA_NETWORK_H
 
+#include "base/security.h"
 #include "bench.h"
 
 struct network {
@@ -26,8 +27,14 @@ struct network {
 bool network_open(struct network *network, const struct bench_host *host);
 void network_close(struct network *network);
 
-/** Run the program of Skua with a driver, as series skua-DRIVER. */
-void network_run_skua(const struct network *network, struct results *results, const char *driver);
+/** Tell all libraries, in their own words, to use TCP over @p interface and no shared memory;
+ *  NULL: take that back. */
+void network_use_tcp(const char *interface);
+
+/** Run the program of Skua with a driver and a value of SKUA_SECURITY, as series skua-DRIVER, or
+ *  skua-DRIVER-SECURITY where that is not `job'. */
+void network_run_skua(const struct network *network, struct results *results, const char *driver,
+                      enum ski_security security);
 
 /** Run a program of a peer with its MPI, openmpi or mpich, which is also the series. */
 void network_run_mpi(const struct network *network, struct results *results, const char *mpi,

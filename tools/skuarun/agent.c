@@ -186,6 +186,7 @@ static void tell(struct agent *a)
 {
     struct ski_job *job = a->launch.job;
 
+    launch_give_up(&a->launch);
     if (!a->joined && launch_joined(&a->launch)) {
         a->joined = true;
         channel_send(&a->channel, FRAME_JOINED, NULL, 0, NULL, 0);

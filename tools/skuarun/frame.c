@@ -2,6 +2,7 @@
 /* frame.c - see frame.h. */
 #include "frame.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,9 +35,27 @@ static const struct {
     [FRAME_REFUSED] = {4, 4 + WHY_BYTES},
 };
 
+/* Where the kernel tells neither, all machines look alike; then hosts of one name share one. */
+static struct machine frame_machine(void)
+{
+    struct machine machine = {0};
+    FILE          *boot    = fopen("/proc/sys/kernel/random/boot_id", "re");
+    cpu_set_t      cpus;
+
+    _Static_assert(sizeof cpus >= sizeof machine.cpus, "the mask of CPUs is that long");
+    if (boot && !fgets(machine.boot, sizeof machine.boot, boot))
+        machine.boot[0] = '\0';
+    if (boot)
+        fclose(boot);
+    CPU_ZERO(&cpus);
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+        memcpy(machine.cpus, &cpus, sizeof machine.cpus);
+    return machine;
+}
+
 struct hello frame_hello(void)
 {
-    struct hello hello = {.magic = "skuarun", .frames = 1};
+    struct hello hello = {.magic = "skuarun", .frames = 2, .machine = frame_machine()};
 
     snprintf(hello.version, sizeof hello.version, "%s", SKUA_VERSION);
     return hello;

@@ -6,7 +6,7 @@
  * which way it goes and how long it may be; anything else is no frame.  Both sides
  * are the same program on hosts of one kind, so numbers go as they lie in memory.
  *
- *   down  ORDER    what is to be run (order.h), at first
+ *   down  ORDER    what is to be run (order.h), at first, once all agents have said HELLO
  *         INPUT    standard input for process 0; nothing: its end.  The next one is
  *                  sent after a FED
  *         SIGNAL   a number: to all processes
@@ -67,11 +67,19 @@ struct frame {
     size_t          bytes;
 };
 
-/* Both sides must be of one version: it is compared byte by byte. */
+/* The machine that an agent runs on, whatever its host is called there, and the CPUs it may use:
+ * agents for which it is the same, byte by byte, share those CPUs. */
+struct machine {
+    char          boot[40]; /* the kernel's identifier of this boot */
+    unsigned char cpus[128];
+};
+
+/* Both sides must be of one version: what stands before `machine` is compared byte by byte. */
 struct hello {
-    char     magic[8];
-    char     version[24];
-    uint64_t frames; /* changes with what they mean */
+    char           magic[8];
+    char           version[24];
+    uint64_t       frames; /* changes with what they mean */
+    struct machine machine;
 };
 
 struct hello frame_hello(void);

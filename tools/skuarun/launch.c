@@ -6,6 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <skua/time.h>
+
+#include "base/cgroup.h"
+#include "base/config.h"
 #include "boot/crash_report.h"
 #include "spawn.h"
 
@@ -26,13 +30,42 @@ static bool is_symptom(const struct ski_crash *crash)
            strncmp(crash->text, "lost PE ", 8) == 0;
 }
 
+/* A process has been stopped, or goes on; false: it has ended. */
+static bool note_stop(struct child *child, int status)
+{
+    if (WIFSTOPPED(status))
+        child->stopped = skua_time();
+    else if (WIFCONTINUED(status))
+        child->stopped = 0;
+    else
+        return false;
+    return true;
+}
+
+void launch_give_up(struct launch *launch)
+{
+    double before = skua_time() - ski_config.stop_timeout;
+
+    for (int i = 0; ski_config.stop_timeout > 0 && i < launch->job->here; i++) {
+        struct child *child = &launch->child[i];
+
+        if (child->pid <= 0 || child->stopped <= 0 || child->stopped > before || child->given_up)
+            continue;
+        child->given_up = true;
+        kill(child->pid, SIGKILL);
+    }
+}
+
 int launch_reap(struct launch *launch)
 {
     int   status, i = -1;
     pid_t pid = 0;
 
-    while (i < 0 && (pid = waitpid(-1, &status, WNOHANG)) > 0)
+    while (i < 0 && (pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
         i = index_of(launch, pid);
+        if (i >= 0 && note_stop(&launch->child[i], status))
+            i = -1;
+    }
     if (i < 0)
         return -1;
     kill(-pid, SIGKILL); /* what it started and left behind */
@@ -47,6 +80,31 @@ int launch_reap(struct launch *launch)
     return i;
 }
 
+/* Returns whether a process that was killed probably exceeded the memory that its control group
+ * allows: the kernel has killed one of the group since the job began. */
+static bool launch_killed_for_memory(const struct launch *launch, const struct ended *ended)
+{
+    return WTERMSIG(ended->status) == SIGKILL &&
+           ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF) > launch->oom_kills;
+}
+
+static void launch_why_signal(const struct launch *launch, const struct ended *ended,
+                              const char *who, char why[WHY_BYTES])
+{
+    size_t most = ski_cgroup_memory_max(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
+
+    if (launch_killed_for_memory(launch, ended) && most < SIZE_MAX)
+        snprintf(
+            why, WHY_BYTES,
+            "%s was killed by the kernel for want of memory: its control group allows %zu MiB; "
+            "raise that limit, or use less memory outside of the arena (%zu MiB)",
+            who, most >> 20, launch->arena->bytes >> 20);
+    else
+        snprintf(why, WHY_BYTES, "%s died of signal %d (%s)%s", who, WTERMSIG(ended->status),
+                 strsignal(WTERMSIG(ended->status)),
+                 launch_killed_for_memory(launch, ended) ? ": the kernel has no memory left" : "");
+}
+
 void launch_why(const struct launch *launch, int index, char why[WHY_BYTES])
 {
     const struct ended *ended = &launch->child[index].ended;
@@ -55,9 +113,11 @@ void launch_why(const struct launch *launch, int index, char why[WHY_BYTES])
     if (WIFSIGNALED(ended->status) && ski_crash_text(launch->job, ended->process, why))
         return;
     ski_process_text(launch->job, ended->process, -1, who, sizeof who);
-    if (WIFSIGNALED(ended->status))
-        snprintf(why, WHY_BYTES, "%s died of signal %d (%s)", who, WTERMSIG(ended->status),
-                 strsignal(WTERMSIG(ended->status)));
+    if (launch->child[index].given_up)
+        snprintf(why, WHY_BYTES, "%s was stopped for %g s and is given up (SKUA_STOP_TIMEOUT)", who,
+                 ski_config.stop_timeout);
+    else if (WIFSIGNALED(ended->status))
+        launch_why_signal(launch, ended, who, why);
     else
         snprintf(why, WHY_BYTES, "%s exited with code %d %s", who, WEXITSTATUS(ended->status),
                  ended->state == SKI_PROCESS_STARTED ? "without joining the job"

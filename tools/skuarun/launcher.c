@@ -35,6 +35,9 @@ struct launcher {
     struct watch          watch;
     struct remote        *remote; /* the agents */
     int                   remotes, processes;
+    int                   greeted; /* agents that have said hello */
+    bool                  ordered; /* they know what to run       */
+    const struct hosts   *hosts;
     struct table         *table;
     struct outlet         out, errors;
     char                **why;    /* of each process that ended badly     */
@@ -96,6 +99,13 @@ static void say_why(struct launcher *l)
     l->blamed = -1;
 }
 
+/* What came is no agent's, or no more will come: what leads there is not needed. */
+static void cut_off(struct remote *remote)
+{
+    if (remote->pid > 0)
+        kill(-remote->pid, SIGKILL);
+}
+
 /* ---- for the watch ---------------------------------------------------------- */
 
 static void signal_all(void *arg, int sig)
@@ -103,7 +113,10 @@ static void signal_all(void *arg, int sig)
     struct launcher *l = arg;
 
     for (int i = 0; i < l->remotes; i++)
-        channel_say(&l->remote[i].channel, FRAME_SIGNAL, sig, NULL);
+        if (l->ordered)
+            channel_say(&l->remote[i].channel, FRAME_SIGNAL, sig, NULL);
+        else
+            cut_off(&l->remote[i]); /* it has no process yet */
 }
 
 static void name(void *arg, int process)
@@ -171,15 +184,25 @@ static bool is_its(const struct remote *remote, int process)
     return process >= remote->first && process < remote->first + remote->here;
 }
 
+static void give_orders(struct launcher *l)
+{
+    l->ordered = partition_order(l->options, l->hosts, l->remote, l->remotes);
+    if (!l->ordered)
+        watch_fail(&l->watch, 1);
+}
+
 static bool on_hello(struct launcher *l, struct remote *remote, const struct frame *frame)
 {
     struct hello ours = frame_hello(), theirs;
 
     memcpy(&theirs, frame->data, sizeof theirs);
     remote->greeted = true;
-    if (memcmp(&ours, &theirs, sizeof ours) != 0)
+    remote->machine = theirs.machine;
+    if (memcmp(&ours, &theirs, offsetof(struct hello, machine)) != 0)
         fail(l, 1, "host %s has skuarun %.24s, this one is %s", remote->host->name, theirs.version,
              ours.version);
+    else if (++l->greeted == l->remotes && !l->watch.failed)
+        give_orders(l);
     return true;
 }
 
@@ -292,17 +315,10 @@ static void leave(struct launcher *l, struct remote *remote)
     }
     outlet_write(&l->errors);
     channel_close(&remote->channel);
-    if (remote->running > 0)
+    if (remote->running > 0 && (l->ordered || !l->watch.asked))
         say_lost(l, remote);
     l->watch.alive -= remote->running;
     remote->running = 0;
-}
-
-/* What came is no agent's, or no more will come: what leads there is not needed. */
-static void cut_off(struct remote *remote)
-{
-    if (remote->pid > 0)
-        kill(-remote->pid, SIGKILL);
 }
 
 static void hear(struct launcher *l, struct remote *remote)
@@ -348,9 +364,10 @@ enum { SIGNALS, INPUT, OUTPUT, ERRORS, REMOTES };
 static void fill(const struct launcher *l, struct pollfd *polls)
 {
     polls[SIGNALS] = (struct pollfd){.fd = l->watch.signals, .events = POLLIN};
-    polls[INPUT]   = (struct pollfd){.fd = l->hungry ? STDIN_FILENO : -1, .events = POLLIN};
-    polls[OUTPUT]  = outlet_poll(&l->out);
-    polls[ERRORS]  = outlet_poll(&l->errors);
+    polls[INPUT] =
+        (struct pollfd){.fd = l->hungry && l->ordered ? STDIN_FILENO : -1, .events = POLLIN};
+    polls[OUTPUT] = outlet_poll(&l->out);
+    polls[ERRORS] = outlet_poll(&l->errors);
     polls += REMOTES;
     for (const struct remote *r = l->remote; r < l->remote + l->remotes; r++) {
         *polls++ = (struct pollfd){.fd = r->channel.in, .events = POLLIN};
@@ -425,6 +442,7 @@ int launcher_run(const struct options *options, const struct hosts *hosts)
 {
     struct launcher l = {.options   = options,
                          .processes = (options->pes + options->threads - 1) / options->threads,
+                         .hosts     = hosts,
                          .out       = {.fd = STDOUT_FILENO},
                          .errors    = {.fd = STDERR_FILENO},
                          .blamed    = -1,
@@ -436,7 +454,7 @@ int launcher_run(const struct options *options, const struct hosts *hosts)
     stream_on_write(take_output, &l);
     l.watch.alive = l.processes;
     l.remote      = partition(options, hosts, &l.remotes);
-    if (!l.remote || !partition_start(options, hosts, l.remote, l.remotes))
+    if (!l.remote || !partition_start(options, l.remote, l.remotes))
         watch_fail(&l.watch, 1);
     run(&l);
     for (int i = 0; i < l.remotes; i++) {

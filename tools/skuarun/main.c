@@ -8,6 +8,7 @@
  */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -38,6 +39,13 @@ static void open_standard(void)
     close(fd);
 }
 
+/* The secret of the job passes through a launcher and its agents: they leave no core dump, and
+ * other processes of the user cannot read their memory.  What they start is as usual. */
+static void keep_memory_private(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+}
+
 static int cores(void)
 {
     struct ski_topology topology;
@@ -51,8 +59,10 @@ static int cores(void)
 static int run_spread(struct options *options)
 {
     struct hosts hosts;
-    int          code = hosts_settle(&hosts, options) ? launcher_run(options, &hosts) : 2;
+    int          code;
 
+    keep_memory_private();
+    code = hosts_settle(&hosts, options) ? launcher_run(options, &hosts) : 2;
     hosts_free(&hosts);
     return code;
 }
@@ -63,8 +73,10 @@ int main(int argc, char **argv)
 
     open_standard();
     raise_file_limit();
-    if (argc == 2 && strcmp(argv[1], "--agent") == 0)
+    if (argc == 2 && strcmp(argv[1], "--agent") == 0) {
+        keep_memory_private();
         return agent_run();
+    }
     options = options_parse(argc, argv);
     if (ski_config_load() != SKUA_OK)
         return 2;

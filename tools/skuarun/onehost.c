@@ -57,6 +57,7 @@ static const struct watch_ops ops = {signal_all, reap, name};
 static void look(struct onehost *h)
 {
     watch_output(&h->watch, h->error);
+    launch_give_up(&h->launch);
     if (ski_job_exiting(h->launch.job))
         watch_exiting(&h->watch, ski_job_exit_code(h->launch.job));
     if (h->watch.absent >= 0 && launch_joined(&h->launch))

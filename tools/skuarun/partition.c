@@ -72,47 +72,85 @@ static bool common_order(struct order *order, const struct options *options,
     return true;
 }
 
-/* Where all PEs of this host run, found out once for all its agents; NULL: each host
- * has one agent, which does that. */
-static bool place(const struct hosts *hosts, int **cpu)
+/* Points the order at the processes of @p remote; returns how many PEs they have. */
+static int partition_turn_to(struct order_head *h, const struct remote *remote)
 {
-    *cpu = NULL;
-    for (int i = 0; i < hosts->count && !ski_config.share; i++)
-        if (hosts->host[i].local && !*cpu) {
-            *cpu = ski_calloc((size_t)hosts->host[i].pes, sizeof **cpu);
-            if (ski_topology_place(ski_config.pin, hosts->host[i].pes, *cpu) != SKUA_OK)
-                return false;
-        }
+    h->first = remote->first;
+    h->here  = remote->here;
+    return order_pes(h);
+}
+
+/* Returns whether two agents share their CPUs.  Where the kernel does not tell, hosts of one name
+ * do. */
+static bool partition_shares(const struct remote *a, const struct remote *b)
+{
+    if (!a->machine.boot[0])
+        return a->host == b->host;
+    return memcmp(&a->machine, &b->machine, sizeof a->machine) == 0;
+}
+
+/* Finds how many PEs share the CPUs of remote[i], and how many of them come before its own. */
+static void partition_count_beside(struct order_head *h, const struct remote *remote, int count,
+                                   int i)
+{
+    h->beside = h->beside_first = 0;
+    for (int other = 0; other < count; other++) {
+        if (other == i)
+            h->beside_first = h->beside;
+        if (partition_shares(&remote[i], &remote[other]))
+            h->beside += partition_turn_to(h, &remote[other]);
+    }
+    partition_turn_to(h, &remote[i]);
+}
+
+/* Processes of this host that share no memory have an agent each.  Where all their PEs run is
+ * found out once, by the first; the others get it from *@p cpu. */
+static bool partition_place(struct order *order, const struct remote *remote, int **cpu)
+{
+    struct order_head *h = &order->head;
+
+    if (ski_config.share || !remote->host->local)
+        return true;
+    if (!*cpu) {
+        *cpu = ski_calloc((size_t)h->beside, sizeof **cpu);
+        if (ski_topology_place(ski_config.pin, h->beside, *cpu) != SKUA_OK)
+            return false;
+    }
+    h->cpus    = order_pes(h);
+    order->cpu = *cpu + h->beside_first;
     return true;
 }
 
-/* @p before: PEs of agents of the same host. */
-static void send_order(struct remote *remote, struct order *order, int before, int *cpu)
+static bool partition_send(struct order *order, struct remote *remote, int count)
 {
-    struct order_head *h  = &order->head;
-    struct buffer      to = {0};
+    int *cpu = NULL;
+    bool ok  = true;
 
-    h->first        = remote->first;
-    h->here         = remote->here;
-    h->beside       = remote->host->pes;
-    h->beside_first = before;
-    h->cpus         = cpu ? order_pes(h) : 0;
-    order->cpu      = cpu ? cpu + before : NULL;
-    order_encode(order, &to);
-    channel_send(&remote->channel, FRAME_ORDER, to.text, to.end, NULL, 0);
-    buffer_free(&to);
+    for (int i = 0; i < count && ok; i++) {
+        struct buffer to = {0};
+
+        order->head.cpus = 0;
+        order->cpu       = NULL;
+        partition_count_beside(&order->head, remote, count, i);
+        ok = partition_place(order, &remote[i], &cpu);
+        order_encode(order, &to);
+        if (ok)
+            channel_send(&remote[i].channel, FRAME_ORDER, to.text, to.end, NULL, 0);
+        buffer_free(&to);
+    }
+    free(cpu);
+    return ok;
 }
 
-static void send_orders(struct remote *remote, int count, struct order *order, int *cpu)
+bool partition_order(const struct options *options, const struct hosts *hosts,
+                     struct remote *remote, int count)
 {
-    int before = 0;
+    char         folder[PATH_MAX];
+    struct order order = {0};
+    bool ok = common_order(&order, options, hosts, folder) && partition_send(&order, remote, count);
 
-    for (int i = 0; i < count; i++) {
-        if (i > 0 && remote[i].host != remote[i - 1].host)
-            before = 0;
-        send_order(&remote[i], order, before, remote[i].host->local ? cpu : NULL);
-        before += order_pes(&order->head);
-    }
+    free(order.setting);
+    return ok;
 }
 
 static void announce(const struct remote *remote)
@@ -123,22 +161,14 @@ static void announce(const struct remote *remote)
     fprintf(stderr, " on host %s\n", remote->host->name);
 }
 
-bool partition_start(const struct options *options, const struct hosts *hosts,
-                     struct remote *remote, int count)
+bool partition_start(const struct options *options, struct remote *remote, int count)
 {
-    char         folder[PATH_MAX];
-    struct order order = {0};
-    int         *cpu;
-    bool         ok = place(hosts, &cpu) && common_order(&order, options, hosts, folder);
+    bool ok = true;
 
     for (int i = 0; i < count && ok; i++) {
         if (options->verbose && options->hosts)
             announce(&remote[i]);
         ok = remote_start(&remote[i]);
     }
-    if (ok)
-        send_orders(remote, count, &order, cpu);
-    free(cpu);
-    free(order.setting);
     return ok;
 }

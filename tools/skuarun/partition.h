@@ -9,8 +9,12 @@
  *  order of their processes. */
 struct remote *partition(const struct options *options, const struct hosts *hosts, int *count);
 
-/** Start them, all at once, and tell them what to run.  False: why not has been said. */
-bool partition_start(const struct options *options, const struct hosts *hosts,
+/** Start the agents, all at once.  False: the reason has been said. */
+bool partition_start(const struct options *options, struct remote *remote, int count);
+
+/** Tell the agents, all of which have said hello, what to run: on CPUs of their own, also where
+ *  several of them are on one machine.  False: the reason has been said. */
+bool partition_order(const struct options *options, const struct hosts *hosts,
                      struct remote *remote, int count);
 
 #endif

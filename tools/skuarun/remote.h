@@ -18,6 +18,7 @@ struct remote {
     pid_t              pid;         /* of the agent, or of what leads to it; 0   */
     int                status;      /* of that, when it has ended                */
     bool               greeted;     /* it has said hello                         */
+    struct machine     machine;     /* which it has said                         */
     int                owed;        /* bytes of output that it has not heard of  */
     struct channel     channel;
     struct stream      out, errors; /* of its processes                          */

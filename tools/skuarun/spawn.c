@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/module.h"
@@ -41,6 +42,7 @@ bool launch_create(struct launch *launch, const struct ski_plan *plan)
         return false;
     launch->child      = ski_calloc((size_t)launch->job->here, sizeof *launch->child);
     launch->stdin_feed = (struct feed){.from = -1, .to = -1};
+    launch->oom_kills  = ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
     for (int i = 0; i < launch->job->here; i++) /* not started yet */
         launch->child[i].out.fd = launch->child[i].err.fd = launch->child[i].control = -1;
     return true;
@@ -166,6 +168,15 @@ static void keep_ends(struct launch *launch, const struct options *options, cons
     }
 }
 
+/* A name without a slash is looked for in PATH alone; that may not be what its writer meant. */
+static void why_not_run(const char *program, int error, char why[WHY_BYTES])
+{
+    bool here = error == ENOENT && !strchr(program, '/') && access(program, X_OK) == 0;
+
+    snprintf(why, WHY_BYTES, "cannot run %s: %s%s%s", program, strerror(error),
+             here ? " in PATH; for the one in this folder say ./" : "", here ? program : "");
+}
+
 static bool start_one(struct launch *launch, const struct options *options, int index, int *code,
                       char why[WHY_BYTES])
 {
@@ -189,7 +200,7 @@ static bool start_one(struct launch *launch, const struct options *options, int 
     keep_ends(launch, options, &p, index);
     /* The pipe closes when the program runs, or brings the reason why not. */
     if (read(p.failed[0], &error, sizeof error) == sizeof error) {
-        snprintf(why, WHY_BYTES, "cannot run %s: %s", options->command[0], strerror(error));
+        why_not_run(options->command[0], error, why);
         *code = error == ENOENT ? CODE_NOT_FOUND : CODE_NOT_RUN;
     }
     close(p.failed[0]);

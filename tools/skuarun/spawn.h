@@ -26,6 +26,8 @@ struct child {
     int           control; /* where the job is spread, else -1 */
     struct ended  ended;
     struct stream out, err;
+    double        stopped;  /* since when, in seconds; 0: it runs */
+    bool          given_up; /* for that reason                    */
 };
 
 struct launch {
@@ -34,6 +36,7 @@ struct launch {
     int               arena_fd;
     struct child     *child; /* one a process here */
     int               alive;
+    uint64_t          oom_kills;  /* of our control groups before the job began */
     bool              terminal;   /* our output goes to one          */
     struct feed       stdin_feed; /* of process 0, where it is here  */
 };
@@ -52,6 +55,9 @@ void launch_signal(struct launch *launch, int signal);
 void launch_destroy(struct launch *launch);
 
 /* ---- while they run (launch.c) -------------------------------------------------- */
+
+/** Kill the processes that have been stopped for longer than the setting says. */
+void launch_give_up(struct launch *launch);
 
 /** The index of a process that has ended, and what it started with it, or -1. */
 int launch_reap(struct launch *launch);

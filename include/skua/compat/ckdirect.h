@@ -14,6 +14,10 @@
  * The out-of-band pattern is accepted and means nothing: any value may be sent, buffers may be
  * of any size, and nothing is written into them but data.  Waiting for data costs nothing, so
  * there is no need to split ready in two; programs that do work as they did.
+ *
+ * CkDirect has no local completion: the sender's buffer may change when the program's own
+ * synchronization says that the receiver has the data.  Between hosts the put still reads the buffer
+ * when it returns; skua_channel_put_wait(handle.sender) tells when it does not any more.
  */
 #ifndef SKUA_COMPAT_CKDIRECT_H
 #define SKUA_COMPAT_CKDIRECT_H
@@ -54,6 +58,8 @@ static inline void CkDirect_assocLocal(CkDirect_handle *handle, const void *buff
         skua_abort("CkDirect_assocLocal: %zu bytes cannot be sent there", size);
 }
 
+/** Send what is in the associated buffer, which must not change until the receiver has it or
+ *  skua_channel_put_wait() of the sender returns. */
 static inline void CkDirect_put(const CkDirect_handle *handle)
 {
     skua_channel_put(handle->sender);

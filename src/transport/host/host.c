@@ -2,14 +2,18 @@
 /* host.c - layout, sleep and wake-up (see host.h). */
 #include "transport/host/host.h"
 
+#include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/config.h"
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/topology.h"
@@ -87,12 +91,14 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     host->domain  = carve(&memory, pes * sizeof *host->domain);
     host->domains = carve(&memory, pes * sizeof *host->domains);
     host->sleeper = carve(&memory, pes * sizeof *host->sleeper);
-    host->job     = job;
     host->inboxes = memory;
     host->stride  = stride;
     host->cells   = cells_for(pes, cells);
     host->all     = (int32_t)pes;
-    status        = make_domains(host, job);
+    host->checked = ski_config.checked_messages;
+    if (getrandom(host->bell_key, sizeof host->bell_key, 0) != sizeof host->bell_key)
+        return ski_fail(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
+    status = make_domains(host, job);
     if (status == SKUA_OK)
         status = ski_heap_create(job->arena, (unsigned)pes, &host->heaps);
     if (status == SKUA_OK)
@@ -109,24 +115,54 @@ static struct ski_domain *domain_of(struct ski_host *host, int index)
 
 #define RINGS 100 /* tries, a millisecond each */
 
-static socklen_t bell_name(const struct ski_job *job, int index, struct sockaddr_un *name)
-{
-    int n;
+/* One step of the filter: loads a word of a datagram, or its length, and goes on if that is
+ * @p value, else to the end, @p steps further. */
+#define STEP(load, at, value, steps)                                                               \
+    BPF_STMT(BPF_LD | BPF_W | (load), at), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, steps)
 
-    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
-    n     = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "skua-%016llx%016llx-%d-%d",
-                     (unsigned long long)job->secret[0], (unsigned long long)job->secret[1],
-                     job->process[0].number, index);
-    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+/* Has the kernel drop what is not the key of the bells.  Where it cannot, a PE that a stranger
+ * wakes finds nothing to do and sleeps on. */
+static void bell_filter(int fd, const uint32_t key[4])
+{
+    struct sock_filter code[] = {
+        STEP(BPF_LEN, 0, 16, 9),
+        STEP(BPF_ABS, 0, ntohl(key[0]), 7),
+        STEP(BPF_ABS, 4, ntohl(key[1]), 5),
+        STEP(BPF_ABS, 8, ntohl(key[2]), 3),
+        STEP(BPF_ABS, 12, ntohl(key[3]), 1),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    struct sock_fprog program = {sizeof code / sizeof *code, code};
+
+    setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
-int ski_bell_open(const struct ski_job *job, int index)
+/* Binds a bell to a name of the system's choice, and announces that. */
+static bool bell_bind(int fd, struct ski_sleeper *sleeper)
 {
-    struct sockaddr_un name;
-    socklen_t          length = bell_name(job, index, &name);
-    int                fd     = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct sockaddr_un name  = {.sun_family = AF_UNIX};
+    socklen_t          bytes = offsetof(struct sockaddr_un, sun_path);
 
-    if (fd >= 0 && bind(fd, (struct sockaddr *)&name, length) == 0)
+    if (bind(fd, (struct sockaddr *)&name, bytes) != 0)
+        return false;
+    bytes = sizeof name;
+    if (getsockname(fd, (struct sockaddr *)&name, &bytes) != 0)
+        return false;
+    bytes -= (socklen_t)offsetof(struct sockaddr_un, sun_path);
+    assert(bytes > 0 && bytes <= SKI_BELL_NAME);
+    memcpy(sleeper->name, name.sun_path, bytes);
+    sleeper->name_bytes = (uint8_t)bytes;
+    return true;
+}
+
+int ski_bell_open(struct ski_host *host, int index)
+{
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd >= 0)
+        bell_filter(fd, host->bell_key);
+    if (fd >= 0 && bell_bind(fd, &host->sleeper[index]))
         return fd;
     ski_log(SKI_LOG_ERROR, "cannot make a socket to be woken by: %s", strerror(errno));
     if (fd >= 0)
@@ -134,12 +170,11 @@ int ski_bell_open(const struct ski_job *job, int index)
     return -1;
 }
 
-static void ring(const struct ski_job *job, int index)
+/* The socket of this process that rings bells, made when it is first needed. */
+static int bell_sender(void)
 {
-    static _Atomic int from = -1; /* of this process, made when it is first needed */
-    struct sockaddr_un name;
-    socklen_t          length = bell_name(job, index, &name);
-    int                fd     = atomic_load(&from);
+    static _Atomic int from = -1;
+    int                fd   = atomic_load(&from);
 
     if (fd < 0) {
         int none = -1;
@@ -149,12 +184,24 @@ static void ring(const struct ski_job *job, int index)
             fd = none;
         }
     }
+    return fd;
+}
+
+static void ring(const struct ski_host *host, int index)
+{
+    const struct ski_sleeper *sleeper = &host->sleeper[index];
+    struct sockaddr_un        name    = {.sun_family = AF_UNIX};
+    socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sleeper->name_bytes);
+    int       fd     = bell_sender();
+
+    memcpy(name.sun_path, sleeper->name, SKI_BELL_NAME);
     /* A bell that is full has been rung; but if what we sent to others fills our own
      * socket, this one has not. */
     for (int i = 0; i < RINGS; i++) {
         struct pollfd writable = {.fd = fd, .events = POLLOUT};
 
-        if (sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&name, length) > 0 ||
+        if (sendto(fd, host->bell_key, sizeof host->bell_key, MSG_DONTWAIT | MSG_NOSIGNAL,
+                   (struct sockaddr *)&name, length) > 0 ||
             errno != EAGAIN || poll(&writable, 1, 0) > 0)
             return;
         poll(&writable, 1, 1);
@@ -178,7 +225,7 @@ void ski_host_wake(struct ski_host *host, int index)
         return;
     /* It said where it sleeps before it said that it does, which we have read. */
     if (atomic_load(&host->sleeper[index].at_bell))
-        ring(host->job, index);
+        ring(host, index);
     else
         ski_inbox_wake_mp(ski_host_inbox(host, index));
 }

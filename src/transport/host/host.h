@@ -14,9 +14,13 @@
  * idle PE spins only while its domain has a CPU for everyone who is awake;
  * where it is crowded it soon sleeps and leaves the CPU to a PE with work.
  *
- * A PE that also waits for the network cannot sleep at a futex.  It has a *bell*: a
- * datagram socket, in the namespace that has no files, under a name that only the job
- * knows; it says that it sleeps there, and whoever wakes it sends a byte.
+ * A PE that also waits for the network cannot sleep at a futex.  It has a *bell*: a datagram
+ * socket that it announces in the arena when it sleeps there, and a PE that wakes it sends the
+ * key of the bells.
+ *
+ * All users of a host can read the names of its sockets (/proc/net/unix) and send to them.  So
+ * the system chooses the name of a bell, which says nothing; and a filter in the kernel drops
+ * whatever is not the key, 16 random bytes that lie in the arena and serve nothing else.
  */
 #ifndef SKI_HOST_H
 #define SKI_HOST_H
@@ -30,20 +34,25 @@ struct ski_domain {
     int32_t pes, cpus;
 };
 
+#define SKI_BELL_NAME 16 /* bytes of the name that the system gives a bell, at most */
+
 struct ski_sleeper {
     _Alignas(SKI_CACHE_LINE) _Atomic uint32_t at_bell; /* it sleeps there, not at its futex */
+    uint8_t name_bytes;                                /* written before the first sleep    */
+    char    name[SKI_BELL_NAME];
 };
 
 struct ski_host {
-    char                 *inboxes; /* of PE 0, then every `stride` bytes */
-    size_t                stride;
-    uint32_t              cells;   /* in an inbox */
-    int32_t               all;     /* PEs of this host, with the hidden ones */
-    struct ski_heap      *heaps;   /* one a PE, hidden or not          */
-    struct ski_sleeper   *sleeper; /* one a PE */
-    struct ski_domain    *domains;
-    const struct ski_job *job;
-    uint32_t             *domain; /* of each PE, an index */
+    char               *inboxes; /* of PE 0, then every `stride` bytes */
+    size_t              stride;
+    uint32_t            cells;   /* in an inbox */
+    bool                checked; /* messages have records (base/pool.h): of all PEs, or none */
+    int32_t             all;     /* PEs of this host, with the hidden ones */
+    struct ski_heap    *heaps;   /* one a PE, hidden or not          */
+    struct ski_sleeper *sleeper; /* one a PE */
+    struct ski_domain  *domains;
+    uint32_t           *domain;      /* of each PE, an index */
+    uint32_t            bell_key[4]; /* what wakes a PE that sleeps at its bell */
 };
 
 /** Lay out inboxes, heaps and domains for the PEs of @p job; job->host is set.
@@ -84,7 +93,7 @@ void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
 void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
                        struct ski_reader *reader, int bell, int fd, uint64_t ns);
 
-/** A bell for PE @p index, which is of this process: a descriptor, or -1, logged. */
-int ski_bell_open(const struct ski_job *job, int index);
+/** Make the bell of PE @p index, which is of this process: a descriptor, or -1, logged. */
+int ski_bell_open(struct ski_host *host, int index);
 
 #endif

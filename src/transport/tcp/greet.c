@@ -4,18 +4,20 @@
  *
  * A link of ours is for one peer, and goes to the names that it listens at in turn, those of
  * networks that we are in first, until somebody answers who proves to be that peer.  The peer is
- * lost when none is left.  A link that came in belongs to nobody before its hello; it is refused
- * if that is wrong, or takes too long.  So one of ours may find the door shut, if its hello was
- * late as we computed meanwhile, and is begun again.
+ * lost when none is left.  A link that came in belongs to nobody before its proof; it is refused
+ * if its hello or its proof is wrong, or its hello takes too long.  So one of ours may find the
+ * door shut, if its hello was late as we computed meanwhile, and is begun again.
  *
  * Strangers cannot use up what the job needs.  The system does not tell of a connection before
  * something has come by it, or a second is over (TCP_DEFER_ACCEPT in port.c): those that say
  * nothing, or hang up, cost no descriptor.  Of others that have not proved who they are a process
  * has a bounded number, an eighth of the descriptors that it may have; and none of the reserve
  * (transport/files.h).  Where there is no room the oldest of the port gives way, if it has had its
- * time to say who it is, which a peer does at once.
+ * time to say who it is, which a peer does at once: first one that has not said hello, then one
+ * whose proof is awaited, which has no other limit.
  */
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -33,13 +35,12 @@
 #define UNPROVEN_MOST  256  /* links that came in, of a process                 */
 #define UNPROVEN_LEAST 4    /* that a port may have whatever others have        */
 #define HELLO_SECONDS  10   /* for them to say who they are                     */
-#define HELLO_LEAST    0.05 /* the same, where there are many of them           */
+#define HELLO_LEAST    0.05 /* the least time for that, where there are many    */
+#define PROOF_LEAST    1    /* the least time for their proofs                  */
 #define GREET_MS       10   /* that connect() waits for the system              */
 #define AGAIN_MOST     10   /* times that a name is tried again                 */
 #define COMPLAINTS     10   /* about strangers, then silence                    */
 #define ACCEPTS        16   /* in one go                                        */
-
-static const char magic[8] = "SkuaTCP";
 
 /* ---- sockets ---------------------------------------------------------------------------- */
 
@@ -69,37 +70,69 @@ static int accept_one(struct ski_port *port, int door)
     return fd;
 }
 
-/* ---- hellos -------------------------------------------------------------------------- */
+/* ---- proofs --------------------------------------------------------------------------- */
 
-static bool send_hello(struct ski_link *link, uint64_t nonce)
+static struct ski_said greet_said(const struct ski_link *link, enum ski_role role)
 {
-    int              from  = link->port->pe;
-    struct ski_hello hello = {.from  = from,
-                              .to    = link->pe,
-                              .nonce = nonce,
-                              .proof = ski_tcp.net->proof(from, link->pe, nonce)};
+    const struct ski_hello *hello = &link->hello;
+    const uint64_t         *other = link->answer.nonce;
 
-    memcpy(hello.magic, magic, sizeof magic);
-    /* It is the first that is sent: there is room. */
-    return send(link->source.fd, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello;
+    return (struct ski_said){.role     = role,
+                             .security = ski_tcp.net->security,
+                             .from     = hello->from,
+                             .to       = hello->to,
+                             .nonce    = {hello->nonce[0], hello->nonce[1], other[0], other[1]}};
 }
 
-static bool is_proven(const struct ski_link *link, const struct ski_hello *hello)
+static bool greet_prove(const struct ski_link *link, enum ski_role role, uint64_t proof[2])
 {
-    return memcmp(hello->magic, magic, sizeof magic) == 0 && hello->from >= 0 &&
-           hello->to == link->port->pe &&
-           hello->proof == ski_tcp.net->proof(hello->from, hello->to, hello->nonce);
+    struct ski_said said = greet_said(link, role);
+
+    return ski_tcp.net->prove((const uint64_t *)(const void *)&said, SKI_SAID_WORDS, proof);
 }
+
+/* It takes as long for a proof that is wrong in the first byte as in the last. */
+static bool is_proven(const struct ski_link *link, enum ski_role role, const uint64_t proof[2])
+{
+    uint64_t right[2];
+
+    return greet_prove(link, role, right) && ((right[0] ^ proof[0]) | (right[1] ^ proof[1])) == 0;
+}
+
+static bool greet_nonce(uint64_t nonce[2])
+{
+    return getrandom(nonce, 2 * sizeof *nonce, 0) == 2 * sizeof *nonce;
+}
+
+/* Their keys are those of no other link. */
+bool ski_tcp_make_records(struct ski_link *link)
+{
+    struct ski_said        said     = greet_said(link, SKI_ROLE_KEYS);
+    const struct ski_net  *net      = ski_tcp.net;
+    struct ski_record_keys keys[2]  = {0}; /* of the side that begins, and of the other */
+    bool                   encrypts = net->security == SKI_SECURITY_ENCRYPT;
+
+    if (net->security == SKI_SECURITY_JOB || link->records)
+        return true;
+    if (net->derive((const uint64_t *)(const void *)&said, SKI_SAID_WORDS, keys, sizeof keys))
+        link->records =
+            ski_records_make(net->crypto, encrypts, &keys[link->ours], &keys[!link->ours]);
+    explicit_bzero(keys, sizeof keys);
+    return link->records != NULL;
+}
+
+/* What is said before a link is open is little: there is room for it. */
+static bool greet_say(const struct ski_link *link, const void *what, size_t bytes)
+{
+    return send(link->source.fd, what, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+}
+
+/* ---- links that open ------------------------------------------------------------------- */
 
 /* Which of two links to a peer is used: both sides think the same. */
 static bool is_better(const struct ski_link *link)
 {
     return link->ours ? link->port->pe < link->pe : link->pe < link->port->pe;
-}
-
-static bool is_between_packets(const struct ski_peer *peer)
-{
-    return !peer->first || peer->first->sent == 0;
 }
 
 /* Packets may come and go by it. */
@@ -108,9 +141,10 @@ static void open_link(struct ski_link *link)
     struct ski_peer *peer = ski_tcp_peer(link->port, link->pe);
 
     link->state = SKI_LINK_OPEN;
+    link->hear  = link->records ? ski_tcp_hear_records : ski_tcp_hear_packets;
     if (!peer || !peer->link || peer->link == link)
         return;
-    if (peer->link->state == SKI_LINK_OPEN && !(is_better(link) && is_between_packets(peer)))
+    if (peer->link->state == SKI_LINK_OPEN && !(is_better(link) && !ski_tcp_is_in_packet(peer)))
         return;
     if (peer->link->state == SKI_LINK_OPEN)
         ski_tcp_ask_for_room(peer->link, false);
@@ -136,9 +170,14 @@ static void complain(struct ski_link *link, const char *why)
 /* The system has connected it. */
 static bool greet(struct ski_link *link)
 {
+    link->hello = (struct ski_hello){.magic    = SKI_TCP_MAGIC,
+                                     .security = ski_tcp.net->security,
+                                     .from     = link->port->pe,
+                                     .to       = link->pe};
     link->state = SKI_LINK_GREETING;
+    link->hear  = ski_tcp_hear_greeting;
     ski_tcp_ask_for_room(link, false);
-    return send_hello(link, link->nonce);
+    return greet_nonce(link->hello.nonce) && greet_say(link, &link->hello, sizeof link->hello);
 }
 
 /* The other side does not wait long for a hello, and we may compute before the next
@@ -183,11 +222,10 @@ static struct ski_link *begin_link(struct ski_peer *peer)
     link->name  = peer->tried - 1;
     link->ours  = true;
     link->state = SKI_LINK_CONNECTING;
+    link->hear  = ski_tcp_hear_connected;
     link->until = link->began + patience(peer);
     connected   = connect(fd, (const struct sockaddr *)name, ski_address_bytes(name)) == 0;
-    if ((connected || errno == EINPROGRESS) &&
-        getrandom(&link->nonce, sizeof link->nonce, 0) == sizeof link->nonce &&
-        ski_tcp_watch(peer->port, &link->source)) {
+    if ((connected || errno == EINPROGRESS) && ski_tcp_watch(peer->port, &link->source)) {
         ski_tcp_ask_for_room(link, true); /* it has room when it is connected */
         if (!connected || greet(link))
             return link;
@@ -258,9 +296,10 @@ skua_status_t ski_tcp_connect(struct ski_port *port, int pe, const void *to, siz
         free(peer);
         return SKUA_ERR_INVAL;
     }
-    peer->port = port;
-    peer->pe   = pe;
-    peer->last = &peer->first;
+    peer->port    = port;
+    peer->pe      = pe;
+    peer->last    = &peer->first;
+    peer->unusual = ski_tcp.net->security != SKI_SECURITY_JOB;
     sort_names(&peer->names);
     if (!try_next(peer)) {
         say_no_way(peer, ski_tcp.net->why());
@@ -308,15 +347,23 @@ static bool tcp_may_have_more(const struct ski_port *port)
     return port->unproven < UNPROVEN_LEAST || atomic_load(&ski_tcp.unproven) < most;
 }
 
-/* The oldest of a port's links that have not proved who they are; NULL: there are none. */
+/* The link that gives way first: the oldest of a port's that have not said hello, or else of those
+ * that have not proved who they are; NULL: there are none. */
 static struct ski_link *tcp_oldest_unproven(const struct ski_port *port)
 {
     struct ski_link *oldest = NULL;
 
     for (struct ski_link *link = port->links; port->unproven > 0 && link; link = link->next)
-        if (!link->ours && link->state == SKI_LINK_GREETING)
+        if (ski_tcp_is_unproven(link) && (!oldest || link->state <= oldest->state))
             oldest = link; /* they are in the order of their age */
     return oldest;
+}
+
+/* How long a link that came in may take, whatever else waits.  After a hello, which may be a
+ * peer's, it is longer, as the PE of that peer may compute. */
+static double greet_least(const struct ski_link *link)
+{
+    return link->state == SKI_LINK_PROVING ? PROOF_LEAST : HELLO_LEAST;
 }
 
 /* Lets the oldest go that has not proved who it is, though it has had the time; false: there is
@@ -326,7 +373,7 @@ static bool tcp_make_room(struct ski_port *port)
     struct ski_link *oldest = tcp_oldest_unproven(port);
     unsigned         before = port->unproven;
 
-    if (!oldest || ski_tcp_now() < oldest->began + HELLO_LEAST)
+    if (!oldest || ski_tcp_now() < oldest->began + greet_least(oldest))
         return false;
     if (is_ready(oldest)) {
         ski_tcp_hear(oldest);
@@ -386,36 +433,94 @@ bool ski_tcp_accept(struct ski_port *port, int door)
 
 /* ---- what happens at them -------------------------------------------------------------- */
 
-static void take_hello(struct ski_link *link)
+static void greet_refuse(struct ski_link *link, const char *why)
+{
+    complain(link, why);
+    ski_tcp_give_up(link, 0);
+}
+
+/* What is wrong with a hello: NULL, or what it does not do. */
+static const char *greet_check_hello(const struct ski_link *link)
 {
     const struct ski_hello *hello = &link->hello;
 
-    if (link->ours) {
-        if (is_proven(link, hello) && hello->from == link->pe && hello->nonce == link->nonce)
-            open_link(link);
-        else
-            ski_tcp_give_up(link, 0); /* that is somebody else */
+    if (memcmp(hello->magic, SKI_TCP_MAGIC, sizeof hello->magic) != 0 || hello->from < 0 ||
+        hello->to != link->port->pe)
+        return "know the secret of the job";
+    return hello->security == (uint32_t)ski_tcp.net->security ? NULL
+                                                              : "use the SKUA_SECURITY of the job";
+}
+
+/* Of a link that has come in.  It may take its time for the proof, as its PE may compute: it goes
+ * when its place is needed. */
+static void take_hello(struct ski_link *link)
+{
+    const char *wrong = greet_check_hello(link);
+
+    if (wrong) {
+        greet_refuse(link, wrong);
         return;
     }
-    if (!is_proven(link, hello)) {
-        complain(link, "know the secret of the job");
+    if (!greet_nonce(link->answer.nonce) ||
+        !greet_prove(link, SKI_ROLE_ANSWERS, link->answer.proof) ||
+        !greet_say(link, &link->answer, sizeof link->answer)) {
         ski_tcp_give_up(link, 0);
         return;
     }
-    link->pe = hello->from;
-    if (!send_hello(link, hello->nonce)) {
+    link->state = SKI_LINK_PROVING;
+    link->until = INFINITY;
+}
+
+static void take_proof(struct ski_link *link)
+{
+    if (!is_proven(link, SKI_ROLE_BEGINS, link->proof)) {
+        greet_refuse(link, "know the secret of the job");
+        return;
+    }
+    if (!ski_tcp_make_records(link)) {
         ski_tcp_give_up(link, 0);
         return;
     }
+    link->pe = link->hello.from;
     ski_tcp_count_unproven(link->port, -1);
     open_link(link);
 }
 
-/* Reads no further than the hello goes. */
-bool ski_tcp_hear_hello(struct ski_link *link)
+/* Of a link of ours: before it is open, nothing but the proof goes by it. */
+static void take_answer(struct ski_link *link)
 {
-    ssize_t n = recv(link->source.fd, (char *)&link->hello + link->hello_got,
-                     sizeof link->hello - link->hello_got, 0);
+    uint64_t proof[2];
+
+    if (is_proven(link, SKI_ROLE_ANSWERS, link->answer.proof) &&
+        greet_prove(link, SKI_ROLE_BEGINS, proof) && ski_tcp_make_records(link) &&
+        greet_say(link, proof, sizeof proof))
+        open_link(link);
+    else
+        ski_tcp_give_up(link, 0); /* that is somebody else */
+}
+
+/* What is expected at a link that is not open: where it goes, its length, and what is done with
+ * it. */
+struct greeting {
+    void  *to;
+    size_t bytes;
+    void (*take)(struct ski_link *link);
+};
+
+static struct greeting greeting_at(struct ski_link *link)
+{
+    if (link->ours)
+        return (struct greeting){&link->answer, sizeof link->answer, take_answer};
+    if (link->state == SKI_LINK_PROVING)
+        return (struct greeting){link->proof, sizeof link->proof, take_proof};
+    return (struct greeting){&link->hello, sizeof link->hello, take_hello};
+}
+
+/* Reads no further than what is expected goes. */
+bool ski_tcp_hear_greeting(struct ski_link *link)
+{
+    struct greeting what = greeting_at(link);
+    ssize_t n = recv(link->source.fd, (char *)what.to + link->got, what.bytes - link->got, 0);
 
     if (n <= 0) {
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -423,9 +528,11 @@ bool ski_tcp_hear_hello(struct ski_link *link)
         ski_tcp_give_up(link, n < 0 ? errno : ECONNRESET);
         return true;
     }
-    link->hello_got += (size_t)n;
-    if (link->hello_got == sizeof link->hello)
-        take_hello(link);
+    link->got += (size_t)n;
+    if (link->got == what.bytes) {
+        link->got = 0;
+        what.take(link);
+    }
     return true;
 }
 

@@ -52,6 +52,7 @@ struct ski_link *ski_tcp_new_link(struct ski_port *port, int fd, int pe)
                               .state  = SKI_LINK_GREETING,
                               .pe     = pe,
                               .port   = port,
+                              .hear   = ski_tcp_hear_greeting,
                               .in     = {.up = port->up, .owner = port->owner},
                               .began  = ski_tcp_now()};
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -69,13 +70,20 @@ struct ski_peer *ski_tcp_peer(const struct ski_port *port, int pe)
     return peer;
 }
 
+/* Of a link that is over. */
+static bool link_hear_nothing(struct ski_link *link)
+{
+    (void)link;
+    return false;
+}
+
 /* Epoll may still tell of it: so it is freed later. */
 void ski_tcp_close_link(struct ski_link *link)
 {
     struct ski_port  *port = link->port;
     struct ski_link **at   = &port->links;
 
-    if (!link->ours && link->state == SKI_LINK_GREETING)
+    if (ski_tcp_is_unproven(link))
         ski_tcp_count_unproven(port, -1);
     while (*at != link)
         at = &(*at)->next;
@@ -89,6 +97,7 @@ void ski_tcp_close_link(struct ski_link *link)
     if (link->state == SKI_LINK_OPEN)
         shutdown(link->source.fd, SHUT_RDWR);
     link->state = SKI_LINK_OVER;
+    link->hear  = link_hear_nothing;
     close(link->source.fd);
     ski_stream_close(&link->in);
     ski_tcp_shut_doors(port, false); /* there is room for another */
@@ -99,6 +108,7 @@ void ski_tcp_bury(struct ski_port *port)
     while (port->over) {
         struct ski_link *link = port->over;
         port->over            = link->next;
+        ski_records_drop(link->records);
         free(link);
     }
 }
@@ -116,8 +126,9 @@ static void close_links_to(struct ski_port *port, int pe)
 
 void ski_tcp_lose(struct ski_peer *peer, const char *why)
 {
-    peer->link = NULL;
-    peer->lost = true;
+    peer->link    = NULL;
+    peer->lost    = true;
+    peer->unusual = true;
     close_links_to(peer->port, peer->pe);
     peer->port->up->lost(peer->port->owner, peer->pe, why);
     ski_tcp_give_back(peer);
@@ -194,31 +205,49 @@ static void confirm_end(struct ski_link *link)
     setsockopt(link->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
-static bool hear_packets(struct ski_link *link)
+/* After @p n bytes, or none, have come, which made @p sense or not. */
+static inline bool link_heard(struct ski_link *link, ssize_t n, bool sense, const char *nonsense)
 {
-    bool    sense = true;
-    ssize_t n     = receive(link, &sense);
-
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     link->port->hot = link;
     if (n <= 0)
         end_link(link, reason(n));
     else if (!sense)
-        end_link(link, "what it sent makes no sense");
+        end_link(link, nonsense);
     else if (link->in.ended)
         confirm_end(link);
     return true;
 }
 
-bool ski_tcp_hear(struct ski_link *link)
+bool ski_tcp_hear_packets(struct ski_link *link)
 {
-    switch (link->state) {
-    case SKI_LINK_CONNECTING: return ski_tcp_hear_connected(link);
-    case SKI_LINK_GREETING: return ski_tcp_hear_hello(link);
-    case SKI_LINK_OPEN: return hear_packets(link);
-    default: return false; /* over */
+    bool    sense = true;
+    ssize_t n     = receive(link, &sense);
+
+    return link_heard(link, n, sense, "what it sent makes no sense");
+}
+
+static bool link_take_stream(void *stream, const char *data, size_t bytes)
+{
+    return ski_stream_take(stream, data, bytes);
+}
+
+/* What comes in records: nothing of one is taken before all of it is found to be genuine. */
+bool ski_tcp_hear_records(struct ski_link *link)
+{
+    struct ski_records *r = link->records;
+    ssize_t             n = recv(link->source.fd, r->came + r->have, SKI_RECORD_ROOM - r->have, 0);
+    bool                sense = true;
+
+    if (n > 0) {
+        r->have += (size_t)n;
+        sense = ski_records_open(r, link_take_stream, &link->in);
     }
+    return link_heard(
+        link, n, sense,
+        "what came is not what it sent: bytes were changed, left out, repeated or put in "
+        "on the way");
 }
 
 /* Looks at one link. */

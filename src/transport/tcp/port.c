@@ -179,29 +179,31 @@ static bool all_out(const struct ski_port *port)
     return !port->waiting;
 }
 
-/* Whether the stream can be ended here: one of ours has begun with the hello, though nobody has
- * answered yet; and a packet that did not get out whole has no end. */
+/* Whether the stream can be ended here: the other side opens one that we have answered, though it
+ * has not proved yet who it is; and a packet that did not get out whole has no end. */
 static bool may_end(const struct ski_link *link)
 {
     const struct ski_peer *peer;
 
-    if (link->left ||
-        !(link->state == SKI_LINK_OPEN || (link->ours && link->state == SKI_LINK_GREETING)))
+    if (link->left || !(link->state == SKI_LINK_OPEN || link->state == SKI_LINK_PROVING))
         return false;
     peer = ski_tcp_peer(link->port, link->pe);
-    return !(peer && peer->link == link && peer->first && peer->first->sent > 0);
+    return !(peer && peer->link == link && ski_tcp_is_in_packet(peer));
 }
 
 static void say_good_bye(struct ski_port *port)
 {
     uint64_t end = ski_stream_head(SKI_STREAM_END, 0);
 
-    for (struct ski_link *link = port->links; link; link = link->next)
-        if (may_end(link) &&
-            send(link->source.fd, &end, sizeof end, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof end) {
+    for (struct ski_link *link = port->links; link; link = link->next) {
+        struct iovec part = {&end, sizeof end};
+
+        if (may_end(link) && ski_tcp_make_records(link) &&
+            ski_tcp_push(link, &part, 1) == sizeof end) {
             link->left = true;
             shutdown(link->source.fd, SHUT_WR);
         }
+    }
 }
 
 static void go_on(struct ski_port *port)

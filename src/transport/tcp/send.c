@@ -26,12 +26,29 @@ static size_t least(size_t a, size_t b)
 
 /* ---- to the system ---------------------------------------------------------------- */
 
-/* How many bytes it took. */
-static size_t push(int fd, struct iovec *part, size_t parts)
+/* In records: one after the other, each when the one before has left. */
+static size_t send_records(struct ski_link *link, const struct iovec *part, size_t parts)
+{
+    struct ski_records *r = link->records;
+    ssize_t             n;
+
+    if (!ski_records_wait(r) && !ski_records_seal(r, part, parts)) {
+        shutdown(link->source.fd, SHUT_RDWR); /* which is noticed when it is read */
+        return 0;
+    }
+    n = send(link->source.fd, r->goes + r->sent, r->length - r->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    r->sent += n > 0 ? (size_t)n : 0;
+    return ski_records_wait(r) ? 0 : r->plain;
+}
+
+size_t ski_tcp_push(struct ski_link *link, struct iovec *part, size_t parts)
 {
     struct msghdr what = {.msg_iov = part, .msg_iovlen = parts};
-    ssize_t       n    = sendmsg(fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t       n;
 
+    if (link->records)
+        return send_records(link, part, parts);
+    n = sendmsg(link->source.fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
     return n > 0 ? (size_t)n : 0;
 }
 
@@ -70,8 +87,14 @@ static size_t list_parts(const struct ski_out *out, struct iovec *part, size_t *
     return n;
 }
 
+/* Whether the system took all that it was given, @p n of @p bytes, and may take more. */
+static bool send_took_all(const struct ski_link *link, size_t n, size_t bytes)
+{
+    return n == bytes || (link->records && n > 0); /* a record holds less */
+}
+
 /* As much of a packet as the system takes. */
-static void push_one(int fd, struct ski_out *out)
+static void push_one(struct ski_link *link, struct ski_out *out)
 {
     struct iovec part[3];
     size_t       room, parts, n;
@@ -79,9 +102,9 @@ static void push_one(int fd, struct ski_out *out)
     do {
         room  = PUSH_MOST;
         parts = list_parts(out, part, &room);
-        n     = push(fd, part, parts);
+        n     = ski_tcp_push(link, part, parts);
         out->sent += n;
-    } while (n == PUSH_MOST - room && out->sent < whole(out));
+    } while (send_took_all(link, n, PUSH_MOST - room) && out->sent < whole(out));
 }
 
 /* ---- queues ------------------------------------------------------------------------ */
@@ -147,10 +170,10 @@ static bool push_queue(struct ski_peer *peer, bool *any)
 
     for (struct ski_out *out = peer->first; out && room > 0 && parts + 3 <= PARTS; out = out->next)
         parts += list_parts(out, part + parts, &room);
-    n = push(peer->link->source.fd, part, parts);
+    n = ski_tcp_push(peer->link, part, parts);
     *any |= n > 0;
     take_off(peer, n);
-    return n == PUSH_MOST - room;
+    return send_took_all(peer->link, n, PUSH_MOST - room);
 }
 
 static bool is_open(const struct ski_peer *peer)
@@ -205,22 +228,29 @@ void ski_tcp_ask_for_rooms(struct ski_port *port)
 
 /* ---- sending ------------------------------------------------------------------------- */
 
-/* Sends it, or as much of it as goes now, and keeps the rest in the queue. */
-static skua_status_t send_or_keep(struct ski_peer *peer, struct ski_out *out)
+/* Keeps what has not left of it in the queue. */
+static inline skua_status_t send_keep_rest(struct ski_peer *peer, const struct ski_out *out)
 {
     struct ski_port *port = peer->port;
-    bool             now  = is_open(peer) && !peer->first;
 
-    if (now && out->bytes[0] <= COPY_MOST && !out->split)
-        out->sent = push_copy(peer->link->source.fd, out);
-    else if (now)
-        push_one(peer->link->source.fd, out);
     if (out->sent == whole(out))
         return SKUA_OK;
     *port->spare = *out;
     enqueue(peer, port->spare);
     port->spare = NULL;
     return SKUA_PENDING;
+}
+
+/* Sends it, or as much of it as goes now. */
+static skua_status_t send_or_keep(struct ski_peer *peer, struct ski_out *out)
+{
+    bool now = is_open(peer) && !peer->first;
+
+    if (now && out->bytes[0] <= COPY_MOST && !out->split)
+        out->sent = push_copy(peer->link->source.fd, out);
+    else if (now)
+        push_one(peer->link, out);
+    return send_keep_rest(peer, out);
 }
 
 /* Whether there is room to keep a packet. */
@@ -233,10 +263,22 @@ static bool has_room(struct ski_peer *peer)
     return port->spare && peer->waiting < SENDS_MOST;
 }
 
-static skua_status_t give(struct ski_peer *peer, struct ski_out *out)
+/* To a peer that is lost, or whose links have records. */
+static skua_status_t send_unusual(struct ski_peer *peer, struct ski_out *out)
 {
     if (peer->lost)
         return SKUA_ERR_UNREACH;
+    if (!has_room(peer))
+        return SKUA_ERR_AGAIN;
+    if (is_open(peer) && !peer->first)
+        push_one(peer->link, out);
+    return send_keep_rest(peer, out);
+}
+
+static skua_status_t give(struct ski_peer *peer, struct ski_out *out)
+{
+    if (peer->unusual)
+        return send_unusual(peer, out);
     return has_room(peer) ? send_or_keep(peer, out) : SKUA_ERR_AGAIN;
 }
 

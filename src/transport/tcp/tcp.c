@@ -76,6 +76,7 @@ static size_t small_packet(void)
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
     .version    = SKI_DRIVER_VERSION,
     .name       = "tcp",
+    .seals      = true,
     .start      = start,
     .stop       = stop,
     .describe   = describe,

@@ -13,13 +13,21 @@
  * (port.c); the link that was heard of last is asked directly most of the time, which is one
  * call less.  What comes over a link is a stream of packets (stream.h).
  *
- * Who begins a link tells who it is, and whom it wants, and proves that it knows the secret of
- * the job; the other side does the same.  Nothing else is read before that, and nothing sent.
+ * Both sides of a new link prove that they know the secret of the job, each by an answer to fresh
+ * random numbers of the other's, the nonces: so what was seen on the way proves nothing later.
+ * Nothing else is read before that, and nothing sent.
  *
- *      | "SkuaTCP" (8) | from (4) | to (4) | nonce (8) | proof (8) |
+ *      hello     --> | "SkuaTC2" (8) | security (4) | from (4) | to (4) | 0 (4) | nonce (16) |
+ *      answer    <-- | nonce (16) | proof (16) |
+ *      proof     --> | proof (16) |
  *
- * The answer has the nonce of the question.  If two ports begin links to each other at the
- * same time, both remain, and packets go by the one that the lower PE began.
+ * A proof is a keyed hash (secret.h) of the role of its sender, the setting security, both PEs and
+ * both nonces: an answer that is sent back is no proof, nor is one for another link, another
+ * direction or another setting.  The side that begins opens the link with the answer, the other
+ * with the proof.  Keys for records, where the setting asks for them, come from the same words.
+ *
+ * If two ports begin links to each other at the same time, both remain, and packets go by the one
+ * that the lower PE began.
  *
  * A packet is sent from where it lies (send.c).  What the system does not take at once waits
  * in the queue of the peer, at most SENDS_MOST packets, and goes on in progress().
@@ -31,6 +39,7 @@
 
 #include "transport/driver.h"
 #include "transport/names.h"
+#include "transport/tcp/record.h"
 #include "transport/tcp/stream.h"
 
 /* What epoll tells of; first in what it is. */
@@ -39,33 +48,59 @@ struct ski_source {
     int fd;
 };
 
+#define SKI_TCP_MAGIC "SkuaTC2" /* changes with what follows */
+
 struct ski_hello {
     char     magic[8];
+    uint32_t security; /* enum ski_security */
     int32_t  from, to;
-    uint64_t nonce, proof;
+    uint32_t unused;
+    uint64_t nonce[2];
 };
+
+struct ski_answer {
+    uint64_t nonce[2], proof[2];
+};
+
+/* The side that begins a link, which proves; the other, which does; and, of neither, keys. */
+enum ski_role { SKI_ROLE_BEGINS, SKI_ROLE_ANSWERS, SKI_ROLE_KEYS };
+
+/* What is proved of a link, and what its keys belong to: both sides come to the same words. */
+struct ski_said {
+    uint64_t role;
+    uint32_t security;
+    int32_t  from, to; /* the side that begins, and the other */
+    uint32_t unused;
+    uint64_t nonce[4]; /* of the side that begins, and of the other */
+};
+
+#define SKI_SAID_WORDS (sizeof(struct ski_said) / sizeof(uint64_t))
 
 struct ski_link {
     struct ski_source source;
     enum {
         SKI_LINK_CONNECTING, /* by the system                   */
-        SKI_LINK_GREETING,   /* a hello is expected             */
+        SKI_LINK_GREETING,   /* a hello is expected, or the answer to ours */
+        SKI_LINK_PROVING,    /* it has come in and been answered: its proof is expected */
         SKI_LINK_OPEN,
         SKI_LINK_OVER, /* closed; freed at the end of progress() */
     } state;
-    bool              ours; /* we began it                                  */
-    bool              asks; /* epoll tells when it has room                 */
-    bool              left; /* we have ended the stream                     */
-    int               pe;   /* of the other side; -1: it has not proved yet */
-    struct ski_port  *port;
-    struct ski_stream in;
-    struct ski_hello  hello; /* as much as has come of it */
-    size_t            hello_got;
-    uint64_t          nonce;
-    double            began;
-    double            until; /* when it is too late for what it waits for, unless open */
-    size_t            name;  /* of the peer, that it goes to, if it is ours */
-    struct ski_link  *next;
+    bool             ours; /* we began it                                  */
+    bool             asks; /* epoll tells when it has room                 */
+    bool             left; /* we have ended the stream                     */
+    int              pe;   /* of the other side; -1: it has not proved yet */
+    struct ski_port *port;
+    bool (*hear)(struct ski_link *link); /* what is done when something happens at it */
+    struct ski_stream   in;
+    struct ski_records *records; /* NULL: the stream goes as it is */
+    struct ski_hello    hello;   /* sent, or as much as has come of it; so for the others */
+    struct ski_answer   answer;
+    uint64_t            proof[2];
+    size_t              got; /* of what is expected before it is open */
+    double              began;
+    double              until; /* when it is too late for what it waits for, unless open */
+    size_t              name;  /* of the peer, that it goes to, if it is ours */
+    struct ski_link    *next;
 };
 
 /* A packet that the system has not taken yet, or a part of it. */
@@ -82,8 +117,9 @@ struct ski_out {
 struct ski_peer {
     struct ski_port *port;
     int              pe;
-    struct ski_link *link; /* by which we send; NULL: it has closed its port, or is lost */
-    bool             lost; /* that has been told */
+    struct ski_link *link;    /* by which we send; NULL: it has closed its port, or is lost */
+    bool             lost;    /* that has been told */
+    bool             unusual; /* it is lost, or its links have records */
     struct ski_out  *first, **last;
     unsigned         waiting; /* packets in the queue                    */
     unsigned         stalls;  /* times that nothing of it went           */
@@ -156,7 +192,10 @@ void ski_tcp_close_link(struct ski_link *link);
 void ski_tcp_bury(struct ski_port *port);
 
 /** Something happened at a link; true if there was anything to it. */
-bool ski_tcp_hear(struct ski_link *link);
+static inline bool ski_tcp_hear(struct ski_link *link)
+{
+    return link->hear(link);
+}
 
 /** Links that wait too long, and those that are dead. */
 void ski_tcp_look_at_links(struct ski_port *port);
@@ -172,9 +211,25 @@ struct ski_peer *ski_tcp_peer(const struct ski_port *port, int pe);
 /** Somebody is at a door; true if it was let in. */
 bool ski_tcp_accept(struct ski_port *port, int door);
 
-/** Something happened at one that the system connects, or whose hello is awaited. */
+/** Something happened at a link that the system connects. */
 bool ski_tcp_hear_connected(struct ski_link *link);
-bool ski_tcp_hear_hello(struct ski_link *link);
+
+/** Something happened at a link whose hello, answer or proof is awaited. */
+bool ski_tcp_hear_greeting(struct ski_link *link);
+
+/** Make the records of a link, if the setting asks for them and it has none, once both nonces are
+ *  known; false: that failed. */
+bool ski_tcp_make_records(struct ski_link *link);
+
+/** Whether a link has come in and not proved yet whose it is. */
+static inline bool ski_tcp_is_unproven(const struct ski_link *link)
+{
+    return !link->ours && (link->state == SKI_LINK_GREETING || link->state == SKI_LINK_PROVING);
+}
+
+/** Something happened at a link that is open (link.c): without records, or with them. */
+bool ski_tcp_hear_packets(struct ski_link *link);
+bool ski_tcp_hear_records(struct ski_link *link);
 
 /** It has waited too long; it has failed. */
 void ski_tcp_be_late(struct ski_link *link);
@@ -184,6 +239,19 @@ void ski_tcp_give_up(struct ski_link *link, int error);
 void ski_tcp_shut_doors(struct ski_port *port, bool shut);
 
 /* ---- queues (send.c) ------------------------------------------------------------- */
+
+/** Whether a packet has left in part by the link of its peer, or waits there in a record. */
+static inline bool ski_tcp_is_in_packet(const struct ski_peer *peer)
+{
+    const struct ski_records *records = peer->link ? peer->link->records : NULL;
+
+    return peer->first && (peer->first->sent > 0 || (records && ski_records_wait(records)));
+}
+
+/** Give the system what it takes of @p parts, in records if the link has them; how many bytes of
+ *  them have left.  Where a record has left in part, none of it counts, and the next call must be
+ *  for the same bytes. */
+size_t ski_tcp_push(struct ski_link *link, struct iovec *part, size_t parts);
 
 /** Send what waits; true if some of it went. */
 bool ski_tcp_flush(struct ski_port *port);

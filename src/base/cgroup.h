@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cgroup.h - how much memory the control groups of this process allow, and
+ * whether the kernel has killed a process for exceeding that.
+ *
+ * A process belongs to one group of the unified hierarchy (version 2) or of the
+ * memory controller (version 1).  Each ancestor of the group may set a limit, so
+ * the smallest of them holds.  In a container the path of the group may not be
+ * visible below the mount point; the mount point itself is then the group.
+ */
+#ifndef SKI_CGROUP_H
+#define SKI_CGROUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SKI_CGROUP_ROOT "/sys/fs/cgroup"
+#define SKI_CGROUP_SELF "/proc/self/cgroup"
+
+/** Returns the bytes that the memory groups listed in the file @p self allow, with the
+ *  hierarchies mounted below @p root; SIZE_MAX where no group sets a limit. */
+size_t ski_cgroup_memory_max(const char *root, const char *self);
+
+/** Returns how many processes of those groups the kernel has killed for want of memory;
+ *  0 where the kernel does not tell. */
+uint64_t ski_cgroup_oom_kills(const char *root, const char *self);
+
+/** Returns the bytes of memory this process may hope for: the host's, or less if its
+ *  control groups allow less. */
+size_t ski_memory_allowed(void);
+
+#endif

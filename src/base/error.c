@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * error.c - errors of calls: told to the program's callback, logged, or the end of the job.
+ *
+ * The line begins with the name of the call ("skua_put: ..." or "skua_register("x"): ...");
+ * the name is taken from there, so that each place that reports an error says it once.
+ */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/lock.h"
+#include "base/log.h"
+
+struct error_callback {
+    skua_error_fn fn;
+    void         *arg;
+};
+
+static struct ski_lock       error_lock; /* guards the callback */
+static struct error_callback error_callback;
+
+static _Thread_local bool error_inside; /* this thread is in the callback */
+
+void skua_on_error(skua_error_fn fn, void *arg)
+{
+    ski_lock_acquire(&error_lock);
+    error_callback = (struct error_callback){fn, arg};
+    ski_lock_release(&error_lock);
+}
+
+static struct error_callback error_callback_now(void)
+{
+    struct error_callback callback;
+
+    ski_lock_acquire(&error_lock);
+    callback = error_callback;
+    ski_lock_release(&error_lock);
+    return callback;
+}
+
+/* Copies the name of the call that begins @p line; empty if none does. */
+static void error_call_name(const char *line, char *name, size_t size)
+{
+    size_t n = 0;
+
+    while (isalnum((unsigned char)line[n]) || line[n] == '_')
+        n++;
+    if (n >= size || (line[n] != ':' && line[n] != '('))
+        n = 0;
+    memcpy(name, line, n);
+    name[n] = '\0';
+}
+
+/* Tells the program's callback; true: the line need not be logged. */
+static bool error_tell(skua_status_t status, const char *line, bool fatal)
+{
+    struct error_callback callback = error_callback_now();
+    char                  call[64];
+    bool                  handled;
+
+    if (!callback.fn || error_inside)
+        return false;
+    error_call_name(line, call, sizeof call);
+    error_inside = true;
+    handled      = callback.fn(
+             callback.arg,
+             &(skua_error){
+                 .status = status, .pe = ski_log_pe(), .fatal = fatal, .call = call, .line = line});
+    error_inside = false;
+    return handled;
+}
+
+static void error_report(skua_status_t status, const char *line, bool fatal, const void *caller)
+{
+    bool handled = error_tell(status, line, fatal);
+
+    if (fatal)
+        ski_fatal_line(line, caller);
+    if (!handled)
+        ski_log(SKI_LOG_ERROR, "%s", line);
+}
+
+/* The line of a variadic function that ends in @p format. */
+#define ERROR_LINE(line, format)                                                                   \
+    do {                                                                                           \
+        va_list args;                                                                              \
+        va_start(args, format);                                                                    \
+        vsnprintf(line, sizeof line, format, args);                                                \
+        va_end(args);                                                                              \
+    } while (0)
+
+void ski_error_refuse(skua_status_t status, const char *format, ...)
+{
+    char line[SKI_LOG_LINE];
+
+    ERROR_LINE(line, format);
+    error_report(status, line, ski_config.errors == SKI_ERRORS_FATAL, __builtin_return_address(0));
+}
+
+void ski_error_fail(skua_status_t status, const char *format, ...)
+{
+    char line[SKI_LOG_LINE];
+
+    ERROR_LINE(line, format);
+    error_report(status, line, false, NULL);
+}
+
+void ski_misuse(const char *format, ...)
+{
+    char line[SKI_LOG_LINE];
+
+    ERROR_LINE(line, format);
+    error_tell(SKUA_ERR_INVAL, line, true);
+    ski_fatal_line(line, __builtin_return_address(0));
+}

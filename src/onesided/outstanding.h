@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * outstanding.h - how many operations of a PE are outstanding: in all, on each target PE, and in
+ * each region.
+ *
+ * Orders and fences ask whether an operation on a PE, or in a region, is outstanding.  The answer
+ * is one lookup in a hash table, however many operations there are: an operation is counted under
+ * its two keys when it begins and no longer when it ends, and nothing walks over operations.
+ *
+ * An entry exists while something of its key is outstanding, so the table is as large as what the
+ * PE communicates with at the same time.  Entries do not move; those that are unused are kept for
+ * the next key.  All calls belong to the thread of the origin.
+ */
+#ifndef SKI_OUTSTANDING_H
+#define SKI_OUTSTANDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The operations of one key. */
+struct ski_outstanding {
+    struct ski_outstanding *next; /* in its bucket, or of the unused */
+    uint64_t                key;
+    uint32_t                all;
+    uint32_t                rma;      /* of them by the driver                                  */
+    uint32_t                deferred; /* of them gets that may read after they were served      */
+};
+
+struct ski_outstanding_table {
+    struct ski_outstanding **bucket; /* mask + 1 of them, or NULL */
+    uint64_t                 mask;
+    uint32_t                 entries;
+    struct ski_outstanding  *unused;
+    uint64_t                 all; /* operations */
+};
+
+static inline uint64_t ski_outstanding_pe(int pe)
+{
+    return (uint32_t)pe;
+}
+
+static inline uint64_t ski_outstanding_region(uint32_t id)
+{
+    return UINT64_C(1) << 32 | id;
+}
+
+/** Finds the entry of @p key; NULL: nothing of that key is outstanding. */
+struct ski_outstanding *ski_outstanding_find(const struct ski_outstanding_table *table,
+                                             uint64_t                            key);
+
+/** Counts one more operation under @p key and returns the entry of the key. */
+struct ski_outstanding *ski_outstanding_add(struct ski_outstanding_table *table, uint64_t key);
+
+/** Counts one operation of @p entry less. */
+void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outstanding *entry);
+
+/** Frees all memory of the table. */
+void ski_outstanding_end(struct ski_outstanding_table *table);
+
+#endif

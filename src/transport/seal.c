@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seal.c - see seal.h. */
+#include "transport/seal.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define COMPLAINTS 10 /* about packets that are not genuine, then silence */
+
+struct seal_head {
+    int32_t  source;
+    uint32_t unused;
+    uint64_t number;
+    uint8_t  tag[SKI_CRYPTO_TAG];
+};
+
+#define HEAD sizeof(struct seal_head)
+
+_Static_assert(HEAD >= SKI_PACKET_LEAST, "what is sealed is a packet below");
+
+/* The keys of one direction between two PEs. */
+struct seal_way {
+    struct ski_cipher *cipher;
+    uint64_t           nonce[2]; /* of number 0; SKI_CRYPTO_NONCE bytes of it are used */
+};
+
+/* Numbers that have come before others below them. */
+struct seal_range {
+    struct seal_range *next;
+    uint64_t           first, last;
+};
+
+/* A PE whose packets come: made with the first that is genuine. */
+struct seal_source {
+    struct seal_way    way;
+    uint64_t           next;   /* all below have come      */
+    struct seal_range *ranges; /* ascending, with gaps     */
+    double             until;  /* for `awaited', after a packet was dropped; 0: none was */
+    uint64_t           awaited;
+};
+
+/* Ports and peers of ours, and those below: driver.h leaves open what they are. */
+struct ski_port {
+    struct ski_port          *below;
+    int                       pe;
+    const struct ski_upcalls *up;
+    void                     *owner;
+    struct seal_source      **source; /* by PE */
+    size_t                    sources;
+    struct ski_peer          *peers;
+    unsigned                  dropped;
+    bool                      suspects; /* some source has `until' */
+    char                     *scratch;
+    size_t                    scratch_bytes;
+};
+
+struct ski_peer {
+    struct ski_peer *below;
+    struct ski_port *port;
+    struct seal_way  way;
+    uint64_t         number; /* of the next packet */
+    struct ski_peer *next;
+};
+
+/* A packet on its way; the driver below sees what begins with its head. */
+struct seal_out {
+    void            *packet; /* the runtime's */
+    uint64_t         unused;
+    struct seal_head head;
+    char             body[];
+};
+
+static struct {
+    const struct ski_driver *below;
+    struct ski_net          *net;
+    char                     text[192];
+} seal;
+
+static double seal_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- keys ----------------------------------------------------------------------------- */
+
+static bool seal_way_make(struct seal_way *way, int source, int target)
+{
+    const uint64_t words[] = {UINT64_C(0x736c61657320616b) /* no other use of the secret has it */,
+                              (uint64_t)seal.net->security, (uint64_t)(uint32_t)source,
+                              (uint64_t)(uint32_t)target};
+    struct {
+        unsigned char key[SKI_CRYPTO_KEY];
+        uint64_t      nonce[2];
+    } keys;
+
+    way->cipher = NULL;
+    if (seal.net->derive(words, sizeof words / sizeof *words, &keys, sizeof keys))
+        way->cipher = seal.net->crypto->make(keys.key, seal.net->security == SKI_SECURITY_ENCRYPT);
+    memcpy(way->nonce, keys.nonce, sizeof way->nonce);
+    explicit_bzero(&keys, sizeof keys);
+    return way->cipher != NULL;
+}
+
+static void seal_way_nonce(const struct seal_way *way, uint64_t number, uint64_t nonce[2])
+{
+    nonce[0] = way->nonce[0] ^ number;
+    nonce[1] = way->nonce[1];
+}
+
+/* ---- numbers -------------------------------------------------------------------------- */
+
+/* What has come since the first gap may close it. */
+static void seal_source_advance(struct seal_source *s)
+{
+    while (s->ranges && s->ranges->first == s->next) {
+        struct seal_range *range = s->ranges;
+
+        s->next   = range->last + 1;
+        s->ranges = range->next;
+        free(range);
+    }
+}
+
+/* Takes a number above the first gap into the ranges; false: it has come before, or there is no
+ * memory. */
+static bool seal_range_add(struct seal_range **at, uint64_t number)
+{
+    struct seal_range *range;
+
+    while (*at && (*at)->last + 1 < number)
+        at = &(*at)->next;
+    range = *at;
+    if (range && number >= range->first && number <= range->last)
+        return false;
+    if (range && number == range->last + 1) {
+        range->last++;
+        if (range->next && range->next->first == range->last + 1) {
+            struct seal_range *joined = range->next;
+
+            range->last = joined->last;
+            range->next = joined->next;
+            free(joined);
+        }
+        return true;
+    }
+    if (range && number + 1 == range->first) {
+        range->first--;
+        return true;
+    }
+    range = malloc(sizeof *range);
+    if (range)
+        *range = (struct seal_range){*at, number, number};
+    else
+        return false;
+    *at = range;
+    return true;
+}
+
+/* Each number once. */
+static bool seal_source_take(struct seal_source *s, uint64_t number)
+{
+    if (number < s->next || (number > s->next && !seal_range_add(&s->ranges, number)))
+        return false;
+    s->next += number == s->next;
+    seal_source_advance(s);
+    return true;
+}
+
+static void seal_source_drop(struct seal_source *s)
+{
+    while (s && s->ranges) {
+        struct seal_range *gone = s->ranges;
+        s->ranges               = gone->next;
+        free(gone);
+    }
+    if (s)
+        seal.net->crypto->drop(s->way.cipher);
+    free(s);
+}
+
+/* ---- sources ---------------------------------------------------------------------------- */
+
+static struct seal_source *seal_source_find(const struct ski_port *port, int pe)
+{
+    return pe >= 0 && (size_t)pe < port->sources ? port->source[pe] : NULL;
+}
+
+/* Has a genuine source found from now on. */
+static bool seal_source_keep(struct ski_port *port, int pe, struct seal_source *s)
+{
+    size_t room = port->sources ? port->sources : 16;
+
+    while (room <= (size_t)pe)
+        room *= 2;
+    if (room > port->sources) {
+        struct seal_source **grown = realloc(port->source, room * sizeof *grown);
+
+        if (!grown)
+            return false;
+        memset(grown + port->sources, 0, (room - port->sources) * sizeof *grown);
+        port->source  = grown;
+        port->sources = room;
+    }
+    port->source[pe] = s;
+    return true;
+}
+
+/* A packet that claims to be of @p pe was dropped: if the peer misses one, it does so for long. */
+static void seal_suspect(struct ski_port *port, int pe)
+{
+    struct seal_source *s = seal_source_find(port, pe);
+
+    if (!s || s->until > 0)
+        return;
+    s->until       = seal_now() + seal.net->peer_timeout;
+    s->awaited     = s->next;
+    port->suspects = true;
+}
+
+static void seal_look_at_suspects(struct ski_port *port)
+{
+    double now     = seal_now();
+    bool   another = false;
+
+    for (size_t pe = 0; pe < port->sources; pe++) {
+        struct seal_source *s = port->source[pe];
+
+        if (!s || s->until <= 0)
+            continue;
+        another |= now < s->until;
+        if (now < s->until)
+            continue;
+        s->until = 0;
+        if (s->next == s->awaited && s->ranges)
+            port->up->lost(port->owner, (int)pe,
+                           "a packet of it is missing: it was changed or left out on the way");
+    }
+    port->suspects = another;
+}
+
+/* ---- packets that come ------------------------------------------------------------------- */
+
+static void seal_complain(struct ski_port *port, int source, size_t bytes, const char *wrong)
+{
+    if (++port->dropped <= COMPLAINTS)
+        seal.net->log(SKI_LOG_WARN,
+                      "a packet of %zu bytes that claims to be of PE %d was dropped: %s%s", bytes,
+                      source, wrong,
+                      port->dropped == COMPLAINTS ? " (no more of these will be told)" : "");
+    seal_suspect(port, source);
+}
+
+/* Opens the body of a packet, in place; false: it was told of, and is to be dropped. */
+static bool seal_open_body(struct ski_port *port, const struct seal_head *head, char *body,
+                           size_t bytes)
+{
+    struct seal_source *known = seal_source_find(port, head->source), *s = known;
+    uint64_t            nonce[2];
+    const char         *wrong = NULL;
+
+    if (!s && head->source >= 0 && (s = calloc(1, sizeof *s)) &&
+        !seal_way_make(&s->way, head->source, port->pe)) {
+        free(s);
+        s = NULL;
+    }
+    if (s)
+        seal_way_nonce(&s->way, head->number, nonce);
+    if (!s || !seal.net->crypto->open(s->way.cipher, nonce, body, bytes, head->tag))
+        wrong = "it is not genuine";
+    else if (!seal_source_take(s, head->number))
+        wrong = "it has come before";
+    else if (!known && !seal_source_keep(port, head->source, s))
+        wrong = "there is no memory";
+    if (wrong && !known)
+        seal_source_drop(s);
+    if (wrong)
+        seal_complain(port, head->source, HEAD + bytes, wrong);
+    return !wrong;
+}
+
+static bool seal_is_long_enough(struct ski_port *port, size_t bytes)
+{
+    if (bytes >= HEAD + SKI_PACKET_LEAST)
+        return true;
+    seal_complain(port, -1, bytes, "it is too short");
+    return false;
+}
+
+/* Hands on a packet that lies in memory of ours. */
+static void seal_deliver(struct ski_port *port, const char *packet, size_t bytes)
+{
+    void *room;
+
+    if (port->up->taken && port->up->taken(port->owner, packet, bytes))
+        return;
+    room = port->up->room(port->owner, bytes);
+    if (room)
+        port->up->arrived(port->owner, memcpy(room, packet, bytes), bytes);
+}
+
+static void *seal_on_room(void *owner, size_t bytes)
+{
+    (void)owner;
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void seal_on_arrived(void *owner, void *packet, size_t bytes)
+{
+    struct ski_port  *port = owner;
+    struct seal_head *head = packet;
+
+    if (seal_is_long_enough(port, bytes) &&
+        seal_open_body(port, head, (char *)(head + 1), bytes - HEAD))
+        seal_deliver(port, (char *)(head + 1), bytes - HEAD);
+    free(packet);
+}
+
+static void seal_on_spoilt(void *owner, void *packet)
+{
+    (void)owner;
+    free(packet);
+}
+
+/* In the driver's memory, which is not ours to write to. */
+static bool seal_on_taken(void *owner, const void *packet, size_t bytes)
+{
+    struct ski_port *port = owner;
+    struct seal_head head;
+
+    if (bytes > port->scratch_bytes)
+        return false;
+    if (!seal_is_long_enough(port, bytes))
+        return true;
+    memcpy(&head, packet, HEAD);
+    memcpy(port->scratch, (const char *)packet + HEAD, bytes - HEAD);
+    if (seal_open_body(port, &head, port->scratch, bytes - HEAD))
+        seal_deliver(port, port->scratch, bytes - HEAD);
+    return true;
+}
+
+static void seal_on_sent(void *owner, void *sealed)
+{
+    struct ski_port *port = owner;
+    struct seal_out *out  = (void *)((char *)sealed - offsetof(struct seal_out, head)); /* NOLINT */
+
+    port->up->sent(port->owner, out->packet);
+    free(out);
+}
+
+static void seal_on_done(void *owner, void *cookie, skua_status_t status)
+{
+    struct ski_port *port = owner;
+
+    port->up->done(port->owner, cookie, status);
+}
+
+static void seal_on_lost(void *owner, int pe, const char *why)
+{
+    struct ski_port *port = owner;
+
+    port->up->lost(port->owner, pe, why);
+}
+
+static const struct ski_upcalls seal_upcalls = {.room    = seal_on_room,
+                                                .arrived = seal_on_arrived,
+                                                .spoilt  = seal_on_spoilt,
+                                                .sent    = seal_on_sent,
+                                                .done    = seal_on_done,
+                                                .lost    = seal_on_lost,
+                                                .taken   = seal_on_taken};
+
+/* ---- packets that go ---------------------------------------------------------------------- */
+
+/* A packet that the driver has no room for is sealed again later, with the same number: what was
+ * sealed now is seen by nobody. */
+static skua_status_t seal_send(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    struct seal_out *out  = malloc(sizeof *out + bytes);
+    struct iovec     part = {packet, bytes};
+    uint64_t         nonce[2];
+    skua_status_t    status = SKUA_ERR_SYSTEM;
+
+    if (!out)
+        return SKUA_ERR_AGAIN;
+    *out = (struct seal_out){.packet = packet,
+                             .head   = {.source = peer->port->pe, .number = peer->number}};
+    seal_way_nonce(&peer->way, peer->number, nonce);
+    if (seal.net->crypto->seal(peer->way.cipher, nonce, &part, 1, out->body, out->head.tag))
+        status = seal.below->send(peer->below, &out->head, HEAD + bytes);
+    if (status >= 0)
+        peer->number++;
+    if (status != SKUA_PENDING)
+        free(out);
+    return status;
+}
+
+/* ---- ports ------------------------------------------------------------------------------- */
+
+static void seal_free_port(struct ski_port *port)
+{
+    while (port->peers) {
+        struct ski_peer *peer = port->peers;
+        port->peers           = peer->next;
+        seal.net->crypto->drop(peer->way.cipher);
+        free(peer);
+    }
+    for (size_t i = 0; i < port->sources; i++)
+        seal_source_drop(port->source[i]);
+    free(port->source);
+    free(port->scratch);
+    free(port);
+}
+
+static skua_status_t seal_open(int pe, const struct ski_upcalls *up, void *owner,
+                               struct ski_port **out)
+{
+    struct ski_port *port = calloc(1, sizeof *port);
+    skua_status_t    status;
+
+    if (!port)
+        return SKUA_ERR_NOMEM;
+    port->pe            = pe;
+    port->up            = up;
+    port->owner         = owner;
+    port->scratch_bytes = HEAD + seal.below->small();
+    port->scratch       = aligned_alloc(64, (port->scratch_bytes + 63) / 64 * 64);
+    status =
+        port->scratch ? seal.below->open(pe, &seal_upcalls, port, &port->below) : SKUA_ERR_NOMEM;
+    if (status == SKUA_OK)
+        *out = port;
+    else
+        seal_free_port(port);
+    return status;
+}
+
+static void seal_close(struct ski_port *port)
+{
+    seal.below->close(port->below);
+    seal_free_port(port);
+}
+
+static size_t seal_address(struct ski_port *port, void *to)
+{
+    return seal.below->address(port->below, to);
+}
+
+static skua_status_t seal_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
+                                  struct ski_peer **out)
+{
+    struct ski_peer *peer = calloc(1, sizeof *peer);
+    skua_status_t    status;
+
+    if (!peer)
+        return SKUA_ERR_NOMEM;
+    peer->port = port;
+    status     = seal_way_make(&peer->way, port->pe, pe)
+                     ? seal.below->connect(port->below, pe, address, bytes, &peer->below)
+                     : SKUA_ERR_SYSTEM;
+    if (status != SKUA_OK) {
+        seal.net->crypto->drop(peer->way.cipher);
+        free(peer);
+        return status;
+    }
+    peer->next  = port->peers;
+    port->peers = peer;
+    *out        = peer;
+    return SKUA_OK;
+}
+
+static unsigned seal_progress(struct ski_port *port)
+{
+    if (port->suspects)
+        seal_look_at_suspects(port);
+    return seal.below->progress(port->below);
+}
+
+static int seal_wait_fd(struct ski_port *port)
+{
+    return seal.below->wait_fd(port->below);
+}
+
+static bool seal_arm(struct ski_port *port)
+{
+    return seal.below->arm(port->below);
+}
+
+/* ---- the process -------------------------------------------------------------------------- */
+
+static skua_status_t seal_start(struct ski_net *net)
+{
+    (void)net; /* the driver below has been started */
+    return SKUA_OK;
+}
+
+static void seal_stop(void)
+{
+    seal.below->stop();
+}
+
+static const char *seal_describe(void)
+{
+    return seal.text;
+}
+
+/* Packets that suit the driver below, with what is before them. */
+static size_t seal_packet(void)
+{
+    return seal.below->packet ? seal.below->packet() : (size_t)1 << 20;
+}
+
+static size_t seal_small(void)
+{
+    return seal.below->small() - HEAD;
+}
+
+const struct ski_driver *ski_seal_over(const struct ski_driver *driver, struct ski_net *net)
+{
+    static struct ski_driver sealed;
+
+    assert(net->security != SKI_SECURITY_JOB && net->crypto && !driver->seals);
+    seal.below = driver;
+    seal.net   = net;
+    snprintf(seal.text, sizeof seal.text, "%s, packets sealed", driver->describe());
+    sealed = (struct ski_driver){
+        .version  = SKI_DRIVER_VERSION,
+        .name     = driver->name,
+        .seals    = true,
+        .start    = seal_start,
+        .stop     = seal_stop,
+        .describe = seal_describe,
+        .open     = seal_open,
+        .close    = seal_close,
+        .address  = seal_address,
+        .connect  = seal_connect,
+        .send     = seal_send,
+        .progress = seal_progress,
+        .wait_fd  = seal_wait_fd,
+        .packet   = seal_packet,
+        .small    = seal_small,
+        .arm      = seal_arm,
+    };
+    return &sealed;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * backlog.c - long queues of messages to elements that migrate all the time: each message
+ * arrives once, and the runtime moves a bounded number of messages for each of the program's.
+ *
+ * usage: backlog [MESSAGES-PER-PE]
+ *
+ * All PEs send to all elements at once, far more than can be delivered before the elements move.
+ * An element moves to a random PE whenever it has got so many messages as the phase says.  The
+ * bound is a count of messages, so it holds on any machine under any load.
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define ELEMENTS 12
+
+/* Messages that PEs receive: at most so many for each of the program's, and for each move. */
+#define PER_MESSAGE 5
+#define PER_MOVE    12
+
+struct element {
+    uint64_t random, got;
+    int32_t  every;
+};
+
+struct phase {
+    skua_collection all;
+    uint64_t        random;
+    int32_t         each; /* messages of each PE */
+};
+
+static skua_class   element_class;
+static skua_entry   hit_entry, keep_entry, count_entry;
+static skua_handler send_handler, sum_handler;
+static uint64_t     seed; /* PE 0's */
+
+static skua_ref element(skua_collection all, int i)
+{
+    char name[40] = "elements may have names of some length";
+
+    if (i % 3 > 0)
+        memcpy(name + i % 3 * 10, &i, sizeof i);
+    return skua_element(all, skua_index_bytes(i % 3 ? name : (void *)&i, i % 3 ? 40 : sizeof i));
+}
+
+/* ---- elements ---------------------------------------------------------------------------- */
+
+static void construct(void *self, const void *data, size_t bytes)
+{
+    CHECK(bytes == sizeof(struct element));
+    memcpy(self, data, bytes);
+}
+
+static void get_one(struct element *e)
+{
+    if (++e->got % (unsigned)e->every == 0)
+        skua_migrate(e, (int)(tap_random(&e->random) % (unsigned)skua_pes()));
+}
+
+static void on_hit(void *self, const void *data, size_t bytes)
+{
+    (void)data;
+    CHECK(bytes == 8 || bytes == 100);
+    get_one(self);
+}
+
+static void on_keep(void *self, skua_msg *msg)
+{
+    CHECK(skua_msg_size(msg) == 300);
+    skua_msg_free(msg);
+    get_one(self);
+}
+
+static void on_count(void *self, const void *data, size_t bytes)
+{
+    skua_completion to;
+
+    CHECK(bytes == sizeof to);
+    memcpy(&to, data, bytes);
+    skua_contribute(self, SKUA_SUM, SKUA_UINT64, &((struct element *)self)->got, 1, to);
+}
+
+/* ---- PEs ---------------------------------------------------------------------------------- */
+
+static void send_one(skua_ref ref, uint64_t draw)
+{
+    static const char data[100];
+    skua_msg         *msg;
+
+    switch (draw % 8) {
+    case 0:
+        msg = skua_msg_alloc(300);
+        skua_invoke(ref, keep_entry, msg);
+        break;
+    case 1: skua_invoke_copy_prio(ref, hit_entry, data, 8, (int32_t)(draw >> 8) % 5 - 2); break;
+    case 2: skua_invoke_copy(ref, hit_entry, data, 100); break;
+    default: skua_invoke_copy(ref, hit_entry, data, 8);
+    }
+}
+
+static void on_send(skua_msg *msg)
+{
+    struct phase phase  = *(struct phase *)skua_msg_data(msg);
+    uint64_t     random = phase.random + (unsigned)skua_pe();
+
+    skua_msg_free(msg);
+    for (int i = 0; i < phase.each; i++)
+        send_one(element(phase.all, i % ELEMENTS), tap_random(&random));
+}
+
+static void on_sum(skua_msg *msg)
+{
+    skua_completion to    = *(skua_completion *)skua_msg_data(msg);
+    uint64_t        count = skua_stats_get().received;
+
+    skua_msg_free(msg);
+    skua_reduce(0, SKUA_SUM, SKUA_UINT64, &count, 1, skua_pe() == 0 ? to : skua_done_nothing());
+}
+
+/* ---- PE 0 ----------------------------------------------------------------------------------- */
+
+static uint64_t take(skua_future *future)
+{
+    size_t   bytes;
+    uint64_t value;
+
+    memcpy(&value, skua_future_wait(future, &bytes), sizeof value);
+    CHECK(bytes == sizeof value);
+    skua_future_clear(future);
+    return value;
+}
+
+/* Messages that all PEs have received. */
+static uint64_t received(void)
+{
+    skua_future sum = SKUA_FUTURE_INIT;
+    skua_msg   *msg = skua_msg_alloc(sizeof(skua_completion));
+
+    *(skua_completion *)skua_msg_data(msg) = skua_done_future(&sum);
+    skua_broadcast(sum_handler, msg, skua_done_nothing());
+    return take(&sum);
+}
+
+static void wait_quiet(void)
+{
+    skua_counter quiet = SKUA_COUNTER_INIT;
+
+    skua_quiescence(skua_done_count(&quiet));
+    CHECK(skua_counter_wait(&quiet, 1));
+}
+
+static skua_collection make(int every)
+{
+    skua_array_def  def = {.flags = SKUA_ARRAY_OPEN};
+    skua_collection all = skua_array_create(element_class, &def, NULL, 0);
+
+    for (int i = 0; i < ELEMENTS; i++) {
+        struct element like = {.random = tap_random(&seed) | 1, .every = every};
+
+        skua_array_insert(element(all, i), SKUA_ANY_PE, &like, sizeof like);
+    }
+    wait_quiet();
+    return all;
+}
+
+static void play(int each, int every)
+{
+    struct phase    phase  = {make(every), tap_random(&seed) | 1, each};
+    skua_msg       *msg    = skua_msg_alloc(sizeof phase);
+    uint64_t        before = received(), after, sent = (uint64_t)each * (unsigned)skua_pes();
+    skua_future     got = SKUA_FUTURE_INIT;
+    skua_completion to  = skua_done_future(&got);
+
+    memcpy(skua_msg_data(msg), &phase, sizeof phase);
+    skua_broadcast(send_handler, msg, skua_done_nothing());
+    wait_quiet();
+    after = received();
+    printf("# moved every %d: %.1f messages for each\n", every,
+           (double)(after - before) / (double)sent);
+    fflush(stdout);
+    CHECK(after - before <= PER_MESSAGE * sent + PER_MOVE * sent / (unsigned)every + 1000);
+    skua_invoke_all(phase.all, count_entry, &to, sizeof to);
+    CHECK(take(&got) == sent);
+    skua_collection_delete(phase.all);
+}
+
+static void start(int argc, char **argv)
+{
+    int each = argc > 1 ? atoi(argv[1]) : 2000;
+
+    if (skua_pe() != 0)
+        return;
+    seed = tap_seed();
+    for (int every = 1; every <= 64; every *= 8)
+        play(each, every);
+    skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    element_class = skua_class_register(&(skua_class_def){.name      = "element",
+                                                          .bytes     = sizeof(struct element),
+                                                          .construct = construct,
+                                                          .pup       = skua_pup_plain});
+    hit_entry     = skua_method_register(element_class, "hit", on_hit, 0);
+    keep_entry    = skua_entry_register(element_class, "keep", on_keep, 0);
+    count_entry   = skua_method_register(element_class, "count", on_count, 0);
+    send_handler  = skua_register("send", on_send);
+    sum_handler   = skua_register("sum", on_sum);
+    return skua_main(argc, argv, start);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * errors.c - each call that returns a status reports misuse in one way: the callback of
+ * skua_on_error() is told once, with the call's name and the status that is returned, and
+ * a line that the callback handles is not logged.
+ *
+ * The last PE misuses memory of PE 0.
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define BYTES 4096
+
+static skua_region piece, freed;
+static skua_gaddr  at, beyond, nowhere, odd;
+static double      local[16];
+
+/* ---- what the callback was told ------------------------------------------- */
+
+static struct {
+    int           times;
+    skua_status_t status;
+    int           pe;
+    bool          fatal;
+    char          call[64], line[256];
+} told;
+
+static bool on_error(void *arg, const skua_error *error)
+{
+    CHECK(arg == &told);
+    told.times++;
+    told.status = error->status;
+    told.pe     = error->pe;
+    told.fatal  = error->fatal;
+    snprintf(told.call, sizeof told.call, "%s", error->call);
+    snprintf(told.line, sizeof told.line, "%s", error->line);
+    return true;
+}
+
+static void check(const char *call, skua_status_t expected, skua_status_t status)
+{
+    if (status != expected || told.times != 1 || told.status != expected || told.pe != skua_pe() ||
+        told.fatal || strcmp(told.call, call) != 0 || strncmp(told.line, call, strlen(call)) != 0)
+        skua_abort("%s gave %d (%d expected), told %d times: %d of %s: %s", call, status, expected,
+                   told.times, told.status, told.call, told.line);
+    told.times = 0;
+}
+
+/* ---- calls ------------------------------------------------------------------ */
+
+#define REFUSES(status, call, ...) check(#call, SKUA_ERR_##status, call(__VA_ARGS__))
+
+static const skua_strided strided  = {.bytes = 8, .levels = 1, .count = {2}, {16}, {16}};
+static const skua_strided overlaid = {.bytes = 8, .levels = 1, .count = {2}, {4}, {4}};
+static const skua_strided deep     = {.bytes = 8, .levels = 9};
+static const ptrdiff_t    places[] = {0, 64};
+static const skua_indexed indexed  = {.bytes = 8, .count = 2, .remote = places};
+static const skua_indexed without  = {.bytes = 8, .count = 2};
+static const skua_segment list[]   = {{local, 0, 8}, {local, 64, 8}};
+
+static void puts_and_gets(void)
+{
+    REFUSES(RANGE, skua_put, beyond, local, 8);
+    REFUSES(RANGE, skua_get, local, beyond, 8);
+    REFUSES(REGION, skua_put, nowhere, local, 8);
+    REFUSES(REGION, skua_get, local, nowhere, 8);
+    REFUSES(RANGE, skua_put_strided, beyond, local, &strided);
+    REFUSES(RANGE, skua_get_strided, local, beyond, &strided);
+    REFUSES(INVAL, skua_put_strided, at, local, &overlaid);
+    REFUSES(INVAL, skua_get_strided, local, at, &overlaid);
+    REFUSES(INVAL, skua_put_strided, at, local, &deep);
+    REFUSES(RANGE, skua_put_vector, beyond, list, 2);
+    REFUSES(RANGE, skua_get_vector, list, 2, beyond);
+    REFUSES(RANGE, skua_put_indexed, beyond, local, &indexed);
+    REFUSES(RANGE, skua_get_indexed, local, beyond, &indexed);
+    REFUSES(INVAL, skua_put_indexed, at, local, &without);
+}
+
+static void puts_and_gets_nb(void)
+{
+    const skua_ends unsignalled = {.signal = {60000}};
+    const skua_ends forgotten   = {.signal_data = "x", .signal_bytes = 1};
+    const skua_ends elsewhere   = {.notify = skua_at(piece, skua_pes(), 0)};
+    const skua_ends unaligned   = {.notify = odd};
+
+    REFUSES(RANGE, skua_put_nb, beyond, local, 8, NULL);
+    REFUSES(RANGE, skua_get_nb, local, beyond, 8, NULL);
+    REFUSES(RANGE, skua_put_strided_nb, beyond, local, &strided, NULL);
+    REFUSES(RANGE, skua_get_strided_nb, local, beyond, &strided, NULL);
+    REFUSES(RANGE, skua_put_vector_nb, beyond, list, 2, NULL);
+    REFUSES(RANGE, skua_get_vector_nb, list, 2, beyond, NULL);
+    REFUSES(RANGE, skua_put_indexed_nb, beyond, local, &indexed, NULL);
+    REFUSES(RANGE, skua_get_indexed_nb, local, beyond, &indexed, NULL);
+    REFUSES(INVAL, skua_put_nb, at, local, 8, &unsignalled);
+    REFUSES(INVAL, skua_put_nb, at, local, 8, &forgotten);
+    REFUSES(INVAL, skua_put_nb, at, local, 8, &elsewhere);
+    REFUSES(ALIGN, skua_put_nb, at, local, 8, &unaligned);
+}
+
+static void accumulates(void)
+{
+    const skua_update sum = {SKUA_SUM, SKUA_DOUBLE, NULL}, none = {SKUA_BIT_OR, SKUA_DOUBLE, NULL};
+
+    REFUSES(RANGE, skua_acc, beyond, local, 8, &sum);
+    REFUSES(INVAL, skua_acc, at, local, 8, &none);
+    REFUSES(ALIGN, skua_acc, odd, local, 8, &sum);
+    REFUSES(RANGE, skua_acc_strided, beyond, local, &strided, &sum);
+    REFUSES(RANGE, skua_acc_vector, beyond, list, 2, &sum);
+    REFUSES(RANGE, skua_acc_indexed, beyond, local, &indexed, &sum);
+    REFUSES(RANGE, skua_acc_nb, beyond, local, 8, &sum, NULL);
+    REFUSES(RANGE, skua_acc_strided_nb, beyond, local, &strided, &sum, NULL);
+    REFUSES(RANGE, skua_acc_vector_nb, beyond, list, 2, &sum, NULL);
+    REFUSES(RANGE, skua_acc_indexed_nb, beyond, local, &indexed, &sum, NULL);
+}
+
+static void atomics(void)
+{
+    uint64_t old;
+    uint32_t word;
+
+    REFUSES(RANGE, skua_fetch_add64, beyond, 1, &old);
+    REFUSES(ALIGN, skua_fetch_add64, odd, 1, &old);
+    REFUSES(REGION, skua_fetch_and64, nowhere, 1, &old);
+    REFUSES(RANGE, skua_fetch_or64, beyond, 1, &old);
+    REFUSES(RANGE, skua_fetch_xor64, beyond, 1, &old);
+    REFUSES(RANGE, skua_swap64, beyond, 1, &old);
+    REFUSES(RANGE, skua_compare_swap64, beyond, 0, 1, &old);
+    REFUSES(RANGE, skua_load64, beyond, &old);
+    REFUSES(RANGE, skua_store64, beyond, 1);
+    REFUSES(RANGE, skua_fetch_add32, beyond, 1, &word);
+    REFUSES(ALIGN, skua_fetch_and32, odd, 1, &word);
+    REFUSES(RANGE, skua_fetch_or32, beyond, 1, &word);
+    REFUSES(RANGE, skua_fetch_xor32, beyond, 1, &word);
+    REFUSES(RANGE, skua_swap32, beyond, 1, &word);
+    REFUSES(RANGE, skua_compare_swap32, beyond, 0, 1, &word);
+    REFUSES(RANGE, skua_load32, beyond, &word);
+    REFUSES(RANGE, skua_store32, beyond, 1);
+    REFUSES(RANGE, skua_notify_add, beyond, 1);
+}
+
+static void regions(void)
+{
+    const int   others[] = {skua_pes()}, twice[] = {0, 0};
+    skua_region region;
+
+    REFUSES(REGION, skua_region_free, freed);
+    REFUSES(INVAL, skua_region_create_on, others, 1, 64, &region);
+    REFUSES(INVAL, skua_region_create_on, twice, 2, 64, &region);
+}
+
+static void channels_and_buffers(void)
+{
+    const skua_layout none = skua_layout_of(NULL, 0);
+    skua_buffer       mine =
+        skua_buffer_of(local, sizeof local, SKUA_REGISTER_NEVER, skua_done_nothing(), 0);
+    skua_buffer  wrong = mine;
+    skua_channel channel;
+
+    wrong.pe = skua_pes();
+    REFUSES(INVAL, skua_channel_create, &none, NULL, NULL, "none", &channel);
+    REFUSES(INVAL, skua_channel_create_view, &none, NULL, NULL, "none", &channel);
+    REFUSES(INVAL, skua_channel_create_reduction, NULL, 1, SKUA_SUM, SKUA_DOUBLE, 1, NULL, NULL,
+            "none", &channel);
+    REFUSES(INVAL, skua_buffer_get, &wrong, &mine);
+    REFUSES(INVAL, skua_buffer_put, &wrong, &mine);
+}
+
+static void messages(void)
+{
+    const uint32_t words[2] = {1, 2};
+    skua_msg      *msg      = skua_msg_alloc_bits(8, 32);
+
+    REFUSES(INVAL, skua_msg_set_priority_bits, msg, words, 33);
+    skua_msg_free(msg);
+    CHECK(skua_msg_try_alloc(SIZE_MAX, &msg) == SKUA_ERR_NOMEM);
+    CHECK(told.times == 1 && told.status == SKUA_ERR_NOMEM && strstr(told.line, "any memory"));
+    told.times = 0;
+}
+
+/* ---- */
+
+static void misuse_all(void)
+{
+    at      = skua_at(piece, 0, 0);
+    beyond  = skua_at(piece, 0, BYTES);
+    odd     = skua_at(piece, 0, 3);
+    nowhere = skua_at((skua_region){0}, 0, 0);
+    puts_and_gets();
+    puts_and_gets_nb();
+    accumulates();
+    atomics();
+    regions();
+    channels_and_buffers();
+    messages();
+}
+
+static void start(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    CHECK(skua_region_create(BYTES, &piece) == SKUA_OK);
+    CHECK(skua_region_alloc(64, &freed) == SKUA_OK && skua_region_free(freed) == SKUA_OK);
+    if (skua_pe() == skua_pes() - 1)
+        misuse_all();
+    skua_sync();
+    if (skua_pe() == 0)
+        skua_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+    skua_on_error(on_error, &told);
+    return skua_main(argc, argv, start);
+}

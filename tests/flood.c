@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * flood.c - senders that are faster than their receiver do not fill the memory.
+ *
+ * Every PE but 0 sends messages to PE 0, which takes its time over each, from `start`, from
+ * a handler, from user threads, small ones and large ones, many times what the arena holds.
+ * All arrive, in order for each sender and kind; the use of the arena stays bounded; and PE 0
+ * answers some of them, so that senders that are held back are sent to at the same time.
+ *
+ * usage: flood MESSAGES MOST-MIB [held]   held: some sends must have been held back
+ *        flood hog               the last PE takes memory outside of the arena, without end
+ */
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+enum { SMALL, LARGE, THREAD, KINDS };
+
+struct drop {
+    int      kind, from;
+    uint64_t number;
+    char     rest[];
+};
+
+static const size_t drop_bytes[KINDS] = {sizeof(struct drop), 20000, 3000};
+
+static bool         must_hold;
+static skua_handler took, echoed, burst, finished;
+static uint64_t     each, most_mib, expected[1024][KINDS], total, echoes;
+
+static void send_drop(int kind, uint64_t number)
+{
+    size_t      bytes = drop_bytes[kind];
+    struct drop head  = {kind, skua_pe(), number};
+    skua_msg   *msg;
+
+    if (kind == SMALL) {
+        skua_send_copy(0, took, &head, sizeof head);
+        return;
+    }
+    msg = skua_msg_alloc(bytes);
+    memset(skua_msg_data(msg), (int)number, bytes);
+    memcpy(skua_msg_data(msg), &head, sizeof head);
+    skua_send(0, took, msg);
+}
+
+/* PE 0 is slower than any sender. */
+static void dawdle(void)
+{
+    for (volatile int i = 0; i < 2000; i++)
+        ;
+}
+
+static void on_took(skua_msg *msg)
+{
+    struct drop *drop = skua_msg_data(msg);
+
+    CHECK(skua_msg_size(msg) == drop_bytes[drop->kind]);
+    CHECK(drop->number == expected[drop->from][drop->kind]++);
+    if (drop->kind != SMALL)
+        CHECK(drop->rest[drop_bytes[drop->kind] - sizeof *drop - 1] == (char)drop->number);
+    dawdle();
+    if (drop->number % 16 == 0)
+        skua_send_copy(drop->from, echoed, drop, sizeof *drop);
+    skua_msg_free(msg);
+    if (++total == KINDS * each * (uint64_t)(skua_pes() - 1))
+        skua_send_copy(0, finished, NULL, 0);
+}
+
+static void on_echoed(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    echoes++;
+}
+
+static void send_thread(void *arg)
+{
+    (void)arg;
+    for (uint64_t i = 0; i < each; i++)
+        send_drop(THREAD, i);
+}
+
+/* In a handler, which cannot be left. */
+static void on_burst(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    for (uint64_t i = 0; i < each; i++)
+        send_drop(LARGE, i);
+}
+
+static void report(void *arg, const void *data, size_t bytes)
+{
+    const uint64_t *most = data;
+
+    (void)arg, (void)bytes;
+    printf(
+        "ok - %d PEs: %llu messages, up to %llu sends of a PE held back, at most %llu MiB in use\n",
+        skua_pes(), (unsigned long long)total, (unsigned long long)most[0],
+        (unsigned long long)most[1]);
+    CHECK(!must_hold || most[0] > 0);
+    CHECK(most[1] <= most_mib);
+    skua_exit(0);
+}
+
+static void on_finished(skua_msg *msg)
+{
+    skua_stats stats = skua_stats_get();
+    uint64_t   mine[2];
+
+    skua_msg_free(msg);
+    if (skua_pe() == 0)
+        for (int pe = 1; pe < skua_pes(); pe++)
+            skua_send_copy(pe, finished, NULL, 0);
+    mine[0] = stats.held_back;
+    mine[1] = stats.arena_most >> 20;
+    skua_reduce(0, SKUA_MAX, SKUA_UINT64, mine, 2, skua_done_call(report, NULL));
+}
+
+/* The control group ends it; where there is none, 2 GiB do. */
+static void hog(void)
+{
+    for (size_t taken = 0; taken < (size_t)2 << 30; taken += (size_t)1 << 20)
+        memset(malloc((size_t)1 << 20), 1, (size_t)1 << 20);
+    skua_exit(0);
+}
+
+static void start(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "hog") == 0) {
+        if (skua_pe() == skua_pes() - 1)
+            hog();
+        return;
+    }
+    if (skua_pes() == 1)
+        skua_exit(0);
+    if (skua_pe() == 0)
+        return;
+    skua_thread_detach(skua_thread_create(send_thread, NULL, 0));
+    for (uint64_t i = 0; i < each; i++)
+        send_drop(SMALL, i);
+    skua_send_copy(skua_pe(), burst, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    each      = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000;
+    most_mib  = argc > 2 ? strtoull(argv[2], NULL, 10) : 64;
+    must_hold = argc > 3 && strcmp(argv[3], "held") == 0;
+    took      = skua_register("took", on_took);
+    echoed    = skua_register("echoed", on_echoed);
+    burst     = skua_register("burst", on_burst);
+    finished  = skua_register("finished", on_finished);
+    return skua_main(argc, argv, start);
+}

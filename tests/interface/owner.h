@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* owner.h - what owner.ci needs of owner.c. */
+#ifndef OWNER_H
+#define OWNER_H
+
+#include <skua/api.h>
+#include <stdint.h>
+
+#include "../tap.h"
+
+struct Load; /* owner.ci's */
+
+/* What constructors and entries have seen, on each PE. */
+enum {
+    SAW_SEED,
+    SAW_ON,
+    SAW_KEPT,
+    SAW_DEFAULTS,
+    SAW_MEMBER,
+    SAW_PROCESS,
+    SAW_CELL,
+    SAW_HOME,
+    SAW_HAND,
+    SAW_BEGUN,
+    SAW_SLOW,
+    SAW_TAKEN,
+    SAW_ASKED,
+    KINDS
+};
+
+SKUA_BEGIN_DECLS
+
+void create_all(void);
+void invoke_all(void);
+void see(int kind, int64_t value);
+void use(int kind, const struct Load *load);
+void check_all(int n, const int64_t *seen);
+
+SKUA_END_DECLS
+
+#endif

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reductions.c - random reductions against a model of them.
+ *
+ * All PEs draw the same calls from one seed: operator, type, count (around the sizes where the
+ * runtime splits a call), root, and how many are in flight.  Contributions are known to all,
+ * so each PE can compute what every result must be, to the last bit: PEs are combined in the
+ * order of skua/collective.h.  Some PEs are late; calls are made in start(), in a user thread
+ * and in handlers.
+ *
+ * usage: test_reductions [CALLS [SPLIT]]     SPLIT: bytes, the setting reduce_split
+ */
+#include <complex.h>
+#include <math.h>
+#include <skua/skua.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define MOST_IN_FLIGHT 8
+
+static skua_handler step_handler, done_handler;
+static skua_op      matrix_op;
+static int          calls = 150;
+static size_t       split = 256;
+static int          finished; /* on PE 0 */
+static skua_pe_data driver_key;
+
+/* ---- values and operators ------------------------------------------------------ */
+
+union value {
+    int32_t        i32;
+    int64_t        i64;
+    uint64_t       u64;
+    float          f;
+    double         d;
+    float complex  cf;
+    double complex cd;
+};
+
+static const size_t type_size[] = {4, 8, 8, 4, 8, 8, 16, 1};
+
+/* Element @p i of the contribution of @p pe to a call: small numbers, so that integers do not
+ * overflow, and fractions whose sums depend on the order. */
+static double number(uint64_t call, int pe, size_t i)
+{
+    uint64_t x = call * 1000003 + (uint64_t)pe * 7919 + i * 31 + 1;
+
+    return (double)(tap_random(&x) % 1000);
+}
+
+static void put_value(skua_type type, char *at, double x)
+{
+    union value v;
+
+    memset(&v, 0, sizeof v);
+    switch (type) {
+    case SKUA_INT32: v.i32 = (int32_t)x % 3; break;
+    case SKUA_INT64: v.i64 = (int64_t)x % 3; break;
+    case SKUA_UINT64: v.u64 = (uint64_t)x % 3; break;
+    case SKUA_FLOAT: v.f = (float)(x / 7); break;
+    case SKUA_DOUBLE: v.d = x / 7; break;
+    case SKUA_COMPLEX_FLOAT: v.cf = (float)(x / 7); break;
+    case SKUA_COMPLEX_DOUBLE: v.cd = x / 7 + 1.0 / (x + 1) * I; break;
+    case SKUA_BYTE: break;
+    }
+    memcpy(at, &v, type_size[type]);
+}
+
+#define APPLY(member)                                                                              \
+    switch (op) {                                                                                  \
+    case 0: a.member = a.member + b.member; break;                                                 \
+    case 1: a.member = a.member * b.member; break;                                                 \
+    case 2: a.member = b.member < a.member ? b.member : a.member; break;                           \
+    case 3: a.member = a.member < b.member ? b.member : a.member; break;                           \
+    case 4: a.member = a.member != 0 && b.member != 0; break;                                      \
+    case 5: a.member = a.member != 0 || b.member != 0; break;                                      \
+    default: a.member = (a.member != 0) != (b.member != 0); break;                                 \
+    }
+
+#define APPLY_BITS(member)                                                                         \
+    a.member = op == 7 ? a.member & b.member : op == 8 ? a.member | b.member : a.member ^ b.member
+
+static void combine_value(uint32_t op, skua_type type, char *into, const char *from)
+{
+    union value a, b;
+
+    memcpy(&a, into, type_size[type]);
+    memcpy(&b, from, type_size[type]);
+    if (op >= 7 && type == SKUA_INT32)
+        APPLY_BITS(i32);
+    else if (op >= 7)
+        APPLY_BITS(u64);
+    else if (type == SKUA_INT32)
+        APPLY(i32)
+    else if (type == SKUA_INT64)
+        APPLY(i64)
+    else if (type == SKUA_UINT64)
+        APPLY(u64)
+    else if (type == SKUA_FLOAT)
+        APPLY(f)
+    else if (type == SKUA_DOUBLE)
+        APPLY(d)
+    else if (type == SKUA_COMPLEX_FLOAT)
+        a.cf = a.cf + b.cf;
+    else
+        a.cd = a.cd + b.cd;
+    memcpy(into, &a, type_size[type]);
+}
+
+/* Products of 2 x 2 matrices of a prime field: associative, and the order matters. */
+static void multiply(void *into, const void *from, size_t count, skua_type type)
+{
+    uint64_t       *a = into;
+    const uint64_t *b = from;
+
+    CHECK(type == SKUA_UINT64 && count % 4 == 0); /* matrices are never cut */
+    for (size_t i = 0; i < count; i += 4, a += 4, b += 4) {
+        uint64_t c[4] = {a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3],
+                         a[2] * b[0] + a[3] * b[2], a[2] * b[1] + a[3] * b[3]};
+        for (int k = 0; k < 4; k++)
+            a[k] = c[k] % 1000003;
+    }
+}
+
+/* ---- calls ----------------------------------------------------------------------- */
+
+struct call {
+    uint64_t    number;
+    uint32_t    op;
+    skua_op     id;
+    skua_type   type;
+    size_t      count;
+    int         root; /* -1: all; -2: a barrier */
+    skua_future future;
+    bool        busy;
+};
+
+static size_t draw_count(uint64_t *seed, size_t size)
+{
+    size_t edges[] = {
+        0, 1, 2, 6, 16 / size, split / 2 / size, split / size, 3 * split / size, 20 * split / size};
+    size_t edge = edges[tap_random(seed) % (sizeof edges / sizeof *edges)];
+
+    return edge + tap_random(seed) % 3 - (edge > 0);
+}
+
+static struct call draw_call(uint64_t *seed, uint64_t number)
+{
+    struct call c = {.number = number, .future = SKUA_FUTURE_INIT, .busy = true};
+    int         p = skua_pes();
+
+    c.op   = (uint32_t)(tap_random(seed) % 11);
+    c.type = (skua_type)(tap_random(seed) % SKUA_BYTE);
+    if (c.op >= 7)
+        c.type = (skua_type)(c.type % 3); /* bits: of integers */
+    else if (c.op > 0 && c.type >= SKUA_COMPLEX_FLOAT)
+        c.op = 0;
+    c.id    = (skua_op){c.op};
+    c.count = draw_count(seed, type_size[c.type]);
+    if (c.op == 10) {
+        c.id    = matrix_op;
+        c.type  = SKUA_UINT64;
+        c.count = c.count / 4 * 4;
+    }
+    c.root = (int)(tap_random(seed) % (uint64_t)(2 * p + 1)) - p;
+    c.root = c.root == -p ? -2 : c.root < 0 ? -1 : c.root < p ? c.root : 0;
+    return c;
+}
+
+/* What @p pe contributes. */
+static char *contribution(const struct call *c, int pe)
+{
+    size_t size = type_size[c->type];
+    char  *data = malloc(c->count * size + 1);
+
+    for (size_t i = 0; i < c->count; i++)
+        if (c->op == 10)
+            ((uint64_t *)(void *)data)[i] = (uint64_t)number(c->number, pe, i);
+        else
+            put_value(c->type, data + i * size, number(c->number, pe, i));
+    return data;
+}
+
+static void combine(const struct call *c, char *into, const char *from)
+{
+    size_t size = type_size[c->type];
+
+    if (c->op == 10 && c->count)
+        multiply(into, from, c->count, c->type);
+    for (size_t i = 0; c->op < 10 && i < c->count; i++)
+        combine_value(c->op, c->type, into + i * size, from + i * size);
+}
+
+/* PEs from @p first on, at most 2^level of them: the lower half, then the upper one. */
+static char *model(const struct call *c, int first, int level)
+{
+    int   half = level > 0 ? first + (1 << (level - 1)) : 0;
+    char *low, *high;
+
+    if (level == 0) {
+        low = contribution(c, first);
+        if (c->op >= 4 && c->op <= 6) { /* truth values are 0 or 1, also of one PE */
+            char *none     = calloc(c->count + 1, type_size[c->type]);
+            struct call or = *c;
+
+            or.op = 5;
+            combine(& or, low, none);
+            free(none);
+        }
+        return low;
+    }
+    low = model(c, first, level - 1);
+    if (half >= skua_pes())
+        return low;
+    high = model(c, half, level - 1);
+    combine(c, low, high);
+    free(high);
+    return low;
+}
+
+static void make_call(struct call *c)
+{
+    char *mine;
+
+    if (c->root == -2) {
+        skua_barrier(skua_done_future(&c->future));
+        return;
+    }
+    mine = contribution(c, skua_pe());
+    if (c->root < 0)
+        skua_allreduce(c->id, c->type, mine, c->count, skua_done_future(&c->future));
+    else
+        skua_reduce(c->root, c->id, c->type, mine, c->count, skua_done_future(&c->future));
+    memset(mine, 0xee, c->count * type_size[c->type]); /* it was copied */
+    free(mine);
+}
+
+static void check_result(struct call *c)
+{
+    size_t      bytes, expected = c->root == -2 ? 0 : c->count * type_size[c->type];
+    int         level = 0;
+    const void *result;
+    char       *sum;
+
+    c->busy = false;
+    if (c->root >= 0 && c->root != skua_pe())
+        return;
+    result = skua_future_wait(&c->future, &bytes);
+    CHECK(result && bytes == expected);
+    while (1 << level < skua_pes())
+        level++;
+    sum = model(c, 0, level);
+    CHECK(memcmp(result, sum, bytes) == 0);
+    free(sum);
+    skua_future_clear(&c->future);
+}
+
+/* ---- three places to call from ------------------------------------------------------ */
+
+static void be_late(uint64_t *seed, uint64_t number)
+{
+    uint64_t late = tap_random(seed) % 4;
+
+    if ((number + (uint64_t)skua_pe()) % 5 == 0 && late == 0 && !skua_thread_self())
+        skua_poll(20);
+}
+
+static void run_calls(uint64_t seed, uint64_t first, int count)
+{
+    struct call in_flight[MOST_IN_FLIGHT] = {{.busy = false}};
+
+    for (int i = 0; i < count; i++) {
+        struct call *c = &in_flight[tap_random(&seed) % MOST_IN_FLIGHT];
+
+        if (c->busy)
+            check_result(c);
+        *c = draw_call(&seed, first + (uint64_t)i);
+        make_call(c);
+        be_late(&seed, c->number);
+    }
+    for (int i = 0; i < MOST_IN_FLIGHT; i++)
+        if (in_flight[i].busy)
+            check_result(&in_flight[i]);
+}
+
+/* Handlers cannot wait here: each makes a few calls, and the next checks them. */
+struct driver {
+    uint64_t     seed;
+    int          left;
+    int          made;
+    struct call  call[MOST_IN_FLIGHT];
+    skua_counter over;
+};
+
+static void on_step(skua_msg *msg)
+{
+    struct driver *d = skua_pe_data_get(driver_key);
+
+    for (d->made = 0; d->made < MOST_IN_FLIGHT && d->left > 0; d->made++, d->left--) {
+        d->call[d->made] = draw_call(&d->seed, 1000000 + (uint64_t)d->left);
+        make_call(&d->call[d->made]);
+    }
+    skua_msg_free(msg);
+    skua_complete(skua_done_count(&d->over), NULL, 0);
+}
+
+static void run_handlers(uint64_t seed)
+{
+    struct driver *d = skua_pe_data_get(driver_key);
+
+    d->seed = seed;
+    for (d->left = calls / 3; d->left > 0;) {
+        int64_t next = d->over.value + 1;
+
+        skua_send_copy(skua_pe(), step_handler, NULL, 0);
+        CHECK(skua_counter_wait(&d->over, next));
+        for (int i = 0; i < d->made; i++)
+            check_result(&d->call[i]);
+    }
+}
+
+static void in_thread(void *arg)
+{
+    run_calls(*(uint64_t *)arg + 1, 500000, calls / 3);
+}
+
+static void on_done(skua_msg *msg)
+{
+    skua_msg_free(msg);
+    if (++finished == skua_pes())
+        skua_exit(0);
+}
+
+static void start(int argc, char **argv)
+{
+    uint64_t     seed   = skua_pe() == 0 ? strtoull(argv[argc - 1], NULL, 0) : 0;
+    skua_future  future = SKUA_FUTURE_INIT;
+    skua_thread *thread;
+
+    skua_allreduce(SKUA_SUM, SKUA_UINT64, &seed, 1, skua_done_future(&future));
+    seed = *(const uint64_t *)skua_future_wait(&future, NULL);
+    skua_future_clear(&future);
+    run_calls(seed, 0, calls);
+    thread = skua_thread_create(in_thread, &seed, 256 << 10);
+    skua_thread_join(thread);
+    run_handlers(seed + 2);
+    skua_send_copy(0, done_handler, NULL, 0);
+}
+
+int main(int argc, char **argv)
+{
+    char  seed[32];
+    char *args[] = {argv[0], seed, NULL};
+
+    calls = argc > 1 ? atoi(argv[1]) : calls;
+    split = argc > 2 ? strtoul(argv[2], NULL, 0) : split;
+    snprintf(seed, sizeof seed, "%llu", (unsigned long long)tap_seed());
+    step_handler = skua_register("step", on_step);
+    done_handler = skua_register("done", on_done);
+    matrix_op    = skua_op_register("matrix product", multiply);
+    driver_key   = skua_pe_data_register(sizeof(struct driver));
+    return skua_main(2, args, start);
+}

@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# refused.sh - one-sided calls that make no sense are refused with a line that names the call, the
+# region and the PEs: at the origin, and at the target where only that knows.
+#
+# usage: refused.sh SKUARUN REFUSED DRIVERS...
+skuarun=$1
+program=$2
+shift 2
+. "$(dirname "$0")/tap.sh"
+export SKUA_PIN=none UCX_TLS=tcp
+[ "${ASAN_OPTIONS:-}" ] || export ASAN_OPTIONS=detect_leaks=0
+
+says()
+{
+  ok "$what: $1" has "$err" "error: $1"
+}
+
+# What is said at the origin, however far the target is.
+calls()
+{
+  run "$skuarun" -n 2 "$@" "$program" calls
+  ok "$what: the calls return" test "$code" = 0
+  says 'skua_fence: PE 99 does not exist; this job has PEs 0 to 1'
+  says 'skua_fence_region: this is no region; skua_fence_all.. waits for all'
+  says 'skua_put: bytes 60 to 68 are outside of the 64 bytes that region 0x[0-9a-f]+ ."matrix", made by .*. has on PE 1'
+  says 'skua_get: bytes 4000 to 4008 are outside of the 4000 bytes that region 0x[0-9a-f]+ .made by .*. has on PE 1'
+  says 'skua_put_nb: a signal of 18446744073709551615 bytes at .* is no message'
+  says 'skua_region_register: 100 bytes at .* are no memory'
+  says 'skua_region_register: 18446744073709551615 bytes at .* are no memory'
+  says 'skua_region_set_name: there is no region 0'
+  run "$skuarun" -n 2 "$@" "$program" call
+  ok "$what: skua_call to no PE" has "$code $err" '^134 .*gave up: skua_call: PE 99 does not exist; this job has PEs 0 to 1'
+}
+
+# And at a target that is asked by request.
+target()
+{
+  for verb in accumulate put; do
+    says "a one-sided $verb of PE 0, at offset 0 of region 0x[0-9a-f]+ .\"vector\".*. on PE 1, refused: there is no such region"
+  done
+  for call in skua_acc skua_put_nb; do
+    says "$call: PE 1 refused it, at offset 0 of region 0x[0-9a-f]+.*: there is no such region"
+  done
+}
+
+what=near
+calls
+run "$skuarun" -n 2 "$program" calls
+says 'skua_channel_open: a channel of PE 1 that was deleted'
+says 'skua_acc: there is no region 0x[0-9a-f]+ ."vector", made by .*. .freed already'
+run "$skuarun" -n 2 -s backtrace=1 "$program" calls
+if command -v addr2line >/dev/null; then
+  ok "the source line that made a region" has "$err" 'region 0x[0-9a-f]+ ."matrix", made by make_calls at refused.c:'
+fi
+
+for driver in "$@"; do
+  case $driver in mpi*) continue ;; esac # has a launcher of its own
+  what=$driver
+  calls -s share=0 -s "driver=$driver"
+  run "$skuarun" -n 2 -s share=0 -s "driver=$driver" "$program" calls
+  target
+  says 'skua_channel_open of PE 0 refused: PE 1 has no such channel'
+  says 'skua_channel_open: PE 1 has no such channel: it was deleted, or never created'
+  says 'skua_channel_put: PE 1 has no such channel: it was deleted, or never created'
+done
+
+# Data that the network still reads.  A driver may have taken all of them when the put returns;
+# that of TCP has not.
+early='^134 .*PE 1 .*gave up: channel ghost from PE 0 to PE 1: the data of put 1 changed after skua_channel_put.. and before the put was locally complete'
+twice='^134 .*gave up: skua_channel_put_then: a completion of this sender, of a channel to PE 1, waits already'
+for driver in "$@"; do
+  case $driver in
+  mpi*) continue ;;
+  tcp) else=never ;;
+  *) else='^[01] ' ;;
+  esac
+  run "$skuarun" -n 2 -s share=0 -s "driver=$driver" -s checked_channels=1 "$program" changed
+  ok "$driver: data that change too early" has "$code $err" "$early|$else"
+  run "$skuarun" -n 2 -s share=0 -s "driver=$driver" "$program" then
+  ok "$driver: two completions of a put" has "$code $err" "$twice|$else"
+done
+tap_end

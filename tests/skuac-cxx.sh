@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# skuac-cxx.sh - what skuac writes is C++17 as well, without a warning of g++ or clang++, and does
+# the same: every feature of the language, compiled as C++ and linked with C; and methods that are
+# written in C++.
+#
+# usage: skuac-cxx.sh SKUAC CC SKUARUN LIBRARIES INCLUDE...
+skuac=$1
+cc=$2
+skuarun=$3
+libraries=$4
+shift 4
+. "$(dirname "$0")/tap.sh"
+tests=$(dirname "$0")/interface
+export SKUA_PIN=none
+
+includes="-I$work -I$tests"
+for folder in "$@"; do
+  includes="$includes -I$folder"
+done
+strict="-Wall -Wextra -Werror"
+
+# Programs: the name of one, which is that of its C file, and its interface files.
+programs="everything:everything,second landing:landing nocopy:nocopy owner:owner"
+for program in $programs; do
+  name=${program%%:*}
+  for interface in $(echo "${program#*:}" | tr , ' '); do
+    run "$skuac" -o "$work" "$tests/$interface.ci"
+    ok "$interface: is translated" test "$code" = 0
+  done
+  run "$cc" -std=gnu17 $includes -c -o "$work/$name.o" "$tests/$name.c"
+  ok "$name.c: compiles as C" test "$code" = 0
+done
+run "$skuac" -o "$work" "$tests/methods.ci"
+ok "methods: is translated" test "$code" = 0
+
+for cxx in g++ clang++; do
+  command -v $cxx >/dev/null || continue
+  link="-L$libraries -lskua -Wl,-rpath,$libraries -o"
+  for program in $programs; do
+    name=${program%%:*}
+    objects="$work/$name.o"
+    for interface in $(echo "${program#*:}" | tr , ' '); do
+      printf '#include "%s.ci.h"\n' $interface >"$work/alone.cc"
+      run $cxx -std=c++17 $strict $includes -fsyntax-only "$work/alone.cc"
+      ok "$cxx: $interface.ci.h" test "$code" = 0
+      run $cxx -std=c++17 $strict $includes -x c++ -c -o "$work/$interface.ci.o" "$work/$interface.ci.c"
+      ok "$cxx: $interface.ci.c" test "$code" = 0
+      objects="$objects $work/$interface.ci.o"
+    done
+    run $cxx $objects $link "$work/$name"
+    ok "$cxx: $name is linked" test "$code" = 0
+    run timeout 60 "$skuarun" -n 2 "$work/$name"
+    ok "$cxx: $name runs ($seconds s)" test "$code" = 0
+  done
+  run $cxx -std=c++17 $strict $includes -x c++ "$work/methods.ci.c" "$tests/methods.cc" $link "$work/methods"
+  ok "$cxx: methods compiles" test "$code" = 0
+  run timeout 60 "$skuarun" -n 3 "$work/methods"
+  ok "$cxx: methods runs" test "$code $out" = '0 hello: 12 words'
+done
+
+tap_end
