@@ -96,14 +96,15 @@ static void keep_packet(const void *packet, size_t bytes)
     memcpy(slot->packet, packet, bytes);
 }
 
-/* Those that are in a message of ours are whole; others are looked at while they come. */
+/* Those that are in a message of ours are whole; others are looked at while they come.  Threads
+ * that are other PEs keep none. */
 const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
                                     const struct skua_msg *msg, size_t bytes)
 {
     const char *wrong = __real_ski_packet_wrong(job, handlers, msg, bytes);
 
-    if (!in_child && !wrong && bytes <= LARGEST && ski_arena_contains(job->arena, msg) &&
-        msg->handler != SKI_HANDLER_BUNDLE &&
+    if (!in_child && ski_self && ski_self->pe == 0 && !wrong && bytes <= LARGEST &&
+        ski_arena_contains(job->arena, msg) && msg->handler != SKI_HANDLER_BUNDLE &&
         (all || msg->handler < SKI_HANDLERS || msg->flags & SKI_MSG_OBJECT)) {
         keep_packet(msg, bytes);
         seen++;
