@@ -7,16 +7,17 @@
  * first copies the message to its children, then runs the handler on it.
  *
  * Where the end is asked for, every PE makes a node that counts its handler
- * and its children; the last of them reports to the parent's node.  The
- * program asks by a completion, and flow control (collective.h) every so often:
- * messages without a priority are handled in the order of sending everywhere, so
- * the end of one is the end of those before it.
+ * and its children; the last of them reports to the parent's node, by the name
+ * (slots.h) that the parent has given it: no address leaves a PE.  The program asks by a
+ * completion, and flow control (collective.h) every so often: messages without a priority are
+ * handled in the order of sending everywhere, so the end of one is the end of those before it.
  */
 #include <string.h>
 
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/builtin.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/ownership.h"
 #include "core/pe.h"
@@ -24,9 +25,10 @@
 #include "core/tree.h"
 
 struct node {
+    uint64_t        name;    /* ours for it                                 */
     int             open;    /* children and handler that have not finished */
     int             parent;  /* PE, or -1 at the root                       */
-    struct node    *above;   /* the parent's node: its own affair           */
+    uint64_t        above;   /* the parent's name for its node              */
     skua_completion done;    /* at the root                                 */
     uint64_t        cost;    /* at the root: bytes of the window that become free */
     uint32_t        handler; /* at the root: the user's ...                 */
@@ -34,10 +36,11 @@ struct node {
 };
 
 struct tail {
-    int32_t      root;
-    uint32_t     handler;
-    int32_t      parent;
-    struct node *above; /* NULL: nobody waits for the end */
+    int32_t  root;
+    uint32_t handler;
+    int32_t  parent;
+    uint32_t zero;
+    uint64_t above; /* 0: nobody waits for the end */
 };
 
 _Static_assert(sizeof(struct tail) == SKI_MSG_TAIL_BYTES, "what messages may have behind them");
@@ -65,6 +68,15 @@ static struct skua_msg *with_tail(struct skua_msg *msg, const struct tail *tail)
     return copy;
 }
 
+static struct node *broadcast_node_new(struct ski_pe *self, struct node like)
+{
+    struct node *node = ski_malloc(sizeof *node);
+
+    *node      = like;
+    node->name = ski_slots_add(&self->broadcasts, node);
+    return node;
+}
+
 /* At the root: all handlers have returned. */
 static void broadcast_over(struct ski_pe *self, const struct node *node)
 {
@@ -73,12 +85,13 @@ static void broadcast_over(struct ski_pe *self, const struct node *node)
     ski_window_open(self);
 }
 
-static void finish_one(struct node *node)
+static void finish_one(struct ski_pe *self, struct node *node)
 {
     if (--node->open > 0)
         return;
+    ski_slots_remove(&self->broadcasts, node->name);
     if (node->parent < 0)
-        broadcast_over(ski_self, node);
+        broadcast_over(self, node);
     else
         skua_send_copy(node->parent, (skua_handler){SKI_HANDLER_BROADCAST_DONE}, &node->above,
                        sizeof node->above);
@@ -87,10 +100,15 @@ static void finish_one(struct node *node)
 
 void ski_on_broadcast_done(skua_msg *msg)
 {
-    struct node *node = *(struct node **)skua_msg_data(msg);
+    struct node *node =
+        ski_slots_find(&ski_self->broadcasts, *(const uint64_t *)skua_msg_data(msg));
 
+    if (!node) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
-    finish_one(node);
+    finish_one(ski_self, node);
 }
 
 /* Sends copies of @p msg to our children.  @p node, if any, stands for this PE. */
@@ -98,7 +116,7 @@ static void pass_on(struct ski_pe *self, struct skua_msg *msg, int root, uint32_
                     struct node *node)
 {
     struct ski_tree tree = ski_tree_at(self->pe, self->pes, root, (int)ski_config.tree_arity);
-    struct tail     tail = {root, handler, self->pe, node};
+    struct tail     tail = {root, handler, self->pe, 0, node ? node->name : 0};
 
     if (node)
         node->open = tree.children + 1;
@@ -112,12 +130,20 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
 {
     msg->handler = (uint16_t)handler;
     msg->source  = root;
-    if (SKI_UNLIKELY(!ski_pe_has_handler(self, handler)))
-        ski_handler_unknown(msg);
     msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
     if (node)
-        finish_one(node);
+        finish_one(self, node);
+}
+
+/* Whether a broadcast can have been sent: not back to its root, and for a handler that may have
+ * it. */
+static bool broadcast_is_sound(const struct ski_pe *self, const skua_msg *msg,
+                               const struct tail *tail)
+{
+    return (uint32_t)tail->root < (uint32_t)self->pes && tail->root != self->pe &&
+           (uint32_t)tail->parent < (uint32_t)self->pes &&
+           ski_pe_has_handler(self, tail->handler) && ski_builtin_takes(tail->handler, msg->bytes);
 }
 
 void ski_on_broadcast(skua_msg *msg)
@@ -125,13 +151,13 @@ void ski_on_broadcast(skua_msg *msg)
     struct tail  tail = *tail_of(msg);
     struct node *node = NULL;
 
-    if ((uint32_t)tail.root >= (uint32_t)ski_self->pes ||
-        (uint32_t)tail.parent >= (uint32_t)ski_self->pes)
-        ski_fatal("PE %d sent a broadcast that makes no sense", msg->source);
-    if (tail.above) {
-        node  = ski_malloc(sizeof *node);
-        *node = (struct node){.parent = tail.parent, .above = tail.above};
+    if (!broadcast_is_sound(ski_self, msg, &tail)) {
+        ski_far_drop(ski_self, msg);
+        return;
     }
+    if (tail.above)
+        node =
+            broadcast_node_new(ski_self, (struct node){.parent = tail.parent, .above = tail.above});
     pass_on(ski_self, msg, tail.root, tail.handler, node);
     run_handler(ski_self, msg, tail.handler, tail.root, node);
 }
@@ -179,11 +205,10 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
 {
     struct node *node = NULL;
 
-    if (done.kind || cost) {
-        node = ski_malloc(sizeof *node);
-        *node =
-            (struct node){.parent = -1, .done = done, .cost = cost, .handler = handler, .msg = msg};
-    }
+    if (done.kind || cost)
+        node = broadcast_node_new(
+            self, (struct node){
+                      .parent = -1, .done = done, .cost = cost, .handler = handler, .msg = msg});
     pass_on(self, msg, self->pe, handler, node);
     if (node)
         skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));

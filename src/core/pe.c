@@ -66,6 +66,7 @@ void ski_pe_destroy(struct ski_pe *self)
 {
     ski_far_end(self);
     ski_collectives_destroy(&self->collectives);
+    ski_slots_end(&self->broadcasts, free);
     ski_pending_destroy(&self->pending);
     ski_timers_destroy(&self->timers);
     ski_stacks_destroy(&self->stacks);

@@ -17,6 +17,7 @@
 #include "core/fiber.h"
 #include "core/pending.h"
 #include "core/queue.h"
+#include "core/slots.h"
 #include "core/stack.h"
 #include "core/timer.h"
 #include "core/trust.h"
@@ -30,6 +31,13 @@ struct ski_objects;
 struct ski_known {
     int32_t           pe;
     struct ski_credit credit;
+};
+
+/* Tags of completions that a PE has made lately (completion.c). */
+#define SKI_DONE_TAGS 16
+
+struct ski_done_tag {
+    uint64_t kind, address, arg, tag;
 };
 
 /* The PE for which a sender has given up waiting, or -1, and how many messages had left for it. */
@@ -119,6 +127,9 @@ struct ski_pe {
     /* Sleep no longer than it says, in nanoseconds; 0: not at all, it has sent something.  NULL:
      * as long as you like. */
     uint64_t (*before_sleep)(struct ski_pe *self);
+
+    struct ski_slots    broadcasts; /* nodes of those that are waited for */
+    struct ski_done_tag done_tags[SKI_DONE_TAGS];
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals

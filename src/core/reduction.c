@@ -9,6 +9,7 @@
 #include "core/blocks.h"
 #include "core/builtin.h"
 #include "core/completion.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 
@@ -157,9 +158,9 @@ skua_msg *ski_reduction_msg(size_t bytes)
 }
 
 /* An exchange: every PE is the target of the reduction. */
-static bool reduction_exchanges(const struct ski_reduction *r)
+static bool reduction_exchanges(const struct ski_reduction_head *head)
 {
-    return r->head.all && r->head.way != SKI_WAY_SEGMENT;
+    return head->all && head->way != SKI_WAY_SEGMENT;
 }
 
 static void reduction_apply(const struct ski_reduction *r, char *into, const char *from)
@@ -284,8 +285,8 @@ static enum step reduction_step(struct ski_pe *self, struct ski_reduction *r)
 
     if (ski_block_sibling(self->pe, level) >= self->pes)
         return GOES_ON;
-    return reduction_exchanges(r) ? reduction_exchange(self, r, level)
-                                  : reduction_climb(self, r, level);
+    return reduction_exchanges(&r->head) ? reduction_exchange(self, r, level)
+                                         : reduction_climb(self, r, level);
 }
 
 /* ---- the end --------------------------------------------------------------- */
@@ -378,53 +379,60 @@ static bool reduction_possible(const struct ski_pe *self, const struct ski_reduc
            (ahead <= FAR_AHEAD || -ahead <= FAR_AHEAD);
 }
 
-/* The record of the reduction that @p msg is for.  What agrees with a record that is there needs
- * no other look. */
-static struct ski_reduction *reduction_of(struct ski_pe *self, skua_msg *msg)
+/* Whether what came is of the call that the record @p r is of, or, if there is none, may make one.
+ * What agrees with a record needs no other look. */
+static bool reduction_is_sound(const struct ski_pe *self, const struct ski_reduction *r,
+                               const skua_msg *msg)
 {
-    const struct ski_reduction_head *head  = ski_reduction_head_of(msg);
+    const struct ski_reduction_head *head  = ski_reduction_head_of((skua_msg *)msg);
     size_t                           bytes = msg->bytes - sizeof *head;
-    struct ski_reduction            *r     = reduction_find(&self->collectives, head->number);
 
-    if (SKI_LIKELY(r && reduction_agrees(r, head, bytes)))
-        return r;
-    if (!reduction_possible(self, head, bytes))
-        ski_fatal("PE %d sent a part of a reduction that makes no sense", msg->source);
-    return reduction_record(self, head, bytes, msg->source);
+    return SKI_LIKELY(r && reduction_agrees(r, head, bytes)) ||
+           reduction_possible(self, head, bytes);
 }
 
-/* Whether the partial result of a round is one that this PE waits for from @p source. */
-static bool reduction_expects(const struct ski_pe *self, const struct ski_reduction *r, int level,
-                              int source)
+/* Whether the partial result of a round is one that this PE waits for from @p source; @p r: the
+ * record, or NULL if this is the first part that came. */
+static bool reduction_expects(const struct ski_pe *self, const struct ski_reduction *r,
+                              const struct ski_reduction_head *head, int source)
 {
-    int target = reduction_exchanges(r) ? self->pe : r->head.root;
+    int level  = head->round;
+    int target = reduction_exchanges(head) ? self->pe : head->root;
 
-    return ski_block_sibling(self->pe, level) < self->pes && level >= (int)r->round &&
-           !r->in[level] && reduction_child(self, level, target) == source &&
+    return level < self->collectives.levels && ski_block_sibling(self->pe, level) < self->pes &&
+           (!r || (level >= (int)r->round && !r->in[level])) &&
+           reduction_child(self, level, target) == source &&
            reduction_parent(self, self->pe, level, target) == self->pe;
 }
 
 void ski_on_reduce(skua_msg *msg)
 {
-    struct ski_pe        *self  = ski_self;
-    struct ski_reduction *r     = reduction_of(self, msg);
-    int                   level = ski_reduction_head_of(msg)->round;
+    struct ski_pe                   *self = ski_self;
+    const struct ski_reduction_head *head = ski_reduction_head_of(msg);
+    struct ski_reduction            *r    = reduction_find(&self->collectives, head->number);
 
-    if (level >= self->collectives.levels || !reduction_expects(self, r, level, msg->source))
-        ski_fatal("reduction %llu: PE %d sent a part that was not waited for",
-                  (unsigned long long)r->head.number, msg->source);
-    r->in[level] = msg;
+    if (SKI_UNLIKELY(!reduction_is_sound(self, r, msg) ||
+                     !reduction_expects(self, r, head, msg->source))) {
+        ski_far_drop(self, msg);
+        return;
+    }
+    r                  = reduction_record(self, head, msg->bytes - sizeof *head, msg->source);
+    r->in[head->round] = msg;
     reduction_advance(self, r);
 }
 
+/* The result comes down to a PE that has sent its part up. */
 void ski_on_result(skua_msg *msg)
 {
-    struct ski_pe        *self = ski_self;
-    struct ski_reduction *r    = reduction_of(self, msg);
+    struct ski_pe                   *self = ski_self;
+    const struct ski_reduction_head *head = ski_reduction_head_of(msg);
+    struct ski_reduction            *r    = reduction_find(&self->collectives, head->number);
 
-    if (!r->sent || r->head.way != SKI_WAY_SEGMENT)
-        ski_fatal("PE %d sent a result of reduction %llu, which is not waited for", msg->source,
-                  (unsigned long long)r->head.number);
+    if (!r || !reduction_agrees(r, head, msg->bytes - sizeof *head) || !r->sent ||
+        r->head.way != SKI_WAY_SEGMENT) {
+        ski_far_drop(self, msg);
+        return;
+    }
     r->msg  = msg;
     r->mine = ski_reduction_elements(msg);
     reduction_finish(self, r);

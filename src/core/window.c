@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "core/blocks.h"
 #include "core/builtin.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "core/wait.h"
@@ -144,6 +145,10 @@ void ski_on_credit(skua_msg *msg)
     uint64_t bytes;
 
     memcpy(&bytes, skua_msg_data(msg), sizeof bytes);
+    if (bytes > ski_self->collectives.in_flight) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     ski_window_release(ski_self, bytes, "credit", msg->source);
     skua_msg_free(msg);
     ski_window_open(ski_self);
