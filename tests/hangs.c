@@ -15,7 +15,7 @@
 #define A_WHILE 0.5 /* seconds that the job looks idle, several times the setting idle_report */
 
 static skua_class   cell_class;
-static skua_entry   poke_entry, give_entry;
+static skua_entry   poke_entry, give_entry, give_section_entry;
 static skua_handler block_handler, ping_handler;
 static skua_stream  stream;
 
@@ -35,6 +35,16 @@ static void on_give(void *self, const void *data, size_t bytes)
     (void)data, (void)bytes;
     if (skua_index_of(self).at.x[0] != 3)
         skua_contribute_nothing(self, skua_done_exit(0));
+}
+
+static void on_give_section(void *self, const void *data, size_t bytes)
+{
+    skua_section section;
+
+    CHECK(bytes == sizeof section);
+    memcpy(&section, data, sizeof section);
+    if (skua_index_of(self).at.x[0] != 3)
+        skua_section_contribute(section, self, SKUA_SUM, SKUA_INT64, NULL, 0, skua_done_exit(0));
 }
 
 static void on_item(void *arg, const void *item)
@@ -100,6 +110,18 @@ static void reduce_elements(void)
 {
     if (skua_pe() == 0)
         skua_invoke_all(skua_array1(cell_class, 8, NULL, 0), give_entry, NULL, 0);
+}
+
+/* Of a section: element 3 of 0 to 5 does not contribute. */
+static void reduce_section(void)
+{
+    skua_range   range = {.dims = 1, .upper = {6}};
+    skua_section section;
+
+    if (skua_pe() != 0)
+        return;
+    section = skua_section_range(skua_array1(cell_class, 8, NULL, 0), &range, NULL);
+    skua_section_invoke(section, give_section_entry, &section, sizeof section);
 }
 
 static void reduce_pes(void)
@@ -215,13 +237,11 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"nothing", do_nothing},       {"future", wait_for_future},
-    {"thread", wait_in_thread},    {"element", poke_nobody},
-    {"quiescence", poke_and_ask},  {"elements", reduce_elements},
-    {"pes", reduce_pes},           {"sync", sync_some},
-    {"stream", keep_items},        {"timer", wait_for_timer},
-    {"handler", block_in_handler}, {"external", wait_for_external},
-    {"callback", work_when_idle},  {"ping", ping},
+    {"nothing", do_nothing},         {"future", wait_for_future},  {"thread", wait_in_thread},
+    {"element", poke_nobody},        {"quiescence", poke_and_ask}, {"elements", reduce_elements},
+    {"section", reduce_section},     {"pes", reduce_pes},          {"sync", sync_some},
+    {"stream", keep_items},          {"timer", wait_for_timer},    {"handler", block_in_handler},
+    {"external", wait_for_external}, {"callback", work_when_idle}, {"ping", ping},
 };
 
 static void start(int argc, char **argv)
@@ -235,11 +255,12 @@ int main(int argc, char **argv)
 {
     skua_stream_def items = {.item_bytes = 8, .item = on_item, .patient = true};
 
-    cell_class    = skua_class_register(&(skua_class_def){.name = "cell"});
-    poke_entry    = skua_method_register(cell_class, "poke", on_poke, 0);
-    give_entry    = skua_method_register(cell_class, "give", on_give, 0);
-    block_handler = skua_register("block", on_block);
-    ping_handler  = skua_register("ping", on_ping);
-    stream        = skua_stream_register("items", &items);
+    cell_class         = skua_class_register(&(skua_class_def){.name = "cell"});
+    poke_entry         = skua_method_register(cell_class, "poke", on_poke, 0);
+    give_entry         = skua_method_register(cell_class, "give", on_give, 0);
+    give_section_entry = skua_method_register(cell_class, "give section", on_give_section, 0);
+    block_handler      = skua_register("block", on_block);
+    ping_handler       = skua_register("ping", on_ping);
+    stream             = skua_stream_register("items", &items);
     return skua_main(argc, argv, start);
 }

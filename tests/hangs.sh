@@ -54,6 +54,7 @@ hang 4 2 thread 'PE 3: user thread worker waits in skua_counter_wait, called in'
 hang 3 1 element "$held"
 hang 1 1 quiescence '1 requests for quiescence wait, as messages are held'
 hang 3 1 elements 'reduction 0 of cell waits for 1 of its . objects here, such as cell .3.'
+hang 2 1 section 'reduction 0 of section 1 of PE 0 waits for 1 of its members here, such as cell .3.'
 hang 4 1 pes 'PEs 0-2: waits in skua_future_wait' \
   'some PEs have made 1 calls of reductions and barriers, but PE 3 0'
 hang 2 1 sync 'PE 0: waits in skua_sync, called in'

@@ -14,6 +14,9 @@
  *   - each element gets the broadcasts from its own stage on, each once and in order;
  *   - the reduction of each stage counts the elements of the model, neither more nor fewer;
  *   - each member of a section contributes to it, each message reaches its element.
+ *
+ * Sparse games insert few elements and delete many, so now and then none is left.  No element
+ * contributes then, so there is no reduction to wait for: the stage is over when the job is quiet.
  */
 #include <skua/skua.h>
 #include <string.h>
@@ -58,6 +61,7 @@ static uint64_t        seed;
 static skua_collection players;
 static bool            alive[MOST], poked[MOST];
 static int             elements;
+static bool            sparse; /* few elements are inserted, and many deleted */
 static int64_t         pokes;
 
 static int pick(uint64_t *random, int count)
@@ -222,15 +226,6 @@ static void on_insert(void *self, const void *data, size_t bytes)
 
 /* ---- PE 0 ---------------------------------------------------------------------------------- */
 
-static const int64_t *wait_for(skua_future *future, size_t bytes)
-{
-    size_t      got;
-    const void *data = skua_future_wait(future, &got);
-
-    CHECK(got == bytes);
-    return data;
-}
-
 static void wait_quiet(void)
 {
     skua_counter quiet = SKUA_COUNTER_INIT;
@@ -253,14 +248,14 @@ static void choose(struct stage *stage, skua_collection all, int number)
     int  first = elements;
     bool again = pick(&seed, 3) == 0; /* some that were deleted are inserted again */
 
-    elements += pick(&seed, MOST / STAGES) + (elements == 0);
+    elements += (sparse ? pick(&seed, 4) == 0 : pick(&seed, MOST / STAGES)) + (elements == 0);
     *stage = (struct stage){.all     = all,
                             .number  = number,
                             .way     = pick(&seed, WAYS),
                             .actor   = pick(&seed, skua_pes()),
                             .end     = elements,
                             .close   = number == STAGES,
-                            .poke    = pick(&seed, 2),
+                            .poke    = pick(&seed, sparse ? 8 : 2) == 0,
                             .section = pick(&seed, 3) == 0};
 
     stage->last = stage->way == INSERT_CHAIN ? skua_pes() - 1 : pick(&seed, skua_pes());
@@ -271,8 +266,8 @@ static void choose(struct stage *stage, skua_collection all, int number)
             insert_later(stage, i);
     memcpy(stage->alive, alive, sizeof alive);
     for (int i = 0; i < first; i++)
-        stage->doomed[i] =
-            alive[i] && !stage->fresh[i] && !poked[i] && !stage->section && pick(&seed, 4) == 0;
+        stage->doomed[i] = alive[i] && !stage->fresh[i] && !poked[i] && !stage->section &&
+                           pick(&seed, sparse ? 2 : 4) == 0;
 }
 
 static void begin_stage(const struct stage *stage)
@@ -289,39 +284,80 @@ static void begin_stage(const struct stage *stage)
     }
 }
 
+/* The elements of the model, and the sum of their indices. */
+struct census {
+    int64_t count, sum;
+};
+
+static struct census count_alive(void)
+{
+    struct census census = {0, 0};
+
+    for (int i = 0; i < elements; i++) {
+        census.count += alive[i];
+        census.sum += alive[i] ? i : 0;
+    }
+    return census;
+}
+
+static void bury(const struct stage *stage)
+{
+    for (int i = 0; i < elements; i++)
+        alive[i] = alive[i] && !stage->doomed[i];
+}
+
+static void wait_gathered(skua_future *gathered, const struct census *census)
+{
+    size_t         bytes;
+    const int64_t *value = skua_future_wait(gathered, &bytes);
+
+    CHECK(bytes == sizeof *value && *value == census->count);
+    skua_future_clear(gathered);
+}
+
+static void wait_counted(skua_future *counted, const struct census *census)
+{
+    size_t         bytes;
+    const int64_t *values = skua_future_wait(counted, &bytes);
+
+    CHECK(bytes == 2 * sizeof *values && values[0] == census->count && values[1] == census->sum);
+    skua_future_clear(counted);
+}
+
 static void play_stage(skua_collection all, int number)
 {
     static struct stage stage;
     skua_future         counted = SKUA_FUTURE_INIT, gathered = SKUA_FUTURE_INIT;
-    int64_t             count = 0, sum = 0;
-    const int64_t      *values;
+    struct census       census;
 
     choose(&stage, all, number);
     stage.counted  = skua_done_future(&counted);
     stage.gathered = skua_done_future(&gathered);
     begin_stage(&stage);
-    for (int i = 0; i < elements; i++) {
-        count += alive[i];
-        sum += alive[i] ? i : 0;
-        alive[i] = alive[i] && !stage.doomed[i];
+    census = count_alive();
+    bury(&stage);
+    if (census.count == 0) {
+        wait_quiet();
+        return;
     }
     if (stage.section)
-        CHECK(*wait_for(&gathered, sizeof count) == count);
-    values = wait_for(&counted, 2 * sizeof count);
-    CHECK(values[0] == count && values[1] == sum);
-    skua_future_clear(&counted);
-    if (stage.section)
-        skua_future_clear(&gathered);
+        wait_gathered(&gathered, &census);
+    wait_counted(&counted, &census);
 }
 
 static void check_pokes(skua_collection all)
 {
     skua_future     total = SKUA_FUTURE_INIT;
     skua_completion to    = skua_done_future(&total);
+    const int64_t  *value;
+    size_t          bytes;
 
     wait_quiet();
+    if (count_alive().count == 0)
+        return;
     skua_invoke_all(all, total_entry, &to, sizeof to);
-    CHECK(*wait_for(&total, sizeof pokes) == pokes);
+    value = skua_future_wait(&total, &bytes);
+    CHECK(bytes == sizeof pokes && *value == pokes);
     skua_future_clear(&total);
 }
 
@@ -329,14 +365,19 @@ static void play(void)
 {
     skua_future     made = SKUA_FUTURE_INIT;
     skua_collection all;
+    const void     *name;
+    size_t          bytes;
 
     skua_invoke_reply(skua_member(players, pick(&seed, skua_pes())), make_entry, NULL, 0,
                       skua_done_future(&made));
-    memcpy(&all, wait_for(&made, sizeof all), sizeof all);
+    name = skua_future_wait(&made, &bytes);
+    CHECK(bytes == sizeof all);
+    memcpy(&all, name, sizeof all);
     skua_future_clear(&made);
     memset(alive, 0, sizeof alive);
     elements = 0;
     pokes    = 0;
+    sparse   = pick(&seed, 4) == 0;
     for (int number = 1; number <= STAGES; number++)
         play_stage(all, number);
     check_pokes(all);

@@ -142,6 +142,9 @@ SKUA_API void   skua_collection_each(skua_collection all, void (*fn)(void *self,
  * Objects that are inserted meanwhile take part from the reduction that is current on the PE
  * that inserts them, and others that are created from the one that is current on theirs; those
  * that move or are deleted meanwhile are counted once or not at all.
+ *
+ * Contributions make a reduction: while a collection has no object, none takes place, and no
+ * completion happens.
  */
 SKUA_HOT_API void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data,
                                      size_t count, const skua_completion *done);

@@ -67,7 +67,8 @@ SKUA_API skua_completion skua_done_invoke_section(skua_section section, skua_ent
 /**
  * Contribute to a reduction over the members, of which @p self is one, as with
  * skua_contribute(): a member's n-th call belongs to the n-th reduction of the section,
- * several may be in flight, they end in their order, and the result goes to `done`.
+ * several may be in flight, they end in their order, and the result goes to `done`.  In a section
+ * without members no reduction takes place, and no completion happens.
  */
 SKUA_API void skua_section_contribute(skua_section section, void *self, skua_op op, skua_type type,
                                       const void *data, size_t count, skua_completion done);

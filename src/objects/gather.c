@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "core/explain.h"
 #include "core/handler.h"
 #include "objects/invoke.h"
 #include "objects/number.h"
@@ -406,4 +407,43 @@ void skua_section_contribute(skua_section target, void *self, skua_op op, skua_t
         add_here(section, member, &piece, data, bytes);
     else
         send_to(section, member, &piece, data, bytes);
+}
+
+/* ---- for people ------------------------------------------------------------------------- */
+
+/* How many members here, at their station, have not contributed to reduction @p number; *one is
+ * one of them. */
+static size_t gather_count_missing(const struct ski_section *section, uint32_t number,
+                                   const struct ski_enrolled **one)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < section->rosters; i++) {
+        const struct ski_enrolled *member = section->roster[i];
+
+        if (!member->object || ski_before(number, member->next))
+            continue;
+        *one = member;
+        count++;
+    }
+    return count;
+}
+
+void ski_gather_explain(const struct ski_section *section, struct ski_text *text)
+{
+    const struct ski_subtotal *subtotal = section->gather.subtotals;
+    const struct ski_enrolled *member   = NULL;
+    char                       name[SKI_SECTION_TEXT];
+    size_t                     count;
+
+    if (!subtotal || section->state != SKI_JOINED)
+        return;
+    ski_section_text(name, section->id);
+    count = gather_count_missing(section, subtotal->number, &member);
+    if (member)
+        ski_text_item(text, "reduction %u of %s waits for %zu of its members here, such as %s",
+                      subtotal->number, name, count, ski_element_text(section->of, &member->index));
+    else
+        ski_text_item(text, "reduction %u of %s waits for contributions from other PEs",
+                      subtotal->number, name);
 }

@@ -22,6 +22,7 @@ struct ski_collection;
 struct ski_enrolled;
 struct ski_section;
 struct ski_subtotal;
+struct ski_text;
 
 struct ski_gather {
     uint32_t             first;     /* not reported yet                    */
@@ -38,6 +39,10 @@ void ski_gather_died(struct ski_section *section, struct ski_enrolled *member);
 
 /** One was deleted before it was enrolled: tell its station. */
 void ski_gather_lost(struct ski_collection *all, const skua_index *index, uint64_t id, int station);
+
+/** Append to @p text which members here a reduction of @p section that is under way waits for, or
+ *  that it waits for contributions from elsewhere. */
+void ski_gather_explain(const struct ski_section *section, struct ski_text *text);
 
 /* Handlers. */
 void ski_on_section_part(skua_msg *msg);

@@ -20,6 +20,7 @@
 #include "objects/locate.h"
 #include "objects/objects.h"
 #include "objects/quiescence.h"
+#include "objects/section.h"
 #include "objects/stream.h"
 #include "onesided/onesided.h"
 
@@ -121,6 +122,8 @@ static void idle_explain_collection(struct ski_collection *all, struct ski_text 
         return;
     idle_explain_held(all, text);
     ski_reducing_explain(all, text);
+    for (const struct ski_section *section = all->sections; section; section = section->next)
+        ski_gather_explain(section, text);
 }
 
 static void idle_explain_objects(const struct ski_objects *objects, struct ski_text *text)
