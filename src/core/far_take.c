@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "core/broadcast.h"
 #include "core/bundle.h"
 #include "core/contact.h"
 #include "core/far.h"
@@ -144,6 +145,37 @@ static void *on_room(void *owner, size_t bytes)
     return room;
 }
 
+/* ---- data that goes to its place ------------------------------------------------------- */
+
+static bool far_is_segment(const struct skua_msg *head)
+{
+    return head->handler == SKI_HANDLER_BROADCAST_SEGMENT;
+}
+
+static struct skua_msg *far_take_data(struct ski_pe *self, const struct skua_msg *head,
+                                      const char *data)
+{
+    if (far_is_segment(head))
+        return ski_segment_take(self, head, data);
+    return self->take ? self->take(self, head, data) : NULL;
+}
+
+static size_t far_place_data(struct ski_pe *self, const struct skua_msg *head, const char *data,
+                             void **to)
+{
+    if (far_is_segment(head))
+        return ski_segment_place(self, head, data, to);
+    return self->place ? self->place(self, head, data, to) : 0;
+}
+
+static struct skua_msg *far_placed_data(struct ski_pe *self, const struct skua_msg *head,
+                                        const char *data, bool whole)
+{
+    if (far_is_segment(head))
+        return whole ? ski_segment_placed(self, data) : NULL;
+    return self->placed ? self->placed(self, head, data, whole) : NULL;
+}
+
 /* A packet in the driver's memory: its data may go straight to where it belongs, and what is
  * left of it takes its turn.  One that comes early, or is wrong, comes in as others do. */
 static bool take(struct ski_far *far, const struct skua_msg *head, const char *data, size_t bytes)
@@ -151,9 +183,9 @@ static bool take(struct ski_far *far, const struct skua_msg *head, const char *d
     struct ski_contact *contact = sender_of(far, head);
     struct skua_msg    *left;
 
-    if (!far->self->take || !contact || head->stamp.sequence != contact->received)
+    if (!contact || head->stamp.sequence != contact->received)
         return false;
-    left = far->self->take(far->self, head, data);
+    left = far_take_data(far->self, head, data);
     if (left)
         take_turn(far, contact, left, head->stamp.sequence, bytes);
     return left != NULL;
@@ -313,10 +345,10 @@ static size_t on_place(void *owner, const void *packet, size_t bytes, void **to)
     size_t          head;
 
     _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
-    if (!far->self || !far->self->place || !in_turn(far, packet, bytes, &head, &msg) ||
+    if (!far->self || !in_turn(far, packet, bytes, &head, &msg) ||
         msg.bytes != bytes - head) /* something is behind its data */
         return 0;
-    return far->self->place(far->self, &msg, (const char *)packet + head, to);
+    return far_place_data(far->self, &msg, (const char *)packet + head, to);
 }
 
 /* Its turn it still is: those behind it wait. */
@@ -327,10 +359,10 @@ static void on_placed(void *owner, const void *packet, size_t bytes, bool whole)
     struct skua_msg     msg, *left;
     size_t              head;
 
-    if (!far->self || !far->self->placed)
+    if (!far->self)
         return;
     contact = in_turn(far, packet, bytes, &head, &msg);
-    left    = far->self->placed(far->self, &msg, (const char *)packet + head, whole);
+    left    = far_placed_data(far->self, &msg, (const char *)packet + head, whole);
     if (left && contact)
         take_turn(far, contact, left, msg.stamp.sequence, bytes);
     else if (left)

@@ -66,37 +66,36 @@ struct ski_pe {
     struct ski_pool  pool;
 
     /* The rest. */
-    struct ski_job        *job;
-    struct ski_host       *host;
-    int                    process;
-    int                    index;          /* on this host */
-    bool                   stop;           /* skua_stop() was called */
-    uint64_t               rung;           /* queue.popped after the last doorbell, at least */
-    uint64_t               idle_since;     /* ticks; 0: not known               */
-    uint64_t               idle_delivered; /* stats.delivered at that moment    */
-    uint32_t               idle_yields;    /* since then                        */
-    uint32_t               idle_depth;     /* walks of the list of idle callbacks */
-    bool                   idle_worked;    /* idle callbacks have nothing to do */
-    uint64_t               spin_ticks;     /* idle so long: spin                */
-    uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */
-    uint64_t               look_ticks;     /* of polling between two yields */
-    struct ski_pending     pending;
-    struct ski_impatience  impatient; /* backpressure.c */
-    struct ski_burst       burst;
-    struct ski_timers      timers;
-    struct ski_idle       *idle;   /* scheduler.c */
-    struct skua_thread    *thread; /* running, or NULL */
-    struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
-    struct ski_stacks      stacks;
-    struct ski_collectives collectives;
-    void                  *data;       /* skua_pe_data                 */
-    void                  *onesided;   /* the layer above's            */
-    struct ski_objects    *objects;    /* the one above that           */
-    uint64_t               held;       /* messages delivered that the runtime keeps for later */
-    const void            *giver_at;   /* code that gives a message away, if that is checked */
-    uint32_t               loops;      /* of the scheduler around what runs now: 0 in start() */
-    uint32_t               polling;    /* calls of skua_poll() around what runs now */
-    struct ski_far        *far;        /* its port to other hosts, or NULL */
+    struct ski_job       *job;
+    struct ski_host      *host;
+    int                   process;
+    int                   index;          /* on this host */
+    bool                  stop;           /* skua_stop() was called */
+    uint64_t              rung;           /* queue.popped after the last doorbell, at least */
+    uint64_t              idle_since;     /* ticks; 0: not known               */
+    uint64_t              idle_delivered; /* stats.delivered at that moment    */
+    uint32_t              idle_yields;    /* since then                        */
+    uint32_t              idle_depth;     /* walks of the list of idle callbacks */
+    bool                  idle_worked;    /* idle callbacks have nothing to do */
+    uint64_t              spin_ticks;     /* idle so long: spin                */
+    uint64_t              yield_ticks;    /* idle so long: spin and yield; then sleep */
+    uint64_t              look_ticks;     /* of polling between two yields */
+    struct ski_pending    pending;
+    struct ski_impatience impatient; /* backpressure.c */
+    struct ski_burst      burst;
+    struct ski_timers     timers;
+    struct ski_idle      *idle;   /* scheduler.c */
+    struct skua_thread   *thread; /* running, or NULL */
+    struct ski_fiber      fiber;  /* the scheduler's own, while a thread runs */
+    struct ski_stacks     stacks;
+    void                 *data;        /* skua_pe_data                 */
+    void                 *onesided;    /* the layer above's            */
+    struct ski_objects   *objects;     /* the one above that           */
+    uint64_t              held;        /* messages delivered that the runtime keeps for later */
+    const void           *giver_at;    /* code that gives a message away, if that is checked */
+    uint32_t              loops;       /* of the scheduler around what runs now: 0 in start() */
+    uint32_t              polling;     /* calls of skua_poll() around what runs now */
+    struct ski_far       *far;         /* its port to other hosts, or NULL */
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
     uint32_t         late_passes;      /* ... for so many passes (late.h)                   */
     struct ski_trust late_trust;       /* to be back in the scheduler                       */
@@ -119,6 +118,8 @@ struct ski_pe {
     /* Sleep no longer than it says, in nanoseconds; 0: not at all, it has sent something.  NULL:
      * as long as you like. */
     uint64_t (*before_sleep)(struct ski_pe *self);
+
+    struct ski_collectives collectives; /* last: it is large, and others are used more often */
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals

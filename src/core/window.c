@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/blocks.h"
+#include "core/broadcast.h"
 #include "core/builtin.h"
 #include "core/handler.h"
 #include "core/pe.h"
@@ -35,6 +36,7 @@ void ski_collectives_destroy(struct ski_collectives *c)
             free(gone);
     }
     ski_reductions_destroy(c);
+    ski_segments_destroy(c);
 }
 
 /* ---- waiting and deferring -------------------------------------------------- */
