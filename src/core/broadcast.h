@@ -61,10 +61,6 @@ size_t ski_segment_place(struct ski_pe *self, const skua_msg *msg, const char *d
 /** Makes the message that stands for a segment whose bytes are in their place. */
 skua_msg *ski_segment_placed(struct ski_pe *self, const char *data);
 
-/** Copies a segment that lies in the driver's memory to its place.  Returns what
- *  ski_segment_placed() does, or NULL if the segment has no place. */
-skua_msg *ski_segment_take(struct ski_pe *self, const skua_msg *msg, const char *data);
-
 /* ---- trees (broadcast.c) ------------------------------------------------------- */
 
 /** Makes the node of this PE for a broadcast whose end is asked for: @p tail->above is set. */

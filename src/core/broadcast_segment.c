@@ -269,17 +269,6 @@ skua_msg *ski_segment_placed(struct ski_pe *self, const char *data)
     return segment_msg(self, &segment, 0);
 }
 
-skua_msg *ski_segment_take(struct ski_pe *self, const skua_msg *msg, const char *data)
-{
-    void  *to;
-    size_t bytes = ski_segment_place(self, msg, data, &to);
-
-    if (bytes == 0)
-        return NULL;
-    memcpy(to, data + sizeof(struct ski_segment), bytes);
-    return ski_segment_placed(self, data);
-}
-
 /* Puts the bytes that @p msg brings into their place, if they are not there. */
 static struct ski_transfer *segment_accept(struct ski_pe *self, skua_msg *msg,
                                            struct ski_segment *segment)

@@ -18,6 +18,7 @@
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/packet.h"
+#include "core/reduction.h"
 
 #define COMPLAINTS 10   /* about wrong packets, then silence */
 #define TAKE_LEAST 4096 /* a smaller packet is copied as fast as it is looked at */
@@ -147,33 +148,43 @@ static void *on_room(void *owner, size_t bytes)
 
 /* ---- data that goes to its place ------------------------------------------------------- */
 
-static bool far_is_segment(const struct skua_msg *head)
-{
-    return head->handler == SKI_HANDLER_BROADCAST_SEGMENT;
-}
-
-static struct skua_msg *far_take_data(struct ski_pe *self, const struct skua_msg *head,
-                                      const char *data)
-{
-    if (far_is_segment(head))
-        return ski_segment_take(self, head, data);
-    return self->take ? self->take(self, head, data) : NULL;
-}
-
+/* Data of collectives belongs to where the runtime keeps it, that of other kinds to where the layer
+ * above says. */
 static size_t far_place_data(struct ski_pe *self, const struct skua_msg *head, const char *data,
                              void **to)
 {
-    if (far_is_segment(head))
-        return ski_segment_place(self, head, data, to);
-    return self->place ? self->place(self, head, data, to) : 0;
+    switch (head->handler) {
+    case SKI_HANDLER_BROADCAST_SEGMENT: return ski_segment_place(self, head, data, to);
+    case SKI_HANDLER_RESULT: return ski_result_place(self, head, data, to);
+    default: return self->place ? self->place(self, head, data, to) : 0;
+    }
 }
 
 static struct skua_msg *far_placed_data(struct ski_pe *self, const struct skua_msg *head,
                                         const char *data, bool whole)
 {
-    if (far_is_segment(head))
-        return whole ? ski_segment_placed(self, data) : NULL;
-    return self->placed ? self->placed(self, head, data, whole) : NULL;
+    switch (head->handler) {
+    case SKI_HANDLER_BROADCAST_SEGMENT: return whole ? ski_segment_placed(self, data) : NULL;
+    case SKI_HANDLER_RESULT: return whole ? ski_result_placed(self, data) : NULL;
+    default: return self->placed ? self->placed(self, head, data, whole) : NULL;
+    }
+}
+
+/* Copies the data of a packet that is all there to its place.  Returns the message that is left, or
+ * NULL: it is received as any other. */
+static struct skua_msg *far_take_data(struct ski_pe *self, const struct skua_msg *head,
+                                      const char *data)
+{
+    void  *to;
+    size_t bytes;
+
+    if (head->handler != SKI_HANDLER_BROADCAST_SEGMENT && head->handler != SKI_HANDLER_RESULT)
+        return self->take ? self->take(self, head, data) : NULL;
+    bytes = far_place_data(self, head, data, &to);
+    if (bytes == 0)
+        return NULL;
+    memcpy(to, data + head->bytes - bytes, bytes);
+    return far_placed_data(self, head, data, true);
 }
 
 /* A packet in the driver's memory: its data may go straight to where it belongs, and what is

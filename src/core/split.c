@@ -145,7 +145,8 @@ static void split_join_segment(struct ski_pe *self, struct ski_split *split,
     struct ski_reduction_head head   = split_segment_head(self, split, i);
     size_t                    offset = i * split_segment(self);
     size_t                    bytes  = split_segment_bytes(self, split, i);
-    skua_msg                 *msg    = head.root == self->pe ? NULL : ski_reduction_msg(bytes);
+    bool                      stays  = head.root == self->pe && !head.all;
+    skua_msg                 *msg    = stays ? NULL : ski_reduction_msg(bytes);
     char *mine = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
 
     self->collectives.in_flight += ski_call_cost(bytes);
@@ -164,16 +165,18 @@ static void split_begin_segments(struct ski_pe *self, const struct ski_reduction
         split_join_segment(self, split, call, i);
 }
 
-static void split_segment_done(struct ski_pe *self, struct ski_split *split, uint64_t i,
-                               skua_msg *msg)
+char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
+                      const struct ski_reduction_head *head)
+{
+    uint64_t i = head->number - split->head.number;
+
+    return ski_reduction_elements(split->buffer) + i * split_segment(self);
+}
+
+static void split_segment_done(struct ski_pe *self, struct ski_split *split, uint64_t i)
 {
     size_t bytes = split_segment_bytes(self, split, i);
 
-    if (msg) {
-        memcpy(ski_reduction_elements(split->buffer) + i * split_segment(self),
-               ski_reduction_elements(msg), bytes);
-        skua_msg_free(msg);
-    }
     if (split_result_here(self, split)) /* elsewhere a credit comes */
         ski_window_release(self, ski_call_cost(bytes), "reduction", self->pe);
     if (--split->left == 0)
@@ -424,9 +427,7 @@ void ski_split_done(struct ski_pe *self, struct ski_split *split,
                     const struct ski_reduction_head *head, skua_msg *msg)
 {
     switch (head->way) {
-    case SKI_WAY_SEGMENT:
-        split_segment_done(self, split, head->number - split->head.number, msg);
-        break;
+    case SKI_WAY_SEGMENT: split_segment_done(self, split, head->number - split->head.number); break;
     case SKI_WAY_EXPOSE: split_exposed(self, split, msg); break;
     default: split_combined(self, split, msg); break;
     }
