@@ -84,13 +84,15 @@ static void check_sum(const void *result, size_t bytes)
 static void reduce_to_first(int i)
 {
     skua_future future = SKUA_FUTURE_INIT;
+    const void *result;
     size_t      bytes;
 
     (void)i;
     skua_reduce(0, SKUA_SUM, SKUA_DOUBLE, data, COUNT, skua_done_future(&future));
     if (skua_pe() != 0)
         return;
-    check_sum(skua_future_wait(&future, &bytes), bytes);
+    result = skua_future_wait(&future, &bytes);
+    check_sum(result, bytes);
     skua_future_clear(&future);
 }
 

@@ -200,8 +200,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    element_class = skua_class_register(&(skua_class_def){
-        .name = "element", .bytes = sizeof(struct element), .construct = construct});
+    element_class = skua_class_register(&(skua_class_def){.name      = "element",
+                                                          .bytes     = sizeof(struct element),
+                                                          .construct = construct,
+                                                          .pup       = skua_pup_plain});
     hit_entry     = skua_method_register(element_class, "hit", on_hit, 0);
     keep_entry    = skua_entry_register(element_class, "keep", on_keep, 0);
     count_entry   = skua_method_register(element_class, "count", on_count, 0);

@@ -13,7 +13,7 @@
 
 #define BYTES 4096
 
-static skua_region piece, freed;
+static _Thread_local skua_region piece, freed; /* of a PE */
 static skua_gaddr  at, beyond, nowhere, odd;
 static double      local[16];
 

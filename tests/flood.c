@@ -7,9 +7,11 @@
  * All arrive, in order for each sender and kind; the use of the arena stays bounded; and PE 0
  * answers some of them, so that senders that are held back are sent to at the same time.
  *
- * usage: flood MESSAGES MOST-MIB [held]   held: some sends must have been held back
+ * usage: flood MESSAGES MOST-MIB [held]   held: PE 0 begins when half of that memory is in use,
+ *                                         so that sends must have been held back
  *        flood hog               the last PE takes memory outside of the arena, without end
  */
+#include <sched.h>
 #include <skua/skua.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@ static const size_t drop_bytes[KINDS] = {sizeof(struct drop), 20000, 3000};
 
 static bool         must_hold;
 static skua_handler took, echoed, burst, finished;
-static uint64_t     each, most_mib, expected[1024][KINDS], total, echoes;
+static uint64_t     each, most_mib, expected[1024][KINDS], total;
 
 static void send_drop(int kind, uint64_t number)
 {
@@ -71,7 +73,6 @@ static void on_took(skua_msg *msg)
 static void on_echoed(skua_msg *msg)
 {
     skua_msg_free(msg);
-    echoes++;
 }
 
 static void send_thread(void *arg)
@@ -134,8 +135,11 @@ static void start(int argc, char **argv)
     }
     if (skua_pes() == 1)
         skua_exit(0);
-    if (skua_pe() == 0)
+    if (skua_pe() == 0) {
+        while (must_hold && skua_stats_get().arena_most >> 20 < most_mib / 2)
+            sched_yield();
         return;
+    }
     skua_thread_detach(skua_thread_create(send_thread, NULL, 0));
     for (uint64_t i = 0; i < each; i++)
         send_drop(SMALL, i);

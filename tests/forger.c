@@ -7,8 +7,11 @@
  *              PE 0 counts and drops them.
  *   requests   one-sided requests and answers, damaged at random.  PE 0 refuses them and
  *              lives on.
+ *   addresses  with the secret, as PE 1: completions, calls, threads, broadcasts, buffers,
+ * channels, waves and reductions with addresses, handlers and names that PE 0 never gave it, or
+ *              that were changed.  PE 0 counts and drops each, and calls nothing.
  *
- * usage: forger packets | requests      two processes, SKUA_SHARE=0
+ * usage: forger packets | requests | addresses      two processes, SKUA_SHARE=0
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,7 +291,247 @@ static void forge_requests(void *arg)
     skua_send_copy(0, check_handler, &forged, sizeof forged);
 }
 
+/* ---- addresses ------------------------------------------------------------------------ */
+
+/* What PE 0 gives PE 1. */
+struct gift {
+    skua_completion count, call;
+    skua_buffer     buffer;
+    skua_thread    *thread;
+};
+
+static struct gift   gift;
+static skua_counter  counter = SKUA_COUNTER_INIT;
+static skua_handler  gift_handler;
+static skua_function answer_function;
+static char          treasure[64];
+
+static void on_call(void *arg, const void *data, size_t bytes)
+{
+    (void)arg, (void)data, (void)bytes;
+    skua_abort("a completion was believed that nobody made");
+}
+
+static void answer(const void *args, size_t bytes, skua_completion done)
+{
+    skua_complete(done, args, bytes);
+}
+
+/* To a handler of the runtime's on PE 0, as if it were PE 1 that sends it. */
+static void forge_to(uint32_t handler, const void *data, size_t bytes)
+{
+    ski_msg_post(ski_self, 0, handler, ski_msg_copy(ski_self, handler, data, bytes));
+    forged++;
+}
+
+static void forge_completion(skua_completion done)
+{
+    char carried[64] = {0};
+
+    memcpy(carried, &done, 32);
+    forge_to(SKI_HANDLER_COMPLETE, carried, 32 + 8);
+}
+
+static void forge_call(skua_completion done)
+{
+    skua_call(0, answer_function, "", 1, done);
+    forged++;
+}
+
+static void forge_completions(void)
+{
+    skua_completion done = {.kind = gift.call.kind, .pe = 0, .what.fn = on_call};
+
+    forge_completion(done);
+    forge_call(done);
+    done = gift.count, done.what.counter++;
+    forge_completion(done);
+    forge_call(done);
+    done = gift.call, done.with.arg = &done;
+    forge_completion(done);
+    forge_call(done);
+    done = gift.call, done.kind = gift.count.kind;
+    forge_completion(done);
+    done = gift.count, done.kind = 99;
+    forge_completion(done);
+    forge_call(done);
+    done = skua_done_send(0, (skua_handler){SKI_HANDLER_THREAD});
+    forge_call(done);
+    done = (skua_completion){.kind = 6, .entry = SKI_HANDLER_THREAD}; /* an object */
+    forge_call(done);
+}
+
+static void forge_threads(void)
+{
+    char *arena = (char *)ski_self->job->arena;
+    void *at[]  = {NULL,
+                   (void *)8,
+                   arena,
+                   arena + 4096,
+                   arena + ((size_t)1 << 46),
+                   &at,
+                   (char *)gift.thread + 64};
+
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        forge_to(SKI_HANDLER_RESUME, &at[i], sizeof at[i]);
+}
+
+/* As in core/broadcast.c: a tail behind the data. */
+static void forge_broadcast(uint32_t handler, int32_t root)
+{
+    struct {
+        int32_t  root;
+        uint32_t handler;
+        int32_t  parent;
+        uint32_t zero;
+        uint64_t above;
+    } tail        = {root, handler, 1, 0, 0};
+    skua_msg *msg = skua_msg_alloc(8 + sizeof tail);
+
+    msg->bytes   = 8;
+    msg->handler = SKI_HANDLER_BROADCAST;
+    msg->flags |= SKI_MSG_TAIL;
+    memset(skua_msg_data(msg), 0, 8);
+    memcpy((char *)skua_msg_data(msg) + 8, &tail, sizeof tail);
+    ski_msg_post(ski_self, 0, SKI_HANDLER_BROADCAST, msg);
+    forged++;
+}
+
+static void forge_broadcasts(void)
+{
+    uint64_t name[] = {0, 1, UINT64_C(1) << 32, UINT64_MAX};
+
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        forge_to(SKI_HANDLER_BROADCAST_DONE, &name[i], sizeof name[i]);
+    forge_broadcast(SKI_HANDLER_THREAD, 1);
+    forge_broadcast(SKI_HANDLER_COMPLETE, 1);
+    forge_broadcast(SKI_HANDLER_BROADCAST, 1);
+    forge_broadcast(SKI_HANDLER_NOTIFIED, 1);
+    forge_broadcast(60000, 1);
+    forge_broadcast(ping_handler.id, 0);
+    forge_broadcast(ping_handler.id, -1);
+}
+
+/* As in core/broadcast.h, with a few bytes of a part. */
+static void forge_segment(uint64_t bytes, uint64_t offset, uint64_t length, int32_t root,
+                          int32_t parent, uint32_t handler)
+{
+    struct {
+        uint64_t bytes, offset, length, number;
+        int32_t  root;
+        uint32_t handler;
+        int32_t  parent;
+        uint32_t zero;
+        uint64_t above;
+        char     data[8];
+    } segment = {bytes, offset, length, 0, root, handler, parent, 0, 0, "stolen"};
+
+    forge_to(SKI_HANDLER_BROADCAST_SEGMENT, &segment, sizeof segment);
+}
+
+/* All but the last have a length that does not follow from that of the message, or worse. */
+static void forge_segments(void)
+{
+    uint64_t bytes = 1 << 20;
+
+    forge_segment(bytes, 0, 8, 1, 1, ping_handler.id);
+    forge_segment(8, 0, 8, 1, 1, ping_handler.id);
+    forge_segment(UINT64_MAX, UINT64_MAX - 7, 8, 1, 1, ping_handler.id);
+    forge_segment(UINT64_C(1) << 50, 0, 8, 1, 1, ping_handler.id);
+    forge_segment(bytes, bytes, 8, 1, 1, ping_handler.id);
+    forge_segment(bytes, UINT64_MAX - 7, 8, 1, 1, ping_handler.id);
+    forge_segment(bytes, 0, UINT64_MAX, 1, 1, ping_handler.id);
+    forge_segment(bytes, 0, 8, 0, 1, ping_handler.id);
+    forge_segment(bytes, 0, 8, 1, 0, ping_handler.id);
+    forge_segment(bytes, 0, 8, 1, 1, SKI_HANDLER_THREAD);
+    forge_segment((256 << 10) + 8, 256 << 10, 8, 1, 1, ping_handler.id); /* without those before */
+}
+
+/* As in onesided/buffer.h. */
+static void forge_buffer(uint32_t verb, skua_buffer from, skua_buffer to)
+{
+    struct {
+        uint32_t    verb, lent;
+        uint64_t    bytes;
+        skua_buffer from, to;
+        char        data[64];
+    } packet = {verb, 0, sizeof packet.data, from, to, "stolen"};
+
+    forge_to(SKI_HANDLER_BUFFER, &packet, sizeof packet - (verb == 3 ? 0 : sizeof packet.data));
+}
+
+static void forge_buffers(void)
+{
+    skua_buffer mine =
+        skua_buffer_of(treasure, sizeof treasure, SKUA_REGISTER_LATER, skua_done_nothing(), 0);
+    skua_buffer other = gift.buffer;
+
+    other.at = (char *)other.at + 64;
+    forge_buffer(0, other, mine); /* fetch: would send what is there */
+    forge_buffer(3, mine, other); /* data: would write there         */
+    forge_buffer(4, mine, other);
+    other = gift.buffer, other.bytes *= 2;
+    forge_buffer(0, other, mine);
+    other = gift.buffer, other.user++;
+    forge_buffer(3, mine, other);
+    other = gift.buffer, other.pe = 1;
+    forge_buffer(3, mine, other);
+    forge_buffer(9, mine, gift.buffer);
+}
+
+static void forge_others(void)
+{
+    uint32_t wave[4]   = {0, 5, 1, 0}; /* a root that it comes to from elsewhere */
+    uint32_t end[2]    = {0, 1};
+    uint64_t reduce[4] = {UINT64_C(1) << 40, 0, 0, 0};
+    uint32_t vote[12]  = {5, 1};          /* free a region */
+    uint64_t many[8]   = {0, 7, 0, 0, 1}; /* channels of a PE that there is not */
+
+    forge_to(SKI_HANDLER_QUIET_WAVE, wave, sizeof wave);
+    forge_to(SKI_HANDLER_DETECT_END, end, sizeof end);
+    forge_to(SKI_HANDLER_REDUCE, reduce, sizeof reduce);
+    forge_to(SKI_HANDLER_RESULT, reduce, sizeof reduce);
+    forge_to(SKI_HANDLER_AGREE, vote, sizeof vote);
+    many[5] = 77;
+    forge_to(SKI_HANDLER_CHANNEL, many, sizeof many);
+}
+
+static void on_gift(skua_msg *msg)
+{
+    memcpy(&gift, skua_msg_data(msg), sizeof gift);
+    skua_msg_free(msg);
+    forge_completions();
+    forge_threads();
+    forge_broadcasts();
+    forge_segments();
+    forge_buffers();
+    forge_others();
+    skua_complete(gift.count, NULL, 0); /* as it should be */
+    skua_call(0, answer_function, "", 1, gift.count);
+    skua_thread_resume_on(0, gift.thread);
+    skua_send_copy(0, check_handler, &forged, sizeof forged);
+}
+
+static void wait_for_resume(void *arg)
+{
+    (void)arg;
+    skua_thread_suspend();
+    skua_complete(gift.count, NULL, 0);
+}
+
+static void give_gift(void)
+{
+    gift.count = skua_done_count(&counter);
+    gift.call  = skua_done_call(on_call, &counter);
+    gift.buffer =
+        skua_buffer_of(treasure, sizeof treasure, SKUA_REGISTER_LATER, skua_done_nothing(), 7);
+    gift.thread = skua_thread_create(wait_for_resume, NULL, 0);
+    skua_send_copy(1, gift_handler, &gift, sizeof gift);
+}
+
 /* ---- PE 0 ---------------------------------------------------------------------------- */
+
+static int wanted; /* completions that are right */
 
 static void on_check(skua_msg *msg)
 {
@@ -298,28 +541,33 @@ static void on_check(skua_msg *msg)
 
     if (until == 0)
         until = skua_time() + PATIENCE;
-    if (stats.wrong < (uint64_t)expected && skua_time() < until) {
+    if ((stats.wrong < (uint64_t)expected || counter.value < wanted) && skua_time() < until) {
         skua_send(0, check_handler, msg); /* they are still on their way */
         return;
     }
     printf("%llu of %d wrong packets were counted\n", (unsigned long long)stats.wrong, expected);
     skua_msg_free(msg);
+    CHECK(counter.value == wanted && memcmp(treasure, "", 1) == 0);
     skua_exit(stats.wrong == (uint64_t)expected ? 0 : 1);
 }
 
 /* PE 0 answers the first ping, so that both have talked before. */
 static void on_ping(skua_msg *msg)
 {
-    bool packets = *(char *)skua_msg_data(msg) == 'p';
+    char mode = *(char *)skua_msg_data(msg);
 
     if (skua_pe() == 0) {
         skua_send(1, ping_handler, msg);
+        if (mode == 'a') {
+            wanted = 3;
+            give_gift();
+        }
         return;
     }
     skua_msg_free(msg);
-    if (packets)
+    if (mode == 'p')
         forge_packets();
-    else
+    else if (mode == 'r')
         skua_thread_create(forge_requests, NULL, 0);
 }
 
@@ -333,7 +581,9 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    ping_handler  = skua_register("ping", on_ping);
-    check_handler = skua_register("check", on_check);
+    ping_handler    = skua_register("ping", on_ping);
+    check_handler   = skua_register("check", on_check);
+    gift_handler    = skua_register("gift", on_gift);
+    answer_function = skua_function_register("answer", answer);
     return skua_main(argc, argv, start);
 }

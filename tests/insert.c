@@ -358,8 +358,10 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    element_class = skua_class_register(&(skua_class_def){
-        .name = "element", .bytes = sizeof(struct element), .construct = construct});
+    element_class = skua_class_register(&(skua_class_def){.name      = "element",
+                                                          .bytes     = sizeof(struct element),
+                                                          .construct = construct,
+                                                          .pup       = skua_pup_plain});
     player_class  = skua_class_register(&(skua_class_def){.name = "player"});
     shout_entry   = skua_method_register(element_class, "shout", on_shout, 0);
     poke_entry    = skua_method_register(element_class, "poke", on_poke, 0);

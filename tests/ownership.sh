@@ -53,7 +53,7 @@ for pes in 2 "2 -s share=0" "2 -t 2"; do
   misuse_on "$pes" free-delivered "skua_msg_free: a message of handler keep was sent by skua_send $(at free_delivered) before"
 done
 misuse when-freed "the end of its .when.: a message was freed by skua_msg_free $(at when_freed) before; set it to NULL in the body"
-misuse when-sent "the end of its .when.: $(given when_sent); set it to NULL"
+misuse when-sent "the end of its .when.: $(given "(when_sent|on_take)"); set it to NULL"
 misuse when-kept "skua_send: a message was freed by the end of its .when. on PE [01] before; set it to NULL in the body"
 misuse free-data 'skua_msg_free: 0x.* is no message, or something was written behind the end of one'
 if [ "${SANITIZED:-}" = "" ]; then # AddressSanitizer finds these by itself

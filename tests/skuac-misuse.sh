@@ -113,9 +113,9 @@ shows()
   done
 }
 if command -v addr2line >/dev/null; then
-  shows 'Main_array(Main_self(self), -1, NULL);' 'Main__create_serial_1 at wrong\.ci:7'
-  shows 'Main_wrong(Main_self(self));' 'helper at wrong\.ci:29' 'Main__wrong_serial_1 at wrong\.ci:12'
-  shows 'Main_slow(Main_self(self));' 'helper at wrong\.ci:29' 'Main_on_slow at wrong\.ci:33'
+  shows 'Main_array(Main_self(self), -1, NULL);' 'Main__create_serial_1 at wrong\.ci:11'
+  shows 'Main_wrong(Main_self(self));' 'helper at wrong\.ci:45' 'Main__wrong_serial_1 at wrong\.ci:16'
+  shows 'Main_slow(Main_self(self));' 'helper at wrong\.ci:45' 'Main_on_slow at wrong\.ci:49'
 fi
 refused 'skua_complete(Main_total_done(Main_self(self)), "four", 4);' \
   'Main.total: takes .double heat., which is 8 bytes, but the result that arrived on PE 0 has 4; do the contributions'

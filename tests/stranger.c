@@ -8,10 +8,13 @@
  *   disturb    to each: connects and sends garbage, the beginning of something, huge
  *              lengths; connects and says nothing; connects many times
  *
+ *   flood      to each, in turn and as fast as it can: connects and hangs up, and connects and
+ *              says nothing, and stays as long as it has room
+ *
  * From another namespace, `visit' disturbs the doors that it is told.  `occupy' listens at
  * all ports of a range, says so, and waits until its input ends.
  *
- * usage: stranger list | doors | disturb NAME SECONDS [SEED]
+ * usage: stranger list | doors | disturb | flood NAME SECONDS [SEED]
  *        stranger visit SECONDS SEED DOOR...
  *        stranger occupy FIRST LAST
  */
@@ -31,6 +34,8 @@
 #define LEAST_VISITS 10
 #define MOST_VISITS  20000
 #define PATIENCE     10.0 /* seconds */
+#define FLOOD_MOST   40000
+#define FLOOD_KEPT   2000 /* connections that stay */
 
 struct door {
     unsigned long      inode;
@@ -203,6 +208,49 @@ static void disturb(double seconds)
     printf("%u visits to %d doors\n", visits, door_count);
 }
 
+/* Does not wait for an answer of the system. */
+static int knock_at_once(const struct door *door)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd >= 0)
+        (void)!connect(fd, (const struct sockaddr *)&door->name, sizeof door->name);
+    return fd;
+}
+
+/* The other side sees a reset. */
+static void hang_up(int fd)
+{
+    struct linger at_once = {1, 0};
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close(fd);
+}
+
+static void flood(double seconds)
+{
+    static int kept[FLOOD_KEPT];
+    double     until = now() + seconds;
+    unsigned   n     = 0;
+
+    for (; door_count > 0 && n < FLOOD_MOST && now() < until; n++) {
+        int fd = knock_at_once(&doors[n % (unsigned)door_count]);
+
+        if (fd < 0)
+            break;
+        if (n % 2 == 0) {
+            hang_up(fd);
+            continue;
+        }
+        if (kept[n / 2 % FLOOD_KEPT] > 0)
+            hang_up(kept[n / 2 % FLOOD_KEPT]);
+        kept[n / 2 % FLOOD_KEPT] = fd;
+        if (n % 64 == 1)
+            usleep(1000); /* the job has a share of the machine, too */
+    }
+    printf("%u connections to %d doors\n", n, door_count);
+}
+
 /* ---- what is asked for -------------------------------------------------------------------- */
 
 static void begin_random(const char *seed)
@@ -271,6 +319,8 @@ int main(int argc, char **argv)
     find_doors(argv[2]);
     if (strcmp(mode, "disturb") == 0)
         disturb(atof(argv[3]));
+    else if (strcmp(mode, "flood") == 0)
+        flood(atof(argv[3]));
     else
         say_doors(strcmp(mode, "doors") == 0);
     return door_count > 0 ? 0 : 1;

@@ -49,6 +49,42 @@ at_the_ports()
     test "$(sort -u "$work/doors")" = 127.0.0.1
 }
 
+# Far more connections than a process may have descriptors, while PEs connect to each other: those
+# that hang up, and those that say nothing.
+flooded()
+{
+  (for _ in $(seq 300); do
+     "$tests/test_stranger" list "$name" 0 >/dev/null && break
+     sleep 0.02
+   done
+   "$tests/test_stranger" flood "$name" 2 >"$work/flood"
+   "$tests/test_stranger" list "$name" 0 >"$work/doors") &
+  stranger=$!
+  apart 3 sh -c 'ulimit -n 256; exec "$@"' sh "$program" ask 6
+  wait $stranger
+  ok "$driver: a job with 256 descriptors outlives a flood ($(cat "$work/flood"))" \
+    has "$code $out" 'all balls are back'
+  ok "$driver: and its three processes still listen for peers" \
+    test "$(grep -c . "$work/doors")" -ge 9
+}
+
+# Nothing is in the shared-memory file system, so nothing can be left there.
+killed()
+{
+  shared=$(ls /dev/shm; ipcs -m | wc -l)
+  (for _ in $(seq 300); do
+     "$tests/test_stranger" list "$name" 0 >/dev/null && break
+     sleep 0.02
+   done
+   ls /dev/shm >"$work/during"
+   for pid in $(pgrep -x "$name"); do kill -9 "$pid"; done) &
+  killer=$!
+  (unset UCX_TLS; apart 2 "$program" ask 20)
+  wait $killer
+  ok "$driver: has no segments of shared memory" test -z "$(grep ucx_ "$work/during")"
+  ok "$driver: and leaves none when it is killed" test "$(ls /dev/shm; ipcs -m | wc -l)" = "$shared"
+}
+
 # What is not taken stays in the sender's arena, and nowhere else.
 too_much_at_once()
 {
@@ -85,7 +121,7 @@ unregistered()
     ok "$driver: all is as it should be with the fault: $SKUA_TEST_FAULT" test "$code" = 0
     [ $SKUA_TEST_FAULT = keys ] && continue
     ok "$driver: region and PE are named" has "$err" \
-      'of region 0x[0-9a-f]+ on PE [01].*the adapter has no more entries.*by request'
+      'of region 0x[0-9a-f]+( [^ ].*)? on PE [01].*the adapter has no more entries.*by request'
     ok "$driver: by each process once" test "$(printf '%s\n' "$err" | grep -c 'by request')" -le 2
   done
   unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_LEAST SKUA_TEST_FAULT
@@ -106,6 +142,10 @@ forged()
   apart 2 "$tests/test_forger" packets
   ok "$driver: forged packets are counted and dropped" has "$code $out" '13 of 13 wrong packets'
   ok "$driver: and told of" has "$err" 'was dropped: its sender does not know the secret'
+  apart 2 "$tests/test_forger" addresses
+  ok "$driver: addresses that PE 0 never gave are not used" \
+    has "$code $out" '^0 ([0-9]+) of \1 wrong packets'
+  ok "$driver: and told of" has "$err" 'a completion that came from PE 1 was dropped'
   SKUA_LOG_LEVEL=fatal apart 2 "$tests/test_forger" requests
   ok "$driver: requests that make no sense do no harm" test "$code" = 0
 }
@@ -128,6 +168,8 @@ for driver in "$@"; do
   else
     unregistered
   fi
+  flooded
+  [ "$driver" = ucx ] && killed
   too_much_at_once
   uneven
   settings

@@ -58,6 +58,8 @@ typedef struct {
     uint64_t        room;  /* bytes of the region that it then is in                */
     skua_completion done;  /* gets a copy of this                                   */
     uint64_t        user;  /* the owner's own                                       */
+    uint64_t        tag;   /* the runtime's: proves, between hosts, that `pe` made it; `at`, `bytes`
+                               and `user` therefore stay as they were given            */
 } skua_buffer;
 
 /** Describe memory of the calling PE.  Where a registration is wanted at once and there is no

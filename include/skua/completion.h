@@ -56,7 +56,11 @@ typedef struct {
         uint64_t      target; /* an object, or all of a collection */
     } what;
     union {
-        void         *arg;
+        void *arg;
+        struct {
+            void    *arg;
+            uint64_t tag; /* the runtime's: proves, between hosts, that its PE made it */
+        } own;
         unsigned char index[24]; /* of the object */
     } with;
 } skua_completion;
@@ -80,7 +84,9 @@ SKUA_API skua_completion skua_done_future(skua_future *future);
 SKUA_API skua_completion skua_done_exit(int code);
 
 /** Let a completion happen: what an operation of your own does at its end.
- *  Any PE, any process of the job. */
+ *  Any PE, any process of the job.  In a job on several hosts a completion that none of the
+ *  functions above has made is not believed: its PE logs, counts (skua_stats, `wrong`) and drops
+ *  it. */
 SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes);
 
 /**

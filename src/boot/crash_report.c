@@ -49,6 +49,14 @@ static size_t read_answer(int from, char *text, size_t size)
     return have;
 }
 
+/* The length of a line without " (discriminator 3)", which means something to compilers only. */
+static size_t frame_length(const char *line, size_t length)
+{
+    const char *extra = memmem(line, length, " (discriminator ", 16);
+
+    return extra ? (size_t)(extra - line) : length;
+}
+
 /* The answer's lines " (inlined by) f at file.c:12" as further frames, into @p text. */
 static void show_inlined(const char *answer, char *text, size_t size)
 {
@@ -56,12 +64,12 @@ static void show_inlined(const char *answer, char *text, size_t size)
     size_t            have      = 0;
 
     while (*answer && have < size) {
-        size_t length = strcspn(answer, "\n");
-        bool   outer  = strncmp(answer, inlined, sizeof inlined - 1) == 0;
-        size_t skip   = outer ? sizeof inlined - 1 : 0;
+        size_t length = strcspn(answer, "\n"), shown = frame_length(answer, length);
+        bool   outer = strncmp(answer, inlined, sizeof inlined - 1) == 0;
+        size_t skip  = outer ? sizeof inlined - 1 : 0;
 
         have += (size_t)snprintf(text + have, size - have, "%s%.*s", outer ? CALLED_FROM : "",
-                                 (int)(length - skip), answer + skip);
+                                 (int)(shown - skip), answer + skip);
         answer += length + (answer[length] == '\n');
     }
 }

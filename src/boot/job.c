@@ -2,11 +2,14 @@
 /* job.c - see job.h. */
 #include "boot/job.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/config.h"
+#include "base/log.h"
 #include "base/topology.h"
 
 #define SECRET_BYTES SKI_UNIT_BYTES
@@ -31,6 +34,16 @@ static void fill_in(struct ski_job *job, const struct ski_plan *plan)
         job->near += ski_job_pes_of(job, job->process[i].number);
     if (!ski_job_spread(job))
         job->near = ski_job_all(job); /* the hidden ones as well */
+}
+
+static skua_status_t job_make_tag_key(uint64_t key[2])
+{
+    size_t bytes = 2 * sizeof *key;
+
+    if (getrandom(key, bytes, 0) == (ssize_t)bytes)
+        return SKUA_OK;
+    return ski_fail(SKUA_ERR_SYSTEM, "the system has no random numbers for the key of a host: %s",
+                    strerror(errno));
 }
 
 /* Sets from which use of the arena on senders are held back.  The arenas of processes that
@@ -60,7 +73,8 @@ static void job_hide_secret(const struct ski_job *job)
         madvise(job->secret, SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it as it was */
 }
 
-/* The secret lies in a span of its own, so that its pages hold nothing that a core dump misses. */
+/* The secret, and the key of the host behind it, lie in a span of their own, so that its pages hold
+ * nothing that a core dump misses. */
 static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[2])
 {
     void         *memory;
@@ -68,9 +82,10 @@ static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[
 
     if (status != SKUA_OK)
         return status;
-    job->secret = memcpy(memory, secret, 2 * sizeof *secret);
+    job->secret  = memcpy(memory, secret, 2 * sizeof *secret);
+    job->tag_key = job->secret + 2;
     job_hide_secret(job);
-    return SKUA_OK;
+    return job_make_tag_key(job->tag_key);
 }
 
 skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,

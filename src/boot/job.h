@@ -67,12 +67,14 @@ struct ski_names {
 #define SKI_JOB_EXIT (UINT64_C(1) << 32)
 
 struct ski_job {
-    struct ski_arena  *arena;
-    void              *host;     /* the layer above's: transport/host  */
-    void              *onesided; /* and that one's: onesided           */
-    int32_t            starter;  /* the process that made it: launcher, or the job itself */
-    struct ski_clock   clock;
-    uint64_t          *secret;   /* of a job that is spread: two words, in pages of their own */
+    struct ski_arena *arena;
+    void             *host;     /* the layer above's: transport/host  */
+    void             *onesided; /* and that one's: onesided           */
+    int32_t           starter;  /* the process that made it: launcher, or the job itself */
+    struct ski_clock  clock;
+    uint64_t         *secret;    /* of a job that is spread: two words, in pages of their own; then
+                                    those of tag_key */
+    uint64_t          *tag_key;  /* of this host, where the job is spread (core/addr_tag.h) */
     bool               one_host; /* it may be spread and yet on one host */
     int32_t            pes, pes_per_process, processes;
     int32_t            here, pes_here; /* processes of this host, and their PEs          */

@@ -9,7 +9,8 @@
 
 #include "core/far.h"
 
-#define BACKPRESSURE_TURN    8   /* cells taken from the inbox in a turn           */
+#define BACKPRESSURE_TURN    8 /* cells taken from the inbox in a turn           */
+#define BACKPRESSURE_REST_NS UINT64_C(1000000)
 #define BACKPRESSURE_EXPLAIN 1.0 /* seconds after which a waiting sender says so   */
 
 /* One wait of a sender. */
@@ -46,6 +47,16 @@ static bool backpressure_patient(struct ski_pe *self, struct backpressure *wait,
     if (!wait->explained && now - wait->started > BACKPRESSURE_EXPLAIN)
         backpressure_explain(self, wait);
     return now - wait->since < SKI_BACKPRESSURE_PATIENCE;
+}
+
+uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
+{
+    ski_heap_collect(self->pool.heap);
+    if (!ski_arena_pressed(self->pool.arena))
+        return ns;
+    ski_pool_flush(&self->pool);
+    ski_heap_trim(self->pool.heap);
+    return ns < BACKPRESSURE_REST_NS ? ns : BACKPRESSURE_REST_NS;
 }
 
 /* Lets others go on: takes what they sent, and gives back what they freed. */

@@ -6,8 +6,10 @@
  * grow and a send never waits.  Once the use of the arena exceeds the setting
  * `backpressure` (base/arena.h: pressure), three rules hold until it has fallen:
  *
- *   receiver   A PE whose queue is long takes from its inbox and from the network
- *              no more than it runs.  Its inbox, or the connection to it, fills up.
+ *   receiver   A PE whose queue is long takes nothing from its inbox, and seldom
+ *              something from the network.  Inbox and connections fill up.  (To take
+ *              one message for each that runs would not do: those that come may
+ *              be larger.)
  *   sender     A send that finds the inbox or the connection full waits until what
  *              it sent has left.  A user thread waits by yielding.  Elsewhere (in
  *              start, a handler, a callback) the call waits in place: it runs no
@@ -45,7 +47,7 @@ static inline bool ski_backpressure_behind(const struct ski_pe *self)
     return self->queue.pushed - self->queue.popped >= SKI_BACKPRESSURE_QUEUE;
 }
 
-/** Returns whether @p self is to take no more messages than it runs. */
+/** Returns whether @p self is to run what it has before it takes more. */
 static inline bool ski_backpressure_receiver(const struct ski_pe *self)
 {
     return SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)) && ski_backpressure_behind(self);
@@ -60,6 +62,10 @@ static inline bool ski_backpressure_sender(struct ski_pe *self, uint32_t handler
     return SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)) && handler >= SKI_HANDLERS &&
            !ski_pe_hidden(self) && (!ski_backpressure_behind(self) || ski_backpressure_burst(self));
 }
+
+/** Gives back what other PEs freed, before @p self sleeps for @p ns; returns for how long it may:
+ *  while memory is short, more is given back soon. */
+SKI_COLD uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns);
 
 /** Tries to send what waits for @p pe; returns whether something still does.  *@p moved grows
  *  with each message that leaves for that PE. */

@@ -7,10 +7,10 @@
  * first copies the message to its children, then runs the handler on it.
  *
  * Where the end is asked for, every PE makes a node that counts its handler
- * and its children; the last of them reports to the parent's node.  The
- * program asks by a completion, and flow control (collective.h) every so often:
- * messages without a priority are handled in the order of sending everywhere, so
- * the end of one is the end of those before it.
+ * and its children; the last of them reports to the parent's node, by the name
+ * (slots.h) that the parent has given it: no address leaves a PE.  The program asks by a
+ * completion, and flow control (collective.h) every so often: messages without a priority are
+ * handled in the order of sending everywhere, so the end of one is the end of those before it.
  */
 #include <string.h>
 
@@ -18,19 +18,21 @@
 #include "base/memory.h"
 #include "core/broadcast.h"
 #include "core/builtin.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/ownership.h"
 #include "core/pe.h"
 #include "core/traffic.h"
 
 struct ski_broadcast_node {
-    int                        open;    /* children and handler that have not finished */
-    int                        parent;  /* PE, or -1 at the root                       */
-    struct ski_broadcast_node *above;   /* the parent's node: its own affair           */
-    skua_completion            done;    /* at the root                                 */
-    uint64_t                   cost;    /* at the root: bytes of the window that become free */
-    uint32_t                   handler; /* at the root: the user's ...                 */
-    skua_msg                  *msg;     /* ... and its message                         */
+    uint64_t        name;    /* ours for it                                 */
+    int             open;    /* children and handler that have not finished */
+    int             parent;  /* PE, or -1 at the root                       */
+    uint64_t        above;   /* the parent's name for its node              */
+    skua_completion done;    /* at the root                                 */
+    uint64_t        cost;    /* at the root: bytes of the window that become free */
+    uint32_t        handler; /* at the root: the user's ...                 */
+    skua_msg       *msg;     /* ... and its message                         */
 };
 
 static struct ski_broadcast_tail *tail_of(struct skua_msg *msg)
@@ -63,6 +65,25 @@ skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tai
     return copy;
 }
 
+/* Makes the node of this PE in @p tree: @p above is the name of the parent's. */
+static struct ski_broadcast_node *broadcast_node_new(struct ski_pe         *self,
+                                                     const struct ski_tree *tree, int parent,
+                                                     uint64_t above)
+{
+    struct ski_broadcast_node *node = ski_malloc(sizeof *node);
+
+    *node =
+        (struct ski_broadcast_node){.open = tree->children + 1, .parent = parent, .above = above};
+    node->name = ski_slots_add(&self->broadcasts, node);
+    return node;
+}
+
+uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_tree *tree,
+                            const struct ski_broadcast_tail *tail)
+{
+    return tail->above ? broadcast_node_new(self, tree, tail->parent, tail->above)->name : 0;
+}
+
 /* At the root: all handlers have returned. */
 static void broadcast_over(struct ski_pe *self, const struct ski_broadcast_node *node)
 {
@@ -71,12 +92,13 @@ static void broadcast_over(struct ski_pe *self, const struct ski_broadcast_node 
     ski_window_open(self);
 }
 
-static void finish_one(struct ski_broadcast_node *node)
+static void finish_one(struct ski_pe *self, struct ski_broadcast_node *node)
 {
     if (--node->open > 0)
         return;
+    ski_slots_remove(&self->broadcasts, node->name);
     if (node->parent < 0)
-        broadcast_over(ski_self, node);
+        broadcast_over(self, node);
     else
         skua_send_copy(node->parent, (skua_handler){SKI_HANDLER_BROADCAST_DONE}, &node->above,
                        sizeof node->above);
@@ -85,10 +107,15 @@ static void finish_one(struct ski_broadcast_node *node)
 
 void ski_on_broadcast_done(skua_msg *msg)
 {
-    struct ski_broadcast_node *node = *(struct ski_broadcast_node **)skua_msg_data(msg);
+    struct ski_broadcast_node *node =
+        ski_slots_find(&ski_self->broadcasts, *(const uint64_t *)skua_msg_data(msg));
 
+    if (!node) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
-    finish_one(node);
+    finish_one(ski_self, node);
 }
 
 void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
@@ -102,12 +129,12 @@ void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct s
     }
 }
 
-/* Sends @p msg to the children of this PE, which @p node, if any, stands for.  Returns the message
- * to deliver: @p msg, or a copy while the network reads from that. */
+/* Sends @p msg to the children of this PE, whose node has the name @p node, or 0.  Returns the
+ * message to deliver: @p msg, or a copy while the network reads from that. */
 static skua_msg *pass_on(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
-                         uint32_t handler, struct ski_broadcast_node *node)
+                         uint32_t handler, uint64_t node)
 {
-    struct ski_broadcast_tail tail     = {tree->root, handler, self->pe, node};
+    struct ski_broadcast_tail tail     = {tree->root, handler, self->pe, 0, node};
     bool                      segments = ski_segments_used(self, msg);
 
     if (segments)
@@ -122,39 +149,29 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
 {
     msg->handler = (uint16_t)handler;
     msg->source  = root;
-    if (SKI_UNLIKELY(!ski_pe_has_handler(self, handler)))
-        ski_handler_unknown(msg);
     msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
     if (node)
-        finish_one(node);
+        finish_one(self, node);
 }
 
-struct ski_broadcast_node *ski_broadcast_node(const struct ski_tree           *tree,
-                                              const struct ski_broadcast_tail *tail)
+bool ski_broadcast_is_sound(const struct ski_pe *self, const struct ski_broadcast_tail *tail,
+                            size_t bytes)
 {
-    struct ski_broadcast_node *node = ski_malloc(sizeof *node);
-
-    *node = (struct ski_broadcast_node){
-        .open = tree->children + 1, .parent = tail->parent, .above = tail->above};
-    return node;
+    return (uint32_t)tail->root < (uint32_t)self->pes && tail->root != self->pe &&
+           (uint32_t)tail->parent < (uint32_t)self->pes &&
+           ski_pe_has_handler(self, tail->handler) && ski_builtin_takes(tail->handler, bytes);
 }
 
 /* One that came whole: it goes to the children first. */
 static void broadcast_arrived(struct ski_pe *self, skua_msg *msg,
                               const struct ski_broadcast_tail *tail)
 {
-    struct ski_tree            tree;
-    struct ski_broadcast_node *node = NULL;
+    struct ski_tree tree = ski_tree_at(self->pe, self->pes, tail->root, (int)ski_config.tree_arity);
+    uint64_t        name = ski_broadcast_node(self, &tree, tail);
 
-    if ((uint32_t)tail->root >= (uint32_t)self->pes ||
-        (uint32_t)tail->parent >= (uint32_t)self->pes)
-        ski_fatal("PE %d sent a broadcast that makes no sense", msg->source);
-    tree = ski_tree_at(self->pe, self->pes, tail->root, (int)ski_config.tree_arity);
-    if (tail->above)
-        node = ski_broadcast_node(&tree, tail);
-    msg = pass_on(self, msg, &tree, tail->handler, node);
-    run_handler(self, msg, tail->handler, tail->root, node);
+    msg = pass_on(self, msg, &tree, tail->handler, name);
+    run_handler(self, msg, tail->handler, tail->root, ski_slots_find(&self->broadcasts, name));
 }
 
 /* A message from this PE itself has been passed on: ski_broadcast_deliver(). */
@@ -163,9 +180,12 @@ void ski_on_broadcast(skua_msg *msg)
     struct ski_broadcast_tail tail = *tail_of(msg);
 
     if (msg->source == ski_self->pe)
-        run_handler(ski_self, msg, tail.handler, tail.root, tail.above);
-    else
+        run_handler(ski_self, msg, tail.handler, tail.root,
+                    ski_slots_find(&ski_self->broadcasts, tail.above));
+    else if (ski_broadcast_is_sound(ski_self, &tail, msg->bytes))
         broadcast_arrived(ski_self, msg, &tail);
+    else
+        ski_far_drop(ski_self, msg);
 }
 
 /* By the table of handlers, as if the message had come whole: a PE may be in a state in which
@@ -223,12 +243,12 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
     struct ski_broadcast_node *node = NULL;
 
     if (done.kind || cost) {
-        node          = ski_broadcast_node(&tree, &(struct ski_broadcast_tail){.parent = -1});
+        node          = broadcast_node_new(self, &tree, -1, 0);
         node->done    = done;
         node->cost    = cost;
         node->handler = handler;
     }
-    msg = pass_on(self, msg, &tree, handler, node);
+    msg = pass_on(self, msg, &tree, handler, node ? node->name : 0);
     if (node)
         node->msg = msg;
     if (node)

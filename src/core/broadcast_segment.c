@@ -23,12 +23,15 @@ _Static_assert(sizeof(struct ski_segment) <= SKI_PLACE_DATA, "a driver looks at 
 struct ski_transfer {
     struct ski_transfer *next, **at;
     int32_t              parent;  /* the PE that it comes from, or -1            */
+    int32_t              root;    /* of the broadcast ...                        */
+    uint32_t             handler; /* ... and what it is for, if it comes         */
     uint64_t             number;  /* that the parent gave it                     */
     uint64_t             sent_as; /* its number at this PE's children            */
     skua_msg            *msg;
-    size_t               got;      /* bytes that have come                        */
-    size_t               sending;  /* segments that the network still reads       */
-    bool                 released; /* they are all that the message is needed for */
+    size_t               got;       /* bytes that have come                        */
+    size_t               sending;   /* segments that the network still reads       */
+    bool                 released;  /* they are all that the message is needed for */
+    uint8_t              claimed[]; /* a bit for each segment that is, or is being, written */
 };
 
 /* A segment that the network reads from its message. */
@@ -57,21 +60,19 @@ static size_t segment_bytes(size_t bytes)
 
 /* ---- transfers --------------------------------------------------------------- */
 
-static struct ski_transfer *transfer_new(struct ski_pe *self, int parent, uint64_t number,
-                                         skua_msg *msg)
+/* Adds a transfer with bits for @p segments that come. */
+static struct ski_transfer *transfer_new(struct ski_pe *self, skua_msg *msg, size_t segments)
 {
-    struct ski_collectives *c = &self->collectives;
-    struct ski_transfer    *t = ski_malloc(sizeof *t);
+    struct ski_transfer *t = ski_calloc(1, sizeof *t + (segments + 7) / 8);
 
-    *t = (struct ski_transfer){.next    = c->transfers,
-                               .at      = &c->transfers,
-                               .parent  = parent,
-                               .number  = number,
-                               .sent_as = c->transfers_sent++,
-                               .msg     = msg};
+    t->next    = self->transfers;
+    t->at      = &self->transfers;
+    t->parent  = -1;
+    t->sent_as = self->transfers_sent++;
+    t->msg     = msg;
     if (t->next)
         t->next->at = &t->next;
-    return c->transfers = t;
+    return self->transfers = t;
 }
 
 static void transfer_free(struct ski_transfer *t)
@@ -82,10 +83,10 @@ static void transfer_free(struct ski_transfer *t)
     free(t);
 }
 
-void ski_segments_destroy(struct ski_collectives *c)
+void ski_segments_destroy(struct ski_pe *self)
 {
-    while (c->transfers)
-        transfer_free(c->transfers);
+    while (self->transfers)
+        transfer_free(self->transfers);
 }
 
 /* Ends @p t.  Returns its message, or a copy while the network reads from that. */
@@ -180,7 +181,7 @@ static void segment_pass(struct ski_pe *self, struct ski_transfer *t, const stru
 skua_msg *ski_segments_send(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
                             const struct ski_broadcast_tail *tail)
 {
-    struct ski_transfer *t       = transfer_new(self, -1, 0, msg);
+    struct ski_transfer *t       = transfer_new(self, msg, 0);
     struct ski_segment   segment = {.bytes = msg->bytes, .tail = *tail};
     size_t               most    = segment_bytes(msg->bytes);
 
@@ -188,7 +189,7 @@ skua_msg *ski_segments_send(struct ski_pe *self, skua_msg *msg, const struct ski
         uint64_t left = segment.bytes - segment.offset;
 
         segment.length     = left < most ? left : most;
-        segment.tail.above = segment.length == left ? tail->above : NULL;
+        segment.tail.above = segment.length == left ? tail->above : 0;
         segment_pass(self, t, tree, segment);
     }
     msg = transfer_release(t, tail);
@@ -203,50 +204,92 @@ static struct ski_tree segment_tree(const struct ski_pe *self, int root)
     return ski_tree_at(self->pe, self->pes, root, (int)ski_config.tree_arity);
 }
 
+/* Returns whether a segment lies where the sender of such a message would have begun one, and is as
+ * long as it would have been. */
+static bool segment_fits(const struct ski_pe *self, const struct ski_segment *segment)
+{
+    size_t most = segment_bytes(segment->bytes), left;
+
+    if (segment->bytes < 2 * SEGMENT_LEAST || segment->bytes > self->job->arena->bytes ||
+        segment->offset >= segment->bytes || segment->offset % most)
+        return false;
+    left = segment->bytes - segment->offset;
+    return segment->length == (left < most ? left : most);
+}
+
 /* Returns whether @p msg, or its header, is one of a segment that its sender could have sent. */
 static bool segment_possible(const struct ski_pe *self, const skua_msg *msg,
                              const struct ski_segment *segment)
 {
-    int             root = segment->tail.root;
     struct ski_tree tree;
 
-    if ((uint32_t)root >= (uint32_t)self->pes || root == self->pe ||
-        segment->tail.parent != msg->source)
+    if (segment->tail.parent != msg->source || segment->length != msg->bytes - sizeof *segment ||
+        !segment_fits(self, segment) ||
+        !ski_broadcast_is_sound(self, &segment->tail, segment->bytes))
         return false;
-    tree = segment_tree(self, root);
-    return ski_tree_parent(&tree) == msg->source && segment->length > 0 &&
-           segment->length == msg->bytes - sizeof *segment && segment->bytes < PTRDIFF_MAX / 2 &&
-           segment->offset < segment->bytes && segment->length <= segment->bytes - segment->offset;
+    tree = segment_tree(self, segment->tail.root);
+    return ski_tree_parent(&tree) == msg->source;
+}
+
+/* Returns the transfer that a segment belongs to, or NULL.  A PE receives few at a time. */
+static struct ski_transfer *transfer_find(const struct ski_pe      *self,
+                                          const struct ski_segment *segment)
+{
+    struct ski_transfer *t = self->transfers;
+
+    while (t && (t->parent != segment->tail.parent || t->number != segment->number || t->released))
+        t = t->next;
+    return t;
 }
 
 static struct ski_transfer *transfer_begin(struct ski_pe *self, const struct ski_segment *segment)
 {
-    size_t    room = ((segment->bytes + 7) & ~(uint64_t)7) + SKI_MSG_TAIL_BYTES;
-    skua_msg *msg  = skua_msg_alloc(room);
+    size_t               room = ((segment->bytes + 7) & ~(uint64_t)7) + SKI_MSG_TAIL_BYTES;
+    size_t               most = segment_bytes(segment->bytes);
+    struct ski_transfer *t =
+        transfer_new(self, skua_msg_alloc(room), (segment->bytes + most - 1) / most);
 
-    msg->bytes = segment->bytes;
-    return transfer_new(self, segment->tail.parent, segment->number, msg);
+    t->msg->bytes = segment->bytes;
+    t->parent     = segment->tail.parent;
+    t->root       = segment->tail.root;
+    t->handler    = segment->tail.handler;
+    t->number     = segment->number;
+    return t;
 }
 
-/* Returns the transfer that a segment belongs to, which begins with it if it is new; NULL: the
- * segment is not one of the bytes that are missing.  A PE receives few transfers at a time. */
-static struct ski_transfer *transfer_of(struct ski_pe *self, const struct ski_segment *segment)
+/* Returns the byte with the bit of a segment, which is *@p bit. */
+static uint8_t *segment_claim(struct ski_transfer *t, const struct ski_segment *segment,
+                              uint8_t *bit)
 {
-    struct ski_transfer *t = self->collectives.transfers;
+    size_t i = segment->offset / segment_bytes(segment->bytes);
 
-    while (t && (t->parent != segment->tail.parent || t->number != segment->number || t->released))
-        t = t->next;
-    if (!t)
-        return transfer_begin(self, segment);
-    return t->msg->bytes == segment->bytes && segment->offset >= t->got ? t : NULL;
+    *bit = (uint8_t)(1 << i % 8);
+    return &t->claimed[i / 8];
 }
 
-/* Reads the head of a segment, checks it and finds its transfer; NULL: something is wrong. */
+/* Reads and checks the head of a segment and claims its place, once: no other is written there,
+ * and the message is not delivered before.  The first segment begins a transfer.  NULL: it is not
+ * a segment that is missing. */
 static struct ski_transfer *segment_read(struct ski_pe *self, const skua_msg *msg, const char *data,
                                          struct ski_segment *segment)
 {
+    struct ski_transfer *t;
+    uint8_t             *claimed, bit;
+
     memcpy(segment, data, sizeof *segment);
-    return segment_possible(self, msg, segment) ? transfer_of(self, segment) : NULL;
+    if (!segment_possible(self, msg, segment))
+        return NULL;
+    t = transfer_find(self, segment);
+    if (!t && segment->offset == 0)
+        t = transfer_begin(self, segment);
+    if (!t || t->msg->bytes != segment->bytes || t->root != segment->tail.root ||
+        t->handler != segment->tail.handler)
+        return NULL;
+    claimed = segment_claim(t, segment, &bit);
+    if (*claimed & bit)
+        return NULL;
+    *claimed |= bit;
+    return t;
 }
 
 size_t ski_segment_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to)
@@ -255,21 +298,31 @@ size_t ski_segment_place(struct ski_pe *self, const skua_msg *msg, const char *d
     struct ski_transfer *t = segment_read(self, msg, data, &segment);
 
     if (!t)
-        return 0; /* its handler will say what is wrong */
+        return 0; /* it is wrong, or its transfer has not begun: its handler will see */
     *to = (char *)skua_msg_data(t->msg) + segment.offset;
     return segment.length;
 }
 
 /* A message from this PE itself: none such comes from another. */
-skua_msg *ski_segment_placed(struct ski_pe *self, const char *data)
+skua_msg *ski_segment_placed(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole)
 {
-    struct ski_segment segment;
+    struct ski_segment   segment;
+    struct ski_transfer *t;
+    uint8_t             *claimed, bit;
 
     memcpy(&segment, data, sizeof segment);
-    return segment_msg(self, &segment, 0);
+    if (whole)
+        return segment_msg(self, &segment, 0);
+    t = segment_possible(self, msg, &segment) ? transfer_find(self, &segment) : NULL;
+    if (t && t->msg->bytes == segment.bytes) {
+        claimed = segment_claim(t, &segment, &bit);
+        *claimed &= (uint8_t)~bit;
+    }
+    return NULL;
 }
 
-/* Puts the bytes that @p msg brings into their place, if they are not there. */
+/* Puts the bytes that @p msg brings into their place, if they are not there.  NULL: something is
+ * wrong. */
 static struct ski_transfer *segment_accept(struct ski_pe *self, skua_msg *msg,
                                            struct ski_segment *segment)
 {
@@ -279,13 +332,15 @@ static struct ski_transfer *segment_accept(struct ski_pe *self, skua_msg *msg,
 
     if (placed) {
         memcpy(segment, data, sizeof *segment);
-        t = transfer_of(self, segment);
+        t           = transfer_find(self, segment);
+        msg->source = segment->tail.parent;
     } else {
         t = segment_read(self, msg, data, segment);
     }
-    if (!t || t->got != segment->offset)
-        ski_fatal("PE %d sent a part of a broadcast that makes no sense",
-                  placed ? segment->tail.parent : msg->source);
+    if (!t || t->got != segment->offset) {
+        ski_far_drop(self, msg);
+        return NULL;
+    }
     if (!placed)
         memcpy((char *)skua_msg_data(t->msg) + segment->offset, data + sizeof *segment,
                segment->length);
@@ -298,12 +353,16 @@ void ski_on_broadcast_segment(skua_msg *msg)
 {
     struct ski_pe       *self = ski_self;
     struct ski_segment   segment;
-    struct ski_transfer *t    = segment_accept(self, msg, &segment);
-    struct ski_tree      tree = segment_tree(self, segment.tail.root);
-    bool                 last = t->got == segment.bytes;
+    struct ski_transfer *t = segment_accept(self, msg, &segment);
+    struct ski_tree      tree;
+    bool                 last;
 
-    if (last && segment.tail.above)
-        segment.tail.above = ski_broadcast_node(&tree, &segment.tail);
+    if (!t)
+        return;
+    tree                = segment_tree(self, segment.tail.root);
+    last                = t->got == segment.bytes;
+    segment.tail.above  = last ? ski_broadcast_node(self, &tree, &segment.tail) : 0;
+    segment.tail.zero   = 0;
     segment.tail.parent = self->pe;
     segment_pass(self, t, &tree, segment);
     if (last)

@@ -9,10 +9,14 @@
 
 #include <skua/message.h>
 
+/* Whether messages of a kind name an object (SKI_MSG_OBJECT). */
+enum ski_address_use { SKI_ADDRESS_NONE, SKI_ADDRESS_OBJECT, SKI_ADDRESS_EITHER };
+
 struct ski_builtin {
     const char     *name;
     skua_handler_fn fn;
     size_t          least; /* bytes of a message from another host; SKI_NEVER_FAR: none comes */
+    enum ski_address_use address;
 };
 
 #define SKI_NEVER_FAR      SIZE_MAX
@@ -24,6 +28,10 @@ struct ski_builtin {
 #define SKI_DONE_OBJECT 6
 
 extern const struct ski_builtin ski_builtin[];
+
+/** Whether a broadcast may be for @p handler, with @p bytes: one of the program's, or one of ours
+ *  that would take such a message from another host. */
+bool ski_builtin_takes(uint32_t handler, size_t bytes);
 
 /** Those that run code of the program: they wait for its begin (objects/program.h). */
 extern const bool ski_builtin_runs_program[];

@@ -42,7 +42,6 @@ struct ski_pe;
 struct ski_reduction;
 struct ski_split;
 struct ski_deferred;
-struct ski_transfer;
 
 #define SKI_CREDITORS    64  /* PEs whose credits a PE gathers; a power of two */
 #define SKI_CREDIT_LEAST 8   /* of a credit on the wire */
@@ -63,10 +62,6 @@ struct ski_collectives {
     int                    levels; /* rounds of a reduction (blocks.h)              */
     struct ski_reduction  *spare;  /* records to be used again                      */
     struct ski_split      *splits; /* large calls in flight                         */
-
-    /* broadcasts in segments */
-    struct ski_transfer *transfers;      /* in flight */
-    uint64_t             transfers_sent; /* ever */
 
     /* flow control */
     uint64_t             window;                   /* bytes */

@@ -5,6 +5,12 @@
  * A completion that happens elsewhere travels home in a message: itself, then
  * the result.  A future keeps that message as it is, which is why the result
  * of a future always lies behind a struct carried.
+ *
+ * A completion has addresses of its PE in it, and may come from another host: in a message home,
+ * or in data that the program was sent and now completes.  So each of a job that is spread has a
+ * tag (addr_tag.h), which its PE checks before it touches an address: in completion_happen_here(),
+ * which is the only way to those, and once for each time that the completion happens.  Programs use
+ * few completions, each of them often: the PE remembers some tags that it made.
  */
 #include <skua/completion.h>
 
@@ -14,15 +20,17 @@
 
 #include "core/builtin.h"
 #include "core/completion.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "core/addr_tag.h"
 #include "core/wait.h"
 
 enum kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
 
 /* As much of a completion as one that travels has: those for objects do not. */
 struct carried {
-    _Alignas(16) unsigned char done[offsetof(skua_completion, with) + sizeof(void *)];
+    _Alignas(16) unsigned char done[offsetof(skua_completion, with.own.tag) + sizeof(uint64_t)];
 };
 
 static skua_completion done_of(const struct carried *carried)
@@ -35,6 +43,35 @@ static skua_completion done_of(const struct carried *carried)
 
 _Static_assert(sizeof(struct carried) == SKI_COMPLETE_LEAST, "see builtin.h");
 
+/* ---- making ------------------------------------------------------------------ */
+
+/* The tag of a completion of ours, which is remembered or made. */
+static uint64_t completion_tag(struct ski_pe *self, const skua_completion *done)
+{
+    uint64_t             address = (uint64_t)(uintptr_t)done->what.counter;
+    uint64_t             arg     = (uint64_t)(uintptr_t)done->with.arg;
+    struct ski_done_tag *known =
+        &self->done_tags[(address ^ arg ^ (address ^ arg) >> 9) / 16 % SKI_DONE_TAGS];
+
+    if (known->kind != done->kind || known->address != address || known->arg != arg) {
+        known->kind    = done->kind;
+        known->address = address;
+        known->arg     = arg;
+        known->tag     = ski_addr_tag(self->job, SKI_TAG_DONE + done->kind, self->pe, address, arg);
+    }
+    return known->tag;
+}
+
+static inline skua_completion completion_own(skua_completion done)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    done.pe = self->pe;
+    if (SKI_UNLIKELY(self->far != NULL))
+        done.with.own.tag = completion_tag(self, &done);
+    return done;
+}
+
 skua_completion skua_done_nothing(void)
 {
     return (skua_completion){.kind = NOTHING};
@@ -44,14 +81,14 @@ skua_completion skua_done_count(skua_counter *counter)
 {
     if (!counter)
         ski_misuse("%s: there is no counter", __func__);
-    return (skua_completion){.kind = COUNT, .pe = SKI_SELF()->pe, .what.counter = counter};
+    return completion_own((skua_completion){.kind = COUNT, .what.counter = counter});
 }
 
 skua_completion skua_done_call(skua_done_fn fn, void *arg)
 {
     if (!fn)
         ski_misuse("%s: there is no function", __func__);
-    return (skua_completion){.kind = CALL, .pe = SKI_SELF()->pe, .what.fn = fn, .with.arg = arg};
+    return completion_own((skua_completion){.kind = CALL, .what.fn = fn, .with.arg = arg});
 }
 
 skua_completion skua_done_send(int pe, skua_handler handler)
@@ -70,7 +107,7 @@ skua_completion skua_done_future(skua_future *future)
 {
     if (!future)
         ski_misuse("%s: there is no future", __func__);
-    return (skua_completion){.kind = FUTURE, .pe = SKI_SELF()->pe, .what.future = future};
+    return completion_own((skua_completion){.kind = FUTURE, .what.future = future});
 }
 
 skua_completion skua_done_exit(int code)
@@ -78,6 +115,8 @@ skua_completion skua_done_exit(int code)
     return (skua_completion){
         .kind = EXIT, .pe = SKI_SELF()->pe, .what.handler = (uint64_t)(unsigned)code};
 }
+
+/* ---- happening --------------------------------------------------------------- */
 
 /* A message that carries the completion and its result. */
 static struct skua_msg *carry(struct ski_pe *self, const skua_completion *done, const void *data,
@@ -125,7 +164,13 @@ static void set_future(struct ski_pe *self, skua_future *future, struct skua_msg
     ski_wake_all(self, &future->waiters);
 }
 
-/* On its own PE; the kinds that do not keep the result. */
+/* Whether a completion of this PE is one that it made. */
+static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
+{
+    return done->kind == EXIT || done->with.own.tag == completion_tag(self, done);
+}
+
+/* On its own PE, which made it; the kinds that do not keep the result. */
 static void happen(struct ski_pe *self, const skua_completion *done, const void *data, size_t bytes)
 {
     switch ((enum kind)done->kind) {
@@ -153,34 +198,78 @@ static void invoke(struct ski_pe *self, const skua_completion *done, const void 
     ski_msg_post(self, self->pe, done->entry, msg);
 }
 
+/* On its own PE.  @p carrier is a message that brought the completion and its result, or NULL. */
+static void completion_happen_here(struct ski_pe *self, const skua_completion *done,
+                                   const void *data, size_t bytes, skua_msg *carrier)
+{
+    if (SKI_UNLIKELY(self->far && !completion_is_ours(self, done)))
+        ski_far_wrong(self, "a completion that came from PE %d was dropped: this PE never made it",
+                      carrier ? carrier->source : self->pe);
+    else if (done->kind != FUTURE)
+        happen(self, done, bytes ? data : NULL, bytes);
+    else if (carrier)
+        set_future(self, done->what.future, carrier), carrier = NULL;
+    else
+        set_future(self, done->what.future, carry(self, done, data, bytes));
+    if (carrier)
+        skua_msg_free(carrier);
+}
+
+/* Whether its numbers are of something that there is.  A program reaches no handlers of the
+ * runtime's. */
+static bool completion_is_possible(const struct ski_pe *self, const skua_completion *done)
+{
+    uint64_t handler = done->kind == SEND ? done->what.handler : done->entry;
+
+    if (done->kind > OBJECT)
+        return false;
+    if ((done->kind == SEND || done->kind == OBJECT) &&
+        (handler < SKI_HANDLERS || !ski_pe_has_handler(self, (uint32_t)handler) ||
+         handler > UINT32_MAX))
+        return false;
+    return done->kind == OBJECT || (uint32_t)done->pe < (uint32_t)self->pes || done->pe == self->pe;
+}
+
+/* One that came from elsewhere in data of the program's is not the program's fault. */
+static SKI_COLD void completion_refuse(struct ski_pe *self, const skua_completion *done)
+{
+    if (!self->far)
+        ski_misuse("skua_complete: there is no completion of kind %u of PE %d", done->kind,
+                   done->pe);
+    ski_far_wrong(self, "a completion was dropped: it is of no kind, PE or handler that there is");
+}
+
 void skua_complete(skua_completion done, const void *data, size_t bytes)
 {
     struct ski_pe *self = SKI_SELF();
 
     if (done.kind == NOTHING)
         return;
-    if (done.kind == OBJECT)
+    if (SKI_LIKELY(done.pe == self->pe && done.kind <= CALL))
+        completion_happen_here(self, &done, data, bytes, NULL);
+    else if (SKI_UNLIKELY(!completion_is_possible(self, &done)))
+        completion_refuse(self, &done);
+    else if (done.kind == OBJECT)
         invoke(self, &done, data, bytes);
     else if (done.kind == SEND)
         skua_send_copy(done.pe, (skua_handler){(uint32_t)done.what.handler}, data, bytes);
     else if (done.pe != self->pe)
         send_home(self, &done, data, bytes);
-    else if (done.kind == FUTURE)
-        set_future(self, done.what.future, carry(self, &done, data, bytes));
     else
-        happen(self, &done, bytes ? data : NULL, bytes);
+        completion_happen_here(self, &done, data, bytes, NULL);
 }
 
 void ski_complete_with(skua_completion done, skua_msg *msg)
 {
-    struct ski_pe *self = SKI_SELF();
+    struct ski_pe *self  = SKI_SELF();
+    const void    *data  = (struct carried *)skua_msg_data(msg) + 1;
+    size_t         bytes = msg->bytes - sizeof(struct carried);
 
     if (done.kind == FUTURE && done.pe == self->pe) {
-        set_future(self, done.what.future, msg);
+        completion_happen_here(self, &done, data, bytes, msg);
         return;
     }
-    skua_complete(done, (struct carried *)skua_msg_data(msg) + 1,
-                  msg->bytes - sizeof(struct carried));
+    skua_complete(done, data, bytes);
     skua_msg_free(msg);
 }
 
@@ -188,14 +277,13 @@ void ski_on_complete(skua_msg *msg)
 {
     struct carried *carried = skua_msg_data(msg);
     skua_completion done    = done_of(carried);
-    size_t          bytes   = msg->bytes - sizeof *carried;
 
-    if (done.kind == FUTURE) {
-        set_future(ski_self, done.what.future, msg);
+    if (SKI_UNLIKELY(done.pe != ski_self->pe || (done.kind != COUNT && done.kind != CALL &&
+                                                 done.kind != FUTURE && done.kind != EXIT))) {
+        ski_far_drop(ski_self, msg);
         return;
     }
-    happen(ski_self, &done, bytes ? carried + 1 : NULL, bytes);
-    skua_msg_free(msg);
+    completion_happen_here(ski_self, &done, carried + 1, msg->bytes - sizeof *carried, msg);
 }
 
 /* ---- waiting ------------------------------------------------------------- */

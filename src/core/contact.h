@@ -38,7 +38,8 @@ struct ski_contact {
 
 /* The port of a PE. */
 struct ski_far {
-    struct ski_pe       *self; /* NULL before the PE begins and after it ends */
+    struct ski_pe       *self;     /* NULL before the PE begins and after it ends */
+    uint32_t             handlers; /* packets may be for those below it */
     struct ski_port     *port;
     int                  wait_fd, bell; /* -1: the driver cannot wake us */
     struct ski_contact **table;         /* by PE, open addressing */

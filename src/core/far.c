@@ -538,9 +538,10 @@ void ski_far_begin(struct ski_pe *self)
 {
     if (!here.driver)
         return;
-    self->far        = far_of(self->pe);
-    self->far->self  = self;
-    self->far->trust = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
+    self->far           = far_of(self->pe);
+    self->far->self     = self;
+    self->far->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
+    self->far->trust    = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
     self->queue.attention |= SKI_ATTEND_FAR;
 }
 

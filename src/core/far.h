@@ -99,6 +99,13 @@ bool ski_far_quiet(const struct ski_pe *self);
  *  reason. */
 void ski_far_sleep(struct ski_pe *self, uint64_t ns);
 
+/** Count what another PE sent and makes no sense, and say it while there has been little of it. */
+__attribute__((format(printf, 2, 3))) SKI_COLD void ski_far_wrong(struct ski_pe *self,
+                                                                  const char    *format, ...);
+
+/** Drop @p msg, whose sender should not have sent it, and count and say that. */
+SKI_COLD void ski_far_drop(struct ski_pe *self, struct skua_msg *msg);
+
 /** The driver's peer for a PE, connected if need be; NULL: it is lost. */
 struct ski_peer *ski_far_peer(struct ski_pe *self, int pe);
 

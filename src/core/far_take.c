@@ -7,6 +7,7 @@
  * checked (packet.h).  What is wrong is counted, told a few times, and dropped; but if its sender
  * is who it says, its number is used up, or those behind it would wait for ever.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,18 +24,36 @@
 #define COMPLAINTS 10   /* about wrong packets, then silence */
 #define TAKE_LEAST 4096 /* a smaller packet is copied as fast as it is looked at */
 
+void ski_far_wrong(struct ski_pe *self, const char *format, ...)
+{
+    char     text[256];
+    uint64_t n = ++self->stats.wrong;
+    va_list  args;
+
+    if (n > COMPLAINTS)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    ski_log(SKI_LOG_ERROR, "%s%s", text, n == COMPLAINTS ? " (no more of these will be told)" : "");
+}
+
+void ski_far_drop(struct ski_pe *self, struct skua_msg *msg)
+{
+    ski_far_wrong(self, "a message of %zu bytes from PE %d for %s was dropped: it makes no sense",
+                  msg->bytes, msg->source, ski_handler_name(msg->handler));
+    ski_pool_free(&self->pool, msg);
+}
+
 /* @p contact: where it comes from, or NULL if it does not prove that. */
 static void complain(struct ski_far *far, const struct ski_contact *contact, size_t bytes,
                      const char *wrong)
 {
-    uint64_t n        = ++far->self->stats.wrong;
-    char     from[32] = "";
+    char from[32] = "";
 
     if (contact)
         snprintf(from, sizeof from, " from PE %d", contact->pe);
-    if (n <= COMPLAINTS)
-        ski_log(SKI_LOG_ERROR, "a packet of %zu bytes%s%s was dropped: %s", bytes, from,
-                n == COMPLAINTS ? " (no more of these will be told)" : "", wrong);
+    ski_far_wrong(far->self, "a packet of %zu bytes%s was dropped: %s", bytes, from, wrong);
 }
 
 /* NULL: one that was wrong, and whose turn has come. */
@@ -108,15 +127,25 @@ static void take_turn(struct ski_far *far, struct ski_contact *contact, struct s
     }
 }
 
+/* Whether a PE that programs do not see takes packets of this kind: it serves memory, and has
+ * neither objects nor handlers. */
+static bool far_hidden_takes(uint32_t handler)
+{
+    return handler == SKI_HANDLER_REQUEST || handler == SKI_HANDLER_SERVED ||
+           handler == SKI_HANDLER_AGREE || handler == SKI_HANDLER_LOCK;
+}
+
 /* A packet of its own, or out of a bundle. */
 static void accept(struct ski_far *far, struct skua_msg *msg, size_t bytes)
 {
-    const char         *wrong    = ski_packet_wrong(far->self->job, ski_handlers.count, msg, bytes);
+    const char         *wrong    = ski_packet_wrong(far->self->job, far->handlers, msg, bytes);
     struct ski_contact *contact  = sender_of(far, msg);
     uint32_t            sequence = msg->stamp.sequence;
 
     if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_BUNDLE))
         wrong = "a bundle came in a bundle";
+    if (SKI_UNLIKELY(!wrong && ski_pe_hidden(far->self) && !far_hidden_takes(msg->handler)))
+        wrong = "it is for a PE that takes no such packets";
     if (SKI_UNLIKELY(wrong || !contact)) {
         complain(far, contact, bytes,
                  wrong ? wrong : "its sender does not know the secret of the job");
@@ -153,6 +182,8 @@ static void *on_room(void *owner, size_t bytes)
 static size_t far_place_data(struct ski_pe *self, const struct skua_msg *head, const char *data,
                              void **to)
 {
+    if (ski_pe_hidden(self) && !far_hidden_takes(head->handler))
+        return 0;
     switch (head->handler) {
     case SKI_HANDLER_BROADCAST_SEGMENT: return ski_segment_place(self, head, data, to);
     case SKI_HANDLER_RESULT: return ski_result_place(self, head, data, to);
@@ -164,8 +195,8 @@ static struct skua_msg *far_placed_data(struct ski_pe *self, const struct skua_m
                                         const char *data, bool whole)
 {
     switch (head->handler) {
-    case SKI_HANDLER_BROADCAST_SEGMENT: return whole ? ski_segment_placed(self, data) : NULL;
-    case SKI_HANDLER_RESULT: return whole ? ski_result_placed(self, data) : NULL;
+    case SKI_HANDLER_BROADCAST_SEGMENT: return ski_segment_placed(self, head, data, whole);
+    case SKI_HANDLER_RESULT: return ski_result_placed(self, data, whole);
     default: return self->placed ? self->placed(self, head, data, whole) : NULL;
     }
 }
@@ -222,7 +253,7 @@ static bool look(const struct ski_far *far, const char *packet, size_t bytes, si
 {
     memset(msg, 0, sizeof *msg);
     memcpy(msg, packet, head);
-    return !ski_packet_wrong(far->self->job, ski_handlers.count, msg, bytes - head + sizeof *msg);
+    return !ski_packet_wrong(far->self->job, far->handlers, msg, bytes - head + sizeof *msg);
 }
 
 /* One of a bundle, or alone. */
@@ -316,7 +347,7 @@ static bool on_taken(void *owner, const void *packet, size_t bytes)
     if (SKI_UNLIKELY(!far->self || bytes < SKI_PACKET_HALF))
         return false;
     memcpy(&half, packet, SKI_PACKET_HALF);
-    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, ski_handlers.count) && bytes < TAKE_LEAST &&
+    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, far->handlers) && bytes < TAKE_LEAST &&
                    take_plain(far, &half, packet)))
         return true;
     return take_packet(far, packet, bytes);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/copy.h"
-#include "core/backpressure.h"
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/ownership.h"
@@ -465,8 +464,6 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
     struct ski_cell *cell;
     uint64_t         waiting;
 
-    if (ski_backpressure_receiver(self))
-        limit = 1;
     while (limit-- > 0 && (cell = ski_reader_peek_sc(&self->reader))) {
         unsigned         flags = cell->flags;
         struct skua_msg *msg;

@@ -32,6 +32,14 @@ size_t ski_packet_head_bytes(const void *packet, size_t bytes)
 
 /* ---- checks --------------------------------------------------------------------- */
 
+/* Whether a message of the runtime's names an object as its kind must, may or must not. */
+static bool packet_addressed_right(uint32_t handler, unsigned flags)
+{
+    enum ski_address_use use = ski_builtin[handler].address;
+
+    return use == SKI_ADDRESS_EITHER || !(flags & SKI_MSG_OBJECT) == (use == SKI_ADDRESS_NONE);
+}
+
 /* Whether messages of this kind have one: broadcasts, and those to objects with long
  * indices. */
 static bool has_tail(const struct skua_msg *msg)
@@ -63,6 +71,8 @@ const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
         return "its handler was never registered";
     if (msg->handler < SKI_HANDLERS && msg->bytes < ski_builtin[msg->handler].least)
         return "it is too short for its kind, or no such packet exists";
+    if (msg->handler < SKI_HANDLERS && !packet_addressed_right(msg->handler, msg->flags))
+        return "it names an object, or none, against its kind";
     if (msg->source < 0 || msg->source >= ski_job_all(job))
         return "its sender is no PE of the job";
     if (ski_job_index(job, msg->source) >= 0)

@@ -17,6 +17,7 @@
 #include "core/fiber.h"
 #include "core/pending.h"
 #include "core/queue.h"
+#include "core/slots.h"
 #include "core/stack.h"
 #include "core/timer.h"
 #include "core/trust.h"
@@ -30,6 +31,13 @@ struct ski_objects;
 struct ski_known {
     int32_t           pe;
     struct ski_credit credit;
+};
+
+/* Tags of completions that a PE has made lately (completion.c). */
+#define SKI_DONE_TAGS 16
+
+struct ski_done_tag {
+    uint64_t kind, address, arg, tag;
 };
 
 /* The PE for which a sender has given up waiting, or -1, and how many messages had left for it. */
@@ -66,36 +74,37 @@ struct ski_pe {
     struct ski_pool  pool;
 
     /* The rest. */
-    struct ski_job       *job;
-    struct ski_host      *host;
-    int                   process;
-    int                   index;          /* on this host */
-    bool                  stop;           /* skua_stop() was called */
-    uint64_t              rung;           /* queue.popped after the last doorbell, at least */
-    uint64_t              idle_since;     /* ticks; 0: not known               */
-    uint64_t              idle_delivered; /* stats.delivered at that moment    */
-    uint32_t              idle_yields;    /* since then                        */
-    uint32_t              idle_depth;     /* walks of the list of idle callbacks */
-    bool                  idle_worked;    /* idle callbacks have nothing to do */
-    uint64_t              spin_ticks;     /* idle so long: spin                */
-    uint64_t              yield_ticks;    /* idle so long: spin and yield; then sleep */
-    uint64_t              look_ticks;     /* of polling between two yields */
-    struct ski_pending    pending;
-    struct ski_impatience impatient; /* backpressure.c */
-    struct ski_burst      burst;
-    struct ski_timers     timers;
-    struct ski_idle      *idle;   /* scheduler.c */
-    struct skua_thread   *thread; /* running, or NULL */
-    struct ski_fiber      fiber;  /* the scheduler's own, while a thread runs */
-    struct ski_stacks     stacks;
-    void                 *data;        /* skua_pe_data                 */
-    void                 *onesided;    /* the layer above's            */
-    struct ski_objects   *objects;     /* the one above that           */
-    uint64_t              held;        /* messages delivered that the runtime keeps for later */
-    const void           *giver_at;    /* code that gives a message away, if that is checked */
-    uint32_t              loops;       /* of the scheduler around what runs now: 0 in start() */
-    uint32_t              polling;     /* calls of skua_poll() around what runs now */
-    struct ski_far       *far;         /* its port to other hosts, or NULL */
+    struct ski_job        *job;
+    struct ski_host       *host;
+    int                    process;
+    int                    index;          /* on this host */
+    bool                   stop;           /* skua_stop() was called */
+    uint64_t               rung;           /* queue.popped after the last doorbell, at least */
+    uint64_t               idle_since;     /* ticks; 0: not known               */
+    uint64_t               idle_delivered; /* stats.delivered at that moment    */
+    uint32_t               idle_yields;    /* since then                        */
+    uint32_t               idle_depth;     /* walks of the list of idle callbacks */
+    bool                   idle_worked;    /* idle callbacks have nothing to do */
+    uint64_t               spin_ticks;     /* idle so long: spin                */
+    uint64_t               yield_ticks;    /* idle so long: spin and yield; then sleep */
+    uint64_t               look_ticks;     /* of polling between two yields */
+    struct ski_pending     pending;
+    struct ski_impatience  impatient; /* backpressure.c */
+    struct ski_burst       burst;
+    struct ski_timers      timers;
+    struct ski_idle       *idle;   /* scheduler.c */
+    struct skua_thread    *thread; /* running, or NULL */
+    struct ski_fiber       fiber;  /* the scheduler's own, while a thread runs */
+    struct ski_stacks      stacks;
+    struct ski_collectives collectives;
+    void                  *data;       /* skua_pe_data                 */
+    void                  *onesided;   /* the layer above's            */
+    struct ski_objects    *objects;    /* the one above that           */
+    uint64_t               held;       /* messages delivered that the runtime keeps for later */
+    const void            *giver_at;   /* code that gives a message away, if that is checked */
+    uint32_t               loops;      /* of the scheduler around what runs now: 0 in start() */
+    uint32_t               polling;    /* calls of skua_poll() around what runs now */
+    struct ski_far        *far;        /* its port to other hosts, or NULL */
     void (*late)(struct ski_pe *self); /* the layer above has something to send, or NULL ... */
     uint32_t         late_passes;      /* ... for so many passes (late.h)                   */
     struct ski_trust late_trust;       /* to be back in the scheduler                       */
@@ -119,7 +128,11 @@ struct ski_pe {
      * as long as you like. */
     uint64_t (*before_sleep)(struct ski_pe *self);
 
-    struct ski_collectives collectives; /* last: it is large, and others are used more often */
+    struct ski_slots    broadcasts; /* nodes of those that are waited for */
+    struct ski_done_tag done_tags[SKI_DONE_TAGS];
+
+    struct ski_transfer *transfers;      /* broadcasts in segments that are in flight */
+    uint64_t             transfers_sent; /* ever */
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals

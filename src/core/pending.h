@@ -5,8 +5,7 @@
  * A message that finds no room is kept here, behind earlier ones for the same PE,
  * so that their order holds, and is tried again in every scheduler pass and at
  * every further send to that PE.  The sender goes on, unless memory is short
- * (backpressure.h).  Only PEs with
- * full inboxes have an entry.
+ * (backpressure.h).  Only PEs with full inboxes have an entry.
  */
 #ifndef SKI_PENDING_H
 #define SKI_PENDING_H

@@ -10,6 +10,7 @@
 #include "core/blocks.h"
 #include "core/builtin.h"
 #include "core/completion.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 
@@ -158,9 +159,9 @@ skua_msg *ski_reduction_msg(size_t bytes)
 }
 
 /* An exchange: every PE is the target of the reduction. */
-static bool reduction_exchanges(const struct ski_reduction *r)
+static bool reduction_exchanges(const struct ski_reduction_head *head)
 {
-    return r->head.all && r->head.way != SKI_WAY_SEGMENT;
+    return head->all && head->way != SKI_WAY_SEGMENT;
 }
 
 static void reduction_apply(const struct ski_reduction *r, char *into, const char *from)
@@ -285,8 +286,8 @@ static enum step reduction_step(struct ski_pe *self, struct ski_reduction *r)
 
     if (ski_block_sibling(self->pe, level) >= self->pes)
         return GOES_ON;
-    return reduction_exchanges(r) ? reduction_exchange(self, r, level)
-                                  : reduction_climb(self, r, level);
+    return reduction_exchanges(&r->head) ? reduction_exchange(self, r, level)
+                                         : reduction_climb(self, r, level);
 }
 
 /* ---- the end --------------------------------------------------------------- */
@@ -398,49 +399,61 @@ static bool reduction_possible(const struct ski_pe *self, const struct ski_reduc
            (ahead <= FAR_AHEAD || -ahead <= FAR_AHEAD);
 }
 
-/* The record of the reduction that @p msg is for.  What agrees with a record that is there needs
- * no other look. */
-static struct ski_reduction *reduction_of(struct ski_pe *self, skua_msg *msg)
+/* Whether what came is of the call that the record @p r is of, or, if there is none, may make one.
+ * What agrees with a record needs no other look. */
+static bool reduction_is_sound(const struct ski_pe *self, const struct ski_reduction *r,
+                               const skua_msg *msg)
 {
-    const struct ski_reduction_head *head  = ski_reduction_head_of(msg);
+    const struct ski_reduction_head *head  = ski_reduction_head_of((skua_msg *)msg);
     size_t                           bytes = msg->bytes - sizeof *head;
-    struct ski_reduction            *r     = reduction_find(&self->collectives, head->number);
 
-    if (SKI_LIKELY(r && reduction_agrees(r, head, bytes)))
-        return r;
-    if (!reduction_possible(self, head, bytes))
-        ski_fatal("PE %d sent a part of a reduction that makes no sense", msg->source);
-    return reduction_record(self, head, bytes, msg->source);
+    return SKI_LIKELY(r && reduction_agrees(r, head, bytes)) ||
+           reduction_possible(self, head, bytes);
 }
 
-/* Whether the partial result of a round is one that this PE waits for from @p source. */
-static bool reduction_expects(const struct ski_pe *self, const struct ski_reduction *r, int level,
-                              int source)
+/* Whether the partial result of a round is one that this PE waits for from @p source; @p r: the
+ * record, or NULL if this is the first part that came. */
+static bool reduction_expects(const struct ski_pe *self, const struct ski_reduction *r,
+                              const struct ski_reduction_head *head, int source)
 {
-    int target = reduction_exchanges(r) ? self->pe : r->head.root;
+    int level  = head->round;
+    int target = reduction_exchanges(head) ? self->pe : head->root;
 
-    return ski_block_sibling(self->pe, level) < self->pes && level >= (int)r->round &&
-           !r->in[level] && reduction_child(self, level, target) == source &&
+    return level < self->collectives.levels && ski_block_sibling(self->pe, level) < self->pes &&
+           (!r || (level >= (int)r->round && !r->in[level])) &&
+           reduction_child(self, level, target) == source &&
            reduction_parent(self, self->pe, level, target) == self->pe;
 }
 
 void ski_on_reduce(skua_msg *msg)
 {
-    struct ski_pe        *self  = ski_self;
-    struct ski_reduction *r     = reduction_of(self, msg);
-    int                   level = ski_reduction_head_of(msg)->round;
+    struct ski_pe                   *self = ski_self;
+    const struct ski_reduction_head *head = ski_reduction_head_of(msg);
+    struct ski_reduction            *r    = reduction_find(&self->collectives, head->number);
 
-    if (level >= self->collectives.levels || !reduction_expects(self, r, level, msg->source))
-        ski_fatal("reduction %llu: PE %d sent a part that was not waited for",
-                  (unsigned long long)r->head.number, msg->source);
-    r->in[level] = msg;
+    if (SKI_UNLIKELY(!reduction_is_sound(self, r, msg) ||
+                     !reduction_expects(self, r, head, msg->source))) {
+        ski_far_drop(self, msg);
+        return;
+    }
+    r                  = reduction_record(self, head, msg->bytes - sizeof *head, msg->source);
+    r->in[head->round] = msg;
     reduction_advance(self, r);
 }
 
-/* Returns whether this PE waits for the result of @p r, which none has brought. */
-static bool reduction_awaits(const struct ski_reduction *r)
+/* Returns the record of the reduction whose result @p head begins, with @p bytes of elements, if
+ * this PE waits for that from @p source: the PE that it has sent its part to.  Else NULL. */
+static struct ski_reduction *reduction_awaiting(struct ski_pe                   *self,
+                                                const struct ski_reduction_head *head, size_t bytes,
+                                                int source)
 {
-    return r->sent && r->head.all && r->head.way == SKI_WAY_SEGMENT && !r->placed;
+    struct ski_reduction *r = reduction_find(&self->collectives, head->number);
+
+    return r && r->sent && r->head.all && r->head.way == SKI_WAY_SEGMENT && !r->placed &&
+                   reduction_agrees(r, head, bytes) &&
+                   reduction_parent(self, self->pe, (int)r->round, r->head.root) == source
+               ? r
+               : NULL;
 }
 
 size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to)
@@ -449,8 +462,8 @@ size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *da
     struct ski_reduction     *r;
 
     memcpy(&head, data, sizeof head);
-    r = reduction_find(&self->collectives, head.number);
-    if (!r || !reduction_awaits(r) || !reduction_agrees(r, &head, msg->bytes - sizeof head))
+    r = reduction_awaiting(self, &head, msg->bytes - sizeof head, msg->source);
+    if (!r)
         return 0;
     r->placed = true;
     *to       = ski_split_place(self, r->split, &r->head);
@@ -458,40 +471,56 @@ size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *da
 }
 
 /* A message from this PE itself: none such comes from another. */
-skua_msg *ski_result_placed(struct ski_pe *self, const char *data)
+skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
 {
-    skua_msg *msg = ski_reduction_msg(0);
+    skua_msg                  *msg  = ski_reduction_msg(0);
+    struct ski_reduction_head *head = ski_reduction_head_of(msg);
+    struct ski_reduction      *r;
 
-    memcpy(ski_reduction_head_of(msg), data, sizeof(struct ski_reduction_head));
+    memcpy(head, data, sizeof *head);
     msg->handler = SKI_HANDLER_RESULT;
     msg->source  = self->pe;
-    return msg;
+    if (whole)
+        return msg;
+    r = reduction_find(&self->collectives, head->number);
+    if (r)
+        r->placed = false;
+    skua_msg_free(msg);
+    return NULL;
 }
 
-static void reduction_result_placed(struct ski_pe *self, skua_msg *msg)
+/* Returns the record whose result is where @p msg says, and sets where that is. */
+static struct ski_reduction *reduction_result_placed(struct ski_pe *self, const skua_msg *msg)
 {
     struct ski_reduction *r =
-        reduction_find(&self->collectives, ski_reduction_head_of(msg)->number);
+        reduction_find(&self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
 
-    assert(r && r->placed && !r->msg);
+    if (!r || !r->placed)
+        return NULL;
+    assert(!r->msg);
     r->mine = ski_split_place(self, r->split, &r->head);
-    skua_msg_free(msg);
-    reduction_finish(self, r);
+    return r;
 }
 
+/* The result comes down to a PE that has sent its part up. */
 void ski_on_result(skua_msg *msg)
 {
-    struct ski_pe        *self = ski_self;
-    struct ski_reduction *r;
+    struct ski_pe                   *self   = ski_self;
+    const struct ski_reduction_head *head   = ski_reduction_head_of(msg);
+    bool                             placed = msg->source == self->pe;
+    struct ski_reduction            *r =
+        placed ? reduction_result_placed(self, msg)
+                          : reduction_awaiting(self, head, msg->bytes - sizeof *head, msg->source);
 
-    if (msg->source == self->pe) {
-        reduction_result_placed(self, msg);
+    if (!r) {
+        ski_far_drop(self, msg);
         return;
     }
-    r = reduction_of(self, msg);
-    if (!reduction_awaits(r))
-        ski_fatal("PE %d sent a result of reduction %llu, which is not waited for", msg->source,
-                  (unsigned long long)r->head.number);
+    if (placed) {
+        skua_msg_free(msg);
+        reduction_finish(self, r);
+        return;
+    }
     r->msg  = msg;
     r->mine = ski_reduction_elements(msg);
     reduction_finish(self, r);

@@ -101,8 +101,9 @@ void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *he
  *  are to be received at *@p to; 0: it is to be received as any other packet. */
 size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
 
-/** Makes the message that stands for a result whose elements are in their place. */
-skua_msg *ski_result_placed(struct ski_pe *self, const char *data);
+/** Makes the message that stands for a result whose elements are in their place; NULL: they are not
+ *  @p whole, and may come again. */
+skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole);
 
 /* ---- large calls (split.c) --------------------------------------------------- */
 

@@ -175,7 +175,7 @@ static __attribute__((noinline)) bool run_arrived(struct ski_pe *self)
     if (cell->flags & SKI_MSG_POKE)
         return run_poke(self);
     if (!is_alone(self, cell)) {
-        ski_msg_arrivals(self, ARRIVALS);
+        ski_msg_arrivals(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
         return run_queued(self);
     }
     deliver(self, ski_msg_arrival(self), handler);
@@ -232,7 +232,7 @@ static void sleep_now(struct ski_pe *self)
             return;
         ns = ns < most ? ns : most;
     }
-    ski_heap_collect(self->pool.heap);
+    ns = ski_backpressure_rest(self, ns);
     self->stats.sleeps++;
     if (self->far)
         ski_far_sleep(self, ns);

@@ -6,8 +6,10 @@
 
 #include "base/config.h"
 #include "core/builtin.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
+#include "core/addr_tag.h"
 
 #define STACK_LEAST ((size_t)8192)
 #define STACK_MOST  ((size_t)1 << 40)
@@ -55,6 +57,18 @@ void ski_thread_unblock(struct ski_pe *self, struct skua_thread *thread)
     ski_queue_push(&self->queue, &thread->ready, 0);
 }
 
+static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *thread)
+{
+    return ski_addr_tag(self->job, SKI_TAG_THREAD, self->pe, (uintptr_t)thread, 0);
+}
+
+/* Whether @p thread, which may come from another host, is the address of a thread of ours. */
+static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *thread)
+{
+    return !self->far || (ski_addr_tag_may_look(self->job, thread, sizeof *thread) &&
+                          ski_addr_tag_peek(&thread->tag) == thread_tag(self, thread));
+}
+
 static void thread_link(struct ski_pe *self, struct skua_thread *thread)
 {
     thread->next = self->threads;
@@ -75,6 +89,7 @@ static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
 
 static void give_back(struct ski_pe *self, struct skua_thread *thread)
 {
+    thread->tag = 0;
     ski_pool_free(&self->pool, thread);
 }
 
@@ -125,6 +140,7 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
         .fn    = fn,
         .arg   = arg,
         .pe    = self->pe,
+        .tag   = self->far ? thread_tag(self, thread) : 0,
     };
     if (!thread->stack.low)
         ski_fatal("the system has no memory for the stack of another user thread (this PE made "
@@ -207,6 +223,10 @@ void ski_on_resume(skua_msg *msg)
 {
     struct skua_thread *thread = *(struct skua_thread **)skua_msg_data(msg);
 
+    if (!thread_is_ours(ski_self, thread)) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
     resume(ski_self, thread);
 }

@@ -32,6 +32,7 @@ struct skua_thread {
     bool        done;      /* fn has returned                           */
     bool        detached;
     void       *joiners; /* wait.h */
+    uint64_t    tag;     /* addr_tag.h: its address may come from another host; 0 once it is free */
 
     struct ski_call     blocked;         /* without name: it is not */
     struct skua_thread *next, *previous; /* of those of the PE that have not ended */

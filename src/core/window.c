@@ -5,8 +5,8 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/blocks.h"
-#include "core/broadcast.h"
 #include "core/builtin.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "core/wait.h"
@@ -36,7 +36,6 @@ void ski_collectives_destroy(struct ski_collectives *c)
             free(gone);
     }
     ski_reductions_destroy(c);
-    ski_segments_destroy(c);
 }
 
 /* ---- waiting and deferring -------------------------------------------------- */
@@ -146,6 +145,10 @@ void ski_on_credit(skua_msg *msg)
     uint64_t bytes;
 
     memcpy(&bytes, skua_msg_data(msg), sizeof bytes);
+    if (bytes > ski_self->collectives.in_flight) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     ski_window_release(ski_self, bytes, "credit", msg->source);
     skua_msg_free(msg);
     ski_window_open(ski_self);

@@ -74,6 +74,10 @@ void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each)
     memcpy(&memory, pointer, sizeof memory); /* it may be a pointer to anything */
     bytes = memory && count > 0 ? (uint64_t)count * each : 0;
     skua_pup_value(p, &bytes);
+    if (skua_pup_unpacking(p) && bytes != 0 &&
+        (count <= 0 || bytes / each != (uint64_t)count || bytes % each != 0))
+        ski_misuse("an array of %lld times %zu bytes came as %llu bytes", count, each,
+                   (unsigned long long)bytes);
     skua_pup_memory(p, pointer, bytes);
 }
 
@@ -85,4 +89,6 @@ void skua_pup_string(skua_pup *p, char **string)
         bytes = strlen(*string) + 1;
     skua_pup_value(p, &bytes);
     skua_pup_memory(p, string, bytes);
+    if (bytes > 0 && (*string)[bytes - 1] != 0)
+        ski_misuse("a string of %llu bytes came without its end", (unsigned long long)bytes);
 }

@@ -16,7 +16,8 @@
 #include "objects/object.h"
 #include "objects/total.h"
 
-#define CHILDREN 32 /* most in a tree: `busy` has a bit for each */
+#define AHEAD_MOST (UINT32_C(1) << 16) /* reductions that an element and a PE may be apart */
+#define CHILDREN   32                  /* most in a tree: `busy` has a bit for each */
 
 /* A reduction under way. */
 struct ski_sum {
@@ -96,13 +97,19 @@ static struct ski_sum *add_sum(struct ski_sum **at, uint32_t number)
     return *at                   = sum;
 }
 
-static inline struct ski_sum *find_sum(struct ski_reducing *r, uint32_t number)
+/* Where the sum of that number, made if it is new, is linked in; from @p at on. */
+static inline struct ski_sum **seek_sum(struct ski_sum **at, uint32_t number)
 {
-    struct ski_sum **at = &r->sums;
-
     while (*at && ski_before((*at)->number, number))
         at = &(*at)->next;
-    return *at && (*at)->number == number ? *at : add_sum(at, number);
+    if (!*at || (*at)->number != number)
+        add_sum(at, number);
+    return at;
+}
+
+static inline struct ski_sum *find_sum(struct ski_reducing *r, uint32_t number)
+{
+    return *seek_sum(&r->sums, number);
 }
 
 static void free_sum(struct ski_sum *sum)
@@ -250,10 +257,13 @@ void ski_reducing_born(struct ski_collection *all, size_t count)
 /* The sums that an object which is here has contributed to, and that are not reported. */
 static void count_done(struct ski_object *object, uint32_t by)
 {
-    struct ski_reducing *r = &object->of->reducing;
+    struct ski_reducing *r  = &object->of->reducing;
+    struct ski_sum     **at = &r->sums;
 
-    for (uint32_t n = r->first; ski_before(n, object->next); n++)
-        find_sum(r, n)->done += by;
+    for (uint32_t n = r->first; ski_before(n, object->next); n++) {
+        at = seek_sum(at, n);
+        (*at)->done += by;
+    }
 }
 
 /* What an object that moved owes, or will not give, to sums which this PE has reported. */
@@ -287,13 +297,23 @@ void ski_reducing_left(struct ski_object *object)
     count_done(object, UINT32_MAX);
 }
 
+bool ski_reducing_in_reach(const struct ski_collection *all, uint32_t next)
+{
+    uint32_t ahead = next - all->reducing.first;
+
+    return ahead <= AHEAD_MOST || -ahead <= AHEAD_MOST;
+}
+
 void ski_reducing_came(struct ski_object *object)
 {
     struct ski_collection *all = object->of;
+    struct ski_sum       **at  = &all->reducing.sums;
 
     count_done(object, 1);
-    for (uint32_t n = all->reducing.first; ski_before(n, object->next); n++)
-        start(all, find_sum(&all->reducing, n)); /* it has contributed: they are under way */
+    for (uint32_t n = all->reducing.first; ski_before(n, object->next); n++) {
+        at = seek_sum(at, n);
+        start(all, *at); /* it has contributed: they are under way */
+    }
     advance(all);
 }
 

@@ -51,6 +51,10 @@ void ski_reducing_died(struct ski_object *object);
 void ski_reducing_left(struct ski_object *object);
 void ski_reducing_came(struct ski_object *object);
 
+/** Whether an element whose next reduction is @p next may come to this PE: the two are not
+ *  further apart than any can be. */
+bool ski_reducing_in_reach(const struct ski_collection *all, uint32_t next);
+
 /** All objects are there that are created with the collection: none is reported before. */
 void ski_reducing_complete(struct ski_collection *all);
 

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "core/far.h"
 #include "core/handler.h"
 #include "objects/address.h"
 #include "objects/locate.h"
@@ -74,9 +75,10 @@ void ski_on_inquiry(skua_msg *msg)
 
     if (!ski_about(msg, sizeof *what, &all, &index))
         return;
-    if (all->kind != SKI_CHARES)
-        ski_fatal("PE %d inquires after %s, which is no single object", msg->source,
-                  ski_element_text(all, &index));
+    if (all->kind != SKI_CHARES || (*what != ASKED && *what != ANSWERED)) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
     home = ski_home(all, &index);
     if (*what == ASKED && home != all->self->pe && (unsigned)home < (unsigned)all->self->pes) {
         *what = ANSWERED;

@@ -7,6 +7,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/tree.h"
 #include "objects/objects.h"
@@ -123,8 +124,11 @@ void ski_on_detect_end(skua_msg *msg)
 {
     skua_detector name = *(skua_detector *)skua_msg_data(msg);
 
-    if ((uint32_t)name.pe >= (uint32_t)ski_self->pes)
-        ski_fatal("PE %d ended a detector that makes no sense", msg->source);
+    /* Its root, where waves of it may be under way, ends it without a message. */
+    if ((uint32_t)name.pe >= (uint32_t)ski_self->pes || name.pe == ski_self->pe) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
     end(ski_self, name);
 }
@@ -211,8 +215,11 @@ void ski_on_detect_start(skua_msg *msg)
 {
     struct start what = *(struct start *)skua_msg_data(msg);
 
-    if (what.name.pe != ski_self->pe || what.name.number == 0)
-        ski_fatal("PE %d started a detector that is not ours", msg->source);
+    if (what.name.pe != ski_self->pe || what.name.number == 0 ||
+        what.name.number > ski_self->objects->detect->created) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
     start(ski_self, "skua_detector_start", &what);
 }

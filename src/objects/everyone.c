@@ -3,6 +3,7 @@
 #include "objects/everyone.h"
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/invoke.h"
@@ -211,7 +212,11 @@ void ski_on_everyone_root(skua_msg *msg)
     struct head           *head = skua_msg_data(msg);
     struct ski_collection *all;
 
-    if (!ski_collection_awaited(ski_self->objects, head->id, msg, &all))
+    if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
+        return;
+    if (all->root != ski_self->pe || all->kind == SKI_CHARES)
+        ski_far_drop(ski_self, msg);
+    else
         begin(all, msg);
 }
 
@@ -522,9 +527,10 @@ void ski_on_everyone_came(skua_msg *msg)
         return;
     memcpy(&came, skua_msg_data(msg), sizeof came);
     e = &all->everyone;
-    if (e->on_way == 0)
-        ski_fatal("PE %d says that %s has come, which had not left", msg->source,
-                  ski_element_text(all, &index));
+    if (e->on_way == 0 || (came.inserted && all->closing.inserting == 0)) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
     for (struct skua_msg *kept = e->kept.first; kept; kept = kept->link) {
         uint32_t number = ((struct head *)skua_msg_data(kept))->number;
 

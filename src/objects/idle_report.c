@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/tasks.h"
 #include "core/explain.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "core/tree.h"
@@ -360,8 +361,10 @@ void ski_on_idle_text(skua_msg *msg)
     struct answer          *answer;
 
     if (report->stage != ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
-        report->answer[msg->source].text || length >= TEXT_BYTES)
-        ski_fatal("PE %d says what waits there, but it was not asked", msg->source);
+        report->answer[msg->source].text || length >= TEXT_BYTES) {
+        ski_far_drop(self, msg);
+        return;
+    }
     answer = &report->answer[msg->source];
     memcpy(&answer->calls, skua_msg_data(msg), sizeof answer->calls);
     answer->text = ski_calloc(1, length + 1);

@@ -3,6 +3,7 @@
 #include "objects/insertion.h"
 
 #include "base/config.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "core/tree.h"
@@ -25,7 +26,8 @@ bool ski_insertion_account_right(const struct ski_collection *all,
                                  const struct ski_account    *account)
 {
     return account->pe == SKI_NO_ACCOUNT ||
-           ((unsigned)account->pe < (unsigned)all->self->pes && all->kind == SKI_ARRAY);
+           ((unsigned)account->pe < (unsigned)all->self->pes && all->kind == SKI_ARRAY &&
+            ski_reducing_in_reach(all, account->next));
 }
 
 void ski_insertion_arrived(struct ski_object *object, const struct ski_account *account)
@@ -163,9 +165,10 @@ void ski_on_closing(skua_msg *msg)
     memcpy(&id, skua_msg_data(msg), sizeof id);
     if (ski_collection_awaited(ski_self->objects, id, msg, &all))
         return;
-    if (all->closing.children == closing_tree(all).children)
-        ski_fatal("PE %d reported twice that it inserts no more elements of %s", msg->source,
-                  all->class->def.name);
+    if (all->closing.children == closing_tree(all).children || all->kind == SKI_CHARES) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
     all->closing.children++;
     skua_msg_free(msg);
     closing_advance(all);

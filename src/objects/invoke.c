@@ -362,6 +362,13 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
     post_away(self, pe, ref, msg);
 }
 
+/* The caller of skua_invoke(), at @p from, owns @p msg and gives it away. */
+static SKI_COLD void note_giver(struct ski_pe *self, skua_msg *msg, const void *from)
+{
+    ski_ownership_use(self, "skua_invoke", msg);
+    self->giver_at = from;
+}
+
 void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
 {
     struct ski_pe          *self = SKI_SELF();
@@ -370,10 +377,8 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     if (what->flags & SKUA_ENTRY_SYNC)
         ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
                    what->of->def.name, what->name, ski_ref_text(&ref));
-    if (ski_ownership_checked(self)) {
-        ski_ownership_use(self, __func__, msg);
-        self->giver_at = __builtin_return_address(0);
-    }
+    if (SKI_UNLIKELY(ski_ownership_checked(self)))
+        note_giver(self, msg, __builtin_return_address(0));
     if (SKI_UNLIKELY(what->flags & SKI_ENTRY_LANDS))
         msg = ski_landing_sent_on(msg);
     ski_msg_strip(msg);

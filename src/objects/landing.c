@@ -5,6 +5,7 @@
 #include <skua/interface.h>
 
 #include "base/config.h"
+#include "core/addr_tag.h"
 #include "objects/invoke.h"
 #include "objects/lane.h"
 #include "onesided/layout.h"
@@ -191,14 +192,36 @@ bool ski_landing_came(skua_msg *msg)
     return true;
 }
 
+/* In the place where another message would have the address of its copy. */
+static skua_msg *landing_whole_tag(const skua_msg *whole)
+{
+    return (skua_msg *)(uintptr_t)ski_addr_tag(ski_self->job, SKI_TAG_WHOLE, 0, (uintptr_t)whole,
+                                               0);
+}
+
+void ski_landing_tag_whole(skua_msg *whole)
+{
+    ski_landing_of(whole)->whole = landing_whole_tag(whole);
+}
+
+/* What a message names is its copy if it has that tag, which cannot have been sent to us. */
+static bool landing_is_copy(const skua_msg *whole)
+{
+    return ski_addr_tag_may_look(ski_self->job, whole,
+                                 sizeof *whole + sizeof(struct ski_landing)) &&
+           ski_addr_tag_peek(&ski_landing_of(whole)->whole) == (uintptr_t)landing_whole_tag(whole);
+}
+
 skua_msg *ski_landing_whole(skua_msg *msg)
 {
     skua_msg *whole = is_apart(msg) ? ski_landing_of(msg)->whole : NULL;
     size_t    bytes;
 
-    if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0)
+    if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0 ||
+        !landing_is_copy(whole))
         return msg;
-    bytes = whole->bytes;
+    ski_landing_of(whole)->whole = NULL;
+    bytes                        = whole->bytes;
     memcpy(whole, msg, sizeof *msg);
     whole->bytes = bytes;
     skua_msg_free(msg);

@@ -64,6 +64,9 @@ skua_msg *ski_landing_whole(skua_msg *msg);
 /** One that its receiver sends on to such an entry: with its data. */
 skua_msg *ski_landing_sent_on(skua_msg *msg);
 
+/** Show that @p whole, a copy of a message that is on its way, may take the place of that. */
+void ski_landing_tag_whole(skua_msg *whole);
+
 /** A copy of one, with its data; whether one that has come from elsewhere is such a copy. */
 skua_msg *ski_landing_copy(const skua_msg *msg);
 bool      ski_landing_came(skua_msg *msg);

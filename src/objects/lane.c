@@ -8,6 +8,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/addr_tag.h"
 #include "objects/chain.h"
 #include "objects/objects.h"
 #include "onesided/layout.h"
@@ -61,6 +62,7 @@ struct ski_lane {
     bool             rival : 1;  /* the holder has others of its kind             */
 
     _Alignas(SKI_CACHE_LINE) unsigned char head[HEAD];
+    uint64_t tag; /* core/addr_tag.h: a message may say that anything is a lane */
 };
 
 /* An object here that has had messages on lanes. */
@@ -231,6 +233,11 @@ static bool note(struct habit *habit, const struct ski_landing *landing)
     return habit->streak >= ENOUGH;
 }
 
+static uint64_t lane_tag(const struct ski_pe *self, const struct ski_lane *lane)
+{
+    return ski_addr_tag(self->job, SKI_TAG_LANE, 0, (uintptr_t)lane, 0);
+}
+
 /* For messages to an object of the same host; NULL: it is elsewhere, or there is no memory. */
 static struct ski_lane *new_lane(struct ski_pe *self, const skua_ref *ref)
 {
@@ -242,6 +249,7 @@ static struct ski_lane *new_lane(struct ski_pe *self, const skua_ref *ref)
     if (!lane)
         return NULL;
     memset(lane, 0, sizeof *lane);
+    lane->tag = lane_tag(self, lane);
     return lane;
 }
 
@@ -425,10 +433,9 @@ static struct ski_lane *named(const struct ski_pe *self, const skua_msg *msg)
     struct ski_lane *lane =
         msg->bytes >= sizeof(struct ski_landing) ? ski_landing_of(msg)->lane : NULL;
 
-    if (!lane || ski_job_index(self->job, msg->source) < 0 ||
-        (uintptr_t)lane % SKI_CACHE_LINE != 0 || ski_landing_of(msg)->head > HEAD ||
-        !ski_arena_contains(self->pool.arena, lane) ||
-        !ski_arena_contains(self->pool.arena, lane + 1))
+    if (!lane || ski_job_index(self->job, msg->source) < 0 || ski_landing_of(msg)->head > HEAD ||
+        !ski_addr_tag_may_look(self->job, lane, sizeof *lane) ||
+        (SKI_UNLIKELY(self->far != NULL) && ski_addr_tag_peek(&lane->tag) != lane_tag(self, lane)))
         return NULL;
     return lane;
 }
@@ -613,6 +620,7 @@ static void withdraw(struct ski_lane *lane)
 
             set_view(landing, berth);
             landing->whole = ski_landing_copy(berth->msg);
+            ski_landing_tag_whole(landing->whole);
             landing->apart = 0;
             atomic_store_explicit(&berth->state, word(0, IDLE), memory_order_release);
         }

@@ -3,6 +3,7 @@
 #include "objects/locate.h"
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/creation_wait.h"
@@ -621,9 +622,10 @@ void ski_on_insert(skua_msg *msg)
         ski_fatal("PE %d inserted %s on PE %d", msg->source, ski_element_text(all, &index),
                   order->pe);
     place = home ? ski_absent_find(all, &index) : NULL;
-    if (!ski_insertion_account_right(all, &order->account))
-        ski_fatal("PE %d inserted %s on an account that makes no sense", msg->source,
-                  ski_element_text(all, &index));
+    if (!ski_insertion_account_right(all, &order->account)) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
     if (ski_here(all, &index) || (place && place->pe >= 0))
         inserted_twice(all, &index, order->account.pe >= 0 ? order->account.pe : msg->source);
     if (home && order->pe >= 0 && order->pe != all->self->pe) {
@@ -800,6 +802,16 @@ void ski_depart(struct ski_object *object)
     ski_object_discard(object, SKI_LEFT);
 }
 
+/* Whether an element that is said to come can: it is of a kind that moves and not here, and is not
+ * further in its reductions and sections than any can be. */
+static bool migration_can_arrive(const struct ski_collection *all, const skua_index *index,
+                                 const struct luggage *luggage, size_t bytes)
+{
+    return luggage->sections <= bytes / SKI_ENROLLED_BYTES && luggage->sections <= UINT16_MAX &&
+           (all->kind == SKI_ARRAY || all->kind == SKI_CHARES) && !ski_here(all, index) &&
+           ski_reducing_in_reach(all, luggage->next);
+}
+
 void ski_on_migrate(skua_msg *msg)
 {
     struct ski_collection *all;
@@ -814,9 +826,10 @@ void ski_on_migrate(skua_msg *msg)
     memcpy(&luggage, at, sizeof luggage);
     at += sizeof luggage;
     left = msg->bytes - sizeof luggage;
-    if (luggage.sections > left / SKI_ENROLLED_BYTES)
-        ski_fatal("PE %d sent %s in more sections than there are", msg->source,
-                  ski_element_text(all, &index));
+    if (!migration_can_arrive(all, &index, &luggage, left)) {
+        ski_far_drop(all->self, msg);
+        return;
+    }
     object        = ski_object_add(all, &index);
     object->next  = luggage.next;
     object->moves = luggage.moves;

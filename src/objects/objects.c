@@ -51,6 +51,7 @@ void ski_objects_end(struct ski_pe *self)
     ski_errands_end(objects);
     ski_gate_free(objects->gate);
     ski_idle_report_end(objects->idle_report);
+    ski_slots_end(&objects->parts, NULL); /* what it names goes with the arena */
     ski_detect_end(objects->detect);
     ski_quiet_end(objects->quiet);
     ski_waves_end(objects->waves);

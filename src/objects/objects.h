@@ -45,6 +45,7 @@ struct ski_objects {
     struct ski_creation_wait *creation_wait; /* creation_wait.c: the innermost, or NULL */
     struct ski_idle_report   *idle_report;   /* idle_report.c */
     struct ski_lanes         *lanes;         /* lane.c; NULL: there are none */
+    struct ski_slots          parts;         /* parts.c */
 };
 
 /** The name of a collection or a section: the PE that creates it, and its count of them. */

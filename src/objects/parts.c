@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parts.c - see parts.h. */
+/*
+ * parts.c - see parts.h.
+ *
+ * What a message says of its parts may have been written on another host.  end_of(), through which
+ * all of it is looked at, checks that the pieces are within the message; buffers and where the
+ * program wanted a part have tags (core/addr_tag.h); and what shall happen when others are through
+ * with a part is named (core/slots.h), so that it happens as often as it should, whatever they say.
+ */
 #include "objects/parts.h"
 
 #include <stdlib.h>
@@ -8,6 +15,8 @@
 #include <skua/topology.h>
 
 #include "base/memory.h"
+#include "core/builtin.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/pe.h"
 #include "objects/address.h"
@@ -34,9 +43,31 @@ static size_t piece_extent(uint32_t kind, uint64_t bytes)
     return sizeof(struct ski_part) + aligned(kind == SKI_PIECE_DATA ? bytes : sizeof(skua_buffer));
 }
 
-static skua_buffer *buffer_of(struct ski_part *part)
+static skua_buffer *buffer_of(const struct ski_part *part)
 {
-    return (skua_buffer *)(void *)(part + 1);
+    return (skua_buffer *)(uintptr_t)(part + 1);
+}
+
+/* Whether the pieces of a message, the first of which is at @p at, fill it to @p end. */
+static bool parts_pieces_fit(const char *data, size_t at, size_t end, uint32_t count)
+{
+    for (; count > 0; count--) {
+        const struct ski_part *part = (const struct ski_part *)(const void *)(data + at);
+
+        if (at > end || end - at < sizeof *part || part->kind > SKI_PIECE_BUFFER ||
+            (part->kind == SKI_PIECE_DATA && part->bytes > end - at) ||
+            piece_extent(part->kind, part->bytes) > end - at ||
+            (part->kind == SKI_PIECE_BUFFER && buffer_of(part)->bytes != part->bytes))
+            return false;
+        at += piece_extent(part->kind, part->bytes);
+    }
+    return at == end;
+}
+
+/* Where the end of a message with parts is. */
+static struct ski_parts *parts_end_at(const void *data, size_t bytes)
+{
+    return (struct ski_parts *)((uintptr_t)data + bytes) - 1;
 }
 
 /* The end of a message, which says where the rest is; NULL: it has no such end. */
@@ -44,9 +75,10 @@ static struct ski_parts *end_of(const void *data, size_t bytes)
 {
     struct ski_parts *parts = NULL;
 
-    if (bytes >= sizeof *parts)
-        parts = (struct ski_parts *)((uintptr_t)data + bytes - sizeof *parts);
-    if (!parts || parts->magic != SKI_PARTS_MAGIC || parts->first > bytes - sizeof *parts)
+    if (bytes >= sizeof *parts && bytes % ALIGN == 0)
+        parts = parts_end_at(data, bytes);
+    if (!parts || parts->magic != SKI_PARTS_MAGIC || parts->first > bytes - sizeof *parts ||
+        !parts_pieces_fit(data, aligned(parts->first), bytes - sizeof *parts, parts->count))
         return NULL;
     return parts;
 }
@@ -139,9 +171,9 @@ skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned
     for (unsigned i = 0; i < n; i++)
         end += piece_extent(kind_of(self, pe, &part[i]), part[i].bytes);
     msg = skua_msg_alloc(end + sizeof(struct ski_parts));
-    *(struct ski_parts *)(void *)((char *)skua_msg_data(msg) + end) =
+    *parts_end_at(msg + 1, msg->bytes) =
         (struct ski_parts){.magic = SKI_PARTS_MAGIC, .first = bytes, .count = n};
-    at = first_of(msg, parts_of(msg));
+    at = first_of(msg, parts_end_at(msg + 1, msg->bytes));
     for (unsigned i = 0; i < n; i++, at = after(at))
         describe(at, kind_of(self, pe, &part[i]), &part[i]);
     return msg;
@@ -178,8 +210,28 @@ struct pending;
 struct slot {
     struct pending  *pending;
     struct ski_part *part;
-    void            *landed; /* memory of ours, or NULL: of the program's */
+    uint64_t         name;   /* in the completion that tells that it is there */
+    skua_buffer      here;   /* where it goes                                 */
+    void            *landed; /* memory of ours, or NULL: of the program's     */
 };
+
+/* What happens when others are through with a part, @p fn, once: it gets the name of @p item. */
+static skua_completion parts_done_once(skua_done_fn fn, void *item, uint64_t *name)
+{
+    *name = ski_slots_add(&ski_self->objects->parts, item);
+    return skua_done_call(fn, (void *)(uintptr_t)*name);
+}
+
+/* The item of a name, which is used up unless it @p stays; NULL: it happened before. */
+static void *parts_named(void *name, bool stays)
+{
+    struct ski_slots *all  = &ski_self->objects->parts;
+    void             *item = ski_slots_find(all, (uintptr_t)name);
+
+    if (item && !stays)
+        ski_slots_remove(all, (uintptr_t)name);
+    return item;
+}
 
 /* A message some of whose parts are. */
 struct pending {
@@ -194,8 +246,19 @@ struct pending {
 
 static void free_landed(void *arg, const void *data, size_t bytes)
 {
+    void *block = parts_named(arg, false);
+
     (void)data, (void)bytes;
-    skua_buffer_free(arg);
+    if (block)
+        skua_buffer_free(block);
+}
+
+/* Frees memory that a part has landed in, when nobody needs it any more. */
+static skua_completion parts_done_free(void *block)
+{
+    uint64_t name;
+
+    return parts_done_once(free_landed, block, &name);
 }
 
 static struct pending *new_pending(skua_msg *msg, void (*go_on)(struct pending *pending))
@@ -207,18 +270,31 @@ static struct pending *new_pending(skua_msg *msg, void (*go_on)(struct pending *
     return pending;
 }
 
+static uint64_t parts_posted_tag(const struct ski_part *part)
+{
+    return ski_addr_tag(ski_self->job, SKI_TAG_PART, ski_self->pe, (uintptr_t)part->posted,
+                        part->bytes);
+}
+
+static void parts_set_posted(struct ski_part *part, void *at)
+{
+    part->posted     = at;
+    part->posted_tag = parts_posted_tag(part);
+}
+
 /* The part is where it shall be: from now on that is what the message says. */
 static void landed(void *arg, const void *data, size_t bytes)
 {
-    struct slot    *slot    = arg;
-    struct pending *pending = slot->pending;
-    skua_buffer    *buffer  = buffer_of(slot->part);
+    struct slot    *slot    = parts_named(arg, false);
+    struct pending *pending = slot ? slot->pending : NULL;
 
-    (void)bytes;
-    *buffer      = *(const skua_buffer *)data;
-    buffer->done = slot->landed ? skua_done_call(free_landed, slot->landed) : skua_done_nothing();
+    (void)data, (void)bytes;
+    if (!slot)
+        return;
+    slot->here.done        = slot->landed ? parts_done_free(slot->landed) : skua_done_nothing();
+    *buffer_of(slot->part) = slot->here;
     if (!slot->landed)
-        slot->part->posted = buffer->at;
+        parts_set_posted(slot->part, slot->here.at);
     if (--pending->waiting > 0)
         return;
     ski_self->held--;
@@ -227,12 +303,15 @@ static void landed(void *arg, const void *data, size_t bytes)
 
 static void fetch(struct pending *pending, unsigned i, struct ski_part *part, void *to)
 {
-    struct slot *slot = &pending->slot[i];
-    skua_buffer  here, from = *buffer_of(part);
+    struct slot    *slot = &pending->slot[i];
+    skua_buffer     here, from = *buffer_of(part);
+    skua_completion done;
 
-    *slot = (struct slot){pending, part, to ? NULL : skua_buffer_alloc(part->bytes)};
-    here  = skua_buffer_of(to ? to : slot->landed, part->bytes, SKUA_REGISTER_LATER,
-                          skua_done_call(landed, slot), from.user);
+    *slot        = (struct slot){.pending = pending, .part = part};
+    slot->landed = to ? NULL : skua_buffer_alloc(part->bytes);
+    done         = parts_done_once(landed, slot, &slot->name);
+    here         = slot->here =
+        skua_buffer_of(to ? to : slot->landed, part->bytes, SKUA_REGISTER_LATER, done, from.user);
     pending->waiting++;
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("part %u of a message from PE %d cannot be fetched", i, pending->msg->source);
@@ -257,7 +336,7 @@ static void copy_to(struct ski_part *part, void *to)
 {
     if (!to)
         return;
-    part->posted = to;
+    parts_set_posted(part, to);
     if (part->bytes)
         memcpy(to, part + 1, part->bytes);
 }
@@ -350,7 +429,7 @@ static const void *fetch_now(struct ski_part *part)
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("a part of a message cannot be fetched from PE %d", from.pe);
     skua_counter_wait(&over, 1);
-    here.done        = skua_done_call(free_landed, block);
+    here.done        = parts_done_free(block);
     *buffer_of(part) = here;
     return block;
 }
@@ -359,7 +438,7 @@ static const void *data_of(struct ski_part *part)
 {
     const void *at;
 
-    if (part->posted)
+    if (part->posted && part->posted_tag == parts_posted_tag(part))
         return part->posted;
     if (part->kind == SKI_PIECE_DATA)
         return part + 1;
@@ -397,7 +476,8 @@ const void *skua_found_part(const void *data, size_t bytes, size_t *end, long lo
     struct ski_part *part = (struct ski_part *)((uintptr_t)data + at);
 
     if (at > bytes || bytes - at < sizeof *part || count < 0 ||
-        part->bytes != (uint64_t)count * each || part->kind > SKI_PIECE_BUFFER ||
+        (uint64_t)count > PTRDIFF_MAX / each || part->bytes != (uint64_t)count * each ||
+        part->kind > SKI_PIECE_BUFFER ||
         bytes - at < piece_extent(part->kind, part->kind == SKI_PIECE_DATA ? part->bytes : 0))
         malformed(entry, bytes);
     *end = at + piece_extent(part->kind, part->bytes);
@@ -432,11 +512,12 @@ _Static_assert(sizeof(struct to_host) + sizeof(struct ski_parts) == SKI_PARTS_LE
 
 static void share_over(void *arg, const void *data, size_t bytes)
 {
-    struct share *share = arg;
+    struct share *share = parts_named(arg, true);
 
     (void)data, (void)bytes;
-    if (--share->left > 0)
+    if (!share || --share->left > 0)
         return;
+    parts_named(arg, false);
     skua_complete(share->buffer.done, &share->buffer, sizeof share->buffer);
     ski_pool_free(&ski_self->pool, share);
 }
@@ -457,10 +538,12 @@ static void share_parts(skua_msg *msg, uint32_t users)
 {
     const struct ski_parts *parts = parts_of(msg);
     struct ski_part        *part  = first_of(msg, parts);
+    uint64_t                name;
 
     for (unsigned i = 0; i < parts->count; i++, part = after(part))
         if (part->kind == SKI_PIECE_BUFFER)
-            buffer_of(part)->done = skua_done_call(share_over, new_share(users, buffer_of(part)));
+            buffer_of(part)->done =
+                parts_done_once(share_over, new_share(users, buffer_of(part)), &name);
 }
 
 /* To all PEs of this host, or to one of each process; all reach the parts. */
@@ -522,14 +605,27 @@ static void to_host(skua_msg *msg, const struct to_host *to)
         spread_here(msg, to);
 }
 
+/* Whether a message for a host is one with parts, for a handler or an entry that there is. */
+static bool parts_are_sound(const struct to_host *to, const void *data, size_t bytes)
+{
+    if (!end_of(data, bytes) || !ski_pe_has_handler(ski_self, to->id))
+        return false;
+    return to->all.id ? ski_entries[to->id].of != NULL : ski_builtin_takes(to->id, bytes);
+}
+
 void ski_on_parts(skua_msg *msg)
 {
     struct to_host to;
     size_t         bytes = msg->bytes - sizeof to;
-    skua_msg      *inner = skua_msg_alloc(bytes);
+    skua_msg      *inner;
 
     memcpy(&to, skua_msg_data(msg), sizeof to);
-    memcpy(skua_msg_data(inner), (char *)skua_msg_data(msg) + sizeof to, bytes);
+    if (!parts_are_sound(&to, (char *)skua_msg_data(msg) + sizeof to, bytes)) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
+    inner =
+        ski_msg_copy(ski_self, SKI_HANDLER_PARTS, (char *)skua_msg_data(msg) + sizeof to, bytes);
     skua_msg_free(msg);
     to_host(inner, &to);
 }
@@ -568,7 +664,7 @@ skua_msg *ski_parts_headed(const void *head, size_t bytes, skua_msg *msg)
 {
     skua_msg *made = ski_msg_headed(head, bytes, skua_msg_data(msg), msg->bytes);
 
-    parts_of(made)->first += bytes;
+    parts_end_at(made + 1, made->bytes)->first += bytes;
     skua_msg_free(msg);
     return made;
 }
@@ -598,14 +694,17 @@ void ski_parts_more(const void *data, size_t bytes)
 
     for (unsigned i = 0; i < parts->count; i++, part = after(part))
         if (part->kind == SKI_PIECE_BUFFER)
-            ((struct share *)buffer_of(part)->done.with.arg)->left++;
+            ((struct share *)parts_named(buffer_of(part)->done.with.arg, true))->left++;
 }
 
 skua_msg *ski_parts_copy(uint32_t handler, const void *data, size_t bytes, size_t head)
 {
-    skua_msg *msg = ski_msg_copy(ski_self, handler, (const char *)data + head, bytes - head);
+    skua_msg *msg;
 
-    end_of(msg + 1, msg->bytes)->first -= head;
+    if (parts_end_at(data, bytes)->first < head)
+        ski_misuse("a message of %zu bytes has parts that begin before itself", bytes);
+    msg = ski_msg_copy(ski_self, handler, (const char *)data + head, bytes - head);
+    parts_end_at(msg + 1, msg->bytes)->first -= head;
     ski_parts_more(data, bytes);
     return msg;
 }

@@ -32,8 +32,8 @@ struct ski_part {
     uint64_t bytes;
     uint32_t kind; /* enum ski_piece_kind                                     */
     uint32_t unused;
-    void    *posted;     /* where the program wanted it, and has it, or NULL  */
-    uint64_t unused_too; /* a multiple of 16 */
+    void    *posted;     /* where the program wanted it, and has it, or NULL ... */
+    uint64_t posted_tag; /* ... on the PE that set it: core/addr_tag.h                */
 };
 
 struct ski_parts {

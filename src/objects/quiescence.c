@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "core/explain.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/objects.h"
@@ -150,8 +151,10 @@ void ski_on_quiet_ask(skua_msg *msg)
 {
     skua_completion done = *(skua_completion *)skua_msg_data(msg);
 
-    if (ski_self->pe != ROOT)
-        ski_fatal("PE %d asked the wrong one for quiescence", msg->source);
+    if (ski_self->pe != ROOT) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
     ask(ski_self, &done);
 }

@@ -8,6 +8,7 @@
 #include <skua/scheduler.h>
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "objects/invoke.h"
@@ -231,8 +232,10 @@ void ski_on_seed_grew(skua_msg *msg)
 {
     struct ski_objects *objects = ski_self->objects;
 
-    if (objects->seeds->ungrown == 0)
-        ski_fatal("PE %d says that a seed has grown which was not planted here", msg->source);
+    if (objects->seeds->ungrown == 0) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     ski_seed_grew(objects);
     ski_on_located(msg);
 }

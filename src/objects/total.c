@@ -83,14 +83,19 @@ bool skua_set_next(const void *result, size_t bytes, const void **at, size_t *le
 {
     const char *next = result;
     uint64_t    size;
+    size_t      left;
 
     if (*at) {
         memcpy(&size, (const char *)*at - sizeof size, sizeof size);
         next = (const char *)*at + ((size + 7) & ~UINT64_C(7));
     }
-    if (next >= (const char *)result + bytes)
+    /* Lengths were written by other PEs: one that goes beyond the result ends it. */
+    left = (size_t)((const char *)result + bytes - next);
+    if (next > (const char *)result + bytes || left < sizeof size)
         return false;
     memcpy(&size, next, sizeof size);
+    if (size > left - sizeof size)
+        return false;
     *at     = next + sizeof size;
     *length = size;
     return true;

@@ -6,6 +6,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/traffic.h"
 #include "core/tree.h"
@@ -123,11 +124,6 @@ static struct node **find(struct ski_waves *waves, const struct wave *wave)
     return at;
 }
 
-static _Noreturn void senseless(int source)
-{
-    ski_fatal("PE %d sent a wave, or a report of one, that makes no sense", source);
-}
-
 static int parent_of(const struct ski_pe *self, int root)
 {
     struct ski_tree tree;
@@ -182,19 +178,31 @@ static void pass_on(struct ski_pe *self, struct node *node)
 
 /* ---- handlers ---------------------------------------------------------------------- */
 
+/* Whether a wave comes down the tree of a root that there is: to the root only from itself, which
+ * therefore knows its topic. */
+static bool wave_is_sound(const struct ski_pe *self, const struct wave *wave, int source)
+{
+    int root = wave->topic.root;
+
+    if ((uint32_t)root >= (uint32_t)self->pes)
+        return false;
+    return source == (self->pe == root ? root : parent_of(self, root));
+}
+
 void ski_on_wave(skua_msg *msg)
 {
-    struct ski_pe    *self   = ski_self;
-    struct ski_waves *waves  = self->objects->waves;
-    int               source = msg->source;
-    struct wave       wave   = *(struct wave *)skua_msg_data(msg);
-    struct node     **at     = find(waves, &wave), *node;
+    struct ski_pe    *self  = ski_self;
+    struct ski_waves *waves = self->objects->waves;
+    struct wave       wave  = *(struct wave *)skua_msg_data(msg);
+    struct node      *node;
     struct ski_tally  own;
 
-    skua_msg_free(msg);
     waves->traffic.received++;
-    if (*at || (uint32_t)wave.topic.root >= (uint32_t)self->pes)
-        senseless(source);
+    if (*find(waves, &wave) || !wave_is_sound(self, &wave, msg->source)) {
+        ski_far_drop(self, msg);
+        return;
+    }
+    skua_msg_free(msg);
     node         = ski_malloc(sizeof *node);
     *node        = (struct node){waves->nodes, 1, {wave, {0, 0, 0}}};
     waves->nodes = node;
@@ -207,14 +215,15 @@ void ski_on_wave(skua_msg *msg)
 void ski_on_report(skua_msg *msg)
 {
     struct ski_pe *self   = ski_self;
-    int            source = msg->source;
     struct report  report = *(struct report *)skua_msg_data(msg);
     struct node  **at     = find(self->objects->waves, &report.wave);
 
-    skua_msg_free(msg);
     self->objects->waves->traffic.received++;
-    if (!*at || (*at)->sum.wave.number != report.wave.number)
-        senseless(source);
+    if (!*at || (*at)->sum.wave.number != report.wave.number) {
+        ski_far_drop(self, msg);
+        return;
+    }
+    skua_msg_free(msg);
     add_report(self, at, &report.sum);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "core/tree.h"
 #include "core/wait.h"
@@ -259,9 +260,12 @@ static void on_ask(const struct vote *vote, int who)
 static void on_left(const struct vote *vote, int who)
 {
     uint32_t      place = vote->id & ((1u << SKI_REGION_INDEX_BITS) - 1);
-    struct given *given = &book.given[place];
+    struct given *given;
 
-    if (place == 0 || place >= book.fresh || given->generation != vote->id >> SKI_REGION_INDEX_BITS)
+    if (place == 0 || place >= book.fresh)
+        return;
+    given = &book.given[place];
+    if (given->generation != vote->id >> SKI_REGION_INDEX_BITS || given->left >= given->members)
         return;
     given->left += vote->members;
     if (given->hosts == given->room) {
@@ -292,6 +296,18 @@ void ski_agree_left(uint32_t id, uint32_t members)
     ski_act_end(&actor);
 }
 
+/* Whether it comes from where such votes come from, to where they go: what another PE says is not
+ * written into the book of the registrar by others, and frees no region that is in use. */
+static bool vote_is_sound(const struct ski_pe *self, int source, const struct vote *vote)
+{
+    if (vote->kind == ASK || vote->kind == LEFT)
+        return self->pe == registrar(self) && vote->members > 0;
+    if (vote->kind == FREE)
+        return source == registrar(self) &&
+               (ski_region_left(vote->id) || !ski_table_find((skua_region){vote->id}));
+    return vote->kind <= FREE;
+}
+
 void ski_on_agree(skua_msg *msg)
 {
     struct ski_origin    *origin = ski_origin_of(ski_self);
@@ -299,6 +315,10 @@ void ski_on_agree(skua_msg *msg)
     int                   source = msg->source;
     struct ski_agreement *a;
 
+    if (!vote_is_sound(ski_self, source, &vote)) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
     skua_msg_free(msg);
     if (vote.kind == ASK) {
         on_ask(&vote, source);

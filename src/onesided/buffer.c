@@ -86,6 +86,8 @@ skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
                              .done  = done,
                              .user  = user};
 
+    if (self->far)
+        buffer.tag = ski_buffer_tag(self, &buffer);
     if (mode == SKUA_REGISTER_NOW && may_be_needed(self))
         (void)skua_buffer_register(&buffer); /* if not now, then later */
     return buffer;
@@ -94,7 +96,7 @@ skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
 void *skua_buffer_local(const skua_buffer *buffer)
 {
     struct ski_pe *self = SKI_SELF();
-    return ski_buffer_sound(self, buffer) ? ski_buffer_reach(self, buffer) : NULL;
+    return ski_buffer_reach(self, buffer);
 }
 
 /* ---- at once ------------------------------------------------------------------------------ */
@@ -362,21 +364,45 @@ static void on_over(struct ski_pe *self, const struct ski_buffer_packet *packet)
     tell(&to);
 }
 
+/* Data came in the message itself. */
+static void buffer_on_data(const struct ski_buffer_packet *packet)
+{
+    if (packet->bytes > 0)
+        memcpy(packet->to.at, packet + 1, packet->bytes);
+    tell(&packet->to);
+}
+
+/* Whether a packet is about a buffer that this PE made and one of its sender's, and of no more
+ * bytes than both have. */
+static bool buffer_packet_is_sound(const struct ski_pe *self, const skua_msg *msg)
+{
+    const struct ski_buffer_packet *packet = (const struct ski_buffer_packet *)(msg + 1);
+    bool               gives = packet->verb == SKI_BUFFER_FETCH || packet->verb == SKI_BUFFER_READY;
+    const skua_buffer *mine  = gives ? &packet->from : &packet->to;
+    const skua_buffer *theirs = gives ? &packet->to : &packet->from;
+    size_t             data   = packet->verb == SKI_BUFFER_DATA ? packet->bytes : 0;
+
+    return packet->verb <= SKI_BUFFER_OVER && mine->pe == self->pe && theirs->pe == msg->source &&
+           ski_buffer_sound(self, mine) && ski_buffer_sound(self, theirs) &&
+           packet->bytes <= mine->bytes && packet->bytes <= theirs->bytes &&
+           msg->bytes == sizeof *packet + data &&
+           (!(packet->to.held || packet->lent) || !gives || packet->to.where.pe == packet->to.pe);
+}
+
 void ski_on_buffer(skua_msg *msg)
 {
     struct ski_pe                  *self   = ski_self;
     const struct ski_buffer_packet *packet = skua_msg_data(msg);
 
+    if (!buffer_packet_is_sound(self, msg)) {
+        ski_far_drop(self, msg);
+        return;
+    }
     switch ((enum ski_buffer_verb)packet->verb) {
     case SKI_BUFFER_FETCH:
     case SKI_BUFFER_READY: on_fetch(self, packet); break;
     case SKI_BUFFER_ASK: on_ask(self, packet); break;
-    case SKI_BUFFER_DATA:
-        if (packet->bytes <= packet->to.bytes && packet->bytes == msg->bytes - sizeof *packet &&
-            packet->bytes > 0)
-            memcpy(packet->to.at, packet + 1, packet->bytes);
-        tell(&packet->to);
-        break;
+    case SKI_BUFFER_DATA: buffer_on_data(packet); break;
     case SKI_BUFFER_OVER: on_over(self, packet); break;
     }
     skua_msg_free(msg);

@@ -20,6 +20,7 @@
 
 #include "base/config.h"
 #include "core/pe.h"
+#include "core/addr_tag.h"
 
 /* The packets, all of one form; DATA is followed by the bytes. */
 enum ski_buffer_verb {
@@ -44,25 +45,48 @@ void ski_on_buffer(skua_msg *msg);
 struct ski_origin;
 void ski_buffers_end(struct ski_origin *origin);
 
-/** Where @p self reaches the memory of a buffer by load and store; else NULL. */
-static inline void *ski_buffer_reach(const struct ski_pe *self, const skua_buffer *buffer)
+/** The tag of a buffer (core/addr_tag.h), in a job that is spread. */
+static inline uint64_t ski_buffer_tag(const struct ski_pe *self, const skua_buffer *buffer)
+{
+    const uint64_t words[] = {(uint64_t)SKI_TAG_BUFFER << 32 | (uint32_t)buffer->pe,
+                              (uintptr_t)buffer->at, buffer->bytes, (uint32_t)buffer->pid,
+                              buffer->user};
+
+    return ski_siphash(self->job->tag_key, words, sizeof words / sizeof *words);
+}
+
+/** Whether a buffer of a PE of this host, which may have come from another, was made here. */
+static inline bool ski_buffer_proven(const struct ski_pe *self, const skua_buffer *buffer)
+{
+    return !self->far || buffer->tag == ski_buffer_tag(self, buffer);
+}
+
+/** Whether @p self could reach the memory of a buffer, if it is one, by load and store. */
+static inline bool ski_buffer_reachable(const struct ski_pe *self, const skua_buffer *buffer)
 {
     const struct ski_job *job = self->job;
 
     if (buffer->pe == self->pe)
-        return buffer->at;
+        return true;
     if (!ski_config.direct)
-        return NULL;
-    if (ski_job_process_of(job, buffer->pe) == self->process ||
-        (ski_job_index(job, buffer->pe) >= 0 && ski_arena_contains(job->arena, buffer->at)))
-        return buffer->at;
-    return NULL;
+        return false;
+    return ski_job_process_of(job, buffer->pe) == self->process ||
+           (ski_job_index(job, buffer->pe) >= 0 && ski_arena_contains(job->arena, buffer->at));
 }
 
-/** Whether there can be such a buffer: that its owner is a PE. */
+/** Whether there can be such a buffer: that its owner is a PE, and has made it if it is of this
+ *  host. */
 static inline bool ski_buffer_sound(const struct ski_pe *self, const skua_buffer *buffer)
 {
-    return buffer->pe >= 0 && buffer->pe < self->pes && (buffer->at || buffer->bytes == 0);
+    return buffer->pe >= 0 && buffer->pe < self->pes && (buffer->at || buffer->bytes == 0) &&
+           (!self->far || ski_job_index(self->job, buffer->pe) < 0 ||
+            ski_buffer_proven(self, buffer));
+}
+
+/** Where @p self reaches the memory of a buffer by load and store; else NULL. */
+static inline void *ski_buffer_reach(const struct ski_pe *self, const skua_buffer *buffer)
+{
+    return ski_buffer_sound(self, buffer) && ski_buffer_reachable(self, buffer) ? buffer->at : NULL;
 }
 
 /** Whether @p bytes at @p at should go to @p pe by reference, rather than in a message. */

@@ -17,6 +17,8 @@
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
+#include "core/addr_tag.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "onesided/origin.h"
 
@@ -30,11 +32,21 @@ static struct ski_channels *channels_of(struct ski_pe *self)
 
 /* ---- records -------------------------------------------------------------------- */
 
-struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key)
+static uint64_t channel_tag(const struct ski_job *job, const struct ski_channel *channel)
 {
-    struct ski_channel *channel = ski_channel_at(arena, key);
+    return ski_addr_tag(job, SKI_TAG_CHANNEL, ski_addr_tag_peek_pe(&channel->pe),
+                        (uintptr_t)channel, ski_addr_tag_peek(&channel->key));
+}
 
-    if (!key || !ski_arena_contains(arena, channel + 1) || channel->key != key)
+/* A key may come from another host, and lead to memory that looks like a record: to data of a
+ * message, say.  Its tag shows that it is one. */
+struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
+{
+    struct ski_channel *channel = ski_channel_at(job->arena, key);
+
+    if (!key || !ski_addr_tag_may_look(job, channel, sizeof *channel) ||
+        ski_addr_tag_peek(&channel->key) != key ||
+        (ski_job_spread(job) && ski_addr_tag_peek(&channel->tag) != channel_tag(job, channel)))
         return NULL;
     return channel;
 }
@@ -171,6 +183,7 @@ static void drop(struct ski_pe *self, struct ski_channel *channel)
 static void publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
 {
     channel->key = key_of(self, channel);
+    channel->tag = channel_tag(self->job, channel);
     *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
@@ -497,18 +510,30 @@ static void on_one(struct ski_pe *self, skua_msg *msg, struct ski_channel *chann
     skua_msg_free(msg);
 }
 
+/* Whether a message that only the PE itself sends comes from elsewhere. */
+static bool channel_is_forged(const struct ski_pe *self, const skua_msg *msg,
+                              const struct ski_channel_head *head)
+{
+    return (head->kind == SKI_CHANNEL_SENT || head->kind == SKI_CHANNEL_POLLED) &&
+           msg->source != self->pe;
+}
+
 void ski_on_channel(skua_msg *msg)
 {
     struct ski_pe                 *self = ski_self;
     const struct ski_channel_head *head = skua_msg_data(msg);
     struct ski_channel            *channel;
 
+    if (SKI_UNLIKELY(head->kind > SKI_CHANNEL_REFUSED || channel_is_forged(self, msg, head))) {
+        ski_far_drop(self, msg);
+        return;
+    }
     switch (head->kind) {
     case SKI_CHANNEL_MANY: ski_on_channel_many(msg); return;
     case SKI_CHANNEL_SENT: ski_channel_settle(self); break;
     case SKI_CHANNEL_REFUSED: ski_on_channel_refused(msg, head); break;
     default:
-        channel = ski_channel_find(self->pool.arena, head->key);
+        channel = ski_channel_find(self->job, head->key);
         on_one(self, msg, channel && channel->pe == self->pe ? channel : NULL);
         return;
     }
@@ -525,7 +550,7 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
     if (msg->bytes < sizeof head || ski_config.checked_channels)
         return NULL;
     memcpy(&head, data, sizeof head);
-    channel = ski_channel_find(self->pool.arena, head.key);
+    channel = ski_channel_find(self->job, head.key);
     if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->combines ||
         !is_sound(msg, &head, channel))
         return NULL;

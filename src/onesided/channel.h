@@ -82,6 +82,7 @@ struct ski_channel {
     int32_t             home;    /* the receiver's process */
     struct ski_combine  combine;
     uint32_t            generation;
+    uint64_t            tag;          /* core/addr_tag.h: its key may come from another host */
     struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
 
     /* What senders write, of those that combine, and in checked mode. */
@@ -129,8 +130,8 @@ static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, 
     return (struct ski_channel *)(void *)((char *)arena->base + place * SKI_CACHE_LINE);
 }
 
-/** The record of a channel of this host, or NULL: there is none any more. */
-struct ski_channel *ski_channel_find(const struct ski_arena *arena, uint64_t key);
+/** The record of a channel of this host, or NULL: there is none any more, or never was. */
+struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key);
 
 /** The name of a channel, for errors. */
 static inline const char *ski_channel_name(const struct ski_channel *channel)

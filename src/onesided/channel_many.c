@@ -16,6 +16,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/far.h"
 #include "core/handler.h"
 #include "onesided/channel.h"
 
@@ -109,11 +110,16 @@ static void put_many(skua_sender *sender, const char *from)
 
 /* ---- arriving ---------------------------------------------------------------------------- */
 
-static bool is_sound(const skua_msg *msg, const struct packet *packet)
+static bool is_sound(const struct ski_pe *self, const skua_msg *msg, const struct packet *packet)
 {
-    return msg->bytes >= sizeof *packet && packet->count > 0 && packet->count < msg->bytes &&
-           packet->head.bytes < msg->bytes &&
-           msg->bytes == packet_bytes(packet->count) + packet->head.bytes;
+    if (msg->bytes < sizeof *packet || packet->count == 0 || packet->count >= msg->bytes ||
+        packet->head.bytes >= msg->bytes ||
+        msg->bytes != packet_bytes(packet->count) + packet->head.bytes)
+        return false;
+    for (uint64_t i = 0; i < packet->count; i++)
+        if ((uint32_t)packet->channel[i].pe >= (uint32_t)self->pes)
+            return false;
+    return packet->channel[0].pe == self->pe;
 }
 
 /* To a channel of this host, from the packet. */
@@ -123,8 +129,9 @@ static void hand_over(struct ski_pe *self, skua_channel to, const struct packet 
     skua_sender sender = {.bytes = packet->head.bytes, .puts = packet->head.put, .once = true};
 
     sender.layout = skua_layout_of(data, sender.bytes);
-    if (ski_sender_aim(self, "skua_channel_put", &sender, to) != SKUA_OK)
-        return; /* it was deleted; that has been said */
+    if (ski_job_index(self->job, to.pe) < 0 ||
+        ski_sender_aim(self, "skua_channel_put", &sender, to) != SKUA_OK)
+        return; /* it was deleted, or that has been said */
     if (ski_config.checked_channels)
         ski_check_put(&sender, source);
     sender.put(&sender, data);
@@ -139,8 +146,10 @@ void ski_on_channel_many(skua_msg *msg)
     skua_layout          block;
     struct ski_path      path;
 
-    if (!is_sound(msg, packet))
-        ski_fatal("a packet of PE %d for many channels makes no sense", msg->source);
+    if (!is_sound(self, msg, packet)) {
+        ski_far_drop(self, msg);
+        return;
+    }
     end   = at + packet->count;
     here  = host_end(at, end);
     data  = (const char *)end;

@@ -378,7 +378,7 @@ skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender 
         ski_channel_tell_opened(self, value.pe, value.key, sender->bytes);
         return SKUA_OK;
     }
-    channel = ski_channel_find(self->pool.arena, value.key);
+    channel = ski_channel_find(self->job, value.key);
     if (!channel || channel->pe != value.pe)
         return ski_refuse(SKUA_ERR_INVAL, "%s: a channel of PE %d that was deleted", call,
                           value.pe);

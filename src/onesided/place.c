@@ -20,7 +20,8 @@ static skua_status_t outside(const char *call, skua_gaddr at, ptrdiff_t lo, ptrd
     return ski_refuse(SKUA_ERR_RANGE,
                       "%s: bytes %" PRId64 " to %" PRId64 " are outside of the %" PRIu64
                       " bytes that %s has on PE %d",
-                      call, (int64_t)at.offset + lo, (int64_t)at.offset + hi, bytes,
+                      call, (int64_t)(at.offset + (uint64_t)lo),
+                      (int64_t)(at.offset + (uint64_t)hi), bytes,
                       ski_region_text(at.region.id, text), at.pe);
 }
 

@@ -253,6 +253,24 @@ static skua_status_t publish_round(const struct ski_round *round, uint32_t id)
     return made ? SKUA_OK : SKUA_ERR_NOMEM;
 }
 
+/* What `leaving` of a region is when all members here have freed it. */
+static uint64_t region_all_left(const struct ski_region *region)
+{
+    uint32_t pieces = ski_region_pieces(region);
+
+    return pieces > 64 ? pieces : UINT64_MAX >> (64 - pieces);
+}
+
+/* A region that was made here, and not everywhere, is as one that all have freed. */
+static void region_give_up(uint32_t id)
+{
+    struct ski_region *region = ski_table_find((skua_region){id});
+
+    /* Release: pairs with the acquire in ski_region_left(). */
+    if (region)
+        atomic_store_explicit(&region->leaving, region_all_left(region), memory_order_release);
+}
+
 /* The last one here forgets the note, and the memory if nothing came of it.  Where an id was
  * given and not all could use it, @p unused, it also gives that back: what was made here goes
  * when all others have done so (agree.h). */
@@ -273,8 +291,10 @@ static void close_round(struct ski_pe *self, const struct ski_round *round, uint
         ski_pool_free(&self->pool, note);
     }
     ski_lock_release(&ski_region_root->lock);
-    if (unused && members)
-        ski_agree_left(unused, members);
+    if (!unused || !members)
+        return;
+    region_give_up(unused);
+    ski_agree_left(unused, members);
 }
 
 static skua_status_t create_apart(struct ski_pe *self, const char *call, const int *pes, uint32_t n,
@@ -501,7 +521,16 @@ static int leave(struct ski_region *region, int64_t rank)
     before = atomic_fetch_or_explicit(&region->leaving, bit, memory_order_acq_rel);
     if (before & bit)
         return -1;
-    return (before | bit) == UINT64_MAX >> (64 - pieces);
+    return (before | bit) == region_all_left(region);
+}
+
+bool ski_region_left(uint32_t id)
+{
+    const struct ski_region *region = ski_table_find((skua_region){id});
+
+    /* Acquire: pairs with the release in leave(). */
+    return region && region->kind == SKI_REGION_SYMMETRIC && region->here &&
+           atomic_load_explicit(&region->leaving, memory_order_acquire) == region_all_left(region);
 }
 
 void ski_region_remove(uint32_t id)

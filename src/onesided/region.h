@@ -130,6 +130,9 @@ void ski_place_drop(const struct ski_place *place);
 void ski_region_hold(struct ski_region *region);
 void ski_region_release(struct ski_region *region);
 
+/** Whether @p id is a symmetric region that all its members on this host have freed. */
+bool ski_region_left(uint32_t id);
+
 /** Forget a symmetric region that all its members have left, and its memory. */
 void ski_region_remove(uint32_t id);
 

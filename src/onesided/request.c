@@ -410,7 +410,8 @@ static struct ski_sent *answered(const struct ski_origin *origin, const struct s
     return sent;
 }
 
-static void take_answer(struct ski_pe *self, struct ski_sent *sent, const struct ski_answer *answer)
+static void take_answer(struct ski_pe *self, struct ski_sent *sent, const struct ski_answer *answer,
+                        const char *data)
 {
     struct ski_origin    *origin    = ski_origin_of(self);
     struct ski_operation *operation = sent->operation;
@@ -419,7 +420,7 @@ static void take_answer(struct ski_pe *self, struct ski_sent *sent, const struct
     if (answer->status != SKUA_OK)
         operation->status = (skua_status_t)answer->status;
     else
-        scatter(sent, (const char *)(answer + 1));
+        scatter(sent, data);
     operation->result = answer->value;
     forget_sent(origin, sent);
     if (--operation->parts == 0 && operation->sealed)
@@ -543,16 +544,18 @@ void ski_on_served(skua_msg *msg)
     const char *at = skua_msg_data(msg), *end = at + msg->bytes;
 
     while ((size_t)(end - at) >= sizeof(struct ski_answer)) {
-        const struct ski_answer *answer = (const struct ski_answer *)(const void *)at;
-        struct ski_sent         *sent   = answered(ski_origin_of(ski_self), answer);
+        struct ski_answer answer;
+        struct ski_sent  *sent;
 
-        at += sizeof *answer;
-        if (!sent || answer->data_bytes > (size_t)(end - at)) {
+        memcpy(&answer, at, sizeof answer);
+        sent = answered(ski_origin_of(ski_self), &answer);
+        at += sizeof answer;
+        if (!sent || answer.data_bytes > (size_t)(end - at)) {
             at = NULL;
             break;
         }
-        at += answer->data_bytes;
-        take_answer(ski_self, sent, answer);
+        take_answer(ski_self, sent, &answer, at);
+        at += answer.data_bytes;
     }
     if (at != end)
         ski_log(SKI_LOG_ERROR, "an answer from PE %d to nothing we asked was dropped", msg->source);

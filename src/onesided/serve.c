@@ -63,8 +63,8 @@ static bool is_sound(const struct ski_request *request, size_t total)
 {
     const struct ski_atomic *atomic = &request->atomic;
 
-    if (request->verb > SKI_DESCRIBE || request->remote.pe < 0 ||
-        request->remote.pe >= ski_self->pes ||
+    if (request->verb > SKI_DESCRIBE || request->source < 0 || request->source >= ski_self->pes ||
+        request->remote.pe < 0 || request->remote.pe >= ski_self->pes ||
         ski_job_index(ski_self->job, request->remote.pe) < 0 ||
         (request->verb == SKI_DESCRIBE &&
          (total != sizeof(struct ski_description) || request->remote.offset != 0)) ||

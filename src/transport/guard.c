@@ -10,8 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/driver.h"
+#include "transport/files.h"
+
 #define LEAST_ASKED 3   /* questions that were not answered */
-#define LOOKS       4.0 /* within the timeout                 */
+#define LOOKS       4.0 /* within the timeout               */
+#define DEFER_SECONDS                                                                              \
+    120 /* that a connection to a library may be silent until that hears of it                     \
+         */
 
 /* ---- names ------------------------------------------------------------------------ */
 
@@ -206,6 +212,46 @@ bool ski_guard_reaches(const struct sockaddr_storage *name)
                 info.tcpi_state == TCP_ESTABLISHED;
     end_list(list);
     return found;
+}
+
+/* What listens at @p name, or -1. */
+static int guard_find_listener(const struct sockaddr_storage *name)
+{
+    DIR                    *list  = opendir("/proc/self/fd");
+    int                     found = -1;
+    struct sockaddr_storage here;
+    struct tcp_info         info;
+
+    for (int fd; found < 0 && (fd = next_fd(list)) >= 0;)
+        if (name_here(fd, &here) && ski_guard_same(&here, name) && ask(fd, &info) &&
+            info.tcpi_state == TCP_LISTEN)
+            found = fd;
+    end_list(list);
+    return found;
+}
+
+bool ski_guard_listens(const struct sockaddr_storage *name)
+{
+    int fd = guard_find_listener(name), seconds = DEFER_SECONDS;
+
+    return fd >= 0 && setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds) == 0;
+}
+
+void ski_guard_files(const struct ski_net *net, const struct sockaddr_storage *name)
+{
+    static _Atomic bool said;
+
+    if (said)
+        return;
+    if (ski_files_are_out()) {
+        said = true;
+        net->log(SKI_LOG_ERROR, "other PEs may not get through to this one: " SKI_TOO_MANY_FILES);
+    } else if (name && guard_find_listener(name) < 0) {
+        said = true;
+        net->log(SKI_LOG_ERROR,
+                 "other PEs do not get through to this one any more: its library has "
+                 "closed the socket it listened at, as it does after " SKI_TOO_MANY_FILES);
+    }
 }
 
 int ski_guard_listeners(struct sockaddr_storage *names, int most)

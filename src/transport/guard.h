@@ -43,6 +43,17 @@ bool ski_guard_same_host(const struct sockaddr_storage *a, const struct sockaddr
 /** Whether there is a connection to @p name: its host is there. */
 bool ski_guard_reaches(const struct sockaddr_storage *name);
 
+/** Whether a socket of this process listens at @p name.  If it does, the system hears strangers out
+ *  before the library does: a connection by which nothing has come, or which was reset, is not
+ *  told of, and costs no descriptor.  A peer sends something as soon as it is connected. */
+bool ski_guard_listens(const struct sockaddr_storage *name);
+
+/** Say once, as an error, that no descriptors are left, or that nothing listens at @p name any
+ * more, where the library has closed its socket for want of them: who connects is then told that
+ * the connection was refused, and not why. */
+struct ski_net;
+void ski_guard_files(const struct ski_net *net, const struct sockaddr_storage *name);
+
 /** The names of the sockets of this process that listen, at most @p most; how many. */
 int ski_guard_listeners(struct sockaddr_storage *names, int most);
 

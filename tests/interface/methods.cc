@@ -2,6 +2,7 @@
 /* methods.cc - see methods.ci. */
 #include "methods.ci.h"
 
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <vector>

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "transport/accept.h"
+#include "transport/files.h"
 #include "transport/ofi/ofi.h"
 
 struct ski_ofi ski_ofi;
@@ -25,6 +27,7 @@ static void stop(void)
         fi_close(&ski_ofi.fabric->fid);
     if (ski_ofi.info)
         fi_freeinfo(ski_ofi.info);
+    ski_accept_unguard();
     memset(&ski_ofi, 0, sizeof ski_ofi);
 }
 
@@ -53,6 +56,8 @@ static skua_status_t start(struct ski_net *net)
 
     if (status != SKUA_OK)
         return status;
+    ski_files_raise();
+    ski_accept_guard(net, "libfabric.so");
     ski_ofi.net                     = net;
     ski_ofi.one_sided               = ski_ofi.info->caps & FI_RMA;
     ski_ofi.atomics                 = ski_ofi.info->caps & FI_ATOMIC;

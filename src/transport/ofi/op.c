@@ -220,8 +220,10 @@ void ski_ofi_guard(struct ski_port *port, double now)
 {
     double timeout = ski_ofi.net->peer_timeout;
 
-    if (ski_guard_is_time(&port->looked_at, now, timeout) && is_tcp())
-        ski_guard_look(timeout, is_ours, port);
+    if (!ski_guard_is_time(&port->looked_at, now, timeout) || !is_tcp())
+        return;
+    ski_guard_look(timeout, is_ours, port);
+    ski_guard_files(ski_ofi.net, NULL);
 }
 
 void ski_ofi_refused(struct ski_peer *peer)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "transport/guard.h"
 #include "transport/ofi/ofi.h"
 
 /* What an address begins with: what both ends must agree on, as otherwise connections
@@ -175,6 +176,7 @@ skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
         return SKUA_ERR_SYSTEM;
     }
     keep_name(&made->name, address + sizeof(struct card), ski_ofi_address(made, address));
+    ski_guard_listens(&made->name);
     *port = made;
     return SKUA_OK;
 }

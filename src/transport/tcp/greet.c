@@ -7,6 +7,14 @@
  * lost when none is left.  A link that came in belongs to nobody before its proof; it is refused
  * if its hello or its proof is wrong, or its hello takes too long.  So one of ours may find the
  * door shut, if its hello was late as we computed meanwhile, and is begun again.
+ *
+ * Strangers cannot use up what the job needs.  The system does not tell of a connection before
+ * something has come by it, or a second is over (TCP_DEFER_ACCEPT in port.c): those that say
+ * nothing, or hang up, cost no descriptor.  Of others that have not proved who they are a process
+ * has a bounded number, an eighth of the descriptors that it may have; and none of the reserve
+ * (transport/files.h).  Where there is no room the oldest of the port gives way, if it has had its
+ * time to say who it is, which a peer does at once: first one that has not said hello, then one
+ * whose proof is awaited, which has no other limit.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,21 +24,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/arch.h"
+#include "transport/files.h"
 #include "transport/interface.h"
 #include "transport/tcp/tcp.h"
 
-#define UNPROVEN_MOST 256 /* links that came in                     */
-#define HELLO_SECONDS 10  /* for them to say who they are           */
-#define HELLO_LEAST   1   /* the same, where there are many of them */
-#define GREET_MS      10  /* that connect() waits for the system    */
-#define AGAIN_MOST    10  /* times that a name is tried again       */
-#define COMPLAINTS    10  /* about strangers, then silence          */
-#define ACCEPTS       16  /* in one go                              */
-
-#define TOO_MANY_FILES "too many open files; each connection is one (raise ulimit -n)"
+#define UNPROVEN_MOST  256  /* links that came in, of a process                 */
+#define UNPROVEN_LEAST 4    /* that a port may have whatever others have        */
+#define HELLO_SECONDS  10   /* for them to say who they are                     */
+#define HELLO_LEAST    0.05 /* the least time for that, where there are many    */
+#define PROOF_LEAST    1    /* the least time for their proofs                  */
+#define GREET_MS       10   /* that connect() waits for the system              */
+#define AGAIN_MOST     10   /* times that a name is tried again                 */
+#define COMPLAINTS     10   /* about strangers, then silence                    */
+#define ACCEPTS        16   /* in one go                                        */
 
 /* ---- sockets ---------------------------------------------------------------------------- */
 
@@ -38,13 +48,7 @@
  * Launchers leave the limit where the system has it, low for the sake of select(). */
 static bool more_files(void)
 {
-    struct rlimit limit;
-
-    if (errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-        limit.rlim_cur == limit.rlim_max)
-        return false;
-    limit.rlim_cur = limit.rlim_max;
-    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+    return errno == EMFILE && ski_files_raise();
 }
 
 static bool is_short_of_files(void)
@@ -61,7 +65,7 @@ static int accept_one(struct ski_port *port, int door)
         fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && is_short_of_files() && !port->short_of_files) {
         port->short_of_files = true;
-        ski_tcp.net->log(SKI_LOG_WARN, "peers wait to connect: " TOO_MANY_FILES);
+        ski_tcp.net->log(SKI_LOG_WARN, "peers wait to connect: " SKI_TOO_MANY_FILES);
     }
     return fd;
 }
@@ -272,7 +276,7 @@ static const char *say_no_way(const struct ski_peer *peer, char *to)
     char list[128];
 
     if (peer->error == EMFILE || peer->error == ENFILE)
-        snprintf(to, SKI_WHY_MOST, TOO_MANY_FILES);
+        snprintf(to, SKI_WHY_MOST, SKI_TOO_MANY_FILES);
     else
         snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
                  ski_names_text(&peer->names, ski_tcp.net->one_host, list, sizeof list),
@@ -334,26 +338,63 @@ static bool is_ready(const struct ski_link *link)
     return poll(&fd, 1, 0) == 1;
 }
 
-/* Whether another may come in.  Where there are too many strangers the one that has waited
- * longest goes, if it had the time to say who it is. */
-static bool has_room(struct ski_port *port)
+/* Whether the port may have another link that has not proved who it is. */
+static bool tcp_may_have_more(const struct ski_port *port)
+{
+    size_t share = ski_files_limit() / 8;
+    size_t most  = share < UNPROVEN_MOST ? share : UNPROVEN_MOST;
+
+    return port->unproven < UNPROVEN_LEAST || atomic_load(&ski_tcp.unproven) < most;
+}
+
+/* The link that gives way first: the oldest of a port's that have not said hello, or else of those
+ * that have not proved who they are; NULL: there are none. */
+static struct ski_link *tcp_oldest_unproven(const struct ski_port *port)
 {
     struct ski_link *oldest = NULL;
 
-    if (port->unproven < UNPROVEN_MOST)
-        return true;
-    for (struct ski_link *link = port->links; link; link = link->next)
-        if (ski_tcp_is_unproven(link))
+    for (struct ski_link *link = port->links; port->unproven > 0 && link; link = link->next)
+        if (ski_tcp_is_unproven(link) && (!oldest || link->state <= oldest->state))
             oldest = link; /* they are in the order of their age */
-    if (ski_tcp_now() < oldest->began + HELLO_LEAST)
+    return oldest;
+}
+
+/* How long a link that came in may take, whatever else waits.  After a hello, which may be a
+ * peer's, it is longer, as the PE of that peer may compute. */
+static double greet_least(const struct ski_link *link)
+{
+    return link->state == SKI_LINK_PROVING ? PROOF_LEAST : HELLO_LEAST;
+}
+
+/* Lets the oldest go that has not proved who it is, though it has had the time; false: there is
+ * none such. */
+static bool tcp_make_room(struct ski_port *port)
+{
+    struct ski_link *oldest = tcp_oldest_unproven(port);
+    unsigned         before = port->unproven;
+
+    if (!oldest || ski_tcp_now() < oldest->began + greet_least(oldest))
         return false;
     if (is_ready(oldest)) {
         ski_tcp_hear(oldest);
-        return port->unproven < UNPROVEN_MOST;
+        return port->unproven < before;
     }
     complain(oldest, "say who it is");
     ski_tcp_close_link(oldest);
     return true;
+}
+
+/* Whether a connection that has just come may stay: not if it takes of what is left to the job, no
+ * other gives way, and more than a few of the process have not proved who they are. */
+static bool tcp_may_stay(struct ski_port *port, int fd)
+{
+    if (SKI_LIKELY(!ski_files_is_reserved(fd)) || ski_files_raise() || tcp_make_room(port) ||
+        atomic_load(&ski_tcp.unproven) < UNPROVEN_LEAST)
+        return true;
+    if (!port->short_of_files)
+        ski_tcp.net->log(SKI_LOG_WARN, "connections are refused: " SKI_TOO_MANY_FILES);
+    port->short_of_files = true;
+    return false;
 }
 
 /* How long a link that comes in may take to say who it is. */
@@ -370,7 +411,7 @@ bool ski_tcp_accept(struct ski_port *port, int door)
     bool any = false;
 
     for (int i = 0; i < ACCEPTS; i++) {
-        bool             room = has_room(port);
+        bool             room = tcp_may_have_more(port) || tcp_make_room(port);
         int              fd   = room ? accept_one(port, door) : -1;
         struct ski_link *link;
 
@@ -379,11 +420,11 @@ bool ski_tcp_accept(struct ski_port *port, int door)
         if (fd < 0)
             return any;
         any  = true;
-        link = ski_tcp_new_link(port, fd, -1);
+        link = tcp_may_stay(port, fd) ? ski_tcp_new_link(port, fd, -1) : (close(fd), NULL);
         if (!link)
             return any;
         link->until = link->began + hello_seconds();
-        port->unproven++;
+        ski_tcp_count_unproven(port, 1);
         if (!ski_tcp_watch(port, &link->source))
             ski_tcp_close_link(link);
     }
@@ -441,7 +482,7 @@ static void take_proof(struct ski_link *link)
         return;
     }
     link->pe = link->hello.from;
-    link->port->unproven--;
+    ski_tcp_count_unproven(link->port, -1);
     open_link(link);
 }
 

@@ -84,7 +84,7 @@ void ski_tcp_close_link(struct ski_link *link)
     struct ski_link **at   = &port->links;
 
     if (ski_tcp_is_unproven(link))
-        port->unproven--;
+        ski_tcp_count_unproven(port, -1);
     while (*at != link)
         at = &(*at)->next;
     *at        = link->next;

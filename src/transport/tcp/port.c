@@ -2,6 +2,7 @@
 /* port.c - ports, and what happens at them: see tcp.h. */
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,8 +19,10 @@
 #include "transport/interface.h"
 #include "transport/tcp/tcp.h"
 
-#define BACKLOG       1024
-#define RETRIES       50       /* where all ports of the range are in use, ... */
+#define BACKLOG       4096
+#define DEFER_SECONDS 1    /* that a connection may take to say something, until we hear of it */
+#define SHUT_SECONDS  0.05 /* that doors stay shut, at most                                    */
+#define RETRIES       50   /* where all ports of the range are in use, ... */
 #define RETRY_NS      20000000 /* ... after so long */
 #define EVENTS        32
 #define CLOSE_SECONDS 2
@@ -33,11 +36,12 @@ static int listen_at(struct sockaddr_storage *name)
 {
     int       fd = socket(name->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     socklen_t bytes = sizeof *name;
-    int       on    = 1, error;
+    int       on = 1, seconds = DEFER_SECONDS, error;
 
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
     if (bind(fd, (struct sockaddr *)name, ski_address_bytes(name)) == 0 &&
         listen(fd, BACKLOG) == 0 && getsockname(fd, (struct sockaddr *)name, &bytes) == 0)
         return fd;
@@ -100,7 +104,8 @@ void ski_tcp_shut_doors(struct ski_port *port, bool shut)
 {
     if (port->shut == shut)
         return;
-    port->shut = shut;
+    port->shut       = shut;
+    port->shut_until = ski_tcp_now() + SHUT_SECONDS;
     for (size_t i = 0; i < port->names.count; i++) {
         struct epoll_event event = {.events = shut ? 0 : EPOLLIN, .data.ptr = &port->door[i]};
 
@@ -284,6 +289,8 @@ unsigned ski_tcp_progress(struct ski_port *port)
 
     if (is_turn_of_all(port, n > 0)) {
         n += hear_all(port);
+        if (port->shut && ski_tcp_now() > port->shut_until)
+            ski_tcp_shut_doors(port, false);
         if (ski_guard_is_time(&port->looked_at, ski_tcp_now(), ski_tcp.net->peer_timeout))
             ski_tcp_look_at_links(port);
     }

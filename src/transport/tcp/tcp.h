@@ -147,9 +147,10 @@ struct ski_port {
     struct ski_peer          *waiting; /* those with a queue */
     struct ski_out           *spare;
     unsigned                  turns;
-    unsigned                  strangers; /* that were refused      */
-    unsigned                  unproven;  /* links that came in     */
-    bool                      shut;      /* the doors are          */
+    unsigned                  strangers;  /* that were refused      */
+    unsigned                  unproven;   /* links that came in     */
+    bool                      shut;       /* the doors are, ...     */
+    double                    shut_until; /* ... as long as that    */
     bool                      short_of_files;
     double                    looked_at;
     char                     *scratch;
@@ -158,6 +159,7 @@ struct ski_port {
 struct ski_tcp {
     struct ski_net *net;
     const char     *interfaces;  /* that are meant */
+    _Atomic size_t  unproven;    /* links that came in, of all ports */
     _Atomic double  close_until; /* for ports that are closed one after the other; 0: none is */
     char            text[128];
 };
@@ -166,6 +168,13 @@ extern struct ski_tcp ski_tcp;
 
 /** Seconds, to some milliseconds. */
 double ski_tcp_now(void);
+
+/** Links of a port that have not proved who they are become more, or fewer. */
+static inline void ski_tcp_count_unproven(struct ski_port *port, int by)
+{
+    port->unproven += (unsigned)by;
+    atomic_fetch_add(&ski_tcp.unproven, (size_t)(ptrdiff_t)by);
+}
 
 /* ---- links that are open (link.c) -------------------------------------------------- */
 

@@ -92,6 +92,8 @@ skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, st
         return ski_ucx_refuse("a worker takes no active messages", status);
     }
     ski_names_find(&port->names, before, listeners);
+    for (size_t i = 0; i < port->names.count; i++)
+        ski_guard_listens(&port->names.name[i]);
     enlist(port);
     *out = port;
     return SKUA_OK;
@@ -231,8 +233,10 @@ unsigned ski_ucx_progress(struct ski_port *port)
 
     port->events = port->pieces.events = 0;
     n = ucp_worker_progress(port->worker) + port->events + port->pieces.events;
-    if (n == 0 && ski_guard_is_time(&port->looked_at, now(), ski_ucx.net->peer_timeout))
+    if (n == 0 && ski_guard_is_time(&port->looked_at, now(), ski_ucx.net->peer_timeout)) {
         ski_guard_look(ski_ucx.net->peer_timeout, is_ours, port);
+        ski_guard_files(ski_ucx.net, port->names.count ? &port->names.name[0] : NULL);
+    }
     return n;
 }
 

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/accept.h"
 #include "transport/adapter.h"
+#include "transport/files.h"
 #include "transport/interface.h"
 
 struct ski_ucx ski_ucx = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -63,9 +65,10 @@ static ucs_status_t set_network(ucp_config_t *config, const struct ski_net *net)
 
     if (strcmp(ski_ucx_interfaces(net), "all") != 0)
         status = set(config, "NET_DEVICES", ski_ucx_interfaces(net));
-    /* Whom we reach is on another host.  Where UCX thinks otherwise, in containers, it may
-     * take shared memory and never be woken. */
-    if (status == UCS_OK && !net->one_host)
+    /* PEs of this host share the arena, or are to be as if they were on others.  Where UCX
+     * takes shared memory, in containers say, it may never be woken; and its segments have names,
+     * of which some may be left when a job is killed. */
+    if (status == UCS_OK)
         status = set(config, "TLS", "^sm");
     snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
     return status == UCS_OK ? set(config, "KEEPALIVE_INTERVAL", seconds) : status;
@@ -117,6 +120,8 @@ static skua_status_t start(struct ski_net *net)
     ucs_status_t  status;
 
     ski_ucx.net = net;
+    ski_files_raise();
+    ski_accept_guard(net, "libucs.so");
     if (!ski_ucx_check_ports(net, net->ports) || !check_interfaces(net))
         return SKUA_ERR_INVAL;
     set_tcp(net);
@@ -142,6 +147,7 @@ static skua_status_t start(struct ski_net *net)
 static void stop(void)
 {
     ucp_cleanup(ski_ucx.context);
+    ski_accept_unguard();
 }
 
 static const char *describe(void)

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* accept.c - see accept.h. */
+#include "transport/accept.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "transport/driver.h"
+#include "transport/files.h"
+
+#define IN_A_ROW 4096 /* connections that are closed before the library goes on */
+#define ENTRIES  8
+
+static const struct ski_net *log_to;
+static pthread_mutex_t       spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static int                   spare      = -1; /* a descriptor to accept by when there is no other */
+
+/* ---- accepting -------------------------------------------------------------------------- */
+
+static void accept_say_refused(void)
+{
+    static atomic_bool said;
+
+    if (!atomic_exchange(&said, true))
+        log_to->log(SKI_LOG_WARN, "connections are refused: " SKI_TOO_MANY_FILES);
+}
+
+/* Whether the other side has hung up without a word. */
+static bool accept_is_over(int fd)
+{
+    struct tcp_info info  = {0};
+    socklen_t       bytes = sizeof info;
+    int             left  = 0;
+
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &bytes) == 0 &&
+           (info.tcpi_state == TCP_CLOSE ||
+            (info.tcpi_state == TCP_CLOSE_WAIT && ioctl(fd, FIONREAD, &left) == 0 && left == 0));
+}
+
+static bool accept_is_short_of_files(void)
+{
+    return errno == EMFILE || errno == ENFILE;
+}
+
+/* Closes the connection that waits longest, by means of the spare descriptor; false: none waits. */
+static bool accept_turn_away(int listener)
+{
+    int fd;
+
+    pthread_mutex_lock(&spare_lock);
+    if (spare >= 0)
+        close(spare);
+    fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    pthread_mutex_unlock(&spare_lock);
+    accept_say_refused();
+    return fd >= 0;
+}
+
+/* In the place of accept(). */
+static int accept_guarded(int listener, struct sockaddr *name, socklen_t *bytes)
+{
+    socklen_t room = bytes ? *bytes : 0;
+
+    for (int i = 0; i < IN_A_ROW; i++) {
+        int fd = accept(listener, name, bytes);
+
+        if (fd < 0 && !accept_is_short_of_files())
+            return -1;
+        if (fd < 0 && !accept_turn_away(listener))
+            break;
+        if (fd >= 0 && !accept_is_over(fd)) {
+            if (!ski_files_is_reserved(fd))
+                return fd;
+            accept_say_refused();
+        }
+        if (fd >= 0)
+            close(fd);
+        if (bytes)
+            *bytes = room;
+    }
+    errno = EAGAIN;
+    return -1;
+}
+
+/* ---- the table of a library -------------------------------------------------------------- */
+
+struct search {
+    const char *library;
+    bool        found;
+};
+
+/* What the dynamic section of a library says. */
+struct tables {
+    const ElfW(Sym) * symbols;
+    const char *strings;
+    const ElfW(Rela) * rela[2];
+    size_t bytes[2];
+};
+
+static void accept_read_tables(const struct dl_phdr_info *info, struct tables *to)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Dyn) * entry;
+
+        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        entry = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+        for (; entry->d_tag != DT_NULL; entry++)
+            switch (entry->d_tag) {
+            case DT_SYMTAB: to->symbols = (const void *)entry->d_un.d_ptr; break;
+            case DT_STRTAB: to->strings = (const void *)entry->d_un.d_ptr; break;
+            case DT_JMPREL: to->rela[0] = (const void *)entry->d_un.d_ptr; break;
+            case DT_PLTRELSZ: to->bytes[0] = entry->d_un.d_val; break;
+            case DT_RELA: to->rela[1] = (const void *)entry->d_un.d_ptr; break;
+            case DT_RELASZ: to->bytes[1] = entry->d_un.d_val; break;
+            default: break;
+            }
+    }
+}
+
+typedef int accept_fn(int, struct sockaddr *, socklen_t *);
+
+/* Entries that were replaced, and what they were. */
+static struct entry {
+    accept_fn **at, *before;
+} entries[ENTRIES];
+static int entry_count;
+
+/* The table may be read-only by now. */
+static bool accept_write_entry(accept_fn **at, accept_fn *fn)
+{
+    uintptr_t page = (uintptr_t)at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+
+    if (mprotect((void *)page, (uintptr_t)(at + 1) - page, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    *(accept_fn *volatile *)at = fn;
+    return true;
+}
+
+static bool accept_replace_entry(accept_fn **at)
+{
+    accept_fn *before = *at;
+
+    if (entry_count == ENTRIES || before == accept_guarded ||
+        !accept_write_entry(at, accept_guarded))
+        return before == accept_guarded;
+    entries[entry_count++] = (struct entry){at, before};
+    return true;
+}
+
+void ski_accept_unguard(void)
+{
+    while (entry_count > 0) {
+        entry_count--;
+        accept_write_entry(entries[entry_count].at, entries[entry_count].before);
+    }
+}
+
+static bool accept_is_library(const struct dl_phdr_info *info, const char *library)
+{
+    const char *file = strrchr(info->dlpi_name, '/');
+
+    return file && strncmp(file + 1, library, strlen(library)) == 0;
+}
+
+static int accept_search_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    struct search *search = arg;
+    struct tables  tables = {0};
+
+    (void)size;
+    if (!accept_is_library(info, search->library))
+        return 0;
+    accept_read_tables(info, &tables);
+    for (int t = 0; tables.symbols && tables.strings && t < 2; t++)
+        for (size_t i = 0; i < tables.bytes[t] / sizeof(ElfW(Rela)); i++) {
+            const ElfW(Rela) *rela = &tables.rela[t][i];
+            size_t symbol          = ELF64_R_SYM(rela->r_info);
+
+            if (symbol && strcmp(tables.strings + tables.symbols[symbol].st_name, "accept") == 0)
+                search->found |=
+                    accept_replace_entry((accept_fn **)(info->dlpi_addr + rela->r_offset));
+        }
+    return 0;
+}
+
+bool ski_accept_guard(const struct ski_net *net, const char *library)
+{
+    struct search search = {library, false};
+
+    log_to = net;
+    if (spare < 0)
+        spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    dl_iterate_phdr(accept_search_library, &search);
+    return search.found;
+}

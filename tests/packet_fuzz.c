@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * packet_fuzz.c - damaged packets for a PE, from a sender that knows the secret of the job.
+ *
+ * It is linked into a program of several processes that share nothing.  PE 0 keeps packets that
+ * come to it.  Now and then, between two passes of its scheduler, it forks.  The child takes copies
+ * of those packets that are damaged at random, with a right token and number, runs what comes of
+ * them, and ends; the parent goes on as if nothing had been.  So packets of all kinds are tried in
+ * all states of the program, and each state is tried with what has not been damaged yet.
+ *
+ * The child may drop what it gets, end with a line that says why, or wait.  What fails: a signal,
+ * what a sanitizer says, and a child that uses the CPU for RUNS seconds.
+ *
+ * Its memory is a copy of its own, also that of the arena, and its sockets are replaced by one that
+ * is silent, so that nobody hears of it.
+ *
+ * A process that was given a completion or a buffer may use it again, when the program expects it
+ * no more.  That is not tried: the child has another key (core/addr_tag.h), so that no tag it is
+ * sent is right.
+ *
+ * What a program makes of the bytes of its own messages is its affair: only what the runtime looks
+ * at is damaged, unless FUZZ_ALL is set, for programs that check their data (skuac's do).
+ *
+ * environment: SEED; FUZZ_FORKS, how many children at most; FUZZ_ALL
+ *
+ * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_far_pass,--wrap=ski_leave
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/builtin.h"
+#include "core/contact.h"
+#include "core/far.h"
+#include "core/handler.h"
+#include "core/packet.h"
+#include "core/pe.h"
+#include "tap.h"
+
+#define KEPT     64    /* packets, the latest of each kind   */
+#define LARGEST  16384 /* bytes of one that is kept          */
+#define EVERY    13    /* packets from one child to the next */
+#define EACH     48    /* damaged packets for a child        */
+#define DRAIN    40    /* passes after the last              */
+#define TICK_US  2000  /* no pass takes longer by sleeping   */
+#define TOO_LONG 5     /* seconds                            */
+#define RUNS     30    /* seconds of the CPU                 */
+#define SAID     7     /* exit code: it ended with a line */
+
+static struct kept {
+    size_t         bytes;
+    unsigned char *packet;
+} kept[KEPT];
+
+static uint64_t seen, seed;
+static int      forks_left = -1, drain;
+static int      to_come; /* in a child: packets that it still gets */
+static bool     in_child, all;
+static int      children, said;
+
+const char *__real_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+                                    const struct skua_msg *msg, size_t bytes);
+const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+                                    const struct skua_msg *msg, size_t bytes);
+void        __real_ski_far_pass(struct ski_pe *self, bool progress);
+void        __wrap_ski_far_pass(struct ski_pe *self, bool progress);
+void        __real_ski_leave(struct ski_pe *self);
+void        __wrap_ski_leave(struct ski_pe *self);
+
+/* ---- keeping ------------------------------------------------------------------------ */
+
+static uint16_t handler_in(const void *packet)
+{
+    uint16_t handler;
+
+    memcpy(&handler, (const char *)packet + offsetof(struct skua_msg, handler), sizeof handler);
+    return handler;
+}
+
+/* In the place of one of its kind, half of the time: rare kinds stay. */
+static void keep_packet(const void *packet, size_t bytes)
+{
+    size_t       at   = (handler_in(packet) * 2654435761u >> 7) % (KEPT / 2) * 2 + seen % 2;
+    struct kept *slot = &kept[at];
+
+    slot->packet = realloc(slot->packet, bytes);
+    slot->bytes  = bytes;
+    memcpy(slot->packet, packet, bytes);
+}
+
+/* Those that are in a message of ours are whole; others are looked at while they come.  Threads
+ * that are other PEs keep none. */
+const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
+                                    const struct skua_msg *msg, size_t bytes)
+{
+    const char *wrong = __real_ski_packet_wrong(job, handlers, msg, bytes);
+
+    if (!in_child && ski_self && ski_self->pe == 0 && !wrong && bytes <= LARGEST &&
+        ski_arena_contains(job->arena, msg) && msg->handler != SKI_HANDLER_BUNDLE &&
+        (all || msg->handler < SKI_HANDLERS || msg->flags & SKI_MSG_OBJECT)) {
+        keep_packet(msg, bytes);
+        seen++;
+    }
+    return wrong;
+}
+
+/* ---- damage ------------------------------------------------------------------------- */
+
+static uint64_t odd_value(const struct ski_pe *self)
+{
+    static int     function;
+    const uint64_t odd[] = {0,
+                            1,
+                            2,
+                            63,
+                            4096,
+                            UINT64_C(1) << 31,
+                            UINT64_C(1) << 32,
+                            UINT64_C(1) << 62,
+                            UINT64_C(1) << 63,
+                            UINT64_MAX,
+                            UINT64_MAX - 63,
+                            (uintptr_t)self,                    /* addresses that there are ... */
+                            (uintptr_t)self->job->arena,        /* ...                          */
+                            (uintptr_t)self->job->arena + 8192, /* ...                          */
+                            (uintptr_t)&function,               /* ...                          */
+                            UINT64_C(0x6161616161616161)};      /* and one that there is not    */
+
+    return tap_random(&seed) % 3 ? odd[tap_random(&seed) % (sizeof odd / sizeof *odd)]
+                                 : tap_random(&seed);
+}
+
+/* How many bytes of a packet are the runtime's to check. */
+static size_t own_bytes(const unsigned char *packet, size_t bytes, size_t head)
+{
+    uint16_t handler = handler_in(packet);
+    size_t   own     = head;
+
+    if (all)
+        return bytes;
+    if (handler < SKI_HANDLERS)
+        own += ski_builtin[handler].least;
+    if (handler == SKI_HANDLER_REQUEST || handler == SKI_HANDLER_SERVED ||
+        handler == SKI_HANDLER_BROADCAST || handler == SKI_HANDLER_CHANNEL)
+        own = bytes;
+    return own < bytes ? own : bytes;
+}
+
+static void damage(const struct ski_pe *self, unsigned char *packet, size_t bytes, size_t head)
+{
+    size_t own = own_bytes(packet, bytes, head);
+
+    for (uint64_t n = tap_random(&seed) % 3; n < 3; n++) {
+        uint64_t value = odd_value(self);
+        size_t   width = (size_t)1 << tap_random(&seed) % 4;
+        size_t   at    = tap_random(&seed) % own;
+
+        /* Sizes in the header are looked at first: most that are changed go no further. */
+        if (at < SKI_PACKET_HALF && tap_random(&seed) % 4)
+            at = head + tap_random(&seed) % (own - head + 1);
+        at -= at % width;
+        if (at + width <= own)
+            memcpy(packet + at, &value, width);
+    }
+}
+
+/* Whether it is of a kind whose end would only end us. */
+static bool is_end(const void *packet)
+{
+    return handler_in(packet) >= SKI_HANDLER_EXIT && handler_in(packet) <= SKI_HANDLER_BYE;
+}
+
+/* A program does not expect others of its messages than it sends. */
+static void restore(unsigned char *packet, const unsigned char *from)
+{
+    if (!all && handler_in(from) >= SKI_HANDLERS) {
+        size_t at = offsetof(struct skua_msg, bytes);
+
+        memcpy(packet + at, from + at, sizeof(size_t));
+        at = offsetof(struct skua_msg, handler);
+        memcpy(packet + at, from + at, sizeof(uint16_t));
+    }
+}
+
+static void take_damaged(struct ski_pe *self)
+{
+    const struct kept  *from   = &kept[tap_random(&seed) % KEPT];
+    unsigned char      *packet = from->packet ? malloc(from->bytes) : NULL;
+    struct skua_msg     half;
+    struct ski_contact *contact;
+
+    if (!packet)
+        return;
+    memcpy(packet, from->packet, from->bytes);
+    damage(self, packet, from->bytes, sizeof(struct skua_msg));
+    restore(packet, from->packet);
+    memcpy(&half, packet, SKI_PACKET_HALF);
+    contact             = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
+                              ? ski_contact_find(self->far, half.source)
+                              : NULL;
+    half.stamp.token    = ski_packet_token(self->job->secret, half.source, self->pe);
+    half.stamp.sequence = contact ? contact->received : 0;
+    memcpy(packet, &half, SKI_PACKET_HALF);
+    if (!is_end(packet) && !ski_far_upcalls.taken(self->far, packet, from->bytes)) {
+        void *room = ski_far_upcalls.room(self->far, from->bytes);
+
+        if (room)
+            ski_far_upcalls.arrived(self->far, memcpy(room, packet, from->bytes), from->bytes);
+    }
+    free(packet);
+}
+
+/* ---- children ------------------------------------------------------------------------ */
+
+static bool say_and_end(const char *text, const void *where)
+{
+    (void)where;
+    fprintf(stderr, "# ended: %s\n", text);
+    _exit(SAID);
+}
+
+/* Also what a sanitizer says that nobody may read. */
+__attribute__((no_sanitize("address"))) static void copy_page(volatile uint64_t       *to,
+                                                              const volatile uint64_t *from,
+                                                              size_t                   bytes)
+{
+    for (size_t i = 0; i < bytes / sizeof *to; i++)
+        to[i] = from[i];
+}
+
+/* Memory that is shared with other processes becomes ours. */
+static void own_memory(struct ski_arena *arena)
+{
+    size_t bytes = arena->bytes;
+    void  *base  = (void *)arena->base;
+    void  *copy  = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    long   page  = sysconf(_SC_PAGESIZE);
+    size_t pages = bytes / (size_t)page;
+    unsigned char *here = malloc(pages);
+
+    if (copy == MAP_FAILED || !here || mincore(base, bytes, here) != 0)
+        _exit(1);
+    for (size_t i = 0; i < pages; i++)
+        if (here[i] & 1)
+            copy_page((void *)((char *)copy + i * (size_t)page),
+                      (void *)((char *)base + i * (size_t)page), (size_t)page);
+    free(here);
+    if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, base) != base)
+        _exit(1);
+}
+
+/* The network is silent, and swallows what it gets. */
+static void own_sockets(void)
+{
+    int pair[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) != 0)
+        _exit(1);
+    for (int fd = 3; fd < 1024; fd++) {
+        struct sockaddr address;
+        socklen_t       bytes = sizeof address;
+
+        if (getsockname(fd, &address, &bytes) == 0 && address.sa_family == AF_INET)
+            dup2(pair[0], fd);
+    }
+}
+
+/* A child may come to wait for what will never come, and then sleeps or yields: it has done its
+ * part.  One that runs and runs has not. */
+static void on_tick(int number)
+{
+    static int    ticks;
+    struct rusage used;
+
+    (void)number;
+    if (++ticks % (TOO_LONG * 1000000 / TICK_US) != 0)
+        return;
+    getrusage(RUSAGE_SELF, &used);
+    if (used.ru_nvcsw > 10 * TOO_LONG)
+        _exit(0);
+}
+
+/* Sleeps are cut short: nothing comes that would end them. */
+static void begin_ticks(void)
+{
+    struct sigaction action = {.sa_handler = on_tick};
+    struct itimerval every  = {{0, TICK_US}, {0, TICK_US}};
+    struct rlimit    runs   = {RUNS, RUNS};
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &every, NULL);
+    setrlimit(RLIMIT_CPU, &runs);
+}
+
+static void begin_child(struct ski_pe *self, uint64_t its_seed)
+{
+    in_child = true;
+    seed     = its_seed;
+    to_come  = EACH;
+    drain    = DRAIN;
+    own_memory(self->job->arena);
+    own_sockets();
+    self->job->tag_key[0] ^= its_seed;
+    memset(self->done_tags, 0, sizeof self->done_tags);
+    ski_log_set_fatal_hook(say_and_end);
+    ski_log_level = SKI_LOG_FATAL;
+    if (getenv("FUZZ_WAIT")) /* for a debugger */
+        raise(SIGSTOP);
+    begin_ticks();
+}
+
+static void judge(pid_t pid, uint64_t its_seed)
+{
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    children++;
+    said += WIFEXITED(status) && WEXITSTATUS(status) == SAID;
+    if (WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == SAID))
+        return;
+    printf("not ok - packets of seed %llu: %s %d\n", (unsigned long long)its_seed,
+           WIFSIGNALED(status) ? "signal" : "exit code",
+           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    fflush(stdout);
+    _exit(1);
+}
+
+static void try_packets(struct ski_pe *self)
+{
+    uint64_t its_seed = tap_random(&seed);
+    pid_t    pid;
+
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0)
+        begin_child(self, its_seed);
+    else
+        judge(pid, its_seed);
+}
+
+static void sum_up(void)
+{
+    if (!in_child)
+        printf("# %d children with %d packets each, %d ended with a line\n", children, EACH, said);
+}
+
+static void begin_fuzz(void)
+{
+    const char *forks = getenv("FUZZ_FORKS");
+
+    forks_left = forks ? atoi(forks) : 8;
+    all        = getenv("FUZZ_ALL") != NULL;
+    seed       = tap_seed();
+    atexit(sum_up);
+}
+
+void __wrap_ski_far_pass(struct ski_pe *self, bool progress)
+{
+    static uint64_t next = EVERY;
+
+    __real_ski_far_pass(self, progress);
+    if (in_child) {
+        if (to_come-- > 0)
+            take_damaged(self);
+        else if (drain-- == 0)
+            _exit(0);
+        return;
+    }
+    if (self->pe != 0 || seen < next)
+        return;
+    if (forks_left < 0)
+        begin_fuzz();
+    next = seen + EVERY;
+    if (forks_left-- > 0)
+        try_packets(self);
+    else
+        forks_left = 0;
+}
+
+/* The program has ended: others will not answer. */
+void __wrap_ski_leave(struct ski_pe *self)
+{
+    if (in_child)
+        _exit(0);
+    __real_ski_leave(self);
+}
