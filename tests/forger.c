@@ -412,6 +412,41 @@ static void forge_broadcasts(void)
     forge_broadcast(ping_handler.id, -1);
 }
 
+/* As in core/broadcast.h, with a few bytes of a part. */
+static void forge_segment(uint64_t bytes, uint64_t offset, uint64_t length, int32_t root,
+                          int32_t parent, uint32_t handler)
+{
+    struct {
+        uint64_t bytes, offset, length, number;
+        int32_t  root;
+        uint32_t handler;
+        int32_t  parent;
+        uint32_t zero;
+        uint64_t above;
+        char     data[8];
+    } segment = {bytes, offset, length, 0, root, handler, parent, 0, 0, "stolen"};
+
+    forge_to(SKI_HANDLER_BROADCAST_SEGMENT, &segment, sizeof segment);
+}
+
+/* All but the last have a length that does not follow from that of the message, or worse. */
+static void forge_segments(void)
+{
+    uint64_t bytes = 1 << 20;
+
+    forge_segment(bytes, 0, 8, 1, 1, ping_handler.id);
+    forge_segment(8, 0, 8, 1, 1, ping_handler.id);
+    forge_segment(UINT64_MAX, UINT64_MAX - 7, 8, 1, 1, ping_handler.id);
+    forge_segment(UINT64_C(1) << 50, 0, 8, 1, 1, ping_handler.id);
+    forge_segment(bytes, bytes, 8, 1, 1, ping_handler.id);
+    forge_segment(bytes, UINT64_MAX - 7, 8, 1, 1, ping_handler.id);
+    forge_segment(bytes, 0, UINT64_MAX, 1, 1, ping_handler.id);
+    forge_segment(bytes, 0, 8, 0, 1, ping_handler.id);
+    forge_segment(bytes, 0, 8, 1, 0, ping_handler.id);
+    forge_segment(bytes, 0, 8, 1, 1, SKI_HANDLER_THREAD);
+    forge_segment((256 << 10) + 8, 256 << 10, 8, 1, 1, ping_handler.id); /* without those before */
+}
+
 /* As in onesided/buffer.h. */
 static void forge_buffer(uint32_t verb, skua_buffer from, skua_buffer to)
 {
@@ -468,6 +503,7 @@ static void on_gift(skua_msg *msg)
     forge_completions();
     forge_threads();
     forge_broadcasts();
+    forge_segments();
     forge_buffers();
     forge_others();
     skua_complete(gift.count, NULL, 0); /* as it should be */

@@ -45,7 +45,7 @@ CONFIG(packet_far,    bytes,   "0",     "The same between hosts; 0: what suits t
 CONFIG(peer_timeout,  seconds, "30",    "A PE on another host is given up when the network has not reached it for so long.")
 CONFIG(pin,           cpus,    "auto",  "Where PEs run: auto (one core each, in order), none, or a list of CPUs such as 0,2,4-7.")
 CONFIG(ports,         ports,    "any",   "TCP ports that PEs may listen on, such as 5000-5100.")
-CONFIG(reduce_split,  bytes,   "0",     "Reductions of so many bytes or more are split among the PEs of a host, or into segments of half this size between hosts; 0: what was measured to be best.")
+CONFIG(reduce_split,  bytes,   "0",     "Reductions of so many bytes or more are split among the PEs of a host, or into segments of half this size, or all of it if they are many, between hosts; 0: what was measured to be best.")
 CONFIG(registrations, count,   "1024",  "Registrations of buffers that nobody uses and a PE keeps, to find them again; the one used longest ago goes first.")
 CONFIG(request_pool,  bytes,   "4m",    "Data of one-sided requests that a PE may have on the way; more waits for room.")
 CONFIG(rma,           autoflag, "auto",  "Let the driver put and get large pieces between hosts; auto: where the network does it without the target's CPU. 0 sends requests for all.")

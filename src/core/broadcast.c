@@ -16,15 +16,15 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/broadcast.h"
 #include "core/builtin.h"
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/ownership.h"
 #include "core/pe.h"
 #include "core/traffic.h"
-#include "core/tree.h"
 
-struct node {
+struct ski_broadcast_node {
     uint64_t        name;    /* ours for it                                 */
     int             open;    /* children and handler that have not finished */
     int             parent;  /* PE, or -1 at the root                       */
@@ -35,19 +35,10 @@ struct node {
     skua_msg       *msg;     /* ... and its message                         */
 };
 
-struct tail {
-    int32_t  root;
-    uint32_t handler;
-    int32_t  parent;
-    uint32_t zero;
-    uint64_t above; /* 0: nobody waits for the end */
-};
-
-_Static_assert(sizeof(struct tail) == SKI_MSG_TAIL_BYTES, "what messages may have behind them");
-
-static struct tail *tail_of(struct skua_msg *msg)
+static struct ski_broadcast_tail *tail_of(struct skua_msg *msg)
 {
-    return (struct tail *)(void *)((char *)skua_msg_data(msg) + ski_msg_tail_offset(msg));
+    return (struct ski_broadcast_tail *)(void *)((char *)skua_msg_data(msg) +
+                                                 ski_msg_tail_offset(msg));
 }
 
 uint32_t ski_broadcast_handler(skua_msg *msg)
@@ -55,37 +46,53 @@ uint32_t ski_broadcast_handler(skua_msg *msg)
     return tail_of(msg)->handler;
 }
 
-/* A copy of @p msg, priority and all, with @p tail behind it. */
-static struct skua_msg *with_tail(struct skua_msg *msg, const struct tail *tail)
+/* Makes @p msg, which has room behind its data, one that goes down the tree. */
+static void broadcast_set_tail(skua_msg *msg, const struct ski_broadcast_tail *tail)
+{
+    msg->handler = SKI_HANDLER_BROADCAST;
+    msg->flags |= SKI_MSG_TAIL;
+    msg->source   = tail->parent;
+    *tail_of(msg) = *tail;
+}
+
+skua_msg *ski_broadcast_copy(skua_msg *msg, const struct ski_broadcast_tail *tail)
 {
     struct skua_msg *copy = skua_msg_alloc(ski_msg_tail_offset(msg) + sizeof *tail);
 
     memcpy(copy, msg, sizeof *msg + msg->bytes);
     memcpy(ski_msg_words(copy), ski_msg_words(msg), 4 * (size_t)msg->bit_words);
-    copy->handler = SKI_HANDLER_BROADCAST;
-    copy->flags |= SKI_MSG_TAIL;
-    *tail_of(copy) = *tail;
+    broadcast_set_tail(copy, tail);
     return copy;
 }
 
-static struct node *broadcast_node_new(struct ski_pe *self, struct node like)
+/* Makes the node of this PE in @p tree: @p above is the name of the parent's. */
+static struct ski_broadcast_node *broadcast_node_new(struct ski_pe         *self,
+                                                     const struct ski_tree *tree, int parent,
+                                                     uint64_t above)
 {
-    struct node *node = ski_malloc(sizeof *node);
+    struct ski_broadcast_node *node = ski_malloc(sizeof *node);
 
-    *node      = like;
+    *node =
+        (struct ski_broadcast_node){.open = tree->children + 1, .parent = parent, .above = above};
     node->name = ski_slots_add(&self->broadcasts, node);
     return node;
 }
 
+uint64_t ski_broadcast_node(struct ski_pe *self, const struct ski_tree *tree,
+                            const struct ski_broadcast_tail *tail)
+{
+    return tail->above ? broadcast_node_new(self, tree, tail->parent, tail->above)->name : 0;
+}
+
 /* At the root: all handlers have returned. */
-static void broadcast_over(struct ski_pe *self, const struct node *node)
+static void broadcast_over(struct ski_pe *self, const struct ski_broadcast_node *node)
 {
     ski_window_release(self, node->cost, "broadcast", self->pe);
     skua_complete(node->done, NULL, 0);
     ski_window_open(self);
 }
 
-static void finish_one(struct ski_pe *self, struct node *node)
+static void finish_one(struct ski_pe *self, struct ski_broadcast_node *node)
 {
     if (--node->open > 0)
         return;
@@ -100,7 +107,7 @@ static void finish_one(struct ski_pe *self, struct node *node)
 
 void ski_on_broadcast_done(skua_msg *msg)
 {
-    struct node *node =
+    struct ski_broadcast_node *node =
         ski_slots_find(&ski_self->broadcasts, *(const uint64_t *)skua_msg_data(msg));
 
     if (!node) {
@@ -111,22 +118,34 @@ void ski_on_broadcast_done(skua_msg *msg)
     finish_one(ski_self, node);
 }
 
-/* Sends copies of @p msg to our children.  @p node, if any, stands for this PE. */
-static void pass_on(struct ski_pe *self, struct skua_msg *msg, int root, uint32_t handler,
-                    struct node *node)
+void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+                              const struct ski_broadcast_tail *tail, bool near)
 {
-    struct ski_tree tree = ski_tree_at(self->pe, self->pes, root, (int)ski_config.tree_arity);
-    struct tail     tail = {root, handler, self->pe, 0, node ? node->name : 0};
+    for (int i = 0; i < tree->children; i++) {
+        int pe = ski_tree_child(tree, i);
 
-    if (node)
-        node->open = tree.children + 1;
-    for (int i = 0; i < tree.children; i++)
-        ski_msg_post(self, ski_tree_child(&tree, i), SKI_HANDLER_BROADCAST, with_tail(msg, &tail));
+        if (!near || ski_job_index(self->job, pe) >= 0)
+            ski_msg_post(self, pe, SKI_HANDLER_BROADCAST, ski_broadcast_copy(msg, tail));
+    }
+}
+
+/* Sends @p msg to the children of this PE, whose node has the name @p node, or 0.  Returns the
+ * message to deliver: @p msg, or a copy while the network reads from that. */
+static skua_msg *pass_on(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+                         uint32_t handler, uint64_t node)
+{
+    struct ski_broadcast_tail tail     = {tree->root, handler, self->pe, 0, node};
+    bool                      segments = ski_segments_used(self, msg);
+
+    if (segments)
+        msg = ski_segments_send(self, msg, tree, &tail);
+    ski_broadcast_pass_whole(self, msg, tree, &tail, segments);
+    return msg;
 }
 
 /* Runs the user's handler on this PE's message. */
 static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t handler, int root,
-                        struct node *node)
+                        struct ski_broadcast_node *node)
 {
     msg->handler = (uint16_t)handler;
     msg->source  = root;
@@ -136,51 +155,68 @@ static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t hand
         finish_one(self, node);
 }
 
-/* Whether a broadcast can have been sent: not back to its root, and for a handler that may have
- * it. */
-static bool broadcast_is_sound(const struct ski_pe *self, const skua_msg *msg,
-                               const struct tail *tail)
+bool ski_broadcast_is_sound(const struct ski_pe *self, const struct ski_broadcast_tail *tail,
+                            size_t bytes)
 {
     return (uint32_t)tail->root < (uint32_t)self->pes && tail->root != self->pe &&
            (uint32_t)tail->parent < (uint32_t)self->pes &&
-           ski_pe_has_handler(self, tail->handler) && ski_builtin_takes(tail->handler, msg->bytes);
+           ski_pe_has_handler(self, tail->handler) && ski_builtin_takes(tail->handler, bytes);
 }
 
+/* One that came whole: it goes to the children first. */
+static void broadcast_arrived(struct ski_pe *self, skua_msg *msg,
+                              const struct ski_broadcast_tail *tail)
+{
+    struct ski_tree tree = ski_tree_at(self->pe, self->pes, tail->root, (int)ski_config.tree_arity);
+    uint64_t        name = ski_broadcast_node(self, &tree, tail);
+
+    msg = pass_on(self, msg, &tree, tail->handler, name);
+    run_handler(self, msg, tail->handler, tail->root, ski_slots_find(&self->broadcasts, name));
+}
+
+/* A message from this PE itself has been passed on: ski_broadcast_deliver(). */
 void ski_on_broadcast(skua_msg *msg)
 {
-    struct tail  tail = *tail_of(msg);
-    struct node *node = NULL;
+    struct ski_broadcast_tail tail = *tail_of(msg);
 
-    if (!broadcast_is_sound(ski_self, msg, &tail)) {
+    if (msg->source == ski_self->pe)
+        run_handler(ski_self, msg, tail.handler, tail.root,
+                    ski_slots_find(&ski_self->broadcasts, tail.above));
+    else if (ski_broadcast_is_sound(ski_self, &tail, msg->bytes))
+        broadcast_arrived(ski_self, msg, &tail);
+    else
         ski_far_drop(ski_self, msg);
-        return;
-    }
-    if (tail.above)
-        node =
-            broadcast_node_new(ski_self, (struct node){.parent = tail.parent, .above = tail.above});
-    pass_on(ski_self, msg, tail.root, tail.handler, node);
-    run_handler(ski_self, msg, tail.handler, tail.root, node);
+}
+
+/* By the table of handlers, as if the message had come whole: a PE may be in a state in which
+ * broadcasts are kept for later. */
+void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg, const struct ski_tree *tree,
+                           const struct ski_broadcast_tail *tail)
+{
+    ski_broadcast_pass_whole(self, msg, tree, tail, true);
+    broadcast_set_tail(msg, tail); /* its parent is this PE */
+    self->handler[SKI_HANDLER_BROADCAST](msg);
 }
 
 /* At the root, where somebody waits for the end: the node brings the message. */
 void ski_on_broadcast_here(skua_msg *msg)
 {
-    struct node *node = *(struct node **)skua_msg_data(msg);
+    struct ski_broadcast_node *node = *(struct ski_broadcast_node **)skua_msg_data(msg);
 
     skua_msg_free(msg);
     run_handler(ski_self, node->msg, node->handler, ski_self->pe, node);
 }
 
 /* A message with the address of @p node, as urgent as the user's. */
-static skua_msg *carrier(struct node *node)
+static skua_msg *carrier(struct ski_broadcast_node *node)
 {
     const skua_msg *like = node->msg;
     skua_msg       *msg  = skua_msg_alloc_bits(sizeof node, 32 * (size_t)like->bit_room);
 
-    *(struct node **)skua_msg_data(msg) = node;
-    msg->flags                          = like->flags;
-    msg->priority                       = like->priority;
-    msg->bit_words                      = like->bit_words;
+    *(struct ski_broadcast_node **)skua_msg_data(msg) = node;
+    msg->flags                                        = like->flags;
+    msg->priority                                     = like->priority;
+    msg->bit_words                                    = like->bit_words;
     memcpy(ski_msg_words(msg), ski_msg_words(node->msg), 4 * (size_t)like->bit_words);
     return msg;
 }
@@ -203,13 +239,18 @@ static uint64_t broadcast_count(struct ski_pe *self, const skua_msg *msg, bool a
 static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg,
                             skua_completion done, uint64_t cost)
 {
-    struct node *node = NULL;
+    struct ski_tree tree = ski_tree_at(self->pe, self->pes, self->pe, (int)ski_config.tree_arity);
+    struct ski_broadcast_node *node = NULL;
 
-    if (done.kind || cost)
-        node = broadcast_node_new(
-            self, (struct node){
-                      .parent = -1, .done = done, .cost = cost, .handler = handler, .msg = msg});
-    pass_on(self, msg, self->pe, handler, node);
+    if (done.kind || cost) {
+        node          = broadcast_node_new(self, &tree, -1, 0);
+        node->done    = done;
+        node->cost    = cost;
+        node->handler = handler;
+    }
+    msg = pass_on(self, msg, &tree, handler, node ? node->name : 0);
+    if (node)
+        node->msg = msg;
     if (node)
         skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));
     else {

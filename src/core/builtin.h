@@ -21,6 +21,7 @@ struct ski_builtin {
 
 #define SKI_NEVER_FAR      SIZE_MAX
 #define SKI_COMPLETE_LEAST 32 /* the completion (completion.c) */
+#define SKI_SEGMENT_LEAST  57 /* the head and a byte (broadcast.h) */
 #define SKI_REDUCE_LEAST   32 /* the head (reduction.c)        */
 
 /** The kind of a completion that invokes an object (completion.c). */
@@ -41,15 +42,16 @@ void ski_on_complete(skua_msg *msg); /* completion.c */
 /** The handler that a message of SKI_HANDLER_BROADCAST will run on each PE. */
 uint32_t ski_broadcast_handler(skua_msg *msg);
 
-void ski_on_broadcast(skua_msg *msg);      /* broadcast.c  */
-void ski_on_broadcast_here(skua_msg *msg); /* broadcast.c  */
-void ski_on_broadcast_done(skua_msg *msg); /* broadcast.c  */
-void ski_on_reduce(skua_msg *msg);         /* reduction.c  */
-void ski_on_result(skua_msg *msg);         /* reduction.c  */
-void ski_on_credit(skua_msg *msg);         /* window.c     */
-void ski_on_blocks(skua_msg *msg);         /* split.c      */
-void ski_on_exit(skua_msg *msg);           /* leave.c      */
-void ski_on_gone(skua_msg *msg);           /* leave.c      */
-void ski_on_bye(skua_msg *msg);            /* leave.c      */
+void ski_on_broadcast(skua_msg *msg);         /* broadcast.c  */
+void ski_on_broadcast_here(skua_msg *msg);    /* broadcast.c  */
+void ski_on_broadcast_done(skua_msg *msg);    /* broadcast.c  */
+void ski_on_broadcast_segment(skua_msg *msg); /* broadcast_segment.c */
+void ski_on_reduce(skua_msg *msg);            /* reduction.c  */
+void ski_on_result(skua_msg *msg);            /* reduction.c  */
+void ski_on_credit(skua_msg *msg);            /* window.c     */
+void ski_on_blocks(skua_msg *msg);            /* split.c      */
+void ski_on_exit(skua_msg *msg);              /* leave.c      */
+void ski_on_gone(skua_msg *msg);              /* leave.c      */
+void ski_on_bye(skua_msg *msg);               /* leave.c      */
 
 #endif

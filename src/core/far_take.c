@@ -13,11 +13,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "core/broadcast.h"
 #include "core/bundle.h"
 #include "core/contact.h"
 #include "core/far.h"
 #include "core/handler.h"
 #include "core/packet.h"
+#include "core/reduction.h"
 
 #define COMPLAINTS 10   /* about wrong packets, then silence */
 #define TAKE_LEAST 4096 /* a smaller packet is copied as fast as it is looked at */
@@ -173,6 +175,49 @@ static void *on_room(void *owner, size_t bytes)
     return room;
 }
 
+/* ---- data that goes to its place ------------------------------------------------------- */
+
+/* Data of collectives belongs to where the runtime keeps it, that of other kinds to where the layer
+ * above says. */
+static size_t far_place_data(struct ski_pe *self, const struct skua_msg *head, const char *data,
+                             void **to)
+{
+    if (ski_pe_hidden(self) && !far_hidden_takes(head->handler))
+        return 0;
+    switch (head->handler) {
+    case SKI_HANDLER_BROADCAST_SEGMENT: return ski_segment_place(self, head, data, to);
+    case SKI_HANDLER_RESULT: return ski_result_place(self, head, data, to);
+    default: return self->place ? self->place(self, head, data, to) : 0;
+    }
+}
+
+static struct skua_msg *far_placed_data(struct ski_pe *self, const struct skua_msg *head,
+                                        const char *data, bool whole)
+{
+    switch (head->handler) {
+    case SKI_HANDLER_BROADCAST_SEGMENT: return ski_segment_placed(self, head, data, whole);
+    case SKI_HANDLER_RESULT: return ski_result_placed(self, data, whole);
+    default: return self->placed ? self->placed(self, head, data, whole) : NULL;
+    }
+}
+
+/* Copies the data of a packet that is all there to its place.  Returns the message that is left, or
+ * NULL: it is received as any other. */
+static struct skua_msg *far_take_data(struct ski_pe *self, const struct skua_msg *head,
+                                      const char *data)
+{
+    void  *to;
+    size_t bytes;
+
+    if (head->handler != SKI_HANDLER_BROADCAST_SEGMENT && head->handler != SKI_HANDLER_RESULT)
+        return self->take ? self->take(self, head, data) : NULL;
+    bytes = far_place_data(self, head, data, &to);
+    if (bytes == 0)
+        return NULL;
+    memcpy(to, data + head->bytes - bytes, bytes);
+    return far_placed_data(self, head, data, true);
+}
+
 /* A packet in the driver's memory: its data may go straight to where it belongs, and what is
  * left of it takes its turn.  One that comes early, or is wrong, comes in as others do. */
 static bool take(struct ski_far *far, const struct skua_msg *head, const char *data, size_t bytes)
@@ -180,9 +225,9 @@ static bool take(struct ski_far *far, const struct skua_msg *head, const char *d
     struct ski_contact *contact = sender_of(far, head);
     struct skua_msg    *left;
 
-    if (!far->self->take || !contact || head->stamp.sequence != contact->received)
+    if (!contact || head->stamp.sequence != contact->received)
         return false;
-    left = far->self->take(far->self, head, data);
+    left = far_take_data(far->self, head, data);
     if (left)
         take_turn(far, contact, left, head->stamp.sequence, bytes);
     return left != NULL;
@@ -342,10 +387,10 @@ static size_t on_place(void *owner, const void *packet, size_t bytes, void **to)
     size_t          head;
 
     _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
-    if (!far->self || !far->self->place || !in_turn(far, packet, bytes, &head, &msg) ||
+    if (!far->self || !in_turn(far, packet, bytes, &head, &msg) ||
         msg.bytes != bytes - head) /* something is behind its data */
         return 0;
-    return far->self->place(far->self, &msg, (const char *)packet + head, to);
+    return far_place_data(far->self, &msg, (const char *)packet + head, to);
 }
 
 /* Its turn it still is: those behind it wait. */
@@ -356,10 +401,10 @@ static void on_placed(void *owner, const void *packet, size_t bytes, bool whole)
     struct skua_msg     msg, *left;
     size_t              head;
 
-    if (!far->self || !far->self->placed)
+    if (!far->self)
         return;
     contact = in_turn(far, packet, bytes, &head, &msg);
-    left    = far->self->placed(far->self, &msg, (const char *)packet + head, whole);
+    left    = far_placed_data(far->self, &msg, (const char *)packet + head, whole);
     if (left && contact)
         take_turn(far, contact, left, msg.stamp.sequence, bytes);
     else if (left)

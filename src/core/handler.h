@@ -23,6 +23,7 @@ enum {
     SKI_HANDLER_BROADCAST, /* broadcast.c, reduction.c */
     SKI_HANDLER_BROADCAST_HERE,
     SKI_HANDLER_BROADCAST_DONE,
+    SKI_HANDLER_BROADCAST_SEGMENT, /* broadcast_segment.c */
     SKI_HANDLER_REDUCE,
     SKI_HANDLER_RESULT,
     SKI_HANDLER_CREDIT,   /* window.c */

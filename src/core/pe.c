@@ -13,6 +13,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/topology.h"
+#include "core/broadcast.h"
 #include "core/crash.h"
 #include "core/data.h"
 #include "core/far.h"
@@ -67,6 +68,7 @@ void ski_pe_destroy(struct ski_pe *self)
     ski_far_end(self);
     ski_collectives_destroy(&self->collectives);
     ski_slots_end(&self->broadcasts, free);
+    ski_segments_destroy(self);
     ski_pending_destroy(&self->pending);
     ski_timers_destroy(&self->timers);
     ski_stacks_destroy(&self->stacks);

@@ -130,6 +130,9 @@ struct ski_pe {
 
     struct ski_slots    broadcasts; /* nodes of those that are waited for */
     struct ski_done_tag done_tags[SKI_DONE_TAGS];
+
+    struct ski_transfer *transfers;      /* broadcasts in segments that are in flight */
+    uint64_t             transfers_sent; /* ever */
 };
 
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals

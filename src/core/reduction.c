@@ -2,6 +2,7 @@
 /* reduction.c - records, rounds and calls (see reduction.h). */
 #include "core/reduction.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -294,10 +295,28 @@ static enum step reduction_step(struct ski_pe *self, struct ski_reduction *r)
 /* The result, to those that have sent their partial results here. */
 static void reduction_pass_down(struct ski_pe *self, struct ski_reduction *r)
 {
-    while (r->round-- > 0)
-        if (ski_block_sibling(self->pe, (int)r->round) < self->pes)
-            reduction_send(r, reduction_child(self, (int)r->round, r->head.root),
-                           SKI_HANDLER_RESULT, false, false);
+    int to = -1;
+
+    while (r->round-- > 0) {
+        if (ski_block_sibling(self->pe, (int)r->round) >= self->pes)
+            continue;
+        if (to >= 0)
+            reduction_send(r, to, SKI_HANDLER_RESULT, false, false);
+        to = reduction_child(self, (int)r->round, r->head.root);
+    }
+    if (to >= 0)
+        reduction_send(r, to, SKI_HANDLER_RESULT, false, true);
+}
+
+/* The result of a segment that all PEs get: to its place here, if it is not there, and down. */
+static void reduction_share(struct ski_pe *self, struct ski_reduction *r)
+{
+    if (r->msg)
+        memcpy(ski_split_place(self, r->split, &r->head), r->mine, r->bytes);
+    reduction_pass_down(self, r);
+    if (r->msg)
+        skua_msg_free(r->msg);
+    r->msg = NULL;
 }
 
 /* The result is here. */
@@ -305,12 +324,13 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
 {
     struct ski_reduction_head head  = r->head;
     struct ski_split         *split = r->split;
-    skua_msg                 *msg   = r->msg;
+    skua_msg                 *msg;
     skua_completion           done;
 
+    if (head.way == SKI_WAY_SEGMENT && head.all)
+        reduction_share(self, r);
+    msg = r->msg;
     if (head.way != SKI_WAY_WHOLE) {
-        if (head.way == SKI_WAY_SEGMENT && head.all)
-            reduction_pass_down(self, r);
         reduction_forget(&self->collectives, r);
         ski_split_done(self, split, &head, msg);
         return;
@@ -421,16 +441,84 @@ void ski_on_reduce(skua_msg *msg)
     reduction_advance(self, r);
 }
 
+/* Returns the record of the reduction whose result @p head begins, with @p bytes of elements, if
+ * this PE waits for that from @p source: the PE that it has sent its part to.  Else NULL. */
+static struct ski_reduction *reduction_awaiting(struct ski_pe                   *self,
+                                                const struct ski_reduction_head *head, size_t bytes,
+                                                int source)
+{
+    struct ski_reduction *r = reduction_find(&self->collectives, head->number);
+
+    return r && r->sent && r->head.all && r->head.way == SKI_WAY_SEGMENT && !r->placed &&
+                   reduction_agrees(r, head, bytes) &&
+                   reduction_parent(self, self->pe, (int)r->round, r->head.root) == source
+               ? r
+               : NULL;
+}
+
+size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to)
+{
+    struct ski_reduction_head head;
+    struct ski_reduction     *r;
+
+    memcpy(&head, data, sizeof head);
+    r = reduction_awaiting(self, &head, msg->bytes - sizeof head, msg->source);
+    if (!r)
+        return 0;
+    r->placed = true;
+    *to       = ski_split_place(self, r->split, &r->head);
+    return r->bytes;
+}
+
+/* A message from this PE itself: none such comes from another. */
+skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
+{
+    skua_msg                  *msg  = ski_reduction_msg(0);
+    struct ski_reduction_head *head = ski_reduction_head_of(msg);
+    struct ski_reduction      *r;
+
+    memcpy(head, data, sizeof *head);
+    msg->handler = SKI_HANDLER_RESULT;
+    msg->source  = self->pe;
+    if (whole)
+        return msg;
+    r = reduction_find(&self->collectives, head->number);
+    if (r)
+        r->placed = false;
+    skua_msg_free(msg);
+    return NULL;
+}
+
+/* Returns the record whose result is where @p msg says, and sets where that is. */
+static struct ski_reduction *reduction_result_placed(struct ski_pe *self, const skua_msg *msg)
+{
+    struct ski_reduction *r =
+        reduction_find(&self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
+
+    if (!r || !r->placed)
+        return NULL;
+    assert(!r->msg);
+    r->mine = ski_split_place(self, r->split, &r->head);
+    return r;
+}
+
 /* The result comes down to a PE that has sent its part up. */
 void ski_on_result(skua_msg *msg)
 {
-    struct ski_pe                   *self = ski_self;
-    const struct ski_reduction_head *head = ski_reduction_head_of(msg);
-    struct ski_reduction            *r    = reduction_find(&self->collectives, head->number);
+    struct ski_pe                   *self   = ski_self;
+    const struct ski_reduction_head *head   = ski_reduction_head_of(msg);
+    bool                             placed = msg->source == self->pe;
+    struct ski_reduction            *r =
+        placed ? reduction_result_placed(self, msg)
+                          : reduction_awaiting(self, head, msg->bytes - sizeof *head, msg->source);
 
-    if (!r || !reduction_agrees(r, head, msg->bytes - sizeof *head) || !r->sent ||
-        r->head.way != SKI_WAY_SEGMENT) {
+    if (!r) {
         ski_far_drop(self, msg);
+        return;
+    }
+    if (placed) {
+        skua_msg_free(msg);
+        reduction_finish(self, r);
         return;
     }
     r->msg  = msg;

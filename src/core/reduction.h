@@ -52,12 +52,13 @@ struct ski_reduction_head {
 /* A reduction that is in flight on this PE. */
 struct ski_reduction {
     struct ski_reduction_head head;
-    int32_t                   from;  /* the PE whose head that is, for errors           */
-    bool                      sent;  /* the partial result, in this round               */
-    uint32_t                  round; /* that it is in                                   */
-    size_t                    bytes; /* of its elements                                 */
-    char                     *mine;  /* the partial result; NULL until this PE has called */
-    skua_msg                 *msg;   /* that it lies in, behind its head, or NULL       */
+    int32_t                   from;   /* the PE whose head that is, for errors           */
+    bool                      sent;   /* the partial result, in this round               */
+    bool                      placed; /* the result is received into its place          */
+    uint32_t                  round;  /* that it is in                                   */
+    size_t                    bytes;  /* of its elements                                 */
+    char                     *mine;   /* the partial result; NULL until this PE has called */
+    skua_msg                 *msg;    /* that it lies in, behind its head, or NULL       */
     union {
         skua_completion       done;  /* SKI_WAY_WHOLE */
         struct ski_split     *split; /* the others    */
@@ -96,6 +97,14 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
                         struct ski_split *split, char *mine, skua_msg *msg, size_t bytes);
 
+/** Returns how many bytes of a result, whose packet has the header @p msg and begins with @p data,
+ *  are to be received at *@p to; 0: it is to be received as any other packet. */
+size_t ski_result_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
+
+/** Makes the message that stands for a result whose elements are in their place; NULL: they are not
+ *  @p whole, and may come again. */
+skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole);
+
 /* ---- large calls (split.c) --------------------------------------------------- */
 
 /** Which way a call goes, and how many numbers it takes. */
@@ -104,6 +113,10 @@ uint64_t ski_split_numbers(const struct ski_pe *self, int way, size_t bytes);
 
 /** Begin a call that is split. */
 void ski_split_begin(struct ski_pe *self, const struct ski_reduction_call *call);
+
+/** Returns where the result of the segment with @p head belongs in that of the call. */
+char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
+                      const struct ski_reduction_head *head);
 
 /** A reduction of a split call, whose record with @p head is gone, is over on this PE: @p msg has
  *  its result, if it is not NULL. */

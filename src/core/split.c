@@ -25,6 +25,7 @@
 
 #define SLICES_FROM   16384  /* bytes: smaller calls go whole, inside a host ... */
 #define SEGMENTS_FROM 131072 /* ... and between hosts */
+#define SEGMENTS_MANY 8      /* segments: from here on they are twice as long */
 #define BLOCK         8192   /* of a slice, of each PE: several of them stay in the cache */
 #define TAKEN         4      /* blocks that are taken at once */
 #define LINE          64     /* slices end at multiples of it, and of all types */
@@ -46,10 +47,13 @@ static size_t split_from(const struct ski_pe *self)
     return ski_config.reduce_split ? ski_config.reduce_split : usual;
 }
 
-/* Bytes of a segment: there are two at least, and each is a multiple of all types. */
-static size_t split_segment(const struct ski_pe *self)
+/* Bytes of a segment of a call of @p bytes: there are two at least, and each is a multiple of all
+ * types.  Where there are many, fewer packets are worth more than an early begin. */
+static size_t split_segment(const struct ski_pe *self, size_t bytes)
 {
-    return (split_from(self) / 2 + LINE - 1) / LINE * LINE;
+    size_t least = (split_from(self) / 2 + LINE - 1) / LINE * LINE;
+
+    return bytes / least >= SEGMENTS_MANY ? 2 * least : least;
 }
 
 int ski_split_way(const struct ski_pe *self, const struct ski_reduction_head *head, size_t bytes)
@@ -62,7 +66,8 @@ int ski_split_way(const struct ski_pe *self, const struct ski_reduction_head *he
 uint64_t ski_split_numbers(const struct ski_pe *self, int way, size_t bytes)
 {
     switch (way) {
-    case SKI_WAY_SEGMENT: return (bytes + split_segment(self) - 1) / split_segment(self);
+    case SKI_WAY_SEGMENT:
+        return (bytes + split_segment(self, bytes) - 1) / split_segment(self, bytes);
     case SKI_WAY_EXPOSE: return 2; /* to a root: the second is not used */
     default: return 1;
     }
@@ -134,7 +139,7 @@ static struct ski_reduction_head split_segment_head(const struct ski_pe    *self
 static size_t split_segment_bytes(const struct ski_pe *self, const struct ski_split *split,
                                   uint64_t i)
 {
-    size_t segment = split_segment(self), left = split->bytes - i * segment;
+    size_t segment = split_segment(self, split->bytes), left = split->bytes - i * segment;
 
     return left < segment ? left : segment;
 }
@@ -143,9 +148,10 @@ static void split_join_segment(struct ski_pe *self, struct ski_split *split,
                                const struct ski_reduction_call *call, uint64_t i)
 {
     struct ski_reduction_head head   = split_segment_head(self, split, i);
-    size_t                    offset = i * split_segment(self);
+    size_t                    offset = i * split_segment(self, split->bytes);
     size_t                    bytes  = split_segment_bytes(self, split, i);
-    skua_msg                 *msg    = head.root == self->pe ? NULL : ski_reduction_msg(bytes);
+    bool                      stays  = head.root == self->pe && !head.all;
+    skua_msg                 *msg    = stays ? NULL : ski_reduction_msg(bytes);
     char *mine = ski_reduction_elements(msg ? msg : split->buffer) + (msg ? 0 : offset);
 
     self->collectives.in_flight += ski_call_cost(bytes);
@@ -164,16 +170,18 @@ static void split_begin_segments(struct ski_pe *self, const struct ski_reduction
         split_join_segment(self, split, call, i);
 }
 
-static void split_segment_done(struct ski_pe *self, struct ski_split *split, uint64_t i,
-                               skua_msg *msg)
+char *ski_split_place(const struct ski_pe *self, const struct ski_split *split,
+                      const struct ski_reduction_head *head)
+{
+    uint64_t i = head->number - split->head.number;
+
+    return ski_reduction_elements(split->buffer) + i * split_segment(self, split->bytes);
+}
+
+static void split_segment_done(struct ski_pe *self, struct ski_split *split, uint64_t i)
 {
     size_t bytes = split_segment_bytes(self, split, i);
 
-    if (msg) {
-        memcpy(ski_reduction_elements(split->buffer) + i * split_segment(self),
-               ski_reduction_elements(msg), bytes);
-        skua_msg_free(msg);
-    }
     if (split_result_here(self, split)) /* elsewhere a credit comes */
         ski_window_release(self, ski_call_cost(bytes), "reduction", self->pe);
     if (--split->left == 0)
@@ -424,9 +432,7 @@ void ski_split_done(struct ski_pe *self, struct ski_split *split,
                     const struct ski_reduction_head *head, skua_msg *msg)
 {
     switch (head->way) {
-    case SKI_WAY_SEGMENT:
-        split_segment_done(self, split, head->number - split->head.number, msg);
-        break;
+    case SKI_WAY_SEGMENT: split_segment_done(self, split, head->number - split->head.number); break;
     case SKI_WAY_EXPOSE: split_exposed(self, split, msg); break;
     default: split_combined(self, split, msg); break;
     }
