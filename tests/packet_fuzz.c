@@ -45,15 +45,16 @@
 #include "core/pe.h"
 #include "tap.h"
 
-#define KEPT     64    /* packets, the latest of each kind   */
-#define LARGEST  16384 /* bytes of one that is kept          */
-#define EVERY    13    /* packets from one child to the next */
-#define EACH     48    /* damaged packets for a child        */
-#define DRAIN    40    /* passes after the last              */
-#define TICK_US  2000  /* no pass takes longer by sleeping   */
-#define TOO_LONG 5     /* seconds                            */
-#define RUNS     30    /* seconds of the CPU                 */
-#define SAID     7     /* exit code: it ended with a line */
+#define KEPT     64     /* packets, the latest of each kind   */
+#define LARGEST  16384  /* bytes of one that is kept ...      */
+#define PLACED   300000 /* ... and of one that is received into its place */
+#define EVERY    13     /* packets from one child to the next */
+#define EACH     48     /* damaged packets for a child        */
+#define DRAIN    40     /* passes after the last              */
+#define TICK_US  2000   /* no pass takes longer by sleeping   */
+#define TOO_LONG 5      /* seconds                            */
+#define RUNS     30     /* seconds of the CPU                 */
+#define SAID     7      /* exit code: it ended with a line */
 
 static struct kept {
     size_t         bytes;
@@ -96,15 +97,26 @@ static void keep_packet(const void *packet, size_t bytes)
     memcpy(slot->packet, packet, bytes);
 }
 
-/* Those that are in a message of ours are whole; others are looked at while they come.  Threads
+/* Whether packets of this kind may be received into memory of a collective. */
+static bool is_placed(const struct skua_msg *msg)
+{
+    return msg->handler == SKI_HANDLER_BROADCAST_SEGMENT || msg->handler == SKI_HANDLER_RESULT;
+}
+
+/* Those that are in a message of ours are whole; others are looked at while they come.  Every other
+ * one that would be received into its place comes as a message, so that it can be kept.  Threads
  * that are other PEs keep none. */
 const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
                                     const struct skua_msg *msg, size_t bytes)
 {
     const char *wrong = __real_ski_packet_wrong(job, handlers, msg, bytes);
+    size_t      most  = is_placed(msg) ? PLACED : LARGEST;
 
-    if (!in_child && ski_self && ski_self->pe == 0 && !wrong && bytes <= LARGEST &&
-        ski_arena_contains(job->arena, msg) && msg->handler != SKI_HANDLER_BUNDLE &&
+    if (in_child || !ski_self || ski_self->pe != 0 || wrong)
+        return wrong;
+    if (!ski_arena_contains(job->arena, msg))
+        return is_placed(msg) && msg->stamp.sequence % 2 ? "it is kept" : NULL;
+    if (bytes <= most && msg->handler != SKI_HANDLER_BUNDLE &&
         (all || msg->handler < SKI_HANDLERS || msg->flags & SKI_MSG_OBJECT)) {
         keep_packet(msg, bytes);
         seen++;
