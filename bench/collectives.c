@@ -9,17 +9,24 @@
 #include "bench_collectives.h"
 
 static skua_handler say_handler;
-static skua_pe_data heard_key; /* skua_counter */
+static skua_pe_data ears_key;
 
-static skua_counter *heard(void)
+/* The broadcasts that a PE has heard, and those that it has taken part in: the next root may be
+ * heard before this PE has called for it. */
+struct ears {
+    skua_counter heard;
+    int64_t      calls;
+};
+
+static struct ears *ears(void)
 {
-    return skua_pe_data_get(heard_key);
+    return skua_pe_data_get(ears_key);
 }
 
 static void on_say(skua_msg *msg)
 {
     skua_msg_free(msg);
-    skua_complete(skua_done_count(heard()), NULL, 0);
+    skua_complete(skua_done_count(&ears()->heard), NULL, 0);
 }
 
 static void barrier(void)
@@ -53,18 +60,16 @@ static void reduce(int root, const double *data, size_t count)
 /* The message is new each time, as that of a program is; its data are left as they are. */
 static void broadcast(int root, size_t bytes)
 {
-    int64_t next = heard()->value + 1;
-
     if (root == skua_pe())
         skua_broadcast(say_handler, skua_msg_alloc(bytes), skua_done_nothing());
-    skua_counter_wait(heard(), next);
+    skua_counter_wait(&ears()->heard, ++ears()->calls);
 }
 
 static const struct collectives skua = {skua_sync, barrier, allreduce, reduce, broadcast};
 
 static void start(int argc, char **argv)
 {
-    *heard() = (skua_counter)SKUA_COUNTER_INIT;
+    ears()->heard = (skua_counter)SKUA_COUNTER_INIT;
     barrier();
     collectives_all(&skua, argc > 1 ? argv[1] : "skua", skua_pe(), skua_pes());
     barrier();
@@ -75,6 +80,6 @@ static void start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     say_handler = skua_register("say", on_say);
-    heard_key   = skua_pe_data_register(sizeof(skua_counter));
+    ears_key    = skua_pe_data_register(sizeof(struct ears));
     return skua_main(argc, argv, start);
 }
