@@ -29,7 +29,7 @@ static void mayfly(void *self, const void *data, size_t bytes)
 static void on_poke(void *self, const void *data, size_t bytes)
 {
     (void)self, (void)data, (void)bytes;
-    CHECK(!"delivered to an object that is gone");
+    skua_abort("delivered to an object that is gone");
 }
 
 static void on_keen(void *self, const void *data, size_t bytes)

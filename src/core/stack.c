@@ -96,7 +96,8 @@ static size_t guard_bytes(void)
             strict = 0;
         fclose(file);
     }
-    return bytes = round_to_page(strict == 2 ? GUARD_LEAST : GUARD_BYTES);
+    bytes = round_to_page(strict == 2 ? GUARD_LEAST : GUARD_BYTES);
+    return bytes;
 }
 
 static struct ski_stack_size *size_of(struct ski_stacks *stacks, size_t bytes)
