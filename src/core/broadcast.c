@@ -145,12 +145,16 @@ static skua_msg *pass_on(struct ski_pe *self, skua_msg *msg, const struct ski_tr
 
 /* Runs the user's handler on this PE's message. */
 static void run_handler(struct ski_pe *self, struct skua_msg *msg, uint32_t handler, int root,
-                        struct ski_broadcast_node *node)
+                        uint64_t name)
 {
+    struct ski_broadcast_node *node;
+
     msg->handler = (uint16_t)handler;
     msg->source  = root;
     msg->flags &= (uint8_t)~SKI_MSG_TAIL;
     self->handler[handler](msg);
+    /* Found anew: a packet that lied may have ended it while the handler waited. */
+    node = name ? ski_slots_find(&self->broadcasts, name) : NULL;
     if (node)
         finish_one(self, node);
 }
@@ -171,7 +175,7 @@ static void broadcast_arrived(struct ski_pe *self, skua_msg *msg,
     uint64_t        name = ski_broadcast_node(self, &tree, tail);
 
     msg = pass_on(self, msg, &tree, tail->handler, name);
-    run_handler(self, msg, tail->handler, tail->root, ski_slots_find(&self->broadcasts, name));
+    run_handler(self, msg, tail->handler, tail->root, name);
 }
 
 /* A message from this PE itself has been passed on: ski_broadcast_deliver(). */
@@ -180,8 +184,7 @@ void ski_on_broadcast(skua_msg *msg)
     struct ski_broadcast_tail tail = *tail_of(msg);
 
     if (msg->source == ski_self->pe)
-        run_handler(ski_self, msg, tail.handler, tail.root,
-                    ski_slots_find(&ski_self->broadcasts, tail.above));
+        run_handler(ski_self, msg, tail.handler, tail.root, tail.above);
     else if (ski_broadcast_is_sound(ski_self, &tail, msg->bytes))
         broadcast_arrived(ski_self, msg, &tail);
     else
@@ -201,22 +204,24 @@ void ski_broadcast_deliver(struct ski_pe *self, skua_msg *msg, const struct ski_
 /* At the root, where somebody waits for the end: the node brings the message. */
 void ski_on_broadcast_here(skua_msg *msg)
 {
-    struct ski_broadcast_node *node = *(struct ski_broadcast_node **)skua_msg_data(msg);
+    uint64_t                         name = *(const uint64_t *)skua_msg_data(msg);
+    const struct ski_broadcast_node *node = ski_slots_find(&ski_self->broadcasts, name);
 
     skua_msg_free(msg);
-    run_handler(ski_self, node->msg, node->handler, ski_self->pe, node);
+    if (node)
+        run_handler(ski_self, node->msg, node->handler, ski_self->pe, name);
 }
 
-/* A message with the address of @p node, as urgent as the user's. */
+/* A message with the name of @p node, as urgent as the user's. */
 static skua_msg *carrier(struct ski_broadcast_node *node)
 {
     const skua_msg *like = node->msg;
-    skua_msg       *msg  = skua_msg_alloc_bits(sizeof node, 32 * (size_t)like->bit_room);
+    skua_msg       *msg  = skua_msg_alloc_bits(sizeof node->name, 32 * (size_t)like->bit_room);
 
-    *(struct ski_broadcast_node **)skua_msg_data(msg) = node;
-    msg->flags                                        = like->flags;
-    msg->priority                                     = like->priority;
-    msg->bit_words                                    = like->bit_words;
+    *(uint64_t *)skua_msg_data(msg) = node->name;
+    msg->flags                      = like->flags;
+    msg->priority                   = like->priority;
+    msg->bit_words                  = like->bit_words;
     memcpy(ski_msg_words(msg), ski_msg_words(node->msg), 4 * (size_t)like->bit_words);
     return msg;
 }
