@@ -107,7 +107,7 @@ ok "there are some" test "$count_programs" -ge 3
 
 # Links to files, relative to the page.
 for page in "$source"/*.md "$source"/docs/*/*.md; do
-  for link in $(sed '/^```/,/^```/d; s/`[^`]*`//g' "$page" | grep -oE '\]\([^)#:]+\)' | sed 's/](\(.*\))/\1/'); do
+  for link in $(links_of "$page"); do
     ok "$(basename "$page") -> $link" test -e "$(dirname "$page")/$link"
   done
 done

@@ -100,7 +100,7 @@ ok "once" test -z "$(printf '%s\n' "$out" | grep Translating)"
 # The README and the guide are there, and lead nowhere else.
 doc=$prefix/share/doc/skua
 for page in "$doc"/*.md "$doc"/docs/*/*.md; do
-  for link in $(sed '/^```/,/^```/d; s/`[^`]*`//g' "$page" | grep -oE '\]\([^)#:]+\)' | sed 's/](\(.*\))/\1/'); do
+  for link in $(links_of "$page"); do
     [ -e "$(dirname "$page")/$link" ] || echo "$page -> $link"
   done
 done >"$work/dead"

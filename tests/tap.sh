@@ -66,6 +66,12 @@ none_left()
   return 1
 }
 
+# The files that a page links to, relative to it.
+links_of()
+{
+  sed '/^```/,/^```/d; s/`[^`]*`//g' "$1" | grep -oE '\]\([^)#:]+\)' | sed 's/](\(.*\))/\1/'
+}
+
 tap_end()
 {
   echo "1..$count"
