@@ -12,7 +12,12 @@
 
 #define DEVICES "/sys/class/infiniband/"
 
-enum state { ABSENT, DOWN, BARE, FIT };
+/* A link that has just been set up has no carrier for up to a second: the kernel's link watch
+ * runs once a second. */
+#define CARRIER_TRIES 20
+#define CARRIER_PAUSE 100000 /* microseconds */
+
+enum state { ABSENT, DOWN, NO_CARRIER, BARE, FIT };
 
 /* ---- one of them ---------------------------------------------------------------------- */
 
@@ -21,8 +26,10 @@ static enum state state_here(const struct ifaddrs *entry)
     bool ip = entry->ifa_addr &&
               (entry->ifa_addr->sa_family == AF_INET || entry->ifa_addr->sa_family == AF_INET6);
 
-    if (!(entry->ifa_flags & IFF_UP) || !(entry->ifa_flags & IFF_RUNNING))
+    if (!(entry->ifa_flags & IFF_UP))
         return DOWN;
+    if (!(entry->ifa_flags & IFF_RUNNING))
+        return NO_CARRIER;
     return ip ? FIT : BARE;
 }
 
@@ -49,6 +56,11 @@ static bool is_device(const char *name, size_t length)
 
 /* ---- all ------------------------------------------------------------------------------ */
 
+static const char *state_note(enum state state)
+{
+    return state == DOWN ? " (down)" : state == NO_CARRIER ? " (no carrier)" : "";
+}
+
 static void list(const struct ifaddrs *all, char *to, size_t size)
 {
     size_t n = 0;
@@ -57,7 +69,7 @@ static void list(const struct ifaddrs *all, char *to, size_t size)
     for (; all && n + 1 < size; all = all->ifa_next)
         if (all->ifa_addr && all->ifa_addr->sa_family == AF_PACKET)
             n += (size_t)snprintf(to + n, size - n, "%s%s%s", n ? ", " : "", all->ifa_name,
-                                  state_here(all) == DOWN ? " (down)" : "");
+                                  state_note(state_here(all)));
 }
 
 static void say_why(const struct ifaddrs *all, const char *name, size_t length, char *why,
@@ -68,6 +80,7 @@ static void say_why(const struct ifaddrs *all, const char *name, size_t length, 
     list(all, there, sizeof there);
     switch (state_of(all, name, length)) {
     case DOWN: snprintf(why, size, "interface %.*s is down", (int)length, name); break;
+    case NO_CARRIER: snprintf(why, size, "interface %.*s has no carrier", (int)length, name); break;
     case BARE: snprintf(why, size, "interface %.*s has no address", (int)length, name); break;
     default:
         snprintf(why, size, "there is no interface %.*s (but %s)", (int)length, name, there);
@@ -104,16 +117,38 @@ static bool any_fits(const struct ifaddrs *all, const char *names, char *why, si
     return false;
 }
 
-bool ski_interfaces_fit(const char *names, char *why, size_t size)
+static bool any_lacks_carrier(const struct ifaddrs *all)
+{
+    for (; all; all = all->ifa_next)
+        if (state_here(all) == NO_CARRIER)
+            return true;
+    return false;
+}
+
+static bool fit_now(const char *names, char *why, size_t size, bool *wait_helps)
 {
     struct ifaddrs *all;
     bool            fit;
 
+    *wait_helps = false;
     if (getifaddrs(&all) != 0)
         return true; /* let the library below find out */
-    fit = strcmp(names, "auto") == 0 ? any_leads_out(all, why, size)
-                                     : any_fits(all, names, why, size);
+    fit         = strcmp(names, "auto") == 0 ? any_leads_out(all, why, size)
+                                             : any_fits(all, names, why, size);
+    *wait_helps = !fit && any_lacks_carrier(all);
     freeifaddrs(all);
+    return fit;
+}
+
+/* The drivers ask one after the other; they share the tries, so that a cable that is not plugged
+ * in delays the start once. */
+bool ski_interfaces_fit(const char *names, char *why, size_t size)
+{
+    static int tries = CARRIER_TRIES;
+    bool       wait_helps, fit;
+
+    while (!(fit = fit_now(names, why, size, &wait_helps)) && wait_helps && tries-- > 0)
+        usleep(CARRIER_PAUSE);
     return fit;
 }
 

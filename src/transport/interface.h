@@ -15,7 +15,7 @@
 
 /** Whether one of @p names, as in eth0,ib0, can be used: an interface that is up and has an
  *  address, or a device of another kind.  "auto" is any that leads to other hosts.  False:
- *  @p why says why not. */
+ *  @p why says why not.  Waits up to two seconds for the carrier of a link that was just set up. */
 bool ski_interfaces_fit(const char *names, char *why, size_t size);
 
 /** The interfaces that are meant: @p names, or, of "auto", loopback if @p one_host, else all. */
