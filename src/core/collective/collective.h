@@ -154,11 +154,18 @@ bool ski_op_splits(skua_op op);
 const char *ski_op_name(skua_op op);
 const char *ski_type_name(skua_type type);
 
-/** Bytes of an element; 0: there is no such type. */
+/** Return the binary logarithm of the bytes of an element of @p type, which exists: dividing by
+ *  its size is a shift. */
+static inline unsigned ski_type_shift(skua_type type)
+{
+    static const uint8_t shifts[] = {2, 3, 3, 2, 3, 3, 4, 0};
+    return shifts[type];
+}
+
+/** Return the bytes of an element; 0: there is no such type. */
 static inline size_t ski_type_size(skua_type type)
 {
-    static const uint8_t sizes[] = {4, 8, 8, 4, 8, 8, 16, 1};
-    return (unsigned)type <= SKUA_BYTE ? sizes[type] : 0;
+    return (unsigned)type <= SKUA_BYTE ? (size_t)1 << ski_type_shift(type) : 0;
 }
 
 #endif

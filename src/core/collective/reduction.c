@@ -117,15 +117,24 @@ static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
         ski_board_finish(self, c->small ? c->small->small_call : c->small_begun);
 }
 
-static void reduction_forget(struct ski_pe *self, struct ski_reduction *r)
+/* Messages and slots find it no more. */
+static void reduction_remove(struct ski_pe *self, struct ski_reduction *r)
 {
-    struct ski_collectives *c = &self->collectives;
-
     if (r->small)
         reduction_unlink_small(self, r);
-    *reduction_slot(c, r->head.number) = NULL;
-    r->next                            = c->spare;
-    c->spare                           = r;
+    *reduction_slot(&self->collectives, r->head.number) = NULL;
+}
+
+static void reduction_recycle(struct ski_collectives *c, struct ski_reduction *r)
+{
+    r->next  = c->spare;
+    c->spare = r;
+}
+
+static void reduction_forget(struct ski_pe *self, struct ski_reduction *r)
+{
+    reduction_remove(self, r);
+    reduction_recycle(&self->collectives, r);
 }
 
 /* What a record of this job takes, with what may come in every round. */
@@ -213,7 +222,7 @@ static void reduction_apply(const struct ski_reduction *r, char *into, const cha
     skua_op   op        = addresses ? SKUA_BIT_OR : (skua_op){r->head.op};
 
     if (r->bytes)
-        ski_op_function(op, type)(into, from, r->bytes / ski_type_size(type), type);
+        ski_op_function(op, type)(into, from, r->bytes >> ski_type_shift(type), type);
 }
 
 /* Combines what came in this round into the partial result, the lower PEs first.  The result
@@ -253,18 +262,20 @@ static const struct ski_reduction_slot *reduction_slotted(const struct ski_pe   
 static void reduction_combine_slot(struct ski_pe *self, struct ski_reduction *r,
                                    const struct ski_reduction_slot *slot, int from)
 {
-    _Alignas(16) char lower[SKI_SLOT_BYTES];
+    char *other = r->mine == r->elements[0] ? r->elements[1] : r->elements[0];
 
     if (SKI_UNLIKELY(memcmp(&r->head, &slot->head, sizeof r->head) != 0))
         reduction_disagree(r, &slot->head, from);
     ski_board_count(self);
+    if (r->bytes == 0)
+        return;
     if (self->pe < from) {
         reduction_apply(r, r->mine, slot->elements);
         return;
     }
-    memcpy(lower, slot->elements, r->bytes);
-    reduction_apply(r, lower, r->mine);
-    memcpy(r->mine, lower, r->bytes);
+    memcpy(other, slot->elements, r->bytes);
+    reduction_apply(r, other, r->mine);
+    r->mine = other;
 }
 
 /* Combines what has come in the round that @p r is in, from PE @p from.  False: nothing has. */
@@ -439,18 +450,6 @@ static void reduction_share(struct ski_pe *self, struct ski_reduction *r)
     r->msg = NULL;
 }
 
-/* The record, with the result, may be used again while the completion runs. */
-static void reduction_complete_small(struct ski_pe *self, struct ski_reduction *r)
-{
-    _Alignas(16) char     result[SKI_SLOT_BYTES];
-    const skua_completion done  = r->done;
-    size_t                bytes = r->bytes;
-
-    memcpy(result, r->mine, bytes);
-    reduction_forget(self, r);
-    skua_complete(done, result, bytes);
-}
-
 /* The result is here. */
 static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
 {
@@ -469,12 +468,12 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
     }
     done = r->done;
     ski_window_release(self, ski_call_cost(r->bytes), "reduction", self->pe);
-    if (r->small) {
-        reduction_complete_small(self, r);
-    } else {
-        reduction_forget(self, r);
+    reduction_remove(self, r);
+    if (msg)
         ski_complete_with(done, msg);
-    }
+    else
+        skua_complete(done, r->mine, r->bytes);
+    reduction_recycle(&self->collectives, r); /* its result has been used */
     ski_window_open(self);
 }
 
@@ -709,7 +708,7 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
 
     if (bytes)
         memcpy(elements, (const char *)call->data + offset, bytes);
-    ski_op_prepare((skua_op){call->head.op}, elements, bytes / ski_type_size(type), type);
+    ski_op_prepare((skua_op){call->head.op}, elements, bytes >> ski_type_shift(type), type);
 }
 
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
@@ -772,7 +771,7 @@ static void reduction_begin_small(struct ski_pe *self, const struct ski_reductio
     self->collectives.in_flight += ski_call_cost(call->bytes);
     r->done = call->done;
     r->sent = sent;
-    r->mine = r->elements;
+    r->mine = r->elements[0];
     ski_reduction_fill(call, 0, r->mine, call->bytes);
     reduction_advance(self, r);
 }
@@ -844,7 +843,7 @@ static void reduction_check_call(const struct ski_pe *self, const char *name,
     if (!ski_op_function(op, head->type))
         ski_misuse("%s: there is no %s of type %s", name, ski_op_name(op),
                    ski_type_name(head->type));
-    if (head->count > PTRDIFF_MAX / ski_type_size(head->type))
+    if (head->count > (uint64_t)PTRDIFF_MAX >> ski_type_shift(head->type))
         ski_misuse("%s: %llu elements are more than any memory holds", name,
                    (unsigned long long)head->count);
 }
@@ -857,7 +856,7 @@ static void reduction_call(const char *name, struct ski_reduction_head head, con
     struct ski_reduction_call call = {.data = data, .done = done};
 
     reduction_check_call(self, name, &head);
-    call.bytes  = head.count * ski_type_size(head.type);
+    call.bytes  = head.count << ski_type_shift(head.type);
     head.way    = (uint8_t)ski_split_way(self, &head, call.bytes);
     head.number = c->next;
     head.call   = (uint32_t)c->calls++;

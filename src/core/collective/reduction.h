@@ -67,11 +67,11 @@ struct ski_reduction {
         struct ski_split     *split; /* the others    */
         struct ski_reduction *next;  /* spare         */
     };
-    uint64_t               small_call;          /* of a small one: its number ...    */
-    struct ski_reduction  *small_next;          /* ... the next one that is in flight, */
-    struct ski_reduction **small_at;            /* ... and the pointer to this one     */
-    _Alignas(16) char elements[SKI_SLOT_BYTES]; /* its partial result */
-    skua_msg *in[];                             /* what has come, by round */
+    uint64_t               small_call;             /* of a small one: its number ...    */
+    struct ski_reduction  *small_next;             /* ... the next one that is in flight, */
+    struct ski_reduction **small_at;               /* ... and the pointer to this one     */
+    _Alignas(16) char elements[2][SKI_SLOT_BYTES]; /* its partial result is in one of them */
+    skua_msg *in[];                                /* what has come, by round */
 };
 
 /* A call, as it is made. */

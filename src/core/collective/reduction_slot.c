@@ -38,6 +38,14 @@ void ski_board_close(struct ski_collectives *c)
     c->peers = NULL;
 }
 
+/* ski_job_index(), without divisions where PEs lie side by side. */
+static int board_index(const struct ski_pe *self, int pe)
+{
+    uint32_t index = (uint32_t)pe - (uint32_t)self->first;
+
+    return index < self->near ? (int)index : ski_job_index(self->job, pe);
+}
+
 /* The board of the PE with @p index, or NULL: it has not begun yet, or has none. */
 static struct ski_board_peer *board_of(struct ski_pe *self, int index)
 {
@@ -67,7 +75,7 @@ static struct ski_reduction_slot *board_slot(struct ski_reduction_board *board, 
 struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32_t round,
                                              uint64_t small_call)
 {
-    int                    index = ski_job_index(self->job, pe);
+    int                    index = board_index(self, pe);
     struct ski_board_peer *peer  = index >= 0 ? board_of(self, index) : NULL;
 
     ski_assert(round < (uint32_t)self->collectives.levels);

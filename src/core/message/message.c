@@ -460,7 +460,11 @@ static inline struct skua_msg *unpack(struct ski_pe *self, const struct ski_cell
 static inline struct skua_msg *take(struct ski_pe *self, const struct ski_cell *cell)
 {
     if (cell->flags & SKI_MSG_POINTER) {
-        __builtin_prefetch(cell->message, 1); /* for writing: it will be sent on or freed */
+        const struct skua_msg *msg = cell->message;
+
+        __builtin_prefetch(msg, 1); /* for writing: it will be sent on or freed */
+        __builtin_prefetch(msg + 1);
+        __builtin_prefetch((const char *)(msg + 1) + SKI_CACHE_LINE);
         return cell->message;
     }
     return unpack(self, cell);
