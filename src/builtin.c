@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* builtin.c - the tables of the runtime's own handlers, made of core/pe/handler_defs.h. */
+/* builtin.c - the layers of the runtime, and the tables of its own handlers (handler_defs.h). */
 #include "core/pe/builtin.h"
 
 #include "core/collective/collective.h"
+#include "core/lifecycle/core_layer.h"
 #include "core/pe/handler.h"
 #include "objects/chare/collection.h"
 #include "objects/location/dead_letter.h"
@@ -17,6 +18,8 @@
 #include "objects/services/quiescence.h"
 #include "objects/chare/seed.h"
 #include "objects/services/termination.h"
+#include "objects/objects.h"
+#include "onesided/onesided.h"
 #include "onesided/region/symmetric_alloc.h"
 #include "onesided/buffer/buffer.h"
 #include "onesided/channel/channel.h"
@@ -46,3 +49,6 @@ bool ski_builtin_takes(uint32_t handler, size_t bytes)
     return handler >= SKI_HANDLERS ||
            (bytes >= ski_builtin[handler].least && !(ski_builtin[handler].flags & never));
 }
+
+const struct ski_layer *const ski_layers[] = {&ski_core_layer, &ski_onesided_layer,
+                                              &ski_objects_layer, NULL};

@@ -36,12 +36,14 @@
 
 #include <skua/collective.h>
 
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
+#include "core/data/slot_table.h"
 
 struct ski_pe;
 struct ski_reduction;
 struct ski_split;
 struct ski_deferred;
+struct ski_transfer;
 
 #define SKI_CREDITORS    64  /* PEs whose credits a PE gathers; a power of two */
 #define SKI_CREDIT_LEAST 8   /* of a credit on the wire */
@@ -63,6 +65,11 @@ struct ski_collectives {
     struct ski_reduction  *spare;  /* records to be used again                      */
     struct ski_split      *splits; /* large calls in flight                         */
 
+    /* broadcasts */
+    struct ski_slots     broadcasts;     /* nodes of those that are waited for        */
+    struct ski_transfer *transfers;      /* broadcasts in segments that are in flight */
+    uint64_t             transfers_sent; /* ever */
+
     /* flow control */
     uint64_t             window;                   /* bytes */
     uint64_t             in_flight;                /* bytes */
@@ -72,6 +79,7 @@ struct ski_collectives {
     struct ski_creditor  creditor[SKI_CREDITORS];
 };
 
+/** Allocates the state of collectives of a PE, and frees it. */
 void ski_collectives_init(struct ski_pe *self);
 void ski_collectives_destroy(struct ski_collectives *collectives);
 
@@ -125,6 +133,9 @@ void ski_window_open(struct ski_pe *self);
 void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 
 /* ---- broadcasts (broadcast.c) ------------------------------------------------ */
+
+/** The handler that a message of SKI_HANDLER_BROADCAST runs on each PE. */
+uint32_t ski_broadcast_handler(skua_msg *msg);
 
 /** skua_broadcast() of the runtime's own, which is not counted and never waits. */
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);

@@ -12,7 +12,7 @@
 #include "core/sched/completion.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/pe/pe.h"
+#include "core/message/message.h"
 
 #define FAR_AHEAD (UINT64_C(1) << 24) /* reductions that PEs may be apart */
 
@@ -93,12 +93,12 @@ static void reduction_forget(struct ski_collectives *c, struct ski_reduction *r)
 /* What a record of this job takes, with what may come in every round. */
 static size_t reduction_size(const struct ski_pe *self)
 {
-    return sizeof(struct ski_reduction) + (size_t)self->collectives.levels * sizeof(skua_msg *);
+    return sizeof(struct ski_reduction) + (size_t)self->collectives->levels * sizeof(skua_msg *);
 }
 
 static struct ski_reduction *reduction_new(struct ski_pe *self)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
     struct ski_reduction   *r = c->spare;
 
     if (r)
@@ -136,7 +136,7 @@ static struct ski_reduction *reduction_record(struct ski_pe                   *s
                                               const struct ski_reduction_head *head, size_t bytes,
                                               int from)
 {
-    struct ski_reduction *r = reduction_find(&self->collectives, head->number);
+    struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
     if (r) {
         if (SKI_UNLIKELY(!reduction_agrees(r, head, bytes)))
@@ -147,7 +147,7 @@ static struct ski_reduction *reduction_record(struct ski_pe                   *s
     r->head  = *head;
     r->bytes = bytes;
     r->from  = from;
-    reduction_insert(&self->collectives, r);
+    reduction_insert(self->collectives, r);
     return r;
 }
 
@@ -264,7 +264,7 @@ static int reduction_child(const struct ski_pe *self, int level, int root)
 
 static enum step reduction_climb(struct ski_pe *self, struct ski_reduction *r, int level)
 {
-    struct ski_collectives *c      = &self->collectives;
+    struct ski_collectives *c      = self->collectives;
     int                     parent = reduction_parent(self, self->pe, level, r->head.root);
 
     if (parent != self->pe) {
@@ -331,13 +331,13 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
         reduction_share(self, r);
     msg = r->msg;
     if (head.way != SKI_WAY_WHOLE) {
-        reduction_forget(&self->collectives, r);
+        reduction_forget(self->collectives, r);
         ski_split_done(self, split, &head, msg);
         return;
     }
     done = r->done;
     ski_window_release(self, ski_call_cost(r->bytes), "reduction", self->pe);
-    reduction_forget(&self->collectives, r);
+    reduction_forget(self->collectives, r);
     ski_complete_with(done, msg);
     ski_window_open(self);
 }
@@ -351,7 +351,7 @@ static void reduction_away(struct ski_pe *self, struct ski_reduction *r)
     r->sent = true;
     if (head.all)
         return; /* the result comes */
-    reduction_forget(&self->collectives, r);
+    reduction_forget(self->collectives, r);
     if (head.way != SKI_WAY_WHOLE)
         ski_split_done(self, split, &head, NULL);
 }
@@ -359,7 +359,7 @@ static void reduction_away(struct ski_pe *self, struct ski_reduction *r)
 /* Goes on as far as what is here allows. */
 static void reduction_advance(struct ski_pe *self, struct ski_reduction *r)
 {
-    uint32_t  levels = (uint32_t)self->collectives.levels;
+    uint32_t  levels = (uint32_t)self->collectives->levels;
     enum step step   = GOES_ON;
 
     if (!r->mine)
@@ -392,7 +392,7 @@ static bool reduction_fits(const struct ski_pe *self, const struct ski_reduction
 static bool reduction_possible(const struct ski_pe *self, const struct ski_reduction_head *head,
                                size_t bytes)
 {
-    uint64_t ahead = head->number - self->collectives.next;
+    uint64_t ahead = head->number - self->collectives->next;
 
     return (uint32_t)head->root < (uint32_t)self->pes && head->way < SKI_WAYS &&
            ski_op_function((skua_op){head->op}, head->type) && reduction_fits(self, head, bytes) &&
@@ -419,7 +419,7 @@ static bool reduction_expects(const struct ski_pe *self, const struct ski_reduct
     int level  = head->round;
     int target = reduction_exchanges(head) ? self->pe : head->root;
 
-    return level < self->collectives.levels && ski_block_sibling(self->pe, level) < self->pes &&
+    return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
            (!r || (level >= (int)r->round && !r->in[level])) &&
            reduction_child(self, level, target) == source &&
            reduction_parent(self, self->pe, level, target) == self->pe;
@@ -429,7 +429,7 @@ void ski_on_reduce(skua_msg *msg)
 {
     struct ski_pe                   *self = ski_self;
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);
-    struct ski_reduction            *r    = reduction_find(&self->collectives, head->number);
+    struct ski_reduction            *r    = reduction_find(self->collectives, head->number);
 
     if (SKI_UNLIKELY(!reduction_is_sound(self, r, msg) ||
                      !reduction_expects(self, r, head, msg->source))) {
@@ -447,7 +447,7 @@ static struct ski_reduction *reduction_awaiting(struct ski_pe                   
                                                 const struct ski_reduction_head *head, size_t bytes,
                                                 int source)
 {
-    struct ski_reduction *r = reduction_find(&self->collectives, head->number);
+    struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
     return r && r->sent && r->head.all && r->head.way == SKI_WAY_SEGMENT && !r->placed &&
                    reduction_agrees(r, head, bytes) &&
@@ -482,7 +482,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
     msg->source  = self->pe;
     if (whole)
         return msg;
-    r = reduction_find(&self->collectives, head->number);
+    r = reduction_find(self->collectives, head->number);
     if (r)
         r->placed = false;
     skua_msg_free(msg);
@@ -493,7 +493,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
 static struct ski_reduction *reduction_result_placed(struct ski_pe *self, const skua_msg *msg)
 {
     struct ski_reduction *r =
-        reduction_find(&self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
+        reduction_find(self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
 
     if (!r || !r->placed)
         return NULL;
@@ -553,7 +553,7 @@ static void reduction_begin_whole(struct ski_pe *self, const struct ski_reductio
 {
     struct ski_reduction *r = reduction_record(self, &call->head, call->bytes, self->pe);
 
-    self->collectives.in_flight += ski_call_cost(call->bytes);
+    self->collectives->in_flight += ski_call_cost(call->bytes);
     r->done = call->done;
     r->msg  = ski_reduction_msg(call->bytes);
     r->mine = ski_reduction_elements(r->msg);
@@ -623,7 +623,7 @@ static void reduction_call(const char *name, struct ski_reduction_head head, con
                            skua_completion done)
 {
     struct ski_pe            *self = SKI_SELF();
-    struct ski_collectives   *c    = &self->collectives;
+    struct ski_collectives   *c    = self->collectives;
     struct ski_reduction_call call = {.data = data, .done = done};
 
     reduction_check_call(self, name, &head);

@@ -29,7 +29,7 @@
 #include <skua/message.h>
 
 #include "core/collective/collective.h"
-#include "core/message/message.h"
+#include "core/data/msg.h"
 
 struct ski_pe;
 

@@ -44,7 +44,4 @@ bool ski_builtin_takes(uint32_t handler, size_t bytes);
  *  (objects/services/program.h). */
 extern const bool ski_builtin_runs_program[];
 
-/** The handler that a message of SKI_HANDLER_BROADCAST runs on each PE. */
-uint32_t ski_broadcast_handler(skua_msg *msg);
-
 #endif

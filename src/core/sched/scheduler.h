@@ -11,6 +11,7 @@
 #define SKI_SCHEDULER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct ski_pe;
 
@@ -23,6 +24,9 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
 /** Run messages until the job ends. */
 void ski_scheduler_run(struct ski_pe *self);
+
+/** Returns how many times @p self found nothing to do, its idle callbacks included. */
+uint64_t ski_scheduler_rests(const struct ski_pe *self);
 
 void ski_scheduler_init(struct ski_pe *self);
 void ski_scheduler_destroy(struct ski_pe *self);

@@ -14,7 +14,7 @@
 #define SKI_QUEUE_H
 
 #include "base/prioq.h"
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
 
 enum {
     SKI_ATTEND_QUEUE   = 1,  /* a message is expedited or in the heap */
