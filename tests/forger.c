@@ -20,6 +20,7 @@
 #include <skua/skua.h>
 
 #include "boot/pmix.h"
+#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/net/packet.h"

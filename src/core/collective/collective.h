@@ -36,7 +36,8 @@
 
 #include <skua/collective.h>
 
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
+#include "core/data/slot_table.h"
 
 struct ski_pe;
 struct ski_reduction;
@@ -44,6 +45,7 @@ struct ski_split;
 struct ski_deferred;
 struct ski_reduction_board;
 struct ski_board_peer;
+struct ski_transfer;
 
 #define SKI_CREDITORS    64  /* PEs whose credits a PE gathers; a power of two */
 #define SKI_CREDIT_LEAST 8   /* of a credit on the wire */
@@ -72,6 +74,10 @@ struct ski_collectives {
     struct ski_reduction       *small, **small_end; /* those in flight, in their order    */
     struct ski_reduction_board *board;              /* ours, or NULL                           */
     struct ski_board_peer      *peers;              /* by index on the host                    */
+    /* broadcasts */
+    struct ski_slots     broadcasts;     /* nodes of those that are waited for        */
+    struct ski_transfer *transfers;      /* broadcasts in segments that are in flight */
+    uint64_t             transfers_sent; /* ever */
 
     /* flow control */
     uint64_t             window;                   /* bytes */
@@ -82,6 +88,7 @@ struct ski_collectives {
     struct ski_creditor  creditor[SKI_CREDITORS];
 };
 
+/** Allocates the state of collectives of a PE, and frees it. */
 void ski_collectives_init(struct ski_pe *self);
 void ski_collectives_destroy(struct ski_collectives *collectives);
 
@@ -135,6 +142,9 @@ void ski_window_open(struct ski_pe *self);
 void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now);
 
 /* ---- broadcasts (broadcast.c) ------------------------------------------------ */
+
+/** The handler that a message of SKI_HANDLER_BROADCAST runs on each PE. */
+uint32_t ski_broadcast_handler(skua_msg *msg);
 
 /** skua_broadcast() of the runtime's own, which is not counted and never waits. */
 void ski_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);

@@ -11,9 +11,10 @@
 #include "core/collective/reduction_slot.h"
 #include "core/pe/builtin.h"
 #include "core/sched/completion.h"
+#include "core/sched/scheduler.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/pe/pe.h"
+#include "core/message/message.h"
 
 #define FAR_AHEAD (UINT64_C(1) << 24) /* reductions that PEs may be apart */
 
@@ -87,7 +88,7 @@ static void reduction_insert(struct ski_collectives *c, struct ski_reduction *r)
 /* A small call begins: its partial result lies in the record. */
 static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
 
     ski_assert(call == c->small_begun);
     r->small       = true;
@@ -98,13 +99,13 @@ static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, u
     c->small_end   = &r->small_next;
     c->small_begun = call + 1;
     if (c->board)
-        self->queue.attention |= SKI_ATTEND_SLOTS;
+        self->queue.attention |= SKI_ATTEND_POLLED;
 }
 
 /* The oldest small call that is in flight bounds the slots that senders may write. */
 static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
 
     *r->small_at = r->small_next;
     if (r->small_next)
@@ -112,7 +113,7 @@ static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
     else
         c->small_end = r->small_at;
     if (!c->small)
-        self->queue.attention &= ~(uint32_t)SKI_ATTEND_SLOTS;
+        self->queue.attention &= ~(uint32_t)SKI_ATTEND_POLLED;
     if (c->board)
         ski_board_finish(self, c->small ? c->small->small_call : c->small_begun);
 }
@@ -122,7 +123,7 @@ static void reduction_remove(struct ski_pe *self, struct ski_reduction *r)
 {
     if (r->small)
         reduction_unlink_small(self, r);
-    *reduction_slot(&self->collectives, r->head.number) = NULL;
+    *reduction_slot(self->collectives, r->head.number) = NULL;
 }
 
 static void reduction_recycle(struct ski_collectives *c, struct ski_reduction *r)
@@ -134,18 +135,18 @@ static void reduction_recycle(struct ski_collectives *c, struct ski_reduction *r
 static void reduction_forget(struct ski_pe *self, struct ski_reduction *r)
 {
     reduction_remove(self, r);
-    reduction_recycle(&self->collectives, r);
+    reduction_recycle(self->collectives, r);
 }
 
 /* What a record of this job takes, with what may come in every round. */
 static size_t reduction_size(const struct ski_pe *self)
 {
-    return sizeof(struct ski_reduction) + (size_t)self->collectives.levels * sizeof(skua_msg *);
+    return sizeof(struct ski_reduction) + (size_t)self->collectives->levels * sizeof(skua_msg *);
 }
 
 static struct ski_reduction *reduction_new(struct ski_pe *self)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
     struct ski_reduction   *r = c->spare;
 
     if (r)
@@ -185,7 +186,7 @@ static struct ski_reduction *reduction_record(struct ski_pe                   *s
                                               const struct ski_reduction_head *head, size_t bytes,
                                               int from)
 {
-    struct ski_reduction *r = reduction_find(&self->collectives, head->number);
+    struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
     if (r) {
         if (SKI_UNLIKELY(!reduction_agrees(r, head, bytes)))
@@ -198,7 +199,7 @@ static struct ski_reduction *reduction_record(struct ski_pe                   *s
     r->head.ask   = 0;
     r->bytes      = bytes;
     r->from       = from;
-    reduction_insert(&self->collectives, r);
+    reduction_insert(self->collectives, r);
     return r;
 }
 
@@ -254,8 +255,8 @@ static void reduction_combine(struct ski_reduction *r, bool lower)
 static const struct ski_reduction_slot *reduction_slotted(const struct ski_pe        *self,
                                                           const struct ski_reduction *r)
 {
-    return r->small && self->collectives.board && !self->open_gates ? ski_board_find(self, r)
-                                                                    : NULL;
+    return r->small && self->collectives->board && !self->before_wait ? ski_board_find(self, r)
+                                                                      : NULL;
 }
 
 /* Combines the contribution of PE @p from, which lies in a slot. */
@@ -354,7 +355,8 @@ static int reduction_child(const struct ski_pe *self, int level, int root)
 static struct ski_reduction_slot *reduction_reserve(struct ski_pe *self, bool small, int pe,
                                                     uint32_t round, uint64_t small_call)
 {
-    return small && self->collectives.board ? ski_board_reserve(self, pe, round, small_call) : NULL;
+    return small && self->collectives->board ? ski_board_reserve(self, pe, round, small_call)
+                                             : NULL;
 }
 
 /* Sends a partial result to @p pe.  True: it went into a slot, and needs no credit. */
@@ -402,7 +404,7 @@ static enum step reduction_climb(struct ski_pe *self, struct ski_reduction *r, i
     skua_msg *in     = r->in[level];
 
     if (parent != self->pe) {
-        r->slotted = reduction_send_up(self, r, parent, ski_window_asks(&self->collectives), true);
+        r->slotted = reduction_send_up(self, r, parent, ski_window_asks(self->collectives), true);
         return IS_AWAY;
     }
     if (in && !r->head.all && r->head.way != SKI_WAY_EXPOSE)
@@ -473,7 +475,7 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
         ski_complete_with(done, msg);
     else
         skua_complete(done, r->mine, r->bytes);
-    reduction_recycle(&self->collectives, r); /* its result has been used */
+    reduction_recycle(self->collectives, r); /* its result has been used */
     ski_window_open(self);
 }
 
@@ -499,7 +501,7 @@ static void reduction_away(struct ski_pe *self, struct ski_reduction *r)
 /* Goes on as far as what is here allows. */
 static void reduction_advance(struct ski_pe *self, struct ski_reduction *r)
 {
-    uint32_t  levels = (uint32_t)self->collectives.levels;
+    uint32_t  levels = (uint32_t)self->collectives->levels;
     enum step step   = GOES_ON;
 
     if (!r->mine)
@@ -521,9 +523,9 @@ static bool reduction_may_be_slotted(const struct ski_collectives *c, const stru
 }
 
 /* One at a time: its completion may make calls. */
-bool ski_reductions_poll(struct ski_pe *self)
+static bool reduction_poll(struct ski_pe *self)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
     struct ski_reduction   *r = c->small;
 
     while (r && reduction_may_be_slotted(c, r) && !reduction_slotted(self, r))
@@ -535,15 +537,17 @@ bool ski_reductions_poll(struct ski_pe *self)
     return true;
 }
 
-bool ski_reductions_doze(struct ski_pe *self)
+static bool reduction_doze(struct ski_pe *self)
 {
-    const struct ski_collectives *c = &self->collectives;
+    const struct ski_collectives *c = self->collectives;
 
     for (struct ski_reduction *r = c->small; r && reduction_may_be_slotted(c, r); r = r->small_next)
         if (!ski_board_doze(self, r))
             return false;
     return true;
 }
+
+const struct ski_polled ski_reductions_polled = {reduction_poll, reduction_doze};
 
 /* ---- what comes ------------------------------------------------------------ */
 
@@ -565,7 +569,7 @@ static bool reduction_fits(const struct ski_pe *self, const struct ski_reduction
 static bool reduction_possible(const struct ski_pe *self, const struct ski_reduction_head *head,
                                size_t bytes)
 {
-    uint64_t ahead = head->number - self->collectives.next;
+    uint64_t ahead = head->number - self->collectives->next;
 
     return (uint32_t)head->root < (uint32_t)self->pes && head->way < SKI_WAYS &&
            ski_op_function((skua_op){head->op}, head->type) && reduction_fits(self, head, bytes) &&
@@ -592,7 +596,7 @@ static bool reduction_expects(const struct ski_pe *self, const struct ski_reduct
     int level  = head->round;
     int target = reduction_exchanges(head) ? self->pe : head->root;
 
-    return level < self->collectives.levels && ski_block_sibling(self->pe, level) < self->pes &&
+    return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
            (!r || (level >= (int)r->round && !r->in[level])) &&
            reduction_child(self, level, target) == source &&
            reduction_parent(self, self->pe, level, target) == self->pe;
@@ -602,7 +606,7 @@ void ski_on_reduce(skua_msg *msg)
 {
     struct ski_pe                   *self = ski_self;
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);
-    struct ski_reduction            *r    = reduction_find(&self->collectives, head->number);
+    struct ski_reduction            *r    = reduction_find(self->collectives, head->number);
 
     if (SKI_UNLIKELY(!reduction_is_sound(self, r, msg) ||
                      !reduction_expects(self, r, head, msg->source))) {
@@ -620,7 +624,7 @@ static struct ski_reduction *reduction_awaiting(struct ski_pe                   
                                                 const struct ski_reduction_head *head, size_t bytes,
                                                 int source)
 {
-    struct ski_reduction *r = reduction_find(&self->collectives, head->number);
+    struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
     return r && r->sent && r->head.all && r->head.way == SKI_WAY_SEGMENT && !r->placed &&
                    reduction_agrees(r, head, bytes) &&
@@ -655,7 +659,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
     msg->source  = self->pe;
     if (whole)
         return msg;
-    r = reduction_find(&self->collectives, head->number);
+    r = reduction_find(self->collectives, head->number);
     if (r)
         r->placed = false;
     skua_msg_free(msg);
@@ -666,7 +670,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
 static struct ski_reduction *reduction_result_placed(struct ski_pe *self, const skua_msg *msg)
 {
     struct ski_reduction *r =
-        reduction_find(&self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
+        reduction_find(self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
 
     if (!r || !r->placed)
         return NULL;
@@ -742,7 +746,7 @@ static int reduction_first_target(const struct ski_pe *self, const struct ski_re
 static bool reduction_begin_in_slot(struct ski_pe *self, const struct ski_reduction_call *call,
                                     bool *sent)
 {
-    struct ski_collectives    *c    = &self->collectives;
+    struct ski_collectives    *c    = self->collectives;
     int                        to   = reduction_first_target(self, &call->head);
     struct ski_reduction_slot *slot = reduction_reserve(self, to >= 0, to, 0, call->small_call);
 
@@ -768,7 +772,7 @@ static void reduction_begin_small(struct ski_pe *self, const struct ski_reductio
         return;
     r = reduction_record(self, &call->head, call->bytes, self->pe);
     reduction_link_small(self, r, call->small_call);
-    self->collectives.in_flight += ski_call_cost(call->bytes);
+    self->collectives->in_flight += ski_call_cost(call->bytes);
     r->done = call->done;
     r->sent = sent;
     r->mine = r->elements[0];
@@ -780,7 +784,7 @@ static void reduction_begin_whole(struct ski_pe *self, const struct ski_reductio
 {
     struct ski_reduction *r = reduction_record(self, &call->head, call->bytes, self->pe);
 
-    self->collectives.in_flight += ski_call_cost(call->bytes);
+    self->collectives->in_flight += ski_call_cost(call->bytes);
     r->done = call->done;
     r->msg  = ski_reduction_msg(call->bytes);
     r->mine = ski_reduction_elements(r->msg);
@@ -852,7 +856,7 @@ static void reduction_call(const char *name, struct ski_reduction_head head, con
                            skua_completion done)
 {
     struct ski_pe            *self = SKI_SELF();
-    struct ski_collectives   *c    = &self->collectives;
+    struct ski_collectives   *c    = self->collectives;
     struct ski_reduction_call call = {.data = data, .done = done};
 
     reduction_check_call(self, name, &head);

@@ -29,7 +29,7 @@
 #include <skua/message.h>
 
 #include "core/collective/collective.h"
-#include "core/message/message.h"
+#include "core/data/msg.h"
 
 struct ski_pe;
 
@@ -105,11 +105,8 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
                         struct ski_split *split, char *mine, skua_msg *msg, size_t bytes);
 
-/** Combine a contribution that has come into a slot.  False: there is none. */
-bool ski_reductions_poll(struct ski_pe *self);
-
-/** Ask for a wakeup when a slot is filled that a reduction waits for.  False: one is filled. */
-bool ski_reductions_doze(struct ski_pe *self);
+/** What the scheduler polls while small calls are in flight: the slots of reduction_slot.h. */
+extern const struct ski_polled ski_reductions_polled;
 
 /** Returns how many bytes of a result, whose packet has the header @p msg and begins with @p data,
  *  are to be received at *@p to; 0: it is to be received as any other packet. */

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/copy.h"
 #include "base/memory.h"
+#include "core/message/inbox_send.h"
 #include "core/pe/pe.h"
 
 #define ASLEEP UINT64_C(1)
@@ -17,7 +18,7 @@ _Static_assert((SKI_SLOT_DEPTH & (SKI_SLOT_DEPTH - 1)) == 0, "a power of two");
 
 void ski_board_open(struct ski_pe *self)
 {
-    struct ski_collectives *c     = &self->collectives;
+    struct ski_collectives *c     = self->collectives;
     size_t                  slots = (size_t)c->levels * SKI_SLOT_DEPTH;
     size_t                  bytes = sizeof *c->board + slots * sizeof *c->board->slot;
 
@@ -49,7 +50,7 @@ static int board_index(const struct ski_pe *self, int pe)
 /* The board of the PE with @p index, or NULL: it has not begun yet, or has none. */
 static struct ski_board_peer *board_of(struct ski_pe *self, int index)
 {
-    struct ski_board_peer *peer = &self->collectives.peers[index];
+    struct ski_board_peer *peer = &self->collectives->peers[index];
 
     if (SKI_UNLIKELY(!peer->board))
         peer->board = atomic_load_explicit(&self->host->board[index], memory_order_acquire);
@@ -78,7 +79,7 @@ struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32
     int                    index = board_index(self, pe);
     struct ski_board_peer *peer  = index >= 0 ? board_of(self, index) : NULL;
 
-    ski_assert(round < (uint32_t)self->collectives.levels);
+    ski_assert(round < (uint32_t)self->collectives->levels);
     if (SKI_UNLIKELY(!peer || !board_has_room(peer, small_call)))
         return NULL;
     return board_slot(peer->board, round, small_call);
@@ -99,7 +100,7 @@ const struct ski_reduction_slot *ski_board_find(const struct ski_pe        *self
                                                 const struct ski_reduction *r)
 {
     const struct ski_reduction_slot *slot =
-        board_slot(self->collectives.board, r->round, r->small_call);
+        board_slot(self->collectives->board, r->round, r->small_call);
 
     /* Acquire: pairs with the release in ski_board_put(). */
     return atomic_load_explicit(&slot->stamp, memory_order_acquire) >> 1 == r->small_call + 1
@@ -117,7 +118,7 @@ void ski_board_count(struct ski_pe *self)
 /* Senders read `low` once in half the depth, so that the line stays here in between. */
 void ski_board_finish(struct ski_pe *self, uint64_t low)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
 
     ski_assert(low >= c->published_low);
     if (low - c->published_low < SKI_SLOT_DEPTH / 2)
@@ -129,7 +130,7 @@ void ski_board_finish(struct ski_pe *self, uint64_t low)
 
 bool ski_board_doze(struct ski_pe *self, const struct ski_reduction *r)
 {
-    struct ski_reduction_slot *slot = board_slot(self->collectives.board, r->round, r->small_call);
+    struct ski_reduction_slot *slot = board_slot(self->collectives->board, r->round, r->small_call);
 
     /* Acquire: as in ski_board_find(). */
     return atomic_fetch_or_explicit(&slot->stamp, ASLEEP, memory_order_acquire) >> 1 !=
