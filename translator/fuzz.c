@@ -18,16 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "checker.h"
-#include "diagnostic.h"
-#include "dump.h"
-#include "emit.h"
-#include "format.h"
+#include "support/bump.h"
+#include "check/checker.h"
+#include "support/diagnostic.h"
+#include "print/ast_dump.h"
+#include "emit/emit.h"
+#include "print/format.h"
 #include "fuzz.h"
-#include "modules.h"
-#include "parser.h"
-#include "source.h"
+#include "imports.h"
+#include "syntax/parse_file.h"
+#include "support/source.h"
 
 #define SEPARATOR 0x1e
 
@@ -52,13 +52,13 @@ static void fuzz_text_end(struct fuzz_text *text)
 /* ---- laying out ---------------------------------------------------------------------------- */
 
 /* What --tree prints, without places: those are ` @LINE:COLUMN' at the end of a line. */
-static char *tree_text(const struct tree *tree)
+static char *fuzz_tree_text(const struct ast_tree *tree)
 {
     struct fuzz_text text;
     char            *to;
 
     fuzz_text_begin(&text);
-    dump(text.stream, tree);
+    ast_dump(text.stream, tree);
     fuzz_text_end(&text);
     to = text.at;
     for (char *line = text.at, *end; *line; line = end + 1) {
@@ -76,28 +76,28 @@ static char *tree_text(const struct tree *tree)
     return text.at;
 }
 
-static struct tree *laid_out(const struct tree *tree, char **text)
+static struct ast_tree *fuzz_reformat(const struct ast_tree *tree, char **text)
 {
     struct fuzz_text formatted;
 
     fuzz_text_begin(&formatted);
-    format(formatted.stream, tree);
+    format_print(formatted.stream, tree);
     fuzz_text_end(&formatted);
     *text = formatted.at;
-    return parse(source_of("fuzz.ci", formatted.at, formatted.length));
+    return parse_file(source_from_memory("fuzz.ci", formatted.at, formatted.length));
 }
 
 /* Twice: the second time nothing may change. */
-static void try_format(const struct tree *tree)
+static void fuzz_try_format(const struct ast_tree *tree)
 {
-    char        *once, *twice, *before = tree_text(tree), *after;
-    struct tree *again = laid_out(tree, &once);
+    char            *once, *twice, *before = fuzz_tree_text(tree), *after;
+    struct ast_tree *again = fuzz_reformat(tree, &once);
 
-    if (error_count())
+    if (diagnostic_error_count())
         fprintf(stderr, "laying it out broke it:\n%s", once);
-    assert(!error_count());
-    after = tree_text(again);
-    laid_out(again, &twice);
+    assert(!diagnostic_error_count());
+    after = fuzz_tree_text(again);
+    fuzz_reformat(again, &twice);
     if (strcmp(before, after) || strcmp(once, twice))
         fprintf(stderr, "before:\n%safter:\n%sonce:\n%stwice:\n%s", before, after, once, twice);
     assert(!strcmp(before, after));
@@ -110,7 +110,7 @@ static void try_format(const struct tree *tree)
 
 /* ---- translating --------------------------------------------------------------------------- */
 
-static void expect_equal(struct writer *once, struct writer *again)
+static void fuzz_expect_equal(struct writer *once, struct writer *again)
 {
     assert(once->length > 0 && once->length == again->length);
     assert(!memcmp(once->at, again->at, once->length));
@@ -118,20 +118,20 @@ static void expect_equal(struct writer *once, struct writer *again)
     writer_free(again);
 }
 
-static void try_emit(const struct tree *tree)
+static void fuzz_try_emit(const struct ast_tree *tree)
 {
     struct writer header, source, header_again, source_again;
 
-    emit_text(tree, &header, &source);
-    emit_text(tree, &header_again, &source_again);
-    expect_equal(&header, &header_again);
-    expect_equal(&source, &source_again);
+    emit_to_memory(tree, &header, &source);
+    emit_to_memory(tree, &header_again, &source_again);
+    fuzz_expect_equal(&header, &header_again);
+    fuzz_expect_equal(&source, &source_again);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
 
 /* Tabs and ends of lines are the only control characters. */
-static void check_rendered(const struct fuzz_text *text)
+static void fuzz_check_rendered(const struct fuzz_text *text)
 {
     for (size_t i = 0; i < text->length; i++) {
         unsigned char c = (unsigned char)text->at[i];
@@ -142,16 +142,16 @@ static void check_rendered(const struct fuzz_text *text)
 }
 
 /* The first file, and the modules of a second one if there is one. */
-static struct tree *parse_input(const char *text, size_t length)
+static struct ast_tree *fuzz_parse_input(const char *text, size_t length)
 {
-    const char  *cut  = memchr(text, SEPARATOR, length);
-    size_t       own  = cut ? (size_t)(cut - text) : length;
-    struct tree *tree = parse(source_of("fuzz.ci", text, own));
+    const char      *cut  = memchr(text, SEPARATOR, length);
+    size_t           own  = cut ? (size_t)(cut - text) : length;
+    struct ast_tree *tree = parse_file(source_from_memory("fuzz.ci", text, own));
 
-    if (!error_count())
-        try_format(tree);
+    if (!diagnostic_error_count())
+        fuzz_try_format(tree);
     if (cut)
-        modules_add(tree, parse(source_of("other.ci", cut + 1, length - own - 1)));
+        imports_add(tree, parse_file(source_from_memory("other.ci", cut + 1, length - own - 1)));
     return tree;
 }
 
@@ -159,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     char            *text = malloc(length + 1);
     struct fuzz_text rendered;
-    struct tree     *tree;
+    struct ast_tree *tree;
 
     assert(text);
     if (length)
@@ -167,14 +167,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     text[length] = 0;
     fuzz_text_begin(&rendered);
     diagnostic_begin(rendered.stream);
-    tree = parse_input(text, length);
-    if (!error_count() && check(tree))
-        try_emit(tree);
+    tree = fuzz_parse_input(text, length);
+    if (!diagnostic_error_count() && check_tree(tree))
+        fuzz_try_emit(tree);
     diagnostic_begin(NULL);
     fuzz_text_end(&rendered);
-    check_rendered(&rendered);
+    fuzz_check_rendered(&rendered);
     free(rendered.at);
-    arena_free();
+    bump_free_all();
     free(text);
     return 0;
 }

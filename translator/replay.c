@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
+#include "support/bump.h"
 #include "fuzz.h"
-#include "source.h"
+#include "support/source.h"
 
 int main(int argc, char **argv)
 {
@@ -26,6 +26,6 @@ int main(int argc, char **argv)
         LLVMFuzzerTestOneInput((const uint8_t *)copy, source->text.length);
         free(copy);
     }
-    arena_free();
+    bump_free_all();
     return 0;
 }

@@ -28,7 +28,7 @@ static _Noreturn void lost(const struct reader *r)
 
 static void skip_space(struct reader *r)
 {
-    while (r->at < r->end && is_space(*r->at))
+    while (r->at < r->end && text_is_space(*r->at))
         r->at++;
 }
 
@@ -52,7 +52,7 @@ static void expect(struct reader *r, const char *sign)
 static bool at_name(struct reader *r)
 {
     skip_space(r);
-    return r->at < r->end && is_letter(*r->at);
+    return r->at < r->end && text_is_letter(*r->at);
 }
 
 static struct text read_name(struct reader *r)
@@ -61,7 +61,7 @@ static struct text read_name(struct reader *r)
 
     if (!at_name(r))
         lost(r);
-    for (from = r->at; r->at < r->end && (is_letter(*r->at) || is_digit(*r->at));)
+    for (from = r->at; r->at < r->end && (text_is_letter(*r->at) || text_is_digit(*r->at));)
         r->at++;
     return text_between(from, r->at);
 }
@@ -126,9 +126,9 @@ static long long read_primary(struct reader *r)
         return number;
     }
     if (!at_name(r)) {
-        if (r->at == r->end || !is_digit(*r->at))
+        if (r->at == r->end || !text_is_digit(*r->at))
             lost(r);
-        while (r->at < r->end && is_digit(*r->at))
+        while (r->at < r->end && text_is_digit(*r->at))
             number = number * 10 + (*r->at++ - '0');
         return number;
     }
@@ -248,10 +248,10 @@ static void read_note(struct reader *r)
 /* Class_entry(Class_self(self), a, b, ...): to oneself, at once. */
 static void read_send(struct reader *r, struct text name)
 {
-    size_t              prefix               = r->model->class->name.text.length + 1;
-    struct value        arguments[ARGUMENTS] = {0};
-    const struct entry *entry;
-    unsigned            count = 0;
+    size_t                  prefix               = r->model->class->name.text.length + 1;
+    struct value            arguments[ARGUMENTS] = {0};
+    const struct ast_entry *entry;
+    unsigned                count = 0;
 
     if (name.length <= prefix)
         lost(r);
@@ -300,7 +300,7 @@ static void read_statement(struct reader *r)
         read_send(r, name);
 }
 
-void execute(struct model *model, const struct binding *scope, struct code code)
+void execute(struct model *model, const struct binding *scope, struct source_code code)
 {
     struct reader r = {model, scope, code.text.at, code.text.at + code.text.length};
 
@@ -312,7 +312,7 @@ void execute(struct model *model, const struct binding *scope, struct code code)
     }
 }
 
-struct value evaluate(struct model *model, const struct binding *scope, struct code code)
+struct value evaluate(struct model *model, const struct binding *scope, struct source_code code)
 {
     struct reader r     = {model, scope, code.text.at, code.text.at + code.text.length};
     struct reader ahead = r;

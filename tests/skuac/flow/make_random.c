@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "diagnostic.h"
+#include "support/bump.h"
+#include "support/diagnostic.h"
 #include "model.h"
-#include "parser.h"
+#include "syntax/parse_file.h"
 #include "program.h"
-#include "source.h"
+#include "support/source.h"
 
 #define DEPTH 4
 #define NOTES 16 /* a program that has so many becomes no deeper */
@@ -393,7 +393,7 @@ static void shuffle(struct feed *feed, struct program *p)
 }
 
 /* Whether it does something with its messages, and not too much, in some orders. */
-static bool is_good(const struct class *class)
+static bool is_good(const struct ast_class *class)
 {
     struct feed    feed = feed_of(class);
     struct program p    = {.random = 1};
@@ -415,11 +415,11 @@ static bool is_good(const struct class *class)
 
 static bool is_good_text(const char *text)
 {
-    const char    *module = arena_print("module m {\n%s}\n", text);
-    struct source *source = source_of("drawn", module, strlen(module));
-    struct tree   *tree   = parse(source);
+    const char      *module = bump_printf("module m {\n%s}\n", text);
+    struct source   *source = source_from_memory("drawn", module, strlen(module));
+    struct ast_tree *tree   = parse_file(source);
 
-    if (error_count()) {
+    if (diagnostic_error_count()) {
         fprintf(stderr, "%s", text);
         exit(2);
     }
@@ -444,10 +444,10 @@ int main(int argc, char **argv)
     unsigned    count  = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 0) : 10;
     const char *module = argc > 3 ? argv[3] : "random";
 
-    file_begin(stdout, module, arena_print("%s_tile", module));
+    file_begin(stdout, module, bump_printf("%s_tile", module));
     for (unsigned i = 0; i < count; i++)
-        put_class(&random, arena_print("%s_p%u", module, i), arena_print("%s_tile", module));
+        put_class(&random, bump_printf("%s_p%u", module, i), bump_printf("%s_tile", module));
     file_end(stdout);
-    arena_free();
+    bump_free_all();
     return 0;
 }

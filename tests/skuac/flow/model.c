@@ -15,24 +15,24 @@
 #define WANTS 16
 
 struct letter {
-    const struct entry *entry;
-    struct value        argument[ARGUMENTS];
-    bool                claimed;
+    const struct ast_entry *entry;
+    struct value            argument[ARGUMENTS];
+    bool                    claimed;
 };
 
 /* One message that a strand waits for. */
 struct want {
-    const struct statement *when;
-    const struct trigger   *trigger;
-    long long               reference;
-    struct letter          *got;
+    const struct ast_statement  *when;
+    const struct ast_when_entry *trigger;
+    long long                    reference;
+    struct letter               *got;
 };
 
 /* Something that a strand has still to do; the scope is put back when it is done. */
 struct task {
-    const struct statement *statement; /* the next of a list; or the loop                */
-    const struct binding   *outside;
-    bool                    loop, stepping;
+    const struct ast_statement *statement; /* the next of a list; or the loop                */
+    const struct binding       *outside;
+    bool                        loop, stepping;
 };
 
 struct strand {
@@ -82,29 +82,29 @@ void *model_alloc(struct model *model, size_t bytes)
 
 /* ---- names -------------------------------------------------------------------------------- */
 
-struct entry *find_entry(const struct class *class, struct text name)
+struct ast_entry *find_entry(const struct ast_class *class, struct text name)
 {
-    struct entry *entry = class->entries;
+    struct ast_entry *entry = class->entries;
 
     while (entry && (entry->kind != ENTRY_METHOD || !text_equal(entry->name.text, name)))
         entry = entry->next;
     return entry;
 }
 
-struct entry *find_constructor(const struct class *class)
+struct ast_entry *find_constructor(const struct ast_class *class)
 {
-    struct entry *entry = class->entries;
+    struct ast_entry *entry = class->entries;
 
     while (entry && entry->kind != ENTRY_CONSTRUCTOR)
         entry = entry->next;
     return entry;
 }
 
-unsigned entry_number(const struct class *class, const struct entry *entry)
+unsigned entry_number(const struct ast_class *class, const struct ast_entry *entry)
 {
     unsigned number = 0;
 
-    for (const struct entry *e = class->entries; e != entry; e = e->next)
+    for (const struct ast_entry *e = class->entries; e != entry; e = e->next)
         number++;
     return number;
 }
@@ -123,15 +123,15 @@ const struct binding *bind(struct model *model, const struct binding *outer, str
 
 /* The arguments of a message, under the names that a `when` gives them, or the entry's. */
 static const struct binding *bind_arguments(struct model *model, const struct binding *outer,
-                                            const struct parameter *names,
-                                            const struct value     *arguments)
+                                            const struct ast_parameter *names,
+                                            const struct value         *arguments)
 {
     for (; names; names = names->next)
         outer = bind(model, outer, names->name.text, *arguments++);
     return outer;
 }
 
-struct value value_of(const struct parameter *parameter, unsigned position, int k, int v)
+struct value value_of(const struct ast_parameter *parameter, unsigned position, int k, int v)
 {
     bool         string = parameter->passing == PASS_STRING;
     struct value value  = {.number = position == 0 ? k : v, .k = k, .v = v, .n = 1 + v % 3};
@@ -145,7 +145,7 @@ struct value value_of(const struct parameter *parameter, unsigned position, int 
 
 /* ---- strands ------------------------------------------------------------------------------ */
 
-static void push(struct strand *strand, const struct statement *statement, bool loop,
+static void push(struct strand *strand, const struct ast_statement *statement, bool loop,
                  const struct binding *outside)
 {
     if (strand->depth == STACK)
@@ -153,13 +153,13 @@ static void push(struct strand *strand, const struct statement *statement, bool 
     strand->stack[strand->depth++] = (struct task){statement, outside, loop, false};
 }
 
-static void push_list(struct strand *strand, const struct statement *first)
+static void push_list(struct strand *strand, const struct ast_statement *first)
 {
     push(strand, first, false, strand->scope);
 }
 
 static struct strand *start(struct model *model, struct strand *parent, const struct binding *scope,
-                            const struct statement *body)
+                            const struct ast_statement *body)
 {
     struct strand *strand = model_alloc(model, sizeof *strand);
 
@@ -210,7 +210,7 @@ static bool claim(struct model *model, struct want *want)
 }
 
 /* Claims for those of a `when` that want a reference, or for those that do not. */
-static bool claim_some(struct model *model, struct strand *strand, const struct statement *when,
+static bool claim_some(struct model *model, struct strand *strand, const struct ast_statement *when,
                        bool referring)
 {
     for (struct want *want = strand->want; want < strand->want + strand->wants; want++)
@@ -235,7 +235,7 @@ static void settle(struct model *model, bool take)
 }
 
 /* The body of a `when` is next, with the parameters. */
-static void enter(struct model *model, struct strand *strand, const struct statement *when)
+static void enter(struct model *model, struct strand *strand, const struct ast_statement *when)
 {
     push_list(strand, when->body);
     for (struct want *want = strand->want; want < strand->want + strand->wants; want++)
@@ -250,11 +250,11 @@ static void enter(struct model *model, struct strand *strand, const struct state
 /* Goes on with the first alternative that has all its messages, if there is one. */
 static bool satisfy(struct model *model, struct strand *strand)
 {
-    const struct statement *tried = NULL;
+    const struct ast_statement *tried = NULL;
 
     for (unsigned i = 0; i < strand->wants; i++) {
-        const struct statement *when = strand->want[i].when;
-        bool                    all;
+        const struct ast_statement *when = strand->want[i].when;
+        bool                        all;
 
         if (when == tried)
             continue;
@@ -269,9 +269,10 @@ static bool satisfy(struct model *model, struct strand *strand)
     return false;
 }
 
-static void add_wants(struct model *model, struct strand *strand, const struct statement *when)
+static void add_wants(struct model *model, struct strand *strand, const struct ast_statement *when)
 {
-    for (const struct trigger *trigger = when->triggers; trigger; trigger = trigger->next) {
+    for (const struct ast_when_entry *trigger = when->when_entries; trigger;
+         trigger                              = trigger->next) {
         struct want want = {.when = when, .trigger = trigger};
 
         if (trigger->reference.text.at)
@@ -283,9 +284,9 @@ static void add_wants(struct model *model, struct strand *strand, const struct s
 }
 
 /* False: the strand waits now. */
-static bool await(struct model *model, struct strand *strand, const struct statement *first)
+static bool await(struct model *model, struct strand *strand, const struct ast_statement *first)
 {
-    for (const struct statement *when = first; when; when = when->next)
+    for (const struct ast_statement *when = first; when; when = when->next)
         add_wants(model, strand, when);
     if (satisfy(model, strand))
         return true;
@@ -301,7 +302,7 @@ static bool join(struct strand *strand)
 
 /* ---- statements: false if the strand waits --------------------------------------------------- */
 
-static void declare(struct model *model, struct strand *strand, const struct field *local)
+static void declare(struct model *model, struct strand *strand, const struct ast_field *local)
 {
     for (; local; local = local->next) {
         struct value value = {0};
@@ -312,7 +313,7 @@ static void declare(struct model *model, struct strand *strand, const struct fie
     }
 }
 
-static void begin_for(struct model *model, struct strand *strand, const struct statement *loop)
+static void begin_for(struct model *model, struct strand *strand, const struct ast_statement *loop)
 {
     const struct binding *outside = strand->scope;
 
@@ -323,7 +324,8 @@ static void begin_for(struct model *model, struct strand *strand, const struct s
     push(strand, loop, true, outside);
 }
 
-static bool start_all(struct model *model, struct strand *strand, const struct statement *forall)
+static bool start_all(struct model *model, struct strand *strand,
+                      const struct ast_statement *forall)
 {
     long long first = evaluate(model, strand->scope, forall->first).number;
     long long last  = evaluate(model, strand->scope, forall->last).number;
@@ -340,10 +342,10 @@ static bool start_all(struct model *model, struct strand *strand, const struct s
 
 /* A branch is one statement: the rest of the list is not its. */
 static bool start_branches(struct model *model, struct strand *strand,
-                           const struct statement *overlap)
+                           const struct ast_statement *overlap)
 {
-    for (const struct statement *branch = overlap->body; branch; branch = branch->next) {
-        struct statement *alone = model_alloc(model, sizeof *alone);
+    for (const struct ast_statement *branch = overlap->body; branch; branch = branch->next) {
+        struct ast_statement *alone = model_alloc(model, sizeof *alone);
 
         *alone      = *branch;
         alone->next = NULL;
@@ -352,21 +354,21 @@ static bool start_branches(struct model *model, struct strand *strand,
     return join(strand);
 }
 
-static bool call(struct model *model, struct strand *strand, const struct statement *statement)
+static bool call(struct model *model, struct strand *strand, const struct ast_statement *statement)
 {
-    const struct entry *called = find_entry(model->class, statement->name.text);
-    struct value        argument[ARGUMENTS];
-    unsigned            count = 0;
+    const struct ast_entry *called = find_entry(model->class, statement->name.text);
+    struct value            argument[ARGUMENTS];
+    unsigned                count = 0;
 
-    for (const struct argument *a = statement->arguments; a && count < ARGUMENTS; a = a->next)
+    for (const struct ast_argument *a = statement->arguments; a && count < ARGUMENTS; a = a->next)
         argument[count++] = evaluate(model, strand->scope, a->value);
     start(model, strand, bind_arguments(model, NULL, called->parameters, argument), called->body);
     return join(strand);
 }
 
-static bool run_statement(struct model *model, struct strand *strand, const struct statement *s)
+static bool run_statement(struct model *model, struct strand *strand, const struct ast_statement *s)
 {
-    struct statement *alone;
+    struct ast_statement *alone;
 
     switch (s->kind) {
     case STATEMENT_BLOCK: push_list(strand, s->body); return true;
@@ -400,7 +402,7 @@ static void leave(struct strand *strand)
 
 static void step_loop(struct model *model, struct strand *strand, struct task *top)
 {
-    const struct statement *loop = top->statement;
+    const struct ast_statement *loop = top->statement;
 
     if (top->stepping && loop->kind == STATEMENT_FOR && loop->step.text.at)
         execute(model, strand->scope, loop->step);
@@ -414,8 +416,8 @@ static void step_loop(struct model *model, struct strand *strand, struct task *t
 /* False: it waits. */
 static bool step(struct model *model, struct strand *strand)
 {
-    struct task            *top       = &strand->stack[strand->depth - 1];
-    const struct statement *statement = top->statement;
+    struct task                *top       = &strand->stack[strand->depth - 1];
+    const struct ast_statement *statement = top->statement;
 
     model->steps++;
     if (top->loop) {
@@ -467,7 +469,7 @@ static void go_on(struct model *model)
     model->running = false;
 }
 
-void model_arrive(struct model *model, const struct entry *entry, const struct value *arguments)
+void model_arrive(struct model *model, const struct ast_entry *entry, const struct value *arguments)
 {
     struct letter *message;
 
@@ -487,20 +489,20 @@ void model_send(struct model *model, const struct feed_message *message)
     struct value argument[ARGUMENTS] = {0};
     unsigned     count               = 0;
 
-    for (const struct parameter *p = message->entry->parameters; p; p = p->next, count++)
+    for (const struct ast_parameter *p = message->entry->parameters; p; p = p->next, count++)
         argument[count] = value_of(p, count, message->k, message->v);
     model_arrive(model, message->entry, argument);
 }
 
 /* ---- objects ------------------------------------------------------------------------------ */
 
-struct model *model_new(const struct class *class)
+struct model *model_new(const struct ast_class *class)
 {
     struct model       *model  = or_die(calloc(1, sizeof *model));
     struct feed_message create = {find_constructor(class), 1, 2};
 
     model->class = class;
-    for (const struct field *field = class->state; field; field = field->next) {
+    for (const struct ast_field *field = class->state; field; field = field->next) {
         struct value value = {0};
 
         if (field->value.text.at)
@@ -541,7 +543,7 @@ unsigned model_kept(const struct model *model)
 
 /* ---- feeds -------------------------------------------------------------------------------- */
 
-struct feed feed_of(const struct class *class)
+struct feed feed_of(const struct ast_class *class)
 {
     struct feed feed = {0};
     const char *at   = class->comment.at ? strstr(class->comment.at, "feed:") : NULL;
@@ -552,7 +554,7 @@ struct feed feed_of(const struct class *class)
         return feed;
     at += strlen("feed:");
     while (feed.count < FEED_MAX && sscanf(at, " %31[a-z] %d %d %n", name, &k, &v, &used) == 3) {
-        struct entry *entry = find_entry(class, (struct text){name, strlen(name)});
+        struct ast_entry *entry = find_entry(class, (struct text){name, strlen(name)});
 
         if (!entry) {
             fprintf(stderr, "%.*s has no entry %s\n", (int)class->name.text.length,

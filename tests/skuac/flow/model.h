@@ -22,8 +22,8 @@
 #define MODEL_H
 
 #include "support.h"
-#include "text.h"
-#include "tree.h"
+#include "support/text.h"
+#include "ast/ast.h"
 
 #define VALUE_ITEMS 3
 
@@ -35,11 +35,11 @@ struct value {
 };
 
 /** What the parameter at @p position of a message is. */
-struct value value_of(const struct parameter *parameter, unsigned position, int k, int v);
+struct value value_of(const struct ast_parameter *parameter, unsigned position, int k, int v);
 
 struct feed_message {
-    const struct entry *entry;
-    int                 k, v;
+    const struct ast_entry *entry;
+    int                     k, v;
 };
 
 #define FEED_MAX 32
@@ -51,19 +51,19 @@ struct feed {
 };
 
 /** As the comment before the class says: "feed: run 1 2, a 0 5". */
-struct feed feed_of(const struct class *class);
+struct feed feed_of(const struct ast_class *class);
 
 /** The entry of a name, or NULL; its number in the class, by that order. */
-struct entry *find_entry(const struct class *class, struct text name);
-unsigned      entry_number(const struct class *class, const struct entry *entry);
+struct ast_entry *find_entry(const struct ast_class *class, struct text name);
+unsigned          entry_number(const struct ast_class *class, const struct ast_entry *entry);
 
 /** The constructor, or NULL. */
-struct entry *find_constructor(const struct class *class);
+struct ast_entry *find_constructor(const struct ast_class *class);
 
 struct model;
 
 /** An object that has been created, with k = 1 and v = 2. */
-struct model *model_new(const struct class *class);
+struct model *model_new(const struct ast_class *class);
 void          model_free(struct model *model);
 void          model_send(struct model *model, const struct feed_message *message);
 

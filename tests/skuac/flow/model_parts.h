@@ -18,7 +18,7 @@ struct list {
 };
 
 struct model {
-    const struct class *class;
+    const struct ast_class *class;
     struct trace          trace;
     const struct binding *state;          /* the fields of the object            */
     struct list           ready, waiting; /* strands                             */
@@ -36,11 +36,12 @@ const struct binding *bind(struct model *model, const struct binding *outer, str
                            struct value value);
 
 /** A message with these arguments comes: from outside, or from a strand that runs. */
-void model_arrive(struct model *model, const struct entry *entry, const struct value *arguments);
+void model_arrive(struct model *model, const struct ast_entry *entry,
+                  const struct value *arguments);
 
 /** The value of an expression; what statements do. */
-struct value evaluate(struct model *model, const struct binding *scope, struct code code);
-void         execute(struct model *model, const struct binding *scope, struct code code);
+struct value evaluate(struct model *model, const struct binding *scope, struct source_code code);
+void         execute(struct model *model, const struct binding *scope, struct source_code code);
 
 #define ARGUMENTS 4
 

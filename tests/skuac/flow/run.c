@@ -23,16 +23,16 @@
 #include <stdlib.h>
 
 #include "../../tap.h"
-#include "diagnostic.h"
+#include "support/diagnostic.h"
 #include "model.h"
-#include "parser.h"
-#include "source.h"
+#include "syntax/parse_file.h"
+#include "support/source.h"
 
 enum mode { STAY, MOVE, REMOTE };
 
 /* A class that is run. */
 struct subject {
-    const struct class *class;
+    const struct ast_class *class;
     const struct target *target;
     struct feed          feed;
     unsigned             runs, first; /* how many, and the number of the first */
@@ -126,12 +126,12 @@ static void print_trace(const char *whose, const struct trace *trace)
 /* The lines of a class, to where the next one begins. */
 static void print_program(const struct subject *subject)
 {
-    const struct source *source = subject->class->place.source;
+    const struct source *source = subject->class->location.source;
     unsigned             last   = source->lines;
 
-    if (subject + 1 < subjects + subject_count && subject[1].class->place.source == source)
-        last = subject[1].class->place.line - 2;
-    for (unsigned line = subject->class->place.line; line <= last; line++) {
+    if (subject + 1 < subjects + subject_count && subject[1].class->location.source == source)
+        last = subject[1].class->location.line - 2;
+    for (unsigned line = subject->class->location.line; line <= last; line++) {
         struct text text = source_line(source, line);
 
         fprintf(stderr, "%.*s\n", (int)text.length, text.at);
@@ -259,7 +259,7 @@ static void start(int argc, char **argv)
 
 /* ---- subjects ------------------------------------------------------------------------------- */
 
-static void add_subject(const struct class *class, const struct target *target)
+static void add_subject(const struct ast_class *class, const struct target *target)
 {
     struct subject *subject = &subjects[subject_count++];
 
@@ -280,14 +280,14 @@ static void add_program(const struct program *program, const char *only)
 {
     struct source       *source = source_read(program->path);
     const struct target *target = program->target;
-    struct tree         *tree;
+    struct ast_tree     *tree;
 
     CHECK(source);
-    tree = parse(source);
-    CHECK(error_count() == 0);
+    tree = parse_file(source);
+    CHECK(diagnostic_error_count() == 0);
     program->add();
-    for (const struct module *module = tree->modules; module; module = module->next)
-        for (const struct item *item = module->items; item; item = item->next)
+    for (const struct ast_module *module = tree->modules; module; module = module->next)
+        for (const struct ast_item *item = module->items; item; item = item->next)
             if (item->kind == ITEM_CLASS) {
                 if (strncmp(item->is.class->name.text.at, only, strlen(only)) == 0)
                     add_subject(item->is.class, target);

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check_fields.c - messages, structs, states, readonly variables, locals.
+ *
+ * They are all lists of fields, and differ in what a field may be: see struct rules.  An array
+ * is of variable length if its length mentions another field, which must be a number that is
+ * declared before it, so that it is unpacked before it is needed.
+ */
+#include "check/check.h"
+
+#include "support/bump.h"
+#include "support/diagnostic.h"
+#include "support/source.h"
+#include "syntax/ident.h"
+
+struct check_field_rules {
+    const char *in;       /* for messages: "a state"                          */
+    bool        defaults; /* `= value`                                        */
+    bool        strings;
+    bool        open;    /* `x[]`: its length is given when it is made        */
+    bool        deep;    /* structs may have parts that lie outside of them   */
+    bool        globals; /* lengths are other variables, not members          */
+};
+
+static const struct check_field_rules of_message = {.in = "a message", .open = true};
+static const struct check_field_rules of_record = {.in = "a struct", .strings = true, .deep = true};
+static const struct check_field_rules of_state  = {
+     .in = "a state", .defaults = true, .strings = true, .deep = true};
+static const struct check_field_rules of_readonly = {
+    .in = "a readonly variable", .defaults = true, .strings = true, .deep = true, .globals = true};
+
+/* A field that is looked at, among its siblings. */
+struct check_field_context {
+    struct checker                 *checker;
+    const struct check_field_rules *rules;
+    const struct strmap            *before; /* fields that are declared before it */
+    struct ast_field               *field;
+    struct source_code              length;   /* that is looked at                  */
+    bool                            variable; /* it is made of other fields       */
+};
+
+/* ---- lengths -------------------------------------------------------------------------------- */
+
+/* Itself, or one that is declared after it. */
+static bool check_field_comes_later(const struct check_field_context *view, struct text word)
+{
+    for (const struct ast_field *f = view->field; f; f = f->next)
+        if (text_equal(f->name.text, word))
+            return true;
+    return view->rules->globals && check_find_symbol(view->checker, word, SYMBOL_READONLY);
+}
+
+static struct source_name check_field_name_in(struct source_code code, struct text word)
+{
+    return (struct source_name){word, source_locate(code.location.source, word.at)};
+}
+
+static void check_field_length_word(struct text word, void *arg)
+{
+    struct check_field_context *view   = arg;
+    const struct ast_field     *length = strmap_find(view->before, word);
+
+    if (!length && check_field_comes_later(view, word)) {
+        diagnostic_error_name(check_field_name_in(view->length, word),
+                              "the length of `%.*s' must be declared before it",
+                              TEXT_ARGS(view->field->name.text));
+    } else if (length) {
+        view->variable = true;
+        if (!length->dimensions && check_may_be_integer(view->checker, length->type, length->stars))
+            return;
+        diagnostic_error_name(check_field_name_in(view->length, word),
+                              "`%.*s' is not an integer: it cannot be a length", TEXT_ARGS(word));
+        diagnostic_note_at(length->name.location, "declared here");
+    }
+}
+
+static void check_field_open_array(struct check_field_context *view,
+                                   const struct ast_dimension *dimension)
+{
+    view->variable = true;
+    if (view->rules->open)
+        return;
+    diagnostic_error_at(dimension->location, 1, "array `%.*s' needs a length",
+                        TEXT_ARGS(view->field->name.text));
+    if (!view->rules->globals)
+        diagnostic_hint("declare a field for it, before it: `int n; double x[n];'");
+}
+
+/* The first may be variable; C must know the others to find an element. */
+static void check_field_dimensions(struct check_field_context *view)
+{
+    struct ast_field *field = view->field;
+
+    for (const struct ast_dimension *d = field->dimensions; d; d = d->next) {
+        view->length   = d->length;
+        view->variable = false;
+        if (d->length.text.length)
+            ident_for_each(d->length, check_field_length_word, view);
+        else
+            check_field_open_array(view, d);
+        if (d == field->dimensions)
+            field->variable = view->variable;
+        else if (view->variable)
+            diagnostic_error_at(d->location, 1,
+                                "only the first dimension of `%.*s' may be variable",
+                                TEXT_ARGS(field->name.text));
+    }
+}
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+static void check_field_string(const struct check_field_context *view)
+{
+    const struct ast_field *field = view->field;
+
+    if (!view->rules->strings) {
+        diagnostic_error_name(field->name, "%s cannot have a string", view->rules->in);
+        diagnostic_hint("an array of characters: `char %.*s[];'", TEXT_ARGS(field->name.text));
+    } else if (field->dimensions || field->stars) {
+        diagnostic_error_name(field->name, "arrays of strings and pointers to them are not known");
+        diagnostic_hint("declare a struct with a string, and an array of it");
+    }
+}
+
+static void check_field_reject_pointer(const struct check_field_context *view)
+{
+    const struct ast_field *field = view->field;
+
+    diagnostic_error_name(
+        field->name, "%s cannot %s a pointer: what `%.*s' points to would not be packed",
+        view->rules->in, view->rules->globals ? "be" : "have", TEXT_ARGS(field->name.text));
+    if (check_type_is(field->type, "char") && view->rules->strings)
+        diagnostic_hint("text is a `string': `string %.*s;'", TEXT_ARGS(field->name.text));
+    else if (view->rules == &of_state)
+        diagnostic_hint("an array: `%s %.*s[n];', or leave it out of packing: `transient'",
+                        check_type_spelling_of(field->type), TEXT_ARGS(field->name.text));
+    else
+        diagnostic_hint("an array: `%s %.*s[%s];'", check_type_spelling_of(field->type),
+                        TEXT_ARGS(field->name.text), view->rules->open ? "" : "n");
+}
+
+/* A struct of an interface file, which C must know first. */
+static void check_field_inner_struct(const struct check_field_context *view)
+{
+    struct ast_field    *field = view->field;
+    struct check_symbol *symbol =
+        check_find_symbol(view->checker, check_type_name(field->type), SYMBOL_RECORD);
+
+    if (!symbol)
+        return;
+    if (view->rules == &of_record && symbol->progress != PROGRESS_DONE) {
+        diagnostic_error_name(field->name,
+                              symbol->progress == PROGRESS_BEGUN
+                                  ? "struct `%.*s' would contain itself"
+                                  : "struct `%.*s' is declared later",
+                              TEXT_ARGS(symbol->name.text));
+        if (symbol->progress == PROGRESS_NONE)
+            diagnostic_note_at(symbol->name.location, "here; move it up");
+        return;
+    }
+    field->record = symbol->is.record;
+    if (!view->rules->deep)
+        check_reject_deep(view->checker, field->record, field->name,
+                          bump_printf("part of %s", view->rules->in));
+}
+
+static void check_field_type(const struct check_field_context *view)
+{
+    struct ast_field *field = view->field;
+
+    if (check_type_is(field->type, "string")) {
+        field->type.text = text_of("string"); /* whatever `const` was with it */
+        check_field_string(view);
+    } else if (field->stars && !field->transient)
+        check_field_reject_pointer(view);
+    else if (check_type_is(field->type, "void") && !field->stars)
+        diagnostic_error_name(field->name, "`%.*s' cannot be void", TEXT_ARGS(field->name.text));
+    else if (check_message_of(view->checker, field->type) && !field->transient)
+        diagnostic_error_name(field->name, "a message cannot be part of something else");
+    else if (!field->stars)
+        check_field_inner_struct(view);
+}
+
+static void check_field_default(const struct check_field_context *view)
+{
+    const struct ast_field *field = view->field;
+
+    if (!field->value.text.at)
+        return;
+    if (!view->rules->defaults) {
+        diagnostic_error_name(field->name, "the fields of %s have no values at first",
+                              view->rules->in);
+        diagnostic_hint("only those of a `state' have, and readonly variables");
+    } else if (field->variable) {
+        diagnostic_error_name(field->name,
+                              "array `%.*s' has a variable length, and no value at first",
+                              TEXT_ARGS(field->name.text));
+        diagnostic_hint("%s can fill it",
+                        view->rules->globals ? "the mainchare" : "the constructor");
+    }
+}
+
+static void check_field_one(struct check_field_context *view)
+{
+    if (check_type_names(view->checker, view->field->type, view->field->stars))
+        check_field_type(view);
+    check_field_dimensions(view);
+    check_field_default(view);
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+static void check_field_list(struct checker *checker, const struct check_field_rules *rules,
+                             struct ast_field *fields)
+{
+    struct strmap before = {0};
+
+    for (struct ast_field *field = fields; field; field = field->next) {
+        struct check_field_context view = {
+            .checker = checker, .rules = rules, .before = &before, .field = field};
+        struct ast_field *earlier = NULL;
+
+        check_name(field->name);
+        check_field_one(&view);
+        if (field->name.text.length)
+            earlier = strmap_put(&before, field->name.text, field);
+        if (earlier) {
+            diagnostic_error_name(field->name, "there are two fields `%.*s'",
+                                  TEXT_ARGS(field->name.text));
+            diagnostic_note_at(earlier->name.location, "the other is here");
+        }
+    }
+}
+
+void check_record(struct checker *checker, struct ast_record *record)
+{
+    checker->unit = record;
+    check_field_list(checker, &of_record, record->fields);
+    check_note_deep_field(checker, record);
+}
+
+/* `x[]` brings a field x_count with it. */
+static void check_field_count_name(const struct ast_message *message, const struct ast_field *open)
+{
+    const char *suffix = "_count";
+
+    for (const struct ast_field *f = message->fields; f; f = f->next) {
+        struct text stem = {f->name.text.at, open->name.text.length};
+        struct text rest = {f->name.text.at + stem.length, f->name.text.length - stem.length};
+
+        if (f->name.text.length <= stem.length || !text_equal(stem, open->name.text) ||
+            !text_is(rest, suffix))
+            continue;
+        diagnostic_error_name(f->name, "`%.*s' is the length of `%.*s', and generated",
+                              TEXT_ARGS(f->name.text), TEXT_ARGS(open->name.text));
+        diagnostic_note_at(open->name.location, "declared here");
+    }
+}
+
+void check_message(struct checker *checker, struct ast_message *message)
+{
+    const struct ast_field *variable = NULL;
+
+    checker->unit = message;
+    check_field_list(checker, &of_message, message->fields);
+    for (const struct ast_field *f = message->fields; f; f = f->next) {
+        if (f->variable && !f->dimensions->length.text.length)
+            check_field_count_name(message, f);
+        if (variable && !f->variable) {
+            diagnostic_error_name(f->name, "`%.*s' must stand before the arrays of variable length",
+                                  TEXT_ARGS(f->name.text));
+            diagnostic_note_at(variable->name.location, "which begin here");
+        }
+        if (f->variable && !variable)
+            variable = f;
+    }
+}
+
+/* False if C would not let one be assigned to the other, as far as that is known. */
+static bool check_field_accepts(const struct checker *checker, const struct ast_field *field,
+                                const struct ast_parameter *parameter)
+{
+    if (field->dimensions)
+        return !field->variable || parameter->passing == PASS_ARRAY;
+    if (check_type_is(field->type, "string"))
+        return parameter->passing == PASS_STRING;
+    return parameter->passing == PASS_VALUE && field->stars == parameter->stars &&
+           field->record == check_record_of(checker, parameter->type);
+}
+
+/* A field without a value gets that of the constructor's parameter that has its name. */
+static void check_field_namesakes(const struct checker   *checker, const struct ast_class *class,
+                                  const struct ast_entry *constructor)
+{
+    for (const struct ast_parameter *p = constructor->parameters; p; p = p->next)
+        for (const struct ast_field *f = class->state; f; f = f->next) {
+            if (f->value.text.at || !p->name.text.length ||
+                !text_equal(p->name.text, f->name.text) || check_field_accepts(checker, f, p))
+                continue;
+            diagnostic_error_name(
+                p->name,
+                "`%.*s' is the value of the field of that name, which has another "
+                "type",
+                TEXT_ARGS(p->name.text));
+            diagnostic_note_at(f->name.location, "declared here; one of them needs another name");
+        }
+}
+
+void check_state(struct checker *checker, struct ast_class *class)
+{
+    check_field_list(checker, &of_state, class->state);
+    for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
+        if (entry->kind == ENTRY_CONSTRUCTOR)
+            check_field_namesakes(checker, class, entry);
+}
+
+/* All readonly variables of a program are one list: lengths may be those of another module. */
+void check_readonly(struct checker *checker, struct ast_field *fields)
+{
+    checker->unit = fields;
+    for (struct ast_field *field = fields; field; field = field->next) {
+        struct check_field_context view = {.checker = checker,
+                                           .rules   = &of_readonly,
+                                           .before  = &checker->readonlys,
+                                           .field   = field};
+
+        check_field_one(&view);
+        if (field->name.text.length)
+            strmap_put(&checker->readonlys, field->name.text, field);
+    }
+}
+
+/* The parser has refused arrays. */
+void check_local(struct checker *checker, struct ast_field *local)
+{
+    local->record = check_record_of(checker, local->type);
+    if (!check_type_names(checker, local->type, local->stars)) {
+        return;
+    } else if (local->stars || check_type_is(local->type, "string")) {
+        diagnostic_error_name(local->name,
+                              "a variable of a body cannot be a pointer or a string: the "
+                              "object may migrate");
+        diagnostic_hint("declare it in `state { }': a pointer as `transient'");
+    } else if (check_type_is(local->type, "void")) {
+        diagnostic_error_name(local->name, "`%.*s' cannot be void", TEXT_ARGS(local->name.text));
+    } else if (check_message_of(checker, local->type)) {
+        diagnostic_error_name(local->name, "a variable of a body cannot be a message");
+    } else {
+        check_reject_deep(checker, local->record, local->name, "a variable of a body");
+    }
+}

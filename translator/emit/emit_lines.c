@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * emit_lines.c - what is wrong in the header is reported with the line of the interface file.
+ *
+ * Types and included files of the user's end up in the header, where a compiler would complain
+ * about them.  When the generated source is compiled, the header says before them where they stand:
+ *
+ *     #ifdef jacobi_ci__line_1              in the header
+ *     typedef
+ *     #line jacobi_ci__line_1 "jacobi.ci"
+ *                        grid
+ *     #line 40 "jacobi.ci.h"
+ *         Block__type_1;
+ *     #endif
+ *
+ *     #define jacobi_ci__line_1 12          in the source, before it includes the header
+ *
+ * The numbers are not in the header, which would else change, and with it all that includes it,
+ * whenever a line is added to a body.
+ */
+#include "emit/emit_parts.h"
+
+#include <string.h>
+
+#include "support/bump.h"
+
+static const char *emit_lines_define(struct emit_files to, struct source_location location)
+{
+    const char *macro = bump_printf("%s__line_%u", to.lines->stem, ++to.lines->count);
+
+    writer_put(&to.lines->defines, "#define %s %u\n", macro, location.line);
+    return macro;
+}
+
+void emit_include(struct emit_files to, const struct ast_item *item)
+{
+    const char *macro = emit_lines_define(to, item->location);
+
+    writer_put(to.header, "#ifdef %s\n", macro);
+    writer_put_line_at(to.header, macro, item->location);
+    writer_put(to.header, "#include %.*s\n#else\n#include %.*s\n#endif\n",
+               TEXT_ARGS(item->is.code.text), TEXT_ARGS(item->is.code.text));
+    writer_put_line_end(to.header);
+}
+
+/* Of a struct by its size, since a typedef would do without one; of another by its name. */
+static void emit_lines_type_check(struct emit_files to, const struct ast_assumed_type *assumed,
+                                  struct text name)
+{
+    struct writer *header = to.header;
+    const char    *macro  = emit_lines_define(to, assumed->type.location);
+    const char    *check  = bump_printf("%.*s__type_%u", TEXT_ARGS(name), to.lines->count);
+    const char    *size   = assumed->whole ? "sizeof(" : "";
+    int            margin = (int)assumed->type.location.column - 1 - (int)strlen(size);
+
+    writer_put(header, "#ifdef %s\n", macro);
+    if (assumed->whole)
+        writer_put(header, "enum { %s =\n", check);
+    else
+        writer_put(header, "typedef\n");
+    writer_put_line_at(header, macro, assumed->type.location);
+    writer_put(header, "%*s%s", margin > 0 ? margin : 0, "", size);
+    writer_put_flat(header, assumed->type.text);
+    writer_put(header, "\n");
+    writer_put_line_end(header);
+    if (assumed->whole)
+        writer_put(header, "    ) };\n#endif\n\n");
+    else
+        writer_put(header, "    %s;\n#endif\n\n", check);
+}
+
+/* Whether a type further on in the list, which is the other way round, is the same. */
+static bool emit_lines_is_repeated(const struct ast_assumed_type *assumed)
+{
+    for (const struct ast_assumed_type *b = assumed->next; b; b = b->next)
+        if (b->unit == assumed->unit && b->whole == assumed->whole &&
+            text_equal(b->type.text, assumed->type.text))
+            return true;
+    return false;
+}
+
+void emit_type_checks(struct emit_files to, const void *unit, struct text name)
+{
+    for (const struct ast_assumed_type *b = to.lines->tree->assumed_types; b; b = b->next)
+        if (b->unit == unit && !emit_lines_is_repeated(b))
+            emit_lines_type_check(to, b, name);
+}

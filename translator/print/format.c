@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * format.c - see format.h.
+ *
+ * The tokens are read once more and written one after the other; where a piece of C begins
+ * (struct tree has them all, in order), it is written as it is, and reading goes on behind
+ * it.  What goes between two tokens follows from the two, and from what was between them:
+ * comments, and line ends.
+ *
+ * A brace opens a frame: what is in it is indented by one level more than its line.  Lines
+ * that are broken inside of a statement are indented by one level for each break, between
+ * brackets to the column behind the bracket.
+ */
+#include "print/format.h"
+
+#include <string.h>
+
+#include "print/indent.h"
+#include "syntax/lexer.h"
+#include "support/source.h"
+#include "support/text.h"
+
+#define FRAMES 512 /* blocks in each other: more than the parser takes */
+#define PARENS 16
+
+struct format_block {
+    unsigned level, breaks;
+    bool     wrapped; /* a list goes on on this line */
+};
+
+struct format_state {
+    struct indent_output        out;
+    struct lexer                lexer;
+    const struct ast_code_span *span;   /* the next */
+    const char                 *behind; /* what was written last, in the source */
+    struct lexer_token          last;   /* token */
+    bool                        code;   /* it was C */
+
+    struct format_block now, frames[FRAMES];
+    unsigned            depth;
+    unsigned            paren[PARENS], parens; /* columns behind brackets that are open */
+
+    bool over;    /* a statement or a declaration is: a new line is due */
+    bool brief;   /* C between braces, on one line */
+    bool forall;  /* since this word */
+    bool comment; /* follows the last token, and ... */
+    bool alone;   /* ... has a line of its own, or ... */
+    bool ended;   /* ... ends with its line */
+};
+
+static bool format_is(const struct lexer_token *token, char mark)
+{
+    return token->kind == TOKEN_PUNCTUATOR && *token->text.at == mark;
+}
+
+static bool format_last_is(const struct format_state *f, char mark)
+{
+    return !f->code && format_is(&f->last, mark);
+}
+
+static bool format_last_is_keyword(const struct format_state *f, const char *const *words)
+{
+    return !f->code && f->last.kind == TOKEN_IDENTIFIER && text_index_in(f->last.text, words) >= 0;
+}
+
+/* ---- lines --------------------------------------------------------------------------------- */
+
+static unsigned format_count_newlines(const char *at, const char *end)
+{
+    unsigned lines = 0;
+
+    for (; at < end; at++)
+        lines += *at == '\n';
+    return lines;
+}
+
+static unsigned format_margin(const struct format_state *f)
+{
+    if (f->parens)
+        return f->paren[f->parens - 1];
+    return 4 * (f->now.level + f->now.breaks + f->now.wrapped);
+}
+
+/* @p lines ended before what comes now. */
+static void format_new_line(struct format_state *f, unsigned lines)
+{
+    bool top = format_last_is(f, '{') && !f->comment;
+
+    indent_new_line(&f->out, format_margin(f), lines > 1 && !top && !f->parens);
+}
+
+/* ---- tokens -------------------------------------------------------------------------------- */
+
+/* Whether a token follows the last one without a space. */
+static bool format_is_joined(const struct format_state *f, const struct lexer_token *token)
+{
+    static const char *const spaced[] = {"if",    "for",   "while",  "forall",
+                                         "array", "entry", "serial", NULL};
+
+    if (format_is(token, ')') || format_is(token, ']') || format_is(token, ',') ||
+        format_is(token, ';') || format_last_is(f, '(') || format_last_is(f, '[') ||
+        format_last_is(f, '~') || (format_last_is(f, '*') && !format_is(token, '=')))
+        return true;
+    if (format_is(token, '('))
+        return !format_last_is_keyword(f, spaced) && !f->forall;
+    return format_is(token, '[') && !format_last_is_keyword(f, spaced);
+}
+
+/* Whether a token stays on the line of the last one, whatever was between them. */
+static bool format_stays(const struct format_state *f, const struct lexer_token *token)
+{
+    if (f->comment || (f->last.kind == TOKEN_DIRECTIVE && !f->code))
+        return false;
+    if (format_is(token, '{'))
+        return !f->over;
+    if (format_is(token, '}'))
+        return f->brief || format_last_is(f, '{');
+    return format_is(token, ',') || format_is(token, ';') || format_is(token, ')') ||
+           format_is(token, ']') ||
+           (format_last_is(f, '}') && token->kind == TOKEN_IDENTIFIER &&
+            text_is(token->text, "else"));
+}
+
+static bool format_begins_line(const struct format_state *f, const struct lexer_token *token,
+                               unsigned lines)
+{
+    return token->kind == TOKEN_DIRECTIVE || (format_is(token, '}') && !f->parens) ||
+           (f->over && !(f->comment && f->alone && !lines));
+}
+
+/* What goes before a token, after @p lines line ends. */
+static void format_separate(struct format_state *f, const struct lexer_token *token, unsigned lines)
+{
+    if (!f->out.begun)
+        return;
+    if (!format_stays(f, token) && format_begins_line(f, token, lines)) {
+        if (!format_is(token, '}'))
+            f->now = (struct format_block){.level = f->now.level};
+        format_new_line(f, format_is(token, '}') ? 1 : lines);
+    } else if (!format_stays(f, token) && lines) {
+        f->now.wrapped = f->now.wrapped || format_last_is(f, ',');
+        f->now.breaks += !f->parens && !f->now.wrapped;
+        format_new_line(f, 1);
+    } else if (!format_is_joined(f, token) || (f->comment && token->kind != TOKEN_PUNCTUATOR)) {
+        indent_spaces(&f->out, 1);
+    }
+}
+
+static void format_open_bracket(struct format_state *f, bool brace)
+{
+    if (!brace) {
+        f->paren[f->parens < PARENS ? f->parens : PARENS - 1] = f->out.column;
+        f->parens += f->parens < PARENS;
+        return;
+    }
+    f->now.wrapped = false;
+
+    f->frames[f->depth < FRAMES ? f->depth++ : FRAMES - 1] = f->now;
+
+    f->now  = (struct format_block){.level = f->now.level + f->now.breaks + 1};
+    f->over = true;
+}
+
+/* Before it is written. */
+static void format_close_brace(struct format_state *f)
+{
+    if (f->depth)
+        f->now = f->frames[--f->depth];
+}
+
+static void format_put(struct format_state *f, const struct lexer_token *token, unsigned lines)
+{
+    if (format_is(token, '}'))
+        format_close_brace(f);
+    format_separate(f, token, lines);
+    indent_put(&f->out, token->text);
+    f->forall = (token->kind == TOKEN_IDENTIFIER && text_is(token->text, "forall")) ||
+                (f->forall && !format_is(token, '('));
+    f->over = token->kind == TOKEN_DIRECTIVE || format_is(token, '}') ||
+              (format_is(token, ';') && !f->parens);
+    if (format_is(token, '(') || format_is(token, '[') || format_is(token, '{'))
+        format_open_bracket(f, format_is(token, '{'));
+    else if ((format_is(token, ')') || format_is(token, ']')) && f->parens)
+        f->parens--;
+    f->brief = f->comment = f->alone = f->ended = f->code = false;
+
+    f->last   = *token;
+    f->behind = text_end(token->text);
+}
+
+/* ---- C and comments ------------------------------------------------------------------------ */
+
+static void format_put_code(struct format_state *f, unsigned lines)
+{
+    struct lexer_token token = {.kind = TOKEN_IDENTIFIER, .text = f->span->text};
+
+    format_put(f, &token, lines);
+    f->code = true;
+    f->span = f->span->next;
+}
+
+/* C between braces, of which the first was written. */
+static void format_put_block(struct format_state *f)
+{
+    struct text text = f->span->text, short_text = text_trim(text);
+
+    if (indent_is_multiline(text)) {
+        indent_block(&f->out, text, format_margin(f));
+        f->code = true;
+    } else if (short_text.length) {
+        indent_spaces(&f->out, 1);
+        indent_put(&f->out, short_text);
+        f->brief = f->code = true;
+    }
+    f->behind = text_end(text);
+    f->span   = f->span->next;
+}
+
+static unsigned format_spaces_before(const char *at, const char *end)
+{
+    for (const char *c = at; c < end; c++)
+        if (*c != ' ')
+            return 1;
+    return (unsigned)(end - at);
+}
+
+/* A comment from @p at to @p end: it stays behind what it is behind, or has its own line. */
+static void format_put_comment(struct format_state *f, const char *at, const char *end)
+{
+    unsigned            lines  = format_count_newlines(f->behind, at);
+    unsigned            column = source_locate(f->lexer.source, at).column - 1;
+    struct format_block before;
+
+    if (lines || !f->out.begun) {
+        if (f->over)
+            f->now = (struct format_block){.level = f->now.level};
+        before = f->now;
+        if (!f->over && !before.breaks)
+            f->now.breaks = 1;
+        format_new_line(f, lines);
+        f->now   = before;
+        f->alone = true;
+    } else {
+        unsigned spaces = format_spaces_before(f->behind, at);
+
+        indent_spaces(
+            &f->out,
+            spaces || f->comment || format_last_is(f, '(') || format_last_is(f, '[') ? spaces : 1);
+    }
+    indent_comment(&f->out, text_between(at, end), column);
+    f->comment = true;
+    f->ended   = at[1] == '/';
+    f->behind  = end;
+}
+
+/* The comments before the next token; returns where that is. */
+static const char *format_put_comments(struct format_state *f, const char *end)
+{
+    const char *at = f->behind;
+
+    for (;;) {
+        const char *after;
+
+        while (at < end && text_is_space(*at))
+            at++;
+        after = lexer_comment_end(at, end);
+        if (!after || after == at)
+            return at;
+        format_put_comment(f, at, after);
+        at = after;
+    }
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+/* Write the next thing; false: there is none. */
+static bool format_step(struct format_state *f)
+{
+    const char        *end = text_end(f->lexer.source->text), *at, *from = f->behind;
+    struct lexer_token token;
+    unsigned           lines;
+
+    if (f->span && f->span->block && f->span->text.at == f->behind) {
+        format_put_block(f);
+        return true;
+    }
+    at    = format_put_comments(f, end);
+    lines = format_count_newlines(f->behind, at);
+    if (at == end)
+        return false;
+    if (f->span && f->span->text.at == at) {
+        format_put_code(f, lines);
+        return true;
+    }
+    f->lexer.at = from; /* before the comments: it wants to know whether a line begins */
+    token       = lexer_next(&f->lexer);
+    format_put(f, &token, lines);
+    return true;
+}
+
+void format_print(FILE *to, const struct ast_tree *tree)
+{
+    struct format_state f = {.out   = {.to = to},
+                             .lexer = lexer_start(tree->source),
+                             .span  = tree->code_spans,
+                             .over  = true};
+
+    f.lexer.quiet = true;
+    f.behind      = f.lexer.at;
+    while (format_step(&f))
+        ;
+    if (f.out.begun)
+        fputc('\n', to);
+}

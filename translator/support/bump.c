@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* arena.c - see arena.h.  Memory is cut off large pieces; what is larger than a quarter of
+ * one has a piece of its own, behind the first in the list, so that the first goes on. */
+#include "support/bump.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PIECE     ((size_t)64 * 1024)
+#define ALIGNMENT _Alignof(max_align_t)
+
+struct bump_chunk {
+    struct bump_chunk *next;
+    _Alignas(max_align_t) char bytes[];
+};
+
+static struct bump_chunk *pieces;
+static char              *at, *end; /* what is left of the first piece */
+
+static _Noreturn void bump_out_of_memory(void)
+{
+    fputs("skuac: out of memory\n", stderr);
+    exit(2);
+}
+
+static struct bump_chunk *bump_chunk_new(size_t bytes)
+{
+    struct bump_chunk *piece = calloc(1, sizeof *piece + bytes);
+
+    if (!piece)
+        bump_out_of_memory();
+    return piece;
+}
+
+static void *bump_alloc_large(size_t bytes)
+{
+    struct bump_chunk *piece = bump_chunk_new(bytes);
+
+    if (pieces) {
+        piece->next  = pieces->next;
+        pieces->next = piece;
+    } else {
+        pieces = piece;
+    }
+    return piece->bytes;
+}
+
+static void bump_grow(void)
+{
+    struct bump_chunk *piece = bump_chunk_new(PIECE);
+
+    piece->next = pieces;
+    pieces      = piece;
+    at          = piece->bytes;
+    end         = at + PIECE;
+}
+
+void *bump_alloc(size_t bytes)
+{
+    void *memory;
+
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (bytes > PIECE / 4)
+        return bump_alloc_large(bytes);
+    if (bytes > (size_t)(end - at))
+        bump_grow();
+    memory = at;
+    at += bytes;
+    return memory;
+}
+
+char *bump_printf(const char *format, ...)
+{
+    va_list args;
+    int     length;
+    char   *string, *copy;
+
+    va_start(args, format);
+    length = vasprintf(&string, format, args);
+    va_end(args);
+    if (length < 0)
+        bump_out_of_memory();
+    copy = bump_string((struct text){string, (size_t)length});
+    free(string);
+    return copy;
+}
+
+char *bump_string(struct text text)
+{
+    char *string = bump_alloc(text.length + 1);
+
+    if (text.length)
+        memcpy(string, text.at, text.length);
+    return string;
+}
+
+void bump_free_all(void)
+{
+    for (struct bump_chunk *next; pieces; pieces = next) {
+        next = pieces->next;
+        free(pieces);
+    }
+    at = end = NULL;
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * diagnostic.c - see diagnostic.h.
+ *
+ * The line is shown as it is, with its tabs, and the caret's line repeats them: so both line
+ * up wherever the tabs stop.  Of a long line, a window around the place is shown.  Bytes that
+ * a terminal should not get are shown as `?'.
+ */
+#include "support/diagnostic.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/source.h"
+
+#define SHOWN  20  /* errors */
+#define WINDOW 160 /* bytes of a line */
+
+static FILE    *output;
+static bool     begun, coloured;
+static unsigned errors;
+static bool     mute; /* the error shown last was not */
+
+void diagnostic_begin(FILE *to)
+{
+    output   = to;
+    begun    = true;
+    errors   = 0;
+    mute     = !to;
+    coloured = to && isatty(fileno(to)) && !getenv("NO_COLOR");
+}
+
+static void diagnostic_begin_once(void)
+{
+    if (!begun)
+        diagnostic_begin(stderr);
+}
+
+static void diagnostic_colour(const char *code)
+{
+    if (coloured)
+        fprintf(output, "\033[%sm", code);
+}
+
+/* ---- the line, and what is under it ------------------------------------------------------ */
+
+static bool diagnostic_is_continuation(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Bytes of the character at @p at; 0: it is none that can be shown. */
+static size_t diagnostic_character_length(const char *at, const char *end)
+{
+    unsigned char c      = (unsigned char)*at;
+    size_t        length = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+
+    if (c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xc2) || c > 0xf4 || length > (size_t)(end - at))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if (!diagnostic_is_continuation(at[i]))
+            return 0;
+    return length == 2 && c == 0xc2 && (unsigned char)at[1] < 0xa0 ? 0 : length;
+}
+
+/* The characters from @p at to @p end, or as much of @p instead for each. */
+static void diagnostic_show(const char *at, const char *end, char instead)
+{
+    while (at < end) {
+        size_t length = diagnostic_character_length(at, end);
+
+        if (*at == '\t')
+            fputc('\t', output);
+        else if (instead || !length)
+            fputc(instead ? instead : '?', output);
+        else
+            fwrite(at, 1, length, output);
+        at += length ? length : 1;
+    }
+}
+
+static void diagnostic_underline(const char *from, const char *at, const char *end)
+{
+    fputs("      | ", output);
+    diagnostic_show(from, at, ' ');
+    diagnostic_colour("1;32");
+    fputc('^', output);
+    if (end > at + 1)
+        diagnostic_show(at + (diagnostic_character_length(at, end) > 1
+                                  ? diagnostic_character_length(at, end)
+                                  : 1),
+                        end, '~');
+    diagnostic_colour("0");
+    fputc('\n', output);
+}
+
+static void diagnostic_show_line(struct source_location location, size_t length)
+{
+    struct text line = source_line(location.source, location.line);
+    const char *from = line.at, *end = line.at + line.length;
+    const char *at =
+        line.at + (location.column - 1 < line.length ? location.column - 1 : line.length);
+    const char *to = length < (size_t)(end - at) ? at + length : end;
+
+    if (at - from > WINDOW / 2 && line.length > WINDOW)
+        for (from = at - WINDOW / 2; from < at && diagnostic_is_continuation(*from);)
+            from++;
+    if (end - from > WINDOW)
+        end = from + WINDOW;
+    fprintf(output, "%5u | ", location.line);
+    diagnostic_show(from, end, 0);
+    fputc('\n', output);
+    diagnostic_underline(from, at, to < end ? to : end);
+}
+
+/* A line of text, which may quote the source. */
+static void diagnostic_show_text(const char *format, va_list args)
+{
+    char *text;
+    int   length = vasprintf(&text, format, args);
+
+    if (length >= 0) {
+        diagnostic_show(text, text + length, 0);
+        free(text);
+    }
+    fputc('\n', output);
+}
+
+/* ---- messages ---------------------------------------------------------------------------- */
+
+static void diagnostic_print(struct source_location location, size_t length, const char *hue,
+                             const char *kind, const char *format, va_list args)
+{
+    assert(location.source);
+    diagnostic_colour("1");
+    fprintf(output, "%s:%u:%u: ", location.source->path, location.line, location.column);
+    diagnostic_colour(hue);
+    fprintf(output, "%s: ", kind);
+    diagnostic_colour("0");
+    diagnostic_show_text(format, args);
+    diagnostic_show_line(location, length);
+}
+
+static void diagnostic_error_args(struct source_location location, size_t length,
+                                  const char *format, va_list args)
+{
+    diagnostic_begin_once();
+    errors++;
+    mute = !output || errors > SHOWN;
+    if (!mute)
+        diagnostic_print(location, length, "1;31", "error", format, args);
+    else if (output && errors == SHOWN + 1)
+        fprintf(output, "skuac: these are %d errors; more are not shown\n", SHOWN);
+}
+
+void diagnostic_error_at(struct source_location location, size_t length, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    diagnostic_error_args(location, length, format, args);
+    va_end(args);
+}
+
+void diagnostic_error_name(struct source_name name, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    diagnostic_error_args(name.location, name.text.length, format, args);
+    va_end(args);
+}
+
+void diagnostic_warning_at(struct source_location location, size_t length, const char *format, ...)
+{
+    va_list args;
+
+    diagnostic_begin_once();
+    mute = !output || errors >= SHOWN;
+    if (mute)
+        return;
+    va_start(args, format);
+    diagnostic_print(location, length, "1;35", "warning", format, args);
+    va_end(args);
+}
+
+void diagnostic_hint(const char *format, ...)
+{
+    va_list args;
+
+    diagnostic_begin_once();
+    if (mute)
+        return;
+    fputs("      = ", output);
+    va_start(args, format);
+    diagnostic_show_text(format, args);
+    va_end(args);
+}
+
+void diagnostic_note_at(struct source_location location, const char *format, ...)
+{
+    va_list args;
+
+    diagnostic_begin_once();
+    if (mute)
+        return;
+    va_start(args, format);
+    diagnostic_print(location, 1, "1;36", "note", format, args);
+    va_end(args);
+}
+
+unsigned diagnostic_error_count(void)
+{
+    return errors;
+}
+
+/* ---- what was meant ----------------------------------------------------------------------- */
+
+#define LONGEST 64 /* letters of a word that may be a misspelt one */
+
+static unsigned diagnostic_min(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters to add, drop, change or swap with their neighbours (optimal string
+ * alignment): row by row of the table, of which the last three are kept. */
+static unsigned diagnostic_distance(struct text a, const char *b, unsigned length)
+{
+    unsigned rows[3][LONGEST + 1] = {{0}};
+
+    for (unsigned j = 0; j <= length; j++)
+        rows[0][j] = j;
+    for (unsigned i = 1; i <= a.length; i++) {
+        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *two = rows[(i + 1) % 3];
+
+        row[0] = i;
+        for (unsigned j = 1; j <= length; j++) {
+            row[j] = diagnostic_min(diagnostic_min(row[j - 1], above[j]) + 1,
+                                    above[j - 1] + (a.at[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a.at[i - 1] == b[j - 2] && a.at[i - 2] == b[j - 1])
+                row[j] = diagnostic_min(row[j], two[j - 2] + 1);
+        }
+    }
+    return rows[a.length % 3][length];
+}
+
+const char *diagnostic_nearest(struct text word, const char *const *names)
+{
+    const char *best = NULL;
+    unsigned    few  = (unsigned)-1;
+
+    if (word.length > LONGEST)
+        return NULL;
+    for (; *names; names++) {
+        size_t   length = strlen(*names);
+        unsigned much;
+
+        if (length > LONGEST)
+            continue;
+        much = diagnostic_distance(word, *names, (unsigned)length);
+        if (much < few && 3 * much <= length) {
+            best = *names;
+            few  = much;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* code.c - see code.h.  One pass over the bytes, with the brackets that are open on a stack. */
+#include "syntax/c_code.h"
+
+#include <string.h>
+
+#include "support/bump.h"
+#include "support/diagnostic.h"
+#include "support/source.h"
+#include "syntax/grammar.h"
+
+struct c_code_scan {
+    struct parser *parser;
+    const char    *at, *end;
+    const char    *open[PARSER_NESTING_MAX]; /* brackets */
+    unsigned       depth, braces;
+    const char    *first, *last; /* of what is neither space nor comment: at, and behind */
+    unsigned       questions;    /* whose `:' is still to come */
+    unsigned       stops;
+    char           closer; /* of a block; 0: of an expression any */
+    bool           quiet, wrong;
+    bool           line_begins;
+    bool           odd; /* quotes on this line may be alone: #error don't */
+};
+
+static void c_code_error(struct c_code_scan *scan, const char *at, const char *what)
+{
+    if (!scan->quiet)
+        parser_error_at(scan->parser, at, 1, "%s", what);
+    scan->wrong = true;
+}
+
+static void c_code_not_closed(struct c_code_scan *scan, const char *open, const char *where)
+{
+    if (!scan->quiet && parser_error_at(scan->parser, open, 1, "this `%c' is not closed", *open))
+        if (where < scan->end)
+            diagnostic_note_at(parser_locate(scan->parser, where), "expected `%c' before this",
+                               parser_closer_of(*open));
+    scan->wrong = true;
+}
+
+static void c_code_open(struct c_code_scan *scan)
+{
+    if (scan->depth == PARSER_NESTING_MAX) {
+        c_code_error(scan, scan->at, "more than 200 brackets in each other");
+        scan->at = scan->end;
+        parser_give_up(scan->parser);
+        return;
+    }
+    scan->braces += *scan->at == '{';
+    scan->open[scan->depth++] = scan->at++;
+}
+
+static const char *c_code_pop(struct c_code_scan *scan)
+{
+    const char *open = scan->open[--scan->depth];
+
+    scan->braces -= *open == '{';
+    return open;
+}
+
+static bool c_code_is_open(const struct c_code_scan *scan, char closer)
+{
+    for (unsigned i = scan->depth; i > 0; i--)
+        if (parser_closer_of(*scan->open[i - 1]) == closer)
+            return true;
+    return false;
+}
+
+/* The code ends here, whatever is open. */
+static bool c_code_leave(struct c_code_scan *scan)
+{
+    if (scan->depth)
+        c_code_not_closed(scan, scan->open[scan->depth - 1], scan->at);
+    return true;
+}
+
+/* In an expression a brace never follows a word: the bracket before it was forgotten. */
+static bool c_code_opens_block(const struct c_code_scan *scan)
+{
+    return !scan->closer && !scan->braces && *scan->at == '{' && scan->last &&
+           (text_is_letter(scan->last[-1]) || text_is_digit(scan->last[-1]));
+}
+
+/* A bracket that closes.  True: it does not close one of those in here. */
+static bool c_code_close(struct c_code_scan *scan)
+{
+    char closer = *scan->at;
+
+    if (c_code_is_open(scan, closer)) {
+        const char *open;
+
+        while (parser_closer_of(*(open = c_code_pop(scan))) != closer)
+            c_code_not_closed(scan, open, scan->at);
+        scan->at++;
+        return false;
+    }
+    if (scan->closer && closer != scan->closer && closer != '}') {
+        c_code_error(scan, scan->at++, "this closes nothing");
+        return false;
+    }
+    return c_code_leave(scan);
+}
+
+/* A semicolon ends an expression even in brackets: they were forgotten. */
+static bool c_code_at_semicolon(struct c_code_scan *scan)
+{
+    if (scan->closer || scan->braces ||
+        (scan->depth == 0 && !(scan->stops & C_CODE_STOP_SEMICOLON)))
+        return !scan->closer && !scan->braces;
+    return c_code_leave(scan);
+}
+
+static bool c_code_at_colon(struct c_code_scan *scan)
+{
+    if (scan->depth || scan->closer)
+        return false;
+    if (scan->questions) {
+        scan->questions--;
+        return false;
+    }
+    return scan->stops & C_CODE_STOP_COLON;
+}
+
+/* A mark.  True: it ends the code. */
+static bool c_code_punctuator(struct c_code_scan *scan)
+{
+    bool over = false;
+
+    switch (*scan->at) {
+    case '(':
+    case '[':
+    case '{':
+        if (c_code_opens_block(scan))
+            return c_code_leave(scan);
+        c_code_open(scan);
+        return false;
+    case ')':
+    case ']':
+    case '}': return c_code_close(scan);
+    case ';': over = c_code_at_semicolon(scan); break;
+    case ',': over = !scan->depth && (scan->stops & C_CODE_STOP_COMMA); break;
+    case ':': over = c_code_at_colon(scan); break;
+    case '?': scan->questions += !scan->depth; break;
+    default: break;
+    }
+    scan->at += !over;
+    return over;
+}
+
+/* A quote that stands alone is passed over, and so are others on its line. */
+static void c_code_quoted(struct c_code_scan *scan)
+{
+    const char *after = lexer_quoted_end(scan->at, scan->end);
+
+    if (!after && !scan->odd)
+        c_code_error(scan, scan->at,
+                     *scan->at == '"' ? "this string does not end on its line"
+                                      : "this character does not end on its line");
+    scan->odd = scan->odd || !after;
+    scan->at  = after ? after : scan->at + 1;
+}
+
+/* Whether a word that begins a line begins a statement, too: a keyword does, and whatever
+ * follows a name, a number or a bracket without anything between them. */
+static bool c_code_begins_statement(const struct c_code_scan *scan, struct text word)
+{
+    char before = scan->last ? scan->last[-1] : '=';
+
+    if (text_is(word, "entry") || text_index_in(word, parse_statement_keywords) >= 0)
+        return true;
+    return !scan->depth && (scan->stops & C_CODE_STOP_SEMICOLON) &&
+           (text_is_letter(before) || text_is_digit(before) || strchr(")]}", before));
+}
+
+/* A word or a number.  True: it begins the next statement. */
+static bool c_code_word(struct c_code_scan *scan)
+{
+    const char *from = scan->at;
+
+    while (scan->at < scan->end && (text_is_letter(*scan->at) || text_is_digit(*scan->at)))
+        scan->at++;
+    if (scan->closer || scan->braces || !scan->line_begins || text_is_digit(*from) ||
+        !c_code_begins_statement(scan, text_between(from, scan->at)))
+        return false;
+    scan->at = from;
+    return c_code_leave(scan);
+}
+
+/* Space and comments.  True: there were some. */
+static bool c_code_gap(struct c_code_scan *scan)
+{
+    const char *after;
+
+    if (text_is_space(*scan->at)) {
+        if (*scan->at++ == '\n') {
+            scan->line_begins = true;
+            scan->odd         = false;
+        }
+        return true;
+    }
+    after = lexer_comment_end(scan->at, scan->end);
+    if (after == scan->at)
+        return false;
+    if (after) {
+        scan->at = after;
+        return true;
+    }
+    c_code_error(scan, scan->at, "this comment does not end");
+    scan->at = scan->end;
+    parser_give_up(scan->parser);
+    return true;
+}
+
+/* One piece.  True: it ends the code, and was not taken. */
+static bool c_code_step(struct c_code_scan *scan)
+{
+    const char *from = scan->at;
+    bool        over = false;
+
+    if (c_code_gap(scan))
+        return false;
+    scan->odd = scan->odd || (*from == '#' && scan->line_begins);
+    if (*from == '"' || *from == '\'')
+        c_code_quoted(scan);
+    else if (text_is_letter(*from) || text_is_digit(*from))
+        over = c_code_word(scan);
+    else
+        over = c_code_punctuator(scan);
+    scan->line_begins = false;
+    if (over)
+        return true;
+    scan->first = scan->first ? scan->first : from;
+    scan->last  = scan->at;
+    return false;
+}
+
+/* From behind the last token to what ends the code; returns false at the end of the source. */
+static bool c_code_run(struct c_code_scan *scan)
+{
+    struct parser *parser = scan->parser;
+
+    scan->at  = parser->behind;
+    scan->end = parser->lost ? parser->behind : text_end(parser->source->text);
+    while (scan->at < scan->end)
+        if (c_code_step(scan))
+            return true;
+    return false;
+}
+
+void c_code_add_span(struct parser *parser, struct text text, bool block)
+{
+    struct ast_code_span *piece = BUMP_NEW(struct ast_code_span);
+
+    *piece              = (struct ast_code_span){.text = text, .block = block};
+    *parser->code_spans = piece;
+    parser->code_spans  = &piece->next;
+}
+
+bool c_code_expression(struct parser *parser, unsigned stops, struct source_code *code)
+{
+    struct c_code_scan scan = {.parser = parser, .stops = stops};
+
+    *code = (struct source_code){0};
+    c_code_run(&scan);
+    if (scan.at == scan.end && scan.depth)
+        c_code_not_closed(&scan, scan.open[0], scan.end);
+    if (scan.first) {
+        code->text     = text_between(scan.first, scan.last);
+        code->location = parser_locate(parser, scan.first);
+        c_code_add_span(parser, code->text, false);
+    }
+    if (!parser->lost) /* what lies between is read again, with the token */
+        parser_resume_at(parser, scan.last ? scan.last : parser->behind);
+    return !scan.wrong;
+}
+
+bool c_code_block(struct parser *parser, struct source_code *code)
+{
+    const char        *open = parser->behind - 1;
+    struct c_code_scan scan = {.parser = parser, .closer = '}'};
+
+    if (!c_code_run(&scan)) {
+        if (!scan.wrong)
+            c_code_not_closed(&scan, open, scan.end);
+        parser_resume_at(parser, scan.end);
+        parser_give_up(parser); /* nothing is left for the brackets around it */
+        return false;
+    }
+    parser_note_closer(parser, open, scan.at);
+    code->text     = text_between(open + 1, scan.at);
+    code->location = parser_locate(parser, open + 1);
+    c_code_add_span(parser, code->text, true);
+    parser_resume_at(parser, scan.at + 1);
+    return true;
+}
+
+void c_code_skip_to_closer(struct parser *parser, char closer)
+{
+    struct c_code_scan scan  = {.parser = parser, .closer = closer, .quiet = true};
+    bool               ended = c_code_run(&scan);
+
+    parser_resume_at(parser, ended && *scan.at == closer ? scan.at + 1 : scan.at);
+}
+
+void c_code_skip_brackets(struct parser *parser)
+{
+    c_code_skip_to_closer(parser, parser_closer_of(parser->behind[-1]));
+}

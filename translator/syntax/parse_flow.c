@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * parse_flow.c - structured control flow: the statements in the body of an entry.
+ *
+ * A statement is known by its first word; what begins with another is a declaration, a call,
+ * or a mistake, and of mistakes the common ones are told apart: a misspelt word, C that
+ * belongs into `serial', jumps that cannot be.
+ */
+#include "support/bump.h"
+#include "syntax/c_code.h"
+#include "support/diagnostic.h"
+#include "syntax/grammar.h"
+#include "syntax/parser.h"
+#include "syntax/recovery.h"
+#include "support/text.h"
+#include "syntax/ident.h"
+
+static struct ast_statement *parse_flow_statement(struct parser *parser);
+
+static struct ast_statement *parse_flow_new(const struct parser    *parser,
+                                            enum ast_statement_kind kind, const char *at)
+{
+    struct ast_statement *statement = BUMP_NEW(struct ast_statement);
+
+    statement->kind     = kind;
+    statement->location = parser_locate(parser, at);
+    return statement;
+}
+
+/* ---- lists --------------------------------------------------------------------------------- */
+
+/* Only `when' may stand in a `case'; what else does is read, and dropped. */
+static struct ast_statement *parse_flow_alternative(struct parser *parser)
+{
+    static const char *const words[] = {"when", NULL};
+    const char              *from    = parser_peek(parser)->text.at;
+    bool                     when = parser_nearest_keyword(parser, words); /* misspelt, perhaps */
+
+    if (!when && parser_error(parser, "only `when' can stand in a `case', not %s",
+                              parser_describe_next(parser)))
+        diagnostic_hint("the statements of an alternative follow its `when a(int n) { ... }'");
+    if (when)
+        return parse_flow_statement(parser);
+    if (!parse_flow_statement(parser))
+        recovery_skip_to_next(parser, from, parse_statement_keywords);
+    return NULL;
+}
+
+/* Statements, and the brace that closes @p open. */
+static struct ast_statement *parse_flow_list(struct parser *parser, const char *open,
+                                             bool alternatives)
+{
+    struct ast_statement *first = NULL, **next = &first;
+
+    while (!parser_at_end(parser) && !parser_at_punctuator(parser, '}')) {
+        const char *from = parser_peek(parser)->text.at;
+
+        if (parser_accept_punctuator(parser, ';'))
+            continue;
+        if (parser_peek(parser)->first &&
+            (parser_at_keyword(parser, "entry") || parse_at_class(parser)))
+            break;
+        *next = alternatives ? parse_flow_alternative(parser) : parse_flow_statement(parser);
+        if (*next)
+            next = &(*next)->next;
+        else if (!alternatives)
+            recovery_skip_to_next(parser, from, parse_statement_keywords);
+    }
+    parser_expect_closer(parser, open);
+    return first;
+}
+
+struct ast_statement *parse_block(struct parser *parser)
+{
+    const char           *open  = parser->behind - 1;
+    struct ast_statement *block = parse_flow_new(parser, STATEMENT_BLOCK, open);
+
+    block->body = parse_flow_list(parser, open, false);
+    return block;
+}
+
+/* The statement that belongs to another; always one. */
+static struct ast_statement *parse_flow_inner(struct parser *parser)
+{
+    const char           *from  = parser_peek(parser)->text.at;
+    struct ast_statement *inner = parse_flow_statement(parser);
+
+    if (inner)
+        return inner;
+    recovery_skip_to_next(parser, from, parse_statement_keywords);
+    return parse_flow_new(parser, STATEMENT_BLOCK, from);
+}
+
+/* ---- statements: their word was taken -------------------------------------------------------- */
+
+static bool parse_flow_serial(struct parser *parser, struct ast_statement *statement)
+{
+    if (parser_peek(parser)->kind == TOKEN_STRING) {
+        struct text text = parser_next(parser).text;
+
+        statement->label = (struct text){text.at + 1, text.length > 1 ? text.length - 2 : 0};
+    }
+    if (!parser_accept_punctuator(parser, '{')) {
+        if (parser_error(parser, "expected `{' behind `serial', not %s",
+                         parser_describe_next(parser)))
+            diagnostic_hint("C stands in braces, always: `serial { n = 0; }'");
+        return false;
+    }
+    return c_code_block(parser, &statement->code);
+}
+
+/* NAME [ "[" code "]" ] [ "(" [ parameters ] ")" ] */
+static struct ast_when_entry *parse_flow_when_entry(struct parser *parser)
+{
+    struct ast_when_entry *when_entry = BUMP_NEW(struct ast_when_entry);
+    const char            *open;
+
+    if (!parser_expect_name(parser, &when_entry->name, "the name of an entry"))
+        return NULL;
+    when_entry->location = when_entry->name.location;
+    open                 = parser_peek(parser)->text.at;
+    if (parser_accept_punctuator(parser, '[')) {
+        if (!c_code_expression(parser, 0, &when_entry->reference) ||
+            !parser_expect_closer(parser, open))
+            return NULL;
+        if (!when_entry->reference.text.at)
+            parser_error_at(parser, open, 1, "expected a reference number in `[ ]'");
+    }
+    when_entry->bare = !parser_at_punctuator(parser, '(');
+    if (!when_entry->bare && !parse_parameters(parser, &when_entry->parameters, true))
+        return NULL;
+    return when_entry;
+}
+
+static bool parse_flow_when(struct parser *parser, struct ast_statement *statement)
+{
+    struct ast_when_entry **next = &statement->when_entries;
+
+    if (parser_peek(parser)->kind != TOKEN_IDENTIFIER ||
+        text_index_in(parser_peek(parser)->text, parse_statement_keywords) >= 0) {
+        if (parser_error(parser, "expected the name of an entry behind `when', not %s",
+                         parser_describe_next(parser)))
+            diagnostic_hint("`when' waits for a message: `when ghost(int n, double x[n]) { ... }'");
+        if (parser_at_punctuator(parser, ';'))
+            return false;
+    } else {
+        do {
+            *next = parse_flow_when_entry(parser);
+            if (!*next)
+                return false;
+            next = &(*next)->next;
+        } while (parser_accept_punctuator(parser, ','));
+    }
+    if (!parser_accept_punctuator(parser, ';'))
+        statement->body = parse_flow_inner(parser);
+    return true;
+}
+
+/* "(" code ")" */
+static bool parse_flow_condition(struct parser *parser, struct ast_statement *statement)
+{
+    const char *open = parser_peek(parser)->text.at;
+
+    if (!parser_expect_punctuator(parser, '(',
+                                  statement->kind == STATEMENT_IF ? "`if'" : "`while'") ||
+        !c_code_expression(parser, 0, &statement->condition) || !parser_expect_closer(parser, open))
+        return false;
+    if (!statement->condition.text.at)
+        parser_error_at(parser, open, 1, "expected a condition in `( )'");
+    return true;
+}
+
+static bool parse_flow_if(struct parser *parser, struct ast_statement *statement)
+{
+    if (!parse_flow_condition(parser, statement))
+        return false;
+    statement->body = parse_flow_inner(parser);
+    if (parser_accept_keyword(parser, "else"))
+        statement->otherwise = parse_flow_inner(parser);
+    return true;
+}
+
+static bool parse_flow_while(struct parser *parser, struct ast_statement *statement)
+{
+    if (!parse_flow_condition(parser, statement))
+        return false;
+    statement->body = parse_flow_inner(parser);
+    return true;
+}
+
+/* Takes words of a type from @p ahead; returns how many, and the token behind them. */
+static unsigned parse_flow_skip_specifiers(struct lexer *ahead, struct lexer_token *token)
+{
+    unsigned words = 0;
+
+    for (; token->kind == TOKEN_IDENTIFIER &&
+           text_index_in(token->text, parse_statement_keywords) < 0 && !(token->first && words > 1);
+         words++)
+        *token = lexer_next(ahead);
+    return words;
+}
+
+/* Whether `type NAME' or `type *NAME' follows, and then what may follow a name. */
+static bool parse_flow_at_declaration(struct parser *parser)
+{
+    struct lexer_token token = *parser_peek(parser);
+    struct lexer       ahead = parser->lexer;
+    unsigned           words;
+
+    ahead.quiet = true;
+    words       = parse_flow_skip_specifiers(&ahead, &token);
+    if (words && parser_is_punctuator(&token, '*')) {
+        while (parser_is_punctuator(&token, '*'))
+            token = lexer_next(&ahead);
+        words += parse_flow_skip_specifiers(&ahead, &token);
+    }
+    if (words < 2)
+        return false;
+    return token.kind == TOKEN_END || token.first ||
+           (token.kind == TOKEN_PUNCTUATOR && strchr("=;,[}", *token.text.at));
+}
+
+/* type NAME "=" code, of a `for' */
+static bool parse_flow_for_variable(struct parser *parser, struct ast_statement *statement)
+{
+    struct parse_specifiers words = parse_take_specifiers(parser);
+
+    if (words.count < 2 && !parser_at_punctuator(parser, '*'))
+        return parser_error(parser, "expected the name of a variable, not %s",
+                            parser_describe_next(parser)),
+               false;
+    statement->local       = BUMP_NEW(struct ast_field);
+    statement->local->type = parse_type_of(parser, &words, !parser_at_punctuator(parser, '*'));
+    statement->local->name = parser_name_of(parser, &words.last);
+    if (parser_at_punctuator(parser, '*')) {
+        while (parser_accept_punctuator(parser, '*'))
+            statement->local->stars++;
+        if (!parser_expect_name(parser, &statement->local->name, "a name"))
+            return false;
+    }
+    if (!parser_expect_punctuator(parser, '=', "the variable")) {
+        c_code_skip_to_closer(parser, ')');
+        return false;
+    }
+    if (!c_code_expression(parser, C_CODE_STOP_COMMA | C_CODE_STOP_SEMICOLON,
+                           &statement->local->value))
+        return false;
+    if (parser_at_punctuator(parser, ',')) {
+        if (parser_error(parser, "a `for' declares one variable"))
+            diagnostic_hint("declare others before it");
+        c_code_skip_to_closer(parser, ')');
+        return false;
+    }
+    return true;
+}
+
+/* "(" [ type NAME "=" ] code ";" code ";" code ")" */
+static bool parse_flow_for(struct parser *parser, struct ast_statement *statement)
+{
+    const char *open = parser_peek(parser)->text.at;
+    bool        right;
+
+    if (!parser_expect_punctuator(parser, '(', "`for'"))
+        return false;
+    if (parse_flow_at_declaration(parser))
+        right = parse_flow_for_variable(parser, statement);
+    else
+        right = c_code_expression(parser, C_CODE_STOP_SEMICOLON, &statement->first);
+    if (!right || !parser_expect_punctuator(parser, ';', "what a `for' begins with") ||
+        !c_code_expression(parser, C_CODE_STOP_SEMICOLON, &statement->condition) ||
+        !parser_expect_punctuator(parser, ';', "the condition of a `for'") ||
+        !c_code_expression(parser, 0, &statement->step) || !parser_expect_closer(parser, open))
+        return false;
+    statement->body = parse_flow_inner(parser);
+    return true;
+}
+
+/* "[" NAME "]" */
+static bool parse_flow_forall_name(struct parser *parser, struct ast_statement *statement)
+{
+    const char *open = parser_peek(parser)->text.at;
+
+    if (!parser_accept_punctuator(parser, '[')) {
+        if (parser_error(parser, "expected `[' behind `forall', not %s",
+                         parser_describe_next(parser)))
+            diagnostic_hint("such as `forall [i] (0 : n - 1, 1) { ... }'");
+        return false;
+    }
+    return parser_expect_name(parser, &statement->name, "the name of a variable") &&
+           parser_expect_closer(parser, open);
+}
+
+/* "[" NAME "]" "(" code ":" code [ "," code ] ")" */
+static bool parse_flow_forall(struct parser *parser, struct ast_statement *statement)
+{
+    const char *open;
+
+    if (!parse_flow_forall_name(parser, statement))
+        return false;
+    open = parser_peek(parser)->text.at;
+    if (!parser_expect_punctuator(parser, '(', "`forall [ ]'") ||
+        !c_code_expression(parser, C_CODE_STOP_COLON | C_CODE_STOP_COMMA, &statement->first) ||
+        !parser_expect_punctuator(parser, ':', "the first number") ||
+        !c_code_expression(parser, C_CODE_STOP_COMMA, &statement->last))
+        return false;
+    if (parser_accept_punctuator(parser, ',') && !c_code_expression(parser, 0, &statement->step))
+        return false;
+    if (!statement->first.text.at || !statement->last.text.at)
+        parser_error_at(parser, open, 1, "expected the first and the last number: `(0 : n - 1)'");
+    if (!parser_expect_closer(parser, open))
+        return false;
+    statement->body = parse_flow_inner(parser);
+    return true;
+}
+
+static bool parse_flow_several(struct parser *parser, struct ast_statement *statement)
+{
+    bool        alternatives = statement->kind == STATEMENT_CASE;
+    const char *open         = parser_peek(parser)->text.at;
+
+    if (!parser_expect_punctuator(parser, '{', alternatives ? "`case'" : "`overlap'"))
+        return false;
+    statement->body = parse_flow_list(parser, open, alternatives);
+    return true;
+}
+
+static bool parse_flow_reject_else(struct parser *parser, struct ast_statement *statement)
+{
+    if (parser_error_at(parser, parser->behind - 4, 4, "this `else' has no `if'"))
+        diagnostic_hint(
+            "between an `if' with its statement and `else' there is nothing, and no `;'");
+    statement->kind = STATEMENT_BLOCK;
+    statement->body = parse_flow_inner(parser);
+    return true;
+}
+
+static const struct parse_flow_rule {
+    const char             *word;
+    enum ast_statement_kind kind;
+    bool (*parse)(struct parser *parser, struct ast_statement *statement);
+} rules[] = {
+    {"serial", STATEMENT_SERIAL, parse_flow_serial},
+    {"when", STATEMENT_WHEN, parse_flow_when},
+    {"if", STATEMENT_IF, parse_flow_if},
+    {"for", STATEMENT_FOR, parse_flow_for},
+    {"while", STATEMENT_WHILE, parse_flow_while},
+    {"forall", STATEMENT_FORALL, parse_flow_forall},
+    {"overlap", STATEMENT_OVERLAP, parse_flow_several},
+    {"case", STATEMENT_CASE, parse_flow_several},
+    {"else", STATEMENT_IF, parse_flow_reject_else},
+};
+
+/* In the order of the rules. */
+const char *const parse_statement_keywords[] = {"serial", "when",    "if",   "for",  "while",
+                                                "forall", "overlap", "case", "else", NULL};
+
+/* By the rule of @p word, whatever the next token is. */
+static struct ast_statement *parse_flow_by_keyword(struct parser *parser, const char *word)
+{
+    struct text                   text = {word, strlen(word)};
+    const struct parse_flow_rule *rule = &rules[text_index_in(text, parse_statement_keywords)];
+    struct ast_statement         *statement =
+        parse_flow_new(parser, rule->kind, parser_next(parser).text.at);
+
+    return rule->parse(parser, statement) ? statement : NULL;
+}
+
+/* ---- what begins with another word ----------------------------------------------------------- */
+
+static bool parse_flow_arguments(struct parser *parser, struct ast_argument **next)
+{
+    const char *open = parser_next(parser).text.at;
+
+    if (parser_accept_punctuator(parser, ')'))
+        return true;
+    do {
+        *next = BUMP_NEW(struct ast_argument);
+        if (!c_code_expression(parser, C_CODE_STOP_COMMA, &(*next)->value))
+            return false;
+        if (!(*next)->value.text.at)
+            return parser_error(parser, "expected an argument, not %s",
+                                parser_describe_next(parser)),
+                   false;
+        next = &(*next)->next;
+    } while (parser_accept_punctuator(parser, ','));
+    return parser_expect_closer(parser, open);
+}
+
+static bool parse_flow_is_c_operator(const struct lexer_token *token)
+{
+    return token->kind == TOKEN_PUNCTUATOR && strchr("=+-*/%.[<>&|^!?:~", *token->text.at);
+}
+
+static const char in_serial[] = "C belongs into `serial { }'";
+
+/* `name(...)' was no call: a statement misspelt, or C. */
+static struct ast_statement *parse_flow_reject_call(struct parser        *parser,
+                                                    struct ast_statement *call)
+{
+    static const char *const words[] = {"if", "for", "while", NULL};
+    struct source_name       name    = call->name;
+    const char              *near    = diagnostic_nearest(name.text, words);
+
+    if (near &&
+        (parser_at_punctuator(parser, '{') || parser_peek(parser)->kind == TOKEN_IDENTIFIER)) {
+        if (parser_error_at(parser, name.text.at, name.text.length, "`%.*s' is not a statement",
+                            (int)name.text.length, name.text.at))
+            diagnostic_hint("did you mean `%s'?", near);
+        call->body = parse_flow_inner(parser);
+        return call;
+    }
+    if (parse_flow_is_c_operator(parser_peek(parser))) {
+        if (parser_error(parser, "expected `;' behind the call, not %s",
+                         parser_describe_next(parser)))
+            diagnostic_hint(in_serial);
+        return NULL;
+    }
+    return parser_expect_semicolon(parser, "the call") ? call : NULL;
+}
+
+static struct ast_statement *parse_flow_call(struct parser *parser)
+{
+    struct lexer_token    word = parser_next(parser);
+    struct ast_statement *call = parse_flow_new(parser, STATEMENT_CALL, word.text.at);
+
+    call->name = parser_name_of(parser, &word);
+    if (!parse_flow_arguments(parser, &call->arguments))
+        return NULL;
+    return parser_accept_punctuator(parser, ';') ? call : parse_flow_reject_call(parser, call);
+}
+
+static struct ast_statement *parse_flow_local(struct parser *parser)
+{
+    struct ast_statement *statement =
+        parse_flow_new(parser, STATEMENT_LOCAL, parser_peek(parser)->text.at);
+
+    statement->local = parse_field(parser, true);
+    return statement->local ? statement : NULL;
+}
+
+/* Words of C, C++ and Charm++ that are not ours.  False: it is none of them. */
+static bool parse_flow_reject_keyword(struct parser *parser)
+{
+    static const struct parser_foreign_keyword words[] = {
+        {"break", "structured code cannot jump", "let the condition of the loop end it"},
+        {"continue", "structured code cannot jump", "put the rest of the loop into an `if'"},
+        {"goto", "structured code cannot jump", "use `if', `while' and `for'"},
+        {"return", "structured code cannot return",
+         "an entry ends with its body; put the rest of "
+         "it into an `if'"},
+        {"switch", "structured code has no `switch'", "use `if' and `else'"},
+        {"do", "structured code has no `do'", "use `while'"},
+        {"using", "C has no namespaces", in_serial},
+        {"delete", "C has no `delete'", in_serial},
+    };
+
+    return parser_reject_foreign(parser, words, sizeof words / sizeof *words);
+}
+
+/* A word that begins nothing. */
+static struct ast_statement *parse_flow_unknown(struct parser *parser)
+{
+    const char *near = parser_nearest_keyword(parser, parse_statement_keywords);
+    bool        said = parser_error(parser, "%s is not a statement", parser_describe_next(parser));
+
+    if (near) {
+        if (said)
+            diagnostic_hint("did you mean `%s'?", near);
+        return parse_flow_by_keyword(parser, near);
+    }
+    if (said)
+        diagnostic_hint(in_serial);
+    return NULL;
+}
+
+/* A declaration, unless it could also be a misspelt `when a, b { }'. */
+static bool parse_flow_at_local(struct parser *parser)
+{
+    struct lexer_token third = parser_peek_ahead(parser, 2);
+
+    if (ident_is_type_keyword(parser_peek(parser)->text))
+        return true;
+    return parse_flow_at_declaration(parser) &&
+           !(parser_is_punctuator(&third, ',') &&
+             parser_nearest_keyword(parser, parse_statement_keywords));
+}
+
+static struct ast_statement *parse_flow_other(struct parser *parser)
+{
+    struct lexer_token after = parser_peek_ahead(parser, 1);
+
+    if (parser_at_keyword(parser, "atomic") &&
+        (parser_is_punctuator(&after, '{') || after.kind == TOKEN_STRING)) {
+        if (parser_error(parser, "`atomic' is called `serial' here"))
+            diagnostic_hint("it runs without interruption, but it is no atomic operation");
+        return parse_flow_by_keyword(parser, "serial");
+    }
+    if (parse_flow_reject_keyword(parser))
+        return NULL;
+    if (parser_at_keyword(parser, "entry") ||
+        parse_at_class(parser)) /* at the beginning of a line they end it */
+        return parse_flow_unknown(parser);
+    if (parser_is_punctuator(&after, '('))
+        return parse_flow_call(parser);
+    return parse_flow_at_local(parser) ? parse_flow_local(parser) : parse_flow_unknown(parser);
+}
+
+static struct ast_statement *parse_flow_reject_token(struct parser *parser)
+{
+    bool hash = parser_peek(parser)->kind == TOKEN_DIRECTIVE;
+
+    if (parser_error(parser, "expected a statement, not %s", parser_describe_next(parser)))
+        diagnostic_hint(hash ? "# lines stand inside of `serial { }', or outside of classes"
+                             : in_serial);
+    return NULL;
+}
+
+static struct ast_statement *parse_flow_any(struct parser *parser)
+{
+    const struct lexer_token *token = parser_peek(parser);
+    int                       rule =
+        token->kind == TOKEN_IDENTIFIER ? text_index_in(token->text, parse_statement_keywords) : -1;
+
+    if (rule >= 0)
+        return parse_flow_by_keyword(parser, parse_statement_keywords[rule]);
+    if (token->kind == TOKEN_IDENTIFIER)
+        return parse_flow_other(parser);
+    if (parser_at_punctuator(parser, ';'))
+        return parse_flow_new(parser, STATEMENT_BLOCK, parser_next(parser).text.at);
+    return parser_accept_punctuator(parser, '{') ? parse_block(parser)
+                                                 : parse_flow_reject_token(parser);
+}
+
+static struct ast_statement *parse_flow_statement(struct parser *parser)
+{
+    struct ast_statement *statement;
+
+    if (parser->depth == PARSER_NESTING_MAX) {
+        parser_error(parser, "more than %d statements in each other", PARSER_NESTING_MAX);
+        parser_give_up(parser);
+        return NULL;
+    }
+    parser->depth++;
+    statement = parse_flow_any(parser);
+    parser->depth--;
+    return statement;
+}
