@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.c - see options.h. */
+/* cmdline.c - see cmdline.h. */
 #include "cmdline.h"
 
 #include <getopt.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A path as make reads it. */
+/* Writes a path quoted for make. */
 static void deps_put_path(FILE *to, const char *path)
 {
     for (; *path; path++) {

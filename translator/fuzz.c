@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz.c - any bytes as an interface file: the translator reports errors or writes C.
+ * fuzz.c - runs the translator on arbitrary bytes: it reports errors or generates C.
  *
- * Built with clang and -DSKUA_FUZZ=ON it is a libFuzzer program: skuac-fuzz CORPUS-FOLDER.
- * Else replay.c calls it for each file that is named.  An input goes through everything that
- * skuac does but for files: it is parsed and checked with all diagnostics rendered, laid out and
- * understood again, and translated.  What follows a byte 0x1e is a second file, whose modules
- * the first can use as if it had named them.
+ * With clang and -DSKUA_FUZZ=ON this is a libFuzzer program, skuac-fuzz CORPUS-FOLDER; otherwise
+ * replay.c calls it for the files on its command line.  An input passes through all of skuac
+ * except file access: parser, checker, diagnostics, formatter and emitter.  A byte 0x1e separates
+ * a second file whose modules the first one can use as if it imported them.
  *
- * What must hold of any input: diagnostics contain nothing that a terminal would obey; laying a
- * file out changes nothing that is said, and laying it out again changes nothing at all; a
- * translation is not empty, and the next one of the same tree does not differ from it.
+ * Invariants for any input: diagnostics contain no control characters; formatting does not change
+ * the AST and is idempotent; generated files are not empty and do not change when they are
+ * generated again.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -31,7 +30,7 @@
 
 #define SEPARATOR 0x1e
 
-/* What is written to a stream in memory. */
+/* A stream in memory. */
 struct fuzz_text {
     FILE  *stream;
     char  *at;
@@ -49,9 +48,9 @@ static void fuzz_text_end(struct fuzz_text *text)
     fclose(text->stream);
 }
 
-/* ---- laying out ---------------------------------------------------------------------------- */
+/* ---- formatting --------------------------------------------------------------------------- */
 
-/* What --tree prints, without places: those are ` @LINE:COLUMN' at the end of a line. */
+/* Returns the output of --tree without locations, which end lines as ` @LINE:COLUMN'. */
 static char *fuzz_tree_text(const struct ast_tree *tree)
 {
     struct fuzz_text text;
@@ -87,7 +86,7 @@ static struct ast_tree *fuzz_reformat(const struct ast_tree *tree, char **text)
     return parse_file(source_from_memory("fuzz.ci", formatted.at, formatted.length));
 }
 
-/* Twice: the second time nothing may change. */
+/* Formats twice: the second time must not change anything. */
 static void fuzz_try_format(const struct ast_tree *tree)
 {
     char            *once, *twice, *before = fuzz_tree_text(tree), *after;
@@ -108,7 +107,7 @@ static void fuzz_try_format(const struct ast_tree *tree)
     free(twice);
 }
 
-/* ---- translating --------------------------------------------------------------------------- */
+/* ---- code generation ---------------------------------------------------------------------- */
 
 static void fuzz_expect_equal(struct writer *once, struct writer *again)
 {
@@ -128,9 +127,9 @@ static void fuzz_try_emit(const struct ast_tree *tree)
     fuzz_expect_equal(&source, &source_again);
 }
 
-/* ---- all ------------------------------------------------------------------------------------ */
+/* ---- inputs ------------------------------------------------------------------------------- */
 
-/* Tabs and ends of lines are the only control characters. */
+/* Tabs and newlines are the only control characters allowed. */
 static void fuzz_check_rendered(const struct fuzz_text *text)
 {
     for (size_t i = 0; i < text->length; i++) {
@@ -141,7 +140,7 @@ static void fuzz_check_rendered(const struct fuzz_text *text)
     assert(text->length == 0 || text->at[text->length - 1] == '\n');
 }
 
-/* The first file, and the modules of a second one if there is one. */
+/* Parses the first file, and adds the modules of the second one if there is one. */
 static struct ast_tree *fuzz_parse_input(const char *text, size_t length)
 {
     const char      *cut  = memchr(text, SEPARATOR, length);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * modules.c - see modules.h.
+ * imports.c - see imports.h.
  *
- * Depth first: the modules of a file are added when all that it names have been.  A file that
- * is met while it is still being read names, in the end, itself.  Files are told apart by
- * what they are, not by their paths.
+ * Depth first: the modules of a file are added after those of all files that it imports.  A file
+ * that is reached again while it is still being read imports itself indirectly: an error.  Files
+ * are identified by device and inode, not by path.
  */
 #include "imports.h"
 
@@ -21,12 +21,12 @@
 #include "support/source.h"
 #include "support/text.h"
 
-#define NAMES 1000 /* files that are looked at for a misspelt name */
+#define NAMES 1000 /* files considered for a suggestion */
 
 struct import_file {
     struct import_file *next;
     struct ast_tree    *tree;
-    struct source_name  from; /* the name by which it was asked for */
+    struct source_name  from; /* the `extern module` that asked for it */
     dev_t               device;
     ino_t               inode;
     bool                reading;
@@ -36,12 +36,12 @@ struct import_state {
     char *const        *folders;
     struct import_file *files;
     struct import     **needed;
-    struct ast_module **added; /* where the next module goes */
+    struct ast_module **added; /* where the next imported module is linked */
 };
 
 static void imports_load_named(struct import_state *loading, struct import_file *file);
 
-/* ---- finding files ------------------------------------------------------------------------- */
+/* ---- finding files ------------------------------------------------------------------------ */
 
 static char *imports_folder_of(const char *path)
 {
@@ -65,7 +65,7 @@ static bool imports_is_file(const char *path)
     return !stat(path, &info) && !S_ISDIR(info.st_mode);
 }
 
-/* The path of M.ci; NULL: it is nowhere. */
+/* Returns the path of M.ci, or NULL if there is none. */
 static char *imports_find(const struct import_state *loading, const struct import_file *file,
                           struct text name)
 {
@@ -81,7 +81,7 @@ static char *imports_find(const struct import_state *loading, const struct impor
     return NULL;
 }
 
-/* ---- what is missing ------------------------------------------------------------------------ */
+/* ---- missing modules ---------------------------------------------------------------------- */
 
 /* Adds the names of the interface files in a folder. */
 static void imports_list_folder(const char *path, const char **names, unsigned *count)
@@ -125,7 +125,7 @@ static void imports_not_found(const struct import_state *loading, const struct i
                         (int)name.text.length, name.text.at);
 }
 
-/* ---- reading files -------------------------------------------------------------------------- */
+/* ---- reading files ------------------------------------------------------------------------ */
 
 static bool imports_has_module(const struct ast_tree *tree, struct text name)
 {
@@ -160,7 +160,8 @@ static struct import_file *imports_known_file(const struct import_state *loading
     return file;
 }
 
-/* Its modules are there for others; what stands outside of them is its own affair. */
+/* Only named modules are imported; directives and includes outside of modules are private to the
+ * file. */
 static void imports_add_modules(struct import_state *loading, const struct ast_tree *tree)
 {
     for (struct ast_module *module = tree->modules, *next; module; module = next) {
@@ -221,7 +222,7 @@ static void imports_load_module(struct import_state *loading, const struct impor
     }
 }
 
-/* All that the modules of a file name. */
+/* Loads everything that the modules of a file import. */
 static void imports_load_named(struct import_state *loading, struct import_file *file)
 {
     for (struct ast_module *module = file->tree->modules; module; module = module->next)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - skuac: interface files to C.  Exit codes: 0 fine, 1 errors in the input, 2 wrong
- * usage, or a file that cannot be read or written. */
+/*
+ * main.c - skuac: translates interface files to C.
+ *
+ * Exit codes: 0 success, 1 errors in the input, 2 wrong usage, or a file that cannot be read or
+ * written.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

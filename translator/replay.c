@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay.c - the files that are named, through what the fuzzer tests (fuzz.c). */
+/* replay.c - runs the fuzzing target (fuzz.c) on the files of the command line. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ int main(int argc, char **argv)
             fprintf(stderr, "%s: %s\n", argv[i], strerror(errno));
             return 1;
         }
-        copy = malloc(source->text.length + 1); /* exactly: a sanitizer sees what lies beyond */
+        copy = malloc(source->text.length +
+                      1); /* exactly as long, so that a sanitizer detects an overrun */
         memcpy(copy, source->text.at, source->text.length);
         printf("# %s\n", argv[i]);
         fflush(stdout);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* copy.c - see copy.h.  What the checker changes is copied; code and names are shared. */
+/* ast_copy.c - see ast_copy.h.  Copies the nodes that the checker annotates; code and names are
+ * shared. */
 #include "ast/ast_copy.h"
 
 #include "support/bump.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_classes.c - classes and what they inherit.
+ * check_classes.c - classes and inheritance.
  *
- * A class is looked at after the interfaces that it inherits, whatever their order in the
- * file: so what it gets from them is complete.  It gets a copy of each of their entries,
- * but for those that it declares itself.
+ * A class is checked after the interfaces that it inherits, whatever their order in the file, so
+ * that what it inherits is complete.  It gets a copy of each of their entries except those that it
+ * declares itself.
  */
 #include "check/check.h"
 
@@ -13,15 +13,14 @@
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
 
-/* ---- constructor and destructor ----------------------------------------------------------------
- */
+/* ---- constructor and destructor ----------------------------------------------------------- */
 
 static const char *check_class_special_noun(const struct ast_entry *entry)
 {
     return entry->kind == ENTRY_CONSTRUCTOR ? "constructor" : "destructor";
 }
 
-/* That it has the name of the class, the parser has seen to. */
+/* The parser ensures that constructors and destructors have the name of the class. */
 static void check_class_special(const struct ast_class *class, const struct ast_entry *entry,
                                 const struct ast_entry *earlier)
 {
@@ -57,8 +56,7 @@ static void check_class_own_entries(struct checker *checker, struct ast_class *c
     }
 }
 
-/* ---- inheritance ------------------------------------------------------------------------------
- */
+/* ---- inheritance -------------------------------------------------------------------------- */
 
 static void check_class_unknown_base(const struct checker *checker, const struct ast_base *base)
 {
@@ -72,7 +70,7 @@ static void check_class_unknown_base(const struct checker *checker, const struct
         diagnostic_hint("did you mean `%s'?", near);
 }
 
-/* Find a base, and complete it; NULL: it cannot be one. */
+/* Finds and checks a base.  Returns NULL if it cannot be inherited. */
 static const struct ast_class *check_class_complete_base(struct checker        *checker,
                                                          const struct ast_base *base)
 {
@@ -105,7 +103,7 @@ static struct ast_entry *check_class_find_method(const struct strmap    *methods
     return strmap_find(methods, entry->name.text);
 }
 
-/* The class has such an entry already: is it the same? */
+/* Compares an entry of the class with the inherited entry of the same name. */
 static void check_class_override(const struct ast_class *class, struct ast_entry *own,
                                  const struct ast_entry *inherited)
 {
@@ -154,8 +152,8 @@ static void check_class_inherit(struct ast_class *class, struct strmap *methods,
     }
 }
 
-/* The bases of a base are ours, too: Circle_as_Shape() where a Circle is a Round, and that a Shape.
- */
+/* Adds the bases of bases: Circle_as_Shape() exists if a Circle is a Round and a Round is a
+ * Shape. */
 static void check_class_add_indirect_bases(struct ast_class *class, struct strmap *bases)
 {
     struct ast_base **end = &class->bases;
@@ -197,8 +195,7 @@ static void check_class_bases(struct checker *checker, struct ast_class *class)
     check_class_add_indirect_bases(class, &bases);
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------
- */
+/* ---- classes ------------------------------------------------------------------------------ */
 
 static void check_class_struct(struct checker *checker, const struct ast_class *class)
 {
@@ -210,7 +207,7 @@ static void check_class_struct(struct checker *checker, const struct ast_class *
         "`%.*s' has no `state', and no header is included that could declare its struct",
         TEXT_ARGS(class->name.text));
     diagnostic_hint("`state { }' is enough if it has no data");
-    checker->has_c = true; /* one is enough */
+    checker->has_c = true; /* one warning is enough */
 }
 
 static void check_class_shape(const struct ast_class *class)
@@ -239,7 +236,7 @@ void check_class(struct checker *checker, struct check_symbol *symbol)
     check_class_bases(checker, class);
     for (const struct ast_entry *entry = class->entries; entry; entry = entry->next)
         check_entry_kind(class, entry);
-    checker->unit = class; /* bases have been looked at in between */
+    checker->unit = class; /* checking the bases has changed it */
     check_state(checker, class);
     symbol->progress = PROGRESS_DONE;
 }

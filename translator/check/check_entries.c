@@ -2,9 +2,9 @@
 /*
  * check_entries.c - parameters and attributes.
  *
- * What an entry takes must be able to travel: values, arrays with a length, strings, or one
- * message.  Attributes that contradict each other, or the rest of the entry, are refused with
- * the reason; the tables say which.
+ * The arguments of an entry must be transferable: values, arrays with a length, strings, or a
+ * single message.  Attributes that exclude each other, or contradict the rest of the entry, are
+ * rejected; the tables give the reasons.
  */
 #include "check/check.h"
 
@@ -12,7 +12,7 @@
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
 
-/* ---- parameters ----------------------------------------------------------------------------- */
+/* ---- parameters --------------------------------------------------------------------------- */
 
 static void check_entry_reject_pointer(const struct checker       *checker,
                                        const struct ast_parameter *parameter)
@@ -127,7 +127,7 @@ static void check_entry_duplicate(const struct ast_parameter *list,
         }
 }
 
-/* The completion of `x' is called `x_done'. */
+/* The completion of a nocopy argument `x' is the parameter `x_done'. */
 static void check_entry_done_name(const struct ast_parameter *list,
                                   const struct ast_parameter *parameter)
 {
@@ -163,7 +163,7 @@ bool check_same_parameters(const struct ast_parameter *a, const struct ast_param
     return !a && !b;
 }
 
-/* Nothing, or `int argc, char **argv` in one of its spellings. */
+/* Accepts no parameters, or `int argc, char **argv` in one of its spellings. */
 static void check_entry_main_parameters(struct ast_class *class, struct ast_entry *entry)
 {
     struct ast_parameter *argc = entry->parameters;
@@ -186,8 +186,7 @@ static void check_entry_main_parameters(struct ast_class *class, struct ast_entr
                     TEXT_ARGS(class->name.text), TEXT_ARGS(class->name.text));
 }
 
-/* ---- shapes of parameter lists ----------------------------------------------------------------
- */
+/* ---- shapes of parameter lists ------------------------------------------------------------ */
 
 /* (int n, T x[n]) */
 static bool check_entry_is_counted_array(const struct checker       *checker,
@@ -198,7 +197,7 @@ static bool check_entry_is_counted_array(const struct checker       *checker,
            text_equal(p->next->length.text, p->name.text);
 }
 
-/* Of those that can be gathered. */
+/* Of an [aggregate] entry: whether it receives batches of items. */
 static bool check_entry_is_batch(const struct ast_parameter *p)
 {
     return p && p->next && p->next->passing == PASS_ARRAY;
@@ -219,8 +218,7 @@ static bool check_entry_is_reduction_shape(const struct checker       *checker,
     return !p || alone || check_entry_is_counted_array(checker, p);
 }
 
-/* ---- attributes -------------------------------------------------------------------------------
- */
+/* ---- attributes --------------------------------------------------------------------------- */
 
 static const char *check_entry_attribute_name(unsigned attribute)
 {
@@ -289,7 +287,8 @@ static void check_entry_reductiontarget(const struct checker   *checker,
     diagnostic_hint("it has (), (T x), (int n, T x[n]), a struct or a message");
 }
 
-/* A result does not say how long arrays are; another operation may give a whole message. */
+/* The result of a built-in reduction does not tell the lengths of arrays; a user-defined one may
+ * deliver a whole message, so this is a warning. */
 static void check_entry_target_message(const struct ast_entry *entry)
 {
     const struct ast_parameter *p = entry->parameters;
@@ -353,7 +352,8 @@ static void check_entry_nocopy(const struct ast_entry *entry)
         check_entry_reject_attributes(entry, "`nocopy' arguments");
 }
 
-/* The first argument is the number of the message, all others but the one that lands are values. */
+/* The first argument is the reference number of the message; all others but the landing one are
+ * values. */
 static void check_entry_landing_parameters(const struct ast_parameter *first,
                                            const struct ast_parameter *landing)
 {
@@ -459,7 +459,7 @@ void check_entry(struct checker *checker, struct ast_class *class, struct ast_en
     check_entry_landing(entry);
 }
 
-/* A reference to an interface does not say where the object is, or what it is. */
+/* A reference to an interface tells neither the PE of the object nor its class. */
 static void check_entry_in_interface(const struct ast_entry *entry)
 {
     const unsigned direct = ATTRIBUTE_LOCAL | ATTRIBUTE_AGGREGATE;

@@ -2,9 +2,9 @@
 /*
  * check_fields.c - messages, structs, states, readonly variables, locals.
  *
- * They are all lists of fields, and differ in what a field may be: see struct rules.  An array
- * is of variable length if its length mentions another field, which must be a number that is
- * declared before it, so that it is unpacked before it is needed.
+ * All of these are lists of fields; struct check_field_rules states what a field may be.  An array
+ * is of variable length if its length mentions another field.  That field must be an integer
+ * declared before it, so that it is unpacked first.
  */
 #include "check/check.h"
 
@@ -14,12 +14,12 @@
 #include "syntax/ident.h"
 
 struct check_field_rules {
-    const char *in;       /* for messages: "a state"                          */
-    bool        defaults; /* `= value`                                        */
+    const char *in;       /* as error texts name it: "a state" */
+    bool        defaults; /* initial values are allowed */
     bool        strings;
-    bool        open;    /* `x[]`: its length is given when it is made        */
-    bool        deep;    /* structs may have parts that lie outside of them   */
-    bool        globals; /* lengths are other variables, not members          */
+    bool        open;    /* `x[]` is allowed: its length is given at allocation */
+    bool        deep;    /* structs with deep fields are allowed */
+    bool        globals; /* lengths are global variables, not members */
 };
 
 static const struct check_field_rules of_message = {.in = "a message", .open = true};
@@ -29,19 +29,19 @@ static const struct check_field_rules of_state  = {
 static const struct check_field_rules of_readonly = {
     .in = "a readonly variable", .defaults = true, .strings = true, .deep = true, .globals = true};
 
-/* A field that is looked at, among its siblings. */
+/* A field being checked, and its context. */
 struct check_field_context {
     struct checker                 *checker;
     const struct check_field_rules *rules;
-    const struct strmap            *before; /* fields that are declared before it */
+    const struct strmap            *before; /* fields declared before it */
     struct ast_field               *field;
-    struct source_code              length;   /* that is looked at                  */
-    bool                            variable; /* it is made of other fields       */
+    struct source_code              length;   /* the length being checked */
+    bool                            variable; /* the length depends on other fields */
 };
 
-/* ---- lengths -------------------------------------------------------------------------------- */
+/* ---- lengths ------------------------------------------------------------------------------ */
 
-/* Itself, or one that is declared after it. */
+/* Returns whether @p word is the field itself or is declared after it. */
 static bool check_field_comes_later(const struct check_field_context *view, struct text word)
 {
     for (const struct ast_field *f = view->field; f; f = f->next)
@@ -86,7 +86,7 @@ static void check_field_open_array(struct check_field_context *view,
         diagnostic_hint("declare a field for it, before it: `int n; double x[n];'");
 }
 
-/* The first may be variable; C must know the others to find an element. */
+/* Only the first dimension may be variable: C must know the others to address an element. */
 static void check_field_dimensions(struct check_field_context *view)
 {
     struct ast_field *field = view->field;
@@ -107,7 +107,7 @@ static void check_field_dimensions(struct check_field_context *view)
     }
 }
 
-/* ---- types ---------------------------------------------------------------------------------- */
+/* ---- types -------------------------------------------------------------------------------- */
 
 static void check_field_string(const struct check_field_context *view)
 {
@@ -139,7 +139,7 @@ static void check_field_reject_pointer(const struct check_field_context *view)
                         TEXT_ARGS(field->name.text), view->rules->open ? "" : "n");
 }
 
-/* A struct of an interface file, which C must know first. */
+/* A struct of an interface file must be declared before its use, as in C. */
 static void check_field_inner_struct(const struct check_field_context *view)
 {
     struct ast_field    *field = view->field;
@@ -169,7 +169,7 @@ static void check_field_type(const struct check_field_context *view)
     struct ast_field *field = view->field;
 
     if (check_type_is(field->type, "string")) {
-        field->type.text = text_of("string"); /* whatever `const` was with it */
+        field->type.text = text_of("string"); /* drops a `const` */
         check_field_string(view);
     } else if (field->stars && !field->transient)
         check_field_reject_pointer(view);
@@ -208,7 +208,7 @@ static void check_field_one(struct check_field_context *view)
     check_field_default(view);
 }
 
-/* ---- lists ---------------------------------------------------------------------------------- */
+/* ---- lists of fields ---------------------------------------------------------------------- */
 
 static void check_field_list(struct checker *checker, const struct check_field_rules *rules,
                              struct ast_field *fields)
@@ -239,7 +239,7 @@ void check_record(struct checker *checker, struct ast_record *record)
     check_note_deep_field(checker, record);
 }
 
-/* `x[]` brings a field x_count with it. */
+/* An array `x[]` implies a generated field x_count. */
 static void check_field_count_name(const struct ast_message *message, const struct ast_field *open)
 {
     const char *suffix = "_count";
@@ -276,7 +276,7 @@ void check_message(struct checker *checker, struct ast_message *message)
     }
 }
 
-/* False if C would not let one be assigned to the other, as far as that is known. */
+/* Returns false if C certainly does not allow to assign the parameter to the field. */
 static bool check_field_accepts(const struct checker *checker, const struct ast_field *field,
                                 const struct ast_parameter *parameter)
 {
@@ -288,7 +288,7 @@ static bool check_field_accepts(const struct checker *checker, const struct ast_
            field->record == check_record_of(checker, parameter->type);
 }
 
-/* A field without a value gets that of the constructor's parameter that has its name. */
+/* A field without an initial value gets that of the constructor's parameter of the same name. */
 static void check_field_namesakes(const struct checker   *checker, const struct ast_class *class,
                                   const struct ast_entry *constructor)
 {
@@ -314,7 +314,8 @@ void check_state(struct checker *checker, struct ast_class *class)
             check_field_namesakes(checker, class, entry);
 }
 
-/* All readonly variables of a program are one list: lengths may be those of another module. */
+/* The readonly variables of all modules form one list: a length may be a variable of another
+ * module. */
 void check_readonly(struct checker *checker, struct ast_field *fields)
 {
     checker->unit = fields;
@@ -330,7 +331,7 @@ void check_readonly(struct checker *checker, struct ast_field *fields)
     }
 }
 
-/* The parser has refused arrays. */
+/* The parser has rejected arrays. */
 void check_local(struct checker *checker, struct ast_field *local)
 {
     local->record = check_record_of(checker, local->type);

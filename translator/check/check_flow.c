@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_flow.c - bodies: what they wait for, what they call, which variables they have.
+ * check_flow.c - bodies: when-entries, calls and local variables.
  *
- * One walk over the statements of a body, with the variables that are in scope as a list
- * whose head is the innermost; leaving a scope puts the old head back.  No name hides
- * another within a body: all of its variables become members of one C struct.
+ * One walk over the statements of a body.  The variables in scope form a list with the innermost
+ * first; leaving a scope restores the old head.  A variable must not hide another one of the body,
+ * because all of them become members of one C struct.
  *
- * Locals and messages are copied into C variables before a serial block and back after it;
- * a `return` in the block would skip that.
+ * Locals and messages are copied into C variables before a serial block and back behind it.  A
+ * `return` in the block would skip the copy back, and is rejected if it matters.
  */
 #include "check/check.h"
 
@@ -27,14 +27,13 @@ struct check_flow_context {
     struct checker *checker;
     struct ast_class *class;
     struct ast_entry                 *entry;
-    struct strmap                     methods; /* name -> struct entry */
+    struct strmap                     methods; /* name -> struct ast_entry */
     const struct check_flow_variable *scope;
 };
 
 static void check_flow_statements(struct check_flow_context *flow, struct ast_statement *list);
 
-/* ---- variables --------------------------------------------------------------------------------
- */
+/* ---- variables ---------------------------------------------------------------------------- */
 
 static const struct check_flow_variable *check_flow_find_variable(
     const struct check_flow_context *flow, struct text name)
@@ -89,8 +88,8 @@ static void check_flow_declare_locals(struct check_flow_context *flow, struct as
 
 struct check_flow_return {
     const struct check_flow_context *flow;
-    struct text                      word;   /* `return`             */
-    struct text                      copied; /* a variable, likewise */
+    struct text                      word;   /* the keyword `return`, if present */
+    struct text                      copied; /* a variable to be copied back, if present */
 };
 
 static void check_flow_look_for_return(struct text word, void *arg)
@@ -119,8 +118,7 @@ static void check_flow_serial(const struct check_flow_context *flow,
     diagnostic_hint("use `if' and `else', or a variable of the class's state");
 }
 
-/* ---- parameters of triggers --------------------------------------------------------------------
- */
+/* ---- parameters of when-entries ----------------------------------------------------------- */
 
 static const char *check_flow_parameter_spelling(const struct ast_parameter *p)
 {
@@ -130,7 +128,7 @@ static const char *check_flow_parameter_spelling(const struct ast_parameter *p)
                        p->passing == PASS_ARRAY ? " []" : "");
 }
 
-/* The names of messages are not known to the parser, and bare names have no type at all. */
+/* The parser does not know messages, and a bare name has no type. */
 static bool check_flow_parameter_fits(const struct ast_parameter *own,
                                       const struct ast_parameter *declared)
 {
@@ -179,7 +177,8 @@ static void check_flow_bind_parameters(struct check_flow_context *flow,
     if (when_entry->bare) {
         when_entry->parameters = ast_copy_parameters(declared);
         for (own = when_entry->parameters; own; own = own->next)
-            own->name.location = when_entry->name.location; /* where errors about it belong */
+            own->name.location =
+                when_entry->name.location; /* errors about it point to the when-entry */
         return;
     }
     for (; own && declared; own = own->next, declared = declared->next)
@@ -193,8 +192,7 @@ static void check_flow_bind_parameters(struct check_flow_context *flow,
         diagnostic_hint("without the parentheses they have the names of the declaration");
 }
 
-/* ---- triggers ----------------------------------------------------------------------------------
- */
+/* ---- when-entries ------------------------------------------------------------------------- */
 
 static void check_flow_reference(const struct check_flow_context *flow,
                                  const struct ast_when_entry     *when_entry)
@@ -244,7 +242,7 @@ static const struct {
     {ATTRIBUTE_AGGREGATE, "gets its messages in batches"},
 };
 
-/* Whether messages to an entry can be kept for a `when`. */
+/* Returns whether messages to an entry can be buffered for a `when`. */
 static bool check_flow_can_be_awaited(const struct check_flow_context *flow,
                                       const struct ast_entry *entry, struct source_name name)
 {
@@ -285,8 +283,7 @@ static void check_flow_when_entry(struct check_flow_context *flow,
     check_flow_declare_parameters(flow, when_entry->parameters);
 }
 
-/* ---- calls
- * --------------------------------------------------------------------------------------- */
+/* ---- calls -------------------------------------------------------------------------------- */
 
 static void check_flow_reject_call(const struct check_flow_context *flow,
                                    const struct ast_entry *entry, struct source_name name)
@@ -334,8 +331,7 @@ static void check_flow_call(const struct check_flow_context *flow, struct ast_st
     diagnostic_note_at(entry->name.location, "declared here");
 }
 
-/* ---- statements
- * ---------------------------------------------------------------------------------- */
+/* ---- statements --------------------------------------------------------------------------- */
 
 static void check_flow_when(struct check_flow_context *flow, struct ast_statement *when)
 {
@@ -396,7 +392,7 @@ static void check_flow_statement(struct check_flow_context *flow, struct ast_sta
     }
 }
 
-/* A declaration is good to the end of its list; what others declare is their own. */
+/* A declaration is in scope up to the end of its list; declarations of inner statements are not. */
 static void check_flow_statements(struct check_flow_context *flow, struct ast_statement *list)
 {
     const struct check_flow_variable *outside = flow->scope;
@@ -411,11 +407,10 @@ static void check_flow_statements(struct check_flow_context *flow, struct ast_st
     flow->scope = outside;
 }
 
-/* ---- classes
- * ------------------------------------------------------------------------------------- */
+/* ---- classes ------------------------------------------------------------------------------ */
 
-/* Bodies that an interface inherits are looked at where they were declared; wrong ones that
- * a class inherits likewise. */
+/* Bodies of an interface are checked where they are declared.  A class that inherits a body with
+ * errors does not repeat them. */
 static bool check_flow_is_checked_elsewhere(const struct check_flow_context *flow,
                                             const struct ast_entry          *entry)
 {

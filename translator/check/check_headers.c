@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_headers.c - names of types that an interface file uses and does not declare.
+ * check_headers.c - types that an interface file uses without declaring them.
  *
- * C's own types are known, and so are those of interface files and of the runtime.  Another name
- * must come from a header.  If none is included, or only headers of the C library, whose types
- * have names that are told by their look, the name is declared nowhere: an error.  Else it is
- * believed, and the emitter lets the compiler look at it where it stands (emit_lines.c).
+ * The types of C, of interface files and of the runtime are known.  Any other type must come from
+ * a header.  If no header is included, or only standard ones, whose types are recognizable by
+ * their names, the type is unknown: an error.  Otherwise the type is assumed to exist, and the
+ * emitter lets the compiler check it at its location (emit_lines.c).
  */
 #include "support/bump.h"
 #include "check/check.h"
@@ -13,7 +13,7 @@
 #include "support/source.h"
 #include "syntax/ident.h"
 
-/* ---- headers -------------------------------------------------------------------------------- */
+/* ---- headers ------------------------------------------------------------------------------ */
 
 static const char *const standard_headers[] = {
     "assert.h",    "complex.h", "ctype.h",   "errno.h",  "fenv.h",   "float.h",    "inttypes.h",
@@ -40,8 +40,8 @@ static void check_header_note_item(struct checker *checker, const struct ast_ite
         checker->headers = HEADERS_STANDARD;
 }
 
-/* Those of other files, too: what they include comes with them.  A module whose file was not read,
- * which is an error, may declare anything. */
+/* Modules of other files count as well: their includes are generated into the headers that this
+ * file includes.  A module whose file was not read, which is an error, may declare anything. */
 void check_note_headers(struct checker *checker)
 {
     for (const struct ast_module *module = checker->tree->modules; module; module = module->next)
@@ -52,7 +52,7 @@ void check_note_headers(struct checker *checker)
         }
 }
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------------------------- */
 
 static bool check_header_ends_with(struct text word, const char *end)
 {
@@ -61,7 +61,7 @@ static bool check_header_ends_with(struct text word, const char *end)
     return word.length > length && text_is((struct text){text_end(word) - length, length}, end);
 }
 
-/* Of C, of its library, and of the runtime. */
+/* Returns whether @p word names a type of C, of its library or of the runtime. */
 static bool check_header_is_c_type(struct text word)
 {
     static const char *const words[] = {"restrict", "inline",  "_Atomic", "_Alignas", "complex",
@@ -72,7 +72,7 @@ static bool check_header_is_c_type(struct text word)
            text_starts_with(word, "atomic_") || check_header_ends_with(word, "_t");
 }
 
-/* `Block_proxy`, where there is a class `Block`. */
+/* Returns whether @p word is a generated handle type: `Block_proxy` for a class `Block`. */
 static bool check_header_is_handle_type(const struct checker *checker, struct text word)
 {
     static const char *const ends[] = {"_proxy", "_element", "_section", "_position", NULL};
@@ -93,14 +93,14 @@ static bool check_header_is_declared(const struct checker *checker, struct text 
            check_header_is_handle_type(checker, word);
 }
 
-/* ---- types ---------------------------------------------------------------------------------- */
+/* ---- types -------------------------------------------------------------------------------- */
 
-/* A type while its words are looked at. */
+/* A type while its words are checked. */
 struct check_type_context {
     struct checker    *checker;
     struct source_code type;
     unsigned           stars;
-    bool               tag; /* the next word follows `struct`, `union` or `enum` */
+    bool               tag; /* the next word is a tag, behind `struct`, `union` or `enum` */
     bool               refused;
 };
 
@@ -123,7 +123,7 @@ static void check_header_reject_unknown(struct check_type_context *words, struct
 
     words->refused = true;
     if (strmap_put(&checker->unknown, word, checker))
-        return; /* it has been said */
+        return; /* reported before */
     diagnostic_error_at(location, word.length, "there is no type `%s%.*s'",
                         words->tag ? "struct " : "", TEXT_ARGS(word));
     if (near)

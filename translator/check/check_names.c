@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_names.c - which names may be, and which would be generated twice.
+ * check_names.c - valid names, and clashes between generated names.
  *
- * Every global name of the C that will be generated is put into one table with its origin:
- * what it is for.  The tables below are those of docs/internals/translator.md.  A name that
- * depends on the kind of a class is kept free for all kinds, so that a chare can become an
- * array without a surprise; one that depends on an entry's attributes is not, since `ghost`
- * and `ghost_done` are natural names of two entries.
+ * All global names of the generated C go into one table with their origin.  The suffixes below are
+ * those of docs/internals/translator.md.  A name that only some kinds of classes generate is
+ * reserved for all kinds, so that a chare can become an array without a clash.  A name that
+ * depends on the attributes of an entry is not, since `ghost` and `ghost_done` are natural names
+ * for two entries.
  *
- * Names with two underscores are the translator's own, so that what is private in the C
- * file needs no table.
+ * Names with two underscores are reserved for generated code: private names in the C file need no
+ * table.
  */
 #include "check/check.h"
 
@@ -17,16 +17,16 @@
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
 
-/* What a generated name is for. */
+/* Where a generated name comes from. */
 struct check_name_origin {
-    const char            *noun; /* "class"                                         */
-    struct text            name; /* "Block"                                         */
-    const char            *use;  /* what of it; NULL: the thing itself              */
-    struct text            of;   /* of an entry: its class                          */
+    const char            *noun; /* of the symbol: "class" */
+    struct text            name; /* of the symbol: "Block" */
+    const char            *use;  /* what is generated for it; NULL: the symbol itself */
+    struct text            of;   /* of an entry: its class */
     struct source_location location;
 };
 
-/* ---- what may be a name -------------------------------------------------------------------- */
+/* ---- valid names -------------------------------------------------------------------------- */
 
 static const char *const c_words[] = {"_Alignas",       "_Alignof",      "_Atomic",    "_Bool",
                                       "_Complex",       "_Generic",      "_Imaginary", "_Noreturn",
@@ -95,8 +95,7 @@ bool check_variable_name(const struct checker *checker, struct source_name name)
     return true;
 }
 
-/* ---- what is generated ------------------------------------------------------------------------
- */
+/* ---- generated names ---------------------------------------------------------------------- */
 
 /* "the broadcast of entry `ghost' of `Block'" */
 static const char *check_name_describe(const struct check_name_origin *origin)
@@ -124,7 +123,7 @@ static void check_name_reject_duplicate(const char *name, const struct check_nam
     diagnostic_note_at(a->location, "the other is here");
 }
 
-/* False: the name is another's. */
+/* Reserves @p name.  Returns false after reporting a clash. */
 static bool check_name_reserve(struct checker *checker, const char *name,
                                struct check_name_origin origin)
 {
@@ -169,7 +168,7 @@ static const struct check_name_suffix class_names[] = {
     {"_on_pup", "the pack and unpack function"},
     {NULL, NULL}};
 
-/* `_on_` stands before the name: see write_entry(). */
+/* `_on_` precedes the name: see check_name_reserve_entry(). */
 static const struct check_name_suffix entry_names[]  = {{"", NULL}, {NULL, NULL}};
 static const struct check_name_suffix send_names[]   = {{"_all", "the broadcast"},
                                                         {"_section", "the multicast"},
@@ -183,7 +182,7 @@ static const struct check_name_suffix target_names[] = {
 static const struct check_name_suffix sync_names[] = {{"_reply", "the asynchronous call"},
                                                       {NULL, NULL}};
 
-/* Up to the first that is another's: one error for one thing is enough. */
+/* Reserves a list of names up to the first clash: one error per symbol is enough. */
 static bool check_name_reserve_all(struct checker *checker, const char *stem,
                                    const struct check_name_suffix *suffixes,
                                    struct check_name_origin        origin)

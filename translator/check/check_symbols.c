@@ -5,9 +5,10 @@
 #include "support/bump.h"
 #include "support/diagnostic.h"
 
-#define SUGGESTION_ERRORS_MAX 20 /* errors beyond this are not shown, so suggestions are wasted */
+#define SUGGESTION_ERRORS_MAX                                                                      \
+    20 /* later errors are not shown, so suggestions for them are wasted */
 
-/* ---- symbols -------------------------------------------------------------------------------- */
+/* ---- symbols ------------------------------------------------------------------------------ */
 
 void check_add_symbol(struct checker *checker, struct check_symbol symbol)
 {
@@ -44,7 +45,7 @@ const char *check_symbol_noun(const struct check_symbol *symbol)
     return nouns[symbol->kind];
 }
 
-/* ---- suggestions ---------------------------------------------------------------------------- */
+/* ---- suggestions -------------------------------------------------------------------------- */
 
 static bool check_symbol_suggests(void)
 {
@@ -75,7 +76,7 @@ static const char *const c_types[] = {"bool",     "char",    "double",   "float"
                                       "short",    "size_t",  "string",   "uint16_t", "uint32_t",
                                       "uint64_t", "uint8_t", "unsigned", NULL};
 
-/* Adds the names of the types that a symbol brings with it: at most three. */
+/* Stores the names of the types that a symbol declares, at most three.  Returns their number. */
 static size_t check_symbol_type_names(const struct check_symbol *symbol, const char **names)
 {
     struct text name = symbol->name.text;

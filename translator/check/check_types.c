@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * check_types.c - types, as far as they can be known without a C compiler.
+ * check_types.c - types, as far as they are known without a C compiler.
  *
- * A type is a few words of C.  Structs and messages of interface files are known, and so are
- * C's own types by their names; any other name may be a typedef of anything, and is believed.
+ * A type is a few words of C.  Structs and messages of interface files are known, and so are C's
+ * own types by their names.  Any other name may be a typedef of anything and is accepted.
  */
 #include "check/check.h"
 
@@ -37,7 +37,7 @@ static void check_type_spell_word(struct text word, void *arg)
 
 char *check_type_spelling_of(struct source_code type)
 {
-    /* Between two words there was at least one byte, but perhaps not after the last. */
+    /* room for a separator behind the last word, and a NUL byte */
     struct check_type_spelling spelling = {.at = bump_alloc(type.text.length + 2)};
 
     ident_for_each(type, check_type_spell_word, &spelling);
@@ -123,7 +123,7 @@ const struct ast_message *check_message_of(const struct checker *checker, struct
     return symbol ? symbol->is.message : NULL;
 }
 
-/* Those of its inner structs are known by then: they are declared before it. */
+/* The inner structs have been checked before: they are declared first. */
 void check_note_deep_field(struct checker *checker, const struct ast_record *record)
 {
     for (struct ast_field *field = record->fields; field; field = field->next) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * checker.c - the order in which a tree is checked.
+ * checker.c - see checker.h: the order of the passes.
  *
- * First all names are noted, so that files may be written in any order; then structs, on
- * which messages, readonly variables, parameters and states depend; then classes with what
- * they inherit; then the names that will be written, of which there are more by then; then
- * bodies, which need the entries of their classes.  All of it goes on after errors.
+ * 1. All names are entered into the symbol table, so that declarations may come in any order.  2.
+ * Structs, on which messages, readonly variables, parameters and states depend.  3. Messages and
+ * readonly variables.  4. Classes and inheritance.  5. Generated names, which include those of
+ * inherited entries.  6. Bodies, which need the entries of their classes.  Every pass goes on
+ * after errors.
  */
 #include "check/checker.h"
 
@@ -14,7 +15,7 @@
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
 
-/* ---- symbols -------------------------------------------------------------------------------- */
+/* ---- symbols ------------------------------------------------------------------------------ */
 
 static void checker_add_readonlys(struct checker *checker, struct ast_field *fields)
 {
@@ -53,7 +54,7 @@ static void checker_add_item(struct checker *checker, struct ast_item *item)
     }
 }
 
-/* ---- modules --------------------------------------------------------------------------------- */
+/* ---- modules ------------------------------------------------------------------------------ */
 
 static void checker_mainchare(const struct ast_module *module, const struct ast_class *class,
                               const struct ast_class  *earlier)
@@ -109,7 +110,7 @@ static void checker_one_main(struct checker *checker, const struct ast_module *m
     }
 }
 
-/* A module is a name of its own: a class may be called the same. */
+/* Modules have a name space of their own: a class may have the name of a module. */
 static void checker_module(struct checker *checker, struct ast_module *module)
 {
     const struct ast_module *earlier = NULL;
@@ -130,7 +131,7 @@ static void checker_module(struct checker *checker, struct ast_module *module)
     }
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- passes ------------------------------------------------------------------------------- */
 
 static void checker_modules(struct checker *checker)
 {
@@ -168,7 +169,8 @@ static void checker_classes(struct checker *checker)
             check_class(checker, s);
 }
 
-/* Interfaces first: what is wrong in them is not said again of those who inherit it. */
+/* Interfaces come first, so that errors in them are not repeated for each class that inherits
+ * them. */
 static void checker_bodies(struct checker *checker)
 {
     for (int interfaces = 1; interfaces >= 0; interfaces--)
@@ -178,7 +180,7 @@ static void checker_bodies(struct checker *checker)
                 check_flow(checker, s);
 }
 
-/* Whether something in the file may declare a struct in C. */
+/* Returns whether the file contains C that may declare a struct. */
 static bool checker_has_c(const struct ast_tree *tree)
 {
     for (const struct ast_module *module = tree->modules; module; module = module->next)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* checker_test.c - what the checker completes.  What it refuses: tests/skuac/errors. */
+/* checker_test.c - the members that the checker fills in.  Errors are tested by
+ * tests/skuac/errors. */
 #include "check/checker.h"
 
 #include <string.h>
@@ -43,7 +44,7 @@ static struct ast_tree *checker_test_checked(const char *text)
     return tree;
 }
 
-/* The items of the only module with a name, by kind. */
+/* Returns item number @p skip of the given kind. */
 static struct ast_item *checker_test_item(const struct ast_tree *tree, enum ast_item_kind kind,
                                           unsigned skip)
 {

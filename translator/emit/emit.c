@@ -2,9 +2,9 @@
 /*
  * emit.c - see emit.h.
  *
- * The header declares in an order in which each thing finds what it needs: the types of all
- * proxies, which need nothing; what the file includes and declares, in its own order; the
- * objects, which may have any of it as parts; then the functions.
+ * The order of the header satisfies all dependencies: the types of proxies, which depend on
+ * nothing; includes and declarations of the file, in source order; the structs of objects, which
+ * may contain any of these; the functions.
  */
 #include "emit/emit.h"
 
@@ -23,7 +23,7 @@ static const char *emit_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* `jacobi.ci` as the beginning of a name: `jacobi_ci`. */
+/* Returns the name of a file as a prefix of identifiers: `jacobi_ci` for `jacobi.ci`. */
 static const char *emit_file_stem(const char *name)
 {
     bool  digit = *name >= '0' && *name <= '9';
@@ -35,7 +35,7 @@ static const char *emit_file_stem(const char *name)
     return stem;
 }
 
-/* ---- the parts of a module ----------------------------------------------------------------- */
+/* ---- declarations ------------------------------------------------------------------------- */
 
 static void emit_extern(struct writer *to, const struct ast_tree *tree, const struct ast_item *item)
 {
@@ -44,7 +44,7 @@ static void emit_extern(struct writer *to, const struct ast_tree *tree, const st
             writer_put(to, "#include \"%s.h\"\n", emit_base_name(module->location.source->path));
 }
 
-/* Types that need no others. */
+/* Emits types that depend on no others. */
 static void emit_types(struct emit_files to, const struct ast_item *item)
 {
     if (item->kind == ITEM_CLASS)
@@ -57,7 +57,7 @@ static void emit_types(struct emit_files to, const struct ast_item *item)
                    NAME_ARGS(item->is.record));
 }
 
-/* Begins or ends a part of the header that has C linkage in C++. */
+/* Begins or ends a section of the header with C linkage. */
 static void emit_header_linkage(struct emit_files to, bool wanted)
 {
     if (*to.linked != wanted)
@@ -65,7 +65,7 @@ static void emit_header_linkage(struct emit_files to, bool wanted)
     *to.linked = wanted;
 }
 
-/* What the file declares, in its order.  Other headers say themselves which linkage they have. */
+/* Emits the declarations in source order.  Included headers choose their linkage themselves. */
 static void emit_declaration(struct emit_files to, const struct ast_item *item)
 {
     emit_header_linkage(to, item->kind != ITEM_INCLUDE && item->kind != ITEM_DIRECTIVE);
@@ -88,7 +88,7 @@ static void emit_declaration(struct emit_files to, const struct ast_item *item)
     case ITEM_INIT:
         writer_put(to.header, "void %.*s(void);\n", TEXT_ARGS(item->is.function.text));
         break;
-    case ITEM_CLASS: /* later */
+    case ITEM_CLASS: /* see emit_class_types(), emit_class() */
     case ITEM_EXTERN:
     case ITEM_CODE: break;
     }
@@ -114,7 +114,7 @@ static void emit_code(struct emit_files to, const struct ast_item *item)
         writer_put_code(to.source, item->is.code);
 }
 
-/* All items of the modules that are written. */
+/* Calls @p fn for all items of the modules that are not imported. */
 static void emit_for_each_item(struct emit_files to, const struct ast_tree *tree,
                                void (*fn)(struct emit_files to, const struct ast_item *item))
 {
@@ -124,9 +124,9 @@ static void emit_for_each_item(struct emit_files to, const struct ast_tree *tree
                 fn(to, item);
 }
 
-/* ---- registration and main() ----------------------------------------------------------------- */
+/* ---- registration and main() -------------------------------------------------------------- */
 
-/* The beginning of a function that is called once for each module, those it names first. */
+/* Emits the head of a function that runs once per module, after those of the imported modules. */
 static void emit_once_head(struct emit_files to, const struct ast_module *module, const char *what)
 {
     writer_put(to.header, "void %.*s_%s(void);\n", NAME_ARGS(module), what);
@@ -156,7 +156,7 @@ static void emit_registration(struct emit_files to, const struct ast_module *mod
     writer_put(source, "}\n\n");
 }
 
-/* When the main chare has been made: how long read-only variables are. */
+/* Emits the function that determines the sizes of readonly variables once the main chare exists. */
 static void emit_measuring(struct emit_files to, const struct ast_module *module)
 {
     emit_once_head(to, module, "_measure");
@@ -212,8 +212,7 @@ static void emit_main_module(struct emit_files to, const struct ast_tree *tree)
             emit_main(to.source, module);
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files -------------------------------------------------------------------------------- */
 
 static const char made[] = "/* Made by skuac from %s: changes here will be lost. */\n";
 
@@ -250,7 +249,7 @@ static bool emit_save_file(const struct writer *writer, const char *path, bool k
     return good;
 }
 
-/* Replaces a text by what its file shall say. */
+/* Replaces a text by the finished contents of its file. */
 static void emit_finish(struct writer *text, const char *name)
 {
     struct writer finished = writer_finish(text, name);
@@ -301,7 +300,8 @@ bool emit_save(const struct ast_tree *tree, const char *directory)
     bool          good;
 
     emit_to_memory(tree, &header, &source);
-    /* The source is as old as the translation, for make; the header as what it says. */
+    /* The source is always written, because make compares its time with that of the interface
+     * file. */
     good = emit_save_file(&header, bump_printf("%s/%s.h", directory, name), true) &&
            emit_save_file(&source, bump_printf("%s/%s.c", directory, name), false);
     writer_free(&header);

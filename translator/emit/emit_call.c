@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_call.c - what the runtime calls when a message to an entry has come.
+ * emit_call.c - functions that the runtime calls when a message to an entry arrives.
  *
- * What arrived is checked and then given to the user's function, Block_on_ghost(); or begins a
- * strand, if the entry has a body; or goes to the strand that waits for it, if it is a trigger.
+ * The data are validated.  Then they go to the user's function, Block_on_ghost(), if the entry has
+ * no body; they start a frame if it has one; or they resume the frame that waits for the entry.
  */
 #include "emit/emit_parts.h"
 
 #include "support/bump.h"
 
-/* Of what has arrived: data and bytes. */
+/* Variables of the generated function: the data that arrived. */
 #define DATA  "skua_data"
 #define BYTES "skua_bytes"
 
@@ -29,7 +29,7 @@ static void emit_call_head(struct writer          *to, const struct ast_class *c
                                              : "const void *skua_data, size_t skua_bytes)\n{\n");
 }
 
-/* Declares `skua_args`, the arguments that arrived, or the message, checked. */
+/* Emits the declaration of `skua_args`, the validated arguments or message. */
 static void emit_call_args(struct writer          *to, const struct ast_class *class,
                            const struct ast_entry *entry)
 {
@@ -53,7 +53,7 @@ static void emit_call_values(struct writer *to, const struct ast_entry *entry)
             writer_put(to, ", skua_args%s%.*s", emit_member_operator(entry), NAME_ARGS(p));
 }
 
-/* The user's function. */
+/* Emits a call of the user's function. */
 static void emit_call_user(struct writer          *to, const struct ast_class *class,
                            const struct ast_entry *entry)
 {
@@ -81,7 +81,7 @@ static void emit_call_user(struct writer          *to, const struct ast_class *c
         writer_put(to, "    (void)skua_data, (void)skua_bytes;\n");
 }
 
-/* A strand begins. */
+/* Emits the start of a frame. */
 static void emit_call_begin(struct writer          *to, const struct ast_class *class,
                             const struct ast_entry *entry)
 {
@@ -101,7 +101,7 @@ static void emit_call_begin(struct writer          *to, const struct ast_class *
                NAME_ARGS(class), emit_stem_of(class, entry), arrival);
 }
 
-/* The reference number of what arrived. */
+/* Emits the reference number of the message. */
 static void emit_call_reference(struct writer          *to, const struct ast_class *class,
                                 const struct ast_entry *entry)
 {
@@ -114,7 +114,7 @@ static void emit_call_reference(struct writer          *to, const struct ast_cla
                    NAME_ARGS(entry->parameters));
 }
 
-/* A strand goes on. */
+/* Emits the delivery to a frame that waits. */
 static void emit_call_arrive(struct writer          *to, const struct ast_class *class,
                              const struct ast_entry *entry)
 {
@@ -129,7 +129,7 @@ static void emit_call_arrive(struct writer          *to, const struct ast_class 
         writer_put(to, "    (void)skua_args;\n");
 }
 
-/* Items of a stream, for a member of a group. */
+/* Emits the delivery of stream items to a member of a group. */
 static void emit_call_member_items(struct writer          *to, const struct ast_class *class,
                                    const struct ast_entry *entry)
 {
@@ -157,7 +157,7 @@ static void emit_call_member_items(struct writer          *to, const struct ast_
     writer_put(to, ");\n}\n\n");
 }
 
-/* ... for elements of an array: to each at once, as far as they are here. */
+/* Emits the delivery of stream items to array elements, which may be on another PE by now. */
 static void emit_call_element_items(struct writer          *to, const struct ast_class *class,
                                     const struct ast_entry *entry)
 {
@@ -176,7 +176,7 @@ static void emit_call_element_items(struct writer          *to, const struct ast
         entry->parameters ? "&skua_item->args, sizeof skua_item->args" : "NULL, 0");
 }
 
-/* The runtime asks where arguments shall land: the user's function is asked. */
+/* Emits the function by which the runtime asks the user for the memory of nocopypost arguments. */
 static void emit_call_post(struct writer          *to, const struct ast_class *class,
                            const struct ast_entry *entry)
 {
@@ -218,7 +218,8 @@ static void emit_call_post(struct writer          *to, const struct ast_class *c
     writer_put(to, "    (void)skua_packed;\n}\n\n");
 }
 
-/* What is not copied must be there; if it is not, the message comes again. */
+/* Emits the test that all nocopy data are present; if not, the runtime delivers the message again
+ * later. */
 static void emit_call_wait_for_nocopy(struct writer          *to, const struct ast_class *class,
                                       const struct ast_entry *entry)
 {

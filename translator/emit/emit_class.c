@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_class.c - classes: their types, how objects are made and found, what the runtime calls
- * when they begin, end and move.
+ * emit_class.c - classes: their types, the creation and lookup of objects, and the functions that
+ * the runtime calls to construct, destroy and migrate them.
  */
 #include "emit/emit_parts.h"
 
@@ -20,15 +20,15 @@ static struct ast_entry *emit_class_destructor_of(const struct ast_class *class)
     return NULL;
 }
 
-/* Whether its objects can be packed. */
+/* Returns whether objects can be packed. */
 static bool emit_class_has_pup(const struct ast_class *class)
 {
     return (class->has_state || class->migratable) && class->kind != CLASS_MAINCHARE;
 }
 
-/* ---- types ----------------------------------------------------------------------------------- */
+/* ---- types -------------------------------------------------------------------------------- */
 
-/* An interface: a reference to an object, and which class it has. */
+/* Emits the types of an interface: a reference to an object, and the index of its class. */
 static void emit_class_interface_types(struct writer *to, const struct ast_class *class)
 {
     writer_put(to,
@@ -50,7 +50,7 @@ static void emit_class_interface_types(struct writer *to, const struct ast_class
                NAME_ARGS(class));
 }
 
-/* A type around a handle of the runtime. */
+/* Emits a type that wraps a handle of the runtime. */
 static void emit_class_handle(struct writer *to, const struct ast_class *class, const char *what,
                               const char *member, const char *header, const char *suffix)
 {
@@ -79,12 +79,11 @@ void emit_class_types(struct emit_files to, const struct ast_class *class)
                       "section");
 }
 
-/* ---- references -------------------------------------------------------------------------------
- */
+/* ---- references --------------------------------------------------------------------------- */
 
 static const char *const axis[] = {"i", "j", "k", "l", "m", "n"};
 
-/* `int i, int j`, each with @p before. */
+/* Emits `int i, int j`, with @p before and @p prefix in front of each name. */
 static void emit_class_axes(struct writer *to, unsigned dims, const char *before,
                             const char *prefix)
 {
@@ -124,7 +123,7 @@ static void emit_class_at(struct writer *to, const struct ast_class *class)
     }
 }
 
-/* The index of an object: a number, a few, or what the array is indexed by. */
+/* Emits the function that returns the index of an object: an int, a struct, or the index type. */
 static void emit_class_index(struct writer *to, const struct ast_class *class)
 {
     if (class->kind != CLASS_ARRAY || class->dims == 1) {
@@ -194,16 +193,13 @@ static void emit_class_references(struct writer *to, const struct ast_class *cla
                NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
 }
 
-/* ---- creation ----------------------------------------------------------------------------------
- */
+/* ---- creation ----------------------------------------------------------------------------- */
 
-/* A function that creates: what it returns, what it is called, what it takes before the
- * arguments of the constructor, the call to which data and bytes are given, and statements that
- * come first. */
+/* A function that creates objects. */
 struct emit_creation {
     const char *result, *name, *before, *call;
-    const char *first;   /* or NULL       */
-    const char *comment; /* in the header */
+    const char *first;   /* statements in front of the call, or NULL */
+    const char *comment; /* for the header */
 };
 
 static void emit_class_creation_head(struct writer              *to, const struct ast_class *class,
@@ -270,7 +266,7 @@ static void emit_class_creation_function(struct emit_files to, const struct ast_
     writer_put(to.source, "}\n\n");
 }
 
-/* Declares `skua_def`: an array of the sizes that are given, or one that begins empty. */
+/* Emits the declaration of `skua_def`: an array of the given sizes, or an empty one. */
 static void emit_class_array_def(struct writer *to, const struct ast_class *class)
 {
     writer_put(to,
@@ -368,16 +364,15 @@ static void emit_class_creation(struct emit_files to, const struct ast_class *cl
     writer_put(to.header, "\n");
 }
 
-/* ---- what the runtime calls ---------------------------------------------------------------------
- */
+/* ---- what the runtime calls --------------------------------------------------------------- */
 
-/* Declares `self`, the object that the runtime hands over. */
+/* Emits the declaration of `self`. */
 static void emit_class_self(struct writer *to, const struct ast_class *class)
 {
     writer_put(to, "    %.*s *self = (%.*s *)skua_object;\n", NAME_ARGS(class), NAME_ARGS(class));
 }
 
-/* The parameters of the constructor that the defaults of the state are made of. */
+/* Emits the constructor's parameters that initial values of the state use. */
 static void emit_class_constructor_names(struct writer          *to, const struct ast_class *class,
                                          const struct ast_entry *constructor)
 {
@@ -393,7 +388,7 @@ static void emit_class_constructor_names(struct writer          *to, const struc
         }
 }
 
-/* Whether the constructor does nothing but give the fields their values. */
+/* Returns whether the constructor only gives the fields their initial values. */
 static bool emit_class_constructs_nothing(const struct ast_entry *constructor)
 {
     const struct ast_statement *body = constructor->body;
@@ -425,7 +420,7 @@ static void emit_class_constructor_call(struct writer          *to, const struct
     writer_put(to, ");\n");
 }
 
-/* Streams give their items to @p object, a member of a group. */
+/* Emits the binding of the class's streams to @p object, a member of a group. */
 static void emit_class_stream_binding(struct writer *to, const struct ast_class *class,
                                       const char    *object)
 {
@@ -491,8 +486,7 @@ static void emit_class_pup(struct writer *to, const struct ast_class *class)
     writer_put(to, "    (void)skua_p, (void)self;\n}\n\n");
 }
 
-/* ---- what the user writes
- * ------------------------------------------------------------------------- */
+/* ---- functions that the user defines ------------------------------------------------------ */
 
 static bool emit_class_is_user_function(const struct ast_entry *entry)
 {
@@ -530,8 +524,7 @@ static void emit_class_user_functions(struct writer *to, const struct ast_class 
     writer_put(to, "\n");
 }
 
-/* ---- interfaces
- * ------------------------------------------------------------------------------------ */
+/* ---- interfaces --------------------------------------------------------------------------- */
 
 static void emit_class_interface(struct writer *to, const struct ast_class *class)
 {
@@ -591,10 +584,9 @@ static void emit_class_base_registration(struct writer         *to, const struct
                NAME_ARGS(class), NAME_ARGS(base), NAME_ARGS(base));
 }
 
-/* ---- all
- * --------------------------------------------------------------------------------------------- */
+/* ---- classes ------------------------------------------------------------------------------ */
 
-/* The numbers under which the runtime knows class and entries. */
+/* Emits the handles of the class and its entries. */
 static void emit_class_ids(struct emit_files to, const struct ast_class *class)
 {
     writer_put(to.header, "extern skua_class %.*s__class;\n", NAME_ARGS(class));
@@ -615,8 +607,8 @@ static void emit_class_ids(struct emit_files to, const struct ast_class *class)
     writer_put(to.source, "\n");
 }
 
-/* A class without state has a struct of the user's: where there is none, the first error of a
- * compiler shows this line. */
+/* A class without state needs a struct of the user's.  If that is missing, the compiler's first
+ * error quotes this line. */
 static void emit_class_struct_check(struct writer *to, const struct ast_class *class)
 {
     if (!class->has_state)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_data.c - structs, messages, states and read-only variables.
+ * emit_data.c - structs, messages, states and readonly variables.
  *
- * An array whose length is another field is a pointer in C, to memory of malloc(); in a
- * message to memory behind the struct, found anew wherever the message arrives.
+ * An array of variable length is a pointer in C: to malloc() memory, or in a message to memory
+ * behind the struct.  Receivers of a message recompute the pointer.
  */
 #include "emit/emit_parts.h"
 
 #include "support/bump.h"
 #include "syntax/ident.h"
 
-/* ---- fields -------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------- */
 
 static bool emit_data_is_string(const struct ast_field *field)
 {
@@ -50,7 +50,7 @@ static void emit_data_fields(struct writer *to, const struct ast_field *fields)
     }
 }
 
-/* Of `x[]`: its count is a field of its own. */
+/* Returns whether the array is an `x[]`, whose length is the generated field x_count. */
 static bool emit_data_has_own_count(const struct ast_field *field)
 {
     return field->variable && !field->dimensions->length.text.at;
@@ -87,9 +87,9 @@ static void emit_data_length_functions(struct writer *to, struct text of,
             emit_data_length_function(to, of, fields, field);
 }
 
-/* ---- freeing and packing --------------------------------------------------------------------- */
+/* ---- freeing and packing ------------------------------------------------------------------ */
 
-/* A loop over the structs of a field, `skua_each`, that calls @p function of each. */
+/* Emits a loop that calls @p function for each struct of a field. */
 static void emit_data_for_each(struct writer *to, struct text of, const char *it,
                                const struct ast_field *field, const char *function,
                                const char *before)
@@ -142,8 +142,7 @@ static void emit_data_pup(struct writer *to, struct text of, const char *it,
     }
 }
 
-/* ---- structs ----------------------------------------------------------------------------------
- */
+/* ---- structs ------------------------------------------------------------------------------ */
 
 void emit_record(struct emit_files to, const struct ast_record *record)
 {
@@ -166,10 +165,9 @@ void emit_record(struct emit_files to, const struct ast_record *record)
     writer_put(source, "    (void)skua_it;\n}\n\n");
 }
 
-/* ---- messages -----------------------------------------------------------------------------------
- */
+/* ---- messages ----------------------------------------------------------------------------- */
 
-/* Whether the length of some array of the message is made of @p field. */
+/* Returns whether the length of an array of the message mentions @p field. */
 static bool emit_data_is_length(const struct ast_message *message, const struct ast_field *field)
 {
     for (const struct ast_field *array = message->fields; array; array = array->next)
@@ -228,7 +226,8 @@ static void emit_data_new_function(struct writer *to, const struct ast_message *
                NAME_ARGS(message), NAME_ARGS(message), NAME_ARGS(message));
 }
 
-/* The message in what arrived; its arrays lie 16 bytes aligned behind it. */
+/* Emits the function that validates a message; its arrays follow the struct, aligned to 16
+ * bytes. */
 static void emit_data_open_function(struct writer *to, const struct ast_message *message)
 {
     writer_put(
@@ -285,8 +284,7 @@ void emit_message(struct emit_files to, const struct ast_message *message)
     emit_data_new_function(to.source, message);
 }
 
-/* ---- read-only variables
- * -------------------------------------------------------------------------- */
+/* ---- readonly variables ------------------------------------------------------------------- */
 
 void emit_readonly(struct emit_files to, const struct ast_field *field)
 {
@@ -318,7 +316,7 @@ void emit_readonly_registration(struct writer *to, const struct ast_module *modu
                    NAME_ARGS(field), NAME_ARGS(field), NAME_ARGS(field));
 }
 
-/* When the main chares have been made: how long the variable ones are. */
+/* Runs when the main chares exist: they may set the variables that lengths depend on. */
 void emit_readonly_lengths(struct writer *to, const struct ast_field *field)
 {
     if (emit_data_is_string(field)) {
@@ -332,8 +330,7 @@ void emit_readonly_lengths(struct writer *to, const struct ast_field *field)
     }
 }
 
-/* ---- states
- * ------------------------------------------------------------------------------------------ */
+/* ---- states ------------------------------------------------------------------------------- */
 
 void emit_state(struct emit_files to, const struct ast_class *class)
 {
@@ -348,7 +345,7 @@ void emit_state(struct emit_files to, const struct ast_class *class)
     emit_data_length_functions(to.source, class->name.text, class->state);
 }
 
-/* The parameter of the constructor that a field gets its value from, having its name. */
+/* Returns the constructor's parameter that initializes a field because it has the field's name. */
 static const struct ast_parameter *emit_data_namesake(const struct ast_class *class,
                                                       const struct ast_field *field)
 {
@@ -379,7 +376,7 @@ static void emit_data_array_default(struct writer          *to, const struct ast
                    NAME_ARGS(field));
 }
 
-/* What is in braces initializes a variable; anything else is assigned as it is. */
+/* A value in braces initializes a temporary; any other value is assigned. */
 void emit_assignment(struct writer *to, const char *target, const struct ast_field *field)
 {
     bool braces = text_starts_with(field->value.text, "{");

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_flow.c - structured control flow: bodies of entries become strands.
+ * emit_flow.c - structured control flow: the bodies of entries become resumable functions.
  *
- * A strand (skua/flow.h) is a frame and a function that goes on from where the frame says.  The
- * body of an entry is one; so is each branch of an `overlap`, and the body of a `forall`, once
- * for each value.  In the function, loops and conditions are loops and conditions of C; each
- * place where the strand may wait has a number and a label, to which the function jumps when it
- * goes on:
+ * At run time a body has a frame (skua/flow.h) with its variables, and a function that resumes
+ * where the frame says.  A branch of an `overlap`, and the body of a `forall` for each value, have
+ * frames of their own.  In the function, loops and conditions are those of C.  Each point where it
+ * may wait has a number and a label, to which the function jumps when it resumes:
  *
  *     for (Block__run_for_1(self, frame); Block__run_while_2(self, frame); ...) {
- *         skua_flow_want_reference(strand, 0, 0, 0, Block__run_reference_4(self, frame));
- *         if (!skua_flow_match(strand, 1, 1))
+ *         skua_flow_want_reference(this, 0, 0, 0, Block__run_reference_4(self, frame));
+ *         if (!skua_flow_match(this, 1, 1))
  *             return;
  *     at_1:
  *         ...
  *
- * Every piece of the user's C is a function of its own: see emit_fragment.c.
+ * Each piece of the user's C becomes a function of its own: see emit_fragment.c.
  */
 #include "emit/emit_flow.h"
 
@@ -25,7 +24,7 @@ static void emit_flow_statements(struct emit_flow *flow, struct emit_frame *fram
                                  struct emit_binding *scope, const struct ast_statement *first,
                                  int indent);
 
-/* ---- questions ------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------ */
 
 bool emit_has_flow(const struct ast_class *class)
 {
@@ -75,8 +74,7 @@ bool emit_is_referenced(const struct ast_class *class, const struct ast_entry *e
     return false;
 }
 
-/* ---- strands ------------------------------------------------------------------------------------
- */
+/* ---- frames ------------------------------------------------------------------------------- */
 
 static struct emit_frame *emit_flow_new_frame(struct emit_flow        *flow,
                                               const struct emit_frame *outer, const char *title)
@@ -90,7 +88,7 @@ static struct emit_frame *emit_flow_new_frame(struct emit_flow        *flow,
     return frame;
 }
 
-/* The function of a strand, with jumps to the places where it waits. */
+/* Emits the function of a frame, with jumps to the points where it waits. */
 static void emit_flow_function(struct emit_flow *flow, const struct emit_frame *frame)
 {
     struct writer *to = &flow->functions;
@@ -137,7 +135,7 @@ static void emit_flow_end_frame(struct emit_flow *flow, struct emit_frame *frame
     writer_free(&frame->go);
 }
 
-/* ---- statements ---------------------------------------------------------------------------- */
+/* ---- statements --------------------------------------------------------------------------- */
 
 static void emit_flow_label(struct emit_frame *frame, unsigned point)
 {
@@ -157,7 +155,7 @@ static void emit_flow_serial(struct emit_flow *flow, struct emit_frame *frame,
     writer_put(&frame->go, "\n");
 }
 
-/* Wishes for the messages of a `when`; how many waits are used then. */
+/* Emits the requests for the messages of a `when`.  Returns the number of waits in use. */
 static unsigned emit_flow_wants(struct emit_flow *flow, struct emit_frame *frame,
                                 struct emit_binding *scope, const struct ast_statement *when,
                                 unsigned wait, unsigned alternative, int indent)
@@ -187,7 +185,7 @@ static void emit_flow_match(struct emit_frame *frame, unsigned waits, unsigned p
     emit_flow_label(frame, point);
 }
 
-/* The messages have come: the body, while they are held. */
+/* Emits the body of a `when`, during which the frame holds its messages. */
 static unsigned emit_flow_taken(struct emit_flow *flow, struct emit_frame *frame,
                                 struct emit_binding *scope, const struct ast_statement *when,
                                 unsigned wait, int indent)
@@ -260,7 +258,7 @@ static void emit_flow_if(struct emit_flow *flow, struct emit_frame *frame,
     writer_put(&frame->go, "%*s}\n", indent, "");
 }
 
-/* A variable gets the value that its declaration says. */
+/* Emits a fragment that gives a variable its initial value. */
 static const char *emit_flow_first_value(struct emit_flow *flow, struct emit_frame *frame,
                                          struct emit_binding *scope, const struct ast_field *local)
 {
@@ -379,7 +377,7 @@ static void emit_flow_forall(struct emit_flow *flow, struct emit_frame *frame,
     emit_flow_join(frame, indent);
 }
 
-/* Arguments of fixed size: each is assigned, and so converted, to its member. */
+/* Emits the arguments of fixed size: each is assigned, and so converted, to its member. */
 static void emit_flow_call_struct(struct writer *to, const char *stem,
                                   const struct ast_entry *called, const struct source_code *code)
 {
@@ -395,7 +393,7 @@ static void emit_flow_call_struct(struct writer *to, const char *stem,
     writer_put(to, "    memcpy(skua_msg_data(skua_packed), &skua_args, sizeof skua_args);\n");
 }
 
-/* Declares `skua_packed`, a message with the arguments of a call. */
+/* Emits the declaration of `skua_packed`, a message with the arguments of a call. */
 static void emit_flow_call_value(struct writer          *to, const struct ast_class *class,
                                  const struct ast_entry *called, const struct source_code *code,
                                  unsigned count)
@@ -419,7 +417,7 @@ static void emit_flow_call_value(struct writer          *to, const struct ast_cl
     writer_put(to, "    );\n");
 }
 
-/* The arguments of a call, packed as if they had been sent. */
+/* Emits a fragment that marshals the arguments of a call. */
 static const char *emit_flow_call_arguments(struct emit_flow *flow, struct emit_frame *frame,
                                             struct emit_binding        *scope,
                                             const struct ast_statement *call)
@@ -485,7 +483,7 @@ static void emit_flow_statement(struct emit_flow *flow, struct emit_frame *frame
     case STATEMENT_OVERLAP: emit_flow_overlap(flow, frame, scope, statement, indent); break;
     case STATEMENT_CASE: emit_flow_case(flow, frame, scope, statement, indent); break;
     case STATEMENT_CALL: emit_flow_call(flow, frame, scope, statement, indent); break;
-    case STATEMENT_LOCAL: break; /* put_statements() */
+    case STATEMENT_LOCAL: break; /* see emit_flow_statements() */
     }
 }
 
@@ -500,9 +498,9 @@ static void emit_flow_statements(struct emit_flow *flow, struct emit_frame *fram
             emit_flow_statement(flow, frame, scope, statement, indent);
 }
 
-/* ---- classes ------------------------------------------------------------------------------- */
+/* ---- classes ------------------------------------------------------------------------------ */
 
-/* The strands of one entry; their names are added to the table. */
+/* Emits the frames of one entry. */
 static void emit_flow_entry(struct emit_flow *flow, const struct ast_entry *entry)
 {
     struct emit_frame   *frame;
@@ -520,7 +518,7 @@ static void emit_flow_entry(struct emit_flow *flow, const struct ast_entry *entr
     emit_flow_end_frame(flow, frame);
 }
 
-/* All kinds of strands, and what is waited for: as the runtime needs it. */
+/* Emits the tables of frame types and of awaited entries. */
 static void emit_flow_tables(struct writer       *to, const struct ast_class *class,
                              const struct writer *names, unsigned types)
 {

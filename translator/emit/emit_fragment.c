@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_fragment.c - pieces of the user's C in structured entries, each a function of its own, a
- * *fragment*: so that `return`, `break` and declarations in it mean what they say.
+ * emit_fragment.c - fragments: the pieces of the user's C in structured entries, each in a
+ * function of its own, so that `return`, `break` and declarations keep their meaning.
  *
- * A fragment declares what its code mentions of the names in scope: parameters of entries, opened
- * anew from the messages that the frame holds, and variables of frames, which are copied in and
- * out.
+ * A fragment declares the names in scope that its code mentions: parameters, unmarshalled from the
+ * messages that frames hold, and variables of frames, which are copied in and out.
  */
 #include "emit/emit_flow.h"
 
 #include "support/bump.h"
 #include "syntax/ident.h"
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names -------------------------------------------------------------------------------- */
 
 static struct emit_binding *emit_fragment_bind(struct emit_binding *scope, struct text name)
 {
@@ -24,8 +22,6 @@ static struct emit_binding *emit_fragment_bind(struct emit_binding *scope, struc
     return binding;
 }
 
-/* The parameters of an entry whose message the frame of @p strand holds, under the names that
- * @p parameters give them. */
 struct emit_binding *emit_bind_slot(struct emit_binding *scope, struct emit_slot *slot,
                                     const struct ast_parameter *parameters)
 {
@@ -39,7 +35,6 @@ struct emit_binding *emit_bind_slot(struct emit_binding *scope, struct emit_slot
     return scope;
 }
 
-/* A variable in the frame of @p strand. */
 struct emit_binding *emit_bind_variable(struct emit_binding *scope, struct emit_frame *frame,
                                         const struct ast_field *local, struct text name)
 {
@@ -67,8 +62,7 @@ struct emit_slot *emit_add_slot(struct emit_frame *frame, const struct ast_entry
     return slot;
 }
 
-/* ---- fragments ---------------------------------------------------------------------------------
- */
+/* ---- fragments ---------------------------------------------------------------------------- */
 
 static bool emit_fragment_mentions(const struct emit_fragment *fragment, struct text name)
 {
@@ -83,7 +77,7 @@ static const struct emit_frame *emit_fragment_frame_of(const struct emit_binding
     return binding->slot ? binding->slot->frame : binding->frame;
 }
 
-/* How many frames further out a name's is. */
+/* Returns how many frames further out @p of is. */
 static unsigned emit_fragment_depth_of(const struct emit_fragment *fragment,
                                        const struct emit_frame    *of)
 {
@@ -94,7 +88,7 @@ static unsigned emit_fragment_depth_of(const struct emit_fragment *fragment,
     return depth;
 }
 
-/* The frame of a name, as an expression. */
+/* Returns an expression for the frame of a name. */
 static const char *emit_fragment_frame_expression(const struct emit_fragment *fragment,
                                                   const struct emit_binding  *binding)
 {
@@ -103,7 +97,7 @@ static const char *emit_fragment_frame_expression(const struct emit_fragment *fr
     return depth == 0 ? "skua_frame" : bump_printf("skua_outer_%u", depth);
 }
 
-/* Pointers to the frames further out that are needed. */
+/* Emits pointers to the outer frames that the code needs. */
 static void emit_fragment_outer_frames(const struct emit_fragment *fragment)
 {
     struct writer           *to    = &fragment->flow->fragments;
@@ -137,7 +131,7 @@ static void emit_fragment_parameter(const struct emit_fragment *fragment,
     unsigned    depth = emit_fragment_depth_of(fragment, b->slot->frame);
     const char *args  = bump_printf("skua_%s", b->slot->name);
 
-    if (depth > 0) /* frames number their messages each for itself */
+    if (depth > 0) /* message numbers are unique only within a frame */
         args = bump_printf("%s_%u", args, depth);
     named.name.text = b->name;
     if (b->parameter->passing == PASS_MESSAGE) {
@@ -171,8 +165,8 @@ static void emit_fragment_variable(const struct emit_fragment *fragment,
                emit_fragment_frame_expression(fragment, b), b->variable);
 }
 
-/* Variables that have been copied in are copied back; a message that the code has set to NULL
- * is not ours any more. */
+/* Emits the copy back of variables.  A message that the code has set to NULL is no longer the
+ * frame's. */
 static void emit_fragment_copy_back(const struct emit_fragment *fragment)
 {
     struct writer *to = &fragment->flow->fragments;
@@ -190,8 +184,6 @@ static void emit_fragment_copy_back(const struct emit_fragment *fragment)
     }
 }
 
-/* Begins a function for pieces of code; what it does with them is written next, to
- * flow->fragments. */
 struct emit_fragment emit_fragment_begin(struct emit_flow *flow, struct emit_frame *frame,
                                          struct emit_binding *scope, const char *what,
                                          const char *result, const struct source_code *code,
@@ -227,7 +219,6 @@ const char *emit_fragment_end(const struct emit_fragment *fragment, const char *
     return fragment->name;
 }
 
-/* A fragment that is one piece of code: statements. */
 const char *emit_fragment_statements(struct emit_flow *flow, struct emit_frame *frame,
                                      struct emit_binding *scope, const char *what,
                                      struct source_code code, const char *open, const char *close)
@@ -241,7 +232,6 @@ const char *emit_fragment_statements(struct emit_flow *flow, struct emit_frame *
     return emit_fragment_end(&fragment, "");
 }
 
-/* ... or an expression with a value. */
 const char *emit_fragment_value(struct emit_flow *flow, struct emit_frame *frame,
                                 struct emit_binding *scope, const char *what, const char *type,
                                 struct source_code code)

@@ -2,10 +2,10 @@
 /*
  * emit_landing.c - entries with a `landing` argument (skua/landing.h).
  *
- * The first argument is the reference of the message, which the runtime can foretell.  The other
- * values are the head, a struct that the runtime compares: its padding is zero, and, where the
- * compiler helps, that of structs in it.  The user says where the array shall land:
- * Block_land_ghost().
+ * The first argument is the reference number of the message, which the runtime can predict.  The
+ * other values form the head, a struct that the runtime compares bytewise: its padding is zeroed,
+ * and that of nested structs too if the compiler supports it.  The user's Block_land_ghost()
+ * provides the memory for the array.
  */
 #include "emit/emit_parts.h"
 
@@ -25,7 +25,7 @@ bool emit_has_landing(const struct ast_entry *entry)
     return emit_landing_parameter(entry) != NULL;
 }
 
-/* The values behind the first, one after the other; NULL: that was all. */
+/* Returns the next value parameter behind @p p, or NULL. */
 static const struct ast_parameter *emit_landing_next_value(const struct ast_parameter *p)
 {
     do
@@ -54,7 +54,7 @@ static void emit_landing_head_struct(struct writer *to, const char *stem,
         stem);
 }
 
-/* ---- what arrived -------------------------------------------------------------------------- */
+/* ---- receiving ---------------------------------------------------------------------------- */
 
 static void emit_landing_open_function(struct writer *to, const char *stem, const char *title,
                                        const struct ast_entry *entry)
@@ -104,7 +104,7 @@ void emit_landing_marshalling(struct emit_files       to, const struct ast_class
     emit_landing_open_function(to.source, stem, emit_title_of(class, entry), entry);
 }
 
-/* ---- sending -------------------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------------ */
 
 static void emit_landing_send_head(struct writer          *to, const struct ast_class *class,
                                    const struct ast_entry *entry)
@@ -146,8 +146,7 @@ void emit_landing_send(struct emit_files       to, const struct ast_class *class
                NAME_ARGS(array));
 }
 
-/* ---- where it shall land ----------------------------------------------------------------------
- */
+/* ---- memory for the array ----------------------------------------------------------------- */
 
 void emit_land_head(struct writer *to, const struct ast_class *class, const struct ast_entry *entry)
 {
@@ -160,7 +159,7 @@ void emit_land_head(struct writer *to, const struct ast_class *class, const stru
     writer_put(to, ", skua_layout *%.*s)", NAME_ARGS(emit_landing_parameter(entry)));
 }
 
-/* The runtime asks: the user's function is asked. */
+/* Emits the function by which the runtime asks the user's function. */
 void emit_land_callback(struct writer          *to, const struct ast_class *class,
                         const struct ast_entry *entry)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_lines.c - what is wrong in the header is reported with the line of the interface file.
+ * emit_lines.c - errors in the generated header are reported at lines of the interface file.
  *
- * Types and included files of the user's end up in the header, where a compiler would complain
- * about them.  When the generated source is compiled, the header says before them where they stand:
+ * Types and includes of the user's end up in the header, where a compiler reports what is wrong
+ * with them.  While the generated source is compiled, the header gives their locations:
  *
  *     #ifdef jacobi_ci__line_1              in the header
  *     typedef
@@ -15,8 +15,8 @@
  *
  *     #define jacobi_ci__line_1 12          in the source, before it includes the header
  *
- * The numbers are not in the header, which would else change, and with it all that includes it,
- * whenever a line is added to a body.
+ * The line numbers are not in the header.  Otherwise the header, and all files that include it,
+ * would have to be recompiled whenever a line is added to a body.
  */
 #include "emit/emit_parts.h"
 
@@ -43,7 +43,8 @@ void emit_include(struct emit_files to, const struct ast_item *item)
     writer_put_line_end(to.header);
 }
 
-/* Of a struct by its size, since a typedef would do without one; of another by its name. */
+/* Checks a struct by its size, because a typedef accepts an incomplete one; other types by their
+ * name. */
 static void emit_lines_type_check(struct emit_files to, const struct ast_assumed_type *assumed,
                                   struct text name)
 {
@@ -69,7 +70,7 @@ static void emit_lines_type_check(struct emit_files to, const struct ast_assumed
         writer_put(header, "    %s;\n#endif\n\n", check);
 }
 
-/* Whether a type further on in the list, which is the other way round, is the same. */
+/* Returns whether an equal type follows in the list, which is in reverse order. */
 static bool emit_lines_is_repeated(const struct ast_assumed_type *assumed)
 {
     for (const struct ast_assumed_type *b = assumed->next; b; b = b->next)

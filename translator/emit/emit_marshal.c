@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_entry.c - how the arguments of entries travel.
+ * emit_marshal.c - marshalling of the arguments of entries.
  *
- * Of an entry `ghost` of a class `Block` there are, as far as needed:
+ * For an entry `ghost` of a class `Block` the following are generated as needed:
  *
- *   struct Block__ghost          the arguments of fixed size, as they travel
- *   Block__ghost_length_x()      how long the array `x` is
- *   Block__ghost_bytes(), _fill(), _pack()   measure, write, and both into a new message
- *   struct Block__ghost_view, Block__ghost_open()   all arguments, checked, of what arrived
+ *   struct Block__ghost          the arguments of fixed size, as transferred
+ *   Block__ghost_length_x()      computes the length of the array `x`
+ *   Block__ghost_bytes()         computes the size of all arguments
+ *   Block__ghost_fill()          writes them to memory
+ *   Block__ghost_pack()          writes them to a new message
+ *   struct Block__ghost_view     all arguments
+ *   Block__ghost_open()          validates the data that arrived and returns a view
  */
 #include "emit/emit_parts.h"
 
@@ -16,7 +19,7 @@
 #include "support/bump.h"
 #include "syntax/ident.h"
 
-/* ---- what kind ---------------------------------------------------------------------------- */
+/* ---- formats ------------------------------------------------------------------------------ */
 
 static bool emit_marshal_is_raw(const struct ast_entry *entry)
 {
@@ -85,7 +88,7 @@ bool emit_copies_message(const struct ast_entry *entry)
            !(entry->attributes & ATTRIBUTE_NOKEEP);
 }
 
-/* Whether there is a struct of arguments of fixed size. */
+/* Returns whether there is a struct of arguments of fixed size. */
 static bool emit_marshal_has_struct(const struct ast_entry *entry)
 {
     enum emit_marshal_format wire = emit_marshal_format_of(entry);
@@ -156,7 +159,7 @@ void emit_bare_type(struct writer *to, struct source_code type, unsigned stars)
         writer_put(to, "*");
 }
 
-/* A type without a `const` in front, which an array has from us. */
+/* Returns a type without its leading `const`: emit_array_type() adds one. */
 static struct source_code emit_marshal_without_const(struct source_code type)
 {
     if (text_starts_with(type.text, "const ") || text_starts_with(type.text, "const\t")) {
@@ -283,7 +286,7 @@ void emit_initializer(struct writer *to, const struct ast_entry *entry)
 
 /* ---- lengths ------------------------------------------------------------------------------ */
 
-/* The parameters that the length of @p array is made of, each after @p before. */
+/* Emits the parameters that the length of @p array mentions: declared, or each after @p before. */
 static void emit_marshal_length_parameters(struct writer *to, const struct ast_entry *entry,
                                            const struct ast_parameter *array, const char *before,
                                            bool declare)
@@ -402,7 +405,7 @@ static void emit_marshal_fill_function(struct writer *to, const char *stem,
     writer_put(to, "}\n\n");
 }
 
-/* The arguments that are not copied, as the runtime wants them. */
+/* Emits the list of nocopy arguments for the runtime. */
 static void emit_marshal_nocopy_parts(struct writer *to, const char *stem, const char *title,
                                       const struct ast_entry *entry)
 {
@@ -448,7 +451,7 @@ static void emit_marshal_pack_function(struct writer *to, const char *stem, cons
     writer_put(to, ");\n    return skua_packed;\n}\n\n");
 }
 
-/* ---- opening ------------------------------------------------------------------------------- */
+/* ---- unmarshalling ------------------------------------------------------------------------ */
 
 void emit_view_struct(struct writer *to, const char *stem, const struct ast_entry *entry)
 {
@@ -461,7 +464,7 @@ void emit_view_struct(struct writer *to, const char *stem, const struct ast_entr
     writer_put(to, "};\n\n");
 }
 
-/* What arrived is not what the entry takes: of a reduction, that both sides differ. */
+/* Emits the call for data of the wrong size: for a reduction, contributions and target differ. */
 static void emit_marshal_rejection(struct writer *to, const char *title,
                                    const struct ast_entry *entry, const char *wanted, bool list)
 {
@@ -503,7 +506,7 @@ static void emit_marshal_open_raw(struct writer *to, const char *title,
                NAME_ARGS(array), NAME_ARGS(array));
 }
 
-/* Arrays and strings, in the order of the parameters. */
+/* Emits the unmarshalling of an array or a string. */
 static void emit_marshal_open_variable(struct writer *to, const char *stem, const char *title,
                                        const struct ast_entry *entry, const struct ast_parameter *p)
 {
@@ -525,7 +528,7 @@ static void emit_marshal_open_variable(struct writer *to, const char *stem, cons
     }
 }
 
-/* What was not copied lies behind all else. */
+/* Emits the unmarshalling of nocopy arguments, which follow all others. */
 static void emit_marshal_open_nocopy(struct writer *to, const char *stem, const char *title,
                                      const struct ast_entry *entry)
 {

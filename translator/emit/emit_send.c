@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_send.c - what users call to reach an entry: Block_ghost() and its variants.
+ * emit_send.c - functions that users call to reach an entry: Block_ghost() and its variants.
  *
- * All have the same shape: the arguments become data, or a message, and these are given to a
- * call of the runtime's.  A struct send says which.
+ * All variants marshal the arguments into data or a message and pass these to a function of the
+ * runtime; struct emit_send describes which.
  */
 #include "emit/emit_parts.h"
 
@@ -11,16 +11,15 @@
 
 /* ---- sending ------------------------------------------------------------------------------ */
 
-/* What a send function is made of: its name, what it takes first, and the call to which data
- * and bytes are given. */
+/* The parts of a send function. */
 struct emit_send {
-    const char *suffix;  /* behind Block_ghost                            */
-    const char *target;  /* its first parameters                          */
-    const char *before;  /* the call, up to the data                      */
-    const char *after;   /* ... and behind the bytes                      */
-    const char *message; /* the call that takes a message, or NULL        */
-    const char *extra;   /* parameters behind those of the entry          */
-    const char *where;   /* the PE that it goes to, for what is not copied */
+    const char *suffix;  /* appended to Block_ghost */
+    const char *target;  /* the first parameters */
+    const char *before;  /* the call, up to the data */
+    const char *after;   /* the call, behind the size */
+    const char *message; /* the call that takes a message, or NULL */
+    const char *extra;   /* parameters behind those of the entry */
+    const char *where;   /* the destination PE, for nocopy arguments */
 };
 
 const char *emit_entry_id(const struct ast_class *class, const struct ast_entry *entry)
@@ -30,7 +29,7 @@ const char *emit_entry_id(const struct ast_class *class, const struct ast_entry 
     return bump_printf("%s_entry", emit_stem_of(class, entry));
 }
 
-/* The arguments as data: declares what is needed, ends with the call. */
+/* Emits the marshalling and the call. */
 static void emit_send_body(struct writer          *to, const struct ast_class *class,
                            const struct ast_entry *entry, const struct emit_send *send)
 {
@@ -85,7 +84,7 @@ static void emit_send_function(struct emit_files       to, const struct ast_clas
     writer_put(to.source, "}\n\n");
 }
 
-/* The plain send of arguments of fixed size: in the header, so that it can be inline. */
+/* Emits the plain send of arguments of fixed size: inline, in the header. */
 static void emit_send_inline(struct emit_files       to, const struct ast_class *class,
                              const struct ast_entry *entry, const struct emit_send *send)
 {
@@ -95,7 +94,8 @@ static void emit_send_inline(struct emit_files       to, const struct ast_class 
     writer_put(to.header, "}\n\n");
 }
 
-/* The plain send of arguments with arrays to a method: copied once more where they are few. */
+/* Emits the plain send of arguments with arrays: small ones are marshalled on the stack and
+ * copied. */
 static void emit_send_small(struct emit_files       to, const struct ast_class *class,
                             const struct ast_entry *entry, const struct emit_send *send)
 {
@@ -198,7 +198,7 @@ static void emit_send_many(struct emit_files       to, const struct ast_class *c
     emit_send_function(to, class, entry, &section);
 }
 
-/* ---- completions --------------------------------------------------------------------------- */
+/* ---- completions -------------------------------------------------------------------------- */
 
 static void emit_send_completion(struct writer          *to, const struct ast_class *class,
                                  const struct ast_entry *entry, const char *suffix,
@@ -227,7 +227,7 @@ static void emit_send_completions(struct emit_files       to, const struct ast_c
                          "skua_done_invoke_section(skua_to.section");
 }
 
-/* ---- answers ------------------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------ */
 
 void emit_result_type(struct writer *to, const struct ast_entry *entry)
 {
@@ -248,7 +248,7 @@ static void emit_send_direct_head(struct writer          *to, const struct ast_c
     emit_send_head(to, "", class, entry, &send);
 }
 
-/* Asks, and waits for the answer. */
+/* Emits the send of a [sync] entry that waits for the result. */
 static void emit_send_waiting(struct emit_files       to, const struct ast_class *class,
                               const struct ast_entry *entry)
 {
@@ -287,9 +287,9 @@ static void emit_send_sync(struct emit_files       to, const struct ast_class *c
     emit_send_waiting(to, class, entry);
 }
 
-/* ---- calls ----------------------------------------------------------------------------------- */
+/* ---- local calls -------------------------------------------------------------------------- */
 
-/* An entry that is called as a function, where its object is. */
+/* Emits the call of a [local] entry as a function. */
 static void emit_send_local(struct emit_files       to, const struct ast_class *class,
                             const struct ast_entry *entry)
 {
@@ -310,10 +310,9 @@ static void emit_send_local(struct emit_files       to, const struct ast_class *
     writer_put(to.source, ");\n}\n\n");
 }
 
-/* ---- streams ----------------------------------------------------------------------------------
- */
+/* ---- streams ------------------------------------------------------------------------------ */
 
-/* `(Block_element skua_to, uint64_t a)`: of a batch, one item of the array. */
+/* Emits `(Block_element skua_to, uint64_t a)`; of a batch, one item of the array. */
 static void emit_send_item_head(struct writer          *to, const struct ast_class *class,
                                 const struct ast_entry *entry)
 {
@@ -329,7 +328,7 @@ static void emit_send_item_head(struct writer          *to, const struct ast_cla
     writer_put(to, ")");
 }
 
-/* To a member of a group: the item is what the stream carries. */
+/* Emits the send to a member of a group: the stream carries the item only. */
 static void emit_send_member_item(struct writer          *to, const struct ast_class *class,
                                   const struct ast_entry *entry)
 {
@@ -351,7 +350,7 @@ static void emit_send_member_item(struct writer          *to, const struct ast_c
     writer_put(to, ");\n}\n\n");
 }
 
-/* To an element of an array: the item says to which. */
+/* Emits the send to an array element: the item contains its index. */
 static void emit_send_element_item(struct writer          *to, const struct ast_class *class,
                                    const struct ast_entry *entry)
 {
@@ -387,7 +386,7 @@ static void emit_send_item_struct(struct writer          *to, const struct ast_c
     writer_put(to, "};\n\n");
 }
 
-/* Which stream it is, asked for once in a loop: it does not change after registration. */
+/* The stream is constant after registration: a const function lets a loop read it once. */
 static void emit_send_stream_offset(struct emit_files to, const char *stem)
 {
     writer_put(to.header, "uint32_t %s_offset(void) __attribute__((const));\n\n", stem);
@@ -409,8 +408,7 @@ static void emit_send_item(struct emit_files       to, const struct ast_class *c
     }
 }
 
-/* ---- all ----------------------------------------------------------------------------------------
- */
+/* ---- entries ------------------------------------------------------------------------------ */
 
 void emit_sends(struct emit_files to, const struct ast_class *class, const struct ast_entry *entry)
 {

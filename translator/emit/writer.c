@@ -11,8 +11,8 @@
 #include "support/file_replace.h"
 #include "support/source.h"
 
-#define MARK  "\001skuac\n" /* a line that becomes a #line of the file itself */
-#define WIDTH 100           /* columns of a line, about                        */
+#define MARK  "\001skuac\n" /* placeholder for a #line of the generated file */
+#define WIDTH 100           /* columns; longer lines are broken at a comma if possible */
 
 static void writer_reserve(struct writer *to, size_t bytes)
 {
@@ -34,7 +34,7 @@ static void writer_put_bytes(struct writer *to, const char *at, size_t length)
     to->length += length;
 }
 
-/* Prints into the room there is; returns how many bytes the text has. */
+/* Formats into the free memory.  Returns the length of the whole text. */
 static size_t writer_print_into(struct writer *to, const char *format, va_list list)
 {
     int length = vsnprintf(to->at + to->length, to->room - to->length, format, list);
@@ -66,7 +66,7 @@ void writer_append(struct writer *to, const struct writer *from)
     writer_put_bytes(to, from->at, from->length);
 }
 
-/* The end of a comment that begins at @p at. */
+/* Returns the end of the comment that begins at @p at. */
 static const char *writer_skip_comment(const char *at, const char *end)
 {
     bool line = at[1] == '/';
@@ -121,7 +121,7 @@ void writer_put_flat(struct writer *to, struct text text)
     }
 }
 
-/* A path as it stands in a #line. */
+/* Writes a path quoted for a #line. */
 static void writer_put_path(struct writer *to, const char *path)
 {
     for (; *path; path++) {
@@ -131,7 +131,7 @@ static void writer_put_path(struct writer *to, const char *path)
     }
 }
 
-/* Code without the empty lines before it and the white space behind it. */
+/* Returns code without leading empty lines and trailing white space. */
 static struct source_code writer_trim_code(struct source_code code)
 {
     const char *at = code.text.at, *end = at + code.text.length;
@@ -187,10 +187,9 @@ void writer_put_comment(struct writer *to, struct text comment, int indent)
     }
 }
 
-/* ---- files ------------------------------------------------------------------------------ */
+/* ---- files -------------------------------------------------------------------------------- */
 
-/* Where to break a line that is too long: behind the last comma that fits, outside of strings.
- * 0: nowhere. */
+/* Returns the offset behind the last comma that fits into a line, outside of strings; 0 if none. */
 static size_t writer_break_column(const char *at, size_t length)
 {
     size_t found = 0;
@@ -213,7 +212,7 @@ static size_t writer_break_column(const char *at, size_t length)
     return found;
 }
 
-/* A line of our own, on as many as it needs: how many. */
+/* Writes a generated line on as many lines as it needs.  Returns their number. */
 static unsigned writer_put_wrapped(struct writer *to, const char *at, size_t length)
 {
     unsigned lines  = 1;
@@ -229,8 +228,8 @@ static unsigned writer_put_wrapped(struct writer *to, const char *at, size_t len
     return lines;
 }
 
-/* With the marks replaced, and long lines broken: but not those of the user's, which follow a
- * #line or belong to a # line. */
+/* Replaces placeholders and breaks long lines, except for user code, which follows a #line, and
+ * directives. */
 struct writer writer_finish(const struct writer *writer, const char *name)
 {
     struct writer result = {NULL, 0, 0};
@@ -286,7 +285,7 @@ bool writer_save(const struct writer *writer, const char *path, bool keep)
     replace = file_replace_begin(path);
     if (!replace.to)
         return false;
-    fwrite(writer->at, 1, writer->length, replace.to); /* the commit reports a failure */
+    fwrite(writer->at, 1, writer->length, replace.to); /* file_replace_commit() reports a failure */
     return file_replace_commit(&replace);
 }
 

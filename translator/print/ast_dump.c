@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dump.c - see dump.h. */
+/* ast_dump.c - see ast_dump.h. */
 #include "print/ast_dump.h"
 
 #include <stdarg.h>
@@ -8,13 +8,13 @@
 #include "syntax/lexer.h"
 #include "support/text.h"
 
-/* Where it goes to, and how deep we are. */
+/* The output stream and the current depth. */
 struct ast_dump_output {
     FILE    *to;
     unsigned depth;
 };
 
-/* ---- lines --------------------------------------------------------------------------------- */
+/* ---- lines -------------------------------------------------------------------------------- */
 
 static void ast_dump_indent(struct ast_dump_output *out)
 {
@@ -36,7 +36,7 @@ __attribute__((format(printf, 3, 4))) static void ast_dump_line(struct ast_dump_
     fputc('\n', out->to);
 }
 
-/* On one line, with one space for each stretch of space and comments. */
+/* Prints a text on one line: a run of white space and comments becomes a single blank. */
 static void ast_dump_flat(FILE *to, struct text text)
 {
     const char *at = text.at, *end = text_end(text);
@@ -54,7 +54,7 @@ static void ast_dump_flat(FILE *to, struct text text)
     }
 }
 
-/* With one space for each stretch of it. */
+/* Prints a text: a run of white space becomes a single blank. */
 static void ast_dump_squeezed(FILE *to, struct text text)
 {
     for (size_t i = 0; i < text.length; i++)
@@ -64,7 +64,7 @@ static void ast_dump_squeezed(FILE *to, struct text text)
             fputc(' ', to);
 }
 
-/* Line by line, without those that are empty. */
+/* Prints a text line by line, without empty lines. */
 static void ast_dump_lines(struct ast_dump_output *out, struct text text, const char *mark,
                            bool squeezed)
 {
@@ -93,7 +93,7 @@ static void ast_dump_comment(struct ast_dump_output *out, struct text text)
         ast_dump_lines(out, text, "comment |", true);
 }
 
-/* An expression: one line if it is on one. */
+/* Prints code: on the line of its label if it has only one line. */
 static void ast_dump_code(struct ast_dump_output *out, const char *what, struct source_code code)
 {
     if (!code.text.at)
@@ -119,7 +119,7 @@ static void ast_dump_location(struct ast_dump_output *out, struct source_locatio
     fprintf(out->to, " @%u:%u\n", at.line, at.column);
 }
 
-/* ---- declarations -------------------------------------------------------------------------- */
+/* ---- declarations ------------------------------------------------------------------------- */
 
 static void ast_dump_fields(struct ast_dump_output *out, const char *what,
                             const struct ast_field *field)
@@ -169,7 +169,7 @@ static void ast_dump_parameters(struct ast_dump_output *out, const struct ast_pa
     }
 }
 
-/* ---- statements ---------------------------------------------------------------------------- */
+/* ---- statements --------------------------------------------------------------------------- */
 
 static void ast_dump_statement(struct ast_dump_output *out, const struct ast_statement *here);
 
@@ -204,7 +204,7 @@ static void ast_dump_when_entries(struct ast_dump_output      *out,
     }
 }
 
-/* The words of a statement, on its line. */
+/* Prints the line that begins a statement. */
 static void ast_dump_statement_line(struct ast_dump_output *out, const struct ast_statement *here)
 {
     static const char *const kinds[] = {"block",  "serial",  "when", "if",   "for",  "while",
@@ -244,7 +244,7 @@ static void ast_dump_statement(struct ast_dump_output *out, const struct ast_sta
     out->depth--;
 }
 
-/* ---- classes ------------------------------------------------------------------------------- */
+/* ---- classes ------------------------------------------------------------------------------ */
 
 static void ast_dump_attributes(FILE *to, unsigned bits)
 {
@@ -299,7 +299,7 @@ static void ast_dump_class(struct ast_dump_output *out, const struct ast_class *
     out->depth--;
 }
 
-/* ---- modules ------------------------------------------------------------------------------- */
+/* ---- modules ------------------------------------------------------------------------------ */
 
 static void ast_dump_record(struct ast_dump_output *out, const char *what, struct source_name name,
                             const struct ast_field *members)

@@ -2,14 +2,13 @@
 /*
  * format.c - see format.h.
  *
- * The tokens are read once more and written one after the other; where a piece of C begins
- * (struct tree has them all, in order), it is written as it is, and reading goes on behind
- * it.  What goes between two tokens follows from the two, and from what was between them:
- * comments, and line ends.
+ * The formatter reads the tokens of the source again and prints them one by one.  Where a code
+ * span of the AST begins, it copies the C code and continues behind it.  The separator between two
+ * tokens depends on both, and on the comments and newlines between them.
  *
- * A brace opens a frame: what is in it is indented by one level more than its line.  Lines
- * that are broken inside of a statement are indented by one level for each break, between
- * brackets to the column behind the bracket.
+ * A brace opens a block, whose contents are indented by one level more than its line.  A line
+ * break inside a statement indents by one more level, inside brackets to the column behind the
+ * bracket.
  */
 #include "print/format.h"
 
@@ -20,32 +19,32 @@
 #include "support/source.h"
 #include "support/text.h"
 
-#define FRAMES 512 /* blocks in each other: more than the parser takes */
+#define FRAMES 512 /* nested blocks; more than the parser accepts */
 #define PARENS 16
 
 struct format_block {
     unsigned level, breaks;
-    bool     wrapped; /* a list goes on on this line */
+    bool     wrapped; /* a list continues on this line */
 };
 
 struct format_state {
     struct indent_output        out;
     struct lexer                lexer;
-    const struct ast_code_span *span;   /* the next */
-    const char                 *behind; /* what was written last, in the source */
-    struct lexer_token          last;   /* token */
-    bool                        code;   /* it was C */
+    const struct ast_code_span *span;   /* the next code span */
+    const char                 *behind; /* end of what has been printed, in the source */
+    struct lexer_token          last;   /* the last token printed */
+    bool                        code;   /* the last thing printed was C */
 
     struct format_block now, frames[FRAMES];
     unsigned            depth;
-    unsigned            paren[PARENS], parens; /* columns behind brackets that are open */
+    unsigned            paren[PARENS], parens; /* columns behind the open brackets */
 
-    bool over;    /* a statement or a declaration is: a new line is due */
-    bool brief;   /* C between braces, on one line */
-    bool forall;  /* since this word */
-    bool comment; /* follows the last token, and ... */
-    bool alone;   /* ... has a line of its own, or ... */
-    bool ended;   /* ... ends with its line */
+    bool over;    /* a statement or declaration has ended: the next token begins a line */
+    bool brief;   /* C between braces on one line */
+    bool forall;  /* `forall` was printed, its `(` not yet */
+    bool comment; /* a comment follows the last token */
+    bool alone;   /* the comment has a line of its own */
+    bool ended;   /* the comment extends to the end of its line */
 };
 
 static bool format_is(const struct lexer_token *token, char mark)
@@ -63,7 +62,7 @@ static bool format_last_is_keyword(const struct format_state *f, const char *con
     return !f->code && f->last.kind == TOKEN_IDENTIFIER && text_index_in(f->last.text, words) >= 0;
 }
 
-/* ---- lines --------------------------------------------------------------------------------- */
+/* ---- lines -------------------------------------------------------------------------------- */
 
 static unsigned format_count_newlines(const char *at, const char *end)
 {
@@ -81,7 +80,7 @@ static unsigned format_margin(const struct format_state *f)
     return 4 * (f->now.level + f->now.breaks + f->now.wrapped);
 }
 
-/* @p lines ended before what comes now. */
+/* Begins a line; the source has @p lines newlines here. */
 static void format_new_line(struct format_state *f, unsigned lines)
 {
     bool top = format_last_is(f, '{') && !f->comment;
@@ -89,9 +88,9 @@ static void format_new_line(struct format_state *f, unsigned lines)
     indent_new_line(&f->out, format_margin(f), lines > 1 && !top && !f->parens);
 }
 
-/* ---- tokens -------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------- */
 
-/* Whether a token follows the last one without a space. */
+/* Returns whether no blank separates @p token from the last one. */
 static bool format_is_joined(const struct format_state *f, const struct lexer_token *token)
 {
     static const char *const spaced[] = {"if",    "for",   "while",  "forall",
@@ -106,7 +105,7 @@ static bool format_is_joined(const struct format_state *f, const struct lexer_to
     return format_is(token, '[') && !format_last_is_keyword(f, spaced);
 }
 
-/* Whether a token stays on the line of the last one, whatever was between them. */
+/* Returns whether @p token stays on the line of the last one, whatever was between them. */
 static bool format_stays(const struct format_state *f, const struct lexer_token *token)
 {
     if (f->comment || (f->last.kind == TOKEN_DIRECTIVE && !f->code))
@@ -128,7 +127,7 @@ static bool format_begins_line(const struct format_state *f, const struct lexer_
            (f->over && !(f->comment && f->alone && !lines));
 }
 
-/* What goes before a token, after @p lines line ends. */
+/* Prints what separates @p token from the last one; the source has @p lines newlines here. */
 static void format_separate(struct format_state *f, const struct lexer_token *token, unsigned lines)
 {
     if (!f->out.begun)
@@ -161,7 +160,7 @@ static void format_open_bracket(struct format_state *f, bool brace)
     f->over = true;
 }
 
-/* Before it is written. */
+/* Must be called before the brace is printed: the brace is not indented. */
 static void format_close_brace(struct format_state *f)
 {
     if (f->depth)
@@ -188,7 +187,7 @@ static void format_put(struct format_state *f, const struct lexer_token *token, 
     f->behind = text_end(token->text);
 }
 
-/* ---- C and comments ------------------------------------------------------------------------ */
+/* ---- C and comments ----------------------------------------------------------------------- */
 
 static void format_put_code(struct format_state *f, unsigned lines)
 {
@@ -199,7 +198,7 @@ static void format_put_code(struct format_state *f, unsigned lines)
     f->span = f->span->next;
 }
 
-/* C between braces, of which the first was written. */
+/* Prints C between braces, the first of which has been printed. */
 static void format_put_block(struct format_state *f)
 {
     struct text text = f->span->text, short_text = text_trim(text);
@@ -224,7 +223,8 @@ static unsigned format_spaces_before(const char *at, const char *end)
     return (unsigned)(end - at);
 }
 
-/* A comment from @p at to @p end: it stays behind what it is behind, or has its own line. */
+/* Prints the comment from @p at to @p end: behind the last token as in the source, or on its own
+ * line. */
 static void format_put_comment(struct format_state *f, const char *at, const char *end)
 {
     unsigned            lines  = format_count_newlines(f->behind, at);
@@ -253,7 +253,7 @@ static void format_put_comment(struct format_state *f, const char *at, const cha
     f->behind  = end;
 }
 
-/* The comments before the next token; returns where that is. */
+/* Prints the comments before the next token.  Returns where that token begins. */
 static const char *format_put_comments(struct format_state *f, const char *end)
 {
     const char *at = f->behind;
@@ -271,9 +271,9 @@ static const char *format_put_comments(struct format_state *f, const char *end)
     }
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------------------------- */
 
-/* Write the next thing; false: there is none. */
+/* Prints the next token, comment or piece of C.  Returns false at the end. */
 static bool format_step(struct format_state *f)
 {
     const char        *end = text_end(f->lexer.source->text), *at, *from = f->behind;
@@ -292,7 +292,7 @@ static bool format_step(struct format_state *f)
         format_put_code(f, lines);
         return true;
     }
-    f->lexer.at = from; /* before the comments: it wants to know whether a line begins */
+    f->lexer.at = from; /* before the comments: the lexer must see whether a line begins */
     token       = lexer_next(&f->lexer);
     format_put(f, &token, lines);
     return true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.c - see layout.h.
+ * indent.c - see indent.h.
  *
- * Tabs before the first word of a line that is moved count to the next multiple of eight, and
- * become spaces.  Not moved are lines that begin inside of a string, which would become
- * another one, and # lines, which begin at the left.
+ * Leading tabs of a reindented line advance to the next multiple of eight and become spaces.
+ * Lines that begin inside a string are copied verbatim, because white space is part of the string.
+ * Directives stay at the left margin.
  */
 #include "print/indent.h"
 
@@ -42,18 +42,18 @@ static unsigned indent_column_after(char c, unsigned column)
     return c == '\t' ? column / TAB * TAB + TAB : column + 1;
 }
 
-/* ---- lines of a text ------------------------------------------------------------------------ */
+/* ---- lines -------------------------------------------------------------------------------- */
 
 struct indent_line {
-    struct text text;   /* without the space before and after it */
-    unsigned    margin; /* columns of the space before it */
-    bool        fixed;  /* begins inside of a string */
+    struct text text;   /* without leading and trailing white space */
+    unsigned    margin; /* column of the first non-blank character */
+    bool        fixed;  /* begins inside a string */
     struct text whole;
 };
 
 struct indent_lines {
     const char *at, *end;
-    const char *quoted; /* end of the string or comment that was last: to there nothing counts */
+    const char *quoted; /* end of the last string or comment: quotes before it do not count */
     bool        string;
 };
 
@@ -62,7 +62,7 @@ static struct indent_lines indent_lines_of(struct text text)
     return (struct indent_lines){text.at, text_end(text), text.at, false};
 }
 
-/* Past strings and comments that begin before @p end. */
+/* Skips strings and comments that begin before @p end. */
 static void indent_skip_quotes(struct indent_lines *lines, const char *at, const char *end)
 {
     for (at = lines->quoted > at ? lines->quoted : at; at < end; at++) {
@@ -95,13 +95,14 @@ static bool indent_next_line(struct indent_lines *lines, struct indent_line *lin
         column = indent_column_after(*at, column);
     line->margin = column;
     line->text   = text_trim(text_between(at, end));
-    if (!(lines->string && lines->quoted > end)) /* else space at its end is the string's */
+    if (!(lines->string &&
+          lines->quoted > end)) /* otherwise trailing white space belongs to the string */
         line->whole = text_between(line->whole.at, text_end(line->text));
     lines->at = end + 1;
     return true;
 }
 
-/* ---- comments and blocks -------------------------------------------------------------------- */
+/* ---- comments and blocks ------------------------------------------------------------------ */
 
 void indent_comment(struct indent_output *out, struct text text, unsigned column)
 {
@@ -127,7 +128,7 @@ bool indent_is_multiline(struct text text)
     return text_trim(text).length && memchr(text.at, '\n', text.length);
 }
 
-/* The least margin of the lines that are moved. */
+/* Returns the least margin of the lines to be reindented. */
 static unsigned indent_least_margin(struct text text)
 {
     struct indent_lines lines = indent_lines_of(text);
@@ -152,7 +153,7 @@ static void indent_put_line(struct indent_output *out, const struct indent_line 
     indent_put(out, line->text);
 }
 
-/* The lines from behind the brace to the end, but not the empty ones before and after. */
+/* Prints the lines behind the opening brace, without empty lines at the beginning and the end. */
 void indent_block(struct indent_output *out, struct text text, unsigned margin)
 {
     const char *first = memchr(text.at, '\n', text.length);

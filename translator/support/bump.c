@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arena.c - see arena.h.  Memory is cut off large pieces; what is larger than a quarter of
- * one has a piece of its own, behind the first in the list, so that the first goes on. */
+/*
+ * bump.c - see bump.h.
+ *
+ * Memory is cut from large chunks.  A request of more than a quarter of a chunk gets a chunk of
+ * its own, linked behind the first, so that the free rest of the first chunk stays in use.
+ */
 #include "support/bump.h"
 
 #include <stdarg.h>
@@ -18,7 +22,7 @@ struct bump_chunk {
 };
 
 static struct bump_chunk *pieces;
-static char              *at, *end; /* what is left of the first piece */
+static char              *at, *end; /* the free rest of the first chunk */
 
 static _Noreturn void bump_out_of_memory(void)
 {

@@ -2,9 +2,9 @@
 /*
  * diagnostic.c - see diagnostic.h.
  *
- * The line is shown as it is, with its tabs, and the caret's line repeats them: so both line
- * up wherever the tabs stop.  Of a long line, a window around the place is shown.  Bytes that
- * a terminal should not get are shown as `?'.
+ * The source line is printed verbatim; the line with the caret repeats its tabs, so that both
+ * align whatever the tab stops.  Of a long line a window around the location is shown.  Control
+ * characters and invalid UTF-8 are replaced by `?', so that the source cannot control a terminal.
  */
 #include "support/diagnostic.h"
 
@@ -16,13 +16,13 @@
 
 #include "support/source.h"
 
-#define SHOWN  20  /* errors */
-#define WINDOW 160 /* bytes of a line */
+#define SHOWN  20  /* errors that are shown */
+#define WINDOW 160 /* bytes shown of a long line */
 
 static FILE    *output;
 static bool     begun, coloured;
 static unsigned errors;
-static bool     mute; /* the error shown last was not */
+static bool     mute; /* the last diagnostic was not shown, so its hints are not either */
 
 void diagnostic_begin(FILE *to)
 {
@@ -45,14 +45,14 @@ static void diagnostic_colour(const char *code)
         fprintf(output, "\033[%sm", code);
 }
 
-/* ---- the line, and what is under it ------------------------------------------------------ */
+/* ---- the source line and its underline ---------------------------------------------------- */
 
 static bool diagnostic_is_continuation(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* Bytes of the character at @p at; 0: it is none that can be shown. */
+/* Returns the length of the UTF-8 character at @p at, or 0 if it must not be printed. */
 static size_t diagnostic_character_length(const char *at, const char *end)
 {
     unsigned char c      = (unsigned char)*at;
@@ -66,7 +66,7 @@ static size_t diagnostic_character_length(const char *at, const char *end)
     return length == 2 && c == 0xc2 && (unsigned char)at[1] < 0xa0 ? 0 : length;
 }
 
-/* The characters from @p at to @p end, or as much of @p instead for each. */
+/* Prints the characters from @p at to @p end, each replaced by @p instead unless that is 0. */
 static void diagnostic_show(const char *at, const char *end, char instead)
 {
     while (at < end) {
@@ -116,7 +116,7 @@ static void diagnostic_show_line(struct source_location location, size_t length)
     diagnostic_underline(from, at, to < end ? to : end);
 }
 
-/* A line of text, which may quote the source. */
+/* Prints a line of text, which may quote the source. */
 static void diagnostic_show_text(const char *format, va_list args)
 {
     char *text;
@@ -129,7 +129,7 @@ static void diagnostic_show_text(const char *format, va_list args)
     fputc('\n', output);
 }
 
-/* ---- messages ---------------------------------------------------------------------------- */
+/* ---- messages ----------------------------------------------------------------------------- */
 
 static void diagnostic_print(struct source_location location, size_t length, const char *hue,
                              const char *kind, const char *format, va_list args)
@@ -217,17 +217,18 @@ unsigned diagnostic_error_count(void)
     return errors;
 }
 
-/* ---- what was meant ----------------------------------------------------------------------- */
+/* ---- suggestions -------------------------------------------------------------------------- */
 
-#define LONGEST 64 /* letters of a word that may be a misspelt one */
+#define LONGEST 64 /* letters; longer words get no suggestion */
 
 static unsigned diagnostic_min(unsigned a, unsigned b)
 {
     return a < b ? a : b;
 }
 
-/* How many letters to add, drop, change or swap with their neighbours (optimal string
- * alignment): row by row of the table, of which the last three are kept. */
+/* Returns the number of insertions, deletions, substitutions and swaps of neighbours that turn
+ * @p a into @p b (optimal string alignment distance).  Only the last three rows of the table are
+ * kept. */
 static unsigned diagnostic_distance(struct text a, const char *b, unsigned length)
 {
     unsigned rows[3][LONGEST + 1] = {{0}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diagnostic_test.c - see diagnostic.h. */
+/* diagnostic_test.c - rendering and counting of diagnostics; suggestions. */
 #include "support/diagnostic.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static bool diagnostic_test_nearest_is(const char *word, const char *meant)
     return near ? meant && !strcmp(near, meant) : !meant;
 }
 
-/* What is said about a byte of a text, in memory that stays. */
+/* Returns the rendered diagnostic about a byte of @p text, valid until the next call. */
 static const char *diagnostic_test_render(const char *text, size_t length, size_t at,
                                           size_t underlined)
 {

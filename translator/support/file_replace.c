@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replace.c - see replace.h: a temporary file in the same folder, then rename(). */
+/* file_replace.c - see file_replace.h: writes a temporary file in the same folder, then calls
+ * rename(). */
 #include "support/file_replace.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 #include "support/bump.h"
 
-/* The permissions of the file that it replaces, or those of any new one. */
+/* Returns the permissions of the file to be replaced, or the default ones of a new file. */
 static mode_t file_replace_mode(const char *path)
 {
     struct stat info;

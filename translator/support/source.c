@@ -10,7 +10,7 @@
 
 #include "support/bump.h"
 
-#define MOST ((size_t)1 << 30) /* bytes: no interface file is that large */
+#define MOST ((size_t)1 << 30) /* bytes; guards against endless input such as /dev/zero */
 
 static unsigned source_count_lines(struct text text)
 {
@@ -39,7 +39,7 @@ struct source *source_from_memory(const char *path, const char *text, size_t len
     return source;
 }
 
-/* All of it, with malloc(), followed by a NUL byte; NULL: errno says why not. */
+/* Returns all bytes of @p fd in malloc() memory, followed by a NUL byte.  NULL: see errno. */
 static char *source_read_all(int fd, size_t *length)
 {
     size_t  room = 64 * 1024, have = 0;
@@ -91,7 +91,7 @@ struct source *source_read(const char *path)
 
 struct source_location source_locate(const struct source *source, const char *at)
 {
-    unsigned low = 0, high = source->lines; /* line[low] <= at < line[high] */
+    unsigned low = 0, high = source->lines; /* invariant: line[low] <= at < line[high] */
 
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source_test.c - see source.h. */
+/* source_test.c - locations and lines of a source; the bump allocator. */
 #include "support/source.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "tests/tap.h"
 #include "support/text.h"
 
-/* Every byte of a text, against counting. */
+/* Compares the location of every byte with a straightforward count. */
 static bool source_test_all_locations(const struct source *source)
 {
     unsigned line = 1, column = 1;

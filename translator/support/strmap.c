@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* map.c - a hash table with open addressing and linear probing; nothing is ever removed. */
+/* strmap.c - see strmap.h: open addressing with linear probing; keys are never removed. */
 #include "support/strmap.h"
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 struct strmap_slot {
     struct text key;
-    void       *value; /* NULL: free */
+    void       *value; /* NULL: the slot is free */
 };
 
 /* FNV-1a. */
@@ -22,7 +22,7 @@ static uint64_t strmap_hash(struct text key)
     return h ^ h >> 32;
 }
 
-/* Where the key is, or would be. */
+/* Returns the slot of @p key, or the free slot where it belongs. */
 static struct strmap_slot *strmap_slot_of(const struct strmap *map, struct text key)
 {
     size_t i = strmap_hash(key) & (map->size - 1);

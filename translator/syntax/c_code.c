@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* code.c - see code.h.  One pass over the bytes, with the brackets that are open on a stack. */
+/* c_code.c - see c_code.h.  A single pass over the bytes, with a stack of the open brackets. */
 #include "syntax/c_code.h"
 
 #include <string.h>
@@ -12,15 +12,16 @@
 struct c_code_scan {
     struct parser *parser;
     const char    *at, *end;
-    const char    *open[PARSER_NESTING_MAX]; /* brackets */
+    const char    *open[PARSER_NESTING_MAX]; /* open brackets, innermost last */
     unsigned       depth, braces;
-    const char    *first, *last; /* of what is neither space nor comment: at, and behind */
-    unsigned       questions;    /* whose `:' is still to come */
+    const char    *first, *last; /* extent without surrounding white space and comments */
+    unsigned       questions;    /* `?' whose `:' has not been seen */
     unsigned       stops;
-    char           closer; /* of a block; 0: of an expression any */
+    char           closer; /* of a block; 0: an expression */
     bool           quiet, wrong;
     bool           line_begins;
-    bool           odd; /* quotes on this line may be alone: #error don't */
+    bool odd; /* a directive or a bad quote: unbalanced quotes on this line are no error, as in
+                 #error don't */
 };
 
 static void c_code_error(struct c_code_scan *scan, const char *at, const char *what)
@@ -67,7 +68,7 @@ static bool c_code_is_open(const struct c_code_scan *scan, char closer)
     return false;
 }
 
-/* The code ends here, whatever is open. */
+/* Ends the code here; an open bracket is an error. */
 static bool c_code_leave(struct c_code_scan *scan)
 {
     if (scan->depth)
@@ -75,14 +76,15 @@ static bool c_code_leave(struct c_code_scan *scan)
     return true;
 }
 
-/* In an expression a brace never follows a word: the bracket before it was forgotten. */
+/* In an expression no brace follows a word: a closing bracket is missing before it. */
 static bool c_code_opens_block(const struct c_code_scan *scan)
 {
     return !scan->closer && !scan->braces && *scan->at == '{' && scan->last &&
            (text_is_letter(scan->last[-1]) || text_is_digit(scan->last[-1]));
 }
 
-/* A bracket that closes.  True: it does not close one of those in here. */
+/* Handles a closing bracket.  Returns true if it closes none of the brackets of this code, and so
+ * ends the code. */
 static bool c_code_close(struct c_code_scan *scan)
 {
     char closer = *scan->at;
@@ -102,7 +104,7 @@ static bool c_code_close(struct c_code_scan *scan)
     return c_code_leave(scan);
 }
 
-/* A semicolon ends an expression even in brackets: they were forgotten. */
+/* A semicolon ends an expression even inside brackets: the closing bracket is missing. */
 static bool c_code_at_semicolon(struct c_code_scan *scan)
 {
     if (scan->closer || scan->braces ||
@@ -122,7 +124,7 @@ static bool c_code_at_colon(struct c_code_scan *scan)
     return scan->stops & C_CODE_STOP_COLON;
 }
 
-/* A mark.  True: it ends the code. */
+/* Handles a punctuator.  Returns whether it ends the code. */
 static bool c_code_punctuator(struct c_code_scan *scan)
 {
     bool over = false;
@@ -148,7 +150,7 @@ static bool c_code_punctuator(struct c_code_scan *scan)
     return over;
 }
 
-/* A quote that stands alone is passed over, and so are others on its line. */
+/* Skips a string or character constant.  Only the first unbalanced quote of a line is an error. */
 static void c_code_quoted(struct c_code_scan *scan)
 {
     const char *after = lexer_quoted_end(scan->at, scan->end);
@@ -161,8 +163,8 @@ static void c_code_quoted(struct c_code_scan *scan)
     scan->at  = after ? after : scan->at + 1;
 }
 
-/* Whether a word that begins a line begins a statement, too: a keyword does, and whatever
- * follows a name, a number or a bracket without anything between them. */
+/* Returns whether a word at the beginning of a line begins a statement: a keyword does, and so does
+ * any word behind an operand, since no operator stands between them. */
 static bool c_code_begins_statement(const struct c_code_scan *scan, struct text word)
 {
     char before = scan->last ? scan->last[-1] : '=';
@@ -173,7 +175,7 @@ static bool c_code_begins_statement(const struct c_code_scan *scan, struct text 
            (text_is_letter(before) || text_is_digit(before) || strchr(")]}", before));
 }
 
-/* A word or a number.  True: it begins the next statement. */
+/* Handles a word or a number.  Returns whether it begins the next statement. */
 static bool c_code_word(struct c_code_scan *scan)
 {
     const char *from = scan->at;
@@ -187,7 +189,7 @@ static bool c_code_word(struct c_code_scan *scan)
     return c_code_leave(scan);
 }
 
-/* Space and comments.  True: there were some. */
+/* Skips a white-space character or a comment.  Returns whether there was one. */
 static bool c_code_gap(struct c_code_scan *scan)
 {
     const char *after;
@@ -212,7 +214,7 @@ static bool c_code_gap(struct c_code_scan *scan)
     return true;
 }
 
-/* One piece.  True: it ends the code, and was not taken. */
+/* Handles one lexical element.  Returns true if it ends the code; it is not consumed then. */
 static bool c_code_step(struct c_code_scan *scan)
 {
     const char *from = scan->at;
@@ -235,7 +237,8 @@ static bool c_code_step(struct c_code_scan *scan)
     return false;
 }
 
-/* From behind the last token to what ends the code; returns false at the end of the source. */
+/* Scans from the end of the last token to the end of the code.  Returns false at the end of the
+ * source. */
 static bool c_code_run(struct c_code_scan *scan)
 {
     struct parser *parser = scan->parser;
@@ -270,7 +273,7 @@ bool c_code_expression(struct parser *parser, unsigned stops, struct source_code
         code->location = parser_locate(parser, scan.first);
         c_code_add_span(parser, code->text, false);
     }
-    if (!parser->lost) /* what lies between is read again, with the token */
+    if (!parser->lost) /* white space and comments behind the code belong to the next token */
         parser_resume_at(parser, scan.last ? scan.last : parser->behind);
     return !scan.wrong;
 }
@@ -284,7 +287,8 @@ bool c_code_block(struct parser *parser, struct source_code *code)
         if (!scan.wrong)
             c_code_not_closed(&scan, open, scan.end);
         parser_resume_at(parser, scan.end);
-        parser_give_up(parser); /* nothing is left for the brackets around it */
+        parser_give_up(
+            parser); /* the enclosing brackets are not closed either: one error is enough */
         return false;
     }
     parser_note_closer(parser, open, scan.at);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * words.c - the identifiers in a piece of C.
+ * ident.c - see ident.h.
  *
- * A scanner that knows just enough of C to tell identifiers from what only looks like them.
- * Two bits of memory are enough: whether the line has had anything but white space (a # is a
- * directive only then), and whether the last thing was a `.` or a `->`.  Comments and white
- * space leave both alone; everything else sets them.
+ * A scanner that recognizes just enough of C to find identifiers.  Its state is two flags: whether
+ * the line has only had white space so far, because a # begins a directive only then, and whether
+ * the last element was a `.` or a `->`.  Comments and white space keep both flags; everything else
+ * sets them.
  */
 #include "syntax/ident.h"
 
 struct ident_scan {
     const char *at, *end;
     bool        line_begins;
-    bool        member; /* a `.` or `->` came last */
+    bool        member; /* the last element was a `.` or `->` */
 };
 
-/* Letters of other alphabets too: as bytes, whatever they mean. */
+/* Bytes of non-ASCII characters count as letters. */
 static bool ident_is_letter(char c)
 {
     return text_is_letter(c) || (unsigned char)c >= 128;
@@ -26,7 +26,7 @@ static char ident_peek(const struct ident_scan *scan, size_t ahead)
     return (size_t)(scan->end - scan->at) > ahead ? scan->at[ahead] : '\0';
 }
 
-/* To the end of the line, or of the last of those that a backslash continues. */
+/* Skips to the end of the line, including continuation lines. */
 static void ident_skip_line(struct ident_scan *scan)
 {
     while (scan->at < scan->end && *scan->at != '\n')
@@ -42,7 +42,7 @@ static void ident_skip_comment(struct ident_scan *scan)
         }
 }
 
-/* A string or a character constant; at the end of the line if it is not closed. */
+/* Skips a string or character constant; an unterminated one ends with its line. */
 static void ident_skip_quoted(struct ident_scan *scan)
 {
     char quote = *scan->at++;
@@ -53,7 +53,7 @@ static void ident_skip_quoted(struct ident_scan *scan)
         scan->at++;
 }
 
-/* As the preprocessor sees numbers: 1e+3 and 0x1.8p-2L are one. */
+/* Skips a preprocessing number: 1e+3 and 0x1.8p-2L are one each. */
 static void ident_skip_number(struct ident_scan *scan)
 {
     while (text_is_digit(ident_peek(scan, 0)) || ident_is_letter(ident_peek(scan, 0)) ||
@@ -87,12 +87,12 @@ static void ident_take_punctuator(struct ident_scan *scan)
     } else if (*scan->at == '.') {
         while (ident_peek(scan, length) == '.')
             length++;
-        scan->member = length == 1; /* `...` is none */
+        scan->member = length == 1; /* `...` selects no member */
     }
     scan->at += length;
 }
 
-/* White space, comments, # lines: true if there was one. */
+/* Skips a white-space character, a comment or a directive.  Returns whether there was one. */
 static bool ident_skip_blank(struct ident_scan *scan)
 {
     char c = *scan->at;
@@ -116,7 +116,7 @@ static bool ident_is_string_prefix(struct text word, char next)
            (text_is(word, "L") || text_is(word, "u") || text_is(word, "U") || text_is(word, "u8"));
 }
 
-/* The next word; at NULL: there is none. */
+/* Returns the next identifier, or a text with a NULL `at` at the end. */
 static struct text ident_next(struct ident_scan *scan)
 {
     while (scan->at < scan->end) {

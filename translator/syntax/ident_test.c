@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* words_test.c - identifiers are found in C, and nothing else is. */
+/* ident_test.c - finds the identifiers of C code and nothing else. */
 #include "syntax/ident.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@ struct lexer lexer_start(const struct source *source)
     const char *at = source->text.at;
 
     if (source->text.length >= 3 && !memcmp(at, "\xef\xbb\xbf", 3))
-        at += 3; /* which some editors write, to say that it is UTF-8 */
+        at += 3; /* skip the UTF-8 byte order mark */
     return (struct lexer){.source = source, .at = at};
 }
 
@@ -57,13 +57,13 @@ static void lexer_error(struct lexer *lexer, const char *at, size_t length, cons
     diagnostic_error_at(source_locate(lexer->source, at), length, "%s", what);
 }
 
-/* ---- between tokens ---------------------------------------------------------------------- */
+/* ---- white space and comments ------------------------------------------------------------- */
 
-/* What lies between two tokens. */
+/* The white space and comments between two tokens. */
 struct lexer_gap {
     struct text comment;
-    unsigned    lines; /* that ended since the last comment, or the last token */
-    bool        first; /* some line ended */
+    unsigned    lines; /* newlines since the last comment or token */
+    bool        first; /* there was a newline */
 };
 
 static void lexer_skip_spaces(struct lexer *lexer, struct lexer_gap *between)
@@ -77,8 +77,8 @@ static void lexer_skip_spaces(struct lexer *lexer, struct lexer_gap *between)
         }
 }
 
-/* The comment from lexer->at to @p end: it goes on with the one before, if that is on the
- * line before; it belongs to the token before, if that is on the same line. */
+/* Adds the comment from lexer->at to @p end.  It continues a comment that ends on the line before;
+ * it documents the previous token, not the next, if it is on the line of the previous one. */
 static void lexer_add_comment(struct lexer *lexer, struct lexer_gap *between, const char *end)
 {
     if (between->comment.at && between->lines <= 1)
@@ -111,7 +111,7 @@ static struct lexer_gap lexer_skip_gap(struct lexer *lexer)
     return between;
 }
 
-/* ---- tokens -------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------- */
 
 static const char *lexer_identifier_end(const char *at, const char *end)
 {
@@ -129,7 +129,8 @@ static const char *lexer_number_end(const char *at, const char *end)
     return at;
 }
 
-/* Without the space at its end; a backslash there goes on, as compilers have it. */
+/* Returns the end of a directive without trailing white space.  As in compilers, white space may
+ * follow the backslash that continues a line. */
 static const char *lexer_directive_end(const char *at, const char *end)
 {
     const char *from = at, *last;
@@ -162,7 +163,7 @@ static const char *lexer_string_end(struct lexer *lexer, struct lexer_token *tok
     return after ? after : end;
 }
 
-/* Bytes that begin nothing, as many as there are; one complaint for all. */
+/* Skips a run of bytes that begin no token, with one error for all of them. */
 static void lexer_skip_invalid(struct lexer *lexer, const char *end, bool first)
 {
     const char *at = lexer->at;
@@ -175,7 +176,8 @@ static void lexer_skip_invalid(struct lexer *lexer, const char *end, bool first)
                 *at == '#' ? "a # line begins with the `#'" : "this character cannot stand here");
 }
 
-/* The kind of the token at lexer->at, and where it ends; false: there is none. */
+/* Determines the kind and the end of the token at lexer->at.  Returns false if no token begins
+ * there. */
 static bool lexer_find_end(struct lexer *lexer, struct lexer_token *token, const char **after)
 {
     const char *end = text_end(lexer->source->text);

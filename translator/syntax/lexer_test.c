@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lexer_test.c - see lexer.h. */
+/* lexer_test.c - token kinds, documentation comments, and lexical errors. */
 #include "syntax/lexer.h"
 
 #include <string.h>

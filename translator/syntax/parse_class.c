@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parse_class.c - chares, groups, arrays; their entries and their state. */
+/* parse_class.c - the grammar of chares, groups, arrays and interfaces, with their entries and
+ * state. */
 #include "support/bump.h"
 #include "syntax/c_code.h"
 #include "support/diagnostic.h"
@@ -10,15 +11,15 @@
 
 static const char *const member_words[] = {"entry", "state", NULL};
 
-/* ---- attributes ---------------------------------------------------------------------------- */
+/* ---- attributes --------------------------------------------------------------------------- */
 
 static bool parse_class_is_attribute(const struct lexer_token *token)
 {
     return token->kind == TOKEN_IDENTIFIER && text_index_in(token->text, ast_attribute_names) >= 0;
 }
 
-/* Attributes of an entry that stand before or behind it, or without brackets.  False: there are
- * none. */
+/* Rejects attributes of an entry that stand before or behind it, or without brackets.  Returns
+ * whether there are any. */
 static bool parse_class_reject_misplaced(struct parser *parser)
 {
     if (!parser_at_punctuator(parser, '[') && !parse_class_is_attribute(parser_peek(parser)))
@@ -70,7 +71,7 @@ static bool parse_class_attribute(struct parser *parser, struct ast_entry *entry
     if (number < 0) {
         parse_class_unknown_attribute(parser);
         parser_next(parser);
-        return true; /* as if it had not been there */
+        return true; /* ignore the attribute */
     }
     if (entry->attributes & 1u << number)
         parser_error(parser, "%s twice", parser_describe_next(parser));
@@ -92,7 +93,7 @@ static bool parse_class_attributes(struct parser *parser, struct ast_entry *entr
     return parser_expect_closer(parser, open);
 }
 
-/* ---- entries ------------------------------------------------------------------------------- */
+/* ---- entries ------------------------------------------------------------------------------ */
 
 static bool parse_class_is_own_name(const struct parser *parser, struct text name)
 {
@@ -118,7 +119,7 @@ static bool parse_class_destructor(struct parser *parser, struct ast_entry *entr
     return true;
 }
 
-/* `entry run();`: is it a constructor, or is a type missing? */
+/* Reports an entry without a type: a misspelt constructor, or a missing `void`. */
 static void parse_class_no_type(struct parser *parser, const struct ast_entry *entry)
 {
     char *class                = bump_string(parser->class.text);
@@ -142,7 +143,7 @@ static void parse_class_set_result(struct ast_entry *entry, struct source_code t
     }
 }
 
-/* NAME, behind "type *". */
+/* Parses NAME behind "type *". */
 static bool parse_class_name_after_stars(struct parser *parser, struct ast_entry *entry,
                                          const struct parse_specifiers *words)
 {
@@ -218,7 +219,7 @@ struct ast_entry *parse_entry(struct parser *parser)
     return right && parse_class_body(parser, entry) ? entry : NULL;
 }
 
-/* ---- members ------------------------------------------------------------------------------- */
+/* ---- members ------------------------------------------------------------------------------ */
 
 static bool parse_class_state(struct parser *parser, struct ast_class *class)
 {
@@ -247,7 +248,7 @@ static bool parse_class_state(struct parser *parser, struct ast_class *class)
     return true;
 }
 
-/* `public:` and its like. */
+/* Rejects `public:` and the like.  Returns whether there was one. */
 static bool parse_class_reject_access(struct parser *parser)
 {
     struct lexer_token after = parser_peek_ahead(parser, 1);
@@ -263,7 +264,7 @@ static bool parse_class_reject_access(struct parser *parser)
     return true;
 }
 
-/* Something that is no member.  False: what it is cannot be guessed, and is skipped. */
+/* Handles something that is no member.  Returns false if it must be skipped. */
 static bool parse_class_unknown_member(struct parser     *parser, struct ast_class *class,
                                        struct ast_entry **entry)
 {
@@ -318,7 +319,7 @@ static void parse_class_members(struct parser *parser, struct ast_class *class, 
     parser_expect_closer(parser, open);
 }
 
-/* ---- classes ------------------------------------------------------------------------------- */
+/* ---- classes ------------------------------------------------------------------------------ */
 
 static bool parse_class_is_kind(const struct lexer_token *token)
 {
@@ -442,7 +443,7 @@ static bool parse_class_bases(struct parser *parser, struct ast_class *class)
     return true;
 }
 
-/* Its kind, or what @p as says that it is. */
+/* Parses the kind; @p as overrides the keyword that comes next. */
 static bool parse_class_kind(struct parser *parser, struct ast_class *class, const char *as)
 {
     if (as || parse_class_is_kind(parser_peek(parser))) {

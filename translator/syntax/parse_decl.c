@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parse_fields.c - types, fields and parameters: what declares a variable. */
+/* parse_decl.c - the grammar of declarations: types, fields and parameters. */
 #include "syntax/c_code.h"
 #include "support/diagnostic.h"
 #include "support/bump.h"
@@ -9,9 +9,10 @@
 #include "support/text.h"
 #include "syntax/ident.h"
 
-/* ---- types --------------------------------------------------------------------------------- */
+/* ---- types -------------------------------------------------------------------------------- */
 
-/* A word of ours that begins a line begins something else: a semicolon is missing. */
+/* Returns whether a keyword of this language is next that cannot belong to a type: a semicolon is
+ * missing before it. */
 static bool parse_decl_at_next(struct parser *parser)
 {
     static const char *const  words[] = {"entry", "readonly", "message", "transient", NULL};
@@ -21,7 +22,7 @@ static bool parse_decl_at_next(struct parser *parser)
            (token->first && (text_index_in(token->text, words) >= 0 || parse_at_class(parser)));
 }
 
-/* Whether the last word is a name, and not the end of the type. */
+/* Returns whether the last word is the declared name rather than part of the type. */
 static bool parse_decl_last_is_name(const struct parse_specifiers *words)
 {
     return words->count > 1 && !ident_is_type_keyword(words->last.text) &&
@@ -30,7 +31,7 @@ static bool parse_decl_last_is_name(const struct parse_specifiers *words)
            !parser_is_keyword(&words->before_last, "enum");
 }
 
-/* So does whatever begins a line behind a type and a name. */
+/* A type ends also before a line break behind a type and a name: a semicolon is missing there. */
 static bool parse_decl_specifiers_end(struct parser *parser, const struct parse_specifiers *words)
 {
     return words->count && (parse_decl_at_next(parser) ||
@@ -60,7 +61,7 @@ struct source_code parse_type_of(const struct parser *parser, const struct parse
                                 parser_locate(parser, words->first.text.at)};
 }
 
-/* ---- fields -------------------------------------------------------------------------------- */
+/* ---- fields ------------------------------------------------------------------------------- */
 
 static bool parse_decl_dimensions(struct parser *parser, struct ast_dimension **dimensions)
 {
@@ -85,7 +86,7 @@ static bool parse_decl_reject_local_array(struct parser *parser)
     return false;
 }
 
-/* What follows the name: { "[" [ code ] "]" } [ "=" code ]. */
+/* Parses what follows the name: { "[" [ code ] "]" } [ "=" code ]. */
 static bool parse_decl_declarator(struct parser *parser, struct ast_field *field, bool local)
 {
     if (local && parser_at_punctuator(parser, '['))
@@ -103,7 +104,7 @@ static bool parse_decl_declarator(struct parser *parser, struct ast_field *field
     return true;
 }
 
-/* { "," declarator } ";": the type is that of @p first. */
+/* Parses { "," declarator } ";" of the type of @p first. */
 static bool parse_decl_more_declarators(struct parser *parser, struct ast_field *first, bool local)
 {
     for (struct ast_field *field = first; parser_accept_punctuator(parser, ',');) {
@@ -119,7 +120,7 @@ static bool parse_decl_more_declarators(struct parser *parser, struct ast_field 
     return parser_expect_semicolon(parser, "the declaration");
 }
 
-/* The type and the first name. */
+/* Parses the type and the first name. */
 static bool parse_decl_first_name(struct parser *parser, struct ast_field *field)
 {
     struct parse_specifiers words = parse_take_specifiers(parser);
@@ -193,9 +194,9 @@ struct ast_field *parse_fields(struct parser *parser, const char *open, bool sta
     return fields;
 }
 
-/* ---- parameters ---------------------------------------------------------------------------- */
+/* ---- parameters --------------------------------------------------------------------------- */
 
-/* The type, the stars and the name; one of type and name may be missing. */
+/* Parses type, stars and name; either the type or the name may be absent. */
 static bool parse_decl_parameter_name(struct parser *parser, struct ast_parameter *parameter,
                                       bool names)
 {
@@ -219,7 +220,7 @@ static bool parse_decl_parameter_name(struct parser *parser, struct ast_paramete
     }
     parameter->stars = parser_accept_stars(parser);
     parameter->name.location =
-        parameter->type.location; /* without a name, errors point to the type */
+        parameter->type.location; /* errors about an unnamed parameter point to its type */
     if (parser_peek(parser)->kind == TOKEN_IDENTIFIER)
         return parser_expect_name(parser, &parameter->name, "a name");
     return true;
@@ -269,7 +270,7 @@ static struct ast_parameter *parse_decl_parameter(struct parser *parser, bool na
     return parse_decl_reject_default(parser) ? parameter : NULL;
 }
 
-/* `(void)`: none. */
+/* Takes `void` if it is the whole parameter list. */
 static bool parse_decl_accept_void(struct parser *parser)
 {
     struct lexer_token after;

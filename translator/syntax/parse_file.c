@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parser.c - see parser.h: files, modules and what stands in them. */
+/* parse_file.c - see parse_file.h: the grammar of files, modules and the declarations in them. */
 #include "syntax/parse_file.h"
 
 #include "support/bump.h"
@@ -11,7 +11,7 @@
 #include "support/source.h"
 #include "support/text.h"
 
-/* What begins an item: the rules, and the kinds of classes. */
+/* The keywords that begin a declaration. */
 static const char *const item_words[] = {
     "extern", "include", "readonly",  "message", "struct",    "code",     "mainchare",
     "chare",  "group",   "nodegroup", "array",   "interface", "initnode", NULL,
@@ -19,7 +19,7 @@ static const char *const item_words[] = {
 
 static const char *const module_words[] = {"module", "mainmodule", NULL};
 
-/* ---- items --------------------------------------------------------------------------------- */
+/* ---- items -------------------------------------------------------------------------------- */
 
 static struct ast_item *parse_file_new_item(const struct parser *parser, enum ast_item_kind kind,
                                             const struct lexer_token *first)
@@ -72,7 +72,7 @@ static struct ast_item *parse_file_extern(struct parser *parser)
     return parser_expect_semicolon(parser, "the name of the module") ? item : NULL;
 }
 
-/* "<" path ">", of which the first was taken. */
+/* Parses "<" path ">", whose first bracket was the last token. */
 static bool parse_file_path(struct parser *parser, struct source_code *code)
 {
     const char *from = parser->behind - 1, *at = from, *end = text_end(parser->source->text);
@@ -197,7 +197,7 @@ static struct ast_item *parse_file_class(struct parser *parser, const char *as)
     return item->is.class ? item : NULL;
 }
 
-/* By the rule of @p word, whatever the next token is. */
+/* Parses a declaration by the rule of the keyword @p word, whatever the next token is. */
 static struct ast_item *parse_file_by_keyword(struct parser *parser, const char *word)
 {
     static const struct {
@@ -216,9 +216,9 @@ static struct ast_item *parse_file_by_keyword(struct parser *parser, const char 
     return parse_file_class(parser, word);
 }
 
-/* ---- what is no item ------------------------------------------------------------------------ */
+/* ---- errors ------------------------------------------------------------------------------- */
 
-/* Words that people know from C, C++ and Charm++.  False: it is none of them. */
+/* Rejects keywords of C, C++ and Charm++.  Returns whether there was one. */
 static bool parse_file_reject_keyword(struct parser *parser)
 {
     static const struct parser_foreign_keyword words[] = {
@@ -252,7 +252,7 @@ static bool parse_file_reject_keyword(struct parser *parser)
     return parser_reject_foreign(parser, words, sizeof words / sizeof *words);
 }
 
-/* An entry that is in no class: read, and dropped. */
+/* Rejects an entry outside of a class; it is parsed and dropped. */
 static void parse_file_reject_entry(struct parser *parser)
 {
     const char *from = parser_peek(parser)->text.at;
@@ -264,7 +264,7 @@ static void parse_file_reject_entry(struct parser *parser)
         recovery_skip_to_next(parser, from, item_words);
 }
 
-/* Something else: a misspelt word, or C. */
+/* Handles anything else: a misspelt keyword, or C. */
 static struct ast_item *parse_file_unknown(struct parser *parser)
 {
     const char        *near  = parser_nearest_keyword(parser, item_words);
@@ -284,7 +284,7 @@ static struct ast_item *parse_file_unknown(struct parser *parser)
     return NULL;
 }
 
-/* ---- modules ------------------------------------------------------------------------------- */
+/* ---- modules ------------------------------------------------------------------------------ */
 
 static struct ast_item *parse_file_item(struct parser *parser)
 {
@@ -299,7 +299,7 @@ static struct ast_item *parse_file_item(struct parser *parser)
                                              : parse_file_unknown(parser);
 }
 
-/* Whether a module begins: then the one before should have ended. */
+/* Returns whether a module begins: then the closing brace of the current one is missing. */
 static bool parse_file_at_module(struct parser *parser)
 {
     struct lexer_token name = parser_peek_ahead(parser, 1), brace = parser_peek_ahead(parser, 2);
@@ -329,7 +329,7 @@ static void parse_file_items(struct parser *parser, struct ast_item **next, cons
     parser_expect_closer(parser, open);
 }
 
-/* ( "module" | "mainmodule" ) NAME "{" { item } "}" [ ";" ], whatever the first word is. */
+/* Parses ( "module" | "mainmodule" ) NAME "{" { item } "}" [ ";" ], whatever the first word is. */
 static struct ast_module *parse_file_module(struct parser *parser)
 {
     struct ast_module *module = BUMP_NEW(struct ast_module);
@@ -349,14 +349,14 @@ static struct ast_module *parse_file_module(struct parser *parser)
     return module;
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------------------------- */
 
 static bool parse_file_at_outside(struct parser *parser)
 {
     return parser_peek(parser)->kind == TOKEN_DIRECTIVE || parser_at_keyword(parser, "include");
 }
 
-/* # lines and includes outside of modules: a module without a name. */
+/* Parses directives and includes outside of modules into a module without a name. */
 static struct ast_module *parse_file_outside(struct parser *parser)
 {
     struct ast_module *module = BUMP_NEW(struct ast_module);
@@ -374,7 +374,7 @@ static struct ast_module *parse_file_outside(struct parser *parser)
     return module;
 }
 
-/* Something that is no module. */
+/* Handles something that is no module. */
 static struct ast_module *parse_file_unknown_module(struct parser *parser)
 {
     const char *from = parser_peek(parser)->text.at,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parser_test.c - see parser.h: what tests/skuac/ cannot show.  Every beginning of a file, and
- * every file with a byte changed, must be read to its end. */
+/*
+ * parse_file_test.c - properties that tests/skuac/ cannot show.
+ *
+ * The parser terminates on every prefix of a file, and on files with random bytes changed.
+ */
 #include "syntax/parse_file.h"
 
 #include <string.h>
@@ -70,13 +73,13 @@ static void parse_file_test_whole(void)
     bump_free_all();
 }
 
-/* Cut off anywhere: an error, unless something whole is left, and nothing worse. */
+/* A truncated file has an error unless a whole prefix is left; the parser never fails otherwise. */
 static void parse_file_test_truncated(void)
 {
     unsigned wrong = 0;
 
     for (size_t length = 0; length < strlen(whole); length++) {
-        char *copy = malloc(length + 1); /* exactly as long, for sanitizers */
+        char *copy = malloc(length + 1); /* exactly as long, so that sanitizers detect an overrun */
 
         memcpy(copy, whole, length);
         copy[length] = 0;
@@ -88,7 +91,7 @@ static void parse_file_test_truncated(void)
     OK(wrong > strlen(whole) - 60, "of all beginnings nearly all have errors");
 }
 
-/* Any byte as another one. */
+/* Replaces random bytes by random ones. */
 static void parse_file_test_mutated(void)
 {
     uint64_t seed = tap_seed();

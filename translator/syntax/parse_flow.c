@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parse_flow.c - structured control flow: the statements in the body of an entry.
+ * parse_flow.c - the grammar of structured control flow: the statements in the body of an entry.
  *
- * A statement is known by its first word; what begins with another is a declaration, a call,
- * or a mistake, and of mistakes the common ones are told apart: a misspelt word, C that
- * belongs into `serial', jumps that cannot be.
+ * The first word determines the kind of a statement.  Any other word begins a declaration, a call
+ * or an error.  Common errors get their own texts: a misspelt keyword, C that belongs into
+ * `serial', and jumps, which structured code does not have.
  */
 #include "support/bump.h"
 #include "syntax/c_code.h"
@@ -27,14 +27,15 @@ static struct ast_statement *parse_flow_new(const struct parser    *parser,
     return statement;
 }
 
-/* ---- lists --------------------------------------------------------------------------------- */
+/* ---- lists -------------------------------------------------------------------------------- */
 
-/* Only `when' may stand in a `case'; what else does is read, and dropped. */
+/* Parses an alternative of a `case'.  Anything but a `when' is an error, and is parsed and
+ * dropped. */
 static struct ast_statement *parse_flow_alternative(struct parser *parser)
 {
     static const char *const words[] = {"when", NULL};
     const char              *from    = parser_peek(parser)->text.at;
-    bool                     when = parser_nearest_keyword(parser, words); /* misspelt, perhaps */
+    bool when = parser_nearest_keyword(parser, words); /* a misspelt one counts */
 
     if (!when && parser_error(parser, "only `when' can stand in a `case', not %s",
                               parser_describe_next(parser)))
@@ -46,7 +47,7 @@ static struct ast_statement *parse_flow_alternative(struct parser *parser)
     return NULL;
 }
 
-/* Statements, and the brace that closes @p open. */
+/* Parses statements up to and including the brace that closes @p open. */
 static struct ast_statement *parse_flow_list(struct parser *parser, const char *open,
                                              bool alternatives)
 {
@@ -79,7 +80,7 @@ struct ast_statement *parse_block(struct parser *parser)
     return block;
 }
 
-/* The statement that belongs to another; always one. */
+/* Parses the body of another statement.  Never returns NULL. */
 static struct ast_statement *parse_flow_inner(struct parser *parser)
 {
     const char           *from  = parser_peek(parser)->text.at;
@@ -91,7 +92,7 @@ static struct ast_statement *parse_flow_inner(struct parser *parser)
     return parse_flow_new(parser, STATEMENT_BLOCK, from);
 }
 
-/* ---- statements: their word was taken -------------------------------------------------------- */
+/* ---- statements: their keyword has been taken --------------------------------------------- */
 
 static bool parse_flow_serial(struct parser *parser, struct ast_statement *statement)
 {
@@ -188,7 +189,8 @@ static bool parse_flow_while(struct parser *parser, struct ast_statement *statem
     return true;
 }
 
-/* Takes words of a type from @p ahead; returns how many, and the token behind them. */
+/* Takes the words of a type from @p ahead.  Returns their number; *token is the token behind
+ * them. */
 static unsigned parse_flow_skip_specifiers(struct lexer *ahead, struct lexer_token *token)
 {
     unsigned words = 0;
@@ -200,7 +202,7 @@ static unsigned parse_flow_skip_specifiers(struct lexer *ahead, struct lexer_tok
     return words;
 }
 
-/* Whether `type NAME' or `type *NAME' follows, and then what may follow a name. */
+/* Returns whether `type NAME' or `type *NAME' follows, and then a token that may follow a name. */
 static bool parse_flow_at_declaration(struct parser *parser)
 {
     struct lexer_token token = *parser_peek(parser);
@@ -220,7 +222,7 @@ static bool parse_flow_at_declaration(struct parser *parser)
            (token.kind == TOKEN_PUNCTUATOR && strchr("=;,[}", *token.text.at));
 }
 
-/* type NAME "=" code, of a `for' */
+/* Parses type NAME "=" code, the variable of a `for'. */
 static bool parse_flow_for_variable(struct parser *parser, struct ast_statement *statement)
 {
     struct parse_specifiers words = parse_take_specifiers(parser);
@@ -350,11 +352,11 @@ static const struct parse_flow_rule {
     {"else", STATEMENT_IF, parse_flow_reject_else},
 };
 
-/* In the order of the rules. */
+/* In the order of the rules above. */
 const char *const parse_statement_keywords[] = {"serial", "when",    "if",   "for",  "while",
                                                 "forall", "overlap", "case", "else", NULL};
 
-/* By the rule of @p word, whatever the next token is. */
+/* Parses a statement by the rule of the keyword @p word, whatever the next token is. */
 static struct ast_statement *parse_flow_by_keyword(struct parser *parser, const char *word)
 {
     struct text                   text = {word, strlen(word)};
@@ -365,7 +367,7 @@ static struct ast_statement *parse_flow_by_keyword(struct parser *parser, const 
     return rule->parse(parser, statement) ? statement : NULL;
 }
 
-/* ---- what begins with another word ----------------------------------------------------------- */
+/* ---- statements that begin with another word ---------------------------------------------- */
 
 static bool parse_flow_arguments(struct parser *parser, struct ast_argument **next)
 {
@@ -393,7 +395,7 @@ static bool parse_flow_is_c_operator(const struct lexer_token *token)
 
 static const char in_serial[] = "C belongs into `serial { }'";
 
-/* `name(...)' was no call: a statement misspelt, or C. */
+/* Handles `name(...)' without a semicolon: a misspelt keyword, or C. */
 static struct ast_statement *parse_flow_reject_call(struct parser        *parser,
                                                     struct ast_statement *call)
 {
@@ -438,7 +440,7 @@ static struct ast_statement *parse_flow_local(struct parser *parser)
     return statement->local ? statement : NULL;
 }
 
-/* Words of C, C++ and Charm++ that are not ours.  False: it is none of them. */
+/* Rejects keywords of C, C++ and Charm++.  Returns whether there was one. */
 static bool parse_flow_reject_keyword(struct parser *parser)
 {
     static const struct parser_foreign_keyword words[] = {
@@ -457,7 +459,7 @@ static bool parse_flow_reject_keyword(struct parser *parser)
     return parser_reject_foreign(parser, words, sizeof words / sizeof *words);
 }
 
-/* A word that begins nothing. */
+/* Handles a word that begins no statement. */
 static struct ast_statement *parse_flow_unknown(struct parser *parser)
 {
     const char *near = parser_nearest_keyword(parser, parse_statement_keywords);
@@ -473,7 +475,7 @@ static struct ast_statement *parse_flow_unknown(struct parser *parser)
     return NULL;
 }
 
-/* A declaration, unless it could also be a misspelt `when a, b { }'. */
+/* Returns whether a declaration follows, and not a misspelt `when a, b { }'. */
 static bool parse_flow_at_local(struct parser *parser)
 {
     struct lexer_token third = parser_peek_ahead(parser, 2);
@@ -498,7 +500,7 @@ static struct ast_statement *parse_flow_other(struct parser *parser)
     if (parse_flow_reject_keyword(parser))
         return NULL;
     if (parser_at_keyword(parser, "entry") ||
-        parse_at_class(parser)) /* at the beginning of a line they end it */
+        parse_at_class(parser)) /* at the beginning of a line they would end the list */
         return parse_flow_unknown(parser);
     if (parser_is_punctuator(&after, '('))
         return parse_flow_call(parser);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parsing.c - see parsing.h. */
+/* parser.c - see parser.h. */
 #include "syntax/parser.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@
 #include "support/source.h"
 #include "support/text.h"
 
-/* ---- tokens -------------------------------------------------------------------------------- */
+/* ---- tokens ------------------------------------------------------------------------------- */
 
 const struct lexer_token *parser_peek(struct parser *parser)
 {
@@ -111,7 +111,7 @@ struct source_name parser_name_of(const struct parser *parser, const struct lexe
     return (struct source_name){token->text, parser_locate(parser, token->text.at)};
 }
 
-/* ---- complaints ---------------------------------------------------------------------------- */
+/* ---- errors ------------------------------------------------------------------------------- */
 
 static bool parser_error_args(struct parser *parser, const char *at, size_t length,
                               const char *format, va_list args)
@@ -170,8 +170,8 @@ void parser_give_up(struct parser *parser)
     parser->lost     = true;
 }
 
-/* Behind what was taken last, if the line ends there: it is missing there, not where the next
- * token is. */
+/* Reports a missing punctuator.  At a line break it is missing behind the last token, not before
+ * the next one. */
 static bool parser_error_missing(struct parser *parser, char mark, const char *after)
 {
     const char *behind = " behind ";
@@ -205,7 +205,7 @@ char parser_closer_of(char open)
     return open == '(' ? ')' : open == '[' ? ']' : '}';
 }
 
-/* How far to the right the line of a byte begins. */
+/* Returns the number of white-space characters at the beginning of the line of @p at. */
 static unsigned parser_line_indent(const struct parser *parser, const char *at)
 {
     struct text line   = source_line(parser->source, parser_locate(parser, at).line);
@@ -224,7 +224,8 @@ void parser_note_closer(struct parser *parser, const char *open, const char *clo
         parser->suspect = open;
 }
 
-/* At the end of the file the brace that is not closed is the outermost: which is meant? */
+/* At the end of the file the unclosed brace is always the outermost one.  Indentation tells which
+ * brace is more likely to be the cause. */
 static void parser_note_suspect(struct parser *parser)
 {
     if (parser->suspect)
@@ -247,7 +248,7 @@ bool parser_expect_closer(struct parser *parser, const char *open)
         return false;
     }
     parser_note_suspect(parser);
-    parser_give_up(parser); /* the brackets around it are not closed either */
+    parser_give_up(parser); /* the enclosing brackets are not closed either: one error is enough */
     return false;
 }
 
