@@ -77,8 +77,8 @@ run "$skuac" --tree -I modules/folder modules/main.ci
 ok "modules are found" test "$code" = 0
 ok "modules: the tree" same "$work/out" modules/main.tree
 run "$skuac" --tree modules/main.ci
-ok "without -I one is not" has "$code $err" "^1 .*there is no module .deep'"
-ok "and it is said how" has "$err" 'in a folder that -I names'
+ok "without -I one is not" has "$code $err" "^1 .*unknown module .deep'"
+ok "and it is said how" has "$err" 'in a folder given with -I'
 run "$skuac" --tree modules/three.ci
 ok "modules: the errors" same "$work/err" modules/three.err
 run "$skuac" --tree modules/one.ci
@@ -106,13 +106,13 @@ ok "--help" has "$code $out" '^0 usage: skuac'
 run "$skuac" --version
 ok "--version" has "$code $out" '^0 skuac [0-9]'
 run "$skuac"
-ok "no file" has "$code $err" '^2 skuac: no file was named'
+ok "no file" has "$code $err" '^2 skuac: no input file'
 run "$skuac" --frobnicate jacobi.ci
 ok "an unknown option" test "$code" = 2
 run "$skuac" --tree --deps jacobi.ci
 ok "two tasks" has "$code $err" '^2 .*at a time'
 run "$skuac" --in-place jacobi.ci
-ok "--in-place alone" has "$code $err" '^2 .*goes with --format'
+ok "--in-place alone" has "$code $err" '^2 .*requires --format'
 run "$skuac" --tree nowhere.ci
 ok "no such file" has "$code $err" '^2 skuac: nowhere.ci: No such file'
 run "$skuac" --tree .

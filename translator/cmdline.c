@@ -13,16 +13,17 @@ static const char help[] =
     "\n"
     "Translate interface files to C: FILE.ci becomes FILE.ci.h and FILE.ci.c.\n"
     "\n"
-    "  -o, --output=DIR    where to write them (default: the current folder)\n"
-    "  -I, --include=DIR   where to look for `extern module', beside the file itself\n"
-    "      --deps          instead: a rule for make, of what they are made from\n"
-    "      --format        instead: the file, laid out anew, to standard output\n"
-    "      --in-place      with --format: over the file itself\n"
-    "      --tree          instead: what was understood\n"
-    "  -h, --help          this text\n"
-    "  -V, --version       the version\n"
+    "  -o, --output=DIR    write the generated files to DIR (default: the current folder)\n"
+    "  -I, --include=DIR   search DIR for imported modules, after the folder of the file\n"
+    "      --deps          print the dependencies as a make rule instead\n"
+    "      --format        print the reformatted file instead\n"
+    "      --in-place      with --format: replace the file\n"
+    "      --tree          print the syntax tree instead\n"
+    "  -h, --help          print this text\n"
+    "  -V, --version       print the version\n"
     "\n"
-    "The exit code is 1 if there are errors in the files, 2 if something else is wrong.\n";
+    "Exit codes: 1 for errors in a file, 2 for wrong usage or a file that cannot be read or "
+    "written.\n";
 
 enum { OPTION_DEPS = 256, OPTION_FORMAT, OPTION_IN_PLACE, OPTION_TREE };
 
@@ -47,7 +48,7 @@ static void cmdline_usage_error(const char *what)
 static void cmdline_set_task(struct cmdline *options, enum cmdline_task task)
 {
     if (options->task != TASK_TRANSLATE && options->task != task)
-        cmdline_usage_error("one of --deps, --format and --tree is possible at a time");
+        cmdline_usage_error("only one of --deps, --format and --tree is possible at a time");
     options->task = task;
 }
 
@@ -76,9 +77,9 @@ struct cmdline cmdline_parse(int argc, char **argv)
     while ((c = getopt_long(argc, argv, "o:I:hV", long_options, NULL)) != -1)
         cmdline_option(&options, c, &folders);
     if (options.in_place && options.task != TASK_FORMAT)
-        cmdline_usage_error("--in-place goes with --format");
+        cmdline_usage_error("--in-place requires --format");
     if (optind == argc)
-        cmdline_usage_error("no file was named");
+        cmdline_usage_error("no input file");
     options.files = argv + optind;
     return options;
 }

@@ -117,12 +117,13 @@ static void imports_not_found(const struct import_state *loading, const struct i
     for (char *const *folder = loading->folders; *folder; folder++)
         imports_list_folder(*folder, names, &count);
     near = diagnostic_nearest(name.text, names);
-    diagnostic_error_name(name, "there is no module `%.*s'", (int)name.text.length, name.text.at);
+    diagnostic_error_name(name, "unknown module `%.*s'", (int)name.text.length, name.text.at);
     if (near)
         diagnostic_hint("did you mean `%s'?", near);
     else
-        diagnostic_hint("%.*s.ci is neither beside this file nor in a folder that -I names",
-                        (int)name.text.length, name.text.at);
+        diagnostic_hint(
+            "%.*s.ci is neither in the folder of this file nor in a folder given with -I",
+            (int)name.text.length, name.text.at);
 }
 
 /* ---- reading files ------------------------------------------------------------------------ */
@@ -215,10 +216,10 @@ static void imports_load_module(struct import_state *loading, const struct impor
     if (!before) {
         imports_load_file(loading, path, name);
     } else if (before->reading) {
-        diagnostic_error_name(name, "module `%.*s' uses this file, which cannot use it as well",
+        diagnostic_error_name(name, "import cycle: module `%.*s' imports this file",
                               (int)name.text.length, name.text.at);
         if (file->from.text.at)
-            diagnostic_note_at(file->from.location, "it is used from here");
+            diagnostic_note_at(file->from.location, "this file is imported here");
     }
 }
 

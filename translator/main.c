@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     }
     bump_free_all();
     if (fflush(stdout) || ferror(stdout)) {
-        fprintf(stderr, "skuac: the output: %s\n", strerror(errno));
+        fprintf(stderr, "skuac: cannot write to standard output: %s\n", strerror(errno));
         return 2;
     }
     return worst;

@@ -25,16 +25,18 @@ static void check_class_special(const struct ast_class *class, const struct ast_
                                 const struct ast_entry *earlier)
 {
     if (class->kind == CLASS_INTERFACE) {
-        diagnostic_error_name(entry->name, "an interface has no %s: it has no objects of its own",
+        diagnostic_error_name(entry->name,
+                              "an interface cannot have a %s, because it has no objects",
                               check_class_special_noun(entry));
         return;
     }
     if (entry->kind == ENTRY_DESTRUCTOR && entry->body)
-        diagnostic_error_name(entry->name, "a destructor has no body: it is a function of yours");
+        diagnostic_error_name(entry->name,
+                              "a destructor cannot have a body: define it as a C function");
     if (earlier) {
         diagnostic_error_name(entry->name, "`%.*s' has two %ss", TEXT_ARGS(class->name.text),
                               check_class_special_noun(entry));
-        diagnostic_note_at(earlier->name.location, "the other is here");
+        diagnostic_note_at(earlier->name.location, "the first one is here");
     }
 }
 
@@ -63,9 +65,10 @@ static void check_class_unknown_base(const struct checker *checker, const struct
     const struct check_symbol *other = strmap_find(&checker->symbols, base->name.text);
     const char                *near  = check_nearest_symbol(checker, base->name.text, SYMBOL_CLASS);
 
-    diagnostic_error_name(base->name, "there is no interface `%.*s'", TEXT_ARGS(base->name.text));
+    diagnostic_error_name(base->name, "unknown interface `%.*s'", TEXT_ARGS(base->name.text));
     if (other)
-        diagnostic_note_at(other->name.location, "it is a %s", check_symbol_noun(other));
+        diagnostic_note_at(other->name.location, "`%.*s' is a %s", TEXT_ARGS(base->name.text),
+                           check_symbol_noun(other));
     else if (near)
         diagnostic_hint("did you mean `%s'?", near);
 }
@@ -81,15 +84,15 @@ static const struct ast_class *check_class_complete_base(struct checker        *
         return NULL;
     }
     if (symbol->is.class->kind != CLASS_INTERFACE) {
-        diagnostic_error_name(
-            base->name, "`%.*s' is not an interface, but %s %s: inherit an interface",
-            TEXT_ARGS(base->name.text), symbol->is.class->kind == CLASS_ARRAY ? "an" : "a",
-            ast_class_kind_names[symbol->is.class->kind]);
+        diagnostic_error_name(base->name, "`%.*s' is %s %s: only an interface can be inherited",
+                              TEXT_ARGS(base->name.text),
+                              symbol->is.class->kind == CLASS_ARRAY ? "an" : "a",
+                              ast_class_kind_names[symbol->is.class->kind]);
         diagnostic_note_at(symbol->name.location, "declared here");
         return NULL;
     }
     if (symbol->progress == PROGRESS_BEGUN) {
-        diagnostic_error_name(base->name, "interface `%.*s' would inherit itself",
+        diagnostic_error_name(base->name, "interface `%.*s' inherits itself",
                               TEXT_ARGS(base->name.text));
         return NULL;
     }
@@ -115,7 +118,7 @@ static void check_class_override(const struct ast_class *class, struct ast_entry
         diagnostic_error_name(at, "`%.*s' is declared differently in interface `%.*s'",
                               TEXT_ARGS(own->name.text), TEXT_ARGS(inherited->of->name.text));
         if (own->of != class)
-            diagnostic_note_at(own->name.location, "from interface `%.*s'",
+            diagnostic_note_at(own->name.location, "inherited from interface `%.*s'",
                                TEXT_ARGS(own->of->name.text));
         diagnostic_note_at(inherited->name.location, "declared here");
         return;
@@ -124,7 +127,7 @@ static void check_class_override(const struct ast_class *class, struct ast_entry
         own->attributes = inherited->attributes;
         own->aggregate  = inherited->aggregate;
     } else if (own->attributes != inherited->attributes) {
-        diagnostic_error_name(at, "`%.*s' has other attributes in interface `%.*s'",
+        diagnostic_error_name(at, "`%.*s' has different attributes in interface `%.*s'",
                               TEXT_ARGS(own->name.text), TEXT_ARGS(inherited->of->name.text));
         diagnostic_note_at(inherited->name.location, "declared here");
     }
@@ -202,11 +205,10 @@ static void check_class_struct(struct checker *checker, const struct ast_class *
     if (class->has_state || class->kind == CLASS_INTERFACE || checker->has_c ||
         class->location.source != checker->tree->source)
         return;
-    diagnostic_warning_at(
-        class->name.location, (unsigned)class->name.text.length,
-        "`%.*s' has no `state', and no header is included that could declare its struct",
-        TEXT_ARGS(class->name.text));
-    diagnostic_hint("`state { }' is enough if it has no data");
+    diagnostic_warning_at(class->name.location, (unsigned)class->name.text.length,
+                          "`%.*s' has no `state', and no included header can declare its struct",
+                          TEXT_ARGS(class->name.text));
+    diagnostic_hint("write `state { }' if its objects have no data");
     checker->has_c = true; /* one warning is enough */
 }
 
@@ -214,12 +216,14 @@ static void check_class_shape(const struct ast_class *class)
 {
     if (class->kind == CLASS_ARRAY && !class->index.text.length &&
         (class->dims < 1 || class->dims > 6))
-        diagnostic_error_name(class->name, "an array has 1 to 6 dimensions");
+        diagnostic_error_name(class->name, "an array must have 1 to 6 dimensions");
     if (class->kind == CLASS_INTERFACE && class->has_state)
-        diagnostic_error_at(class->state_location, 5, "an interface has no state: only entries");
+        diagnostic_error_at(class->state_location, 5, "an interface cannot have a state");
     if (class->migratable && class->has_state) {
-        diagnostic_warning_at(class->location, 1, "`migratable' is not needed: `%.*s' has a state",
-                              TEXT_ARGS(class->name.text));
+        diagnostic_warning_at(
+            class->location, 1,
+            "`migratable' is redundant: objects with a `state', such as `%.*s', can always migrate",
+            TEXT_ARGS(class->name.text));
     }
 }
 

@@ -20,16 +20,16 @@ static void check_entry_reject_pointer(const struct checker       *checker,
     struct text type = check_type_name(parameter->type);
     const char *near = check_nearest_symbol(checker, type, SYMBOL_MESSAGE);
 
-    diagnostic_error_name(parameter->name, "pointers cannot travel");
+    diagnostic_error_name(parameter->name, "a pointer cannot be an argument");
     if (check_type_is(parameter->type, "char") && parameter->stars == 1)
-        diagnostic_hint("text is a `string': `string %.*s'", TEXT_ARGS(parameter->name.text));
+        diagnostic_hint("for text use a `string': `string %.*s'", TEXT_ARGS(parameter->name.text));
     else if (parameter->stars == 1 && near)
         diagnostic_hint("did you mean the message `%s'?", near);
     else if (check_find_symbol(checker, type, SYMBOL_CLASS))
-        diagnostic_hint("objects stay where they are; give a reference: `%.*s_element %.*s'",
-                        TEXT_ARGS(type), TEXT_ARGS(parameter->name.text));
+        diagnostic_hint("pass a reference to the object: `%.*s_element %.*s'", TEXT_ARGS(type),
+                        TEXT_ARGS(parameter->name.text));
     else
-        diagnostic_hint("give a length, `%s %.*s[n]', or declare a message",
+        diagnostic_hint("pass an array with a length, `%s %.*s[n]', or declare a message",
                         check_type_spelling_of(parameter->type), TEXT_ARGS(parameter->name.text));
 }
 
@@ -54,11 +54,12 @@ static void check_entry_array(const struct checker *checker, const struct ast_pa
     struct check_length_context check = {list, parameter};
 
     if (parameter->stars || check_type_is(parameter->type, "string")) {
-        diagnostic_error_name(parameter->name, "arrays of pointers and strings cannot travel");
+        diagnostic_error_name(parameter->name,
+                              "an array of pointers or strings cannot be an argument");
     } else if (!parameter->length.text.length) {
         diagnostic_error_name(parameter->name, "array `%.*s' needs a length",
                               TEXT_ARGS(parameter->name.text));
-        diagnostic_hint("take it as well: `int n, %s %.*s[n]'",
+        diagnostic_hint("add a parameter for the length: `int n, %s %.*s[n]'",
                         check_type_spelling_of(parameter->type), TEXT_ARGS(parameter->name.text));
     } else {
         check_reject_deep(checker, check_record_of(checker, parameter->type), parameter->name,
@@ -77,7 +78,7 @@ static void check_entry_value(const struct checker *checker, struct ast_paramete
     if (parameter->message && parameter->stars == 1)
         parameter->passing = PASS_MESSAGE;
     else if (parameter->message && !parameter->stars)
-        diagnostic_error_name(parameter->name, "a message is given as a pointer: `%s *%.*s'",
+        diagnostic_error_name(parameter->name, "a message must be passed as a pointer: `%s *%.*s'",
                               check_type_spelling_of(parameter->type),
                               TEXT_ARGS(parameter->name.text));
     else if (parameter->stars)
@@ -101,7 +102,7 @@ static void check_entry_parameter(struct checker *checker, const struct ast_para
     if (!check_type_names(checker, parameter->type, parameter->stars))
         return;
     if (parameter->nocopy && parameter->passing != PASS_ARRAY)
-        diagnostic_error_name(parameter->name, "`%s' is for arrays: what else there is gets copied",
+        diagnostic_error_name(parameter->name, "`%s' applies only to arrays",
                               parameter->post ? "nocopypost" : "nocopy");
     switch (parameter->passing) {
     case PASS_LANDING:
@@ -120,9 +121,9 @@ static void check_entry_duplicate(const struct ast_parameter *list,
 {
     for (const struct ast_parameter *p = list; p != parameter; p = p->next)
         if (p->name.text.length && text_equal(p->name.text, parameter->name.text)) {
-            diagnostic_error_name(parameter->name, "there are two parameters `%.*s'",
+            diagnostic_error_name(parameter->name, "duplicate parameter `%.*s'",
                                   TEXT_ARGS(parameter->name.text));
-            diagnostic_note_at(p->name.location, "the other is here");
+            diagnostic_note_at(p->name.location, "the first one is here");
             return;
         }
 }
@@ -135,7 +136,7 @@ static void check_entry_done_name(const struct ast_parameter *list,
 
     for (const struct ast_parameter *p = list; parameter->nocopy && p; p = p->next)
         if (text_equal(p->name.text, text_of(done)))
-            diagnostic_error_name(p->name, "`%s' is what the completion of `%.*s' is called", done,
+            diagnostic_error_name(p->name, "`%s' is reserved for the completion of `%.*s'", done,
                                   TEXT_ARGS(parameter->name.text));
 }
 
@@ -149,7 +150,7 @@ static void check_entry_parameters(struct checker *checker, struct ast_parameter
     for (struct ast_parameter *p = list; p && list->next; p = p->next)
         if (p->passing == PASS_MESSAGE) {
             diagnostic_error_name(p->name, "a message must be the only argument");
-            diagnostic_hint("make the others fields of message `%.*s'",
+            diagnostic_hint("make the other arguments fields of message `%.*s'",
                             TEXT_ARGS(p->message->name.text));
             return;
         }
@@ -179,10 +180,10 @@ static void check_entry_main_parameters(struct ast_class *class, struct ast_entr
         argv->stars   = 2;
         return;
     }
-    diagnostic_error_name(entry->name,
-                          "mainchare `%.*s' is made with nothing, or the arguments of `main'",
-                          TEXT_ARGS(class->name.text));
-    diagnostic_hint("`entry %.*s();' or `entry %.*s(int argc, char **argv);'",
+    diagnostic_error_name(
+        entry->name, "the constructor of mainchare `%.*s' takes no parameters, or those of `main'",
+        TEXT_ARGS(class->name.text));
+    diagnostic_hint("write `entry %.*s();' or `entry %.*s(int argc, char **argv);'",
                     TEXT_ARGS(class->name.text), TEXT_ARGS(class->name.text));
 }
 
@@ -229,19 +230,20 @@ static const struct {
     unsigned    one, other;
     const char *reason;
 } contradictions[] = {
-    {ATTRIBUTE_THREADED, ATTRIBUTE_INLINE, "one runs in a thread of its own, the other at once"},
+    {ATTRIBUTE_THREADED, ATTRIBUTE_INLINE,
+     "a threaded entry runs in its own thread, an inline entry in that of the caller"},
     {ATTRIBUTE_LOCAL, ATTRIBUTE_THREADED, "a local entry is a function call"},
-    {ATTRIBUTE_LOCAL, ATTRIBUTE_SYNC, "a local entry answers anyway"},
+    {ATTRIBUTE_LOCAL, ATTRIBUTE_SYNC, "a local entry always returns its result"},
     {ATTRIBUTE_LOCAL, ATTRIBUTE_EXPEDITED, "a local entry has no message"},
     {ATTRIBUTE_LOCAL, ATTRIBUTE_IMMEDIATE, "a local entry has no message"},
     {ATTRIBUTE_LOCAL, ATTRIBUTE_REDUCTIONTARGET, "a local entry has no message"},
-    {ATTRIBUTE_LOCAL, ATTRIBUTE_CREATEHERE, "a local entry needs an object that is there"},
-    {ATTRIBUTE_LOCAL, ATTRIBUTE_CREATEHOME, "a local entry needs an object that is there"},
+    {ATTRIBUTE_LOCAL, ATTRIBUTE_CREATEHERE, "a local entry requires an existing object"},
+    {ATTRIBUTE_LOCAL, ATTRIBUTE_CREATEHOME, "a local entry requires an existing object"},
     {ATTRIBUTE_LOCAL, ATTRIBUTE_AGGREGATE, "a local entry has no message"},
     {ATTRIBUTE_LOCAL, ATTRIBUTE_NOKEEP, "a local entry has no message"},
-    {ATTRIBUTE_CREATEHERE, ATTRIBUTE_CREATEHOME, "an object is created in one place"},
-    {ATTRIBUTE_SYNC, ATTRIBUTE_AGGREGATE, "what is gathered has no answer"},
-    {ATTRIBUTE_SYNC, ATTRIBUTE_REDUCTIONTARGET, "a reduction takes no answer"},
+    {ATTRIBUTE_CREATEHERE, ATTRIBUTE_CREATEHOME, "an object is created on one PE"},
+    {ATTRIBUTE_SYNC, ATTRIBUTE_AGGREGATE, "aggregated items have no result"},
+    {ATTRIBUTE_SYNC, ATTRIBUTE_REDUCTIONTARGET, "a reduction ignores results"},
     {ATTRIBUTE_REDUCTIONTARGET, ATTRIBUTE_AGGREGATE, "a reduction has one result"},
 };
 
@@ -251,7 +253,7 @@ static void check_entry_contradictions(const struct ast_entry *entry)
         unsigned both = contradictions[i].one | contradictions[i].other;
 
         if ((entry->attributes & both) == both)
-            diagnostic_error_name(entry->name, "`%s' and `%s' do not go together: %s",
+            diagnostic_error_name(entry->name, "`%s' and `%s' exclude each other: %s",
                                   check_entry_attribute_name(contradictions[i].one),
                                   check_entry_attribute_name(contradictions[i].other),
                                   contradictions[i].reason);
@@ -262,10 +264,10 @@ static const struct {
     unsigned    attribute;
     const char *reason;
 } against_body[] = {
-    {ATTRIBUTE_SYNC, "it goes on after its caller should have an answer"},
-    {ATTRIBUTE_THREADED, "a body waits without a thread"},
-    {ATTRIBUTE_LOCAL, "it begins with a message"},
-    {ATTRIBUTE_AGGREGATE, "items are given to a function of yours"},
+    {ATTRIBUTE_SYNC, "the body may go on after the caller has got its result"},
+    {ATTRIBUTE_THREADED, "a body waits without a thread of its own"},
+    {ATTRIBUTE_LOCAL, "a body is started by a message"},
+    {ATTRIBUTE_AGGREGATE, "items are delivered to a C function"},
 };
 
 static void check_entry_against_body(const struct ast_entry *entry)
@@ -283,8 +285,8 @@ static void check_entry_reductiontarget(const struct checker   *checker,
     if (!(entry->attributes & ATTRIBUTE_REDUCTIONTARGET) ||
         check_entry_is_reduction_shape(checker, entry->parameters))
         return;
-    diagnostic_error_name(entry->name, "a reduction does not have these parameters");
-    diagnostic_hint("it has (), (T x), (int n, T x[n]), a struct or a message");
+    diagnostic_error_name(entry->name, "these parameters cannot receive the result of a reduction");
+    diagnostic_hint("a reduction target takes (), (T x), (int n, T x[n]), a struct or a message");
 }
 
 /* The result of a built-in reduction does not tell the lengths of arrays; a user-defined one may
@@ -298,9 +300,9 @@ static void check_entry_target_message(const struct ast_entry *entry)
     for (const struct ast_field *f = p->message->fields; f; f = f->next)
         if (f->variable) {
             diagnostic_warning_at(p->name.location, p->name.text.length,
-                                  "a reduction cannot fill `%.*s', whose length is not fixed",
+                                  "a reduction cannot fill `%.*s', which has a variable length",
                                   TEXT_ARGS(f->name.text));
-            diagnostic_hint("take the array itself: `int n, %s %.*s[n]'",
+            diagnostic_hint("take the array as a parameter: `int n, %s %.*s[n]'",
                             check_type_spelling_of(f->type), TEXT_ARGS(f->name.text));
             return;
         }
@@ -311,12 +313,11 @@ static void check_entry_aggregate(const struct checker *checker, const struct as
     if (!(entry->attributes & ATTRIBUTE_AGGREGATE))
         return;
     if (!entry->parameters)
-        diagnostic_error_name(entry->name,
-                              "`aggregate': without parameters there is nothing to gather");
+        diagnostic_error_name(entry->name, "`aggregate' requires parameters");
     else if (!check_entry_all_values(entry->parameters) &&
              !check_entry_is_counted_array(checker, entry->parameters)) {
-        diagnostic_error_name(entry->name, "`aggregate': these parameters cannot be gathered");
-        diagnostic_hint("values of fixed size can, or (int n, T x[n])");
+        diagnostic_error_name(entry->name, "`aggregate' is not possible with these parameters");
+        diagnostic_hint("use values of fixed size, or (int n, T x[n])");
     }
 }
 
@@ -324,11 +325,11 @@ static const struct {
     unsigned    attribute;
     const char *reason;
 } against_nocopy[] = {
-    {ATTRIBUTE_SYNC, "its answer may have to wait for its arguments"},
-    {ATTRIBUTE_INLINE, "it may have to wait for its arguments"},
-    {ATTRIBUTE_LOCAL, "a local entry copies nothing"},
-    {ATTRIBUTE_REDUCTIONTARGET, "a reduction's result is in a message"},
-    {ATTRIBUTE_AGGREGATE, "items are gathered by copying them"},
+    {ATTRIBUTE_SYNC, "its result might have to wait for its arguments"},
+    {ATTRIBUTE_INLINE, "it might have to wait for its arguments"},
+    {ATTRIBUTE_LOCAL, "a local entry never copies its arguments"},
+    {ATTRIBUTE_REDUCTIONTARGET, "the result of a reduction arrives in a message"},
+    {ATTRIBUTE_AGGREGATE, "aggregation copies the items"},
 };
 
 static void check_entry_reject_attributes(const struct ast_entry *entry, const char *with)
@@ -347,7 +348,7 @@ static void check_entry_nocopy(const struct ast_entry *entry)
     while (p && !p->nocopy)
         p = p->next;
     if (p && entry->kind != ENTRY_METHOD)
-        diagnostic_error_name(p->name, "what an object is made with is copied");
+        diagnostic_error_name(p->name, "arguments of a constructor are always copied");
     if (p)
         check_entry_reject_attributes(entry, "`nocopy' arguments");
 }
@@ -358,19 +359,19 @@ static void check_entry_landing_parameters(const struct ast_parameter *first,
                                            const struct ast_parameter *landing)
 {
     if (first->passing != PASS_VALUE || first->stars) {
-        diagnostic_error_name(landing->name,
-                              "before an argument that is `landing' comes the number of the "
-                              "message, an integer");
-        diagnostic_hint(
-            "`entry void ghost(int64_t step, landing double x[n])': arrays that are sent again and "
-            "again are told apart by it");
+        diagnostic_error_name(
+            landing->name,
+            "a `landing' argument must follow the reference number of the message, an integer");
+        diagnostic_hint("such as `entry void ghost(int64_t step, landing double x[n])': the number "
+                        "identifies each transfer");
     }
     for (const struct ast_parameter *p = first; p; p = p->next)
         if (p != landing && p->passing != PASS_VALUE)
             diagnostic_error_name(p->name,
-                                  "beside an argument that is `landing' there can be values only");
+                                  "all other arguments beside a `landing' one must be values");
     if (landing->nocopy || !landing->length.text.at)
-        diagnostic_error_name(landing->name, "`landing' is for arrays, and not with `nocopy'");
+        diagnostic_error_name(landing->name,
+                              "`landing' applies only to arrays, and excludes `nocopy'");
 }
 
 static void check_entry_landing(const struct ast_entry *entry)
@@ -383,7 +384,7 @@ static void check_entry_landing(const struct ast_entry *entry)
         return;
     check_entry_landing_parameters(entry->parameters, p);
     if (entry->kind != ENTRY_METHOD)
-        diagnostic_error_name(p->name, "what an object is made with is copied");
+        diagnostic_error_name(p->name, "arguments of a constructor are always copied");
     if (entry->attributes & ATTRIBUTE_THREADED)
         diagnostic_error_name(entry->name,
                               "an entry with a `landing' argument cannot be `threaded'");
@@ -394,7 +395,7 @@ static void check_entry_nokeep(const struct ast_entry *entry)
 {
     if (entry->attributes & ATTRIBUTE_NOKEEP &&
         !(entry->parameters && entry->parameters->passing == PASS_MESSAGE))
-        diagnostic_error_name(entry->name, "`nokeep' is for entries that are given a message");
+        diagnostic_error_name(entry->name, "`nokeep' applies only to entries that take a message");
 }
 
 static void check_entry_result(struct checker *checker, struct ast_entry *entry)
@@ -407,12 +408,13 @@ static void check_entry_result(struct checker *checker, struct ast_entry *entry)
         return;
     check_type_names(checker, entry->result, entry->result_stars);
     if (!answers) {
-        diagnostic_error_name(entry->name, "`%.*s' has a result, for which nobody waits",
+        diagnostic_error_name(entry->name,
+                              "`%.*s' has a result, but its callers do not wait for it",
                               TEXT_ARGS(entry->name.text));
-        diagnostic_hint("make it `[sync]' or `[local]', or its result `void'");
+        diagnostic_hint("make the entry `[sync]' or `[local]', or its result `void'");
     } else if (answers & ATTRIBUTE_SYNC &&
                (entry->result_stars || check_type_is(entry->result, "string"))) {
-        diagnostic_error_name(entry->name, "pointers and strings cannot travel as a result");
+        diagnostic_error_name(entry->name, "a pointer or a string cannot be a result");
     } else if (answers & ATTRIBUTE_SYNC) {
         check_reject_deep(checker, check_record_of(checker, entry->result), entry->name,
                           "a result");
@@ -473,11 +475,11 @@ static void check_entry_aggregate_class(const struct ast_class *class,
                                         const struct ast_entry *entry)
 {
     if (class->kind != CLASS_GROUP && class->kind != CLASS_ARRAY)
-        diagnostic_error_name(entry->name,
-                              "`aggregate' is for groups and arrays, and `%.*s' is none",
-                              TEXT_ARGS(class->name.text));
+        diagnostic_error_name(
+            entry->name, "`aggregate' applies only to groups and arrays, and `%.*s' is neither",
+            TEXT_ARGS(class->name.text));
     else if (class->kind == CLASS_ARRAY && check_entry_is_batch(entry->parameters))
-        diagnostic_error_name(entry->name, "`aggregate': only groups can be given batches");
+        diagnostic_error_name(entry->name, "`aggregate': only entries of groups can take batches");
 }
 
 void check_entry_kind(const struct ast_class *class, const struct ast_entry *entry)
@@ -489,6 +491,7 @@ void check_entry_kind(const struct ast_class *class, const struct ast_entry *ent
     else if (entry->attributes & ATTRIBUTE_AGGREGATE)
         check_entry_aggregate_class(class, entry);
     if (demand && class->kind != CLASS_ARRAY && class->kind != CLASS_INTERFACE)
-        diagnostic_error_name(entry->name, "`%s' is for arrays, and `%.*s' is none",
+        diagnostic_error_name(entry->name,
+                              "`%s' applies only to arrays, and `%.*s' is not an array",
                               check_entry_attribute_name(demand), TEXT_ARGS(class->name.text));
 }

@@ -83,7 +83,7 @@ static void check_field_open_array(struct check_field_context *view,
     diagnostic_error_at(dimension->location, 1, "array `%.*s' needs a length",
                         TEXT_ARGS(view->field->name.text));
     if (!view->rules->globals)
-        diagnostic_hint("declare a field for it, before it: `int n; double x[n];'");
+        diagnostic_hint("declare a field for the length first: `int n; double x[n];'");
 }
 
 /* Only the first dimension may be variable: C must know the others to address an element. */
@@ -102,7 +102,7 @@ static void check_field_dimensions(struct check_field_context *view)
             field->variable = view->variable;
         else if (view->variable)
             diagnostic_error_at(d->location, 1,
-                                "only the first dimension of `%.*s' may be variable",
+                                "only the first dimension of `%.*s' can be variable",
                                 TEXT_ARGS(field->name.text));
     }
 }
@@ -115,10 +115,11 @@ static void check_field_string(const struct check_field_context *view)
 
     if (!view->rules->strings) {
         diagnostic_error_name(field->name, "%s cannot have a string", view->rules->in);
-        diagnostic_hint("an array of characters: `char %.*s[];'", TEXT_ARGS(field->name.text));
+        diagnostic_hint("use an array of characters: `char %.*s[];'", TEXT_ARGS(field->name.text));
     } else if (field->dimensions || field->stars) {
-        diagnostic_error_name(field->name, "arrays of strings and pointers to them are not known");
-        diagnostic_hint("declare a struct with a string, and an array of it");
+        diagnostic_error_name(field->name,
+                              "arrays of strings and pointers to strings are not supported");
+        diagnostic_hint("declare a struct that contains a string, and an array of that struct");
     }
 }
 
@@ -130,12 +131,13 @@ static void check_field_reject_pointer(const struct check_field_context *view)
         field->name, "%s cannot %s a pointer: what `%.*s' points to would not be packed",
         view->rules->in, view->rules->globals ? "be" : "have", TEXT_ARGS(field->name.text));
     if (check_type_is(field->type, "char") && view->rules->strings)
-        diagnostic_hint("text is a `string': `string %.*s;'", TEXT_ARGS(field->name.text));
+        diagnostic_hint("for text use a `string': `string %.*s;'", TEXT_ARGS(field->name.text));
     else if (view->rules == &of_state)
-        diagnostic_hint("an array: `%s %.*s[n];', or leave it out of packing: `transient'",
-                        check_type_spelling_of(field->type), TEXT_ARGS(field->name.text));
+        diagnostic_hint(
+            "use an array: `%s %.*s[n];', or exclude the field from packing: `transient'",
+            check_type_spelling_of(field->type), TEXT_ARGS(field->name.text));
     else
-        diagnostic_hint("an array: `%s %.*s[%s];'", check_type_spelling_of(field->type),
+        diagnostic_hint("use an array: `%s %.*s[%s];'", check_type_spelling_of(field->type),
                         TEXT_ARGS(field->name.text), view->rules->open ? "" : "n");
 }
 
@@ -151,11 +153,11 @@ static void check_field_inner_struct(const struct check_field_context *view)
     if (view->rules == &of_record && symbol->progress != PROGRESS_DONE) {
         diagnostic_error_name(field->name,
                               symbol->progress == PROGRESS_BEGUN
-                                  ? "struct `%.*s' would contain itself"
-                                  : "struct `%.*s' is declared later",
+                                  ? "struct `%.*s' contains itself"
+                                  : "struct `%.*s' must be declared before it is used",
                               TEXT_ARGS(symbol->name.text));
         if (symbol->progress == PROGRESS_NONE)
-            diagnostic_note_at(symbol->name.location, "here; move it up");
+            diagnostic_note_at(symbol->name.location, "declared here: move it up");
         return;
     }
     field->record = symbol->is.record;
@@ -176,7 +178,7 @@ static void check_field_type(const struct check_field_context *view)
     else if (check_type_is(field->type, "void") && !field->stars)
         diagnostic_error_name(field->name, "`%.*s' cannot be void", TEXT_ARGS(field->name.text));
     else if (check_message_of(view->checker, field->type) && !field->transient)
-        diagnostic_error_name(field->name, "a message cannot be part of something else");
+        diagnostic_error_name(field->name, "a message cannot be a field");
     else if (!field->stars)
         check_field_inner_struct(view);
 }
@@ -188,14 +190,14 @@ static void check_field_default(const struct check_field_context *view)
     if (!field->value.text.at)
         return;
     if (!view->rules->defaults) {
-        diagnostic_error_name(field->name, "the fields of %s have no values at first",
+        diagnostic_error_name(field->name, "a field of %s cannot have an initial value",
                               view->rules->in);
-        diagnostic_hint("only those of a `state' have, and readonly variables");
+        diagnostic_hint("only fields of a `state' and readonly variables can");
     } else if (field->variable) {
-        diagnostic_error_name(field->name,
-                              "array `%.*s' has a variable length, and no value at first",
-                              TEXT_ARGS(field->name.text));
-        diagnostic_hint("%s can fill it",
+        diagnostic_error_name(
+            field->name, "array `%.*s' has a variable length, so it cannot have an initial value",
+            TEXT_ARGS(field->name.text));
+        diagnostic_hint("assign its elements in %s",
                         view->rules->globals ? "the mainchare" : "the constructor");
     }
 }
@@ -225,9 +227,9 @@ static void check_field_list(struct checker *checker, const struct check_field_r
         if (field->name.text.length)
             earlier = strmap_put(&before, field->name.text, field);
         if (earlier) {
-            diagnostic_error_name(field->name, "there are two fields `%.*s'",
+            diagnostic_error_name(field->name, "duplicate field `%.*s'",
                                   TEXT_ARGS(field->name.text));
-            diagnostic_note_at(earlier->name.location, "the other is here");
+            diagnostic_note_at(earlier->name.location, "the first one is here");
         }
     }
 }
@@ -251,7 +253,7 @@ static void check_field_count_name(const struct ast_message *message, const stru
         if (f->name.text.length <= stem.length || !text_equal(stem, open->name.text) ||
             !text_is(rest, suffix))
             continue;
-        diagnostic_error_name(f->name, "`%.*s' is the length of `%.*s', and generated",
+        diagnostic_error_name(f->name, "`%.*s' is reserved for the length of `%.*s'",
                               TEXT_ARGS(f->name.text), TEXT_ARGS(open->name.text));
         diagnostic_note_at(open->name.location, "declared here");
     }
@@ -267,9 +269,10 @@ void check_message(struct checker *checker, struct ast_message *message)
         if (f->variable && !f->dimensions->length.text.length)
             check_field_count_name(message, f);
         if (variable && !f->variable) {
-            diagnostic_error_name(f->name, "`%.*s' must stand before the arrays of variable length",
+            diagnostic_error_name(f->name,
+                                  "`%.*s' must be declared before the arrays of variable length",
                                   TEXT_ARGS(f->name.text));
-            diagnostic_note_at(variable->name.location, "which begin here");
+            diagnostic_note_at(variable->name.location, "the first of them is here");
         }
         if (f->variable && !variable)
             variable = f;
@@ -299,10 +302,9 @@ static void check_field_namesakes(const struct checker   *checker, const struct 
                 continue;
             diagnostic_error_name(
                 p->name,
-                "`%.*s' is the value of the field of that name, which has another "
-                "type",
+                "`%.*s' initializes the field of the same name, which has a different type",
                 TEXT_ARGS(p->name.text));
-            diagnostic_note_at(f->name.location, "declared here; one of them needs another name");
+            diagnostic_note_at(f->name.location, "declared here: rename one of them");
         }
 }
 
@@ -338,15 +340,15 @@ void check_local(struct checker *checker, struct ast_field *local)
     if (!check_type_names(checker, local->type, local->stars)) {
         return;
     } else if (local->stars || check_type_is(local->type, "string")) {
-        diagnostic_error_name(local->name,
-                              "a variable of a body cannot be a pointer or a string: the "
-                              "object may migrate");
-        diagnostic_hint("declare it in `state { }': a pointer as `transient'");
+        diagnostic_error_name(
+            local->name,
+            "a local variable of a body cannot be a pointer or a string: the object may migrate");
+        diagnostic_hint("declare it in `state { }', a pointer as `transient'");
     } else if (check_type_is(local->type, "void")) {
         diagnostic_error_name(local->name, "`%.*s' cannot be void", TEXT_ARGS(local->name.text));
     } else if (check_message_of(checker, local->type)) {
-        diagnostic_error_name(local->name, "a variable of a body cannot be a message");
+        diagnostic_error_name(local->name, "a local variable of a body cannot be a message");
     } else {
-        check_reject_deep(checker, local->record, local->name, "a variable of a body");
+        check_reject_deep(checker, local->record, local->name, "a local variable of a body");
     }
 }

@@ -62,9 +62,9 @@ static void check_flow_declare(struct check_flow_context *flow, struct source_na
     if (!name.text.length)
         return;
     if (hidden) {
-        diagnostic_error_name(name, "`%.*s' would hide another variable of this body",
+        diagnostic_error_name(name, "`%.*s' hides another variable of this body",
                               TEXT_ARGS(name.text));
-        diagnostic_note_at(hidden->name.location, "the other is here");
+        diagnostic_note_at(hidden->name.location, "the first one is here");
         return;
     }
     check_flow_push(flow, name, copied_back);
@@ -113,9 +113,9 @@ static void check_flow_serial(const struct check_flow_context *flow,
         return;
     diagnostic_error_at(
         source_locate(serial->code.location.source, returning.word.at), returning.word.length,
-        "`return' would lose what happened to `%.*s', which is copied back at the end",
+        "`return' would lose changes of `%.*s', which is copied back at the end of the block",
         TEXT_ARGS(returning.copied));
-    diagnostic_hint("use `if' and `else', or a variable of the class's state");
+    diagnostic_hint("use `if' and `else', or a field of the class's `state'");
 }
 
 /* ---- parameters of when-entries ----------------------------------------------------------- */
@@ -185,11 +185,11 @@ static void check_flow_bind_parameters(struct check_flow_context *flow,
         check_flow_bind_parameter(flow, own, declared);
     if (!own && !declared)
         return;
-    diagnostic_error_name(when_entry->name, "`%.*s' has %s parameters than here",
+    diagnostic_error_name(when_entry->name, "entry `%.*s' is declared with %s parameters",
                           TEXT_ARGS(when_entry->name.text), own ? "fewer" : "more");
     diagnostic_note_at(when_entry->entry->name.location, "declared here");
     if (!when_entry->parameters)
-        diagnostic_hint("without the parentheses they have the names of the declaration");
+        diagnostic_hint("omit the parentheses to use the names of the declaration");
 }
 
 /* ---- when-entries ------------------------------------------------------------------------- */
@@ -212,8 +212,7 @@ static void check_flow_reference(const struct check_flow_context *flow,
         return;
     }
     diagnostic_error_name(
-        when_entry->name,
-        "`%.*s' has no reference number: its first %s would have to be an integer",
+        when_entry->name, "`%.*s' has no reference number: its first %s must be an integer",
         TEXT_ARGS(when_entry->name.text), first && first->message ? "field" : "parameter");
     diagnostic_note_at(when_entry->entry->name.location, "declared here");
 }
@@ -223,7 +222,7 @@ static void check_flow_unknown_entry(const struct check_flow_context *flow, stru
     const char *near = check_nearest_entry(flow->class, name.text);
 
     if (text_equal(name.text, flow->class->name.text)) {
-        diagnostic_error_name(name, "the constructor can be neither waited for nor called");
+        diagnostic_error_name(name, "the constructor cannot be awaited or called");
         return;
     }
     diagnostic_error_name(name, "`%.*s' has no entry `%.*s'", TEXT_ARGS(flow->class->name.text),
@@ -236,10 +235,10 @@ static const struct {
     unsigned    attribute;
     const char *what;
 } no_triggers[] = {
-    {ATTRIBUTE_THREADED, "runs in a thread of its own"},
-    {ATTRIBUTE_SYNC, "answers its caller"},
-    {ATTRIBUTE_LOCAL, "is a function call"},
-    {ATTRIBUTE_AGGREGATE, "gets its messages in batches"},
+    {ATTRIBUTE_THREADED, "it runs in its own thread"},
+    {ATTRIBUTE_SYNC, "its caller waits for a result"},
+    {ATTRIBUTE_LOCAL, "it is a function call"},
+    {ATTRIBUTE_AGGREGATE, "it takes its items in batches"},
 };
 
 /* Returns whether messages to an entry can be buffered for a `when`. */
@@ -248,16 +247,15 @@ static bool check_flow_can_be_awaited(const struct check_flow_context *flow,
 {
     if (entry->body) {
         diagnostic_error_name(name,
-                              entry == flow->entry
-                                  ? "`%.*s' would wait for itself"
-                                  : "`%.*s' has a body: it runs, and is not waited for",
+                              entry == flow->entry ? "`%.*s' waits for itself"
+                                                   : "`%.*s' has a body, so it cannot be awaited",
                               TEXT_ARGS(name.text));
         diagnostic_note_at(entry->name.location, "declared here");
         return false;
     }
     for (size_t i = 0; i < sizeof no_triggers / sizeof *no_triggers; i++)
         if (entry->attributes & no_triggers[i].attribute) {
-            diagnostic_error_name(name, "`%.*s' cannot be waited for: it %s", TEXT_ARGS(name.text),
+            diagnostic_error_name(name, "`%.*s' cannot be awaited: %s", TEXT_ARGS(name.text),
                                   no_triggers[i].what);
             diagnostic_note_at(entry->name.location, "declared here");
             return false;
@@ -290,12 +288,13 @@ static void check_flow_reject_call(const struct check_flow_context *flow,
 {
     if (!entry) {
         check_flow_unknown_entry(flow, name);
-        diagnostic_hint("C stands in `serial { }'");
+        diagnostic_hint("C belongs in `serial { }'");
         return;
     }
-    diagnostic_error_name(name, "`%.*s' has no body: it is a function of yours",
+    diagnostic_error_name(name,
+                          "`%.*s' has no body, so it cannot be called here: it is a C function",
                           TEXT_ARGS(name.text));
-    diagnostic_hint("call it in C: `serial { %.*s_on_%.*s(self); }'",
+    diagnostic_hint("call the C function: `serial { %.*s_on_%.*s(self); }'",
                     TEXT_ARGS(flow->class->name.text), TEXT_ARGS(name.text));
     diagnostic_note_at(entry->name.location, "declared here");
 }
@@ -313,10 +312,10 @@ static void check_flow_call(const struct check_flow_context *flow, struct ast_st
     }
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
         if (p->nocopy || p->passing == PASS_LANDING) {
-            diagnostic_error_name(call->name,
-                                  "`%.*s' has arguments that are not copied: it can be sent to, "
-                                  "but not called",
-                                  TEXT_ARGS(call->name.text));
+            diagnostic_error_name(
+                call->name,
+                "`%.*s' has `nocopy' or `landing' arguments: it can be sent to, but not called",
+                TEXT_ARGS(call->name.text));
             return;
         }
     call->called = entry;
@@ -348,9 +347,10 @@ static void check_flow_case(struct check_flow_context *flow, struct ast_statemen
     for (struct ast_statement *s = alternatives->body; s; s = s->next)
         count += s->kind == STATEMENT_WHEN;
     if (!count)
-        diagnostic_error_at(alternatives->location, 4, "a `case' needs a `when'");
+        diagnostic_error_at(alternatives->location, 4, "a `case' must contain a `when'");
     else if (count > 255)
-        diagnostic_error_at(alternatives->location, 4, "a `case' has at most 255 alternatives");
+        diagnostic_error_at(alternatives->location, 4,
+                            "a `case' can have at most 255 alternatives");
     check_flow_statements(flow, alternatives->body);
 }
 
@@ -359,8 +359,8 @@ static void check_flow_overlap(struct check_flow_context *flow, struct ast_state
     for (struct ast_statement *s = overlap->body; s; s = s->next)
         if (s->kind == STATEMENT_LOCAL) {
             diagnostic_error_at(s->location, 1,
-                                "in an `overlap' a variable would be of use to nobody");
-            diagnostic_hint("declare it before the `overlap', or in a block { }");
+                                "a variable in an `overlap' is not visible in its branches");
+            diagnostic_hint("declare it before the `overlap', or in a block `{ }' inside");
         }
     check_flow_statements(flow, overlap->body);
 }

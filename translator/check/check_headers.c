@@ -124,12 +124,12 @@ static void check_header_reject_unknown(struct check_type_context *words, struct
     words->refused = true;
     if (strmap_put(&checker->unknown, word, checker))
         return; /* reported before */
-    diagnostic_error_at(location, word.length, "there is no type `%s%.*s'",
-                        words->tag ? "struct " : "", TEXT_ARGS(word));
+    diagnostic_error_at(location, word.length, "unknown type `%s%.*s'", words->tag ? "struct " : "",
+                        TEXT_ARGS(word));
     if (near)
         diagnostic_hint("did you mean `%s'?", near);
     else
-        diagnostic_hint("declare it, `struct %.*s { ... };', or include the header that does: "
+        diagnostic_hint("declare `struct %.*s { ... };', or include the header that declares it: "
                         "`include \"file.h\";'",
                         TEXT_ARGS(word));
 }

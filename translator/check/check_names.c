@@ -62,14 +62,14 @@ bool check_name(struct source_name name)
     if (!name.text.length)
         return false;
     if (check_name_is_c_keyword(name.text))
-        diagnostic_error_name(name, "`%.*s' is a word of C, and cannot be a name",
-                              TEXT_ARGS(name.text));
+        diagnostic_error_name(name, "`%.*s' is a keyword of C", TEXT_ARGS(name.text));
     else if (check_name_has_two_underscores(name.text))
         diagnostic_error_name(name,
-                              "`%.*s': names with two underscores are kept for generated code",
+                              "`%.*s': names with two underscores are reserved for generated code",
                               TEXT_ARGS(name.text));
     else if (text_starts_with(name.text, "skua_") || text_starts_with(name.text, "SKUA_"))
-        diagnostic_error_name(name, "`%.*s': names that begin with `%.5s' are the runtime's",
+        diagnostic_error_name(name,
+                              "`%.*s': names that begin with `%.5s' are reserved for the runtime",
                               TEXT_ARGS(name.text), name.text.at);
     else
         return true;
@@ -83,7 +83,7 @@ bool check_variable_name(const struct checker *checker, struct source_name name)
     if (!check_name(name))
         return false;
     if (text_is(name.text, "self")) {
-        diagnostic_error_name(name, "`self' is the object, and cannot be another name");
+        diagnostic_error_name(name, "`self' is reserved for the object");
         return false;
     }
     if (symbol && symbol->kind != SYMBOL_READONLY) {
@@ -113,14 +113,14 @@ static void check_name_reject_duplicate(const char *name, const struct check_nam
     struct source_name at = {b->name, b->location};
 
     if (!a->use && !b->use && text_equal(a->name, b->name) && text_equal(a->of, b->of)) {
-        diagnostic_error_name(at, "`%.*s' is the name of a%s %s already", TEXT_ARGS(b->name),
+        diagnostic_error_name(at, "`%.*s' is already the name of a%s %s", TEXT_ARGS(b->name),
                               *a->noun == 'e' ? "n" : "", a->noun);
         diagnostic_note_at(a->location, "declared here");
         return;
     }
-    diagnostic_error_name(at, "%s and %s would both be generated as `%s'", check_name_describe(b),
+    diagnostic_error_name(at, "%s and %s have the same generated name `%s'", check_name_describe(b),
                           check_name_describe(a), name);
-    diagnostic_note_at(a->location, "the other is here");
+    diagnostic_note_at(a->location, "the first one is here");
 }
 
 /* Reserves @p name.  Returns false after reporting a clash. */
@@ -142,31 +142,30 @@ struct check_name_suffix {
 };
 
 static const struct check_name_suffix message_names[] = {
-    {"", NULL}, {"_new", "what makes one"}, {"_free", "what frees one"}, {NULL, NULL}};
+    {"", NULL}, {"_new", "the allocation"}, {"_free", "the release"}, {NULL, NULL}};
 
 static const struct check_name_suffix record_names[] = {
-    {"", NULL}, {"_pup", "what packs one"}, {"_free", "what frees one"}, {NULL, NULL}};
+    {"", NULL}, {"_pup", "the pack function"}, {"_free", "the release"}, {NULL, NULL}};
 
-static const struct check_name_suffix class_names[] = {
-    {"", NULL},
-    {"_proxy", "the proxy"},
-    {"_element", "the reference of an element"},
-    {"_section", "the section"},
-    {"_new", "the creation"},
-    {"_new_on", "the creation on a PE"},
-    {"_new_with", "the creation with options"},
-    {"_insert", "the insertion"},
-    {"_at", "what gives an element"},
-    {"_section_of", "what makes a section"},
-    {"_self", "what gives the reference of an object"},
-    {"_of", "what gives the collection of an object"},
-    {"_index", "the index"},
-    {"_position", "the type of the index"},
-    {"_here", "what finds a local object"},
-    {"_on_create", "the constructor"},
-    {"_on_destroy", "the destructor"},
-    {"_on_pup", "the pack and unpack function"},
-    {NULL, NULL}};
+static const struct check_name_suffix class_names[] = {{"", NULL},
+                                                       {"_proxy", "the proxy"},
+                                                       {"_element", "the element reference"},
+                                                       {"_section", "the section"},
+                                                       {"_new", "the creation"},
+                                                       {"_new_on", "the creation on a PE"},
+                                                       {"_new_with", "the creation with options"},
+                                                       {"_insert", "the insertion"},
+                                                       {"_at", "the element lookup"},
+                                                       {"_section_of", "the section constructor"},
+                                                       {"_self", "the self reference"},
+                                                       {"_of", "the collection lookup"},
+                                                       {"_index", "the index"},
+                                                       {"_position", "the index type"},
+                                                       {"_here", "the local lookup"},
+                                                       {"_on_create", "the constructor"},
+                                                       {"_on_destroy", "the destructor"},
+                                                       {"_on_pup", "the pack and unpack function"},
+                                                       {NULL, NULL}};
 
 /* `_on_` precedes the name: see check_name_reserve_entry(). */
 static const struct check_name_suffix entry_names[]  = {{"", NULL}, {NULL, NULL}};
@@ -236,7 +235,7 @@ static void check_name_reserve_class(struct checker *checker, const struct ast_c
         return;
     for (const struct ast_base *base = class->bases; base; base = base->next)
         if (base->class) {
-            origin.use = "the reference as an interface";
+            origin.use = "the conversion to an interface";
             check_name_reserve(checker,
                                bump_printf("%.*s_as_%.*s", TEXT_ARGS(class->name.text),
                                            TEXT_ARGS(base->name.text)),
@@ -271,6 +270,6 @@ void check_reserve_module_names(struct checker *checker, const struct ast_module
     check_name_reserve(checker, bump_printf("%.*s_register", TEXT_ARGS(module->name.text)), origin);
     if (module != checker->main)
         return;
-    origin.use = "the beginning";
+    origin.use = "the main function";
     check_name_reserve(checker, "main", origin);
 }

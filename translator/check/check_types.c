@@ -147,8 +147,8 @@ void check_reject_deep(const struct checker *checker, const struct ast_record *r
 
     if (!deep)
         return;
-    diagnostic_error_name(name, "struct `%.*s' cannot be %s: a copy of its bytes is not all of it",
+    diagnostic_error_name(name, "struct `%.*s' cannot be %s, because it cannot be copied bytewise",
                           TEXT_ARGS(record->name.text), where);
-    diagnostic_note_at(deep->name.location, "`%.*s' lies outside of the struct",
+    diagnostic_note_at(deep->name.location, "the data of `%.*s' lie outside of the struct",
                        TEXT_ARGS(deep->name.text));
 }

@@ -21,7 +21,7 @@ static void checker_add_readonlys(struct checker *checker, struct ast_field *fie
 {
     for (struct ast_field *f = fields; f; f = f->next) {
         if (text_is(f->name.text, "self"))
-            diagnostic_error_name(f->name, "`self' is the object, and cannot be another name");
+            diagnostic_error_name(f->name, "`self' is reserved for the object");
         check_add_symbol(checker, (struct check_symbol){
                                       .kind = SYMBOL_READONLY, .name = f->name, .is.readonly = f});
     }
@@ -60,14 +60,15 @@ static void checker_mainchare(const struct ast_module *module, const struct ast_
                               const struct ast_class  *earlier)
 {
     if (!module->main) {
-        diagnostic_error_name(class->name,
-                              "mainchare `%.*s' stands in a module that is not the main one",
+        diagnostic_error_name(class->name, "mainchare `%.*s' must be in the mainmodule",
                               TEXT_ARGS(class->name.text));
-        diagnostic_note_at(module->name.location, "make it `mainmodule %.*s', or this a `chare'",
+        diagnostic_note_at(module->name.location,
+                           "make the module `mainmodule %.*s', or the class a `chare'",
                            TEXT_ARGS(module->name.text));
     } else if (earlier) {
-        diagnostic_error_name(class->name, "there is a mainchare already");
-        diagnostic_note_at(earlier->name.location, "it is `%.*s'", TEXT_ARGS(earlier->name.text));
+        diagnostic_error_name(class->name, "duplicate mainchare");
+        diagnostic_note_at(earlier->name.location, "the first one is `%.*s'",
+                           TEXT_ARGS(earlier->name.text));
     }
 }
 
@@ -82,10 +83,9 @@ static void checker_main(const struct ast_module *module)
         }
     if (!module->main || found)
         return;
-    diagnostic_error_name(module->name,
-                          "mainmodule `%.*s' has no mainchare, with which the program begins",
+    diagnostic_error_name(module->name, "mainmodule `%.*s' has no mainchare to start the program",
                           TEXT_ARGS(module->name.text));
-    diagnostic_hint("declare one, or make it a `module'");
+    diagnostic_hint("declare a `mainchare', or make it a `module'");
 }
 
 static void checker_externs(const struct ast_module *module)
@@ -93,7 +93,7 @@ static void checker_externs(const struct ast_module *module)
     for (const struct ast_item *item = module->items; item; item = item->next)
         if (item->kind == ITEM_EXTERN && text_equal(item->is.module.text, module->name.text) &&
             module->name.text.length)
-            diagnostic_error_name(item->is.module, "module `%.*s' cannot need itself",
+            diagnostic_error_name(item->is.module, "module `%.*s' imports itself",
                                   TEXT_ARGS(module->name.text));
 }
 
@@ -102,8 +102,8 @@ static void checker_one_main(struct checker *checker, const struct ast_module *m
     if (!module->main)
         return;
     if (checker->main) {
-        diagnostic_error_name(module->name, "there is a mainmodule already");
-        diagnostic_note_at(checker->main->name.location, "it is `%.*s'",
+        diagnostic_error_name(module->name, "duplicate mainmodule");
+        diagnostic_note_at(checker->main->name.location, "the first one is `%.*s'",
                            TEXT_ARGS(checker->main->name.text));
     } else {
         checker->main = module;
@@ -123,7 +123,7 @@ static void checker_module(struct checker *checker, struct ast_module *module)
     checker_externs(module);
     earlier = strmap_put(&checker->modules, module->name.text, module);
     if (earlier) {
-        diagnostic_error_name(module->name, "there is a module `%.*s' already",
+        diagnostic_error_name(module->name, "duplicate module `%.*s'",
                               TEXT_ARGS(module->name.text));
         diagnostic_note_at(earlier->name.location, "declared here");
     } else {

@@ -32,9 +32,9 @@ static bool emit_class_has_pup(const struct ast_class *class)
 static void emit_class_interface_types(struct writer *to, const struct ast_class *class)
 {
     writer_put(to,
-               "/** An object of any class that has the interface %.*s. */\n"
+               "/** A reference to an object of any class that implements the interface %.*s. */\n"
                "typedef struct {\n    skua_ref ref; /* for the functions of skua/object.h */\n"
-               "    uint32_t of;  /* which of its classes */\n"
+               "    uint32_t of;  /* index of its class */\n"
                "} %.*s_element;\n\n",
                NAME_ARGS(class), NAME_ARGS(class));
     writer_put(to, "struct %.*s__table {\n", NAME_ARGS(class));
@@ -54,11 +54,11 @@ static void emit_class_interface_types(struct writer *to, const struct ast_class
 static void emit_class_handle(struct writer *to, const struct ast_class *class, const char *what,
                               const char *member, const char *header, const char *suffix)
 {
-    writer_put(
-        to,
-        "/** %s of %.*s. */\ntypedef struct {\n    %s; /* for the functions of skua/%s.h */\n"
-        "} %.*s_%s;\n\n",
-        what, NAME_ARGS(class), member, header, NAME_ARGS(class), suffix);
+    writer_put(to,
+               "/** A reference to %s of %.*s. */\ntypedef struct {\n    %s; /* for the functions "
+               "of skua/%s.h */\n"
+               "} %.*s_%s;\n\n",
+               what, NAME_ARGS(class), member, header, NAME_ARGS(class), suffix);
 }
 
 void emit_class_types(struct emit_files to, const struct ast_class *class)
@@ -69,14 +69,13 @@ void emit_class_types(struct emit_files to, const struct ast_class *class)
     }
     writer_put(to.header, "typedef struct %.*s %.*s;\n\n", NAME_ARGS(class), NAME_ARGS(class));
     if (emit_class_is_single(class)) {
-        emit_class_handle(to.header, class, "An object", "skua_ref ref", "object", "proxy");
+        emit_class_handle(to.header, class, "an object", "skua_ref ref", "object", "proxy");
         return;
     }
-    emit_class_handle(to.header, class, "All objects", "skua_collection all", "collection",
+    emit_class_handle(to.header, class, "all objects", "skua_collection all", "collection",
                       "proxy");
-    emit_class_handle(to.header, class, "One object", "skua_ref ref", "object", "element");
-    emit_class_handle(to.header, class, "Some objects", "skua_section section", "section",
-                      "section");
+    emit_class_handle(to.header, class, "one object", "skua_ref ref", "object", "element");
+    emit_class_handle(to.header, class, "a section", "skua_section section", "section", "section");
 }
 
 /* ---- references --------------------------------------------------------------------------- */
@@ -94,7 +93,7 @@ static void emit_class_axes(struct writer *to, unsigned dims, const char *before
 static void emit_class_at(struct writer *to, const struct ast_class *class)
 {
     writer_put(to,
-               "/** The object of %s, whether there is one or not. */\n"
+               "/** Returns a reference to the object of %s, which need not exist. */\n"
                "static inline %.*s_element %.*s_at(%.*s_proxy skua_in, ",
                class->kind == CLASS_ARRAY   ? "an index"
                : class->kind == CLASS_GROUP ? "a PE"
@@ -128,16 +127,18 @@ static void emit_class_index(struct writer *to, const struct ast_class *class)
 {
     if (class->kind != CLASS_ARRAY || class->dims == 1) {
         writer_put(to,
-                   "/** The index of an object. */\n"
+                   "/** Returns the index of an object. */\n"
                    "static inline int %.*s_index(const %.*s *self)\n{\n"
                    "    return skua_index_of(self).at.x[0];\n}\n\n",
                    NAME_ARGS(class), NAME_ARGS(class));
     } else if (class->dims > 0) {
-        writer_put(to, "/** The index of an object, by dimensions. */\ntypedef struct {\n    int ");
+        writer_put(
+            to,
+            "/** The index of an object, one member per dimension. */\ntypedef struct {\n    int ");
         emit_class_axes(to, class->dims, "", "");
         writer_put(to, ";\n} %.*s_position;\n\n", NAME_ARGS(class));
         writer_put(to,
-                   "/** The index of an object. */\n"
+                   "/** Returns the index of an object. */\n"
                    "static inline %.*s_position %.*s_index(const %.*s *self)\n{\n"
                    "    skua_index skua_at = skua_index_of(self);\n"
                    "    %.*s_position skua_found = {",
@@ -147,7 +148,7 @@ static void emit_class_index(struct writer *to, const struct ast_class *class)
         writer_put(to, "};\n\n    return skua_found;\n}\n\n");
     } else {
         writer_put(to,
-                   "/** The index of an object. */\n"
+                   "/** Returns the index of an object. */\n"
                    "static inline %.*s %.*s_index(const %.*s *self)\n{\n"
                    "    skua_index skua_at = skua_index_of(self);\n    %.*s skua_which;\n\n"
                    "    memcpy(&skua_which, skua_at.at.raw, sizeof skua_which);\n"
@@ -162,29 +163,30 @@ static void emit_class_references(struct writer *to, const struct ast_class *cla
     const char *element = emit_element_type(class);
 
     writer_put(to,
-               "/** The reference of an object, to be given to others. */\n"
+               "/** Returns a reference to an object, which can be sent to others. */\n"
                "static inline %s %.*s_self(const %.*s *self)\n{\n"
                "    %s skua_it = {skua_ref_of(self)};\n\n    return skua_it;\n}\n\n",
                element, NAME_ARGS(class), NAME_ARGS(class), element);
-    writer_put(
-        to,
-        "/** The object itself if it lives on this PE, else NULL.  It is good until the caller\n"
-        " *  returns to the scheduler or waits. */\n"
-        "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return "
-        "(%.*s *)skua_object_here(skua_to.ref);\n}\n\n",
-        NAME_ARGS(class), NAME_ARGS(class), element, NAME_ARGS(class));
+    writer_put(to,
+               "/** Returns the object if it is on this PE, else NULL.  The pointer is valid until "
+               "the caller\n"
+               " *  returns to the scheduler or waits. */\n"
+               "static inline %.*s *%.*s_here(%s skua_to)\n{\n    return "
+               "(%.*s *)skua_object_here(skua_to.ref);\n}\n\n",
+               NAME_ARGS(class), NAME_ARGS(class), element, NAME_ARGS(class));
     if (emit_class_is_single(class))
         return;
     writer_put(
         to,
-        "/** The collection that an object belongs to. */\n"
+        "/** Returns the collection that an object belongs to. */\n"
         "static inline %.*s_proxy %.*s_of(const %.*s *self)\n{\n"
         "    %.*s_proxy skua_all = {skua_collection_of(self)};\n\n    return skua_all;\n}\n\n",
         NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
     emit_class_at(to, class);
     emit_class_index(to, class);
     writer_put(to,
-               "/** The objects of some indices, as one to send to and to reduce over. */\n"
+               "/** Creates a section of the objects with the given indices, for multicasts and "
+               "reductions. */\n"
                "static inline %.*s_section %.*s_section_of(%.*s_proxy skua_in, const skua_index "
                "*skua_indices, "
                "size_t skua_count)\n{\n"
@@ -290,20 +292,20 @@ static void emit_class_array_creation(struct emit_files to, const struct ast_cla
         .result  = proxy,
         .name    = "new",
         .call    = bump_printf("skua_array_create(%.*s__class, &skua_def, ", NAME_ARGS(class)),
-        .comment = class->dims > 0 ? "Create an array of these sizes; all its elements are made."
-                                   : "Create an array without elements, which are inserted."};
+        .comment = class->dims > 0 ? "Creates an array of the given sizes with all its elements."
+                                   : "Creates an array without elements, to be inserted later."};
     struct emit_creation with = {
         .result  = proxy,
         .name    = "new_with",
         .before  = "const skua_array_def *skua_def",
         .call    = bump_printf("skua_array_create(%.*s__class, skua_def, ", NAME_ARGS(class)),
-        .comment = "Create an array with bounds, a map and flags of one's own."};
+        .comment = "Creates an array with bounds, a map and flags chosen by the caller."};
     struct emit_creation insert = {
         .result  = "void ",
         .name    = "insert",
         .before  = bump_printf("%.*s_element skua_to, int skua_on", NAME_ARGS(class)),
         .call    = "skua_array_insert(skua_to.ref, skua_on, ",
-        .comment = "Create an element of an open array, on a PE or, by SKUA_ANY_PE, at its home."};
+        .comment = "Creates an element of an open array on a PE; SKUA_ANY_PE: on its home PE."};
 
     emit_class_axes(&sizes, class->dims, "int ", "skua_");
     writer_put(&sizes, "%c", 0);
@@ -326,13 +328,13 @@ static void emit_class_chare_creation(struct emit_files to, const struct ast_cla
           .name    = "new",
           .before  = "",
           .call    = bump_printf("skua_chare_create(%.*s__class, SKUA_ANY_PE, ", NAME_ARGS(class)),
-          .comment = "Create a chare on a PE that has time for it."};
+          .comment = "Creates a chare on a PE that the runtime chooses."};
     struct emit_creation on = {
         .result  = proxy,
         .name    = "new_on",
         .before  = "int skua_on",
         .call    = bump_printf("skua_chare_create(%.*s__class, skua_on, ", NAME_ARGS(class)),
-        .comment = "Create a chare on this PE of the job."};
+        .comment = "Creates a chare on the given PE."};
 
     emit_class_creation_function(to, class, &any);
     emit_class_creation_function(to, class, &on);
@@ -341,14 +343,14 @@ static void emit_class_chare_creation(struct emit_files to, const struct ast_cla
 static void emit_class_group_creation(struct emit_files to, const struct ast_class *class)
 {
     bool                 processes = class->kind == CLASS_NODEGROUP;
-    struct emit_creation group     = {.result = bump_printf("%.*s_proxy ", NAME_ARGS(class)),
-                                      .name   = "new",
-                                      .before = "",
-                                      .call =
-                                          bump_printf("skua_%sgroup_create(%.*s__class, ",
-                                                  processes ? "process_" : "", NAME_ARGS(class)),
-                                      .comment = processes ? "Create a group: a member in each process."
-                                                           : "Create a group: a member on each PE."};
+    struct emit_creation group     = {
+            .result  = bump_printf("%.*s_proxy ", NAME_ARGS(class)),
+            .name    = "new",
+            .before  = "",
+            .call    = bump_printf("skua_%sgroup_create(%.*s__class, ", processes ? "process_" : "",
+                                   NAME_ARGS(class)),
+            .comment = processes ? "Creates a group with a member in each process."
+                                 : "Creates a group with a member on each PE."};
 
     emit_class_creation_function(to, class, &group);
 }
@@ -612,11 +614,10 @@ static void emit_class_ids(struct emit_files to, const struct ast_class *class)
 static void emit_class_struct_check(struct writer *to, const struct ast_class *class)
 {
     if (!class->has_state)
-        writer_put(
-            to,
-            "enum { %.*s__bytes = sizeof(%.*s) }; /* it has no `state': struct %.*s is yours, in a "
-            "header that is included */\n\n",
-            NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
+        writer_put(to,
+                   "enum { %.*s__bytes = sizeof(%.*s) }; /* no `state': define struct %.*s in an "
+                   "included header */\n\n",
+                   NAME_ARGS(class), NAME_ARGS(class), NAME_ARGS(class));
 }
 
 static void emit_class_headline(struct emit_files to, const struct ast_class *class)

@@ -233,7 +233,7 @@ static void emit_data_open_function(struct writer *to, const struct ast_message 
     writer_put(
         to,
         "%.*s *%.*s__open(const void *skua_data, size_t skua_bytes, const char *skua_title)\n{\n"
-        "    %.*s *skua_it = (%.*s *)skua_data; /* ours alone, or the same for all who get it */\n"
+        "    %.*s *skua_it = (%.*s *)skua_data; /* exclusive, or equal for all receivers */\n"
         "    size_t skua_end = sizeof *skua_it;\n\n"
         "    if (skua_bytes < sizeof *skua_it)\n"
         "        skua_malformed(skua_title, skua_bytes);\n",

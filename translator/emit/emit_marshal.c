@@ -341,8 +341,8 @@ static void emit_marshal_bytes_function(struct writer *to, const char *stem, con
 {
     unsigned piece = 0;
 
-    writer_put(to,
-               "/* Bytes of the arguments, and where each piece of variable length begins. */\n");
+    writer_put(to, "/* Returns the size of the arguments; skua_at: the offset of each of variable "
+                   "length. */\n");
     writer_put(to, "static size_t %s_bytes(size_t *skua_at", stem);
     emit_parameters(to, entry, false);
     writer_put(to, ")\n{\n    size_t skua_end = ");

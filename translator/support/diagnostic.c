@@ -153,7 +153,7 @@ static void diagnostic_error_args(struct source_location location, size_t length
     if (!mute)
         diagnostic_print(location, length, "1;31", "error", format, args);
     else if (output && errors == SHOWN + 1)
-        fprintf(output, "skuac: these are %d errors; more are not shown\n", SHOWN);
+        fprintf(output, "skuac: more than %d errors; the rest are not shown\n", SHOWN);
 }
 
 void diagnostic_error_at(struct source_location location, size_t length, const char *format, ...)

@@ -43,7 +43,7 @@ static void c_code_not_closed(struct c_code_scan *scan, const char *open, const 
 static void c_code_open(struct c_code_scan *scan)
 {
     if (scan->depth == PARSER_NESTING_MAX) {
-        c_code_error(scan, scan->at, "more than 200 brackets in each other");
+        c_code_error(scan, scan->at, "more than 200 nested brackets");
         scan->at = scan->end;
         parser_give_up(scan->parser);
         return;
@@ -98,7 +98,7 @@ static bool c_code_close(struct c_code_scan *scan)
         return false;
     }
     if (scan->closer && closer != scan->closer && closer != '}') {
-        c_code_error(scan, scan->at++, "this closes nothing");
+        c_code_error(scan, scan->at++, "unmatched closing bracket");
         return false;
     }
     return c_code_leave(scan);
@@ -157,8 +157,7 @@ static void c_code_quoted(struct c_code_scan *scan)
 
     if (!after && !scan->odd)
         c_code_error(scan, scan->at,
-                     *scan->at == '"' ? "this string does not end on its line"
-                                      : "this character does not end on its line");
+                     *scan->at == '"' ? "unterminated string" : "unterminated character constant");
     scan->odd = scan->odd || !after;
     scan->at  = after ? after : scan->at + 1;
 }
@@ -208,7 +207,7 @@ static bool c_code_gap(struct c_code_scan *scan)
         scan->at = after;
         return true;
     }
-    c_code_error(scan, scan->at, "this comment does not end");
+    c_code_error(scan, scan->at, "unterminated comment");
     scan->at = scan->end;
     parser_give_up(scan->parser);
     return true;

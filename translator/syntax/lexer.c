@@ -102,7 +102,7 @@ static struct lexer_gap lexer_skip_gap(struct lexer *lexer)
         if (after == lexer->at)
             break;
         if (!after)
-            lexer_error(lexer, lexer->at, 2, "this comment does not end");
+            lexer_error(lexer, lexer->at, 2, "unterminated comment");
         lexer->cut = lexer->cut || !after;
         lexer_add_comment(lexer, &between, after ? after : end);
     }
@@ -158,7 +158,7 @@ static const char *lexer_string_end(struct lexer *lexer, struct lexer_token *tok
     if (after)
         return after;
     token->broken = true;
-    lexer_error(lexer, lexer->at, 1, "this string does not end on its line");
+    lexer_error(lexer, lexer->at, 1, "unterminated string");
     after = memchr(lexer->at, '\n', (size_t)(end - lexer->at));
     return after ? after : end;
 }
@@ -173,7 +173,7 @@ static void lexer_skip_invalid(struct lexer *lexer, const char *end, bool first)
            (*lexer->at != '#' || !first || lexer->at == at))
         lexer->at++;
     lexer_error(lexer, at, (size_t)(lexer->at - at),
-                *at == '#' ? "a # line begins with the `#'" : "this character cannot stand here");
+                *at == '#' ? "a `#' must be the first character of its line" : "invalid character");
 }
 
 /* Determines the kind and the end of the token at lexer->at.  Returns false if no token begins

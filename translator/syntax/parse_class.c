@@ -24,7 +24,7 @@ static bool parse_class_reject_misplaced(struct parser *parser)
 {
     if (!parser_at_punctuator(parser, '[') && !parse_class_is_attribute(parser_peek(parser)))
         return false;
-    if (parser_error(parser, "attributes stand in brackets behind the word `entry'"))
+    if (parser_error(parser, "attributes of an entry belong in brackets after the keyword `entry'"))
         diagnostic_hint("such as `entry [threaded] void run();'");
     return true;
 }
@@ -33,21 +33,20 @@ static void parse_class_unknown_attribute(struct parser *parser)
 {
     const char *near = parser_nearest_keyword(parser, ast_attribute_names);
 
-    if (!parser_error(parser, "there is no attribute %s", parser_describe_next(parser)))
+    if (!parser_error(parser, "unknown attribute %s", parser_describe_next(parser)))
         return;
     if (near)
         diagnostic_hint("did you mean `%s'?", near);
     else if (parser_at_keyword(parser, "migratable"))
-        diagnostic_hint("classes have it, before their kind: `[migratable] array [1D] Block'");
+        diagnostic_hint("it is an attribute of classes: `[migratable] array [1D] Block'");
     else if (parser_at_keyword(parser, "exclusive"))
-        diagnostic_hint("an object runs one entry at a time, always");
+        diagnostic_hint("an object always runs one entry at a time");
     else if (parser_at_keyword(parser, "python") || parser_at_keyword(parser, "whenidle") ||
              parser_at_keyword(parser, "appwork"))
-        diagnostic_hint("Charm++ has it, Skua has not");
+        diagnostic_hint("Charm++ has this attribute, Skua does not");
     else
-        diagnostic_hint(
-            "there are threaded, sync, expedited, immediate, inline, local, reductiontarget, "
-            "createhere, createhome, nokeep, notrace and aggregate");
+        diagnostic_hint("the attributes are threaded, sync, expedited, immediate, inline, local, "
+                        "reductiontarget, createhere, createhome, nokeep, notrace and aggregate");
 }
 
 static bool parse_class_aggregate(struct parser *parser, struct ast_entry *entry)
@@ -66,7 +65,8 @@ static bool parse_class_attribute(struct parser *parser, struct ast_entry *entry
                      : -1;
 
     if (parser_peek(parser)->kind != TOKEN_IDENTIFIER)
-        return parser_error(parser, "expected an attribute, not %s", parser_describe_next(parser)),
+        return parser_error(parser, "expected an attribute, found %s",
+                            parser_describe_next(parser)),
                false;
     if (number < 0) {
         parse_class_unknown_attribute(parser);
@@ -74,7 +74,7 @@ static bool parse_class_attribute(struct parser *parser, struct ast_entry *entry
         return true; /* ignore the attribute */
     }
     if (entry->attributes & 1u << number)
-        parser_error(parser, "%s twice", parser_describe_next(parser));
+        parser_error(parser, "duplicate attribute %s", parser_describe_next(parser));
     parser_next(parser);
     entry->attributes |= 1u << number;
     return (1 << number) != ATTRIBUTE_AGGREGATE || parse_class_aggregate(parser, entry);
@@ -103,11 +103,11 @@ static bool parse_class_is_own_name(const struct parser *parser, struct text nam
 static bool parse_class_destructor(struct parser *parser, struct ast_entry *entry)
 {
     entry->kind = ENTRY_DESTRUCTOR;
-    if (!parser_expect_name(parser, &entry->name, "the name of the class behind `~'"))
+    if (!parser_expect_name(parser, &entry->name, "the name of the class after `~'"))
         return false;
     if (!parse_class_is_own_name(parser, entry->name.text)) {
         if (parser_error_at(parser, entry->name.text.at, entry->name.text.length,
-                            "a destructor has the name of its class"))
+                            "a destructor must have the name of its class"))
             diagnostic_hint("write `~%.*s()'", (int)parser->class.text.length,
                             parser->class.text.at);
     }
@@ -115,7 +115,7 @@ static bool parse_class_destructor(struct parser *parser, struct ast_entry *entr
         return false;
     if (entry->parameters)
         parser_error_at(parser, entry->name.text.at, entry->name.text.length,
-                        "a destructor has no parameters");
+                        "a destructor cannot have parameters");
     return true;
 }
 
@@ -126,11 +126,11 @@ static void parse_class_no_type(struct parser *parser, const struct ast_entry *e
     const char *const  names[] = {class, NULL};
     struct source_name name    = entry->name;
 
-    if (!parser_error_at(parser, name.text.at, name.text.length, "entry `%.*s' has no type",
+    if (!parser_error_at(parser, name.text.at, name.text.length, "entry `%.*s' has no result type",
                          (int)name.text.length, name.text.at))
         return;
     if (*class && diagnostic_nearest(name.text, names))
-        diagnostic_hint("a constructor has the name of its class: `%s'", class);
+        diagnostic_hint("a constructor must have the name of its class: `%s'", class);
     else
         diagnostic_hint("write `entry void %.*s(...)'", (int)name.text.length, name.text.at);
 }
@@ -178,7 +178,7 @@ static bool parse_class_type_and_name(struct parser *parser, struct ast_entry *e
         entry->kind = ENTRY_CONSTRUCTOR;
         if (words.count > 1)
             parser_error_at(parser, words.first.text.at, words.first.text.length,
-                            "a constructor has no type");
+                            "a constructor cannot have a result type");
     } else if (words.count == 1 && parser_at_punctuator(parser, '(')) {
         parse_class_no_type(parser, entry);
     }
@@ -195,7 +195,7 @@ static bool parse_class_body(struct parser *parser, struct ast_entry *entry)
     }
     if (parser_at_punctuator(parser, '=')) {
         if (parser_error(parser, "expected `;' or `{'"))
-            diagnostic_hint("a body of structured code follows the parameters, without a `='");
+            diagnostic_hint("the body of an entry follows its parameters without a `='");
         return false;
     }
     return !parse_class_reject_misplaced(parser) && parser_expect_semicolon(parser, "the entry");
@@ -228,9 +228,9 @@ static bool parse_class_state(struct parser *parser, struct ast_class *class)
     struct ast_field  *fields;
 
     if (parser_at_punctuator(parser, '[')) {
-        if (parser_error(parser, "a `state' has no attributes"))
-            diagnostic_hint(
-                "`transient' stands before a field that is not packed: `transient int *cache;'");
+        if (parser_error(parser, "a `state' cannot have attributes"))
+            diagnostic_hint("to exclude a field from packing, write `transient' before it: "
+                            "`transient int *cache;'");
         return false;
     }
     if (!parser_expect_punctuator(parser, '{', "`state'"))
@@ -238,8 +238,8 @@ static bool parse_class_state(struct parser *parser, struct ast_class *class)
     fields = parse_fields(parser, open, true);
     parser_accept_punctuator(parser, ';');
     if (class->has_state) {
-        if (parser_error_at(parser, word.text.at, word.text.length, "a class has one `state'"))
-            diagnostic_note_at(class->state_location, "the first is here");
+        if (parser_error_at(parser, word.text.at, word.text.length, "duplicate `state'"))
+            diagnostic_note_at(class->state_location, "the first one is here");
         return true;
     }
     class->has_state      = true;
@@ -257,8 +257,8 @@ static bool parse_class_reject_access(struct parser *parser)
         (!parser_at_keyword(parser, "public") && !parser_at_keyword(parser, "private") &&
          !parser_at_keyword(parser, "protected")))
         return false;
-    if (parser_error(parser, "%s is C++", parser_describe_next(parser)))
-        diagnostic_hint("an interface file has no such sections: leave it out");
+    if (parser_error(parser, "%s is C++ syntax", parser_describe_next(parser)))
+        diagnostic_hint("an interface file has no access specifiers: remove it");
     parser_next(parser);
     parser_next(parser);
     return true;
@@ -274,7 +274,7 @@ static bool parse_class_unknown_member(struct parser     *parser, struct ast_cla
     if (parse_class_reject_access(parser))
         return true;
     if (parse_class_reject_misplaced(parser) ||
-        !parser_error(parser, "expected `entry', `state' or `}', not %s",
+        !parser_error(parser, "expected `entry', `state' or `}', found %s",
                       parser_describe_next(parser)))
         return false;
     if (near) {
@@ -285,11 +285,10 @@ static bool parse_class_unknown_member(struct parser     *parser, struct ast_cla
         return *entry;
     }
     if (parser_peek(parser)->kind == TOKEN_DIRECTIVE)
-        diagnostic_hint("# lines stand between the declarations of a module");
+        diagnostic_hint("directives belong between the declarations of a module");
     else if (after.kind == TOKEN_IDENTIFIER || parser_is_punctuator(&after, '(') ||
              parser_is_punctuator(&after, '*'))
-        diagnostic_hint("what objects can be sent begins with `entry'; their variables belong into "
-                        "`state { }'");
+        diagnostic_hint("declare a method with `entry', and variables in `state { }'");
     return false;
 }
 
@@ -349,11 +348,11 @@ static bool parse_class_migratable(struct parser *parser, struct ast_class *clas
     if (!parser_at_keyword(parser, "migratable")) {
         bool entrys = parse_class_is_attribute(parser_peek(parser));
 
-        if (parser_error(parser, "there is no attribute %s of classes",
-                         parser_describe_next(parser)))
+        if (parser_error(parser, "unknown class attribute %s", parser_describe_next(parser)))
             diagnostic_hint(parser_nearest_keyword(parser, words) ? "did you mean `migratable'?"
-                            : entrys ? "entries have it: `entry [threaded] void run();'"
-                                     : "there is `migratable'");
+                            : entrys
+                                ? "it is an attribute of entries: `entry [threaded] void run();'"
+                                : "the only class attribute is `migratable'");
         if (entrys || parser_peek(parser)->kind != TOKEN_IDENTIFIER)
             return false;
     }
@@ -361,15 +360,15 @@ static bool parse_class_migratable(struct parser *parser, struct ast_class *clas
     return parser_expect_closer(parser, open);
 }
 
-static const char before_class[] = "attributes of a class stand before it: "
-                                   "`[migratable] array [1D] Block'";
+static const char before_class[] =
+    "attributes of a class belong before its kind: `[migratable] array [1D] Block'";
 
 /* `chare [migratable] C` */
 static bool parse_class_reject_attribute(struct parser *parser)
 {
     if (!parser_at_punctuator(parser, '['))
         return false;
-    if (parser_error(parser, "expected the name of a class, not `['"))
+    if (parser_error(parser, "expected the name of a class, found `['"))
         diagnostic_hint(before_class);
     return true;
 }
@@ -379,7 +378,7 @@ static void parse_class_reject_dimensions(struct parser *parser)
 {
     char digit = *parser_peek(parser)->text.at;
 
-    if (!parser_error(parser, "an array has 1D to 6D, or an index type"))
+    if (!parser_error(parser, "expected the dimensions of the array, 1D to 6D, or an index type"))
         return;
     if (digit >= '1' && digit <= '6')
         diagnostic_hint("write `array [%cD]'", digit);
@@ -393,11 +392,10 @@ static bool parse_class_index(struct parser *parser, struct ast_class *class)
     struct lexer_token open = *parser_peek(parser), what;
 
     if (!parser_accept_punctuator(parser, '[')) {
-        if (parser_error(parser, "expected `[' behind `array', not %s",
+        if (parser_error(parser, "expected `[' after `array', found %s",
                          parser_describe_next(parser)))
-            diagnostic_hint(
-                "the dimensions stand in brackets, such as `array [2D] Block', or an index type: "
-                "`array [struct node] Block'");
+            diagnostic_hint("write the dimensions or an index type in brackets: `array [2D] "
+                            "Block', `array [struct node] Block'");
         return false;
     }
     what = *parser_peek(parser);
@@ -409,7 +407,7 @@ static bool parse_class_index(struct parser *parser, struct ast_class *class)
         }
         parser_next(parser);
         if (parser_at_punctuator(parser, ',')) {
-            if (parser_error(parser, "expected `]' behind the dimensions, not `,'"))
+            if (parser_error(parser, "expected `]' after the dimensions, found `,'"))
                 diagnostic_hint(before_class);
             return false;
         }
@@ -431,8 +429,8 @@ static bool parse_class_bases(struct parser *parser, struct ast_class *class)
     do {
         if (parser_at_keyword(parser, "public") || parser_at_keyword(parser, "private") ||
             parser_at_keyword(parser, "virtual")) {
-            if (parser_error(parser, "%s is C++", parser_describe_next(parser)))
-                diagnostic_hint("the names of interfaces are enough");
+            if (parser_error(parser, "%s is C++ syntax", parser_describe_next(parser)))
+                diagnostic_hint("write only the names of the interfaces");
             parser_next(parser);
         }
         *next = BUMP_NEW(struct ast_base);
@@ -453,7 +451,7 @@ static bool parse_class_kind(struct parser *parser, struct ast_class *class, con
                                                          ast_class_kind_names);
         return class->kind != CLASS_ARRAY || parse_class_index(parser, class);
     }
-    parser_error(parser, "expected a kind of class, such as `chare', not %s",
+    parser_error(parser, "expected a kind of class, such as `chare', found %s",
                  parser_describe_next(parser));
     return false;
 }

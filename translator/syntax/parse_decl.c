@@ -81,8 +81,8 @@ static bool parse_decl_dimensions(struct parser *parser, struct ast_dimension **
 
 static bool parse_decl_reject_local_array(struct parser *parser)
 {
-    if (parser_error(parser, "a variable of structured code cannot be an array"))
-        diagnostic_hint("declare it in `state { }', or inside of a `serial { }'");
+    if (parser_error(parser, "a local variable of a body cannot be an array"))
+        diagnostic_hint("declare it in `state { }', or inside a `serial { }'");
     return false;
 }
 
@@ -98,7 +98,7 @@ static bool parse_decl_declarator(struct parser *parser, struct ast_field *field
     if (!c_code_expression(parser, C_CODE_STOP_COMMA | C_CODE_STOP_SEMICOLON, &field->value))
         return false;
     if (!field->value.text.at)
-        return parser_error(parser, "expected a value behind `=', not %s",
+        return parser_error(parser, "expected a value after `=', found %s",
                             parser_describe_next(parser)),
                false;
     return true;
@@ -126,11 +126,10 @@ static bool parse_decl_first_name(struct parser *parser, struct ast_field *field
     struct parse_specifiers words = parse_take_specifiers(parser);
 
     if (!words.count) {
-        if (parser_error(parser, "expected a type, not %s", parser_describe_next(parser)) &&
+        if (parser_error(parser, "expected a type, found %s", parser_describe_next(parser)) &&
             parser_at_punctuator(parser, '['))
-            diagnostic_hint(
-                "fields have no attributes in brackets; one that is not packed: `transient int "
-                "*p;'");
+            diagnostic_hint("a field cannot have attributes in brackets; to exclude it from "
+                            "packing, write `transient int *p;'");
         return false;
     }
     if (words.count > 1 && parse_decl_last_is_name(&words) && !parser_at_punctuator(parser, '*')) {
@@ -144,7 +143,7 @@ static bool parse_decl_first_name(struct parser *parser, struct ast_field *field
         return parser_expect_name(parser, &field->name, "a name");
     if (!parser_reject_cxx(parser))
         parser_error_at(parser, words.last.text.at, words.last.text.length,
-                        "expected a name behind the type `%.*s'", (int)field->type.text.length,
+                        "expected a name after the type `%.*s'", (int)field->type.text.length,
                         field->type.text.at);
     return false;
 }
@@ -205,7 +204,7 @@ static bool parse_decl_parameter_name(struct parser *parser, struct ast_paramete
 
     if (!words.count) {
         if (!parser_reject_cxx(parser))
-            parser_error(parser, "expected a parameter, not %s", parser_describe_next(parser));
+            parser_error(parser, "expected a parameter, found %s", parser_describe_next(parser));
         return false;
     }
     if (names && words.count == 1 && !ident_is_type_keyword(words.last.text) &&
@@ -236,8 +235,8 @@ static bool parse_decl_array_length(struct parser *parser, struct ast_parameter 
         return false;
     if (!parser_at_punctuator(parser, '['))
         return true;
-    if (parser_error(parser, "an array that is an argument has one dimension"))
-        diagnostic_hint("write the number of all elements: `double x[n * m]'");
+    if (parser_error(parser, "an array argument can have only one dimension"))
+        diagnostic_hint("write the total number of elements: `double x[n * m]'");
     return false;
 }
 
@@ -245,8 +244,8 @@ static bool parse_decl_reject_default(struct parser *parser)
 {
     if (!parser_at_punctuator(parser, '='))
         return true;
-    if (parser_error(parser, "parameters have no default values"))
-        diagnostic_hint("C has none either; a second entry can do");
+    if (parser_error(parser, "a parameter cannot have a default value"))
+        diagnostic_hint("declare a second entry instead");
     return false;
 }
 

@@ -42,7 +42,7 @@ static struct ast_item *parse_file_directive(struct parser *parser)
 }
 
 static const char extern_module[] =
-    "the name alone, without quotes and `.ci': `extern module M;' uses what M.ci declares";
+    "write only the name, without quotes and `.ci': `extern module M;' imports M.ci";
 
 /* "extern" "module" NAME ";" */
 static struct ast_item *parse_file_extern(struct parser *parser)
@@ -51,21 +51,20 @@ static struct ast_item *parse_file_extern(struct parser *parser)
     struct ast_item   *item = parse_file_new_item(parser, ITEM_EXTERN, &word);
 
     if (!parser_accept_keyword(parser, "module")) {
-        if (parser_error(parser, "expected `module' behind `extern', not %s",
+        if (parser_error(parser, "expected `module' after `extern', found %s",
                          parser_describe_next(parser)))
-            diagnostic_hint(
-                "`extern module M;' uses what M.ci declares; for C write `code { extern ... }'");
+            diagnostic_hint("`extern module M;' imports M.ci; for C write `code { extern ... }'");
         return NULL;
     }
     if (parser_peek(parser)->kind == TOKEN_STRING) {
-        if (parser_error(parser, "expected the name of a module, not a string"))
+        if (parser_error(parser, "expected the name of a module, found a string"))
             diagnostic_hint(extern_module);
         return NULL;
     }
     if (!parser_expect_name(parser, &item->is.module, "the name of a module"))
         return NULL;
     if (parser_at_punctuator(parser, '.')) {
-        if (parser_error(parser, "expected `;' behind the name of the module, not `.'"))
+        if (parser_error(parser, "expected `;' after the name of the module, found `.'"))
             diagnostic_hint(extern_module);
         return NULL;
     }
@@ -98,9 +97,10 @@ static struct ast_item *parse_file_include(struct parser *parser)
         parser_next(parser);
         item->is.code = (struct source_code){what.text, parser_locate(parser, what.text.at)};
     } else if (!parser_accept_punctuator(parser, '<')) {
-        if (parser_error(parser, "expected \"file.h\" or <file.h> behind `include', not %s",
+        if (parser_error(parser, "expected \"file.h\" or <file.h> after `include', found %s",
                          parser_describe_next(parser)))
-            diagnostic_hint("a file is named in quotes, a module by `extern module M;'");
+            diagnostic_hint(
+                "write the name of a file in quotes; to import a module, write `extern module M;'");
         return NULL;
     } else if (!parse_file_path(parser, &item->is.code)) {
         return NULL;
@@ -124,8 +124,8 @@ static bool parse_file_record(struct parser *parser, struct source_name *name,
     const char *open;
 
     if (parser_at_punctuator(parser, '[')) {
-        if (parser_error(parser, "expected a name, not `['"))
-            diagnostic_hint("only classes and entries have attributes");
+        if (parser_error(parser, "expected a name, found `['"))
+            diagnostic_hint("only classes and entries can have attributes");
         return false;
     }
     if (!parser_expect_name(parser, name,
@@ -222,31 +222,29 @@ static struct ast_item *parse_file_by_keyword(struct parser *parser, const char 
 static bool parse_file_reject_keyword(struct parser *parser)
 {
     static const struct parser_foreign_keyword words[] = {
-        {"namespace", "C has no namespaces",
-         "the names of a module begin with those of its "
-         "classes"},
-        {"using", "C has no namespaces", "leave it out"},
-        {"template", "C has no templates", "write a class for each type that is needed"},
-        {"class", "a class is a `chare', a `group' or an `array'", "such as `array [1D] Block'"},
-        {"union", "an interface file has no unions", "declare it in a header that is included"},
-        {"enum", "an interface file has no enumerations",
-         "declare it in a header that is "
-         "included"},
-        {"typedef", "an interface file has no type definitions",
-         "declare it in a header that is included"},
-        {"initproc", "there is no `initproc'",
-         "`initnode f();' is called in each process before the program begins; for each PE, make a "
-         "group, whose constructor runs there"},
-        {"initcall", "there is no `initcall'",
-         "`initnode f();' is called in each process before "
-         "the program begins"},
-        {"import", "a module is not imported", "`extern module M;' uses what M.ci declares"},
-        {"module", "modules do not stand in each other",
-         "`extern module M;' uses what M.ci "
-         "declares"},
-        {"PUPable", "there is no `PUPable'", "objects with `state { }' are packed as they are"},
-        {"state", "`state' belongs into a class", "such as `chare Main { state { int n; } }'"},
-        {"serial", "`serial' belongs into the body of an entry", "C beside it: `code { }'"},
+        {"namespace", "C has no namespaces", "generated names begin with the name of the class"},
+        {"using", "C has no namespaces", "remove it"},
+        {"template", "C has no templates", "declare a class for each type that is needed"},
+        {"class", "a class is declared as a `chare', a `group' or an `array'",
+         "such as `array [1D] Block'"},
+        {"union", "an interface file cannot declare unions",
+         "declare it in a header, and include that"},
+        {"enum", "an interface file cannot declare enumerations",
+         "declare it in a header, and include that"},
+        {"typedef", "an interface file cannot declare typedefs",
+         "declare it in a header, and include that"},
+        {"initproc", "`initproc' is not supported",
+         "`initnode f();' calls f in each process before the program starts; for each PE, use the "
+         "constructor of a group"},
+        {"initcall", "`initcall' is not supported",
+         "`initnode f();' calls f in each process before the program starts"},
+        {"import", "`import' is not supported", "`extern module M;' imports M.ci"},
+        {"module", "modules cannot be nested", "`extern module M;' imports M.ci"},
+        {"PUPable", "`PUPable' is not supported",
+         "objects with a `state { }' can always be packed"},
+        {"state", "`state' must be inside a class", "such as `chare Main { state { int n; } }'"},
+        {"serial", "`serial' must be inside the body of an entry",
+         "for C outside of entries write `code { }'"},
     };
 
     return parser_reject_foreign(parser, words, sizeof words / sizeof *words);
@@ -257,9 +255,9 @@ static void parse_file_reject_entry(struct parser *parser)
 {
     const char *from = parser_peek(parser)->text.at;
 
-    if (parser_error(parser, "an entry belongs into a class"))
+    if (parser_error(parser, "an entry must be inside a class"))
         diagnostic_hint(
-            "such as `chare Main { entry void run(); }'; was a brace closed too early?");
+            "such as `chare Main { entry void run(); }'; is there a surplus `}' before it?");
     if (!parse_entry(parser))
         recovery_skip_to_next(parser, from, item_words);
 }
@@ -273,14 +271,14 @@ static struct ast_item *parse_file_unknown(struct parser *parser)
 
     if (parse_file_reject_keyword(parser))
         return NULL;
-    said = parser_error(parser, "expected a declaration, not %s", parser_describe_next(parser));
+    said = parser_error(parser, "expected a declaration, found %s", parser_describe_next(parser));
     if (near && !parser_is_punctuator(&after, '(')) {
         if (said)
             diagnostic_hint("did you mean `%s'?", near);
         return parse_file_by_keyword(parser, near);
     }
     if (said && parser_peek(parser)->kind == TOKEN_IDENTIFIER)
-        diagnostic_hint("C stands in `code { }', or in a header: `include \"file.h\";'");
+        diagnostic_hint("C belongs in `code { }', or in a header: `include \"file.h\";'");
     return NULL;
 }
 
@@ -381,13 +379,13 @@ static struct ast_module *parse_file_unknown_module(struct parser *parser)
                *near = parser_nearest_keyword(parser, module_words);
 
     if (parser_at_punctuator(parser, '}')) {
-        parser_error(parser, "this `}' closes nothing");
+        parser_error(parser, "unmatched `}'");
         parser_next(parser);
         return NULL;
     }
     if (parser_peek(parser)->kind == TOKEN_IDENTIFIER &&
         text_index_in(parser_peek(parser)->text, item_words) >= 0) {
-        if (parser_error(parser, "%s belongs into a module", parser_describe_next(parser)))
+        if (parser_error(parser, "%s must be inside a module", parser_describe_next(parser)))
             diagnostic_hint("write `module NAME { ... }' around it");
         if (parse_file_item(parser))
             return NULL;
@@ -395,7 +393,7 @@ static struct ast_module *parse_file_unknown_module(struct parser *parser)
         parse_file_reject_entry(parser);
         return NULL;
     } else if (!parse_file_reject_keyword(parser) &&
-               parser_error(parser, "expected `module' or `mainmodule', not %s",
+               parser_error(parser, "expected `module' or `mainmodule', found %s",
                             parser_describe_next(parser)) &&
                near) {
         diagnostic_hint("did you mean `%s'?", near);
@@ -434,7 +432,7 @@ struct ast_tree *parse_file(struct source *source)
     parser.tree->source = source;
     parser.code_spans   = &parser.tree->code_spans;
     if (nul)
-        parser_error_at(&parser, nul, 1, "this file is no text: it has a NUL byte");
+        parser_error_at(&parser, nul, 1, "not a text file: it contains a NUL byte");
     else
         parse_file_modules(&parser);
     return parser.tree;

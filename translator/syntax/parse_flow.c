@@ -3,7 +3,7 @@
  * parse_flow.c - the grammar of structured control flow: the statements in the body of an entry.
  *
  * The first word determines the kind of a statement.  Any other word begins a declaration, a call
- * or an error.  Common errors get their own texts: a misspelt keyword, C that belongs into
+ * or an error.  Common errors get their own texts: a misspelt keyword, C that belongs in
  * `serial', and jumps, which structured code does not have.
  */
 #include "support/bump.h"
@@ -37,9 +37,10 @@ static struct ast_statement *parse_flow_alternative(struct parser *parser)
     const char              *from    = parser_peek(parser)->text.at;
     bool when = parser_nearest_keyword(parser, words); /* a misspelt one counts */
 
-    if (!when && parser_error(parser, "only `when' can stand in a `case', not %s",
+    if (!when && parser_error(parser, "a `case' can contain only `when', found %s",
                               parser_describe_next(parser)))
-        diagnostic_hint("the statements of an alternative follow its `when a(int n) { ... }'");
+        diagnostic_hint(
+            "write the statements of an alternative after its `when': `when a(int n) { ... }'");
     if (when)
         return parse_flow_statement(parser);
     if (!parse_flow_statement(parser))
@@ -102,9 +103,9 @@ static bool parse_flow_serial(struct parser *parser, struct ast_statement *state
         statement->label = (struct text){text.at + 1, text.length > 1 ? text.length - 2 : 0};
     }
     if (!parser_accept_punctuator(parser, '{')) {
-        if (parser_error(parser, "expected `{' behind `serial', not %s",
+        if (parser_error(parser, "expected `{' after `serial', found %s",
                          parser_describe_next(parser)))
-            diagnostic_hint("C stands in braces, always: `serial { n = 0; }'");
+            diagnostic_hint("write the C in braces: `serial { n = 0; }'");
         return false;
     }
     return c_code_block(parser, &statement->code);
@@ -139,7 +140,7 @@ static bool parse_flow_when(struct parser *parser, struct ast_statement *stateme
 
     if (parser_peek(parser)->kind != TOKEN_IDENTIFIER ||
         text_index_in(parser_peek(parser)->text, parse_statement_keywords) >= 0) {
-        if (parser_error(parser, "expected the name of an entry behind `when', not %s",
+        if (parser_error(parser, "expected the name of an entry after `when', found %s",
                          parser_describe_next(parser)))
             diagnostic_hint("`when' waits for a message: `when ghost(int n, double x[n]) { ... }'");
         if (parser_at_punctuator(parser, ';'))
@@ -228,7 +229,7 @@ static bool parse_flow_for_variable(struct parser *parser, struct ast_statement 
     struct parse_specifiers words = parse_take_specifiers(parser);
 
     if (words.count < 2 && !parser_at_punctuator(parser, '*'))
-        return parser_error(parser, "expected the name of a variable, not %s",
+        return parser_error(parser, "expected the name of a variable, found %s",
                             parser_describe_next(parser)),
                false;
     statement->local       = BUMP_NEW(struct ast_field);
@@ -248,8 +249,8 @@ static bool parse_flow_for_variable(struct parser *parser, struct ast_statement 
                            &statement->local->value))
         return false;
     if (parser_at_punctuator(parser, ',')) {
-        if (parser_error(parser, "a `for' declares one variable"))
-            diagnostic_hint("declare others before it");
+        if (parser_error(parser, "a `for' can declare only one variable"))
+            diagnostic_hint("declare the others before it");
         c_code_skip_to_closer(parser, ')');
         return false;
     }
@@ -268,7 +269,7 @@ static bool parse_flow_for(struct parser *parser, struct ast_statement *statemen
         right = parse_flow_for_variable(parser, statement);
     else
         right = c_code_expression(parser, C_CODE_STOP_SEMICOLON, &statement->first);
-    if (!right || !parser_expect_punctuator(parser, ';', "what a `for' begins with") ||
+    if (!right || !parser_expect_punctuator(parser, ';', "the first expression of a `for'") ||
         !c_code_expression(parser, C_CODE_STOP_SEMICOLON, &statement->condition) ||
         !parser_expect_punctuator(parser, ';', "the condition of a `for'") ||
         !c_code_expression(parser, 0, &statement->step) || !parser_expect_closer(parser, open))
@@ -283,7 +284,7 @@ static bool parse_flow_forall_name(struct parser *parser, struct ast_statement *
     const char *open = parser_peek(parser)->text.at;
 
     if (!parser_accept_punctuator(parser, '[')) {
-        if (parser_error(parser, "expected `[' behind `forall', not %s",
+        if (parser_error(parser, "expected `[' after `forall', found %s",
                          parser_describe_next(parser)))
             diagnostic_hint("such as `forall [i] (0 : n - 1, 1) { ... }'");
         return false;
@@ -302,13 +303,13 @@ static bool parse_flow_forall(struct parser *parser, struct ast_statement *state
     open = parser_peek(parser)->text.at;
     if (!parser_expect_punctuator(parser, '(', "`forall [ ]'") ||
         !c_code_expression(parser, C_CODE_STOP_COLON | C_CODE_STOP_COMMA, &statement->first) ||
-        !parser_expect_punctuator(parser, ':', "the first number") ||
+        !parser_expect_punctuator(parser, ':', "the first value") ||
         !c_code_expression(parser, C_CODE_STOP_COMMA, &statement->last))
         return false;
     if (parser_accept_punctuator(parser, ',') && !c_code_expression(parser, 0, &statement->step))
         return false;
     if (!statement->first.text.at || !statement->last.text.at)
-        parser_error_at(parser, open, 1, "expected the first and the last number: `(0 : n - 1)'");
+        parser_error_at(parser, open, 1, "expected the first and the last value: `(0 : n - 1)'");
     if (!parser_expect_closer(parser, open))
         return false;
     statement->body = parse_flow_inner(parser);
@@ -328,9 +329,9 @@ static bool parse_flow_several(struct parser *parser, struct ast_statement *stat
 
 static bool parse_flow_reject_else(struct parser *parser, struct ast_statement *statement)
 {
-    if (parser_error_at(parser, parser->behind - 4, 4, "this `else' has no `if'"))
+    if (parser_error_at(parser, parser->behind - 4, 4, "`else' without a matching `if'"))
         diagnostic_hint(
-            "between an `if' with its statement and `else' there is nothing, and no `;'");
+            "the `else' must follow the statement of the `if' directly, without a `;' between");
     statement->kind = STATEMENT_BLOCK;
     statement->body = parse_flow_inner(parser);
     return true;
@@ -380,7 +381,7 @@ static bool parse_flow_arguments(struct parser *parser, struct ast_argument **ne
         if (!c_code_expression(parser, C_CODE_STOP_COMMA, &(*next)->value))
             return false;
         if (!(*next)->value.text.at)
-            return parser_error(parser, "expected an argument, not %s",
+            return parser_error(parser, "expected an argument, found %s",
                                 parser_describe_next(parser)),
                    false;
         next = &(*next)->next;
@@ -393,7 +394,7 @@ static bool parse_flow_is_c_operator(const struct lexer_token *token)
     return token->kind == TOKEN_PUNCTUATOR && strchr("=+-*/%.[<>&|^!?:~", *token->text.at);
 }
 
-static const char in_serial[] = "C belongs into `serial { }'";
+static const char in_serial[] = "C belongs in `serial { }'";
 
 /* Handles `name(...)' without a semicolon: a misspelt keyword, or C. */
 static struct ast_statement *parse_flow_reject_call(struct parser        *parser,
@@ -412,7 +413,7 @@ static struct ast_statement *parse_flow_reject_call(struct parser        *parser
         return call;
     }
     if (parse_flow_is_c_operator(parser_peek(parser))) {
-        if (parser_error(parser, "expected `;' behind the call, not %s",
+        if (parser_error(parser, "expected `;' after the call, found %s",
                          parser_describe_next(parser)))
             diagnostic_hint(in_serial);
         return NULL;
@@ -444,14 +445,14 @@ static struct ast_statement *parse_flow_local(struct parser *parser)
 static bool parse_flow_reject_keyword(struct parser *parser)
 {
     static const struct parser_foreign_keyword words[] = {
-        {"break", "structured code cannot jump", "let the condition of the loop end it"},
-        {"continue", "structured code cannot jump", "put the rest of the loop into an `if'"},
-        {"goto", "structured code cannot jump", "use `if', `while' and `for'"},
-        {"return", "structured code cannot return",
-         "an entry ends with its body; put the rest of "
-         "it into an `if'"},
-        {"switch", "structured code has no `switch'", "use `if' and `else'"},
-        {"do", "structured code has no `do'", "use `while'"},
+        {"break", "the body of an entry cannot contain jumps", "end the loop by its condition"},
+        {"continue", "the body of an entry cannot contain jumps",
+         "put the rest of the loop into an `if'"},
+        {"goto", "the body of an entry cannot contain jumps", "use `if', `while' and `for'"},
+        {"return", "the body of an entry cannot contain `return'",
+         "put the rest of the body into an `if'"},
+        {"switch", "the body of an entry cannot contain `switch'", "use `if' and `else'"},
+        {"do", "the body of an entry cannot contain `do'", "use `while'"},
         {"using", "C has no namespaces", in_serial},
         {"delete", "C has no `delete'", in_serial},
     };
@@ -493,8 +494,9 @@ static struct ast_statement *parse_flow_other(struct parser *parser)
 
     if (parser_at_keyword(parser, "atomic") &&
         (parser_is_punctuator(&after, '{') || after.kind == TOKEN_STRING)) {
-        if (parser_error(parser, "`atomic' is called `serial' here"))
-            diagnostic_hint("it runs without interruption, but it is no atomic operation");
+        if (parser_error(parser, "`atomic' is not supported"))
+            diagnostic_hint("write `serial': the code runs without interruption, but it is not an "
+                            "atomic operation");
         return parse_flow_by_keyword(parser, "serial");
     }
     if (parse_flow_reject_keyword(parser))
@@ -511,8 +513,8 @@ static struct ast_statement *parse_flow_reject_token(struct parser *parser)
 {
     bool hash = parser_peek(parser)->kind == TOKEN_DIRECTIVE;
 
-    if (parser_error(parser, "expected a statement, not %s", parser_describe_next(parser)))
-        diagnostic_hint(hash ? "# lines stand inside of `serial { }', or outside of classes"
+    if (parser_error(parser, "expected a statement, found %s", parser_describe_next(parser)))
+        diagnostic_hint(hash ? "directives belong inside `serial { }', or outside of classes"
                              : in_serial);
     return NULL;
 }
@@ -538,7 +540,7 @@ static struct ast_statement *parse_flow_statement(struct parser *parser)
     struct ast_statement *statement;
 
     if (parser->depth == PARSER_NESTING_MAX) {
-        parser_error(parser, "more than %d statements in each other", PARSER_NESTING_MAX);
+        parser_error(parser, "more than %d nested statements", PARSER_NESTING_MAX);
         parser_give_up(parser);
         return NULL;
     }

@@ -155,7 +155,7 @@ const char *parser_describe_next(struct parser *parser)
 
     switch (token->kind) {
     case TOKEN_END: return "the end of the file";
-    case TOKEN_DIRECTIVE: return "a # line";
+    case TOKEN_DIRECTIVE: return "a directive";
     case TOKEN_STRING: return "a string";
     default: break;
     }
@@ -174,13 +174,13 @@ void parser_give_up(struct parser *parser)
  * the next one. */
 static bool parser_error_missing(struct parser *parser, char mark, const char *after)
 {
-    const char *behind = " behind ";
+    const char *behind = " after ";
 
     if (!after)
         behind = after = "";
     if (parser_peek(parser)->first || parser_at_end(parser) || parser_at_punctuator(parser, '}'))
         return parser_error_at(parser, parser->behind, 1, "expected `%c'%s%s", mark, behind, after);
-    return parser_error(parser, "expected `%c'%s%s, not %s", mark, behind, after,
+    return parser_error(parser, "expected `%c'%s%s, found %s", mark, behind, after,
                         parser_describe_next(parser));
 }
 
@@ -230,7 +230,7 @@ static void parser_note_suspect(struct parser *parser)
 {
     if (parser->suspect)
         diagnostic_note_at(parser_locate(parser, parser->suspect),
-                           "was this one meant to be closed before?");
+                           "perhaps this `{' was meant to be closed earlier");
 }
 
 bool parser_expect_closer(struct parser *parser, const char *open)
@@ -257,7 +257,7 @@ bool parser_expect_name(struct parser *parser, struct source_name *name, const c
     struct lexer_token token;
 
     if (parser_peek(parser)->kind != TOKEN_IDENTIFIER) {
-        parser_error(parser, "expected %s, not %s", what, parser_describe_next(parser));
+        parser_error(parser, "expected %s, found %s", what, parser_describe_next(parser));
         return false;
     }
     token = parser_next(parser);
@@ -283,12 +283,12 @@ bool parser_reject_cxx(struct parser *parser)
 {
     if (parser_at_punctuator(parser, '&')) {
         if (parser_error(parser, "C has no references"))
-            diagnostic_hint("arguments travel by value; an array is written `double x[n]'");
+            diagnostic_hint("arguments are passed by value; for an array write `double x[n]'");
         return true;
     }
     if (parser_at_punctuator(parser, '<')) {
         if (parser_error(parser, "C has no templates"))
-            diagnostic_hint("an array is written `double x[n]', text is `string'");
+            diagnostic_hint("for an array write `double x[n]', for text `string'");
         return true;
     }
     if (parser_at_pair(parser, ':', ':')) {
