@@ -16,7 +16,7 @@ static void deps_put_path(FILE *to, const char *path)
     }
 }
 
-void deps_print(FILE *to, const char *path, const char *directory, const struct import *needed)
+void deps_print(FILE *to, const char *path, const char *directory, const struct import *imports)
 {
     const char *slash = strrchr(path, '/');
 
@@ -27,9 +27,9 @@ void deps_print(FILE *to, const char *path, const char *directory, const struct 
     deps_put_path(to, slash ? slash + 1 : path);
     fputs(".c: ", to);
     deps_put_path(to, path);
-    for (; needed; needed = needed->next) {
+    for (; imports; imports = imports->next) {
         fputc(' ', to);
-        deps_put_path(to, needed->path);
+        deps_put_path(to, imports->path);
     }
     fputc('\n', to);
 }

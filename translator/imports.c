@@ -21,7 +21,7 @@
 #include "support/source.h"
 #include "support/text.h"
 
-#define NAMES 1000 /* files considered for a suggestion */
+#define SUGGESTIONS_MAX 1000 /* files considered for a suggestion */
 
 struct import_file {
     struct import_file *next;
@@ -35,11 +35,11 @@ struct import_file {
 struct import_state {
     char *const        *folders;
     struct import_file *files;
-    struct import     **needed;
+    struct import     **imports;
     struct ast_module **added; /* where the next imported module is linked */
 };
 
-static void imports_load_named(struct import_state *loading, struct import_file *file);
+static void imports_load_named(struct import_state *state, struct import_file *file);
 
 /* ---- finding files ------------------------------------------------------------------------ */
 
@@ -66,14 +66,14 @@ static bool imports_is_file(const char *path)
 }
 
 /* Returns the path of M.ci, or NULL if there is none. */
-static char *imports_find(const struct import_state *loading, const struct import_file *file,
+static char *imports_find(const struct import_state *state, const struct import_file *file,
                           struct text name)
 {
     char *path = imports_path_in(imports_folder_of(file->tree->source->path), name);
 
     if (imports_is_file(path))
         return path;
-    for (char *const *folder = loading->folders; *folder; folder++) {
+    for (char *const *folder = state->folders; *folder; folder++) {
         path = imports_path_in(*folder, name);
         if (imports_is_file(path))
             return path;
@@ -89,7 +89,7 @@ static void imports_list_folder(const char *path, const char **names, unsigned *
     DIR           *folder = opendir(*path ? path : ".");
     struct dirent *entry;
 
-    while (folder && (entry = readdir(folder)) && *count < NAMES) {
+    while (folder && (entry = readdir(folder)) && *count < SUGGESTIONS_MAX) {
         size_t length = strlen(entry->d_name);
 
         if (length > 3 && !strcmp(entry->d_name + length - 3, ".ci"))
@@ -102,24 +102,24 @@ static void imports_list_folder(const char *path, const char **names, unsigned *
 static void imports_list_modules(const struct ast_tree *tree, const char **names, unsigned *count)
 {
     for (const struct ast_module *module = tree->modules; module; module = module->next)
-        if (module->name.text.at && *count < NAMES)
+        if (module->name.text.at && *count < SUGGESTIONS_MAX)
             names[(*count)++] = bump_string(module->name.text);
 }
 
-static void imports_not_found(const struct import_state *loading, const struct import_file *file,
+static void imports_not_found(const struct import_state *state, const struct import_file *file,
                               struct source_name name)
 {
-    const char **names = bump_alloc((NAMES + 1) * sizeof *names), *near;
+    const char **names = bump_alloc((SUGGESTIONS_MAX + 1) * sizeof *names), *suggestion;
     unsigned     count = 0;
 
     imports_list_modules(file->tree, names, &count);
     imports_list_folder(imports_folder_of(file->tree->source->path), names, &count);
-    for (char *const *folder = loading->folders; *folder; folder++)
+    for (char *const *folder = state->folders; *folder; folder++)
         imports_list_folder(*folder, names, &count);
-    near = diagnostic_nearest(name.text, names);
+    suggestion = diagnostic_nearest(name.text, names);
     diagnostic_error_name(name, "unknown module `%.*s'", (int)name.text.length, name.text.at);
-    if (near)
-        diagnostic_hint("did you mean `%s'?", near);
+    if (suggestion)
+        diagnostic_hint("did you mean `%s'?", suggestion);
     else
         diagnostic_hint(
             "%.*s.ci is neither in the folder of this file nor in a folder given with -I",
@@ -136,23 +136,23 @@ static bool imports_has_module(const struct ast_tree *tree, struct text name)
     return false;
 }
 
-static struct import_file *imports_new_file(struct import_state *loading, struct ast_tree *tree,
+static struct import_file *imports_new_file(struct import_state *state, struct ast_tree *tree,
                                             struct source_name from)
 {
     struct import_file *file = BUMP_NEW(struct import_file);
     struct stat         info = {0};
 
     stat(tree->source->path, &info);
-    *file = (struct import_file){loading->files, tree, from, info.st_dev, info.st_ino, true};
+    *file = (struct import_file){state->files, tree, from, info.st_dev, info.st_ino, true};
 
-    loading->files = file;
+    state->files = file;
     return file;
 }
 
-static struct import_file *imports_known_file(const struct import_state *loading, const char *path)
+static struct import_file *imports_known_file(const struct import_state *state, const char *path)
 {
     struct stat         info;
-    struct import_file *file = loading->files;
+    struct import_file *file = state->files;
 
     if (stat(path, &info))
         return NULL;
@@ -163,21 +163,20 @@ static struct import_file *imports_known_file(const struct import_state *loading
 
 /* Only named modules are imported; directives and includes outside of modules are private to the
  * file. */
-static void imports_add_modules(struct import_state *loading, const struct ast_tree *tree)
+static void imports_add_modules(struct import_state *state, const struct ast_tree *tree)
 {
     for (struct ast_module *module = tree->modules, *next; module; module = next) {
         next = module->next;
         if (!module->name.text.at)
             continue;
         module->imported = true;
-        module->next     = *loading->added;
-        *loading->added  = module;
-        loading->added   = &module->next;
+        module->next     = *state->added;
+        *state->added    = module;
+        state->added     = &module->next;
     }
 }
 
-static void imports_load_file(struct import_state *loading, const char *path,
-                              struct source_name name)
+static void imports_load_file(struct import_state *state, const char *path, struct source_name name)
 {
     struct source      *source = source_read(path);
     struct import_file *file;
@@ -186,20 +185,20 @@ static void imports_load_file(struct import_state *loading, const char *path,
         diagnostic_error_name(name, "%s: %s", path, strerror(errno));
         return;
     }
-    *loading->needed         = BUMP_NEW(struct import);
-    (*loading->needed)->path = path;
-    loading->needed          = &(*loading->needed)->next;
+    *state->imports         = BUMP_NEW(struct import);
+    (*state->imports)->path = path;
+    state->imports          = &(*state->imports)->next;
 
-    file = imports_new_file(loading, parse_file(source), name);
-    imports_load_named(loading, file);
+    file = imports_new_file(state, parse_file(source), name);
+    imports_load_named(state, file);
     file->reading = false;
     if (!imports_has_module(file->tree, name.text))
         diagnostic_error_name(name, "%s has no module `%.*s'", path, (int)name.text.length,
                               name.text.at);
-    imports_add_modules(loading, file->tree);
+    imports_add_modules(state, file->tree);
 }
 
-static void imports_load_module(struct import_state *loading, const struct import_file *file,
+static void imports_load_module(struct import_state *state, const struct import_file *file,
                                 struct source_name name)
 {
     char               *path;
@@ -207,14 +206,14 @@ static void imports_load_module(struct import_state *loading, const struct impor
 
     if (imports_has_module(file->tree, name.text))
         return;
-    path = imports_find(loading, file, name.text);
+    path = imports_find(state, file, name.text);
     if (!path) {
-        imports_not_found(loading, file, name);
+        imports_not_found(state, file, name);
         return;
     }
-    before = imports_known_file(loading, path);
+    before = imports_known_file(state, path);
     if (!before) {
-        imports_load_file(loading, path, name);
+        imports_load_file(state, path, name);
     } else if (before->reading) {
         diagnostic_error_name(name, "import cycle: module `%.*s' imports this file",
                               (int)name.text.length, name.text.at);
@@ -224,32 +223,32 @@ static void imports_load_module(struct import_state *loading, const struct impor
 }
 
 /* Loads everything that the modules of a file import. */
-static void imports_load_named(struct import_state *loading, struct import_file *file)
+static void imports_load_named(struct import_state *state, struct import_file *file)
 {
     for (struct ast_module *module = file->tree->modules; module; module = module->next)
         for (struct ast_item *item = module->items; item; item = item->next)
             if (item->kind == ITEM_EXTERN)
-                imports_load_module(loading, file, item->is.module);
+                imports_load_module(state, file, item->is.module);
 }
 
 struct import *imports_load(struct ast_tree *tree, char *const *folders)
 {
     struct ast_module  *own = tree->modules, *foreign = NULL;
-    struct import      *needed  = NULL;
-    struct import_state loading = {.folders = folders, .needed = &needed, .added = &foreign};
+    struct import      *imports = NULL;
+    struct import_state state   = {.folders = folders, .imports = &imports, .added = &foreign};
 
-    imports_load_named(&loading, imports_new_file(&loading, tree, (struct source_name){0}));
-    *loading.added = own;
-    tree->modules  = foreign;
-    return needed;
+    imports_load_named(&state, imports_new_file(&state, tree, (struct source_name){0}));
+    *state.added  = own;
+    tree->modules = foreign;
+    return imports;
 }
 
 void imports_add(struct ast_tree *tree, const struct ast_tree *other)
 {
     struct ast_module  *foreign = NULL;
-    struct import_state loading = {.added = &foreign};
+    struct import_state state   = {.added = &foreign};
 
-    imports_add_modules(&loading, other);
-    *loading.added = tree->modules;
-    tree->modules  = foreign;
+    imports_add_modules(&state, other);
+    *state.added  = tree->modules;
+    tree->modules = foreign;
 }

@@ -50,15 +50,15 @@ static int skuac_format(const struct cmdline *options, const char *path,
 static int skuac_translate(const struct cmdline *options, struct source *source)
 {
     struct ast_tree *tree = parse_file(source);
-    struct import   *needed;
+    struct import   *imports;
 
     if (options->task == TASK_FORMAT)
         return skuac_format(options, source->path, tree);
-    needed = imports_load(tree, options->folders);
+    imports = imports_load(tree, options->folders);
     if (options->task == TASK_TREE)
         ast_dump(stdout, tree);
     if (options->task == TASK_DEPS && !diagnostic_error_count())
-        deps_print(stdout, source->path, options->directory, needed);
+        deps_print(stdout, source->path, options->directory, imports);
     if (options->task != TASK_TRANSLATE)
         return diagnostic_error_count() != 0;
     if (diagnostic_error_count() || !check_tree(tree))

@@ -63,14 +63,14 @@ static void check_class_own_entries(struct checker *checker, struct ast_class *c
 static void check_class_unknown_base(const struct checker *checker, const struct ast_base *base)
 {
     const struct check_symbol *other = strmap_find(&checker->symbols, base->name.text);
-    const char                *near  = check_nearest_symbol(checker, base->name.text, SYMBOL_CLASS);
+    const char *suggestion           = check_nearest_symbol(checker, base->name.text, SYMBOL_CLASS);
 
     diagnostic_error_name(base->name, "unknown interface `%.*s'", TEXT_ARGS(base->name.text));
     if (other)
         diagnostic_note_at(other->name.location, "`%.*s' is a %s", TEXT_ARGS(base->name.text),
                            check_symbol_noun(other));
-    else if (near)
-        diagnostic_hint("did you mean `%s'?", near);
+    else if (suggestion)
+        diagnostic_hint("did you mean `%s'?", suggestion);
 }
 
 /* Finds and checks a base.  Returns NULL if it cannot be inherited. */

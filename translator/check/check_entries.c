@@ -17,14 +17,14 @@
 static void check_entry_reject_pointer(const struct checker       *checker,
                                        const struct ast_parameter *parameter)
 {
-    struct text type = check_type_name(parameter->type);
-    const char *near = check_nearest_symbol(checker, type, SYMBOL_MESSAGE);
+    struct text type       = check_type_name(parameter->type);
+    const char *suggestion = check_nearest_symbol(checker, type, SYMBOL_MESSAGE);
 
     diagnostic_error_name(parameter->name, "a pointer cannot be an argument");
     if (check_type_is(parameter->type, "char") && parameter->stars == 1)
         diagnostic_hint("for text use a `string': `string %.*s'", TEXT_ARGS(parameter->name.text));
-    else if (parameter->stars == 1 && near)
-        diagnostic_hint("did you mean the message `%s'?", near);
+    else if (parameter->stars == 1 && suggestion)
+        diagnostic_hint("did you mean the message `%s'?", suggestion);
     else if (check_find_symbol(checker, type, SYMBOL_CLASS))
         diagnostic_hint("pass a reference to the object: `%.*s_element %.*s'", TEXT_ARGS(type),
                         TEXT_ARGS(parameter->name.text));

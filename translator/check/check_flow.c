@@ -219,7 +219,7 @@ static void check_flow_reference(const struct check_flow_context *flow,
 
 static void check_flow_unknown_entry(const struct check_flow_context *flow, struct source_name name)
 {
-    const char *near = check_nearest_entry(flow->class, name.text);
+    const char *suggestion = check_nearest_entry(flow->class, name.text);
 
     if (text_equal(name.text, flow->class->name.text)) {
         diagnostic_error_name(name, "the constructor cannot be awaited or called");
@@ -227,8 +227,8 @@ static void check_flow_unknown_entry(const struct check_flow_context *flow, stru
     }
     diagnostic_error_name(name, "`%.*s' has no entry `%.*s'", TEXT_ARGS(flow->class->name.text),
                           TEXT_ARGS(name.text));
-    if (near)
-        diagnostic_hint("did you mean `%s'?", near);
+    if (suggestion)
+        diagnostic_hint("did you mean `%s'?", suggestion);
 }
 
 static const struct {

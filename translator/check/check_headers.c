@@ -117,17 +117,17 @@ static void check_header_note_assumed(const struct check_type_context *words, bo
 
 static void check_header_reject_unknown(struct check_type_context *words, struct text word)
 {
-    struct checker        *checker  = words->checker;
-    const char            *near     = words->tag ? NULL : check_nearest_type(checker, word);
-    struct source_location location = source_locate(words->type.location.source, word.at);
+    struct checker        *checker    = words->checker;
+    const char            *suggestion = words->tag ? NULL : check_nearest_type(checker, word);
+    struct source_location location   = source_locate(words->type.location.source, word.at);
 
     words->refused = true;
     if (strmap_put(&checker->unknown, word, checker))
         return; /* reported before */
     diagnostic_error_at(location, word.length, "unknown type `%s%.*s'", words->tag ? "struct " : "",
                         TEXT_ARGS(word));
-    if (near)
-        diagnostic_hint("did you mean `%s'?", near);
+    if (suggestion)
+        diagnostic_hint("did you mean `%s'?", suggestion);
     else
         diagnostic_hint("declare `struct %.*s { ... };', or include the header that declares it: "
                         "`include \"file.h\";'",

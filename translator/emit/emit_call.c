@@ -182,7 +182,7 @@ static void emit_call_post(struct writer          *to, const struct ast_class *c
 {
     const char *stem  = emit_stem_of(class, entry);
     bool        value = false;
-    unsigned    part  = 0;
+    unsigned    index = 0;
 
     writer_put(
         to, "static void %s_post(void *skua_object, skua_msg *skua_packed, void **skua_land)\n{\n",
@@ -212,8 +212,8 @@ static void emit_call_post(struct writer          *to, const struct ast_class *c
     writer_put(to, ");\n");
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next) {
         if (p->post)
-            writer_put(to, "    skua_land[%u] = %.*s;\n", part, NAME_ARGS(p));
-        part += p->nocopy;
+            writer_put(to, "    skua_land[%u] = %.*s;\n", index, NAME_ARGS(p));
+        index += p->nocopy;
     }
     writer_put(to, "    (void)skua_packed;\n}\n\n");
 }

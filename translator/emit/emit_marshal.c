@@ -329,17 +329,17 @@ void emit_length_call(struct writer *to, const char *stem, const struct ast_entr
 
 unsigned emit_count_variable(const struct ast_entry *entry)
 {
-    unsigned pieces = 0;
+    unsigned variable = 0;
 
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
-        pieces += (p->passing == PASS_ARRAY && !p->nocopy) || p->passing == PASS_STRING;
-    return pieces;
+        variable += (p->passing == PASS_ARRAY && !p->nocopy) || p->passing == PASS_STRING;
+    return variable;
 }
 
 static void emit_marshal_bytes_function(struct writer *to, const char *stem, const char *title,
                                         const struct ast_entry *entry)
 {
-    unsigned piece = 0;
+    unsigned index = 0;
 
     writer_put(to, "/* Returns the size of the arguments; skua_at: the offset of each of variable "
                    "length. */\n");
@@ -353,9 +353,9 @@ static void emit_marshal_bytes_function(struct writer *to, const char *stem, con
                 to,
                 "    skua_at[%u] = skua_room(&skua_end, (long long)skua_string_bytes(%.*s), 1, 1, "
                 "\"%s\", \"%.*s\");\n",
-                piece++, NAME_ARGS(p), title, NAME_ARGS(p));
+                index++, NAME_ARGS(p), title, NAME_ARGS(p));
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
-            writer_put(to, "    skua_at[%u] = skua_room(&skua_end, ", piece++);
+            writer_put(to, "    skua_at[%u] = skua_room(&skua_end, ", index++);
             emit_length_call(to, stem, entry, p, "");
             writer_put(to, ", sizeof *%.*s,\n                           SKUA_ALIGNOF(",
                        NAME_ARGS(p));
@@ -365,7 +365,7 @@ static void emit_marshal_bytes_function(struct writer *to, const char *stem, con
     }
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
         writer_put(to, "    (void)%.*s;\n", NAME_ARGS(p));
-    if (piece == 0)
+    if (index == 0)
         writer_put(to, "    (void)skua_at;\n");
     writer_put(to, "    return skua_end;\n}\n\n");
 }
@@ -373,7 +373,7 @@ static void emit_marshal_bytes_function(struct writer *to, const char *stem, con
 static void emit_marshal_fill_function(struct writer *to, const char *stem,
                                        const struct ast_entry *entry)
 {
-    unsigned piece = 0;
+    unsigned index = 0;
 
     writer_put(to, "static void %s_fill(char *skua_data, const size_t *skua_at", stem);
     emit_parameters(to, entry, false);
@@ -387,9 +387,9 @@ static void emit_marshal_fill_function(struct writer *to, const char *stem,
         if (p->passing == PASS_STRING) {
             writer_put(to,
                        "    skua_copy(skua_data + skua_at[%u], %.*s, skua_string_bytes(%.*s));\n",
-                       piece++, NAME_ARGS(p), NAME_ARGS(p));
+                       index++, NAME_ARGS(p), NAME_ARGS(p));
         } else if (p->passing == PASS_ARRAY && !p->nocopy) {
-            writer_put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, (size_t)", piece++,
+            writer_put(to, "    skua_copy(skua_data + skua_at[%u], %.*s, (size_t)", index++,
                        NAME_ARGS(p));
             emit_length_call(to, stem, entry, p, "");
             writer_put(to, " * sizeof *%.*s);\n", NAME_ARGS(p));
@@ -400,7 +400,7 @@ static void emit_marshal_fill_function(struct writer *to, const char *stem,
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
         if (p->nocopy)
             writer_put(to, "    (void)%.*s;\n", NAME_ARGS(p));
-    if (piece == 0)
+    if (index == 0)
         writer_put(to, "    (void)skua_data, (void)skua_at;\n");
     writer_put(to, "}\n\n");
 }
@@ -426,14 +426,14 @@ static void emit_marshal_nocopy_parts(struct writer *to, const char *stem, const
 static void emit_marshal_pack_function(struct writer *to, const char *stem, const char *title,
                                        const struct ast_entry *entry)
 {
-    unsigned parts = emit_count_nocopy(entry), pieces = emit_count_variable(entry);
+    unsigned parts = emit_count_nocopy(entry), variable = emit_count_variable(entry);
 
     writer_put(to,
                parts ? "static skua_msg *%s_pack(int skua_pe_there" : "static skua_msg *%s_pack(",
                stem);
     emit_send_parameters(to, entry, parts == 0);
     writer_put(to, ")\n{\n    size_t    skua_at[%u], skua_bytes = %s_bytes(skua_at",
-               pieces ? pieces : 1, stem);
+               variable ? variable : 1, stem);
     emit_arguments(to, entry, false);
     writer_put(to, ");\n");
     if (parts)
@@ -628,7 +628,7 @@ static void emit_marshal_lengths(struct writer *to, const char *stem, const stru
 void emit_marshalling(struct emit_files       to, const struct ast_class *class,
                       const struct ast_entry *entry)
 {
-    const char              *name = emit_stem_of(class, entry), *full = emit_title_of(class, entry);
+    const char *name = emit_stem_of(class, entry), *title = emit_title_of(class, entry);
     enum emit_marshal_format wire  = emit_marshal_format_of(entry);
     bool                     local = entry->attributes & ATTRIBUTE_LOCAL;
     bool items  = entry->attributes & ATTRIBUTE_AGGREGATE && class->kind == CLASS_GROUP;
@@ -644,7 +644,7 @@ void emit_marshalling(struct emit_files       to, const struct ast_class *class,
     if (wire == MARSHAL_FIXED) {
         emit_marshal_struct(to.header, name, entry);
         if (opened)
-            emit_marshal_open_fixed(to.source, name, full, entry);
+            emit_marshal_open_fixed(to.source, name, title, entry);
         return;
     }
     if (emit_marshal_has_struct(entry))
@@ -652,11 +652,11 @@ void emit_marshalling(struct emit_files       to, const struct ast_class *class,
     emit_marshal_lengths(to.source, name, entry);
     if (opened) {
         emit_view_struct(to.source, name, entry);
-        emit_marshal_open_view(to.source, name, full, entry);
+        emit_marshal_open_view(to.source, name, title, entry);
     }
     if (!main) {
-        emit_marshal_bytes_function(to.source, name, full, entry);
+        emit_marshal_bytes_function(to.source, name, title, entry);
         emit_marshal_fill_function(to.source, name, entry);
-        emit_marshal_pack_function(to.source, name, full, entry);
+        emit_marshal_pack_function(to.source, name, title, entry);
     }
 }

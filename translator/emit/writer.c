@@ -11,8 +11,8 @@
 #include "support/file_replace.h"
 #include "support/source.h"
 
-#define MARK  "\001skuac\n" /* placeholder for a #line of the generated file */
-#define WIDTH 100           /* columns; longer lines are broken at a comma if possible */
+#define PLACEHOLDER "\001skuac\n" /* placeholder for a #line of the generated file */
+#define WIDTH       100           /* columns; longer lines are broken at a comma if possible */
 
 static void writer_reserve(struct writer *to, size_t bytes)
 {
@@ -157,7 +157,7 @@ void writer_put_line_at(struct writer *to, const char *macro, struct source_loca
 
 void writer_put_line_end(struct writer *to)
 {
-    writer_put(to, MARK);
+    writer_put(to, PLACEHOLDER);
 }
 
 void writer_put_code(struct writer *to, struct source_code code)
@@ -167,7 +167,7 @@ void writer_put_code(struct writer *to, struct source_code code)
     writer_put_path(to, code.location.source->path);
     writer_put(to, "\"\n%*s", (int)code.location.column - 1, "");
     writer_put_bytes(to, code.text.at, code.text.length);
-    writer_put(to, "\n" MARK);
+    writer_put(to, "\n" PLACEHOLDER);
 }
 
 void writer_put_comment(struct writer *to, struct text comment, int indent)
@@ -243,7 +243,7 @@ struct writer writer_finish(const struct writer *writer, const char *name)
         next  = next ? next + 1 : end;
         users = users || strncmp(at, "#line ", 6) == 0;
         macro = macro || *at == '#';
-        if (next - at == strlen(MARK) && !memcmp(at, MARK, strlen(MARK))) {
+        if (next - at == strlen(PLACEHOLDER) && !memcmp(at, PLACEHOLDER, strlen(PLACEHOLDER))) {
             writer_put(&result, "#line %u \"", ++line);
             writer_put_path(&result, name);
             writer_put(&result, "\"\n");

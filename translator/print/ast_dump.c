@@ -194,7 +194,7 @@ static void ast_dump_when_entries(struct ast_dump_output      *out,
                                   const struct ast_when_entry *when_entry)
 {
     for (; when_entry; when_entry = when_entry->next) {
-        ast_dump_line(out, when_entry->location, "trigger %.*s%s",
+        ast_dump_line(out, when_entry->location, "when-entry %.*s%s",
                       (int)when_entry->name.text.length, when_entry->name.text.at,
                       when_entry->bare ? " bare" : "");
         out->depth++;
@@ -319,7 +319,7 @@ static void ast_dump_item(struct ast_dump_output *out, const struct ast_item *he
                       here->is.module.text.at);
         break;
     case ITEM_INCLUDE: ast_dump_code(out, "include", here->is.code); break;
-    case ITEM_DIRECTIVE: ast_dump_code(out, "hash", here->is.code); break;
+    case ITEM_DIRECTIVE: ast_dump_code(out, "directive", here->is.code); break;
     case ITEM_READONLY: ast_dump_fields(out, "readonly", here->is.readonly); break;
     case ITEM_MESSAGE:
         ast_dump_record(out, "message", here->is.message->name, here->is.message->fields);
@@ -343,7 +343,7 @@ static void ast_dump_module(struct ast_dump_output *out, const struct ast_module
 {
     ast_dump_comment(out, here->comment);
     if (here->name.text.at)
-        ast_dump_line(out, here->location, "%s%s %.*s", here->imported ? "foreign " : "",
+        ast_dump_line(out, here->location, "%s%s %.*s", here->imported ? "imported " : "",
                       here->main ? "mainmodule" : "module", (int)here->name.text.length,
                       here->name.text.at);
     else

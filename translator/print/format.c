@@ -19,8 +19,8 @@
 #include "support/source.h"
 #include "support/text.h"
 
-#define FRAMES 512 /* nested blocks; more than the parser accepts */
-#define PARENS 16
+#define BLOCKS_MAX 512 /* nested blocks; more than the parser accepts */
+#define PARENS_MAX 16
 
 struct format_block {
     unsigned level, breaks;
@@ -30,21 +30,20 @@ struct format_block {
 struct format_state {
     struct indent_output        out;
     struct lexer                lexer;
-    const struct ast_code_span *span;   /* the next code span */
-    const char                 *behind; /* end of what has been printed, in the source */
-    struct lexer_token          last;   /* the last token printed */
-    bool                        code;   /* the last thing printed was C */
+    const struct ast_code_span *span;        /* the next code span */
+    const char                 *printed_end; /* end of what has been printed, in the source */
+    struct lexer_token          last;        /* the last token printed */
+    bool                        code;        /* the last thing printed was C */
 
-    struct format_block now, frames[FRAMES];
+    struct format_block block, blocks[BLOCKS_MAX];
     unsigned            depth;
-    unsigned            paren[PARENS], parens; /* columns behind the open brackets */
+    unsigned            paren[PARENS_MAX], parens; /* columns behind the open brackets */
 
-    bool over;    /* a statement or declaration has ended: the next token begins a line */
-    bool brief;   /* C between braces on one line */
-    bool forall;  /* `forall` was printed, its `(` not yet */
-    bool comment; /* a comment follows the last token */
-    bool alone;   /* the comment has a line of its own */
-    bool ended;   /* the comment extends to the end of its line */
+    bool line_due; /* a statement or declaration has ended: the next token begins a line */
+    bool one_line; /* C between braces on one line */
+    bool forall;   /* `forall` was printed, its `(` not yet */
+    bool comment;  /* a comment follows the last token */
+    bool own_line; /* the comment has a line of its own */
 };
 
 static bool format_is(const struct lexer_token *token, char mark)
@@ -77,7 +76,7 @@ static unsigned format_margin(const struct format_state *f)
 {
     if (f->parens)
         return f->paren[f->parens - 1];
-    return 4 * (f->now.level + f->now.breaks + f->now.wrapped);
+    return 4 * (f->block.level + f->block.breaks + f->block.wrapped);
 }
 
 /* Begins a line; the source has @p lines newlines here. */
@@ -111,9 +110,9 @@ static bool format_stays(const struct format_state *f, const struct lexer_token 
     if (f->comment || (f->last.kind == TOKEN_DIRECTIVE && !f->code))
         return false;
     if (format_is(token, '{'))
-        return !f->over;
+        return !f->line_due;
     if (format_is(token, '}'))
-        return f->brief || format_last_is(f, '{');
+        return f->one_line || format_last_is(f, '{');
     return format_is(token, ',') || format_is(token, ';') || format_is(token, ')') ||
            format_is(token, ']') ||
            (format_last_is(f, '}') && token->kind == TOKEN_IDENTIFIER &&
@@ -124,7 +123,7 @@ static bool format_begins_line(const struct format_state *f, const struct lexer_
                                unsigned lines)
 {
     return token->kind == TOKEN_DIRECTIVE || (format_is(token, '}') && !f->parens) ||
-           (f->over && !(f->comment && f->alone && !lines));
+           (f->line_due && !(f->comment && f->own_line && !lines));
 }
 
 /* Prints what separates @p token from the last one; the source has @p lines newlines here. */
@@ -134,11 +133,11 @@ static void format_separate(struct format_state *f, const struct lexer_token *to
         return;
     if (!format_stays(f, token) && format_begins_line(f, token, lines)) {
         if (!format_is(token, '}'))
-            f->now = (struct format_block){.level = f->now.level};
+            f->block = (struct format_block){.level = f->block.level};
         format_new_line(f, format_is(token, '}') ? 1 : lines);
     } else if (!format_stays(f, token) && lines) {
-        f->now.wrapped = f->now.wrapped || format_last_is(f, ',');
-        f->now.breaks += !f->parens && !f->now.wrapped;
+        f->block.wrapped = f->block.wrapped || format_last_is(f, ',');
+        f->block.breaks += !f->parens && !f->block.wrapped;
         format_new_line(f, 1);
     } else if (!format_is_joined(f, token) || (f->comment && token->kind != TOKEN_PUNCTUATOR)) {
         indent_spaces(&f->out, 1);
@@ -148,23 +147,23 @@ static void format_separate(struct format_state *f, const struct lexer_token *to
 static void format_open_bracket(struct format_state *f, bool brace)
 {
     if (!brace) {
-        f->paren[f->parens < PARENS ? f->parens : PARENS - 1] = f->out.column;
-        f->parens += f->parens < PARENS;
+        f->paren[f->parens < PARENS_MAX ? f->parens : PARENS_MAX - 1] = f->out.column;
+        f->parens += f->parens < PARENS_MAX;
         return;
     }
-    f->now.wrapped = false;
+    f->block.wrapped = false;
 
-    f->frames[f->depth < FRAMES ? f->depth++ : FRAMES - 1] = f->now;
+    f->blocks[f->depth < BLOCKS_MAX ? f->depth++ : BLOCKS_MAX - 1] = f->block;
 
-    f->now  = (struct format_block){.level = f->now.level + f->now.breaks + 1};
-    f->over = true;
+    f->block    = (struct format_block){.level = f->block.level + f->block.breaks + 1};
+    f->line_due = true;
 }
 
 /* Must be called before the brace is printed: the brace is not indented. */
 static void format_close_brace(struct format_state *f)
 {
     if (f->depth)
-        f->now = f->frames[--f->depth];
+        f->block = f->blocks[--f->depth];
 }
 
 static void format_put(struct format_state *f, const struct lexer_token *token, unsigned lines)
@@ -175,16 +174,16 @@ static void format_put(struct format_state *f, const struct lexer_token *token, 
     indent_put(&f->out, token->text);
     f->forall = (token->kind == TOKEN_IDENTIFIER && text_is(token->text, "forall")) ||
                 (f->forall && !format_is(token, '('));
-    f->over = token->kind == TOKEN_DIRECTIVE || format_is(token, '}') ||
-              (format_is(token, ';') && !f->parens);
+    f->line_due = token->kind == TOKEN_DIRECTIVE || format_is(token, '}') ||
+                  (format_is(token, ';') && !f->parens);
     if (format_is(token, '(') || format_is(token, '[') || format_is(token, '{'))
         format_open_bracket(f, format_is(token, '{'));
     else if ((format_is(token, ')') || format_is(token, ']')) && f->parens)
         f->parens--;
-    f->brief = f->comment = f->alone = f->ended = f->code = false;
+    f->one_line = f->comment = f->own_line = f->code = false;
 
-    f->last   = *token;
-    f->behind = text_end(token->text);
+    f->last        = *token;
+    f->printed_end = text_end(token->text);
 }
 
 /* ---- C and comments ----------------------------------------------------------------------- */
@@ -209,10 +208,10 @@ static void format_put_block(struct format_state *f)
     } else if (short_text.length) {
         indent_spaces(&f->out, 1);
         indent_put(&f->out, short_text);
-        f->brief = f->code = true;
+        f->one_line = f->code = true;
     }
-    f->behind = text_end(text);
-    f->span   = f->span->next;
+    f->printed_end = text_end(text);
+    f->span        = f->span->next;
 }
 
 static unsigned format_spaces_before(const char *at, const char *end)
@@ -227,36 +226,35 @@ static unsigned format_spaces_before(const char *at, const char *end)
  * line. */
 static void format_put_comment(struct format_state *f, const char *at, const char *end)
 {
-    unsigned            lines  = format_count_newlines(f->behind, at);
+    unsigned            lines  = format_count_newlines(f->printed_end, at);
     unsigned            column = source_locate(f->lexer.source, at).column - 1;
     struct format_block before;
 
     if (lines || !f->out.begun) {
-        if (f->over)
-            f->now = (struct format_block){.level = f->now.level};
-        before = f->now;
-        if (!f->over && !before.breaks)
-            f->now.breaks = 1;
+        if (f->line_due)
+            f->block = (struct format_block){.level = f->block.level};
+        before = f->block;
+        if (!f->line_due && !before.breaks)
+            f->block.breaks = 1;
         format_new_line(f, lines);
-        f->now   = before;
-        f->alone = true;
+        f->block    = before;
+        f->own_line = true;
     } else {
-        unsigned spaces = format_spaces_before(f->behind, at);
+        unsigned spaces = format_spaces_before(f->printed_end, at);
 
         indent_spaces(
             &f->out,
             spaces || f->comment || format_last_is(f, '(') || format_last_is(f, '[') ? spaces : 1);
     }
     indent_comment(&f->out, text_between(at, end), column);
-    f->comment = true;
-    f->ended   = at[1] == '/';
-    f->behind  = end;
+    f->comment     = true;
+    f->printed_end = end;
 }
 
 /* Prints the comments before the next token.  Returns where that token begins. */
 static const char *format_put_comments(struct format_state *f, const char *end)
 {
-    const char *at = f->behind;
+    const char *at = f->printed_end;
 
     for (;;) {
         const char *after;
@@ -276,16 +274,16 @@ static const char *format_put_comments(struct format_state *f, const char *end)
 /* Prints the next token, comment or piece of C.  Returns false at the end. */
 static bool format_step(struct format_state *f)
 {
-    const char        *end = text_end(f->lexer.source->text), *at, *from = f->behind;
+    const char        *end = text_end(f->lexer.source->text), *at, *from = f->printed_end;
     struct lexer_token token;
     unsigned           lines;
 
-    if (f->span && f->span->block && f->span->text.at == f->behind) {
+    if (f->span && f->span->block && f->span->text.at == f->printed_end) {
         format_put_block(f);
         return true;
     }
     at    = format_put_comments(f, end);
-    lines = format_count_newlines(f->behind, at);
+    lines = format_count_newlines(f->printed_end, at);
     if (at == end)
         return false;
     if (f->span && f->span->text.at == at) {
@@ -300,13 +298,13 @@ static bool format_step(struct format_state *f)
 
 void format_print(FILE *to, const struct ast_tree *tree)
 {
-    struct format_state f = {.out   = {.to = to},
-                             .lexer = lexer_start(tree->source),
-                             .span  = tree->code_spans,
-                             .over  = true};
+    struct format_state f = {.out      = {.to = to},
+                             .lexer    = lexer_start(tree->source),
+                             .span     = tree->code_spans,
+                             .line_due = true};
 
     f.lexer.quiet = true;
-    f.behind      = f.lexer.at;
+    f.printed_end = f.lexer.at;
     while (format_step(&f))
         ;
     if (f.out.begun)

@@ -13,15 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PIECE     ((size_t)64 * 1024)
-#define ALIGNMENT _Alignof(max_align_t)
+#define CHUNK_BYTES ((size_t)64 * 1024)
+#define ALIGNMENT   _Alignof(max_align_t)
 
 struct bump_chunk {
     struct bump_chunk *next;
     _Alignas(max_align_t) char bytes[];
 };
 
-static struct bump_chunk *pieces;
+static struct bump_chunk *chunks;
 static char              *at, *end; /* the free rest of the first chunk */
 
 static _Noreturn void bump_out_of_memory(void)
@@ -32,34 +32,34 @@ static _Noreturn void bump_out_of_memory(void)
 
 static struct bump_chunk *bump_chunk_new(size_t bytes)
 {
-    struct bump_chunk *piece = calloc(1, sizeof *piece + bytes);
+    struct bump_chunk *chunk = calloc(1, sizeof *chunk + bytes);
 
-    if (!piece)
+    if (!chunk)
         bump_out_of_memory();
-    return piece;
+    return chunk;
 }
 
 static void *bump_alloc_large(size_t bytes)
 {
-    struct bump_chunk *piece = bump_chunk_new(bytes);
+    struct bump_chunk *chunk = bump_chunk_new(bytes);
 
-    if (pieces) {
-        piece->next  = pieces->next;
-        pieces->next = piece;
+    if (chunks) {
+        chunk->next  = chunks->next;
+        chunks->next = chunk;
     } else {
-        pieces = piece;
+        chunks = chunk;
     }
-    return piece->bytes;
+    return chunk->bytes;
 }
 
 static void bump_grow(void)
 {
-    struct bump_chunk *piece = bump_chunk_new(PIECE);
+    struct bump_chunk *chunk = bump_chunk_new(CHUNK_BYTES);
 
-    piece->next = pieces;
-    pieces      = piece;
-    at          = piece->bytes;
-    end         = at + PIECE;
+    chunk->next = chunks;
+    chunks      = chunk;
+    at          = chunk->bytes;
+    end         = at + CHUNK_BYTES;
 }
 
 void *bump_alloc(size_t bytes)
@@ -67,7 +67,7 @@ void *bump_alloc(size_t bytes)
     void *memory;
 
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (bytes > PIECE / 4)
+    if (bytes > CHUNK_BYTES / 4)
         return bump_alloc_large(bytes);
     if (bytes > (size_t)(end - at))
         bump_grow();
@@ -103,9 +103,9 @@ char *bump_string(struct text text)
 
 void bump_free_all(void)
 {
-    for (struct bump_chunk *next; pieces; pieces = next) {
-        next = pieces->next;
-        free(pieces);
+    for (struct bump_chunk *next; chunks; chunks = next) {
+        next = chunks->next;
+        free(chunks);
     }
     at = end = NULL;
 }

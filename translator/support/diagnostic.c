@@ -16,20 +16,20 @@
 
 #include "support/source.h"
 
-#define SHOWN  20  /* errors that are shown */
-#define WINDOW 160 /* bytes shown of a long line */
+#define SHOWN_MAX 20  /* errors that are shown */
+#define WINDOW    160 /* bytes shown of a long line */
 
 static FILE    *output;
 static bool     begun, coloured;
 static unsigned errors;
-static bool     mute; /* the last diagnostic was not shown, so its hints are not either */
+static bool     muted; /* the last diagnostic was not shown, so its hints are not either */
 
 void diagnostic_begin(FILE *to)
 {
     output   = to;
     begun    = true;
     errors   = 0;
-    mute     = !to;
+    muted    = !to;
     coloured = to && isatty(fileno(to)) && !getenv("NO_COLOR");
 }
 
@@ -131,13 +131,13 @@ static void diagnostic_show_text(const char *format, va_list args)
 
 /* ---- messages ----------------------------------------------------------------------------- */
 
-static void diagnostic_print(struct source_location location, size_t length, const char *hue,
+static void diagnostic_print(struct source_location location, size_t length, const char *colour,
                              const char *kind, const char *format, va_list args)
 {
     assert(location.source);
     diagnostic_colour("1");
     fprintf(output, "%s:%u:%u: ", location.source->path, location.line, location.column);
-    diagnostic_colour(hue);
+    diagnostic_colour(colour);
     fprintf(output, "%s: ", kind);
     diagnostic_colour("0");
     diagnostic_show_text(format, args);
@@ -149,11 +149,11 @@ static void diagnostic_error_args(struct source_location location, size_t length
 {
     diagnostic_begin_once();
     errors++;
-    mute = !output || errors > SHOWN;
-    if (!mute)
+    muted = !output || errors > SHOWN_MAX;
+    if (!muted)
         diagnostic_print(location, length, "1;31", "error", format, args);
-    else if (output && errors == SHOWN + 1)
-        fprintf(output, "skuac: more than %d errors; the rest are not shown\n", SHOWN);
+    else if (output && errors == SHOWN_MAX + 1)
+        fprintf(output, "skuac: more than %d errors; the rest are not shown\n", SHOWN_MAX);
 }
 
 void diagnostic_error_at(struct source_location location, size_t length, const char *format, ...)
@@ -179,8 +179,8 @@ void diagnostic_warning_at(struct source_location location, size_t length, const
     va_list args;
 
     diagnostic_begin_once();
-    mute = !output || errors >= SHOWN;
-    if (mute)
+    muted = !output || errors >= SHOWN_MAX;
+    if (muted)
         return;
     va_start(args, format);
     diagnostic_print(location, length, "1;35", "warning", format, args);
@@ -192,7 +192,7 @@ void diagnostic_hint(const char *format, ...)
     va_list args;
 
     diagnostic_begin_once();
-    if (mute)
+    if (muted)
         return;
     fputs("      = ", output);
     va_start(args, format);
@@ -205,7 +205,7 @@ void diagnostic_note_at(struct source_location location, const char *format, ...
     va_list args;
 
     diagnostic_begin_once();
-    if (mute)
+    if (muted)
         return;
     va_start(args, format);
     diagnostic_print(location, 1, "1;36", "note", format, args);
@@ -219,7 +219,7 @@ unsigned diagnostic_error_count(void)
 
 /* ---- suggestions -------------------------------------------------------------------------- */
 
-#define LONGEST 64 /* letters; longer words get no suggestion */
+#define WORD_MAX 64 /* letters; longer words get no suggestion */
 
 static unsigned diagnostic_min(unsigned a, unsigned b)
 {
@@ -231,7 +231,7 @@ static unsigned diagnostic_min(unsigned a, unsigned b)
  * kept. */
 static unsigned diagnostic_distance(struct text a, const char *b, unsigned length)
 {
-    unsigned rows[3][LONGEST + 1] = {{0}};
+    unsigned rows[3][WORD_MAX + 1] = {{0}};
 
     for (unsigned j = 0; j <= length; j++)
         rows[0][j] = j;
@@ -251,21 +251,21 @@ static unsigned diagnostic_distance(struct text a, const char *b, unsigned lengt
 
 const char *diagnostic_nearest(struct text word, const char *const *names)
 {
-    const char *best = NULL;
-    unsigned    few  = (unsigned)-1;
+    const char *best  = NULL;
+    unsigned    least = (unsigned)-1;
 
-    if (word.length > LONGEST)
+    if (word.length > WORD_MAX)
         return NULL;
     for (; *names; names++) {
         size_t   length = strlen(*names);
-        unsigned much;
+        unsigned distance;
 
-        if (length > LONGEST)
+        if (length > WORD_MAX)
             continue;
-        much = diagnostic_distance(word, *names, (unsigned)length);
-        if (much < few && 3 * much <= length) {
-            best = *names;
-            few  = much;
+        distance = diagnostic_distance(word, *names, (unsigned)length);
+        if (distance < least && 3 * distance <= length) {
+            best  = *names;
+            least = distance;
         }
     }
     return best;

@@ -42,14 +42,14 @@ struct file_replace file_replace_begin(const char *path)
 
 bool file_replace_commit(struct file_replace *replace)
 {
-    bool wrong = ferror(replace->to) != 0;
-    int  why;
+    bool failed = ferror(replace->to) != 0;
+    int  error;
 
-    wrong = fclose(replace->to) || wrong;
-    if (!wrong && !rename(replace->temporary, replace->path))
+    failed = fclose(replace->to) || failed;
+    if (!failed && !rename(replace->temporary, replace->path))
         return true;
-    why = errno;
+    error = errno;
     unlink(replace->temporary);
-    errno = why;
+    errno = error;
     return false;
 }

@@ -10,7 +10,8 @@
 
 #include "support/bump.h"
 
-#define MOST ((size_t)1 << 30) /* bytes; guards against endless input such as /dev/zero */
+#define SOURCE_BYTES_MAX                                                                           \
+    ((size_t)1 << 30) /* bytes; guards against endless input such as /dev/zero */
 
 static unsigned source_count_lines(struct text text)
 {
@@ -54,7 +55,7 @@ static char *source_read_all(int fd, size_t *length)
         n     = read(fd, bytes + have, room - have);
         have += n > 0 ? (size_t)n : 0;
         room *= have == room ? 2 : 1;
-        if (have > MOST) {
+        if (have > SOURCE_BYTES_MAX) {
             errno = EFBIG;
             n     = -1;
         }
@@ -71,7 +72,7 @@ static char *source_read_all(int fd, size_t *length)
 struct source *source_read(const char *path)
 {
     int            fd = open(path, O_RDONLY | O_CLOEXEC);
-    int            why;
+    int            error;
     size_t         length = 0;
     char          *bytes;
     struct source *source;
@@ -79,9 +80,9 @@ struct source *source_read(const char *path)
     if (fd < 0)
         return NULL;
     bytes = source_read_all(fd, &length);
-    why   = errno;
+    error = errno;
     close(fd);
-    errno = why;
+    errno = error;
     if (!bytes)
         return NULL;
     source = source_from_memory(path, bump_string((struct text){bytes, length}), length);

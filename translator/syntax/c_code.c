@@ -20,8 +20,8 @@ struct c_code_scan {
     char           closer; /* of a block; 0: an expression */
     bool           quiet, wrong;
     bool           line_begins;
-    bool odd; /* a directive or a bad quote: unbalanced quotes on this line are no error, as in
-                 #error don't */
+    bool odd_quotes; /* a directive or a bad quote: unbalanced quotes on this line are no error, as
+                 in #error don't */
 };
 
 static void c_code_error(struct c_code_scan *scan, const char *at, const char *what)
@@ -127,7 +127,7 @@ static bool c_code_at_colon(struct c_code_scan *scan)
 /* Handles a punctuator.  Returns whether it ends the code. */
 static bool c_code_punctuator(struct c_code_scan *scan)
 {
-    bool over = false;
+    bool ends = false;
 
     switch (*scan->at) {
     case '(':
@@ -140,14 +140,14 @@ static bool c_code_punctuator(struct c_code_scan *scan)
     case ')':
     case ']':
     case '}': return c_code_close(scan);
-    case ';': over = c_code_at_semicolon(scan); break;
-    case ',': over = !scan->depth && (scan->stops & C_CODE_STOP_COMMA); break;
-    case ':': over = c_code_at_colon(scan); break;
+    case ';': ends = c_code_at_semicolon(scan); break;
+    case ',': ends = !scan->depth && (scan->stops & C_CODE_STOP_COMMA); break;
+    case ':': ends = c_code_at_colon(scan); break;
     case '?': scan->questions += !scan->depth; break;
     default: break;
     }
-    scan->at += !over;
-    return over;
+    scan->at += !ends;
+    return ends;
 }
 
 /* Skips a string or character constant.  Only the first unbalanced quote of a line is an error. */
@@ -155,11 +155,11 @@ static void c_code_quoted(struct c_code_scan *scan)
 {
     const char *after = lexer_quoted_end(scan->at, scan->end);
 
-    if (!after && !scan->odd)
+    if (!after && !scan->odd_quotes)
         c_code_error(scan, scan->at,
                      *scan->at == '"' ? "unterminated string" : "unterminated character constant");
-    scan->odd = scan->odd || !after;
-    scan->at  = after ? after : scan->at + 1;
+    scan->odd_quotes = scan->odd_quotes || !after;
+    scan->at         = after ? after : scan->at + 1;
 }
 
 /* Returns whether a word at the beginning of a line begins a statement: a keyword does, and so does
@@ -196,7 +196,7 @@ static bool c_code_gap(struct c_code_scan *scan)
     if (text_is_space(*scan->at)) {
         if (*scan->at++ == '\n') {
             scan->line_begins = true;
-            scan->odd         = false;
+            scan->odd_quotes  = false;
         }
         return true;
     }
@@ -217,19 +217,19 @@ static bool c_code_gap(struct c_code_scan *scan)
 static bool c_code_step(struct c_code_scan *scan)
 {
     const char *from = scan->at;
-    bool        over = false;
+    bool        ends = false;
 
     if (c_code_gap(scan))
         return false;
-    scan->odd = scan->odd || (*from == '#' && scan->line_begins);
+    scan->odd_quotes = scan->odd_quotes || (*from == '#' && scan->line_begins);
     if (*from == '"' || *from == '\'')
         c_code_quoted(scan);
     else if (text_is_letter(*from) || text_is_digit(*from))
-        over = c_code_word(scan);
+        ends = c_code_word(scan);
     else
-        over = c_code_punctuator(scan);
+        ends = c_code_punctuator(scan);
     scan->line_begins = false;
-    if (over)
+    if (ends)
         return true;
     scan->first = scan->first ? scan->first : from;
     scan->last  = scan->at;
@@ -242,8 +242,8 @@ static bool c_code_run(struct c_code_scan *scan)
 {
     struct parser *parser = scan->parser;
 
-    scan->at  = parser->behind;
-    scan->end = parser->lost ? parser->behind : text_end(parser->source->text);
+    scan->at  = parser->last_end;
+    scan->end = parser->gave_up ? parser->last_end : text_end(parser->source->text);
     while (scan->at < scan->end)
         if (c_code_step(scan))
             return true;
@@ -272,14 +272,14 @@ bool c_code_expression(struct parser *parser, unsigned stops, struct source_code
         code->location = parser_locate(parser, scan.first);
         c_code_add_span(parser, code->text, false);
     }
-    if (!parser->lost) /* white space and comments behind the code belong to the next token */
-        parser_resume_at(parser, scan.last ? scan.last : parser->behind);
+    if (!parser->gave_up) /* white space and comments behind the code belong to the next token */
+        parser_resume_at(parser, scan.last ? scan.last : parser->last_end);
     return !scan.wrong;
 }
 
 bool c_code_block(struct parser *parser, struct source_code *code)
 {
-    const char        *open = parser->behind - 1;
+    const char        *open = parser->last_end - 1;
     struct c_code_scan scan = {.parser = parser, .closer = '}'};
 
     if (!c_code_run(&scan)) {
@@ -308,5 +308,5 @@ void c_code_skip_to_closer(struct parser *parser, char closer)
 
 void c_code_skip_brackets(struct parser *parser)
 {
-    c_code_skip_to_closer(parser, parser_closer_of(parser->behind[-1]));
+    c_code_skip_to_closer(parser, parser_closer_of(parser->last_end[-1]));
 }

@@ -51,9 +51,9 @@ const char *lexer_quoted_end(const char *at, const char *end)
 
 static void lexer_error(struct lexer *lexer, const char *at, size_t length, const char *what)
 {
-    if (lexer->quiet || lexer->complained == at)
+    if (lexer->quiet || lexer->last_error == at)
         return;
-    lexer->complained = at;
+    lexer->last_error = at;
     diagnostic_error_at(source_locate(lexer->source, at), length, "%s", what);
 }
 
@@ -103,7 +103,7 @@ static struct lexer_gap lexer_skip_gap(struct lexer *lexer)
             break;
         if (!after)
             lexer_error(lexer, lexer->at, 2, "unterminated comment");
-        lexer->cut = lexer->cut || !after;
+        lexer->in_comment = lexer->in_comment || !after;
         lexer_add_comment(lexer, &between, after ? after : end);
     }
     if (between.lines > 1)

@@ -36,9 +36,9 @@ struct lexer_token {
 struct lexer {
     const struct source *source;
     const char          *at;
-    const char          *complained; /* location of the last error: one error per location */
+    const char          *last_error; /* location of the last error: one error per location */
     bool                 quiet;
-    bool                 cut; /* an unterminated comment was met: the rest of the file is in it */
+    bool in_comment; /* an unterminated comment was met: the rest of the file is in it */
 };
 
 /** Returns a lexer at the beginning of @p source. */

@@ -77,7 +77,7 @@ static void lexer_test_errors(void)
     OK(lexer_test_next_is(TOKEN_IDENTIFIER, "e") && lexer_test_next_is(TOKEN_END, "") &&
            diagnostic_error_count() == 4,
        "a comment that does not end");
-    OK(lexer.cut, "is remembered");
+    OK(lexer.in_comment, "is remembered");
     lexer_test_begin("\"a");
     lexer.quiet = true;
     OK(lexer_next(&lexer).broken && !diagnostic_error_count(), "a quiet one says nothing");

@@ -31,12 +31,12 @@ static bool parse_class_reject_misplaced(struct parser *parser)
 
 static void parse_class_unknown_attribute(struct parser *parser)
 {
-    const char *near = parser_nearest_keyword(parser, ast_attribute_names);
+    const char *suggestion = parser_nearest_keyword(parser, ast_attribute_names);
 
     if (!parser_error(parser, "unknown attribute %s", parser_describe_next(parser)))
         return;
-    if (near)
-        diagnostic_hint("did you mean `%s'?", near);
+    if (suggestion)
+        diagnostic_hint("did you mean `%s'?", suggestion);
     else if (parser_at_keyword(parser, "migratable"))
         diagnostic_hint("it is an attribute of classes: `[migratable] array [1D] Block'");
     else if (parser_at_keyword(parser, "exclusive"))
@@ -268,8 +268,8 @@ static bool parse_class_reject_access(struct parser *parser)
 static bool parse_class_unknown_member(struct parser     *parser, struct ast_class *class,
                                        struct ast_entry **entry)
 {
-    struct lexer_token after = parser_peek_ahead(parser, 1);
-    const char        *near  = parser_nearest_keyword(parser, member_words);
+    struct lexer_token after      = parser_peek_ahead(parser, 1);
+    const char        *suggestion = parser_nearest_keyword(parser, member_words);
 
     if (parse_class_reject_access(parser))
         return true;
@@ -277,9 +277,9 @@ static bool parse_class_unknown_member(struct parser     *parser, struct ast_cla
         !parser_error(parser, "expected `entry', `state' or `}', found %s",
                       parser_describe_next(parser)))
         return false;
-    if (near) {
-        diagnostic_hint("did you mean `%s'?", near);
-        if (!strcmp(near, "state"))
+    if (suggestion) {
+        diagnostic_hint("did you mean `%s'?", suggestion);
+        if (!strcmp(suggestion, "state"))
             return parse_class_state(parser, class);
         *entry = parse_entry(parser);
         return *entry;

@@ -74,7 +74,7 @@ static struct ast_item *parse_file_extern(struct parser *parser)
 /* Parses "<" path ">", whose first bracket was the last token. */
 static bool parse_file_path(struct parser *parser, struct source_code *code)
 {
-    const char *from = parser->behind - 1, *at = from, *end = text_end(parser->source->text);
+    const char *from = parser->last_end - 1, *at = from, *end = text_end(parser->source->text);
 
     while (at < end && *at != '>' && *at != '\n')
         at++;
@@ -82,8 +82,8 @@ static bool parse_file_path(struct parser *parser, struct source_code *code)
         return parser_error_at(parser, from, 1, "this `<' is not closed"), false;
     *code = (struct source_code){text_between(from, at + 1), parser_locate(parser, from)};
     c_code_add_span(parser, code->text, false);
-    parser->lexer.at = parser->behind = at + 1;
-    parser->looked                    = false;
+    parser->lexer.at = parser->last_end = at + 1;
+    parser->peeked                      = false;
     return true;
 }
 
@@ -265,19 +265,20 @@ static void parse_file_reject_entry(struct parser *parser)
 /* Handles anything else: a misspelt keyword, or C. */
 static struct ast_item *parse_file_unknown(struct parser *parser)
 {
-    const char        *near  = parser_nearest_keyword(parser, item_words);
-    struct lexer_token after = parser_peek_ahead(parser, 1);
-    bool               said;
+    const char        *suggestion = parser_nearest_keyword(parser, item_words);
+    struct lexer_token after      = parser_peek_ahead(parser, 1);
+    bool               reported;
 
     if (parse_file_reject_keyword(parser))
         return NULL;
-    said = parser_error(parser, "expected a declaration, found %s", parser_describe_next(parser));
-    if (near && !parser_is_punctuator(&after, '(')) {
-        if (said)
-            diagnostic_hint("did you mean `%s'?", near);
-        return parse_file_by_keyword(parser, near);
+    reported =
+        parser_error(parser, "expected a declaration, found %s", parser_describe_next(parser));
+    if (suggestion && !parser_is_punctuator(&after, '(')) {
+        if (reported)
+            diagnostic_hint("did you mean `%s'?", suggestion);
+        return parse_file_by_keyword(parser, suggestion);
     }
-    if (said && parser_peek(parser)->kind == TOKEN_IDENTIFIER)
+    if (reported && parser_peek(parser)->kind == TOKEN_IDENTIFIER)
         diagnostic_hint("C belongs in `code { }', or in a header: `include \"file.h\";'");
     return NULL;
 }
@@ -375,8 +376,8 @@ static struct ast_module *parse_file_outside(struct parser *parser)
 /* Handles something that is no module. */
 static struct ast_module *parse_file_unknown_module(struct parser *parser)
 {
-    const char *from = parser_peek(parser)->text.at,
-               *near = parser_nearest_keyword(parser, module_words);
+    const char *from       = parser_peek(parser)->text.at,
+               *suggestion = parser_nearest_keyword(parser, module_words);
 
     if (parser_at_punctuator(parser, '}')) {
         parser_error(parser, "unmatched `}'");
@@ -395,8 +396,8 @@ static struct ast_module *parse_file_unknown_module(struct parser *parser)
     } else if (!parse_file_reject_keyword(parser) &&
                parser_error(parser, "expected `module' or `mainmodule', found %s",
                             parser_describe_next(parser)) &&
-               near) {
-        diagnostic_hint("did you mean `%s'?", near);
+               suggestion) {
+        diagnostic_hint("did you mean `%s'?", suggestion);
         return parse_file_module(parser);
     }
     recovery_skip_to_next(parser, from, module_words);
@@ -423,10 +424,10 @@ static void parse_file_modules(struct parser *parser)
 
 struct ast_tree *parse_file(struct source *source)
 {
-    struct parser parser = {.source = source,
-                            .tree   = BUMP_NEW(struct ast_tree),
-                            .lexer  = lexer_start(source),
-                            .behind = source->text.at};
+    struct parser parser = {.source   = source,
+                            .tree     = BUMP_NEW(struct ast_tree),
+                            .lexer    = lexer_start(source),
+                            .last_end = source->text.at};
     const char   *nul    = memchr(source->text.at, 0, source->text.length);
 
     parser.tree->source = source;

@@ -74,7 +74,7 @@ static struct ast_statement *parse_flow_list(struct parser *parser, const char *
 
 struct ast_statement *parse_block(struct parser *parser)
 {
-    const char           *open  = parser->behind - 1;
+    const char           *open  = parser->last_end - 1;
     struct ast_statement *block = parse_flow_new(parser, STATEMENT_BLOCK, open);
 
     block->body = parse_flow_list(parser, open, false);
@@ -329,7 +329,7 @@ static bool parse_flow_several(struct parser *parser, struct ast_statement *stat
 
 static bool parse_flow_reject_else(struct parser *parser, struct ast_statement *statement)
 {
-    if (parser_error_at(parser, parser->behind - 4, 4, "`else' without a matching `if'"))
+    if (parser_error_at(parser, parser->last_end - 4, 4, "`else' without a matching `if'"))
         diagnostic_hint(
             "the `else' must follow the statement of the `if' directly, without a `;' between");
     statement->kind = STATEMENT_BLOCK;
@@ -400,15 +400,15 @@ static const char in_serial[] = "C belongs in `serial { }'";
 static struct ast_statement *parse_flow_reject_call(struct parser        *parser,
                                                     struct ast_statement *call)
 {
-    static const char *const words[] = {"if", "for", "while", NULL};
-    struct source_name       name    = call->name;
-    const char              *near    = diagnostic_nearest(name.text, words);
+    static const char *const words[]    = {"if", "for", "while", NULL};
+    struct source_name       name       = call->name;
+    const char              *suggestion = diagnostic_nearest(name.text, words);
 
-    if (near &&
+    if (suggestion &&
         (parser_at_punctuator(parser, '{') || parser_peek(parser)->kind == TOKEN_IDENTIFIER)) {
         if (parser_error_at(parser, name.text.at, name.text.length, "`%.*s' is not a statement",
                             (int)name.text.length, name.text.at))
-            diagnostic_hint("did you mean `%s'?", near);
+            diagnostic_hint("did you mean `%s'?", suggestion);
         call->body = parse_flow_inner(parser);
         return call;
     }
@@ -463,15 +463,15 @@ static bool parse_flow_reject_keyword(struct parser *parser)
 /* Handles a word that begins no statement. */
 static struct ast_statement *parse_flow_unknown(struct parser *parser)
 {
-    const char *near = parser_nearest_keyword(parser, parse_statement_keywords);
-    bool        said = parser_error(parser, "%s is not a statement", parser_describe_next(parser));
+    const char *suggestion = parser_nearest_keyword(parser, parse_statement_keywords);
+    bool reported = parser_error(parser, "%s is not a statement", parser_describe_next(parser));
 
-    if (near) {
-        if (said)
-            diagnostic_hint("did you mean `%s'?", near);
-        return parse_flow_by_keyword(parser, near);
+    if (suggestion) {
+        if (reported)
+            diagnostic_hint("did you mean `%s'?", suggestion);
+        return parse_flow_by_keyword(parser, suggestion);
     }
-    if (said)
+    if (reported)
         diagnostic_hint(in_serial);
     return NULL;
 }

@@ -15,10 +15,10 @@
 
 const struct lexer_token *parser_peek(struct parser *parser)
 {
-    if (!parser->looked) {
-        parser->token  = lexer_next(&parser->lexer);
-        parser->looked = true;
-        parser->lost   = parser->lost || parser->lexer.cut;
+    if (!parser->peeked) {
+        parser->token   = lexer_next(&parser->lexer);
+        parser->peeked  = true;
+        parser->gave_up = parser->gave_up || parser->lexer.in_comment;
     }
     return &parser->token;
 }
@@ -37,17 +37,17 @@ struct lexer_token parser_peek_ahead(struct parser *parser, unsigned tokens)
 void parser_resume_at(struct parser *parser, const char *at)
 {
     assert(at >= parser->source->text.at && at <= text_end(parser->source->text));
-    parser->lexer.at = parser->behind = at;
-    parser->looked = parser->broken = false;
+    parser->lexer.at = parser->last_end = at;
+    parser->peeked = parser->broken = false;
 }
 
 struct lexer_token parser_next(struct parser *parser)
 {
     struct lexer_token token = *parser_peek(parser);
 
-    parser->looked = false;
-    parser->broken = token.broken;
-    parser->behind = text_end(token.text);
+    parser->peeked   = false;
+    parser->broken   = token.broken;
+    parser->last_end = text_end(token.text);
     return token;
 }
 
@@ -118,9 +118,9 @@ static bool parser_error_args(struct parser *parser, const char *at, size_t leng
 {
     char what[512];
 
-    if (parser->lost || parser->broken || parser->lexer.complained == at)
+    if (parser->gave_up || parser->broken || parser->lexer.last_error == at)
         return false;
-    parser->lexer.complained = at;
+    parser->lexer.last_error = at;
     vsnprintf(what, sizeof what, format, args);
     diagnostic_error_at(parser_locate(parser, at), length, "%s", what);
     return true;
@@ -129,24 +129,24 @@ static bool parser_error_args(struct parser *parser, const char *at, size_t leng
 bool parser_error_at(struct parser *parser, const char *at, size_t length, const char *format, ...)
 {
     va_list args;
-    bool    said;
+    bool    reported;
 
     va_start(args, format);
-    said = parser_error_args(parser, at, length, format, args);
+    reported = parser_error_args(parser, at, length, format, args);
     va_end(args);
-    return said;
+    return reported;
 }
 
 bool parser_error(struct parser *parser, const char *format, ...)
 {
     struct text text = parser_peek(parser)->text;
     va_list     args;
-    bool        said;
+    bool        reported;
 
     va_start(args, format);
-    said = parser_error_args(parser, text.at, text.length, format, args);
+    reported = parser_error_args(parser, text.at, text.length, format, args);
     va_end(args);
-    return said;
+    return reported;
 }
 
 const char *parser_describe_next(struct parser *parser)
@@ -166,21 +166,22 @@ const char *parser_describe_next(struct parser *parser)
 void parser_give_up(struct parser *parser)
 {
     parser->lexer.at = text_end(parser->source->text);
-    parser->looked   = false;
-    parser->lost     = true;
+    parser->peeked   = false;
+    parser->gave_up  = true;
 }
 
 /* Reports a missing punctuator.  At a line break it is missing behind the last token, not before
  * the next one. */
 static bool parser_error_missing(struct parser *parser, char mark, const char *after)
 {
-    const char *behind = " after ";
+    const char *last_end = " after ";
 
     if (!after)
-        behind = after = "";
+        last_end = after = "";
     if (parser_peek(parser)->first || parser_at_end(parser) || parser_at_punctuator(parser, '}'))
-        return parser_error_at(parser, parser->behind, 1, "expected `%c'%s%s", mark, behind, after);
-    return parser_error(parser, "expected `%c'%s%s, found %s", mark, behind, after,
+        return parser_error_at(parser, parser->last_end, 1, "expected `%c'%s%s", mark, last_end,
+                               after);
+    return parser_error(parser, "expected `%c'%s%s, found %s", mark, last_end, after,
                         parser_describe_next(parser));
 }
 
@@ -236,7 +237,7 @@ static void parser_note_suspect(struct parser *parser)
 bool parser_expect_closer(struct parser *parser, const char *open)
 {
     if (parser_accept_punctuator(parser, parser_closer_of(*open))) {
-        parser_note_closer(parser, open, parser->behind - 1);
+        parser_note_closer(parser, open, parser->last_end - 1);
         return true;
     }
     if (parser_reject_cxx(parser) ||

@@ -21,11 +21,11 @@ struct parser {
     struct ast_tree       *tree;
     struct lexer           lexer;
     struct lexer_token     token; /* the lookahead token, if `looked` */
-    bool                   looked;
-    const char            *behind;     /* the end of the last token taken                      */
+    bool                   peeked;
+    const char            *last_end;   /* the end of the last token taken                      */
     bool                   broken;     /* the last token taken hides what follows it           */
     const char            *suspect;    /* a brace whose closer is indented less than its line  */
-    bool                   lost;       /* given up: the rest of the file reads as its end      */
+    bool                   gave_up;    /* given up: the rest of the file reads as its end      */
     unsigned               depth;      /* of nested statements                                 */
     struct ast_code_span **code_spans; /* where the next one is linked                         */
     struct source_name class;          /* the class being parsed                               */
