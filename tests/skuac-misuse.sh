@@ -118,9 +118,9 @@ if command -v addr2line >/dev/null; then
   shows 'Main_slow(Main_self(self));' 'helper at wrong\.ci:45' 'Main_on_slow at wrong\.ci:49'
 fi
 refused 'skua_complete(Main_total_done(Main_self(self)), "four", 4);' \
-  'Main.total: takes .double heat., which is 8 bytes, but the result that arrived on PE 0 has 4; do the contributions'
+  'Main.total takes .double heat., 8 bytes, but the result of the reduction on PE 0 has 4 bytes; do the contributions'
 refused 'skua_complete(Main_list_done(Main_self(self)), "four", 4);' \
-  'Main.list: takes .int n, const double .heat., which is a multiple of 8 bytes, but the result'
+  'Main.list takes .int n, const double .heat., a multiple of 8 bytes, but the result'
 
 export SKUA_CHECKED_MESSAGES=1
 refused 'Main_free_it(Main_self(self)); Main_hold(Main_self(self), Note_new());' \

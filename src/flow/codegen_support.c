@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* interface.c - see skua/interface.h: what is rare enough not to be inline. */
+/*
+ * codegen_support.c - see skua/interface.h: the functions for generated code that are too rare to
+ * be inline.  Most of them report invalid arguments.
+ */
 #include <skua/interface.h>
 
 #include "base/log.h"
@@ -9,8 +12,8 @@
 
 void skua_malformed(const char *entry, size_t bytes)
 {
-    ski_misuse("%s: a message of %zu bytes does not hold its arguments; were all parts of the "
-               "program translated and compiled from the same interface file?",
+    ski_misuse("%s: a message of %zu bytes does not contain the arguments of this entry; are all "
+               "parts of the program generated from the same interface file?",
                entry, bytes);
 }
 
@@ -18,14 +21,16 @@ void skua_result_differs(const char *entry, const char *parameters, size_t wante
                          size_t bytes)
 {
     ski_misuse(
-        "%s: takes (%s), which is %s%zu bytes, but the result that arrived on PE %d has %zu; "
-        "do the contributions have that type and number of elements?",
+        "%s takes (%s), %s%zu bytes, but the result of the reduction on PE %d has %zu bytes; do "
+        "the contributions have that type and number of elements?",
         entry, parameters, list ? "a multiple of " : "", wanted, SKI_SELF()->pe, bytes);
 }
 
 void skua_bad_length(const char *entry, const char *parameter, long long length)
 {
-    ski_misuse("%s: the length of `%s' is %lld", entry, parameter, length);
+    ski_misuse("%s: the length of argument `%s' is %lld; it must not be negative or exceed the "
+               "memory",
+               entry, parameter, length);
 }
 
 void skua_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes)
@@ -35,8 +40,8 @@ void skua_answer_wait(skua_future *answer, const char *entry, void *result, size
 
     if (SKI_SELF()->objects->gate)
         ski_misuse(
-            "%s waits for an answer before the program has begun; nothing runs until the main "
-            "chare has been made",
+            "%s waits for a result before the program has started; no entry runs until the main "
+            "chare has been constructed",
             entry);
     data = skua_future_wait(answer, &size);
     if (bytes)
@@ -51,9 +56,13 @@ void *skua_state_array(const char *field, long long count, size_t each)
     void *memory = NULL;
 
     if (count < 0)
-        ski_misuse("%s: its length is %lld when the object is made", field, count);
+        ski_misuse(
+            "%s: the length of this array is %lld when the object is constructed; it must not be "
+            "negative",
+            field, count);
     if (count > 0 && !(memory = calloc((size_t)count, each)))
-        ski_fatal("%s: no memory for %lld times %zu bytes", field, count, each);
+        ski_fatal("%s: out of memory for an array of %lld elements of %zu bytes", field, count,
+                  each);
     return memory;
 }
 
@@ -71,13 +80,15 @@ void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each)
     void    *memory;
     uint64_t bytes;
 
-    memcpy(&memory, pointer, sizeof memory); /* it may be a pointer to anything */
+    memcpy(&memory, pointer, sizeof memory); /* a pointer of any type */
     bytes = memory && count > 0 ? (uint64_t)count * each : 0;
     skua_pup_value(p, &bytes);
     if (skua_pup_unpacking(p) && bytes != 0 &&
         (count <= 0 || bytes / each != (uint64_t)count || bytes % each != 0))
-        ski_misuse("an array of %lld times %zu bytes came as %llu bytes", count, each,
-                   (unsigned long long)bytes);
+        ski_misuse(
+            "pup: an array of %lld elements of %zu bytes was packed as %llu bytes; does its length "
+            "field precede it?",
+            count, each, (unsigned long long)bytes);
     skua_pup_memory(p, pointer, bytes);
 }
 
@@ -90,5 +101,8 @@ void skua_pup_string(skua_pup *p, char **string)
     skua_pup_value(p, &bytes);
     skua_pup_memory(p, string, bytes);
     if (bytes > 0 && (*string)[bytes - 1] != 0)
-        ski_misuse("a string of %llu bytes came without its end", (unsigned long long)bytes);
+        ski_misuse(
+            "pup: a string of %llu bytes has no terminator; does pup() treat the object alike when "
+            "it packs and unpacks?",
+            (unsigned long long)bytes);
 }
