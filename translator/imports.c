@@ -8,6 +8,7 @@
  */
 #include "imports.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -169,6 +170,7 @@ static void imports_add_modules(struct import_state *state, const struct ast_tre
         next = module->next;
         if (!module->name.text.at)
             continue;
+        assert(!module->imported);
         module->imported = true;
         module->next     = *state->added;
         *state->added    = module;
@@ -191,6 +193,7 @@ static void imports_load_file(struct import_state *state, const char *path, stru
 
     file = imports_new_file(state, parse_file(source), name);
     imports_load_named(state, file);
+    assert(file->reading);
     file->reading = false;
     if (!imports_has_module(file->tree, name.text))
         diagnostic_error_name(name, "%s has no module `%.*s'", path, (int)name.text.length,

@@ -8,6 +8,8 @@
  */
 #include "check/check.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 #include "ast/ast_copy.h"
 #include "support/diagnostic.h"
@@ -242,5 +244,6 @@ void check_class(struct checker *checker, struct check_symbol *symbol)
         check_entry_kind(class, entry);
     checker->unit = class; /* checking the bases has changed it */
     check_state(checker, class);
+    assert(symbol->progress == PROGRESS_BEGUN);
     symbol->progress = PROGRESS_DONE;
 }

@@ -8,6 +8,8 @@
  */
 #include "check/check.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
@@ -223,6 +225,7 @@ static bool check_entry_is_reduction_shape(const struct checker       *checker,
 
 static const char *check_entry_attribute_name(unsigned attribute)
 {
+    assert(attribute && attribute < ATTRIBUTE_AGGREGATE << 1);
     return ast_attribute_names[__builtin_ctz(attribute)];
 }
 

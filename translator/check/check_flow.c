@@ -11,6 +11,8 @@
  */
 #include "check/check.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 #include "ast/ast_copy.h"
 #include "support/diagnostic.h"
@@ -424,6 +426,7 @@ static bool check_flow_is_checked_elsewhere(const struct check_flow_context *flo
 
 static void check_flow_number_entries(struct ast_class *class)
 {
+    assert(class->awaited_entries == 0);
     for (struct ast_entry *entry = class->entries; entry; entry = entry->next)
         if (entry->awaited)
             entry->number = class->awaited_entries++;

@@ -2,6 +2,8 @@
 /* check_symbols.c - the symbol table, and suggestions for misspelt names. */
 #include "check/check.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 #include "support/diagnostic.h"
 
@@ -108,6 +110,7 @@ const char *check_nearest_type(const struct checker *checker, struct text word)
         names[count++] = *c;
     for (const struct check_symbol *s = checker->first; s; s = s->next)
         count += check_symbol_type_names(s, names + count);
+    assert(!names[count]);
     return diagnostic_nearest(word, names);
 }
 

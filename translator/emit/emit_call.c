@@ -7,6 +7,8 @@
  */
 #include "emit/emit_parts.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 
 /* Variables of the generated function: the data that arrived. */
@@ -120,6 +122,7 @@ static void emit_call_arrive(struct writer          *to, const struct ast_class 
 {
     bool message = emit_takes_message(entry);
 
+    assert(entry->awaited && entry->number < class->awaited_entries);
     emit_call_args(to, class, entry);
     writer_put(to, "\n    skua_flow_arrive%s(&%.*s__flow, skua_object, %u, ", message ? "_msg" : "",
                NAME_ARGS(class), entry->number);

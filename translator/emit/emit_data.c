@@ -7,6 +7,8 @@
  */
 #include "emit/emit_parts.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 #include "syntax/ident.h"
 
@@ -94,6 +96,7 @@ static void emit_data_for_each(struct writer *to, struct text of, const char *it
                                const struct ast_field *field, const char *function,
                                const char *before)
 {
+    assert(field->record);
     writer_put(to, "    {\n        %.*s *skua_each = (%.*s *)%s%s->%.*s;\n",
                NAME_ARGS(field->record), NAME_ARGS(field->record), field->dimensions ? "" : "&", it,
                NAME_ARGS(field));

@@ -18,6 +18,8 @@
  */
 #include "emit/emit_flow.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 
 static void emit_flow_statements(struct emit_flow *flow, struct emit_frame *frame,
@@ -139,6 +141,7 @@ static void emit_flow_end_frame(struct emit_flow *flow, struct emit_frame *frame
 
 static void emit_flow_label(struct emit_frame *frame, unsigned point)
 {
+    assert(point >= 1 && point <= frame->resume_points);
     writer_put(&frame->go, "at_%u:;\n", point);
 }
 
@@ -443,6 +446,7 @@ static void emit_flow_call(struct emit_flow *flow, struct emit_frame *frame,
 {
     const char *stem = emit_stem_of(flow->class, statement->called);
 
+    assert(statement->called->body);
     writer_put(&frame->go, "%*sskua_flow_start(skua_this, &%s_strand, ", indent, "", stem);
     if (statement->arguments)
         writer_put(&frame->go, "skua_arrival_of(%s(self, skua_frame)));\n",

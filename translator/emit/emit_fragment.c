@@ -8,6 +8,8 @@
  */
 #include "emit/emit_flow.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 #include "syntax/ident.h"
 
@@ -83,8 +85,10 @@ static unsigned emit_fragment_depth_of(const struct emit_fragment *fragment,
 {
     unsigned depth = 0;
 
-    for (const struct emit_frame *frame = fragment->frame; frame != of; frame = frame->outer)
+    for (const struct emit_frame *frame = fragment->frame; frame != of; frame = frame->outer) {
+        assert(frame->outer); /* a name in scope belongs to an enclosing frame */
         depth++;
+    }
     return depth;
 }
 

@@ -9,6 +9,8 @@
  */
 #include "emit/emit_parts.h"
 
+#include <assert.h>
+
 #include "support/bump.h"
 
 static const struct ast_parameter *emit_landing_parameter(const struct ast_entry *entry)
@@ -61,6 +63,7 @@ static void emit_landing_open_function(struct writer *to, const char *stem, cons
 {
     const struct ast_parameter *array = emit_landing_parameter(entry);
 
+    assert(array);
     writer_put(to,
                "static inline struct %s_view %s_open(const void *skua_data, size_t skua_bytes)\n{\n"
                "    struct %s_view skua_view;\n    int64_t skua_reference;\n",
@@ -121,6 +124,7 @@ void emit_landing_send(struct emit_files       to, const struct ast_class *class
     const struct ast_parameter *array = emit_landing_parameter(entry);
     const char                 *stem  = emit_stem_of(class, entry);
 
+    assert(array);
     emit_landing_send_head(to.header, class, entry);
     writer_put(to.header, ";\n");
     emit_landing_send_head(to.source, class, entry);

@@ -14,6 +14,7 @@
  */
 #include "emit/emit_parts.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "support/bump.h"
@@ -609,6 +610,7 @@ void emit_message_open(struct writer          *to, const struct ast_class *class
     const struct ast_message *message = entry->parameters->message;
     bool                      packed  = emit_takes_message(entry) || emit_copies_message(entry);
 
+    assert(message);
     if (emit_copies_message(entry))
         writer_put(to, "    skua_msg *skua_packed = skua_msg_copy_of(skua_data, skua_bytes);\n");
     writer_put(to, "    %.*s *skua_args = %.*s__open(%s, \"%s\");\n", NAME_ARGS(message),

@@ -59,6 +59,7 @@ void writer_put(struct writer *to, const char *format, ...)
     va_end(again);
     va_end(list);
     to->length += length;
+    assert(to->length < to->room);
 }
 
 void writer_append(struct writer *to, const struct writer *from)
@@ -162,6 +163,7 @@ void writer_put_line_end(struct writer *to)
 
 void writer_put_code(struct writer *to, struct source_code code)
 {
+    assert(code.text.at && code.location.source);
     code = writer_trim_code(code);
     writer_put(to, "#line %u \"", code.location.line);
     writer_put_path(to, code.location.source->path);

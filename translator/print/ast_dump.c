@@ -2,6 +2,7 @@
 /* ast_dump.c - see ast_dump.h. */
 #include "print/ast_dump.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -362,4 +363,5 @@ void ast_dump(FILE *to, const struct ast_tree *tree)
 
     for (const struct ast_module *here = tree->modules; here; here = here->next)
         ast_dump_module(&out, here);
+    assert(out.depth == 0);
 }

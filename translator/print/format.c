@@ -12,6 +12,7 @@
  */
 #include "print/format.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "print/indent.h"
@@ -182,7 +183,8 @@ static void format_put(struct format_state *f, const struct lexer_token *token, 
         f->parens--;
     f->one_line = f->comment = f->own_line = f->code = false;
 
-    f->last        = *token;
+    f->last = *token;
+    assert(text_end(token->text) >= f->printed_end); /* nothing is printed twice */
     f->printed_end = text_end(token->text);
 }
 

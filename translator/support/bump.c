@@ -7,6 +7,7 @@
  */
 #include "support/bump.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -71,6 +72,7 @@ void *bump_alloc(size_t bytes)
         return bump_alloc_large(bytes);
     if (bytes > (size_t)(end - at))
         bump_grow();
+    assert(bytes <= (size_t)(end - at));
     memory = at;
     at += bytes;
     return memory;

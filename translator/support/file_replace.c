@@ -3,6 +3,7 @@
  * rename(). */
 #include "support/file_replace.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -45,6 +46,7 @@ bool file_replace_commit(struct file_replace *replace)
     bool failed = ferror(replace->to) != 0;
     int  error;
 
+    assert(replace->to);
     failed = fclose(replace->to) || failed;
     if (!failed && !rename(replace->temporary, replace->path))
         return true;

@@ -2,6 +2,7 @@
 /* source.c - see source.h. */
 #include "support/source.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -94,6 +95,7 @@ struct source_location source_locate(const struct source *source, const char *at
 {
     unsigned low = 0, high = source->lines; /* invariant: line[low] <= at < line[high] */
 
+    assert(at >= source->text.at && at <= text_end(source->text));
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
 
@@ -110,6 +112,7 @@ struct text source_line(const struct source *source, unsigned line)
     const char *at  = source->line[line - 1];
     const char *end = source->text.at + source->text.length;
 
+    assert(line >= 1 && line <= source->lines);
     if (line < source->lines)
         end = source->line[line] - 1;
     if (end > at && end[-1] == '\r')

@@ -2,10 +2,10 @@
 /* strmap.c - see strmap.h: open addressing with linear probing; keys are never removed. */
 #include "support/strmap.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "support/bump.h"
-#include "syntax/ident.h"
 
 struct strmap_slot {
     struct text key;
@@ -27,6 +27,7 @@ static struct strmap_slot *strmap_slot_of(const struct strmap *map, struct text 
 {
     size_t i = strmap_hash(key) & (map->size - 1);
 
+    assert(map->used < map->size); /* a free slot ends the search */
     while (map->slots[i].value && !text_equal(map->slots[i].key, key))
         i = (i + 1) & (map->size - 1);
     return &map->slots[i];
@@ -50,6 +51,7 @@ void *strmap_find(const struct strmap *map, struct text key)
 
 void *strmap_put(struct strmap *map, struct text key, void *value)
 {
+    assert(value);
     if (2 * (map->used + 1) > map->size)
         strmap_grow(map);
 

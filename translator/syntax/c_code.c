@@ -2,6 +2,7 @@
 /* c_code.c - see c_code.h.  A single pass over the bytes, with a stack of the open brackets. */
 #include "syntax/c_code.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "support/bump.h"
@@ -54,8 +55,10 @@ static void c_code_open(struct c_code_scan *scan)
 
 static const char *c_code_pop(struct c_code_scan *scan)
 {
-    const char *open = scan->open[--scan->depth];
+    const char *open;
 
+    assert(scan->depth > 0);
+    open = scan->open[--scan->depth];
     scan->braces -= *open == '{';
     return open;
 }
@@ -282,6 +285,7 @@ bool c_code_block(struct parser *parser, struct source_code *code)
     const char        *open = parser->last_end - 1;
     struct c_code_scan scan = {.parser = parser, .closer = '}'};
 
+    assert(*open == '{');
     if (!c_code_run(&scan)) {
         if (!scan.wrong)
             c_code_not_closed(&scan, open, scan.end);

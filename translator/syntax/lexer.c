@@ -2,6 +2,7 @@
 /* lexer.c - see lexer.h. */
 #include "syntax/lexer.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "support/diagnostic.h"
@@ -38,6 +39,7 @@ const char *lexer_quoted_end(const char *at, const char *end)
 {
     char quote = *at;
 
+    assert(quote == '"' || quote == '\'');
     for (at++; at < end && *at != '\n'; at++) {
         if (*at == quote)
             return at + 1;
@@ -216,6 +218,7 @@ struct lexer_token lexer_next(struct lexer *lexer)
             return token;
         }
         if (lexer_find_end(lexer, &token, &after)) {
+            assert(after > lexer->at);
             token.text = text_between(lexer->at, after);
             lexer->at  = after;
             return token;

@@ -2,6 +2,7 @@
 /* parse_class.c - the grammar of chares, groups, arrays and interfaces, with their entries and
  * state. */
 #include "support/bump.h"
+
 #include "syntax/c_code.h"
 #include "support/diagnostic.h"
 #include "syntax/grammar.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parse_decl.c - the grammar of declarations: types, fields and parameters. */
 #include "syntax/c_code.h"
+
+#include <assert.h>
 #include "support/diagnostic.h"
 #include "support/bump.h"
 #include "syntax/grammar.h"
@@ -57,6 +59,7 @@ struct source_code parse_type_of(const struct parser *parser, const struct parse
 {
     struct text last = named ? words->before_last.text : words->last.text;
 
+    assert(words->count > (named ? 1u : 0u));
     return (struct source_code){text_between(words->first.text.at, text_end(last)),
                                 parser_locate(parser, words->first.text.at)};
 }

@@ -7,6 +7,8 @@
  * `serial', and jumps, which structured code does not have.
  */
 #include "support/bump.h"
+
+#include <assert.h>
 #include "syntax/c_code.h"
 #include "support/diagnostic.h"
 #include "syntax/grammar.h"
@@ -365,6 +367,7 @@ static struct ast_statement *parse_flow_by_keyword(struct parser *parser, const 
     struct ast_statement         *statement =
         parse_flow_new(parser, rule->kind, parser_next(parser).text.at);
 
+    assert(!strcmp(rule->word, word));
     return rule->parse(parser, statement) ? statement : NULL;
 }
 
@@ -546,6 +549,7 @@ static struct ast_statement *parse_flow_statement(struct parser *parser)
     }
     parser->depth++;
     statement = parse_flow_any(parser);
+    assert(parser->depth > 0);
     parser->depth--;
     return statement;
 }

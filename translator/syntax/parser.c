@@ -203,6 +203,7 @@ bool parser_expect_semicolon(struct parser *parser, const char *after)
 
 char parser_closer_of(char open)
 {
+    assert(open == '(' || open == '[' || open == '{');
     return open == '(' ? ')' : open == '[' ? ']' : '}';
 }
 
