@@ -17,16 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/bump.h"
-#include "check/checker.h"
-#include "support/diagnostic.h"
-#include "print/ast_dump.h"
-#include "emit/emit.h"
-#include "print/format.h"
 #include "fuzz.h"
+#include "check/checker.h"
+#include "emit/emit.h"
 #include "imports.h"
-#include "syntax/parse_file.h"
+#include "print/ast_dump.h"
+#include "print/format.h"
+#include "support/bump.h"
+#include "support/diagnostic.h"
 #include "support/source.h"
+#include "syntax/parse_file.h"
 
 #define SEPARATOR 0x1e
 

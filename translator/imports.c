@@ -18,9 +18,9 @@
 
 #include "support/bump.h"
 #include "support/diagnostic.h"
-#include "syntax/parse_file.h"
 #include "support/source.h"
 #include "support/text.h"
+#include "syntax/parse_file.h"
 
 #define SUGGESTIONS_MAX 1000 /* files considered for a suggestion */
 

@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/bump.h"
 #include "check/checker.h"
-#include "deps.h"
-#include "support/diagnostic.h"
-#include "print/ast_dump.h"
-#include "emit/emit.h"
-#include "print/format.h"
-#include "imports.h"
 #include "cmdline.h"
-#include "syntax/parse_file.h"
+#include "deps.h"
+#include "emit/emit.h"
+#include "imports.h"
+#include "print/ast_dump.h"
+#include "print/format.h"
+#include "support/bump.h"
+#include "support/diagnostic.h"
 #include "support/file_replace.h"
 #include "support/source.h"
+#include "syntax/parse_file.h"
 
 static int skuac_failed(const char *path)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/bump.h"
 #include "fuzz.h"
+#include "support/bump.h"
 #include "support/source.h"
 
 int main(int argc, char **argv)

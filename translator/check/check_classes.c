@@ -10,8 +10,8 @@
 
 #include <assert.h>
 
-#include "support/bump.h"
 #include "ast/ast_copy.h"
+#include "support/bump.h"
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
 
@@ -165,17 +165,19 @@ static void check_class_add_indirect_bases(struct ast_class *class, struct strma
 
     while (*end)
         end = &(*end)->next;
-    for (const struct ast_base *base = class->bases; base; base = base->next)
-        for (const struct ast_base *far = base->class ? base->class->bases : NULL; far;
-             far                        = far->next) {
+    for (const struct ast_base *base = class->bases; base; base = base->next) {
+        const struct ast_base *indirect = base->class ? base->class->bases : NULL;
+
+        for (; indirect; indirect = indirect->next) {
             struct ast_base *added = BUMP_NEW(struct ast_base);
 
-            if (!far->class || strmap_put(bases, far->name.text, added))
+            if (!indirect->class || strmap_put(bases, indirect->name.text, added))
                 continue;
-            *added = (struct ast_base){.name = far->name, .class = far->class};
+            *added = (struct ast_base){.name = indirect->name, .class = indirect->class};
             *end   = added;
             end    = &added->next;
         }
+    }
 }
 
 static void check_class_bases(struct checker *checker, struct ast_class *class)

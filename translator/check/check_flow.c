@@ -6,15 +6,15 @@
  * first; leaving a scope restores the old head.  A variable must not hide another one of the body,
  * because all of them become members of one C struct.
  *
- * Locals and messages are copied into C variables before a serial block and back behind it.  A
+ * Locals and messages are copied into C variables before a serial block and back after it.  A
  * `return` in the block would skip the copy back, and is rejected if it matters.
  */
 #include "check/check.h"
 
 #include <assert.h>
 
-#include "support/bump.h"
 #include "ast/ast_copy.h"
+#include "support/bump.h"
 #include "support/diagnostic.h"
 #include "support/source.h"
 #include "syntax/ident.h"
@@ -236,7 +236,7 @@ static void check_flow_unknown_entry(const struct check_flow_context *flow, stru
 static const struct {
     unsigned    attribute;
     const char *what;
-} no_triggers[] = {
+} not_awaitable[] = {
     {ATTRIBUTE_THREADED, "it runs in its own thread"},
     {ATTRIBUTE_SYNC, "its caller waits for a result"},
     {ATTRIBUTE_LOCAL, "it is a function call"},
@@ -255,10 +255,10 @@ static bool check_flow_can_be_awaited(const struct check_flow_context *flow,
         diagnostic_note_at(entry->name.location, "declared here");
         return false;
     }
-    for (size_t i = 0; i < sizeof no_triggers / sizeof *no_triggers; i++)
-        if (entry->attributes & no_triggers[i].attribute) {
+    for (size_t i = 0; i < sizeof not_awaitable / sizeof *not_awaitable; i++)
+        if (entry->attributes & not_awaitable[i].attribute) {
             diagnostic_error_name(name, "`%.*s' cannot be awaited: %s", TEXT_ARGS(name.text),
-                                  no_triggers[i].what);
+                                  not_awaitable[i].what);
             diagnostic_note_at(entry->name.location, "declared here");
             return false;
         }
@@ -336,9 +336,8 @@ static void check_flow_call(const struct check_flow_context *flow, struct ast_st
 
 static void check_flow_when(struct check_flow_context *flow, struct ast_statement *when)
 {
-    for (struct ast_when_entry *when_entry = when->when_entries; when_entry;
-         when_entry                        = when_entry->next)
-        check_flow_when_entry(flow, when_entry);
+    for (struct ast_when_entry *w = when->when_entries; w; w = w->next)
+        check_flow_when_entry(flow, w);
     check_flow_statements(flow, when->body);
 }
 

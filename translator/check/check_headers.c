@@ -7,8 +7,8 @@
  * their names, the type is unknown: an error.  Otherwise the type is assumed to exist, and the
  * emitter lets the compiler check it at its location (emit_lines.c).
  */
-#include "support/bump.h"
 #include "check/check.h"
+#include "support/bump.h"
 #include "support/diagnostic.h"
 #include "support/source.h"
 #include "syntax/ident.h"

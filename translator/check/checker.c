@@ -10,8 +10,8 @@
  */
 #include "check/checker.h"
 
-#include "support/bump.h"
 #include "check/check.h"
+#include "support/bump.h"
 #include "support/diagnostic.h"
 #include "syntax/ident.h"
 
@@ -183,9 +183,8 @@ static void checker_bodies(struct checker *checker)
 /* Returns whether the file contains C that may declare a struct. */
 static bool checker_has_c(const struct ast_tree *tree)
 {
-    for (const struct ast_module *module = tree->modules; module; module = module->next)
-        for (const struct ast_item *item = module->items; item && !module->imported;
-             item                        = item->next)
+    for (const struct ast_module *m = tree->modules; m; m = m->next)
+        for (const struct ast_item *item = m->items; item && !m->imported; item = item->next)
             if (item->kind == ITEM_INCLUDE || item->kind == ITEM_DIRECTIVE ||
                 item->kind == ITEM_CODE || item->kind == ITEM_EXTERN)
                 return true;

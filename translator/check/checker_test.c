@@ -7,10 +7,10 @@
 
 #include "support/bump.h"
 #include "support/diagnostic.h"
-#include "syntax/parse_file.h"
 #include "support/source.h"
-#include "tests/tap.h"
 #include "support/text.h"
+#include "syntax/parse_file.h"
+#include "tests/tap.h"
 
 static const char source_text[] = "mainmodule m {\n"
                                   "    readonly int size = 3;\n"

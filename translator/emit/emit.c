@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support/bump.h"
 #include "emit/emit_parts.h"
+#include "support/bump.h"
 #include "support/source.h"
 
 static const char *emit_base_name(const char *path)

@@ -17,10 +17,10 @@
 
 static bool emit_call_has_open(const struct ast_entry *entry)
 {
-    enum emit_marshal_format wire = emit_marshal_format_of(entry);
+    enum emit_marshal_format format = emit_marshal_format_of(entry);
 
-    return wire == MARSHAL_FIXED || wire == MARSHAL_VARIABLE || wire == MARSHAL_RAW ||
-           wire == MARSHAL_LANDING;
+    return format == MARSHAL_FIXED || format == MARSHAL_VARIABLE || format == MARSHAL_RAW ||
+           format == MARSHAL_LANDING;
 }
 
 static void emit_call_head(struct writer          *to, const struct ast_class *class,

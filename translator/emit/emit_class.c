@@ -221,7 +221,7 @@ static void emit_class_creation_body(struct writer              *to, const struc
                                      const struct ast_entry     *constructor,
                                      const struct emit_creation *creation)
 {
-    enum emit_marshal_format wire =
+    enum emit_marshal_format format =
         constructor ? emit_marshal_format_of(constructor) : MARSHAL_NONE;
     bool        value = *creation->result != 'v';
     const char *type  = value ? bump_printf("%.*s_proxy", NAME_ARGS(class)) : "";
@@ -229,16 +229,16 @@ static void emit_class_creation_body(struct writer              *to, const struc
     const char *end   = value ? "}" : "";
 
     writer_put(to, "%s", creation->first ? creation->first : "");
-    if (wire == MARSHAL_NONE) {
+    if (format == MARSHAL_NONE) {
         writer_put(to, "    %s%sNULL, 0)%s;\n", give, creation->call, end);
-    } else if (wire == MARSHAL_FIXED) {
+    } else if (format == MARSHAL_FIXED) {
         writer_put(to, "    const struct %s skua_args = ", emit_stem_of(class, constructor));
         emit_initializer(to, constructor);
         writer_put(to, ";\n\n    %s%s&skua_args, sizeof skua_args)%s;\n", give, creation->call,
                    end);
     } else {
         writer_put(to, "    skua_msg *skua_packed = ");
-        if (wire == MARSHAL_MESSAGE) {
+        if (format == MARSHAL_MESSAGE) {
             writer_put(to, "%.*s__message(%.*s);\n", NAME_ARGS(constructor->parameters->message),
                        NAME_ARGS(constructor->parameters));
         } else {

@@ -352,10 +352,10 @@ void emit_state(struct emit_files to, const struct ast_class *class)
 static const struct ast_parameter *emit_data_namesake(const struct ast_class *class,
                                                       const struct ast_field *field)
 {
-    const struct ast_entry *constructor = emit_constructor_of(class);
+    const struct ast_entry     *constructor = emit_constructor_of(class);
+    const struct ast_parameter *p           = constructor ? constructor->parameters : NULL;
 
-    for (const struct ast_parameter *p = constructor ? constructor->parameters : NULL; p;
-         p                             = p->next)
+    for (; p; p = p->next)
         if (text_equal(p->name.text, field->name.text) &&
             (p->passing == PASS_VALUE || p->passing == PASS_ARRAY || p->passing == PASS_STRING))
             return p;

@@ -57,9 +57,8 @@ static bool emit_flow_waits(const struct ast_statement *statement)
 static bool emit_flow_refers(const struct ast_statement *statement, const struct ast_entry *entry)
 {
     for (; statement; statement = statement->next) {
-        for (const struct ast_when_entry *when_entry = statement->when_entries; when_entry;
-             when_entry                              = when_entry->next)
-            if (when_entry->entry == entry && when_entry->reference.text.at)
+        for (const struct ast_when_entry *w = statement->when_entries; w; w = w->next)
+            if (w->entry == entry && w->reference.text.at)
                 return true;
         if (emit_flow_refers(statement->body, entry) ||
             emit_flow_refers(statement->otherwise, entry))
@@ -165,16 +164,14 @@ static unsigned emit_flow_wants(struct emit_flow *flow, struct emit_frame *frame
 {
     struct writer *to = &frame->go;
 
-    for (const struct ast_when_entry *when_entry = when->when_entries; when_entry;
-         when_entry                              = when_entry->next, wait++) {
+    for (const struct ast_when_entry *w = when->when_entries; w; w = w->next, wait++) {
         writer_put(to, "%*sskua_flow_want%s(skua_this, %u, %u, %u", indent, "",
-                   when_entry->reference.text.at ? "_reference" : "", wait,
-                   when_entry->entry->number, alternative);
-        if (when_entry->reference.text.at)
-            writer_put(to, ", %s(self, skua_frame)",
-                       emit_fragment_value(flow, frame, scope, "reference", "int64_t ",
-                                           when_entry->reference));
-        writer_put(to, "); /* %.*s */\n", NAME_ARGS(when_entry));
+                   w->reference.text.at ? "_reference" : "", wait, w->entry->number, alternative);
+        if (w->reference.text.at)
+            writer_put(
+                to, ", %s(self, skua_frame)",
+                emit_fragment_value(flow, frame, scope, "reference", "int64_t ", w->reference));
+        writer_put(to, "); /* %.*s */\n", NAME_ARGS(w));
     }
     return wait;
 }
@@ -197,15 +194,14 @@ static unsigned emit_flow_taken(struct emit_flow *flow, struct emit_frame *frame
     bool              keep = emit_flow_waits(when->body);
     struct emit_slot *held = NULL, **end = &held;
 
-    for (const struct ast_when_entry *when_entry = when->when_entries; when_entry;
-         when_entry                              = when_entry->next, wait++) {
-        struct emit_slot *slot = *end = emit_add_slot(frame, when_entry->entry);
+    for (const struct ast_when_entry *w = when->when_entries; w; w = w->next, wait++) {
+        struct emit_slot *slot = *end = emit_add_slot(frame, w->entry);
 
         writer_put(to, "%*sskua_frame->%s = skua_flow_got(skua_this, %u);\n", indent, "",
                    slot->name, wait);
         if (keep)
             writer_put(to, "%*sskua_flow_keep(&skua_frame->%s);\n", indent, "", slot->name);
-        scope = emit_bind_slot(scope, slot, when_entry->parameters);
+        scope = emit_bind_slot(scope, slot, w->parameters);
         end   = &slot->next;
     }
     emit_flow_statements(flow, frame, scope, when->body, indent);
@@ -401,14 +397,14 @@ static void emit_flow_call_value(struct writer          *to, const struct ast_cl
                                  const struct ast_entry *called, const struct source_code *code,
                                  unsigned count)
 {
-    enum emit_marshal_format wire = emit_marshal_format_of(called);
-    const char              *stem = emit_stem_of(class, called);
+    enum emit_marshal_format format = emit_marshal_format_of(called);
+    const char              *stem   = emit_stem_of(class, called);
 
-    if (wire == MARSHAL_FIXED) {
+    if (format == MARSHAL_FIXED) {
         emit_flow_call_struct(to, stem, called, code);
         return;
     }
-    if (wire == MARSHAL_MESSAGE)
+    if (format == MARSHAL_MESSAGE)
         writer_put(to, "    skua_msg *skua_packed = %.*s__message(\n",
                    NAME_ARGS(called->parameters->message));
     else

@@ -71,16 +71,16 @@ bool emit_has_post(const struct ast_entry *entry)
 
 bool emit_takes_message(const struct ast_entry *entry)
 {
-    enum emit_marshal_format wire = emit_marshal_format_of(entry);
-    bool in_flow                  = entry->awaited || entry->body || emit_count_nocopy(entry) > 0;
+    enum emit_marshal_format format = emit_marshal_format_of(entry);
+    bool in_flow                    = entry->awaited || entry->body || emit_count_nocopy(entry) > 0;
 
     if (entry->kind != ENTRY_METHOD)
         return false;
-    if (wire == MARSHAL_LANDING)
+    if (format == MARSHAL_LANDING)
         return true;
-    if (wire == MARSHAL_MESSAGE)
+    if (format == MARSHAL_MESSAGE)
         return in_flow || !(entry->attributes & (ATTRIBUTE_NOKEEP | ATTRIBUTE_SYNC));
-    return in_flow && (wire == MARSHAL_VARIABLE || wire == MARSHAL_RAW);
+    return in_flow && (format == MARSHAL_VARIABLE || format == MARSHAL_RAW);
 }
 
 bool emit_copies_message(const struct ast_entry *entry)
@@ -92,11 +92,11 @@ bool emit_copies_message(const struct ast_entry *entry)
 /* Returns whether there is a struct of arguments of fixed size. */
 static bool emit_marshal_has_struct(const struct ast_entry *entry)
 {
-    enum emit_marshal_format wire = emit_marshal_format_of(entry);
+    enum emit_marshal_format format = emit_marshal_format_of(entry);
 
-    if (wire == MARSHAL_FIXED)
+    if (format == MARSHAL_FIXED)
         return true;
-    if (wire != MARSHAL_VARIABLE)
+    if (format != MARSHAL_VARIABLE)
         return false;
     for (const struct ast_parameter *p = entry->parameters; p; p = p->next)
         if (p->passing != PASS_ARRAY)
@@ -631,19 +631,19 @@ void emit_marshalling(struct emit_files       to, const struct ast_class *class,
                       const struct ast_entry *entry)
 {
     const char *name = emit_stem_of(class, entry), *title = emit_title_of(class, entry);
-    enum emit_marshal_format wire  = emit_marshal_format_of(entry);
-    bool                     local = entry->attributes & ATTRIBUTE_LOCAL;
+    enum emit_marshal_format format = emit_marshal_format_of(entry);
+    bool                     local  = entry->attributes & ATTRIBUTE_LOCAL;
     bool items  = entry->attributes & ATTRIBUTE_AGGREGATE && class->kind == CLASS_GROUP;
     bool opened = class->kind != CLASS_INTERFACE && !items;
     bool main   = class->kind == CLASS_MAINCHARE && entry->kind == ENTRY_CONSTRUCTOR;
 
-    if (local || wire == MARSHAL_NONE || wire == MARSHAL_MESSAGE || emit_is_batch(entry))
+    if (local || format == MARSHAL_NONE || format == MARSHAL_MESSAGE || emit_is_batch(entry))
         return;
-    if (wire == MARSHAL_LANDING) {
+    if (format == MARSHAL_LANDING) {
         emit_landing_marshalling(to, class, entry);
         return;
     }
-    if (wire == MARSHAL_FIXED) {
+    if (format == MARSHAL_FIXED) {
         emit_marshal_struct(to.header, name, entry);
         if (opened)
             emit_marshal_open_fixed(to.source, name, title, entry);

@@ -33,18 +33,18 @@ const char *emit_entry_id(const struct ast_class *class, const struct ast_entry 
 static void emit_send_body(struct writer          *to, const struct ast_class *class,
                            const struct ast_entry *entry, const struct emit_send *send)
 {
-    const char              *name = emit_stem_of(class, entry);
-    enum emit_marshal_format wire = emit_marshal_format_of(entry);
+    const char              *name   = emit_stem_of(class, entry);
+    enum emit_marshal_format format = emit_marshal_format_of(entry);
 
-    if (wire == MARSHAL_NONE) {
+    if (format == MARSHAL_NONE) {
         writer_put(to, "    %sNULL, 0%s;\n", send->before, send->after);
-    } else if (wire == MARSHAL_FIXED) {
+    } else if (format == MARSHAL_FIXED) {
         writer_put(to, "    const struct %s skua_args = ", name);
         emit_initializer(to, entry);
         writer_put(to, ";\n\n    %s&skua_args, sizeof skua_args%s;\n", send->before, send->after);
     } else {
         writer_put(to, "    skua_msg *skua_packed = ");
-        if (wire == MARSHAL_MESSAGE) {
+        if (format == MARSHAL_MESSAGE) {
             writer_put(to, "%.*s__message(%.*s)", NAME_ARGS(entry->parameters->message),
                        NAME_ARGS(entry->parameters));
         } else {
@@ -128,21 +128,21 @@ static void emit_send_small(struct emit_files       to, const struct ast_class *
 static void emit_send_plain(struct emit_files       to, const struct ast_class *class,
                             const struct ast_entry *entry)
 {
-    enum emit_marshal_format wire = emit_marshal_format_of(entry);
-    const char              *id   = emit_entry_id(class, entry);
-    struct emit_send         send = {
-                .suffix  = "",
-                .target  = bump_printf("%s skua_to", emit_element_type(class)),
-                .before  = bump_printf("skua_invoke_copy_to(&skua_to.ref, %s, ", id),
-                .after   = ")",
-                .message = bump_printf("skua_invoke(skua_to.ref, %s, skua_packed)", id),
-                .extra   = "",
-                .where   = "skua_where(skua_to.ref)",
+    enum emit_marshal_format format = emit_marshal_format_of(entry);
+    const char              *id     = emit_entry_id(class, entry);
+    struct emit_send         send   = {
+                  .suffix  = "",
+                  .target  = bump_printf("%s skua_to", emit_element_type(class)),
+                  .before  = bump_printf("skua_invoke_copy_to(&skua_to.ref, %s, ", id),
+                  .after   = ")",
+                  .message = bump_printf("skua_invoke(skua_to.ref, %s, skua_packed)", id),
+                  .extra   = "",
+                  .where   = "skua_where(skua_to.ref)",
     };
 
-    if (wire == MARSHAL_NONE || wire == MARSHAL_FIXED)
+    if (format == MARSHAL_NONE || format == MARSHAL_FIXED)
         emit_send_inline(to, class, entry, &send);
-    else if (wire == MARSHAL_MESSAGE || emit_takes_message(entry))
+    else if (format == MARSHAL_MESSAGE || emit_takes_message(entry))
         emit_send_function(to, class, entry, &send);
     else
         emit_send_small(to, class, entry, &send);

@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "syntax/lexer.h"
 #include "support/text.h"
+#include "syntax/lexer.h"
 
 /* The output stream and the current depth. */
 struct ast_dump_output {

@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "print/indent.h"
-#include "syntax/lexer.h"
 #include "support/source.h"
 #include "support/text.h"
+#include "syntax/lexer.h"
 
 #define BLOCKS_MAX 512 /* nested blocks; more than the parser accepts */
 #define PARENS_MAX 16

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "syntax/lexer.h"
 #include "support/text.h"
+#include "syntax/lexer.h"
 
 #define TAB 8
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "support/bump.h"
-#include "tests/tap.h"
 #include "support/text.h"
+#include "tests/tap.h"
 
 /* Compares the location of every byte with a straightforward count. */
 static bool source_test_all_locations(const struct source *source)

@@ -7,8 +7,8 @@
 #include "support/bump.h"
 #include "support/diagnostic.h"
 #include "support/source.h"
-#include "tests/tap.h"
 #include "support/text.h"
+#include "tests/tap.h"
 
 static struct lexer lexer;
 

@@ -3,12 +3,12 @@
  * state. */
 #include "support/bump.h"
 
-#include "syntax/c_code.h"
 #include "support/diagnostic.h"
+#include "support/text.h"
+#include "syntax/c_code.h"
 #include "syntax/grammar.h"
 #include "syntax/parser.h"
 #include "syntax/recovery.h"
-#include "support/text.h"
 
 static const char *const member_words[] = {"entry", "state", NULL};
 

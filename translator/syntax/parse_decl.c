@@ -3,13 +3,13 @@
 #include "syntax/c_code.h"
 
 #include <assert.h>
-#include "support/diagnostic.h"
 #include "support/bump.h"
+#include "support/diagnostic.h"
+#include "support/text.h"
 #include "syntax/grammar.h"
+#include "syntax/ident.h"
 #include "syntax/parser.h"
 #include "syntax/recovery.h"
-#include "support/text.h"
-#include "syntax/ident.h"
 
 /* ---- types -------------------------------------------------------------------------------- */
 

@@ -3,13 +3,13 @@
 #include "syntax/parse_file.h"
 
 #include "support/bump.h"
-#include "syntax/c_code.h"
 #include "support/diagnostic.h"
+#include "support/source.h"
+#include "support/text.h"
+#include "syntax/c_code.h"
 #include "syntax/grammar.h"
 #include "syntax/parser.h"
 #include "syntax/recovery.h"
-#include "support/source.h"
-#include "support/text.h"
 
 /* The keywords that begin a declaration. */
 static const char *const item_words[] = {

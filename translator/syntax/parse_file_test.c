@@ -11,8 +11,8 @@
 #include "support/bump.h"
 #include "support/diagnostic.h"
 #include "support/source.h"
-#include "tests/tap.h"
 #include "support/text.h"
+#include "tests/tap.h"
 
 static const char whole[] =
     "# include <a.h>\n"

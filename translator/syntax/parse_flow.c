@@ -9,13 +9,13 @@
 #include "support/bump.h"
 
 #include <assert.h>
-#include "syntax/c_code.h"
 #include "support/diagnostic.h"
+#include "support/text.h"
+#include "syntax/c_code.h"
 #include "syntax/grammar.h"
+#include "syntax/ident.h"
 #include "syntax/parser.h"
 #include "syntax/recovery.h"
-#include "support/text.h"
-#include "syntax/ident.h"
 
 static struct ast_statement *parse_flow_statement(struct parser *parser);
 

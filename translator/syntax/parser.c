@@ -174,14 +174,14 @@ void parser_give_up(struct parser *parser)
  * the next one. */
 static bool parser_error_missing(struct parser *parser, char mark, const char *after)
 {
-    const char *last_end = " after ";
+    const char *joint = " after ";
 
     if (!after)
-        last_end = after = "";
+        joint = after = "";
     if (parser_peek(parser)->first || parser_at_end(parser) || parser_at_punctuator(parser, '}'))
-        return parser_error_at(parser, parser->last_end, 1, "expected `%c'%s%s", mark, last_end,
+        return parser_error_at(parser, parser->last_end, 1, "expected `%c'%s%s", mark, joint,
                                after);
-    return parser_error(parser, "expected `%c'%s%s, found %s", mark, last_end, after,
+    return parser_error(parser, "expected `%c'%s%s, found %s", mark, joint, after,
                         parser_describe_next(parser));
 }
 
