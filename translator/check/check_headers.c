@@ -100,7 +100,7 @@ struct check_type_context {
     struct checker    *checker;
     struct source_code type;
     unsigned           stars;
-    bool               tag; /* the next word is a tag, behind `struct`, `union` or `enum` */
+    bool               tag; /* the next word is a tag, after `struct`, `union` or `enum` */
     bool               refused;
 };
 

@@ -37,7 +37,7 @@ static void check_type_spell_word(struct text word, void *arg)
 
 char *check_type_spelling_of(struct source_code type)
 {
-    /* room for a separator behind the last word, and a NUL byte */
+    /* room for a separator after the last word, and a NUL byte */
     struct check_type_spelling spelling = {.at = bump_alloc(type.text.length + 2)};
 
     ident_for_each(type, check_type_spell_word, &spelling);

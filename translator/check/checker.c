@@ -2,11 +2,14 @@
 /*
  * checker.c - see checker.h: the order of the passes.
  *
- * 1. All names are entered into the symbol table, so that declarations may come in any order.  2.
- * Structs, on which messages, readonly variables, parameters and states depend.  3. Messages and
- * readonly variables.  4. Classes and inheritance.  5. Generated names, which include those of
- * inherited entries.  6. Bodies, which need the entries of their classes.  Every pass goes on
- * after errors.
+ *   1. all names are entered into the symbol table, so that declarations may come in any order
+ *   2. structs, on which messages, readonly variables, parameters and states depend
+ *   3. messages and readonly variables
+ *   4. classes and inheritance
+ *   5. generated names, which include those of inherited entries
+ *   6. bodies, which need the entries of their classes
+ *
+ * Every pass goes on after errors.
  */
 #include "check/checker.h"
 

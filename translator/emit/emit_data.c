@@ -3,7 +3,7 @@
  * emit_data.c - structs, messages, states and readonly variables.
  *
  * An array of variable length is a pointer in C: to malloc() memory, or in a message to memory
- * behind the struct.  Receivers of a message recompute the pointer.
+ * after the struct.  Receivers of a message recompute the pointer.
  */
 #include "emit/emit_parts.h"
 

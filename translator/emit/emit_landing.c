@@ -27,7 +27,7 @@ bool emit_has_landing(const struct ast_entry *entry)
     return emit_landing_parameter(entry) != NULL;
 }
 
-/* Returns the next value parameter behind @p p, or NULL. */
+/* Returns the next value parameter after @p p, or NULL. */
 static const struct ast_parameter *emit_landing_next_value(const struct ast_parameter *p)
 {
     do

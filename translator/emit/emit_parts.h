@@ -123,7 +123,7 @@ void emit_open_call(struct writer *to, const struct ast_class *class, const stru
 /** Emits a type without comments, such that a name can follow: `int `, `struct point *`. */
 void emit_type(struct writer *to, struct source_code type, unsigned stars);
 
-/** Emits a type without comments and without a blank behind it. */
+/** Emits a type without comments and without a blank after it. */
 void emit_bare_type(struct writer *to, struct source_code type, unsigned stars);
 
 /** Emits the declaration of a parameter. */

@@ -16,9 +16,9 @@ struct emit_send {
     const char *suffix;  /* appended to Block_ghost */
     const char *target;  /* the first parameters */
     const char *before;  /* the call, up to the data */
-    const char *after;   /* the call, behind the size */
+    const char *after;   /* the call, after the size */
     const char *message; /* the call that takes a message, or NULL */
-    const char *extra;   /* parameters behind those of the entry */
+    const char *extra;   /* parameters after those of the entry */
     const char *where;   /* the destination PE, for nocopy arguments */
 };
 

@@ -191,7 +191,7 @@ void writer_put_comment(struct writer *to, struct text comment, int indent)
 
 /* ---- files -------------------------------------------------------------------------------- */
 
-/* Returns the offset behind the last comma that fits into a line, outside of strings; 0 if none. */
+/* Returns the offset after the last comma that fits into a line, outside of strings; 0 if none. */
 static size_t writer_break_column(const char *at, size_t length)
 {
     size_t found = 0;

@@ -29,7 +29,7 @@ void writer_append(struct writer *to, const struct writer *from);
 /** Appends @p text on one line: a run of white space and comments becomes a single blank. */
 void writer_put_flat(struct writer *to, struct text text);
 
-/** Appends C code verbatim, on lines of its own, with a #line before and a placeholder behind it.
+/** Appends C code verbatim, on lines of its own, with a #line before and a placeholder after it.
  */
 void writer_put_code(struct writer *to, struct source_code code);
 

@@ -3,7 +3,7 @@
  * ast_dump.h - prints an AST as text: `skuac --tree'.
  *
  * One line for each node, indented; ` @LINE:COLUMN' ends the lines of nodes that have a location.
- * C code and comments are printed line by line behind `|', without the white space around each
+ * C code and comments are printed line by line after `|', without the white space around each
  * line, so that reformatting a file (format.h) changes nothing but locations.
  */
 #ifndef AST_DUMP_H

@@ -3,11 +3,11 @@
  * format.c - see format.h.
  *
  * The formatter reads the tokens of the source again and prints them one by one.  Where a code
- * span of the AST begins, it copies the C code and continues behind it.  The separator between two
+ * span of the AST begins, it copies the C code and continues after it.  The separator between two
  * tokens depends on both, and on the comments and newlines between them.
  *
  * A brace opens a block, whose contents are indented by one level more than its line.  A line
- * break inside a statement indents by one more level, inside brackets to the column behind the
+ * break inside a statement indents by one more level, inside brackets to the column after the
  * bracket.
  */
 #include "print/format.h"
@@ -38,7 +38,7 @@ struct format_state {
 
     struct format_block block, blocks[BLOCKS_MAX];
     unsigned            depth;
-    unsigned            paren[PARENS_MAX], parens; /* columns behind the open brackets */
+    unsigned            paren[PARENS_MAX], parens; /* columns after the open brackets */
 
     bool line_due; /* a statement or declaration has ended: the next token begins a line */
     bool one_line; /* C between braces on one line */
@@ -224,7 +224,7 @@ static unsigned format_spaces_before(const char *at, const char *end)
     return (unsigned)(end - at);
 }
 
-/* Prints the comment from @p at to @p end: behind the last token as in the source, or on its own
+/* Prints the comment from @p at to @p end: after the last token as in the source, or on its own
  * line. */
 static void format_put_comment(struct format_state *f, const char *at, const char *end)
 {

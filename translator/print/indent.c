@@ -153,7 +153,7 @@ static void indent_put_line(struct indent_output *out, const struct indent_line 
     indent_put(out, line->text);
 }
 
-/* Prints the lines behind the opening brace, without empty lines at the beginning and the end. */
+/* Prints the lines after the opening brace, without empty lines at the beginning and the end. */
 void indent_block(struct indent_output *out, struct text text, unsigned margin)
 {
     const char *first = memchr(text.at, '\n', text.length);

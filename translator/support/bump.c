@@ -3,7 +3,7 @@
  * bump.c - see bump.h.
  *
  * Memory is cut from large chunks.  A request of more than a quarter of a chunk gets a chunk of
- * its own, linked behind the first, so that the free rest of the first chunk stays in use.
+ * its own, linked after the first, so that the free rest of the first chunk stays in use.
  */
 #include "support/bump.h"
 

@@ -166,7 +166,7 @@ static void c_code_quoted(struct c_code_scan *scan)
 }
 
 /* Returns whether a word at the beginning of a line begins a statement: a keyword does, and so does
- * any word behind an operand, since no operator stands between them. */
+ * any word after an operand, since no operator stands between them. */
 static bool c_code_begins_statement(const struct c_code_scan *scan, struct text word)
 {
     char before = scan->last ? scan->last[-1] : '=';
@@ -275,7 +275,7 @@ bool c_code_expression(struct parser *parser, unsigned stops, struct source_code
         code->location = parser_locate(parser, scan.first);
         c_code_add_span(parser, code->text, false);
     }
-    if (!parser->gave_up) /* white space and comments behind the code belong to the next token */
+    if (!parser->gave_up) /* white space and comments after the code belong to the next token */
         parser_resume_at(parser, scan.last ? scan.last : parser->last_end);
     return !scan.wrong;
 }

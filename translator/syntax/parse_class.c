@@ -19,7 +19,7 @@ static bool parse_class_is_attribute(const struct lexer_token *token)
     return token->kind == TOKEN_IDENTIFIER && text_index_in(token->text, ast_attribute_names) >= 0;
 }
 
-/* Rejects attributes of an entry that stand before or behind it, or without brackets.  Returns
+/* Rejects attributes of an entry that stand before or after it, or without brackets.  Returns
  * whether there are any. */
 static bool parse_class_reject_misplaced(struct parser *parser)
 {
@@ -144,7 +144,7 @@ static void parse_class_set_result(struct ast_entry *entry, struct source_code t
     }
 }
 
-/* Parses NAME behind "type *". */
+/* Parses NAME after "type *". */
 static bool parse_class_name_after_stars(struct parser *parser, struct ast_entry *entry,
                                          const struct parse_specifiers *words)
 {

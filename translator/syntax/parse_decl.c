@@ -33,7 +33,7 @@ static bool parse_decl_last_is_name(const struct parse_specifiers *words)
            !parser_is_keyword(&words->before_last, "enum");
 }
 
-/* A type ends also before a line break behind a type and a name: a semicolon is missing there. */
+/* A type ends also before a line break after a type and a name: a semicolon is missing there. */
 static bool parse_decl_specifiers_end(struct parser *parser, const struct parse_specifiers *words)
 {
     return words->count && (parse_decl_at_next(parser) ||

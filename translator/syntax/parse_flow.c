@@ -192,7 +192,7 @@ static bool parse_flow_while(struct parser *parser, struct ast_statement *statem
     return true;
 }
 
-/* Takes the words of a type from @p ahead.  Returns their number; *token is the token behind
+/* Takes the words of a type from @p ahead.  Returns their number; *token is the token after
  * them. */
 static unsigned parse_flow_skip_specifiers(struct lexer *ahead, struct lexer_token *token)
 {

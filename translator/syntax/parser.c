@@ -170,7 +170,7 @@ void parser_give_up(struct parser *parser)
     parser->gave_up  = true;
 }
 
-/* Reports a missing punctuator.  At a line break it is missing behind the last token, not before
+/* Reports a missing punctuator.  At a line break it is missing after the last token, not before
  * the next one. */
 static bool parser_error_missing(struct parser *parser, char mark, const char *after)
 {
