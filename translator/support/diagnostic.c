@@ -84,15 +84,14 @@ static void diagnostic_show(const char *at, const char *end, char instead)
 
 static void diagnostic_underline(const char *from, const char *at, const char *end)
 {
+    size_t first = at < end ? diagnostic_character_length(at, end) : 0;
+
     fputs("      | ", output);
     diagnostic_show(from, at, ' ');
     diagnostic_colour("1;32");
     fputc('^', output);
     if (end > at + 1)
-        diagnostic_show(at + (diagnostic_character_length(at, end) > 1
-                                  ? diagnostic_character_length(at, end)
-                                  : 1),
-                        end, '~');
+        diagnostic_show(at + (first > 1 ? first : 1), end, '~');
     diagnostic_colour("0");
     fputc('\n', output);
 }

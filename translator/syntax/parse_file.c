@@ -82,8 +82,7 @@ static bool parse_file_path(struct parser *parser, struct source_code *code)
         return parser_error_at(parser, from, 1, "this `<' is not closed"), false;
     *code = (struct source_code){text_between(from, at + 1), parser_locate(parser, from)};
     c_code_add_span(parser, code->text, false);
-    parser->lexer.at = parser->last_end = at + 1;
-    parser->peeked                      = false;
+    parser_resume_at(parser, at + 1);
     return true;
 }
 

@@ -514,11 +514,11 @@ static struct ast_statement *parse_flow_other(struct parser *parser)
 
 static struct ast_statement *parse_flow_reject_token(struct parser *parser)
 {
-    bool hash = parser_peek(parser)->kind == TOKEN_DIRECTIVE;
+    bool directive = parser_peek(parser)->kind == TOKEN_DIRECTIVE;
 
     if (parser_error(parser, "expected a statement, found %s", parser_describe_next(parser)))
-        diagnostic_hint(hash ? "directives belong inside `serial { }', or outside of classes"
-                             : in_serial);
+        diagnostic_hint(directive ? "directives belong inside `serial { }', or outside of classes"
+                                  : in_serial);
     return NULL;
 }
 
