@@ -96,8 +96,8 @@ refused()
   ok "$1: names the misuse" has "$err" "gave up: $2"
 }
 
-refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of .x' is -1"
-refused 'Square_square(Square_new(), 3);' 'Square.square waits for an answer before the program has begun'
+refused 'Main_array(Main_self(self), -1, NULL);' "Main.array: the length of argument .x' is -1"
+refused 'Square_square(Square_new(), 3);' 'Square.square waits for a result before the program has started'
 refused 'Table_new(); Table_new();' 'skua_stream_bind: stream "Table.add" is bound on this PE already'
 
 # A backtrace shows the callers, including inlined ones, at lines of the interface file.

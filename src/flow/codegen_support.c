@@ -28,8 +28,8 @@ void skua_result_differs(const char *entry, const char *parameters, size_t wante
 
 void skua_bad_length(const char *entry, const char *parameter, long long length)
 {
-    ski_misuse("%s: the length of argument `%s' is %lld; it must not be negative or exceed the "
-               "memory",
+    ski_misuse("%s: the length of argument `%s' is %lld: a length is at least 0, and the array "
+               "must fit into memory",
                entry, parameter, length);
 }
 
