@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expression.c - the little C that the programs of this test are written in.
+ * expression.c - interprets the subset of C that the programs of this test use.
  *
- * Text is evaluated as it is read, by recursive descent.  Both sides of && and || are
- * evaluated: nothing in these programs has an effect there.
+ * A recursive-descent parser that evaluates while it parses.  Both operands of && and || are
+ * evaluated: operands in these programs have no side effects.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static struct value *find(const struct reader *r, const struct binding *scope, s
     return scope->value;
 }
 
-/* The variable that a name means: one in scope, or a field of the object. */
+/* Returns the variable of a name: in scope, or a field of the object. */
 static struct value *read_variable(struct reader *r)
 {
     struct text name = read_name(r);
@@ -245,7 +245,7 @@ static void read_note(struct reader *r)
     trace_add(&r->model->trace, item, count);
 }
 
-/* Class_entry(Class_self(self), a, b, ...): to oneself, at once. */
+/* Class_entry(Class_self(self), a, b, ...): a message to the object itself, delivered at once. */
 static void read_send(struct reader *r, struct text name)
 {
     size_t                  prefix               = r->model->class->name.text.length + 1;
@@ -307,7 +307,7 @@ void execute(struct model *model, const struct binding *scope, struct source_cod
     for (skip_space(&r); r.at < r.end; skip_space(&r)) {
         read_statement(&r);
         skip_space(&r);
-        if (r.at < r.end) /* the step of a loop has none */
+        if (r.at < r.end) /* the step of a loop has no semicolon */
             expect(&r, ";");
     }
 }
@@ -317,7 +317,7 @@ struct value evaluate(struct model *model, const struct binding *scope, struct s
     struct reader r     = {model, scope, code.text.at, code.text.at + code.text.length};
     struct reader ahead = r;
 
-    if (at_name(&ahead)) { /* a name alone may be more than a number */
+    if (at_name(&ahead)) { /* a single name may denote a struct or a message */
         struct value *value = read_variable(&ahead);
 
         skip_space(&ahead);

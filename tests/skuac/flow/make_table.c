@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make_table.c - how to create and send to the classes of interface files, as C.
+ * make_table.c - generates C that creates objects of the classes of interface files and sends to
+ * them.
  *
  * usage: make_table file.ci... >table.c
  */
@@ -19,7 +20,7 @@ static bool is_struct(const struct ast_parameter *p)
     return p->type.text.length > 6 && memcmp(p->type.text.at, "struct", 6) == 0;
 }
 
-/* As model.h says. */
+/* See model.h. */
 static const char *argument(const struct ast_parameter *p, unsigned position)
 {
     if (p->stars)
@@ -46,7 +47,7 @@ static void put_arguments(const struct ast_entry *entry, const char *between)
     }
 }
 
-/* The constants that argument() names. */
+/* The constants that argument() mentions. */
 static const char values[] = "    const int  n = 1 + v %% 3, x[] = {v, v + 1, v + 2};\n"
                              "    const char s[] = {(char)('0' + v), 0};\n\n"
                              "    (void)n, (void)x, (void)s;\n";
