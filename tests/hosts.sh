@@ -19,33 +19,33 @@ bad_hosts()
   run "$skuarun" "--hosts=$1" "$program" exit-42
   ok "--hosts=$1 is refused" has "$code $err" "^2 skuarun: --hosts=$1: .*$2"
 }
-bad_hosts "" "expected names"
-bad_hosts "a:4,,b:4" "expected names"
-bad_hosts "a:,b:4" "expected a number of PEs behind a"
-bad_hosts "a:four" "expected a number of PEs behind a"
-bad_hosts "a:0" "expected a number of PEs behind a"
+bad_hosts "" "expected host names"
+bad_hosts "a:4,,b:4" "expected host names"
+bad_hosts "a:,b:4" "expected a number of PEs from 1 to 65535 after the name of host a"
+bad_hosts "a:four" "expected a number of PEs from 1 to 65535 after the name of host a"
+bad_hosts "a:0" "expected a number of PEs from 1 to 65535 after the name of host a"
 bad_hosts "a:2,b:2,a:1" "names a host twice: a"
 bad_hosts "localhost:1,$(hostname):1" "names a host twice"
-bad_hosts "-oProxyCommand=x:1" "expected names"
+bad_hosts "-oProxyCommand=x:1" "expected host names"
 run "$skuarun" -n 5 --hosts=a:2,b:2 "$program" exit-42
-ok "more PEs than hosts have" has "$code $err" '^2 .*has fewer PEs than -n says'
+ok "more PEs than hosts have" has "$code $err" '^2 .*fewer PEs than -n asks for'
 run "$skuarun" -t 2 --hosts=a:3,b:2 "$program" exit-42
-ok "half a process on a host" has "$code $err" '^2 .*no multiple .* on a'
+ok "half a process on a host" has "$code $err" '^2 .*not a multiple of -t on host a'
 
 # ---- agents that cannot be started
 run "$skuarun" --hosts=a:1,b:1 --launcher=false "$program" exit-42
-ok "a command that fails" has "$code $err" "^1 skuarun: cannot start on host [ab]: .false. ended with code 1"
+ok "a command that fails" has "$code $err" "^1 skuarun: cannot start an agent on host [ab]: .false. exited with code 1"
 ok "is said once" one_line "$err"
 run "$skuarun" --hosts=a:1 --launcher="no-such-command %h" "$program" exit-42
-ok "one that is not there" has "$err" "cannot start on host a: .no-such-command a. ended with code 127"
+ok "one that is not there" has "$err" "cannot start an agent on host a: .no-such-command a. exited with code 127"
 run "$skuarun" --hosts=a:1,b:1 --launcher="echo to %h" "$program" exit-42
-ok "one that prints" has "$code $err" '^1 skuarun: what comes from host [ab] is not what an agent says'
+ok "one that prints" has "$code $err" '^1 skuarun: host [ab] sent data that is no frame of an agent'
 run "$skuarun" --hosts=a:1,b:1 --launcher="env HOST=%h" --agent-path=/no/skuarun "$program" exit-42
-ok "no skuarun there" has "$err" 'cannot start on host [ab]:'
+ok "no skuarun there" has "$err" 'cannot start an agent on host [ab]:'
 if command -v ssh >/dev/null; then
   run "$skuarun" --hosts=no-such-host.invalid:1 --launcher=ssh "$program" exit-42
   ok "a host that is not known" has "$code $err" '^1 .*'
-  ok "is named" has "$err" '^skuarun: cannot start on host no-such-host.invalid:'
+  ok "is named" has "$err" '^skuarun: cannot start an agent on host no-such-host.invalid:'
 fi
 
 # ---- processes that keep apart
@@ -71,7 +71,7 @@ run "$skuarun" -n 3 ./no-such-program
 ok "a program that is not there" has "$code $err" '^127 skuarun: cannot run ./no-such-program: No such file'
 ok "is said once" one_line "$err"
 run "$skuarun" -n 2 -s exit_grace=0.3 "$program" compute-on
-ok "a PE that computes on is ended" has "$code $err" '^3 .*did not end within 0.3 s of skua_exit'
+ok "a PE that computes on is ended" has "$code $err" '^3 .*did not exit within 0.3 s of skua_exit'
 run "$skuarun" -n 2 -v --pin=auto "$program" exit-42
 want=$(nproc)
 [ "$want" -gt 2 ] && want=2
@@ -95,7 +95,7 @@ died "-n 2" give-up 134 '^skuarun: PE 1 \(process 1\) gave up: the answer is not
 died "-n 3" leave-7 7 '^skuarun: PE 2 \(process 2\) exited with code 7 before skua_exit'
 for nonsense in short foreign; do
   run env SAY_NONSENSE=$nonsense "$skuarun" -n 2 "$program" exit-42
-  ok "a $nonsense request ends the job" has "$code $err" '^1 skuarun: PE [01] .*sent a request that makes no sense'
+  ok "a $nonsense request ends the job" has "$code $err" '^1 skuarun: PE [01] .*sent an invalid request'
   ok "in one line" one_line "$err"
 done
 ok "nothing is left of them" none_left
@@ -223,7 +223,7 @@ died "--hosts=$a:2,$b:2" kill 137 "^skuarun: $b: PE 3 \(process 3\) died of sign
 with_agents --hosts=$a:1,$b:2
 kill -KILL "$(echo "$agents" | tail -n 1)"
 ended
-ok "a host that is lost" has "$code $err" "^1 skuarun: lost host ($a|$b)$"
+ok "a host that is lost" has "$code $err" "^1 skuarun: lost the agent on host ($a|$b)$"
 ok "and nothing is left" none_left
 ok "and no agent" none_of "$agents"
 tap_end

@@ -43,6 +43,6 @@ ok "and stayed below the arena" has "$out" "^ok"
 
 limited timeout 60 "$skuarun" -n 2 --pin=none "$tests/test_flood" hog
 ok "a process that takes more than the group allows is killed" test "$code" = 137
-ok "which is told as such" has "$err" "killed by the kernel for want of memory: its control group allows 256 MiB"
+ok "which is told as such" has "$err" "killed by the kernel: its control group has used up its memory of 256 MiB"
 ok "with its PE" has "$err" "PE 1"
 tap_end

@@ -208,7 +208,7 @@ repair()
 
 explained()
 {
-  has "$err" 'died of signal|was killed|lost |gave up|exited with code|did not end|arena is full|no memory'
+  has "$err" 'died of signal|was killed|lost |gave up|exited with code|did not exit|arena is full|no memory'
 }
 
 judge()

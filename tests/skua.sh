@@ -14,7 +14,7 @@ ok "--version" has "$code $out" '^0 skua [0-9]'
 run "$skua"
 ok "no command" has "$code $err" '^2 usage'
 run "$skua" frobnicate
-ok "an unknown command" has "$code $err" "^2 skua: there is no command 'frobnicate'"
+ok "an unknown command" has "$code $err" "^2 skua: unknown command 'frobnicate'"
 run "$skua" info
 ok "info" has "$code $out" '^0 Skua [0-9]'
 ok "info shows from where on arrays are not copied" has "$out" \
@@ -41,7 +41,7 @@ ok "too few PEs" has "$code $err" '^2 .*expected 2 to 1024 PEs'
 run "$skua" bench --format=xml
 ok "an unknown format" has "$code $err" '^2 .*expected table, json or csv'
 run "$skua" bench --output=/no/such/folder
-ok "a folder that is not there" has "$code $err" '^2 .*no folder'
+ok "a folder that is not there" has "$code $err" '^2 .*no directory'
 run "$skua" tour --help
 ok "tour --help" has "$code $out" '^0 usage: skua tour'
 tap_end

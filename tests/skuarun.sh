@@ -33,7 +33,7 @@ ok "is said once" one_line "$err"
 cp "$program" "$work/just$$"
 run sh -c 'cd "$1" && exec "$2" -n 1 "$3"' sh "$work" "$skuarun" "just$$"
 ok "a program of this folder without its path is told how to be named" \
-  has "$code $err" "^127 .* in PATH; for the one in this folder say ./just$$"
+  has "$code $err" "^127 .* in PATH; to run the one in this directory, write ./just$$"
 run "$skuarun" -n 2 /etc/passwd
 ok "a program that cannot be executed" has "$code $err" '^126 skuarun: cannot run /etc/passwd: Permission denied'
 
@@ -68,7 +68,7 @@ ok "a program that is not of Skua" test "$code" = 0
 run "$skuarun" -n 2 false
 ok "and one that fails" has "$code $err" '^1 .*exited with code 1 without joining'
 run "$skuarun" -n 2 -s exit_grace=0.3 "$program" compute-on
-ok "a PE that computes on is ended" has "$code $err" '^3 .*did not end within 0.3 s of skua_exit'
+ok "a PE that computes on is ended" has "$code $err" '^3 .*did not exit within 0.3 s of skua_exit'
 
 # ---- deaths: named in one line, at once (a second; a loaded machine is given more than that, but
 # less than any time-out), the code is the failing one
@@ -125,7 +125,7 @@ ok "a second program in a slot is refused" has "$err" 'has joined already'
 for apart in 1 0; do
   run "$skuarun" -n 2 -s stop_timeout=0.1 -s share=$apart "$program" stop
   ok "stopped, share=$apart: given up" \
-    has "$code $err" '^137 skuarun: PE 1 \(process 1\) was stopped for 0.1 s and is given up .SKUA_STOP_TIMEOUT.$'
+    has "$code $err" '^137 skuarun: PE 1 \(process 1\) was stopped for 0.1 s and has been killed .SKUA_STOP_TIMEOUT.$'
 done
 
 # ---- binaries that differ
