@@ -44,4 +44,10 @@ shy=$(grep -rLE 'SPDX-License-Identifier: Apache-2.0' --include='*.[chS]' --incl
   --include='CMakeLists.txt' --include='*.cmake' src include tools translator tests bench examples apps cmake scripts)
 out=$shy
 ok "every file names its licence" test -z "$shy"
+
+# Modules of skuarun.
+ok "skuarun: processes uses no other folder" reaches tools/skuarun/processes protocol launcher agent
+ok "skuarun: protocol uses neither side" reaches tools/skuarun/protocol launcher agent
+ok "skuarun: the launcher does not use the agent" reaches tools/skuarun/launcher agent
+ok "skuarun: the agent does not use the launcher" reaches tools/skuarun/agent launcher
 tap_end
