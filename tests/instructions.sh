@@ -59,17 +59,17 @@ at_most item 40
 
 # A message between PEs that share no memory: what is ours of taking it out of the driver's
 # hands, from its check to the queue.
-far_total()
+net_total()
 {
   run "$skuarun" -n 2 --pin=none -s share=0 valgrind --tool=callgrind \
-    --callgrind-out-file=/dev/null --toggle-collect=on_taken "$program" far "$1"
+    --callgrind-out-file=/dev/null --toggle-collect=on_taken "$program" net "$1"
   printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-run "$skuarun" -n 2 --pin=none -s share=0 "$program" far 1
+run "$skuarun" -n 2 --pin=none -s share=0 "$program" net 1
 if [ "$code" = 0 ]; then # there is a driver
-  each=$(( ($(far_total 1600) - $(far_total 800) + 1599) / 1600 ))
-  ok "far, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
+  each=$(( ($(net_total 1600) - $(net_total 800) + 1599) / 1600 ))
+  ok "net, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
 
   # One-sided operations between hosts cost the same whatever is outstanding, and those inside a
   # host whatever is outstanding between hosts.  What else differs is how much the network takes at
@@ -81,12 +81,12 @@ if [ "$code" = 0 ]; then # there is a driver
     printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | sort -n | tail -1
   }
   for kind in put acc get; do
-    few=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" far-$kind 200) / 200 ))
-    many=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" far-$kind 10000) / 10000 ))
-    ok "far-$kind: $few instructions with up to 200 outstanding, $many with up to 10000" \
+    few=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" net-$kind 200) / 200 ))
+    many=$(( $(apart --toggle-collect=skua_${kind}_nb "$program" net-$kind 10000) / 10000 ))
+    ok "net-$kind: $few instructions with up to 200 outstanding, $many with up to 10000" \
       test "$few" -gt 0 -a "$many" -gt 0 -a "$many" -le $((few + few / 2))
   done
-  each=$(( ($(apart "$program" far-near 1000000) - $(apart "$program" far-near 500000)) / 500000 ))
+  each=$(( ($(apart "$program" net-self 1000000) - $(apart "$program" net-self 500000)) / 500000 ))
   ok "put inside a host with 1000 outstanding between hosts: $each instructions, at most 90" \
     test "$each" -gt 0 -a "$each" -le 90
 fi
