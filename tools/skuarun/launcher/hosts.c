@@ -51,19 +51,21 @@ static bool hosts_add(struct hosts *hosts, char *entry, const char *list)
 {
     char *colon = strrchr(entry, ':');
     int   pes   = colon ? hosts_number(colon + 1) : 0;
+    bool  listed;
 
     if (colon)
         *colon = '\0';
     hosts->host = ski_realloc(hosts->host, ((size_t)hosts->count + 1) * sizeof *hosts->host);
     hosts->host[hosts->count] = (struct hosts_entry){entry, pes, hosts_is_local(entry)};
+    listed                    = hosts_is_listed(hosts, &hosts->host[hosts->count]);
+    hosts->count++;
     if (!entry[0] || entry[0] == '-') /* ssh would parse it as an option */
         return hosts_error(list, "expected host names, as in a:4,b:4", "");
     if (colon && !pes)
         return hosts_error(list, "expected a number of PEs from 1 to 65535 after the name of host ",
                            entry);
-    if (hosts_is_listed(hosts, &hosts->host[hosts->count]))
+    if (listed)
         return hosts_error(list, "names a host twice: ", entry);
-    hosts->count++;
     return true;
 }
 
