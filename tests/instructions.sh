@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# instructions.sh - guards the fast paths: instructions, counted by callgrind,
-# of one send with its handler, one empty scheduler pass, ...
+# instructions.sh - guards the fast paths: limits on the instructions, counted by callgrind, of one send
+# with its handler, one empty scheduler pass, and so on.
 #
 # usage: instructions.sh BENCH-INSTRUCTIONS SKUARUN
 . "$(dirname "$0")/tap.sh"
@@ -33,7 +33,7 @@ at_most copy 230
 at_most yield 170
 at_most channel 250
 
-# Channels that nobody rings cost a pass nothing, however many there are.
+# Idle channels cost a scheduler pass nothing, however many there are.
 each()
 {
   echo $(( ($(total "$1" 128000) - $(total "$1" 64000) + 32000) / 64000 ))
@@ -57,8 +57,8 @@ at_most cube 220
 at_most flow 265
 at_most item 40
 
-# A message between PEs that share no memory: what is ours of taking it out of the driver's
-# hands, from its check to the queue.
+# A message between PEs that share no memory: the instructions of the runtime from the check of a
+# received packet to the queue.
 net_total()
 {
   run "$skuarun" -n 2 --pin=none -s share=0 valgrind --tool=callgrind \
@@ -71,9 +71,9 @@ if [ "$code" = 0 ]; then # there is a driver
   each=$(( ($(net_total 1600) - $(net_total 800) + 1599) / 1600 ))
   ok "net, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
 
-  # One-sided operations between hosts cost the same whatever is outstanding, and those inside a
-  # host whatever is outstanding between hosts.  What else differs is how much the network takes at
-  # once, and how long PE 0 waits in the end.
+  # The cost of one-sided operations between hosts does not depend on the number that is outstanding,
+  # nor does the cost of those within a host.  Only the calls are counted, since the number of packets
+  # that the network accepts at once, and the final wait of PE 0, vary.
   apart()
   {
     run "$skuarun" -n 2 --pin=none -s share=0 -s request_pool=256m valgrind --tool=callgrind \

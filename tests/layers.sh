@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# layers.sh - arrows point down: no file of src/ includes one of a layer above
-# its own, and examples see only what is installed.
+# layers.sh - includes point down: no file of src/ includes a file of a higher layer, and examples include
+# only installed headers.
 #
 # usage: layers.sh SOURCE-FOLDER
 . "$(dirname "$0")/tap.sh"
