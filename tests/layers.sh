@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# layers.sh - arrows point down: no file of src/ includes one of a layer above
-# its own, the modules of a folder and the sub-folders of a layer form no cycle,
-# and examples see only what is installed.
+# layers.sh - includes point down: no file of src/ includes a file of a higher layer, the modules of
+# a folder and the sub-folders of a layer form no cycle, and examples include only installed headers.
 #
 # usage: layers.sh SOURCE-FOLDER
 tests=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -66,4 +65,10 @@ shy=$(grep -rLE 'SPDX-License-Identifier: Apache-2.0' --include='*.[chS]' --incl
   --include='CMakeLists.txt' --include='*.cmake' src include tools translator tests bench examples apps cmake scripts)
 out=$shy
 ok "every file names its licence" test -z "$shy"
+
+# Modules of skuarun.
+ok "skuarun: processes uses no other folder" reaches tools/skuarun/processes protocol launcher agent
+ok "skuarun: protocol uses neither side" reaches tools/skuarun/protocol launcher agent
+ok "skuarun: the launcher does not use the agent" reaches tools/skuarun/launcher agent
+ok "skuarun: the agent does not use the launcher" reaches tools/skuarun/agent launcher
 tap_end
