@@ -3,8 +3,8 @@
 #
 # Looks for the packages that a step needs, and installs those that are missing:
 #
-#   scripts/setup.sh build|test|bench|soak
-#   scripts/setup.sh list [apt|dnf]          prints the table of README.md
+#   scripts/setup.sh build|test|bench|package|soak
+#   scripts/setup.sh list                            prints the table of README.md
 #
 # It prints what it will install, and what each package is for, before it installs anything.
 #
@@ -18,7 +18,7 @@
 # the part of Skua that is left out without it, and the set-up succeeds.
 set -eu
 
-# need      what asks for it: required and optional parts of Skua, tests, benchmarks, soak
+# need      what asks for it: required and optional parts of Skua, tests, benchmarks, packages, soak
 # command   whose presence is as good as the package ("-": the packages are looked for)
 # apt, dnf  packages of Debian and Ubuntu, and of Fedora; several are joined by commas, "-" is none
 # purpose   what is missing without it
@@ -48,6 +48,7 @@ bench    -          libfftw3-mpi-dev              fftw-openmpi-devel           t
 bench    -          libscalapack-openmpi-dev      scalapack-openmpi-devel      the comparison with ScaLAPACK
 bench    ucx_perftest ucx-utils                   ucx                          the comparison with ucx_perftest
 bench    unshare    util-linux                    util-linux                   measurements between network namespaces
+package  dpkg-shlibdeps dpkg-dev                  -                            the .deb: without it, make package makes a .tar.gz alone
 soak     clang      clang                         clang,compiler-rt            the fuzzer of the translator
 END
 }
@@ -57,9 +58,10 @@ case "$step" in
   build) needs="required optional" ;;
   test)  needs="required optional test" ;;
   bench) needs="required optional test bench" ;;
+  package) needs="required optional package" ;;
   soak)  needs="required optional soak" ;;
-  list)  needs="required optional test bench soak" ;;
-  *)     echo "usage: scripts/setup.sh build|test|bench|soak|list" >&2; exit 2 ;;
+  list)  needs="required optional test" ;;
+  *)     echo "usage: scripts/setup.sh build|test|bench|package|soak|list" >&2; exit 2 ;;
 esac
 
 if [ "$step" = list ]; then # in the form of README.md
@@ -70,7 +72,7 @@ if [ "$step" = list ]; then # in the form of README.md
         gsub(/,/, " ", $3); gsub(/,/, " ", $4)
         if ($3 != "-") apt = apt " " $3
         if ($4 != "-") dnf = dnf " " $4
-    } END { print "| " need " |" apt " |" dnf " |" }'
+    } END { print "| " (need == "test" ? "for the tests" : need) " |" apt " |" dnf " |" }'
   done
   exit 0
 fi
@@ -137,6 +139,7 @@ show()
       optional) echo "for optional parts:" ;;
       test)     echo "for the tests:" ;;
       bench)    echo "for the benchmarks:" ;;
+      package)  echo "for packages:" ;;
       soak)     echo "for the soak test:" ;;
     esac
     cat "$work/$need"
