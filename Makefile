@@ -7,7 +7,7 @@
 #               BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
 #                     pingpong|stencil3d|matmul3d|pairs|zerocopy|collectives
 # make soak     trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
-# make build    build only             make install   PREFIX=/usr/local DESTDIR=
+# make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=
 # make package  a .deb and a .tar.gz, in build/release/packages
 # make setup    packages only          make clean     remove build/
 # make format   lay the code out (clang-format)
@@ -44,7 +44,7 @@ setup:
 
 build: setup
 	@test -f $(BUILD)/CMakeCache.txt || cmake --preset release
-	@cmake --build --preset release --parallel $(JOBS)
+	@cmake --build --preset release --target programs --parallel $(JOBS)
 
 run: build
 	@$(BUILD)/tools/skua tour
@@ -52,7 +52,7 @@ run: build
 bench: setup
 	@scripts/setup.sh bench
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release --parallel $(JOBS) >&2
+	@cmake --build --preset release --target programs --parallel $(JOBS) >&2
 	@$(BUILD)/tools/skua bench $(BENCH) --format=$(FORMAT) --output=$(BUILD)
 
 # What CI runs.
@@ -65,7 +65,9 @@ check-release check-checked check-asan check-tsan: check-%:
 	@scripts/check.sh $* $(JOBS)
 
 # clang looks at the files that were compiled with gcc.
-check-clang: build
+check-clang: setup
+	@test -f $(BUILD)/CMakeCache.txt || cmake --preset release
+	@cmake --build --preset release --parallel $(JOBS)
 	@scripts/check-clang.sh $(BUILD) $(JOBS)
 
 # Each part says what it tried; the first that fails ends it.
@@ -74,6 +76,7 @@ soak: soak-jobs soak-skuac
 # Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
 soak-jobs: build
 	@scripts/setup.sh test
+	@cmake --build --preset release --parallel $(JOBS)
 	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) \
 	  $$(ls $(BUILD)/drivers | sed -nE 's/^skua-(tcp|ucx|ofi)\.so$$/\1/p')
 
