@@ -42,8 +42,12 @@ all: build
 setup:
 	@scripts/setup.sh build
 
-build: setup
-	@test -f $(BUILD)/CMakeCache.txt || cmake --preset release
+# CMake looks after all else that it reads.
+$(BUILD)/configured: CMakeLists.txt CMakePresets.json
+	@cmake --preset release
+	@touch $@
+
+build: setup $(BUILD)/configured
 	@cmake --build --preset release --target programs --parallel $(JOBS)
 
 run: build
@@ -65,8 +69,7 @@ check-release check-checked check-asan check-tsan: check-%:
 	@scripts/check.sh $* $(JOBS)
 
 # clang looks at the files that were compiled with gcc.
-check-clang: setup
-	@test -f $(BUILD)/CMakeCache.txt || cmake --preset release
+check-clang: setup $(BUILD)/configured
 	@cmake --build --preset release --parallel $(JOBS)
 	@scripts/check-clang.sh $(BUILD) $(JOBS)
 
