@@ -17,7 +17,7 @@
 #include "core/pe/handler.h"
 #include "core/pe/pe.h"
 #include "core/pe/malloc_arena.h"
-#include "objects/chare/class.h"
+#include "objects/model/class.h"
 #include "objects/services/host_topology.h"
 #include "objects/objects.h"
 #include "onesided/onesided.h"

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "core/pe/pe.h"
-#include "objects/objects.h"
+#include "objects/model/objects_pe.h"
 
 void skua_malformed(const char *entry, size_t bytes)
 {
@@ -33,7 +33,7 @@ void skua_answer_wait(skua_future *answer, const char *entry, void *result, size
     size_t      size = 0;
     const void *data;
 
-    if (SKI_SELF()->objects->gate)
+    if (ski_objects_gated(SKI_SELF()->objects))
         ski_misuse(
             "%s waits for an answer before the program has begun; nothing runs until the main "
             "chare has been made",

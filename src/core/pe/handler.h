@@ -50,7 +50,7 @@ enum {
     SKI_HANDLER_EXIT,     /* shutdown.c */
     SKI_HANDLER_GONE,
     SKI_HANDLER_BYE,
-    SKI_HANDLER_CREATE, /* objects/chare/collection.c */
+    SKI_HANDLER_CREATE, /* objects/model/collection.c */
     SKI_HANDLER_ADOPT,
     SKI_HANDLER_SEED, /* objects/chare/seed.c */
     SKI_HANDLER_SEED_GROW,
@@ -58,14 +58,14 @@ enum {
     SKI_HANDLER_SEED_NONE,
     SKI_HANDLER_SEED_KNOWN,
     SKI_HANDLER_SEED_GREW,
-    SKI_HANDLER_INQUIRY, /* objects/location/dead_letter.c */
+    SKI_HANDLER_INQUIRY, /* objects/chare/dead_letter.c */
     SKI_HANDLER_INSERT,  /* objects/location/location.c */
     SKI_HANDLER_CLAIM,
     SKI_HANDLER_CLAIMED,
     SKI_HANDLER_DELETE,
     SKI_HANDLER_LOCATED,
     SKI_HANDLER_MIGRATE,
-    SKI_HANDLER_PROBE, /* objects/location/forward.c */
+    SKI_HANDLER_PROBE, /* objects/location/forward_window.c */
     SKI_HANDLER_PROBED,
     SKI_HANDLER_BACKLOG,
     SKI_HANDLER_EVERYONE_ROOT, /* objects/collective/array_broadcast.c */

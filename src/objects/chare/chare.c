@@ -8,25 +8,15 @@
  */
 #include "base/memory.h"
 
-#include "objects/location/location.h"
-#include "objects/objects.h"
 #include "objects/chare/seed.h"
-
-/* Steele and Vigna's splitmix. */
-int ski_random_pe(struct ski_objects *objects)
-{
-    uint64_t x = objects->random += SKI_GOLDEN;
-
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (int)((x >> 32) * (unsigned)objects->self->pes >> 32);
-}
+#include "objects/location/insertion.h"
+#include "objects/model/element.h"
 
 /* The name of a new object. */
 static skua_ref name(struct ski_pe *self, const char *call, skua_class of, int home)
 {
-    uint64_t number = self->objects->chares++;
-    skua_ref ref    = {.of = {ski_name(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
+    uint64_t number = self->objects->chares_created++;
+    skua_ref ref    = {.of = {ski_id_make(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
 
     if (!ski_class_find(of.id))
         ski_misuse("%s: its class was never registered", call);
@@ -42,7 +32,7 @@ skua_ref skua_chare_create_here(skua_class of, const void *data, size_t bytes)
     skua_ref               ref  = name(self, __func__, of, self->pe);
     struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
 
-    ski_object_create(all, &ref.index, 0, data, bytes);
+    ski_element_create(all, &ref.index, 0, data, bytes);
     return ref;
 }
 
@@ -58,6 +48,6 @@ skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes
     if (pe == SKUA_ANY_PE)
         ski_seed_plant(self->objects, &ref, data, bytes);
     else
-        ski_insert(self, pe, &ref, pe, NULL, data, bytes);
+        ski_insertion_send(self, pe, &ref, pe, NULL, data, bytes);
     return ref;
 }

@@ -4,14 +4,17 @@
 
 #include <pthread.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/builtin.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/sched/wait.h"
+#include "objects/chare/creation.h"
 
-/* A wait on the scheduler's stack, and the messages that it keeps from running. */
-struct ski_creation_wait {
+/* A wait on the scheduler's stack, and the messages that it keeps from running.  The slot of this
+ * module is the innermost wait of the PE, or NULL. */
+struct creation_wait {
     struct ski_list kept;
 };
 
@@ -20,7 +23,10 @@ static pthread_once_t   table_once = PTHREAD_ONCE_INIT;
 
 static void creation_wait_keep(skua_msg *msg)
 {
-    ski_hold(ski_self, &ski_self->objects->creation_wait->kept, msg);
+    struct creation_wait *wait = ski_self->objects->slot[SKI_SLOT_CREATION_WAIT];
+
+    ski_assert(wait);
+    ski_hold(ski_self, &wait->kept, msg);
 }
 
 static void creation_wait_broadcast(skua_msg *msg)
@@ -34,14 +40,14 @@ static void creation_wait_broadcast(skua_msg *msg)
 /* Runs constructors with the usual table. */
 static void creation_wait_create(skua_msg *msg)
 {
-    struct ski_pe            *self = ski_self;
-    struct ski_creation_wait *wait = self->objects->creation_wait;
+    struct ski_pe        *self = ski_self;
+    struct creation_wait *wait = self->objects->slot[SKI_SLOT_CREATION_WAIT];
 
     ski_unhold(self, &wait->kept);
     self->handler = ski_handlers.fn;
     ski_on_create(msg);
-    self->handler                = table;
-    self->objects->creation_wait = wait;
+    self->handler                               = table;
+    self->objects->slot[SKI_SLOT_CREATION_WAIT] = wait;
 }
 
 static void creation_wait_make_table(void)
@@ -73,28 +79,28 @@ static const struct ski_call creation_call = {"the creation of a collection", NU
 /* Whether the wait goes on; false: the job ends. */
 static bool creation_wait_block(struct ski_collection *all)
 {
-    struct ski_pe           *self  = all->self;
-    struct ski_objects      *known = self->objects;
-    struct ski_creation_wait wait, *outer = known->creation_wait;
-    const skua_handler_fn   *usual = self->handler;
-    bool                     woken;
+    struct ski_pe         *self  = all->self;
+    struct ski_objects    *known = self->objects;
+    struct creation_wait   wait, *outer = known->slot[SKI_SLOT_CREATION_WAIT];
+    const skua_handler_fn *usual = self->handler;
+    bool                   woken;
 
     if (self->thread)
         return ski_wait_on_runtime(self, &all->waiters, creation_call);
     pthread_once(&table_once, creation_wait_make_table);
     ski_list_init(&wait.kept);
-    known->creation_wait = &wait;
-    self->handler        = table;
-    woken                = ski_wait_on_runtime(self, &all->waiters, creation_call);
-    self->handler        = usual;
-    known->creation_wait = outer;
+    known->slot[SKI_SLOT_CREATION_WAIT] = &wait;
+    self->handler                       = table;
+    woken                               = ski_wait_on_runtime(self, &all->waiters, creation_call);
+    self->handler                       = usual;
+    known->slot[SKI_SLOT_CREATION_WAIT] = outer;
     ski_unhold(self, &wait.kept);
     return woken;
 }
 
 void ski_creation_wait(struct ski_collection *all)
 {
-    if (all->self->objects->gate)
+    if (ski_objects_gated(all->self->objects))
         return;
     while (!creation_is_here(all) && creation_wait_block(all))
         ;
@@ -105,5 +111,5 @@ void ski_creation_wait_defined(const char *call, struct ski_collection *all)
     ski_creation_wait(all);
     if (all->state == SKI_EXPECTED)
         ski_misuse("%s: PE %d has not heard of that collection, and the program %s", call,
-                   all->self->pe, all->self->objects->gate ? "has not begun" : "ends");
+                   all->self->pe, ski_objects_gated(all->self->objects) ? "has not begun" : "ends");
 }

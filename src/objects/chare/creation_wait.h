@@ -19,7 +19,7 @@
 #ifndef SKI_CREATION_WAIT_H
 #define SKI_CREATION_WAIT_H
 
-#include "objects/chare/collection.h"
+#include "objects/model/collection.h"
 
 /** Waits until the objects of @p all which are created with it on this PE are there.  Returns
  *  at once during their construction, and before the program begins (program.h), when none can

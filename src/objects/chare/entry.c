@@ -4,9 +4,7 @@
 
 #include "base/memory.h"
 #include "core/thread/thread.h"
-#include "objects/chare/msg_target.h"
-#include "objects/zerocopy/inplace.h"
-#include "objects/objects.h"
+#include "objects/model/msg_target.h"
 
 /* An answer that is owed.  The entry that owes it is the newest in its thread. */
 struct ski_reply {
@@ -40,7 +38,7 @@ static inline void run_plain(struct ski_object *object, const struct ski_entry *
         entry->method(object + 1, skua_msg_data(msg), msg->bytes);
         ski_pool_free(&ski_self->pool, msg);
     } else {
-        ski_msg_strip(msg);
+        ski_msg_clear_target(msg);
         entry->entry(object + 1, msg);
     }
 }
@@ -60,7 +58,7 @@ static void in_thread(void *arg)
         run_sync(visit.object, visit.entry, visit.msg);
     else
         run_plain(visit.object, visit.entry, visit.msg);
-    ski_object_leave(visit.object);
+    ski_element_leave(visit.object);
 }
 
 static SKI_COLD void run_special(struct ski_object *object, const struct ski_entry *entry,
@@ -74,14 +72,14 @@ static SKI_COLD void run_special(struct ski_object *object, const struct ski_ent
                    "skua_invoke_reply() is for that",
                    entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
     if (entry->flags & SKI_ENTRY_LANDS) {
-        ski_landing_run(object, entry, msg);
+        entry->ops->run(object, entry, msg);
         return;
     }
     if (!(entry->flags & SKUA_ENTRY_THREADED)) {
         run_sync(object, entry, msg);
         return;
     }
-    ski_object_enter(object); /* until the thread ends */
+    ski_element_enter(object); /* until the thread ends */
     visit  = ski_malloc(sizeof *visit);
     *visit = (struct visit){object, entry, msg};
     thread = skua_thread_create(in_thread, visit, 0);
@@ -93,12 +91,12 @@ static SKI_COLD void run_special(struct ski_object *object, const struct ski_ent
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
-    ski_object_enter(object);
+    ski_element_enter(object);
     if (SKI_UNLIKELY(entry->flags & SPECIAL))
         run_special(object, entry, msg);
     else
         run_plain(object, entry, msg);
-    ski_object_leave(object);
+    ski_element_leave(object);
 }
 
 void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, uint32_t handler,
@@ -108,9 +106,9 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
         ski_entry_run(object, entry, ski_msg_copy(ski_self, handler, data, bytes));
         return;
     }
-    ski_object_enter(object);
+    ski_element_enter(object);
     entry->method(object + 1, data, bytes);
-    ski_object_leave(object);
+    ski_element_leave(object);
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */

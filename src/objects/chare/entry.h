@@ -6,7 +6,7 @@
 #ifndef SKI_ENTRY_H
 #define SKI_ENTRY_H
 
-#include "objects/chare/object.h"
+#include "objects/model/element.h"
 
 /* What a message to a SKUA_ENTRY_SYNC begins with. */
 struct ski_asked {

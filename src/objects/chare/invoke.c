@@ -7,10 +7,9 @@
 #include "base/copy.h"
 #include "core/pe/handler.h"
 #include "core/message/ownership.h"
-#include "objects/chare/creation_wait.h"
-#include "objects/collective/array_broadcast.h"
-#include "objects/zerocopy/inplace.h"
-#include "objects/location/location.h"
+#include "objects/location/claim.h"
+#include "objects/location/forward.h"
+#include "objects/location/home.h"
 
 /* Messages to objects that are here, of up to SMALL bytes, are allocated from a magazine
  * (base/pool.h) of their size, and remember it. */
@@ -44,7 +43,7 @@ static skua_msg *address_again(const struct ski_object *object, skua_msg *msg)
         msg->priority  = 0;
         msg->bit_words = msg->bit_room = 0;
     }
-    return ski_msg_address(msg, object->of->id, &index);
+    return ski_msg_set_target(msg, object->of->id, &index);
 }
 
 /* Whether messages to an object that was deleted create another. */
@@ -60,10 +59,10 @@ static bool comes_again(const struct ski_object *object, const struct ski_entry 
 static void invoke_deliver(struct ski_collection *all, const skua_index *index,
                            const struct ski_entry *entry, skua_msg *msg)
 {
-    struct ski_object *object = ski_here(all, index);
+    struct ski_object *object = ski_element_here(all, index);
 
     if (SKI_UNLIKELY(!object))
-        object = ski_astray(all, index, msg);
+        object = ski_forward(all, index, msg);
     if (!object)
         return;
     if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
@@ -79,18 +78,18 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
     skua_index             index = ski_object_index_get(object);
 
     if (all->state == SKI_ENDED) {
-        ski_dropped(all, msg);
+        ski_collection_drop(all, msg);
     } else if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
         ski_entry_run(object, entry, msg);
         return;
     } else if (object->state == SKI_LEFT) {
         invoke_deliver(all, &index, entry, address_again(object, msg));
     } else if (comes_again(object, entry)) {
-        ski_pass_on(ski_self, ski_whereabouts(all, &index), address_again(object, msg));
+        ski_msg_forward(ski_self, ski_lookup_pe(all, &index), address_again(object, msg));
     } else {
         deleted(ski_object_text(object), entry, msg->source);
     }
-    ski_object_settle(object);
+    ski_element_settle(object);
 }
 
 /* The result of an operation, for all objects of a collection or a section. */
@@ -110,11 +109,12 @@ static SKI_COLD void invoke_many(skua_msg *msg)
  * says; else NULL. */
 static inline struct ski_object *find_quick(const struct ski_collection *all, const void *index)
 {
-    const struct ski_directory *directory = &all->directory;
-    uint64_t                    key       = ski_key_of(directory, index);
-    const struct ski_slot *slot = &directory->slot[key * directory->golden >> directory->shift];
+    const struct ski_directory      *directory = &all->directory;
+    uint64_t                         key       = ski_directory_int_key(directory, index);
+    const struct ski_directory_slot *slot =
+        &directory->slot[key * directory->golden >> directory->shift];
 
-    return SKI_LIKELY(slot->key == key) ? ski_value_object(slot->value) : NULL;
+    return SKI_LIKELY(slot->key == key) ? ski_directory_object(slot->value) : NULL;
 }
 
 /* The one that @p msg is for, if it is in the collection that was found last, lies where its
@@ -188,13 +188,13 @@ void ski_on_invoke(skua_msg *msg)
     msg->here.method(object + 1, skua_msg_data(msg), msg->bytes);
     if (SKI_UNLIKELY(!ski_magazine_put(msg->here.magazine, msg, SKUA_MSG_HEADER + msg->bytes)))
         ski_pool_free(&ski_self->pool, msg);
-    ski_object_leave(object);
+    ski_element_leave(object);
 }
 
 /* ---- sending ------------------------------------------------------------------------- */
 
-void ski_wrong_class(const char *call, const struct ski_collection *all,
-                     const struct ski_entry *entry, const skua_index *index)
+void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
+                           const struct ski_entry *entry, const skua_index *index)
 {
     ski_misuse("%s: %s::%s is no entry of %s", call, entry->of->def.name, entry->name,
                index ? ski_element_text(all, index) : all->class->def.name);
@@ -223,7 +223,7 @@ static int target_pe(struct ski_pe *self, const char *call, struct ski_collectio
     ski_check_entry(call, all, entry, &ref->index);
     if (SKI_UNLIKELY(entry->flags & SKI_ENTRY_CREATES))
         ski_claim(all, &ref->index, entry->flags);
-    return ski_whereabouts(all, &ref->index);
+    return ski_lookup_pe(all, &ref->index);
 }
 
 /* What skua_invoke() was given is not its caller's any more. */
@@ -242,7 +242,7 @@ static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg
 
     if (SKI_UNLIKELY(pe == self->pe)) {
         all = ski_collection_find(self->objects, ref->of.id);
-        if (all->state != SKI_EXPECTED && ski_wait_here(all, &ref->index, msg)) {
+        if (all->state != SKI_EXPECTED && ski_claim_hold(all, &ref->index, msg)) {
             self->giver_at = NULL;
             return;
         }
@@ -281,22 +281,22 @@ void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry 
                    skua_msg *msg)
 {
     set_entry(self, entry, msg);
-    ski_msg_post(self, pe, msg->handler, ski_msg_address(msg, ref->of.id, &ref->index));
+    ski_msg_post(self, pe, msg->handler, ski_msg_set_target(msg, ref->of.id, &ref->index));
 }
 
 /* As find_quick(), wherever it lies: beside where its key says if that place was taken. */
 static inline struct ski_object *find_key(const struct ski_collection *all, const skua_ref *ref)
 {
-    uint64_t key = ski_key_of(&all->directory, &ref->index.at);
+    uint64_t key = ski_directory_int_key(&all->directory, &ref->index.at);
 
-    return ski_value_object(ski_directory_find_key(&all->directory, key));
+    return ski_directory_object(ski_directory_find_key(&all->directory, key));
 }
 
 static inline bool is_pair(uintptr_t value, const uint64_t word[2])
 {
     uint64_t have[2];
 
-    if (value & SKI_IS_PLACE)
+    if (value & SKI_ABSENT_BIT)
         return false;
     memcpy(have, ((struct ski_object *)value)->index.raw, sizeof have);
     return have[0] == word[0] && have[1] == word[1];
@@ -305,9 +305,9 @@ static inline bool is_pair(uintptr_t value, const uint64_t word[2])
 /* One with an index of three or four integers, a single object among them. */
 static inline struct ski_object *find_pair(const struct ski_collection *all, const skua_ref *ref)
 {
-    const struct ski_directory *directory = &all->directory;
-    const struct ski_slot      *slot      = directory->slot;
-    uint64_t                    word[2], hash, at;
+    const struct ski_directory      *directory = &all->directory;
+    const struct ski_directory_slot *slot      = directory->slot;
+    uint64_t                         word[2], hash, at;
 
     memcpy(word, &ref->index.at, sizeof word);
     word[1] &= directory->mask_key;
@@ -333,7 +333,7 @@ static inline struct ski_object *find_here(struct ski_objects *objects, const sk
         return object;
     if (SKI_UNLIKELY(found->index_bytes != ref->index.bytes && found->index_bytes))
         return NULL;
-    return ski_here(found, &ref->index);
+    return ski_element_here(found, &ref->index);
 }
 
 /* Sends @p msg, whose handler and source are set, by reference. */
@@ -358,7 +358,7 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
         return;
     }
     pe  = target_pe(self, call, all, entry, ref);
-    msg = ski_msg_address(msg, ref->of.id, &ref->index);
+    msg = ski_msg_set_target(msg, ref->of.id, &ref->index);
     post_away(self, pe, ref, msg);
 }
 
@@ -380,8 +380,8 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     if (SKI_UNLIKELY(ski_ownership_checked(self)))
         note_giver(self, msg, __builtin_return_address(0));
     if (SKI_UNLIKELY(what->flags & SKI_ENTRY_LANDS))
-        msg = ski_landing_sent_on(msg);
-    ski_msg_strip(msg);
+        msg = what->ops->to_resend(msg);
+    ski_msg_clear_target(msg);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
     dispatch(self, __func__, &ref, what, msg);
@@ -406,7 +406,7 @@ static void send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t
         if (ski_msg_try_small(self, pe, handler, SKI_MSG_OBJECT, cell, head + bytes))
             return;
     }
-    msg = ski_msg_address(ski_msg_copy(self, handler, data, bytes), ref->of.id, &ref->index);
+    msg = ski_msg_set_target(ski_msg_copy(self, handler, data, bytes), ref->of.id, &ref->index);
     post_away(self, pe, ref, msg);
 }
 
@@ -483,9 +483,9 @@ static inline bool send_quick(struct ski_pe *self, struct ski_collection *all, c
     if (bytes > sizeof cell.data)
         return false;
     cell.target = ski_target(ref->of.id, ref->index.bytes);
-    cell.index  = ski_key_of(&all->directory, &ref->index.at);
+    cell.index  = ski_directory_int_key(&all->directory, &ref->index.at);
     ski_copy_small(cell.data, data, bytes);
-    return ski_msg_try_small(self, ski_whereabouts_quick(all, &ref->index, cell.index), entry.id,
+    return ski_msg_try_small(self, ski_lookup_pe_cached(all, &ref->index, cell.index), entry.id,
                              SKI_MSG_OBJECT, &cell, 16 + bytes);
 }
 
@@ -561,39 +561,6 @@ void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t by
     (void)entry_for(__func__, &ref, entry);
     if (!run_now(__func__, &ref, entry, data, bytes))
         skua_invoke_copy_to(&ref, entry, data, bytes);
-}
-
-int skua_where(skua_ref ref)
-{
-    struct ski_pe         *self = SKI_SELF();
-    struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
-
-    if (all->state == SKI_EXPECTED)
-        return self->pe;
-    ski_check_index(__func__, all, &ref.index);
-    return ski_here(all, &ref.index) ? self->pe : ski_whereabouts(all, &ref.index);
-}
-
-static void *invoke_shared_member(struct ski_collection *all)
-{
-    if (SKI_UNLIKELY(!all->shared))
-        ski_creation_wait(all);
-    return all->shared;
-}
-
-void *skua_object_here(skua_ref ref)
-{
-    struct ski_objects    *objects = SKI_SELF()->objects;
-    struct ski_collection *all     = ski_collection_look(objects, __func__, ref.of.id);
-    struct ski_object     *object;
-
-    if (all->state == SKI_EXPECTED)
-        return NULL;
-    ski_check_index(__func__, all, &ref.index);
-    if (all->kind == SKI_PROCESS_GROUP)
-        return ref.index.at.x[0] == skua_process() ? invoke_shared_member(all) : NULL;
-    object = ski_here(all, &ref.index);
-    return object && object->state == SKI_ALIVE ? object + 1 : NULL;
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */

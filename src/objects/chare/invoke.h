@@ -8,12 +8,12 @@
 #ifndef SKI_INVOKE_H
 #define SKI_INVOKE_H
 
-#include "objects/chare/msg_target.h"
+#include "objects/model/msg_target.h"
 #include "objects/chare/entry.h"
-#include "objects/chare/object.h"
 
-SKI_COLD _Noreturn void ski_wrong_class(const char *call, const struct ski_collection *all,
-                                        const struct ski_entry *entry, const skua_index *index);
+SKI_COLD _Noreturn void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
+                                              const struct ski_entry *entry,
+                                              const skua_index       *index);
 
 /** Whether @p entry belongs to the class of @p all; ends the job if not.  @p index: whose it
  *  should be, NULL: everybody's. */
@@ -21,7 +21,7 @@ static inline void ski_check_entry(const char *call, const struct ski_collection
                                    const struct ski_entry *entry, const skua_index *index)
 {
     if (SKI_UNLIKELY(entry->of != all->class))
-        ski_wrong_class(call, all, entry, index);
+        ski_entry_wrong_class(call, all, entry, index);
 }
 
 /** What the headers of small messages on PE @p pe have in common (invoke.c). */

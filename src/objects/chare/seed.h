@@ -27,22 +27,19 @@
 
 #include <skua/object.h>
 
+#include "objects/model/lifecycle.h"
+
 struct ski_objects;
 
-/** Begin and end with a PE. */
-struct ski_seeds *ski_seeds_begin(void);
-void              ski_seeds_end(struct ski_seeds *seeds);
-
-/** Let the object of @p ref be created somewhere. */
+/** Let the object of @p ref be created on some PE. */
 void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
                     size_t bytes);
 
-/** One that was planted on this PE has grown: here, or where skua.seed-grew comes from. */
-void ski_seed_grew(struct ski_objects *objects);
-
-/** Keep @p msg, which is being delivered, until all that were planted on this PE are known to
+/** Keep @p msg, which is being delivered, until all seeds that were planted on this PE are known to
  *  have grown; false: they are. */
 bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg);
+
+extern const struct ski_lifecycle ski_seed_lifecycle;
 
 /* Handlers. */
 void ski_on_seed_grew(skua_msg *msg);

@@ -10,7 +10,7 @@
 
 #include "base/memory.h"
 #include "core/pe/handler.h"
-#include "objects/chare/index.h"
+#include "objects/model/index.h"
 
 struct user_map {
     const char *name;

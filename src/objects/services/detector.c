@@ -10,7 +10,8 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/collective/tree.h"
-#include "objects/objects.h"
+#include "objects/model/hash_table.h"
+#include "objects/model/objects_pe.h"
 #include "objects/services/termination.h"
 
 /* On the wire. */
@@ -31,27 +32,32 @@ struct search {
 
 /* What this PE knows of one. */
 struct detector {
-    struct ski_link  link;  /* first; its hash is the name                      */
-    struct ski_tally count; /* produced, consumed, producers that have finished */
-    struct search   *search;
+    struct ski_hash_link link;  /* first; its hash is the name                      */
+    struct ski_tally     count; /* produced, consumed, producers that have finished */
+    struct search       *search;
 };
 
-struct ski_detect {
-    uint32_t          created;
-    struct ski_chains table;
+struct detectors {
+    uint32_t              created;
+    struct ski_hash_table table;
 };
 
 /* ---- the table --------------------------------------------------------------------- */
 
+static struct detectors *detectors_of(const struct ski_pe *self)
+{
+    return self->objects->slot[SKI_SLOT_DETECTORS];
+}
+
 static uint64_t key_of(skua_detector name)
 {
-    return ski_name((uint32_t)name.pe, name.number);
+    return ski_id_make((uint32_t)name.pe, name.number);
 }
 
 static struct detector *find(struct ski_pe *self, skua_detector name)
 {
-    uint64_t         key  = key_of(name);
-    struct ski_link *link = ski_chain_first(&self->objects->detect->table, key);
+    uint64_t              key  = key_of(name);
+    struct ski_hash_link *link = ski_hash_first(&detectors_of(self)->table, key);
 
     while (link && link->hash != key)
         link = link->next;
@@ -64,14 +70,14 @@ static struct detector *known(struct ski_pe *self, const char *call, skua_detect
 
     if (SKI_LIKELY(detector != NULL))
         return detector;
-    if (!ski_name_possible(self, key_of(name)))
+    if (!ski_id_valid(self, key_of(name)))
         ski_misuse("%s: {%d, %u} is no detector", call, (int)name.pe, name.number);
     detector = ski_calloc(1, sizeof *detector);
-    ski_chain_add(&self->objects->detect->table, &detector->link, key_of(name));
+    ski_hash_add(&detectors_of(self)->table, &detector->link, key_of(name));
     return detector;
 }
 
-static void drop(struct ski_link *link, void *arg)
+static void drop(struct ski_hash_link *link, void *arg)
 {
     struct detector *gone = (struct detector *)link;
 
@@ -86,7 +92,7 @@ skua_detector skua_detector_create(void)
 {
     struct ski_pe *self = SKI_SELF();
 
-    return (skua_detector){self->pe, ++self->objects->detect->created};
+    return (skua_detector){self->pe, ++detectors_of(self)->created};
 }
 
 void skua_detector_produce(skua_detector detector, uint64_t n)
@@ -116,7 +122,7 @@ static void end(struct ski_pe *self, skua_detector name)
                        sizeof name);
     if (!detector)
         return;
-    ski_chain_remove(&self->objects->detect->table, &detector->link);
+    ski_hash_remove(&detectors_of(self)->table, &detector->link);
     drop(&detector->link, NULL);
 }
 
@@ -179,7 +185,7 @@ static void result(struct ski_pe *self, struct ski_topic topic, const struct ski
     skua_complete(done, NULL, 0);
 }
 
-const struct ski_wave_kind ski_detect_waves = {false, visit, result};
+static const struct ski_wave_kind detector_waves = {false, visit, result};
 
 /* ---- the start --------------------------------------------------------------------- */
 
@@ -187,7 +193,7 @@ static void start(struct ski_pe *self, const char *call, const struct start *sta
 {
     struct detector *detector = known(self, call, start->name);
 
-    if (detector->search || start->name.number > self->objects->detect->created)
+    if (detector->search || start->name.number > detectors_of(self)->created)
         ski_misuse("%s: this detector %s", call,
                    detector->search ? "was started before" : "was never created");
     detector->search  = ski_calloc(1, sizeof *detector->search);
@@ -216,7 +222,7 @@ void ski_on_detect_start(skua_msg *msg)
     struct start what = *(struct start *)skua_msg_data(msg);
 
     if (what.name.pe != ski_self->pe || what.name.number == 0 ||
-        what.name.number > ski_self->objects->detect->created) {
+        what.name.number > detectors_of(ski_self)->created) {
         ski_far_drop(ski_self, msg);
         return;
     }
@@ -226,14 +232,20 @@ void ski_on_detect_start(skua_msg *msg)
 
 /* ---- life -------------------------------------------------------------------------- */
 
-struct ski_detect *ski_detect_begin(void)
+static void detector_pe_begin(struct ski_objects *objects)
 {
-    return ski_calloc(1, sizeof(struct ski_detect));
+    objects->slot[SKI_SLOT_DETECTORS] = ski_calloc(1, sizeof(struct detectors));
+    ski_wave_register(objects, SKI_TOPIC_DETECTOR, &detector_waves);
 }
 
-void ski_detect_end(struct ski_detect *detect)
+static void detector_pe_end(struct ski_objects *objects)
 {
-    ski_chains_each(&detect->table, drop, NULL);
-    ski_chains_clear(&detect->table);
-    free(detect);
+    struct detectors *detectors = objects->slot[SKI_SLOT_DETECTORS];
+
+    ski_hash_each(&detectors->table, drop, NULL);
+    ski_hash_clear(&detectors->table);
+    free(detectors);
 }
+
+const struct ski_lifecycle ski_detector_lifecycle = {.pe_begin = detector_pe_begin,
+                                                     .pe_end   = detector_pe_end};

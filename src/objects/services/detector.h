@@ -12,8 +12,9 @@
 
 #include <skua/detector.h>
 
-struct ski_detect *ski_detect_begin(void);
-void               ski_detect_end(struct ski_detect *detect);
+#include "objects/model/lifecycle.h"
+
+extern const struct ski_lifecycle ski_detector_lifecycle;
 
 #define SKI_DETECT_START_LEAST 56
 #define SKI_DETECT_END_LEAST   sizeof(skua_detector)

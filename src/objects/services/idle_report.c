@@ -16,12 +16,8 @@
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/collective/tree.h"
-#include "objects/chare/collection.h"
-#include "objects/location/location.h"
-#include "objects/objects.h"
-#include "objects/services/quiescence.h"
-#include "objects/collective/section.h"
-#include "objects/services/stream.h"
+#include "objects/model/collection.h"
+#include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
 #define ROOT       0
@@ -38,7 +34,7 @@ struct answer {
     char    *text;  /* NULL: it has not answered        */
 };
 
-struct ski_idle_report {
+struct idle_report {
     uint64_t rests; /* of this PE, when a wave last came by */
 
     /* On PE 0. */
@@ -52,9 +48,9 @@ struct ski_idle_report {
     int                  missing;
 };
 
-static struct ski_idle_report *idle_report_of(const struct ski_pe *self)
+static struct idle_report *idle_report_of(const struct ski_pe *self)
 {
-    return self->objects->idle_report;
+    return self->objects->slot[SKI_SLOT_IDLE_REPORT];
 }
 
 /* ---- on each PE ------------------------------------------------------------------------- */
@@ -80,10 +76,10 @@ static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 
 static struct ski_tally idle_visit(struct ski_pe *self, struct ski_topic topic)
 {
-    struct ski_idle_report *report  = idle_report_of(self);
-    bool                    leads   = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                    rested  = report->rests != self->rests;
-    struct ski_traffic      traffic = idle_program_traffic(self);
+    struct idle_report *report  = idle_report_of(self);
+    bool                leads   = self->pe == ski_job_first_pe(self->job, self->process);
+    bool                rested  = report->rests != self->rests;
+    struct ski_traffic  traffic = idle_program_traffic(self);
 
     (void)topic;
     report->rests = self->rests;
@@ -92,47 +88,21 @@ static struct ski_tally idle_visit(struct ski_pe *self, struct ski_topic topic)
     return (struct ski_tally){traffic.sent, traffic.received, idle_may_go_on(self, rested, leads)};
 }
 
-static void idle_explain_held(struct ski_collection *all, struct ski_text *text)
+static void idle_explain_collection(struct ski_collection *all, void *arg)
 {
-    const struct ski_absent *first    = NULL;
-    size_t                   elements = 0, messages = 0;
+    struct ski_text *text = arg;
 
-    for (uint64_t i = 0; all->directory.slot && i <= all->directory.mask; i++) {
-        uintptr_t                value = all->directory.slot[i].value;
-        const struct ski_absent *place = (struct ski_absent *)(value ^ SKI_IS_PLACE);
-
-        if (!(value & SKI_IS_PLACE) || !place->held.first)
-            continue;
-        first = first ? first : place;
-        elements++;
-        for (const skua_msg *msg = place->held.first; msg; msg = msg->link)
-            messages++;
-    }
-    if (elements)
-        ski_text_item(text, "%zu messages are held for %zu objects that do not exist, such as %s",
-                      messages, elements, ski_element_text(all, &first->index));
-}
-
-static void idle_explain_collection(struct ski_collection *all, struct ski_text *text)
-{
     if (all->state == SKI_EXPECTED && all->held.first)
         ski_text_item(text, "messages are held for a collection that PE %d has not created",
                       (int)(all->id >> 32));
-    if (all->state != SKI_DEFINED && all->state != SKI_EXISTS)
-        return;
-    idle_explain_held(all, text);
-    ski_reducing_explain(all, text);
-    for (const struct ski_section *section = all->sections; section; section = section->next)
-        ski_gather_explain(section, text);
+    if (all->state == SKI_DEFINED || all->state == SKI_EXISTS)
+        ski_notify_collection_report(&all->self->objects->lifecycle, all, text);
 }
 
-static void idle_explain_objects(const struct ski_objects *objects, struct ski_text *text)
+static void idle_explain_objects(struct ski_objects *objects, struct ski_text *text)
 {
-    for (uint64_t i = 0; i <= objects->mask; i++)
-        if (objects->table[i])
-            idle_explain_collection(objects->table[i], text);
-    ski_streams_explain(text);
-    ski_quiet_explain(objects->quiet, text);
+    ski_collections_each(objects, idle_explain_collection, text);
+    ski_notify_pe_report(&objects->lifecycle, objects, text);
 }
 
 static void idle_ask_children(struct ski_pe *self)
@@ -177,14 +147,14 @@ static bool idle_is_proven(const struct ski_tally *sum)
     return sum->sent == sum->received && sum->finished == 0;
 }
 
-static void idle_send_wave(struct ski_pe *self, struct ski_idle_report *report, enum stage stage)
+static void idle_send_wave(struct ski_pe *self, struct idle_report *report, enum stage stage)
 {
     report->stage = stage;
     ski_wave_send(self, &report->detection);
 }
 
 /* It was not the end.  The less has moved since the last try, the longer until the next. */
-static void idle_look_again(struct ski_idle_report *report, const struct ski_tally *sum)
+static void idle_look_again(struct idle_report *report, const struct ski_tally *sum)
 {
     uint64_t least = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
     bool     quiet = sum->sent == report->found.sent && sum->received == report->found.received;
@@ -196,8 +166,8 @@ static void idle_look_again(struct ski_idle_report *report, const struct ski_tal
 
 static void idle_result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
 {
-    struct ski_idle_report *report = idle_report_of(self);
-    bool                    same   = sum->sent == report->detection.last.sent &&
+    struct idle_report *report = idle_report_of(self);
+    bool                same   = sum->sent == report->detection.last.sent &&
                 report->detection.last.received == sum->received;
 
     (void)topic;
@@ -215,14 +185,14 @@ static void idle_result(struct ski_pe *self, struct ski_topic topic, const struc
     }
 }
 
-const struct ski_wave_kind ski_idle_waves = {true, idle_visit, idle_result};
+static const struct ski_wave_kind idle_waves = {true, idle_visit, idle_result};
 
 /* Before PE 0 sleeps: nanoseconds until it wants to look again; 0: there is something to do. */
 static uint64_t idle_before_sleep(struct ski_pe *self)
 {
-    struct ski_idle_report *report  = idle_report_of(self);
-    struct ski_traffic      traffic = idle_program_traffic(self);
-    uint64_t                now = ski_ticks(), wait = report->period;
+    struct idle_report *report  = idle_report_of(self);
+    struct ski_traffic  traffic = idle_program_traffic(self);
+    uint64_t            now = ski_ticks(), wait = report->period;
 
     if (report->stage != LOOKING && report->stage != BETWEEN)
         return SKI_FOREVER;
@@ -242,22 +212,22 @@ static uint64_t idle_before_sleep(struct ski_pe *self)
 /* ---- on PE 0: the report ----------------------------------------------------------------------
  */
 
-static bool idle_same_text(const struct ski_idle_report *report, int a, int b)
+static bool idle_same_text(const struct idle_report *report, int a, int b)
 {
     return strcmp(report->answer[a].text, report->answer[b].text) == 0;
 }
 
-static bool idle_same_calls(const struct ski_idle_report *report, int a, int b)
+static bool idle_same_calls(const struct idle_report *report, int a, int b)
 {
     return report->answer[a].calls == report->answer[b].calls;
 }
 
 /* Appends "PEs 0-3, 7": @p pe and those after it that are like it. */
 static void idle_add_pes(const struct ski_pe *self, struct ski_text *text, int pe,
-                         bool (*like)(const struct ski_idle_report *report, int a, int b))
+                         bool (*like)(const struct idle_report *report, int a, int b))
 {
-    const struct ski_idle_report *report = idle_report_of(self);
-    bool                          many   = false;
+    const struct idle_report *report = idle_report_of(self);
+    bool                      many   = false;
 
     for (int other = pe + 1; other < self->pes; other++)
         many |= like(report, pe, other);
@@ -275,8 +245,8 @@ static void idle_add_pes(const struct ski_pe *self, struct ski_text *text, int p
 }
 
 /* Whether a PE before @p pe has said as much. */
-static bool idle_told_before(const struct ski_idle_report *report, int pe,
-                             bool (*like)(const struct ski_idle_report *report, int a, int b))
+static bool idle_told_before(const struct idle_report *report, int pe,
+                             bool (*like)(const struct idle_report *report, int a, int b))
 {
     for (int before = 0; before < pe; before++)
         if (like(report, before, pe))
@@ -299,10 +269,10 @@ static void idle_print_group(const struct ski_pe *self, int pe)
  * than others are missing. */
 static void idle_print_missing_calls(const struct ski_pe *self)
 {
-    const struct ski_idle_report *report           = idle_report_of(self);
-    char                          line[TEXT_BYTES] = "";
-    struct ski_text               text             = {line, 0, sizeof line};
-    uint64_t                      most             = 0;
+    const struct idle_report *report           = idle_report_of(self);
+    char                      line[TEXT_BYTES] = "";
+    struct ski_text           text             = {line, 0, sizeof line};
+    uint64_t                  most             = 0;
 
     for (int pe = 0; pe < self->pes; pe++)
         most = report->answer[pe].calls > most ? report->answer[pe].calls : most;
@@ -321,9 +291,9 @@ static void idle_print_missing_calls(const struct ski_pe *self)
 
 static void idle_print(const struct ski_pe *self)
 {
-    const struct ski_idle_report *report = idle_report_of(self);
-    char                          who[40];
-    int                           groups = 0;
+    const struct idle_report *report = idle_report_of(self);
+    char                      who[40];
+    int                       groups = 0;
 
     snprintf(who, sizeof who, self->pes == 1 ? "the only PE is" : "all %d PEs are", self->pes);
     ski_log(SKI_LOG_WARN,
@@ -338,7 +308,7 @@ static void idle_print(const struct ski_pe *self)
     idle_print_missing_calls(self);
 }
 
-static void idle_free_answers(const struct ski_pe *self, struct ski_idle_report *report)
+static void idle_free_answers(const struct ski_pe *self, struct idle_report *report)
 {
     for (int pe = 0; pe < self->pes; pe++)
         free(report->answer[pe].text);
@@ -346,7 +316,7 @@ static void idle_free_answers(const struct ski_pe *self, struct ski_idle_report 
     report->answer = NULL;
 }
 
-static void idle_conclude(struct ski_pe *self, struct ski_idle_report *report)
+static void idle_conclude(struct ski_pe *self, struct idle_report *report)
 {
     idle_print(self);
     idle_free_answers(self, report);
@@ -358,10 +328,10 @@ static void idle_conclude(struct ski_pe *self, struct ski_idle_report *report)
 
 void ski_on_idle_text(skua_msg *msg)
 {
-    struct ski_pe          *self   = ski_self;
-    struct ski_idle_report *report = idle_report_of(self);
-    size_t                  length = msg->bytes - SKI_IDLE_TEXT_LEAST;
-    struct answer          *answer;
+    struct ski_pe      *self   = ski_self;
+    struct idle_report *report = idle_report_of(self);
+    size_t              length = msg->bytes - SKI_IDLE_TEXT_LEAST;
+    struct answer      *answer;
 
     if (report->stage != ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
         report->answer[msg->source].text || length >= TEXT_BYTES) {
@@ -379,20 +349,26 @@ void ski_on_idle_text(skua_msg *msg)
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-struct ski_idle_report *ski_idle_report_begin(struct ski_pe *self)
+static void idle_pe_begin(struct ski_objects *objects)
 {
-    struct ski_idle_report *report = ski_calloc(1, sizeof *report);
+    struct idle_report *report = ski_calloc(1, sizeof *report);
 
     report->detection.topic = (struct ski_topic){ROOT, SKI_TOPIC_IDLE};
     report->period          = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
-    if (self->pe == ROOT && ski_config.idle_report > 0)
-        self->before_sleep = idle_before_sleep;
-    return report;
+    if (objects->self->pe == ROOT && ski_config.idle_report > 0)
+        objects->self->before_sleep = idle_before_sleep;
+    objects->slot[SKI_SLOT_IDLE_REPORT] = report;
+    ski_wave_register(objects, SKI_TOPIC_IDLE, &idle_waves);
 }
 
-void ski_idle_report_end(struct ski_idle_report *report)
+static void idle_pe_end(struct ski_objects *objects)
 {
+    struct idle_report *report = objects->slot[SKI_SLOT_IDLE_REPORT];
+
     if (report->answer)
-        idle_free_answers(ski_self, report);
+        idle_free_answers(objects->self, report);
     free(report);
 }
+
+const struct ski_lifecycle ski_idle_report_lifecycle = {.pe_begin = idle_pe_begin,
+                                                        .pe_end   = idle_pe_end};

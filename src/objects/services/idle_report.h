@@ -32,12 +32,9 @@
 
 #include <skua/message.h>
 
-#include "objects/services/termination.h"
+#include "objects/model/lifecycle.h"
 
-struct ski_idle_report *ski_idle_report_begin(struct ski_pe *self);
-void                    ski_idle_report_end(struct ski_idle_report *report);
-
-extern const struct ski_wave_kind ski_idle_waves;
+extern const struct ski_lifecycle ski_idle_report_lifecycle;
 
 #define SKI_IDLE_TEXT_LEAST 8
 

@@ -12,8 +12,7 @@
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/collective/tree.h"
-#include "objects/chare/collection.h"
-#include "objects/objects.h"
+#include "objects/chare/creation.h"
 
 enum { VALUES, OPEN };
 
@@ -26,7 +25,7 @@ struct variable {
     size_t     *length;
 };
 
-struct ski_gate {
+struct gate {
     struct ski_list kept;      /* messages, in the order of coming                      */
     struct ski_list creations; /* on PE 0: copies of those for the others; else our own */
 };
@@ -145,9 +144,16 @@ static void unpack(struct rest rest)
 
 /* ---- creations ------------------------------------------------------------------------ */
 
-void ski_program_creates(struct ski_pe *self, skua_msg *msg)
+static struct gate *gate_of(const struct ski_pe *self)
 {
-    ski_list_push(&self->objects->gate->creations,
+    return self->objects->slot[SKI_SLOT_PROGRAM];
+}
+
+/* The program creates a collection on PE 0 before it has begun elsewhere: @p msg, of
+ * SKI_HANDLER_CREATE, goes along with the values. */
+static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
+{
+    ski_list_push(&gate_of(self)->creations,
                   ski_msg_copy(self, SKI_HANDLER_CREATE, skua_msg_data(msg), msg->bytes));
     skua_send(self->pe, (skua_handler){SKI_HANDLER_CREATE}, msg);
 }
@@ -184,7 +190,7 @@ static void program_read_creations(struct ski_pe *self, struct rest *rest)
         get(rest, &bytes, sizeof bytes);
         if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
             ski_fatal("the collections of PE 0 make no sense");
-        ski_list_push(&self->objects->gate->creations,
+        ski_list_push(&gate_of(self)->creations,
                       ski_msg_copy(self, SKI_HANDLER_CREATE, rest->at, bytes));
         rest->at += bytes;
         rest->bytes -= bytes;
@@ -223,7 +229,7 @@ static skua_msg *program_message(const struct ski_list *creations, uint64_t kind
 
 static void keep(skua_msg *msg)
 {
-    ski_hold(ski_self, &ski_self->objects->gate->kept, msg);
+    ski_hold(ski_self, &gate_of(ski_self)->kept, msg);
 }
 
 /* Handlers are registered before, so there is one table for all PEs of the process. */
@@ -239,12 +245,13 @@ static void make_closed_table(void)
 
 static void close_gate(struct ski_pe *self)
 {
-    struct ski_gate *gate = ski_malloc(sizeof *gate);
+    struct gate *gate = ski_malloc(sizeof *gate);
 
     ski_list_init(&gate->kept);
     ski_list_init(&gate->creations);
-    self->objects->gate = gate;
-    self->handler       = closed;
+    self->objects->slot[SKI_SLOT_PROGRAM] = gate;
+    self->objects->hold_creation          = program_hold_creation;
+    self->handler                         = closed;
 }
 
 static void say(struct ski_pe *self, int pe, struct skua_msg *msg)
@@ -254,7 +261,8 @@ static void say(struct ski_pe *self, int pe, struct skua_msg *msg)
     ski_msg_post(self, pe, SKI_HANDLER_READONLY, msg);
 }
 
-void ski_gate_free(struct ski_gate *gate)
+/* Frees a gate, which may never have opened; NULL: there is none. */
+static void gate_free(struct gate *gate)
 {
     struct skua_msg *msg;
 
@@ -272,12 +280,13 @@ static void open_gate(struct ski_pe *self)
 
     for (int i = 0; i < tree.children; i++)
         say(self, first + ski_tree_child(&tree, i),
-            program_message(&self->objects->gate->creations, OPEN));
+            program_message(&gate_of(self)->creations, OPEN));
     self->handler = ski_handlers.fn;
-    ski_unhold(self, &self->objects->gate->kept);
-    program_queue_creations(self, &self->objects->gate->creations);
-    ski_gate_free(self->objects->gate);
-    self->objects->gate = NULL;
+    ski_unhold(self, &gate_of(self)->kept);
+    program_queue_creations(self, &gate_of(self)->creations);
+    gate_free(gate_of(self));
+    self->objects->slot[SKI_SLOT_PROGRAM] = NULL;
+    self->objects->hold_creation          = NULL;
 }
 
 /* On the first PE of a process: to the processes below. */
@@ -297,7 +306,7 @@ void ski_on_readonly(skua_msg *msg)
     uint64_t       kind = *(uint64_t *)skua_msg_data(msg);
     struct rest    rest = {(char *)skua_msg_data(msg) + sizeof kind, msg->bytes - sizeof kind};
 
-    if (kind > OPEN || ski_pe_hidden(self) || !self->objects->gate)
+    if (kind > OPEN || ski_pe_hidden(self) || !gate_of(self))
         ski_fatal("PE %d sent read-only variables that nobody waits for", msg->source);
     if (kind == VALUES)
         pass_values_on(self, msg);
@@ -312,7 +321,7 @@ void ski_on_readonly(skua_msg *msg)
 
 static void send_values(struct ski_pe *self)
 {
-    struct skua_msg *msg = program_message(&self->objects->gate->creations, VALUES);
+    struct skua_msg *msg = program_message(&gate_of(self)->creations, VALUES);
 
     pass_values_on(self, msg);
     skua_msg_free(msg);
@@ -394,3 +403,10 @@ int skua_program(int argc, char **argv, skua_start_fn begin)
     closed = NULL;
     return code;
 }
+
+static void program_pe_end(struct ski_objects *objects)
+{
+    gate_free(objects->slot[SKI_SLOT_PROGRAM]);
+}
+
+const struct ski_lifecycle ski_program_lifecycle = {.pe_end = program_pe_end};

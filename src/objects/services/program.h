@@ -35,17 +35,11 @@
 #include <skua/message.h>
 #include <skua/program.h>
 
+#include "objects/model/lifecycle.h"
+
 #define SKI_READONLY_LEAST 16
 
-struct ski_gate;
-struct ski_pe;
-
-/** The program creates a collection on PE 0 before it has begun elsewhere: @p msg, of
- *  SKI_HANDLER_CREATE, goes along with the values. */
-void ski_program_creates(struct ski_pe *self, skua_msg *msg);
-
-/** Gives back what a gate that never opened holds; NULL: there is none. */
-void ski_gate_free(struct ski_gate *gate);
+extern const struct ski_lifecycle ski_program_lifecycle;
 
 void ski_on_readonly(skua_msg *msg);
 

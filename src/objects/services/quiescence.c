@@ -9,7 +9,7 @@
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
-#include "objects/objects.h"
+#include "objects/model/objects_pe.h"
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
@@ -27,7 +27,7 @@ struct request {
     skua_completion done;
 };
 
-struct ski_quiet {
+struct quiescence {
     struct hook         *hooks;
     struct request      *first, **last; /* at the root */
     struct ski_detection detection;
@@ -35,15 +35,15 @@ struct ski_quiet {
 
 /* ---- hooks ------------------------------------------------------------------------- */
 
-static struct ski_quiet *quiet_of(const struct ski_pe *self)
+static struct quiescence *quiet_of(const struct ski_pe *self)
 {
-    return self->objects->quiet;
+    return self->objects->slot[SKI_SLOT_QUIESCENCE];
 }
 
 void ski_quiescence_hook(bool (*flush)(void *arg), void *arg)
 {
-    struct ski_quiet *quiet = quiet_of(SKI_SELF());
-    struct hook      *hook  = ski_malloc(sizeof *hook);
+    struct quiescence *quiet = quiet_of(SKI_SELF());
+    struct hook       *hook  = ski_malloc(sizeof *hook);
 
     *hook        = (struct hook){quiet->hooks, flush, arg};
     quiet->hooks = hook;
@@ -61,7 +61,7 @@ void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg)
     }
 }
 
-static bool flush_all(const struct ski_quiet *quiet)
+static bool flush_all(const struct quiescence *quiet)
 {
     bool any = false;
 
@@ -85,7 +85,7 @@ static struct ski_tally visit(struct ski_pe *self, struct ski_topic topic)
 }
 
 /* Takes out the requests for which the last wave was not the first: the oldest ones. */
-static struct request *take_served(struct ski_quiet *quiet)
+static struct request *take_served(struct quiescence *quiet)
 {
     struct request **at = &quiet->first, *served = quiet->first;
 
@@ -102,8 +102,8 @@ static struct request *take_served(struct ski_quiet *quiet)
 
 static void result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
 {
-    struct ski_quiet *quiet  = quiet_of(self);
-    struct request   *served = NULL;
+    struct quiescence *quiet  = quiet_of(self);
+    struct request    *served = NULL;
 
     (void)topic;
     if (ski_wave_note(&quiet->detection, sum))
@@ -119,15 +119,15 @@ static void result(struct ski_pe *self, struct ski_topic topic, const struct ski
     }
 }
 
-const struct ski_wave_kind ski_quiet_waves = {true, visit, result};
+static const struct ski_wave_kind quiescence_waves = {true, visit, result};
 
 /* ---- requests ---------------------------------------------------------------------- */
 
 static void ask(struct ski_pe *self, const skua_completion *done)
 {
-    struct ski_quiet *quiet   = quiet_of(self);
-    struct request   *request = ski_malloc(sizeof *request);
-    bool              alone   = !quiet->first;
+    struct quiescence *quiet   = quiet_of(self);
+    struct request    *request = ski_malloc(sizeof *request);
+    bool               alone   = !quiet->first;
 
     *request               = (struct request){NULL, quiet->detection.wave + 1, *done};
     *quiet->last           = request;
@@ -159,9 +159,12 @@ void ski_on_quiet_ask(skua_msg *msg)
     ask(ski_self, &done);
 }
 
-void ski_quiet_explain(const struct ski_quiet *quiet, struct ski_text *text)
+/* ---- life cycle ---------------------------------------------------------------------- */
+
+static void quiescence_report(struct ski_objects *objects, struct ski_text *text)
 {
-    size_t requests = 0;
+    struct quiescence *quiet    = objects->slot[SKI_SLOT_QUIESCENCE];
+    size_t             requests = 0;
 
     for (const struct request *request = quiet->first; request; request = request->next)
         requests++;
@@ -169,19 +172,20 @@ void ski_quiet_explain(const struct ski_quiet *quiet, struct ski_text *text)
         ski_text_item(text, "%zu requests for quiescence wait, as messages are held", requests);
 }
 
-/* ---- life -------------------------------------------------------------------------- */
-
-struct ski_quiet *ski_quiet_begin(void)
+static void quiescence_pe_begin(struct ski_objects *objects)
 {
-    struct ski_quiet *quiet = ski_calloc(1, sizeof *quiet);
+    struct quiescence *quiet = ski_calloc(1, sizeof *quiet);
 
-    quiet->detection.topic = (struct ski_topic){ROOT, 0};
-    quiet->last            = &quiet->first;
-    return quiet;
+    quiet->detection.topic             = (struct ski_topic){ROOT, SKI_TOPIC_QUIET};
+    quiet->last                        = &quiet->first;
+    objects->slot[SKI_SLOT_QUIESCENCE] = quiet;
+    ski_wave_register(objects, SKI_TOPIC_QUIET, &quiescence_waves);
 }
 
-void ski_quiet_end(struct ski_quiet *quiet)
+static void quiescence_pe_end(struct ski_objects *objects)
 {
+    struct quiescence *quiet = objects->slot[SKI_SLOT_QUIESCENCE];
+
     while (quiet->hooks)
         ski_quiescence_unhook(quiet->hooks->flush, quiet->hooks->arg);
     while (quiet->first) {
@@ -191,3 +195,9 @@ void ski_quiet_end(struct ski_quiet *quiet)
     }
     free(quiet);
 }
+
+const struct ski_lifecycle ski_quiescence_lifecycle = {
+    .pe_begin  = quiescence_pe_begin,
+    .pe_end    = quiescence_pe_end,
+    .pe_report = quiescence_report,
+};

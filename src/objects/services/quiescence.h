@@ -16,8 +16,7 @@
 
 #include <skua/quiescence.h>
 
-struct ski_quiet;
-struct ski_text;
+#include "objects/model/lifecycle.h"
 
 /**
  * Call flush(arg) on this PE whenever a wave visits it.  Whoever keeps back what it was
@@ -27,11 +26,7 @@ struct ski_text;
 void ski_quiescence_hook(bool (*flush)(void *arg), void *arg);
 void ski_quiescence_unhook(bool (*flush)(void *arg), void *arg);
 
-/** Append to @p text that requests wait, if some do. */
-void ski_quiet_explain(const struct ski_quiet *quiet, struct ski_text *text);
-
-struct ski_quiet *ski_quiet_begin(void);
-void              ski_quiet_end(struct ski_quiet *quiet);
+extern const struct ski_lifecycle ski_quiescence_lifecycle;
 
 #define SKI_QUIET_ASK_LEAST sizeof(skua_completion)
 

@@ -17,6 +17,7 @@
 #include "objects/services/host_topology.h"
 #include "objects/services/mesh.h"
 #include "objects/services/quiescence.h"
+#include "objects/model/objects_pe.h"
 
 #define SLOT_BYTES ((size_t)16384) /* of a message: larger ones gather no better */
 #define SLOT_SHARE 4               /* a slot holds so many times its share of the bound */
@@ -115,9 +116,10 @@ void skua_stream_nowhere(void)
     ski_not_a_pe("skua_stream_put");
 }
 
-void ski_streams_begin(const struct ski_pe *self)
+/* Puts of the calling thread, which is now a PE, find their streams in the data of the PE. */
+static void stream_pe_begin(struct ski_objects *objects)
 {
-    ski_stream_memory_set(self->data);
+    ski_stream_memory_set(objects->self->data);
 }
 
 static struct stream *at(uint32_t offset)
@@ -243,10 +245,11 @@ void skua_stream_bind(skua_stream stream, void *arg)
         ski_unhold(SKI_SELF(), &s->kept);
 }
 
-void ski_streams_end(struct ski_pe *self)
+static void stream_pe_end(struct ski_objects *objects)
 {
     for (struct kind *kind = kinds; kind; kind = kind->next) {
-        struct stream *s = (struct stream *)(void *)((char *)self->data + kind->key.offset);
+        struct stream *s =
+            (struct stream *)(void *)((char *)objects->self->data + kind->key.offset);
         free(s->port.slot); /* messages in it go with the arena */
         free(s->route);
         s->port = (skua_stream_port){0};
@@ -475,8 +478,9 @@ static void on_the_way(skua_msg *msg)
 
 /* ---- for people ------------------------------------------------------------------------- */
 
-void ski_streams_explain(struct ski_text *text)
+static void stream_report(struct ski_objects *objects, struct ski_text *text)
 {
+    (void)objects;
     for (const struct kind *kind = kinds; kind; kind = kind->next) {
         const struct stream *s = at(kind->key.offset);
 
@@ -487,3 +491,9 @@ void ski_streams_explain(struct ski_text *text)
             ski_text_item(text, "items of stream %s wait for skua_stream_bind()", kind->name);
     }
 }
+
+const struct ski_lifecycle ski_stream_lifecycle = {
+    .pe_begin  = stream_pe_begin,
+    .pe_end    = stream_pe_end,
+    .pe_report = stream_report,
+};

@@ -27,23 +27,15 @@
 
 #include <skua/stream.h>
 
-struct ski_pe;
-struct ski_text;
+#include "objects/model/lifecycle.h"
 
 /** Send all that waits on this PE, of every stream; whether there was anything.  @p arg
  *  is not used: it is called when the PE is idle and by quiescence detection. */
 bool ski_streams_flush(void *arg);
 
-/** Append to @p text which items wait on this PE. */
-void ski_streams_explain(struct ski_text *text);
-
 /** Where offsets of streams lead into, for the calling thread (stream_memory.c). */
 void ski_stream_memory_set(char *memory);
 
-/** Where puts of the calling thread, which is now the PE @p self, find their streams. */
-void ski_streams_begin(const struct ski_pe *self);
-
-/** Before a PE ends: give back what its streams have. */
-void ski_streams_end(struct ski_pe *self);
+extern const struct ski_lifecycle ski_stream_lifecycle;
 
 #endif

@@ -10,7 +10,7 @@
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
 #include "core/collective/tree.h"
-#include "objects/objects.h"
+#include "objects/model/objects_pe.h"
 
 #define PAUSE_LEAST 20e-6
 #define PAUSE_MOST  1e-3
@@ -37,29 +37,51 @@ struct node {
     struct report sum;
 };
 
-struct ski_waves {
-    struct ski_traffic traffic; /* of waves and reports */
-    struct node       *nodes;
-    uint32_t           timers; /* of pauses between waves */
+enum { WAVE_QUIET, WAVE_IDLE, WAVE_DETECTOR, WAVE_KINDS };
+
+struct termination {
+    const struct ski_wave_kind *kind[WAVE_KINDS];
+    struct ski_traffic          traffic; /* of waves and reports */
+    struct node                *nodes;
+    uint32_t                    timers; /* of pauses between waves */
 };
+
+static struct termination *termination_of(const struct ski_pe *self)
+{
+    return self->objects->slot[SKI_SLOT_TERMINATION];
+}
 
 struct ski_traffic ski_wave_traffic(const struct ski_pe *self)
 {
-    return self->objects->waves->traffic;
+    return termination_of(self)->traffic;
 }
 
 uint32_t ski_wave_timers(const struct ski_pe *self)
 {
-    return self->objects->waves->timers;
+    return termination_of(self)->timers;
 }
 
-static const struct ski_wave_kind *kind_of(struct ski_topic topic)
+static int termination_kind_index(uint32_t topic)
 {
-    switch (topic.number) {
-    case SKI_TOPIC_QUIET: return &ski_quiet_waves;
-    case SKI_TOPIC_IDLE: return &ski_idle_waves;
-    default: return &ski_detect_waves;
+    switch (topic) {
+    case SKI_TOPIC_QUIET: return WAVE_QUIET;
+    case SKI_TOPIC_IDLE: return WAVE_IDLE;
+    default: return WAVE_DETECTOR;
     }
+}
+
+static const struct ski_wave_kind *termination_kind(const struct ski_pe *self,
+                                                    struct ski_topic     topic)
+{
+    return termination_of(self)->kind[termination_kind_index(topic.number)];
+}
+
+void ski_wave_register(struct ski_objects *objects, uint32_t topic,
+                       const struct ski_wave_kind *kind)
+{
+    struct termination *termination = objects->slot[SKI_SLOT_TERMINATION];
+
+    termination->kind[termination_kind_index(topic)] = kind;
 }
 
 static void post(struct ski_pe *self, int pe, uint32_t handler, const void *data, size_t bytes)
@@ -67,7 +89,7 @@ static void post(struct ski_pe *self, int pe, uint32_t handler, const void *data
     struct skua_msg *msg = ski_msg_copy(self, handler, data, bytes);
 
     skua_msg_set_priority(msg, INT32_MAX);
-    self->objects->waves->traffic.sent++;
+    termination_of(self)->traffic.sent++;
     ski_msg_post(self, pe, handler, msg);
 }
 
@@ -90,7 +112,7 @@ bool ski_wave_note(struct ski_detection *detection, const struct ski_tally *sum)
 static void on_pause_over(void *arg, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    ski_self->objects->waves->timers--;
+    termination_of(ski_self)->timers--;
     ski_wave_send(ski_self, arg);
 }
 
@@ -106,7 +128,7 @@ void ski_wave_again(struct ski_pe *self, struct ski_detection *detection)
         return;
     }
     skua_after(detection->pause, skua_done_call(on_pause_over, detection));
-    self->objects->waves->timers++;
+    termination_of(self)->timers++;
     detection->pause = detection->pause < PAUSE_MOST / 2 ? 2 * detection->pause : PAUSE_MOST;
     if (detection->pause < PAUSE_LEAST)
         detection->pause = PAUSE_LEAST;
@@ -114,7 +136,7 @@ void ski_wave_again(struct ski_pe *self, struct ski_detection *detection)
 
 /* ---- nodes ------------------------------------------------------------------------- */
 
-static struct node **find(struct ski_waves *waves, const struct wave *wave)
+static struct node **find(struct termination *waves, const struct wave *wave)
 {
     struct node **at = &waves->nodes;
 
@@ -140,7 +162,7 @@ static void conclude(struct ski_pe *self, const struct report *report)
     struct ski_topic topic = report->wave.topic;
 
     if (self->pe == topic.root)
-        kind_of(topic)->result(self, topic, &report->sum);
+        termination_kind(self, topic)->result(self, topic, &report->sum);
     else
         post(self, parent_of(self, topic.root), SKI_HANDLER_QUIET_REPORT, report, sizeof *report);
 }
@@ -168,7 +190,7 @@ static void pass_on(struct ski_pe *self, struct node *node)
     for (int i = 0; i < tree.children; i++)
         post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave, sizeof *wave);
     node->open += tree.children;
-    if (!ski_config.helper || !kind_of(wave->topic)->helpers ||
+    if (!ski_config.helper || !termination_kind(self, wave->topic)->helpers ||
         self->pe != ski_job_first_pe(self->job, self->process))
         return;
     post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,
@@ -191,11 +213,11 @@ static bool wave_is_sound(const struct ski_pe *self, const struct wave *wave, in
 
 void ski_on_wave(skua_msg *msg)
 {
-    struct ski_pe    *self  = ski_self;
-    struct ski_waves *waves = self->objects->waves;
-    struct wave       wave  = *(struct wave *)skua_msg_data(msg);
-    struct node      *node;
-    struct ski_tally  own;
+    struct ski_pe      *self  = ski_self;
+    struct termination *waves = termination_of(self);
+    struct wave         wave  = *(struct wave *)skua_msg_data(msg);
+    struct node        *node;
+    struct ski_tally    own;
 
     waves->traffic.received++;
     if (*find(waves, &wave) || !wave_is_sound(self, &wave, msg->source)) {
@@ -208,7 +230,7 @@ void ski_on_wave(skua_msg *msg)
     waves->nodes = node;
     if (!ski_pe_hidden(self))
         pass_on(self, node);
-    own = kind_of(wave.topic)->visit(self, wave.topic);
+    own = termination_kind(self, wave.topic)->visit(self, wave.topic);
     add_report(self, find(waves, &wave), &own);
 }
 
@@ -216,9 +238,9 @@ void ski_on_report(skua_msg *msg)
 {
     struct ski_pe *self   = ski_self;
     struct report  report = *(struct report *)skua_msg_data(msg);
-    struct node  **at     = find(self->objects->waves, &report.wave);
+    struct node  **at     = find(termination_of(self), &report.wave);
 
-    self->objects->waves->traffic.received++;
+    termination_of(self)->traffic.received++;
     if (!*at || (*at)->sum.wave.number != report.wave.number) {
         ski_far_drop(self, msg);
         return;
@@ -229,13 +251,15 @@ void ski_on_report(skua_msg *msg)
 
 /* ---- life -------------------------------------------------------------------------- */
 
-struct ski_waves *ski_waves_begin(void)
+static void termination_pe_begin(struct ski_objects *objects)
 {
-    return ski_calloc(1, sizeof(struct ski_waves));
+    objects->slot[SKI_SLOT_TERMINATION] = ski_calloc(1, sizeof(struct termination));
 }
 
-void ski_waves_end(struct ski_waves *waves)
+static void termination_pe_end(struct ski_objects *objects)
 {
+    struct termination *waves = objects->slot[SKI_SLOT_TERMINATION];
+
     while (waves->nodes) {
         struct node *gone = waves->nodes;
         waves->nodes      = gone->next;
@@ -243,3 +267,6 @@ void ski_waves_end(struct ski_waves *waves)
     }
     free(waves);
 }
+
+const struct ski_lifecycle ski_termination_lifecycle = {.pe_begin = termination_pe_begin,
+                                                        .pe_end   = termination_pe_end};

@@ -29,6 +29,9 @@
 
 #include <skua/message.h>
 
+#include "objects/model/lifecycle.h"
+
+struct ski_objects;
 struct ski_pe;
 
 /* What the end of is looked for, the same on all PEs. */
@@ -38,8 +41,9 @@ struct ski_topic {
 };
 
 /* Detectors are numbered from 1 on. */
-#define SKI_TOPIC_QUIET UINT32_C(0)
-#define SKI_TOPIC_IDLE  UINT32_MAX
+#define SKI_TOPIC_QUIET    UINT32_C(0)
+#define SKI_TOPIC_DETECTOR UINT32_C(1)
+#define SKI_TOPIC_IDLE     UINT32_MAX
 
 struct ski_tally {
     uint64_t sent, received;
@@ -56,8 +60,6 @@ struct ski_wave_kind {
     /* At the root: the sums of a wave.  It may send the next. */
     void (*result)(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum);
 };
-
-extern const struct ski_wave_kind ski_quiet_waves, ski_detect_waves, ski_idle_waves;
 
 /* The waves of a topic, at its root. */
 struct ski_detection {
@@ -84,8 +86,12 @@ struct ski_traffic ski_wave_traffic(const struct ski_pe *self);
 /** Timers of this PE that run until a next wave. */
 uint32_t ski_wave_timers(const struct ski_pe *self);
 
-struct ski_waves *ski_waves_begin(void);
-void              ski_waves_end(struct ski_waves *waves);
+/** Let waves of topics numbered @p topic be of @p kind on this PE; a module does so when the PE
+ *  begins.  SKI_TOPIC_DETECTOR stands for all detectors. */
+void ski_wave_register(struct ski_objects *objects, uint32_t topic,
+                       const struct ski_wave_kind *kind);
+
+extern const struct ski_lifecycle ski_termination_lifecycle;
 
 #define SKI_WAVE_LEAST   16
 #define SKI_REPORT_LEAST 40

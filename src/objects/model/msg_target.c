@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* msg_target.c - see msg_target.h. */
-#include "objects/chare/msg_target.h"
+#include "objects/model/msg_target.h"
 
 #include <string.h>
 
 #include "core/pe/pe.h"
-#include "objects/zerocopy/inplace.h"
+#include "objects/model/class.h"
 
 static unsigned char *tail_of(struct skua_msg *msg)
 {
@@ -24,7 +24,7 @@ static SKI_COLD skua_msg *with_tail(skua_msg *msg)
     return copy;
 }
 
-skua_msg *ski_msg_address(skua_msg *msg, uint64_t id, const skua_index *index)
+skua_msg *ski_msg_set_target(skua_msg *msg, uint64_t id, const skua_index *index)
 {
     if (SKI_UNLIKELY(index->bytes > SKI_MSG_INDEX_BYTES)) {
         msg = with_tail(msg);
@@ -47,7 +47,7 @@ skua_index ski_msg_index(skua_msg *msg)
     return index;
 }
 
-skua_msg *ski_msg_headed(const void *head, size_t head_bytes, const void *data, size_t bytes)
+skua_msg *ski_msg_with_header(const void *head, size_t head_bytes, const void *data, size_t bytes)
 {
     skua_msg *msg = skua_msg_alloc(head_bytes + bytes);
     char     *at  = skua_msg_data(msg);
@@ -58,19 +58,21 @@ skua_msg *ski_msg_headed(const void *head, size_t head_bytes, const void *data, 
     return msg;
 }
 
-void ski_pass_on(struct ski_pe *self, int pe, skua_msg *msg)
+void ski_msg_forward(struct ski_pe *self, int pe, skua_msg *msg)
 {
-    if (SKI_UNLIKELY(ski_msg_lands(msg)))
-        msg = ski_landing_whole(msg);
+    const struct ski_entry *entry = &ski_entries[msg->handler];
+
+    if (SKI_UNLIKELY(entry->flags & SKI_ENTRY_LANDS))
+        msg = entry->ops->to_forward(msg);
     if (pe != self->pe && ski_job_index(self->job, pe) < 0)
         msg->source = self->pe; /* a packet proves who sent it (core/net/packet.h) */
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
-void ski_post_about(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
-                    const skua_index *index, const void *data, size_t bytes)
+void ski_element_post(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
+                      const skua_index *index, const void *data, size_t bytes)
 {
-    skua_msg *msg = ski_msg_address(ski_msg_copy(self, handler, data, bytes), id, index);
+    skua_msg *msg = ski_msg_set_target(ski_msg_copy(self, handler, data, bytes), id, index);
 
     ski_msg_post(self, pe, handler, msg);
 }

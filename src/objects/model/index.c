@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* index.c - see index.h. */
-#include "objects/chare/index.h"
+#include "objects/model/index.h"
 
 #include <stdio.h>
 

@@ -5,12 +5,13 @@
  * What a class packs is checked against what it measured, and what it unpacks against
  * what there is, so that a `pup` that forgets its lengths is noticed where it errs.
  */
-#include "objects/chare/pup.h"
+#include "objects/model/pup.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "objects/chare/object.h"
+#include "objects/model/collection.h"
+#include "objects/model/object.h"
 
 enum what { MEASURE, PACK, UNPACK };
 

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* class.c - see class.h. */
-#include "objects/chare/class.h"
+#include "objects/model/class.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "core/pe/handler.h"
-#include "objects/chare/invoke.h"
 
 struct ski_entry *ski_entries;
 
@@ -65,7 +64,8 @@ static char *full_name(const struct ski_class *of, const char *name)
     return full;
 }
 
-static skua_entry add(const char *call, skua_class of, const struct ski_entry *entry)
+skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
+                         skua_handler_fn fn)
 {
     const struct ski_class *class = ski_class_find(of.id);
     skua_handler handler;
@@ -81,33 +81,12 @@ static skua_entry add(const char *call, skua_class of, const struct ski_entry *e
         ski_misuse("%s(\"%s\"): an element is created at its home or where the message comes "
                    "from, not at both",
                    call, entry->name);
-    handler = skua_register(full_name(class, entry->name), ski_on_invoke);
+    handler = skua_register(full_name(class, entry->name), fn);
     ski_entries_init();
     ski_entries[handler.id]       = *entry;
     ski_entries[handler.id].of    = class;
     ski_entries[handler.id].plain = entry->flags & ~SKI_ENTRY_CREATES ? NULL : entry->method;
     return (skua_entry){handler.id};
-}
-
-skua_entry skua_entry_register(skua_class of, const char *name, skua_entry_fn fn, unsigned flags)
-{
-    return add(__func__, of, &(struct ski_entry){.name = name, .entry = fn, .flags = flags});
-}
-
-skua_entry skua_method_register(skua_class of, const char *name, skua_method_fn fn, unsigned flags)
-{
-    return add(__func__, of, &(struct ski_entry){.name = name, .method = fn, .flags = flags});
-}
-
-skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
-                                 skua_land_fn land, unsigned flags)
-{
-    if (flags & ~(SKUA_ENTRY_EXPEDITED | SKI_ENTRY_CREATES))
-        ski_misuse("%s(\"%s\"): an entry whose data land is not threaded, inline or sync", __func__,
-                   name);
-    return add(__func__, of,
-               &(struct ski_entry){
-                   .name = name, .entry = fn, .flags = flags | SKI_ENTRY_LANDS, .land = land});
 }
 
 void ski_entry_unknown(const char *call, skua_entry entry)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline bool ski_before(uint32_t a, uint32_t b)
+static inline bool ski_seqnum_before(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) < 0;
 }

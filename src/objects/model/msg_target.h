@@ -23,23 +23,23 @@ static inline uint64_t ski_target(uint64_t id, uint32_t index_bytes)
 
 /** Write the reference into @p msg; a long index may need another message, which is
  *  returned then. */
-skua_msg *ski_msg_address(skua_msg *msg, uint64_t id, const skua_index *index);
+skua_msg *ski_msg_set_target(skua_msg *msg, uint64_t id, const skua_index *index);
 
 /** The index in a message, whose length was checked. */
 skua_index ski_msg_index(skua_msg *msg);
 
 /** A message of @p head and, behind it, a copy of @p bytes at @p data. */
-skua_msg *ski_msg_headed(const void *head, size_t head_bytes, const void *data, size_t bytes);
+skua_msg *ski_msg_with_header(const void *head, size_t head_bytes, const void *data, size_t bytes);
 
 /** Post it, addressed as it is, to @p pe. */
-void ski_pass_on(struct ski_pe *self, int pe, skua_msg *msg);
+void ski_msg_forward(struct ski_pe *self, int pe, skua_msg *msg);
 
 /** A message with a reference and a copy of @p bytes, for one of the runtime's handlers. */
-void ski_post_about(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
-                    const skua_index *index, const void *data, size_t bytes);
+void ski_element_post(struct ski_pe *self, int pe, uint32_t handler, uint64_t id,
+                      const skua_index *index, const void *data, size_t bytes);
 
 /** It is an entry's, or the program's, from now on: a message as any other. */
-static inline void ski_msg_strip(skua_msg *msg)
+static inline void ski_msg_clear_target(skua_msg *msg)
 {
     msg->flags &= (uint8_t) ~(SKI_MSG_OBJECT | SKI_MSG_HERE | SKI_MSG_TAIL);
 }

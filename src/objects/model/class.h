@@ -9,7 +9,6 @@
 #ifndef SKI_CLASS_H
 #define SKI_CLASS_H
 
-#include <skua/landing.h>
 #include <skua/object.h>
 
 #include "base/arch.h"
@@ -23,8 +22,25 @@ struct ski_class {
 /* Flags of entries whose messages create elements: they matter where there is none. */
 #define SKI_ENTRY_CREATES ((unsigned)(SKUA_ENTRY_CREATE_HOME | SKUA_ENTRY_CREATE_HERE))
 
-/* One of skua_landing_register(). */
+/* The entry has operations of its own for its messages (struct ski_entry_ops). */
 #define SKI_ENTRY_LANDS 0x10000u
+
+struct ski_entry;
+struct ski_object;
+
+/* How messages are treated of an entry whose data are delivered in place (zerocopy/inplace.h). */
+struct ski_entry_ops {
+    /* Run the entry of @object; @msg is used up. */
+    void (*run)(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
+
+    /* The message with all its data in it, or another that takes its place: it is about to leave
+     * this PE, or its receiver sends it on. */
+    skua_msg *(*to_forward)(skua_msg *msg);
+    skua_msg *(*to_resend)(skua_msg *msg);
+
+    /* Free a message that will not be delivered. */
+    void (*discard)(skua_msg *msg);
+};
 
 struct ski_entry {
     const struct ski_class *of;     /* NULL: the number is that of a handler   */
@@ -33,7 +49,7 @@ struct ski_entry {
     skua_method_fn          method; /* ... is NULL    */
     const char             *name;
     _Alignas(16) unsigned flags;
-    skua_land_fn land; /* to 64 bytes: found by a shift */
+    const struct ski_entry_ops *ops; /* with SKI_ENTRY_LANDS; to 64 bytes: found by a shift */
 };
 
 _Static_assert(sizeof(struct ski_entry) == 64, "see above");
@@ -50,6 +66,11 @@ static inline bool ski_class_moves(const struct ski_class *class)
 {
     return class->def.pup || class->def.bytes == 0;
 }
+
+/** Add an entry to the class @p of, run by the handler function @p fn; ends the job if @p entry
+ * makes no sense.  @p call names the caller. */
+skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry *entry,
+                         skua_handler_fn fn);
 
 /** A class by its number, or NULL. */
 const struct ski_class *ski_class_find(uint32_t id);

@@ -15,13 +15,11 @@
 #ifndef SKI_DEAD_LETTER_H
 #define SKI_DEAD_LETTER_H
 
-#include "objects/chare/collection.h"
-
-/** Send an inquiry: the first message for @p index, a single object whose home is here, is kept. */
-void ski_departed_inquire(struct ski_collection *all, const skua_index *index);
+#include <skua/message.h>
 
 #define SKI_INQUIRY_LEAST 4
 
+/* Handlers. */
 void ski_on_inquiry(skua_msg *msg);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* directory.c - see directory.h. */
-#include "objects/location/directory.h"
+#include "objects/model/directory.h"
 
 #include "base/memory.h"
-#include "objects/chare/object.h"
+#include "objects/model/object.h"
 
 #define LEAST 16
 
@@ -28,10 +28,10 @@ void ski_directory_destroy(struct ski_directory *directory)
     free(directory->slot);
 }
 
-bool ski_value_is(uintptr_t value, const skua_index *index)
+bool ski_directory_value_is(uintptr_t value, const skua_index *index)
 {
-    if (value & SKI_IS_PLACE)
-        return ski_index_equal(&((struct ski_absent *)(value ^ SKI_IS_PLACE))->index, index);
+    if (value & SKI_ABSENT_BIT)
+        return ski_index_equal(&((struct ski_absent *)(value ^ SKI_ABSENT_BIT))->index, index);
     return ski_object_is((struct ski_object *)value, index);
 }
 
@@ -41,13 +41,13 @@ static void insert(struct ski_directory *directory, uint64_t key, uintptr_t valu
 
     while (directory->slot[at].value)
         at = (at + 1) & directory->mask;
-    directory->slot[at] = (struct ski_slot){key, value};
+    directory->slot[at] = (struct ski_directory_slot){key, value};
 }
 
 static void resize(struct ski_directory *directory, size_t slots)
 {
-    struct ski_slot *old   = directory->slot;
-    size_t           count = directory->mask + 1;
+    struct ski_directory_slot *old   = directory->slot;
+    size_t                     count = directory->mask + 1;
 
     allocate(directory, slots);
     for (size_t i = 0; i < count; i++)
@@ -70,7 +70,7 @@ void ski_directory_reserve(struct ski_directory *directory, size_t more)
  * before the slot that its key asks for. */
 static void take_out(struct ski_directory *directory, uint64_t hole)
 {
-    struct ski_slot *slot = directory->slot;
+    struct ski_directory_slot *slot = directory->slot;
 
     for (uint64_t at = (hole + 1) & directory->mask; slot[at].value;
          at          = (at + 1) & directory->mask) {
@@ -87,13 +87,14 @@ static void take_out(struct ski_directory *directory, uint64_t hole)
 
 void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value)
 {
-    uint64_t         key  = ski_directory_key(directory, index);
-    uint64_t         at   = key * SKI_GOLDEN >> directory->shift;
-    struct ski_slot *slot = directory->slot;
+    uint64_t                   key  = ski_directory_key(directory, index);
+    uint64_t                   at   = key * SKI_GOLDEN >> directory->shift;
+    struct ski_directory_slot *slot = directory->slot;
 
     directory->version++;
     for (; slot[at].value; at = (at + 1) & directory->mask)
-        if (slot[at].key == key && (directory->exact || ski_value_is(slot[at].value, index))) {
+        if (slot[at].key == key &&
+            (directory->exact || ski_directory_value_is(slot[at].value, index))) {
             if (value)
                 slot[at].value = value;
             else
@@ -106,7 +107,7 @@ void ski_directory_set(struct ski_directory *directory, const skua_index *index,
         resize(directory, 2 * (directory->mask + 1));
         insert(directory, key, value);
     } else {
-        slot[at] = (struct ski_slot){key, value};
+        slot[at] = (struct ski_directory_slot){key, value};
     }
     directory->count++;
 }

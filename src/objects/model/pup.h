@@ -3,7 +3,7 @@
 #ifndef SKI_PUP_H
 #define SKI_PUP_H
 
-#include "objects/chare/class.h"
+#include "objects/model/class.h"
 
 size_t ski_pup_measure(const struct ski_class *of, void *self);
 void   ski_pup_pack(const struct ski_class *of, void *self, void *to, size_t bytes);
