@@ -52,7 +52,7 @@ void ski_objects_begin(struct ski_pe *self)
     ski_entries_init();
     objects->self    = self;
     objects->entries = ski_entries;
-    objects->stamp   = ski_small_stamp(self->pe);
+    objects->stamp   = ski_invoke_stamp(self->pe);
     self->objects    = objects;
     ski_collections_begin(objects);
     for (size_t i = 0; i < OBJECTS_MODULES; i++) {

@@ -13,7 +13,7 @@
 #include "objects/model/element.h"
 
 /* The name of a new object. */
-static skua_ref name(struct ski_pe *self, const char *call, skua_class of, int home)
+static skua_ref chare_new_ref(struct ski_pe *self, const char *call, skua_class of, int home)
 {
     uint64_t number = self->objects->chares_created++;
     skua_ref ref    = {.of = {ski_id_make(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
@@ -29,7 +29,7 @@ static skua_ref name(struct ski_pe *self, const char *call, skua_class of, int h
 skua_ref skua_chare_create_here(skua_class of, const void *data, size_t bytes)
 {
     struct ski_pe         *self = SKI_SELF();
-    skua_ref               ref  = name(self, __func__, of, self->pe);
+    skua_ref               ref  = chare_new_ref(self, __func__, of, self->pe);
     struct ski_collection *all  = ski_collection_get(self->objects, __func__, ref.of.id);
 
     ski_element_create(all, &ref.index, 0, data, bytes);
@@ -44,7 +44,7 @@ skua_ref skua_chare_create(skua_class of, int pe, const void *data, size_t bytes
     if (pe != SKUA_ANY_PE && (unsigned)pe >= (unsigned)self->pes)
         ski_misuse("skua_chare_create: PE %d does not exist; this job has PEs 0 to %d", pe,
                    self->pes - 1);
-    ref = name(self, __func__, of, pe == SKUA_ANY_PE ? self->pe : pe);
+    ref = chare_new_ref(self, __func__, of, pe == SKUA_ANY_PE ? self->pe : pe);
     if (pe == SKUA_ANY_PE)
         ski_seed_plant(self->objects, &ref, data, bytes);
     else

@@ -70,7 +70,7 @@ void ski_on_adopt(skua_msg *msg)
 static bool creation_valid(const struct ski_creation *creation)
 {
     return ski_class_find(creation->class) && creation->kind > SKI_CHARES &&
-           creation->kind <= SKI_ARRAY && ski_map_right(&creation->def);
+           creation->kind <= SKI_ARRAY && ski_index_map_valid(&creation->def);
 }
 
 /* What it is, so that messages find their way; it has no objects yet. */
@@ -94,8 +94,8 @@ static void creation_define(struct ski_collection *all, const struct ski_creatio
 static void creation_populate(struct ski_collection *all)
 {
     if (all->kind == SKI_ARRAY)
-        ski_map_each(&all->def, all->self->pe, all->self->pes, creation_reserve,
-                     creation_make_element, all);
+        ski_index_map_each(&all->def, all->self->pe, all->self->pes, creation_reserve,
+                           creation_make_element, all);
     else if (all->kind == SKI_GROUP)
         creation_make_group(all);
     else
@@ -153,7 +153,7 @@ static skua_collection creation_send(const char *call, skua_class of, enum ski_k
     if (def)
         made->def = *def;
     if (def)
-        ski_map_prepare(call, &made->def);
+        ski_index_map_prepare(call, &made->def);
     if (bytes)
         memcpy(made + 1, data, bytes);
     all.id = made->id;

@@ -14,12 +14,12 @@ struct ski_reply {
     struct ski_reply *next;
 };
 
-static void run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
+static void entry_run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
-    struct ski_objects *objects = ski_self->objects;
-    struct ski_asked   *asked   = skua_msg_data(msg);
-    struct ski_reply    reply   = {asked->reply, false, skua_thread_self(), objects->replies};
-    struct ski_reply  **at      = &objects->replies;
+    struct ski_objects       *objects = ski_self->objects;
+    struct ski_reply_request *asked   = skua_msg_data(msg);
+    struct ski_reply          reply   = {asked->reply, false, skua_thread_self(), objects->replies};
+    struct ski_reply        **at      = &objects->replies;
 
     objects->replies = &reply;
     entry->method(object + 1, asked + 1, msg->bytes - sizeof *asked);
@@ -31,8 +31,8 @@ static void run_sync(struct ski_object *object, const struct ski_entry *entry, s
     skua_msg_free(msg);
 }
 
-static inline void run_plain(struct ski_object *object, const struct ski_entry *entry,
-                             skua_msg *msg)
+static inline void entry_run_plain(struct ski_object *object, const struct ski_entry *entry,
+                                   skua_msg *msg)
 {
     if (entry->method) {
         entry->method(object + 1, skua_msg_data(msg), msg->bytes);
@@ -43,31 +43,31 @@ static inline void run_plain(struct ski_object *object, const struct ski_entry *
     }
 }
 
-struct visit {
+struct entry_call {
     struct ski_object      *object;
     const struct ski_entry *entry;
     skua_msg               *msg;
 };
 
-static void in_thread(void *arg)
+static void entry_thread_main(void *arg)
 {
-    struct visit visit = *(struct visit *)arg;
+    struct entry_call visit = *(struct entry_call *)arg;
 
     free(arg);
     if (visit.entry->flags & SKUA_ENTRY_SYNC)
-        run_sync(visit.object, visit.entry, visit.msg);
+        entry_run_sync(visit.object, visit.entry, visit.msg);
     else
-        run_plain(visit.object, visit.entry, visit.msg);
+        entry_run_plain(visit.object, visit.entry, visit.msg);
     ski_element_leave(visit.object);
 }
 
-static SKI_COLD void run_special(struct ski_object *object, const struct ski_entry *entry,
-                                 skua_msg *msg)
+static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
+                                       skua_msg *msg)
 {
-    struct visit *visit;
-    skua_thread  *thread;
+    struct entry_call *visit;
+    skua_thread       *thread;
 
-    if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_asked))
+    if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_reply_request))
         ski_misuse("%s::%s of %s on PE %d was invoked without anybody waiting for its answer; "
                    "skua_invoke_reply() is for that",
                    entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
@@ -76,13 +76,13 @@ static SKI_COLD void run_special(struct ski_object *object, const struct ski_ent
         return;
     }
     if (!(entry->flags & SKUA_ENTRY_THREADED)) {
-        run_sync(object, entry, msg);
+        entry_run_sync(object, entry, msg);
         return;
     }
     ski_element_enter(object); /* until the thread ends */
     visit  = ski_malloc(sizeof *visit);
-    *visit = (struct visit){object, entry, msg};
-    thread = skua_thread_create(in_thread, visit, 0);
+    *visit = (struct entry_call){object, entry, msg};
+    thread = skua_thread_create(entry_thread_main, visit, 0);
     skua_thread_set_name(thread, entry->name);
     skua_thread_detach(thread);
 }
@@ -93,9 +93,9 @@ void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, sku
 {
     ski_element_enter(object);
     if (SKI_UNLIKELY(entry->flags & SPECIAL))
-        run_special(object, entry, msg);
+        entry_run_special(object, entry, msg);
     else
-        run_plain(object, entry, msg);
+        entry_run_plain(object, entry, msg);
     ski_element_leave(object);
 }
 
@@ -113,7 +113,7 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
 
 /* ---- answers ---------------------------------------------------------------------------- */
 
-static struct ski_reply *owed(const char *call)
+static struct ski_reply *entry_owed_reply(const char *call)
 {
     struct ski_reply *reply = SKI_SELF()->objects->replies;
 
@@ -129,10 +129,10 @@ static struct ski_reply *owed(const char *call)
 
 void skua_reply(const void *data, size_t bytes)
 {
-    skua_complete(owed(__func__)->done, data, bytes);
+    skua_complete(entry_owed_reply(__func__)->done, data, bytes);
 }
 
 skua_completion skua_reply_later(void)
 {
-    return owed(__func__)->done;
+    return entry_owed_reply(__func__)->done;
 }

@@ -9,7 +9,7 @@
 #include "objects/model/element.h"
 
 /* What a message to a SKUA_ENTRY_SYNC begins with. */
-struct ski_asked {
+struct ski_reply_request {
     _Alignas(16) skua_completion reply;
 };
 

@@ -16,7 +16,7 @@
 #define SMALL              448
 #define SMALL_CLASS(bytes) (((bytes) + 63) / 64)
 
-uint64_t ski_small_stamp(int pe)
+uint64_t ski_invoke_stamp(int pe)
 {
     struct skua_msg like = {.flags = SKI_MSG_HERE, .source = pe};
     uint64_t        stamp;
@@ -27,14 +27,15 @@ uint64_t ski_small_stamp(int pe)
 
 /* ---- arriving ----------------------------------------------------------------------- */
 
-static SKI_COLD _Noreturn void deleted(const char *text, const struct ski_entry *entry, int source)
+static SKI_COLD _Noreturn void invoke_to_deleted(const char *text, const struct ski_entry *entry,
+                                                 int source)
 {
     ski_misuse("a message from PE %d to %s::%s of %s: that object was deleted", source,
                entry->of->def.name, entry->name, text);
 }
 
 /* A message by address gets the one it would have had, had the object not been here. */
-static skua_msg *address_again(const struct ski_object *object, skua_msg *msg)
+static skua_msg *invoke_retarget(const struct ski_object *object, skua_msg *msg)
 {
     skua_index index = ski_object_index_get(object);
 
@@ -47,7 +48,7 @@ static skua_msg *address_again(const struct ski_object *object, skua_msg *msg)
 }
 
 /* Whether messages to an object that was deleted create another. */
-static bool comes_again(const struct ski_object *object, const struct ski_entry *entry)
+static bool invoke_creates_again(const struct ski_object *object, const struct ski_entry *entry)
 {
     const struct ski_collection *all = object->of;
 
@@ -66,13 +67,13 @@ static void invoke_deliver(struct ski_collection *all, const skua_index *index,
     if (!object)
         return;
     if (SKI_UNLIKELY(object->state == SKI_DYING || object->state == SKI_DEAD))
-        deleted(ski_object_text(object), entry, msg->source);
+        invoke_to_deleted(ski_object_text(object), entry, msg->source);
     ski_entry_run(object, entry, msg);
 }
 
 /* A message to an object that is not what it was when the message was queued. */
-static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *entry,
-                             skua_msg *msg)
+static SKI_COLD void invoke_changed(struct ski_object *object, const struct ski_entry *entry,
+                                    skua_msg *msg)
 {
     struct ski_collection *all   = object->of;
     skua_index             index = ski_object_index_get(object);
@@ -83,11 +84,11 @@ static SKI_COLD void changed(struct ski_object *object, const struct ski_entry *
         ski_entry_run(object, entry, msg);
         return;
     } else if (object->state == SKI_LEFT) {
-        invoke_deliver(all, &index, entry, address_again(object, msg));
-    } else if (comes_again(object, entry)) {
-        ski_msg_forward(ski_self, ski_lookup_pe(all, &index), address_again(object, msg));
+        invoke_deliver(all, &index, entry, invoke_retarget(object, msg));
+    } else if (invoke_creates_again(object, entry)) {
+        ski_msg_forward(ski_self, ski_lookup_pe(all, &index), invoke_retarget(object, msg));
     } else {
-        deleted(ski_object_text(object), entry, msg->source);
+        invoke_to_deleted(ski_object_text(object), entry, msg->source);
     }
     ski_element_settle(object);
 }
@@ -107,7 +108,8 @@ static SKI_COLD void invoke_many(skua_msg *msg)
 
 /* An element of an array of one or two integers that is here, if it lies where its key
  * says; else NULL. */
-static inline struct ski_object *find_quick(const struct ski_collection *all, const void *index)
+static inline struct ski_object *invoke_find_quick(const struct ski_collection *all,
+                                                   const void                  *index)
 {
     const struct ski_directory      *directory = &all->directory;
     uint64_t                         key       = ski_directory_int_key(directory, index);
@@ -119,7 +121,8 @@ static inline struct ski_object *find_quick(const struct ski_collection *all, co
 
 /* The one that @p msg is for, if it is in the collection that was found last, lies where its
  * key says and is as always; else NULL. */
-static inline struct ski_object *find_addressee(const skua_msg *msg, const struct ski_entry *entry)
+static inline struct ski_object *invoke_find_target(const skua_msg         *msg,
+                                                    const struct ski_entry *entry)
 {
     const struct ski_collection *all = ski_self->objects->last;
     struct ski_object           *object;
@@ -127,12 +130,12 @@ static inline struct ski_object *find_addressee(const skua_msg *msg, const struc
     if (SKI_UNLIKELY(all->id != msg->target >> 8 || all->class != entry->of ||
                      all->quick_bytes != ski_target_bytes(msg->target)))
         return NULL;
-    object = find_quick(all, msg->index);
+    object = invoke_find_quick(all, msg->index);
     return object && object->state == SKI_ALIVE ? object : NULL;
 }
 
 /* A message that names collection and index. */
-static __attribute__((noinline)) void arrived(skua_msg *msg)
+static __attribute__((noinline)) void invoke_arrived(skua_msg *msg)
 {
     const struct ski_entry *entry = &ski_entries[msg->handler];
     struct ski_collection  *all;
@@ -141,7 +144,7 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
 
     if (!(msg->flags & SKI_MSG_OBJECT))
         ski_fatal("a message from PE %d to %s names no object", msg->source, entry->name);
-    if (SKI_LIKELY((object = find_addressee(msg, entry)))) {
+    if (SKI_LIKELY((object = invoke_find_target(msg, entry)))) {
         ski_entry_run(object, entry, msg);
         return;
     }
@@ -158,14 +161,14 @@ static __attribute__((noinline)) void arrived(skua_msg *msg)
 }
 
 /* A message by address that asks for more than a call of a method. */
-static __attribute__((noinline)) void arrived_here(skua_msg *msg)
+static __attribute__((noinline)) void invoke_arrived_here(skua_msg *msg)
 {
     struct ski_object      *object = (struct ski_object *)(uintptr_t)msg->target;
     const struct ski_entry *entry  = &ski_entries[msg->handler];
 
     object->life -= SKI_LIFE_QUEUED;
     if (object->state)
-        changed(object, entry, msg);
+        invoke_changed(object, entry, msg);
     else
         ski_entry_run(object, entry, msg);
 }
@@ -176,12 +179,12 @@ void ski_on_invoke(skua_msg *msg)
     uint64_t           life;
 
     if (SKI_UNLIKELY(!(msg->flags & SKI_MSG_HERE))) {
-        arrived(msg);
+        invoke_arrived(msg);
         return;
     }
     life = object->life + (SKI_LIFE_RUNNING - SKI_LIFE_QUEUED);
     if (SKI_UNLIKELY(!msg->here.method || life & SKI_LIFE_CHANGED)) {
-        arrived_here(msg);
+        invoke_arrived_here(msg);
         return;
     }
     object->life = life;
@@ -201,8 +204,8 @@ void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
 }
 
 /* An entry for the object @p ref; ends the job if there is no such. */
-static inline const struct ski_entry *entry_for(const char *call, const skua_ref *ref,
-                                                skua_entry entry)
+static inline const struct ski_entry *invoke_entry(const char *call, const skua_ref *ref,
+                                                   skua_entry entry)
 {
     if (SKI_UNLIKELY(entry.id > UINT16_MAX || !ski_entries[entry.id].of))
         ski_misuse("%s: %s has no entry %u; skua_entry_register() makes them, before skua_main()",
@@ -212,8 +215,8 @@ static inline const struct ski_entry *entry_for(const char *call, const skua_ref
 
 /* Where a message goes that is for nobody here: to a PE, or, while the collection is not
  * known, into our own queue, where it will be kept. */
-static int target_pe(struct ski_pe *self, const char *call, struct ski_collection *all,
-                     const struct ski_entry *entry, const skua_ref *ref)
+static int invoke_target_pe(struct ski_pe *self, const char *call, struct ski_collection *all,
+                            const struct ski_entry *entry, const skua_ref *ref)
 {
     if (!all || all->state == SKI_EXPECTED || all->state == SKI_ENDED)
         all = ski_collection_get(self->objects, call, ref->of.id);
@@ -227,7 +230,7 @@ static int target_pe(struct ski_pe *self, const char *call, struct ski_collectio
 }
 
 /* What skua_invoke() was given is not its caller's any more. */
-static inline void note_given(struct ski_pe *self, skua_msg *msg)
+static inline void invoke_note_given(struct ski_pe *self, skua_msg *msg)
 {
     if (SKI_LIKELY(!self->giver_at))
         return;
@@ -235,8 +238,8 @@ static inline void note_given(struct ski_pe *self, skua_msg *msg)
     self->giver_at = NULL;
 }
 
-/* Sends @p msg, which is addressed, to where target_pe() said. */
-static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg *msg)
+/* Sends @p msg, which is addressed, to where invoke_target_pe() said. */
+static void invoke_post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg *msg)
 {
     struct ski_collection *all;
 
@@ -247,12 +250,12 @@ static void post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg
             return;
         }
     }
-    note_given(self, msg);
+    invoke_note_given(self, msg);
     ski_msg_post(self, pe, msg->handler, msg);
 }
 
 /* Queues a message for an object that is here. */
-static inline void post_here(struct ski_pe *self, struct ski_object *object, skua_msg *msg)
+static inline void invoke_post_here(struct ski_pe *self, struct ski_object *object, skua_msg *msg)
 {
     msg->flags |= SKI_MSG_HERE;
     msg->target      = (uintptr_t)object;
@@ -262,7 +265,7 @@ static inline void post_here(struct ski_pe *self, struct ski_object *object, sku
 }
 
 /* What all messages of an entry have. */
-static void set_entry(struct ski_pe *self, skua_entry entry, skua_msg *msg)
+static void invoke_set_entry(struct ski_pe *self, skua_entry entry, skua_msg *msg)
 {
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
@@ -273,26 +276,27 @@ static void set_entry(struct ski_pe *self, skua_entry entry, skua_msg *msg)
 void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry entry,
                      skua_msg *msg)
 {
-    set_entry(self, entry, msg);
-    post_here(self, object, msg);
+    invoke_set_entry(self, entry, msg);
+    invoke_post_here(self, object, msg);
 }
 
 void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry entry,
                    skua_msg *msg)
 {
-    set_entry(self, entry, msg);
+    invoke_set_entry(self, entry, msg);
     ski_msg_post(self, pe, msg->handler, ski_msg_set_target(msg, ref->of.id, &ref->index));
 }
 
-/* As find_quick(), wherever it lies: beside where its key says if that place was taken. */
-static inline struct ski_object *find_key(const struct ski_collection *all, const skua_ref *ref)
+/* As invoke_find_quick(), wherever it lies: beside where its key says if that place was taken. */
+static inline struct ski_object *invoke_find_key(const struct ski_collection *all,
+                                                 const skua_ref              *ref)
 {
     uint64_t key = ski_directory_int_key(&all->directory, &ref->index.at);
 
     return ski_directory_object(ski_directory_find_key(&all->directory, key));
 }
 
-static inline bool is_pair(uintptr_t value, const uint64_t word[2])
+static inline bool invoke_is_pair(uintptr_t value, const uint64_t word[2])
 {
     uint64_t have[2];
 
@@ -303,7 +307,8 @@ static inline bool is_pair(uintptr_t value, const uint64_t word[2])
 }
 
 /* One with an index of three or four integers, a single object among them. */
-static inline struct ski_object *find_pair(const struct ski_collection *all, const skua_ref *ref)
+static inline struct ski_object *invoke_find_pair(const struct ski_collection *all,
+                                                  const skua_ref              *ref)
 {
     const struct ski_directory      *directory = &all->directory;
     const struct ski_directory_slot *slot      = directory->slot;
@@ -314,13 +319,13 @@ static inline struct ski_object *find_pair(const struct ski_collection *all, con
     hash = ski_index_hash_pair(word, ref->index.bytes);
     for (at = hash * directory->golden >> directory->shift; slot[at].value;
          at = (at + 1) & directory->mask)
-        if (slot[at].key == hash && is_pair(slot[at].value, word))
+        if (slot[at].key == hash && invoke_is_pair(slot[at].value, word))
             return (struct ski_object *)slot[at].value;
     return NULL;
 }
 
-static inline struct ski_object *find_here(struct ski_objects *objects, const skua_ref *ref,
-                                           struct ski_collection **all)
+static inline struct ski_object *invoke_find_here(struct ski_objects *objects, const skua_ref *ref,
+                                                  struct ski_collection **all)
 {
     struct ski_collection *found = *all = ski_collection_find(objects, ref->of.id);
     struct ski_object     *object;
@@ -328,8 +333,8 @@ static inline struct ski_object *find_here(struct ski_objects *objects, const sk
     if (SKI_UNLIKELY(!found))
         return NULL;
     if (found->quick_bytes == ref->index.bytes)
-        return find_key(found, ref);
-    if (found->pair_bytes == ref->index.bytes && (object = find_pair(found, ref)))
+        return invoke_find_key(found, ref);
+    if (found->pair_bytes == ref->index.bytes && (object = invoke_find_pair(found, ref)))
         return object;
     if (SKI_UNLIKELY(found->index_bytes != ref->index.bytes && found->index_bytes))
         return NULL;
@@ -337,11 +342,11 @@ static inline struct ski_object *find_here(struct ski_objects *objects, const sk
 }
 
 /* Sends @p msg, whose handler and source are set, by reference. */
-static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
-                     const struct ski_entry *entry, skua_msg *msg)
+static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
+                            const struct ski_entry *entry, skua_msg *msg)
 {
     struct ski_collection *all;
-    struct ski_object     *object = find_here(self->objects, ref, &all);
+    struct ski_object     *object = invoke_find_here(self->objects, ref, &all);
     int                    pe;
 
     if (entry->flags & SKUA_ENTRY_EXPEDITED)
@@ -352,18 +357,18 @@ static void dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
             self->giver_at = NULL; /* the entry owns the message at once */
             ski_entry_run(object, entry, msg);
         } else {
-            note_given(self, msg);
-            post_here(self, object, msg);
+            invoke_note_given(self, msg);
+            invoke_post_here(self, object, msg);
         }
         return;
     }
-    pe  = target_pe(self, call, all, entry, ref);
+    pe  = invoke_target_pe(self, call, all, entry, ref);
     msg = ski_msg_set_target(msg, ref->of.id, &ref->index);
-    post_away(self, pe, ref, msg);
+    invoke_post_away(self, pe, ref, msg);
 }
 
 /* The caller of skua_invoke(), at @p from, owns @p msg and gives it away. */
-static SKI_COLD void note_giver(struct ski_pe *self, skua_msg *msg, const void *from)
+static SKI_COLD void invoke_note_giver(struct ski_pe *self, skua_msg *msg, const void *from)
 {
     ski_ownership_use(self, "skua_invoke", msg);
     self->giver_at = from;
@@ -372,24 +377,24 @@ static SKI_COLD void note_giver(struct ski_pe *self, skua_msg *msg, const void *
 void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
 {
     struct ski_pe          *self = SKI_SELF();
-    const struct ski_entry *what = entry_for(__func__, &ref, entry);
+    const struct ski_entry *what = invoke_entry(__func__, &ref, entry);
 
     if (what->flags & SKUA_ENTRY_SYNC)
         ski_misuse("skua_invoke: %s::%s of %s gives an answer; skua_invoke_reply() is for that",
                    what->of->def.name, what->name, ski_ref_text(&ref));
     if (SKI_UNLIKELY(ski_ownership_checked(self)))
-        note_giver(self, msg, __builtin_return_address(0));
+        invoke_note_giver(self, msg, __builtin_return_address(0));
     if (SKI_UNLIKELY(what->flags & SKI_ENTRY_LANDS))
         msg = what->ops->to_resend(msg);
     ski_msg_clear_target(msg);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
-    dispatch(self, __func__, &ref, what, msg);
+    invoke_dispatch(self, __func__, &ref, what, msg);
 }
 
 /* To an object that is not here; in a cell, if it is small. */
-static void send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t handler,
-                      const void *data, size_t bytes)
+static void invoke_send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t handler,
+                             const void *data, size_t bytes)
 {
     uint32_t  words = (ref->index.bytes + 7) / 8;
     size_t    head  = 8 * (size_t)(words + 1);
@@ -407,16 +412,16 @@ static void send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t
             return;
     }
     msg = ski_msg_set_target(ski_msg_copy(self, handler, data, bytes), ref->of.id, &ref->index);
-    post_away(self, pe, ref, msg);
+    invoke_post_away(self, pe, ref, msg);
 }
 
 /* Calls a method of an object, as a function; false: it is not here, or not that simple. */
-static bool run_now(const char *call, const skua_ref *ref, skua_entry entry, const void *data,
-                    size_t bytes)
+static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry entry,
+                           const void *data, size_t bytes)
 {
     const struct ski_entry *what = &ski_entries[entry.id];
     struct ski_collection  *all;
-    struct ski_object      *object = find_here(ski_self->objects, ref, &all);
+    struct ski_object      *object = invoke_find_here(ski_self->objects, ref, &all);
 
     if (!object || object->state != SKI_ALIVE || !ski_entry_is_call(what))
         return false;
@@ -430,31 +435,32 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
                                                   const void *data, size_t bytes)
 {
     struct ski_pe          *self = SKI_SELF();
-    const struct ski_entry *what = entry_for("skua_invoke_copy", ref, entry);
+    const struct ski_entry *what = invoke_entry("skua_invoke_copy", ref, entry);
     struct ski_collection  *all;
     struct ski_object      *object;
 
-    if (what->flags & SKUA_ENTRY_INLINE && run_now("skua_invoke_copy", ref, entry, data, bytes))
+    if (what->flags & SKUA_ENTRY_INLINE &&
+        invoke_run_now("skua_invoke_copy", ref, entry, data, bytes))
         return;
     if (what->flags) {
         skua_invoke(*ref, entry, ski_msg_copy(self, entry.id, data, bytes));
         return;
     }
-    object = find_here(self->objects, ref, &all);
+    object = invoke_find_here(self->objects, ref, &all);
     if (object) {
         ski_check_entry("skua_invoke_copy", all, what, &ref->index);
-        post_here(self, object, ski_msg_copy(self, entry.id, data, bytes));
+        invoke_post_here(self, object, ski_msg_copy(self, entry.id, data, bytes));
     } else {
-        send_copy(self, ref, target_pe(self, "skua_invoke_copy", all, what, ref), entry.id, data,
-                  bytes);
+        invoke_send_copy(self, ref, invoke_target_pe(self, "skua_invoke_copy", all, what, ref),
+                         entry.id, data, bytes);
     }
 }
 
 /* Queues a copy of @p bytes, at most SMALL, for a method of an object that is here: a
  * message that has what ski_on_invoke() needs, and no more, from a magazine that has one. */
-static inline void post_small(struct ski_pe *self, struct ski_object *object,
-                              const struct ski_entry *what, skua_entry entry,
-                              struct ski_magazine *magazine, const void *data, size_t bytes)
+static inline void invoke_post_small(struct ski_pe *self, struct ski_object *object,
+                                     const struct ski_entry *what, skua_entry entry,
+                                     struct ski_magazine *magazine, const void *data, size_t bytes)
 {
     skua_msg *msg = ski_magazine_take(magazine, SKUA_MSG_HEADER + bytes);
     uint64_t  stamp;
@@ -472,8 +478,9 @@ static inline void post_small(struct ski_pe *self, struct ski_object *object,
 
 /* Sends a few bytes to an element of one or two integers that is not here, in a cell; false:
  * that was not possible. */
-static inline bool send_quick(struct ski_pe *self, struct ski_collection *all, const skua_ref *ref,
-                              skua_entry entry, const void *data, size_t bytes)
+static inline bool invoke_send_quick(struct ski_pe *self, struct ski_collection *all,
+                                     const skua_ref *ref, skua_entry entry, const void *data,
+                                     size_t bytes)
 {
     struct {
         uint64_t target, index;
@@ -499,7 +506,7 @@ static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_en
 
     if (all->id != ref->of.id || all->quick_bytes != ref->index.bytes || all->kind != SKI_ARRAY ||
         what->of != all->class || !what->plain || what->flags & SKUA_ENTRY_CREATE_HERE ||
-        find_key(all, ref) || !send_quick(self, all, ref, entry, data, bytes))
+        invoke_find_key(all, ref) || !invoke_send_quick(self, all, ref, entry, data, bytes))
         invoke_copy(ref, entry, data, bytes);
 }
 
@@ -514,14 +521,14 @@ static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entr
     struct ski_object      *object   = NULL;
 
     if (SKI_LIKELY(all->id == ref->of.id && all->pair_bytes == ref->index.bytes))
-        object = find_pair(all, ref);
+        object = invoke_find_pair(all, ref);
     else if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes)
-        object = find_key(all, ref);
+        object = invoke_find_key(all, ref);
     if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > SMALL ||
                      magazine->count == 0))
         invoke_absent(ref, entry, data, bytes);
     else
-        post_small(self, object, what, entry, magazine, data, bytes);
+        invoke_post_small(self, object, what, entry, magazine, data, bytes);
 }
 
 /* The most frequent case, in few instructions: up to SMALL bytes for a method of an
@@ -538,12 +545,12 @@ void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data
 
     if (SKI_UNLIKELY(all->id != ref->of.id || all->quick_bytes != ref->index.bytes ||
                      what->of != all->class || !what->plain || bytes > SMALL ||
-                     !(object = find_quick(all, &ref->index.at)) || magazine->count == 0)) {
+                     !(object = invoke_find_quick(all, &ref->index.at)) || magazine->count == 0)) {
         invoke_last(ref, entry, data, bytes);
         return;
     }
     __asm__("" : "+r"(magazine)); /* one address, not two sums of the same parts */
-    post_small(self, object, what, entry, magazine, data, bytes);
+    invoke_post_small(self, object, what, entry, magazine, data, bytes);
 }
 
 void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
@@ -558,8 +565,8 @@ void skua_invoke_copy_prio(skua_ref ref, skua_entry entry, const void *data, siz
 void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t bytes)
 {
     (void)SKI_SELF();
-    (void)entry_for(__func__, &ref, entry);
-    if (!run_now(__func__, &ref, entry, data, bytes))
+    (void)invoke_entry(__func__, &ref, entry);
+    if (!invoke_run_now(__func__, &ref, entry, data, bytes))
         skua_invoke_copy_to(&ref, entry, data, bytes);
 }
 
@@ -568,10 +575,10 @@ void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t by
 void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
                        skua_completion reply)
 {
-    struct ski_pe          *self  = SKI_SELF();
-    const struct ski_entry *what  = entry_for(__func__, &ref, entry);
-    skua_msg               *msg   = skua_msg_alloc(sizeof(struct ski_asked) + bytes);
-    struct ski_asked       *asked = skua_msg_data(msg);
+    struct ski_pe            *self  = SKI_SELF();
+    const struct ski_entry   *what  = invoke_entry(__func__, &ref, entry);
+    skua_msg                 *msg   = skua_msg_alloc(sizeof(struct ski_reply_request) + bytes);
+    struct ski_reply_request *asked = skua_msg_data(msg);
 
     if (!(what->flags & SKUA_ENTRY_SYNC))
         ski_misuse("skua_invoke_reply: %s::%s of %s is not SKUA_ENTRY_SYNC, it gives no answer",
@@ -582,5 +589,5 @@ void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t 
         memcpy(asked + 1, data, bytes);
     msg->handler = (uint16_t)entry.id;
     msg->source  = self->pe;
-    dispatch(self, __func__, &ref, what, msg);
+    invoke_dispatch(self, __func__, &ref, what, msg);
 }

@@ -25,7 +25,7 @@ static inline void ski_check_entry(const char *call, const struct ski_collection
 }
 
 /** What the headers of small messages on PE @p pe have in common (invoke.c). */
-uint64_t ski_small_stamp(int pe);
+uint64_t ski_invoke_stamp(int pe);
 
 /** Queue a new message for an object that is here. */
 void ski_invoke_here(struct ski_pe *self, struct ski_object *object, skua_entry entry,

@@ -44,7 +44,7 @@ static struct seeds *seeds_of(const struct ski_objects *objects)
 
 /* ---- the row ------------------------------------------------------------------------- */
 
-static void make_room(struct seeds *s)
+static void seed_row_grow(struct seeds *s)
 {
     uint32_t   room = s->room ? 2 * s->room : 16;
     skua_msg **row  = ski_malloc(room * sizeof(skua_msg *));
@@ -57,19 +57,19 @@ static void make_room(struct seeds *s)
     s->room  = room;
 }
 
-static void push(struct seeds *s, skua_msg *seed)
+static void seed_push(struct seeds *s, skua_msg *seed)
 {
     if (s->count == s->room)
-        make_room(s);
+        seed_row_grow(s);
     s->row[(s->first + s->count++) & (s->room - 1)] = seed;
 }
 
-static skua_msg *pop_newest(struct seeds *s)
+static skua_msg *seed_pop_newest(struct seeds *s)
 {
     return s->row[(s->first + --s->count) & (s->room - 1)];
 }
 
-static skua_msg *pop_oldest(struct seeds *s)
+static skua_msg *seed_pop_oldest(struct seeds *s)
 {
     s->count--;
     return s->row[s->first++ & (s->room - 1)];
@@ -78,7 +78,7 @@ static skua_msg *pop_oldest(struct seeds *s)
 /* ---- giving ---------------------------------------------------------------------------- */
 
 /* The neighbour of a PE across a bit of its number, or -1. */
-static int neighbour(const struct ski_pe *self, unsigned bit)
+static int seed_neighbour(const struct ski_pe *self, unsigned bit)
 {
     int64_t pe = self->pe ^ (INT64_C(1) << bit);
 
@@ -86,33 +86,33 @@ static int neighbour(const struct ski_pe *self, unsigned bit)
 }
 
 /* Gives the oldest seeds to hungry neighbours, one each; @p stay of them are kept. */
-static void feed(struct ski_pe *self, struct seeds *s, uint32_t stay)
+static void seed_feed(struct ski_pe *self, struct seeds *s, uint32_t stay)
 {
     while (s->hungry && s->count > stay) {
         unsigned bit = (unsigned)__builtin_ctz(s->hungry);
 
         s->hungry &= s->hungry - 1;
-        ski_msg_forward(self, neighbour(self, bit), pop_oldest(s));
+        ski_msg_forward(self, seed_neighbour(self, bit), seed_pop_oldest(s));
     }
 }
 
 /* Puts a seed into the row, and a message into the queue that will let one grow. */
-static void keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
+static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 {
     struct seeds *s = seeds_of(objects);
 
-    push(s, seed);
+    seed_push(s, seed);
     s->resting  = false;
     s->refusals = 0;
     skua_send_copy(objects->self->pe, (skua_handler){SKI_HANDLER_SEED_GROW}, NULL, 0);
-    feed(objects->self, s, stay);
+    seed_feed(objects->self, s, stay);
 }
 
 /* ---- asking ----------------------------------------------------------------------------- */
 
 /* Requests pass the queue: behind a victim's backlog they would come when it has used up its
  * seeds itself. */
-static void ask(struct ski_pe *self, int pe, int32_t what)
+static void seed_ask(struct ski_pe *self, int pe, int32_t what)
 {
     skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_ASK, &what, sizeof what);
 
@@ -130,26 +130,26 @@ static int seed_random_pe(struct ski_objects *objects)
     return (int)((x >> 32) * (unsigned)objects->self->pes >> 32);
 }
 
-static void ask_somebody(struct ski_objects *objects)
+static void seed_ask_random(struct ski_objects *objects)
 {
     int pe = seed_random_pe(objects);
 
     if (pe == objects->self->pe)
         pe = (pe + 1) % objects->self->pes;
     seeds_of(objects)->asking = true;
-    ask(objects->self, pe, NOW);
+    seed_ask(objects->self, pe, NOW);
 }
 
-static void tell_neighbours(struct ski_objects *objects)
+static void seed_ask_neighbours(struct ski_objects *objects)
 {
     seeds_of(objects)->resting = true;
     for (unsigned bit = 0; bit < NEIGHBOURS; bit++)
-        if (neighbour(objects->self, bit) >= 0)
-            ask(objects->self, neighbour(objects->self, bit), NEXT);
+        if (seed_neighbour(objects->self, bit) >= 0)
+            seed_ask(objects->self, seed_neighbour(objects->self, bit), NEXT);
 }
 
 /* When there is nothing else to do. */
-static bool look_for_seeds(void *arg)
+static bool seed_idle(void *arg)
 {
     struct ski_objects *objects = arg;
     struct seeds       *s       = seeds_of(objects);
@@ -157,9 +157,9 @@ static bool look_for_seeds(void *arg)
     if (s->count > 0 || s->asking || s->resting)
         return false;
     if (s->refusals < REFUSALS)
-        ask_somebody(objects);
+        seed_ask_random(objects);
     else
-        tell_neighbours(objects);
+        seed_ask_neighbours(objects);
     return true;
 }
 
@@ -170,7 +170,7 @@ void ski_on_seed_known(skua_msg *msg)
     struct ski_objects *objects = ski_self->objects;
 
     if (!seeds_of(objects)->known && objects->self->pes > 1)
-        skua_idle_add(look_for_seeds, objects);
+        skua_idle_add(seed_idle, objects);
     seeds_of(objects)->known = true;
     if (msg)
         skua_msg_free(msg);
@@ -180,7 +180,7 @@ void ski_on_seed_known(skua_msg *msg)
 void ski_on_seed(skua_msg *msg)
 {
     seeds_of(ski_self->objects)->asking = false;
-    keep(ski_self->objects, msg, STAY);
+    seed_keep(ski_self->objects, msg, STAY);
 }
 
 /* A seed that was planted on this PE has grown. */
@@ -224,7 +224,7 @@ void ski_on_seed_grow(skua_msg *msg)
 
     skua_msg_free(msg);
     if (s->count > 0) /* else another PE took it */
-        seed_grow(pop_newest(s));
+        seed_grow(seed_pop_newest(s));
 }
 
 void ski_on_seed_ask(skua_msg *msg)
@@ -239,16 +239,16 @@ void ski_on_seed_ask(skua_msg *msg)
     if (what == NEXT) {
         unsigned bit = (unsigned)__builtin_ctz((unsigned)(pe ^ self->pe) | 1u << NEIGHBOURS);
 
-        if (neighbour(self, bit) != pe)
+        if (seed_neighbour(self, bit) != pe)
             ski_fatal("PE %d is no neighbour, and asked for seeds as one", pe);
         s->hungry |= UINT32_C(1) << bit;
-        feed(self, s, STAY);
+        seed_feed(self, s, STAY);
         return;
     }
     if (some == 0)
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_NONE}, NULL, 0);
     for (uint32_t i = 0; i < some && i < GIVE_MOST; i++)
-        ski_msg_forward(self, pe, pop_oldest(s));
+        ski_msg_forward(self, pe, seed_pop_oldest(s));
 }
 
 void ski_on_seed_none(skua_msg *msg)
@@ -291,7 +291,7 @@ void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void
         ski_broadcast(objects->self, SKI_HANDLER_SEED_KNOWN, skua_msg_alloc(0));
     }
     seeds_of(objects)->ungrown++;
-    keep(objects, seed, 0);
+    seed_keep(objects, seed, 0);
 }
 
 /* ---- life cycle ------------------------------------------------------------------------------ */

@@ -14,7 +14,7 @@ int ski_home(const struct ski_collection *all, const skua_index *index)
     case SKI_GROUP:
     case SKI_CHARES: return index->at.x[0];
     case SKI_PROCESS_GROUP: return skua_process_first(index->at.x[0]);
-    default: return ski_map_home(&all->def, index, all->self->pes);
+    default: return ski_index_map_home(&all->def, index, all->self->pes);
     }
 }
 

@@ -21,7 +21,7 @@ void ski_entries_init(void)
 
 /* Libraries that do not know of each other may have classes of the same name: the second
  * one is "name#2". */
-static const char *own_name(const char *name)
+static const char *class_own_name(const char *name)
 {
     uint32_t same = 1;
     size_t   bytes;
@@ -42,7 +42,7 @@ skua_class skua_class_register(const skua_class_def *def)
     struct ski_class *made = ski_malloc(sizeof *made);
 
     *made          = (struct ski_class){*def, class_count + 1, def->name}; /* 0 is no class */
-    made->def.name = own_name(def->name);
+    made->def.name = class_own_name(def->name);
     ski_register_name("class", made->def.name);
     classes                = ski_realloc(classes, (class_count + 1) * sizeof *classes);
     classes[class_count++] = made;
@@ -55,7 +55,7 @@ const struct ski_class *ski_class_find(uint32_t id)
 }
 
 /* "Class::name", for ever. */
-static char *full_name(const struct ski_class *of, const char *name)
+static char *class_entry_name(const struct ski_class *of, const char *name)
 {
     size_t bytes = strlen(of->def.name) + strlen(name) + 3;
     char  *full  = ski_malloc(bytes);
@@ -81,7 +81,7 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
         ski_misuse("%s(\"%s\"): an element is created at its home or where the message comes "
                    "from, not at both",
                    call, entry->name);
-    handler = skua_register(full_name(class, entry->name), fn);
+    handler = skua_register(class_entry_name(class, entry->name), fn);
     ski_entries_init();
     ski_entries[handler.id]       = *entry;
     ski_entries[handler.id].of    = class;

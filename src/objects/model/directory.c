@@ -7,7 +7,7 @@
 
 #define LEAST 16
 
-static void allocate(struct ski_directory *directory, size_t slots)
+static void directory_allocate(struct ski_directory *directory, size_t slots)
 {
     directory->slot  = ski_calloc(slots, sizeof *directory->slot);
     directory->mask  = slots - 1;
@@ -20,7 +20,7 @@ void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes)
                                         .mask_key = index_bytes % 8 ? UINT32_MAX : UINT64_MAX,
                                         .golden   = SKI_GOLDEN,
                                         .version  = 1};
-    allocate(directory, LEAST);
+    directory_allocate(directory, LEAST);
 }
 
 void ski_directory_destroy(struct ski_directory *directory)
@@ -35,7 +35,7 @@ bool ski_directory_value_is(uintptr_t value, const skua_index *index)
     return ski_object_is((struct ski_object *)value, index);
 }
 
-static void insert(struct ski_directory *directory, uint64_t key, uintptr_t value)
+static void directory_insert(struct ski_directory *directory, uint64_t key, uintptr_t value)
 {
     uint64_t at = key * SKI_GOLDEN >> directory->shift;
 
@@ -44,15 +44,15 @@ static void insert(struct ski_directory *directory, uint64_t key, uintptr_t valu
     directory->slot[at] = (struct ski_directory_slot){key, value};
 }
 
-static void resize(struct ski_directory *directory, size_t slots)
+static void directory_resize(struct ski_directory *directory, size_t slots)
 {
     struct ski_directory_slot *old   = directory->slot;
     size_t                     count = directory->mask + 1;
 
-    allocate(directory, slots);
+    directory_allocate(directory, slots);
     for (size_t i = 0; i < count; i++)
         if (old[i].value)
-            insert(directory, old[i].key, old[i].value);
+            directory_insert(directory, old[i].key, old[i].value);
     free(old);
 }
 
@@ -63,12 +63,12 @@ void ski_directory_reserve(struct ski_directory *directory, size_t more)
     while ((directory->count + more) * 4 > slots * 3)
         slots *= 2;
     if (slots > directory->mask + 1)
-        resize(directory, slots);
+        directory_resize(directory, slots);
 }
 
 /* Frees slot @p hole: what was pushed beyond it moves back, unless it would then lie
  * before the slot that its key asks for. */
-static void take_out(struct ski_directory *directory, uint64_t hole)
+static void directory_remove(struct ski_directory *directory, uint64_t hole)
 {
     struct ski_directory_slot *slot = directory->slot;
 
@@ -98,14 +98,14 @@ void ski_directory_set(struct ski_directory *directory, const skua_index *index,
             if (value)
                 slot[at].value = value;
             else
-                take_out(directory, at);
+                directory_remove(directory, at);
             return;
         }
     if (!value)
         return;
     if ((directory->count + 1) * 4 > (directory->mask + 1) * 3) {
-        resize(directory, 2 * (directory->mask + 1));
-        insert(directory, key, value);
+        directory_resize(directory, 2 * (directory->mask + 1));
+        directory_insert(directory, key, value);
     } else {
         slot[at] = (struct ski_directory_slot){key, value};
     }

@@ -8,7 +8,7 @@
 
 #define LEAST 4
 
-static void push(struct ski_hash_table *chains, struct ski_hash_link *link)
+static void hash_table_push(struct ski_hash_table *chains, struct ski_hash_link *link)
 {
     struct ski_hash_link **head = &chains->head[ski_hash_bucket(chains, link->hash)];
 
@@ -16,7 +16,7 @@ static void push(struct ski_hash_table *chains, struct ski_hash_link *link)
     *head      = link;
 }
 
-static void grow(struct ski_hash_table *chains)
+static void hash_table_grow(struct ski_hash_table *chains)
 {
     struct ski_hash_table old = *chains;
 
@@ -25,7 +25,7 @@ static void grow(struct ski_hash_table *chains)
     for (uint64_t i = 0; old.head && i <= old.mask; i++)
         for (struct ski_hash_link *link = old.head[i], *next; link; link = next) {
             next = link->next;
-            push(chains, link);
+            hash_table_push(chains, link);
         }
     free(old.head);
 }
@@ -33,9 +33,9 @@ static void grow(struct ski_hash_table *chains)
 void ski_hash_add(struct ski_hash_table *chains, struct ski_hash_link *link, uint64_t hash)
 {
     if (!chains->head || chains->count > chains->mask)
-        grow(chains);
+        hash_table_grow(chains);
     link->hash = hash;
-    push(chains, link);
+    hash_table_push(chains, link);
     chains->count++;
 }
 

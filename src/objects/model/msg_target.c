@@ -7,28 +7,28 @@
 #include "core/pe/pe.h"
 #include "objects/model/class.h"
 
-static unsigned char *tail_of(struct skua_msg *msg)
+static unsigned char *msg_target_tail(struct skua_msg *msg)
 {
     return (unsigned char *)skua_msg_data(msg) + ski_msg_tail_offset(msg);
 }
 
 /* A copy of @p msg with room behind it for the rest of the index; @p msg goes. */
-static SKI_COLD skua_msg *with_tail(skua_msg *msg)
+static SKI_COLD skua_msg *msg_target_add_tail(skua_msg *msg)
 {
     skua_msg *copy = skua_msg_alloc(ski_msg_tail_offset(msg) + SKI_MSG_TAIL_BYTES);
 
     memcpy(copy, msg, ski_msg_extent(msg));
     skua_msg_free(msg);
     copy->flags |= SKI_MSG_TAIL;
-    memset(tail_of(copy), 0, SKI_MSG_TAIL_BYTES);
+    memset(msg_target_tail(copy), 0, SKI_MSG_TAIL_BYTES);
     return copy;
 }
 
 skua_msg *ski_msg_set_target(skua_msg *msg, uint64_t id, const skua_index *index)
 {
     if (SKI_UNLIKELY(index->bytes > SKI_MSG_INDEX_BYTES)) {
-        msg = with_tail(msg);
-        memcpy(tail_of(msg), index->at.raw + SKI_MSG_INDEX_BYTES,
+        msg = msg_target_add_tail(msg);
+        memcpy(msg_target_tail(msg), index->at.raw + SKI_MSG_INDEX_BYTES,
                index->bytes - SKI_MSG_INDEX_BYTES);
     }
     msg->flags |= SKI_MSG_OBJECT;
@@ -43,7 +43,8 @@ skua_index ski_msg_index(skua_msg *msg)
 
     memcpy(&index.at, msg->index, SKI_MSG_INDEX_BYTES);
     if (SKI_UNLIKELY(index.bytes > SKI_MSG_INDEX_BYTES))
-        memcpy(index.at.raw + SKI_MSG_INDEX_BYTES, tail_of(msg), index.bytes - SKI_MSG_INDEX_BYTES);
+        memcpy(index.at.raw + SKI_MSG_INDEX_BYTES, msg_target_tail(msg),
+               index.bytes - SKI_MSG_INDEX_BYTES);
     return index;
 }
 

@@ -23,7 +23,7 @@ struct skua_pup {
     void     *self;  /* whose they are */
 };
 
-static void take(skua_pup *p, size_t bytes)
+static void pup_take(skua_pup *p, size_t bytes)
 {
     if (bytes > p->left)
         ski_misuse("pup of %s: %s goes beyond what was measured; are lengths pupped before "
@@ -39,7 +39,7 @@ void skua_pup_bytes(skua_pup *p, void *data, size_t bytes)
         p->bytes += bytes;
         return;
     }
-    take(p, bytes);
+    pup_take(p, bytes);
     if (bytes == 0)
         return;
     if (p->what == PACK)
@@ -55,7 +55,7 @@ void skua_pup_memory(skua_pup *p, void *pointer, size_t bytes)
 
     if (p->what == UNPACK) {
         if (bytes > p->left)
-            take(p, bytes);
+            pup_take(p, bytes);
         memory = bytes ? ski_malloc(bytes) : NULL;
         memcpy(pointer, &memory, sizeof memory);
     }
@@ -84,7 +84,7 @@ size_t ski_pup_left(const skua_pup *p)
 }
 
 /* A class without a function has no bytes: see ski_class_moves(). */
-static void run(const struct ski_class *of, skua_pup *p, void *self)
+static void pup_run(const struct ski_class *of, skua_pup *p, void *self)
 {
     if (of->def.pup)
         of->def.pup(p, self);
@@ -94,7 +94,7 @@ size_t ski_pup_measure(const struct ski_class *of, void *self)
 {
     skua_pup p = {.what = MEASURE, .self = self};
 
-    run(of, &p, self);
+    pup_run(of, &p, self);
     return p.bytes;
 }
 
@@ -102,7 +102,7 @@ void ski_pup_pack(const struct ski_class *of, void *self, void *to, size_t bytes
 {
     skua_pup p = {.what = PACK, .at = to, .left = bytes, .self = self};
 
-    run(of, &p, self);
+    pup_run(of, &p, self);
     if (p.left > 0)
         ski_misuse("pup of %s packs less than it measured", ski_object_text(ski_object_of(self)));
 }
@@ -111,7 +111,7 @@ void ski_pup_unpack(const struct ski_class *of, void *self, const void *from, si
 {
     skua_pup p = {.what = UNPACK, .at = (char *)from, .left = bytes, .self = self};
 
-    run(of, &p, self);
+    pup_run(of, &p, self);
     if (p.left > 0)
         ski_misuse("pup of %s unpacks less than it packed", ski_object_text(ski_object_of(self)));
 }

@@ -15,26 +15,26 @@
 #include "objects/services/termination.h"
 
 /* On the wire. */
-struct start {
+struct detector_start {
     skua_detector   name;
     uint64_t        producers;
     skua_completion done;
 };
 
-_Static_assert(sizeof(struct start) == SKI_DETECT_START_LEAST, "see detector.h");
+_Static_assert(sizeof(struct detector_start) == SKI_DETECT_START_LEAST, "see detector.h");
 
 /* At the root, once it was started. */
-struct search {
-    uint64_t             producers;
-    skua_completion      done;
-    struct ski_detection detection;
+struct detector_search {
+    uint64_t                      producers;
+    skua_completion               done;
+    struct ski_termination_search detection;
 };
 
 /* What this PE knows of one. */
 struct detector {
-    struct ski_hash_link link;  /* first; its hash is the name                      */
-    struct ski_tally     count; /* produced, consumed, producers that have finished */
-    struct search       *search;
+    struct ski_hash_link          link;  /* first; its hash is the name                      */
+    struct ski_termination_counts count; /* produced, consumed, producers that have finished */
+    struct detector_search       *search;
 };
 
 struct detectors {
@@ -49,14 +49,14 @@ static struct detectors *detectors_of(const struct ski_pe *self)
     return self->objects->slot[SKI_SLOT_DETECTORS];
 }
 
-static uint64_t key_of(skua_detector name)
+static uint64_t detector_key(skua_detector name)
 {
     return ski_id_make((uint32_t)name.pe, name.number);
 }
 
-static struct detector *find(struct ski_pe *self, skua_detector name)
+static struct detector *detector_find(struct ski_pe *self, skua_detector name)
 {
-    uint64_t              key  = key_of(name);
+    uint64_t              key  = detector_key(name);
     struct ski_hash_link *link = ski_hash_first(&detectors_of(self)->table, key);
 
     while (link && link->hash != key)
@@ -64,20 +64,20 @@ static struct detector *find(struct ski_pe *self, skua_detector name)
     return (struct detector *)link;
 }
 
-static struct detector *known(struct ski_pe *self, const char *call, skua_detector name)
+static struct detector *detector_get(struct ski_pe *self, const char *call, skua_detector name)
 {
-    struct detector *detector = find(self, name);
+    struct detector *detector = detector_find(self, name);
 
     if (SKI_LIKELY(detector != NULL))
         return detector;
-    if (!ski_id_valid(self, key_of(name)))
+    if (!ski_id_valid(self, detector_key(name)))
         ski_misuse("%s: {%d, %u} is no detector", call, (int)name.pe, name.number);
     detector = ski_calloc(1, sizeof *detector);
-    ski_hash_add(&detectors_of(self)->table, &detector->link, key_of(name));
+    ski_hash_add(&detectors_of(self)->table, &detector->link, detector_key(name));
     return detector;
 }
 
-static void drop(struct ski_hash_link *link, void *arg)
+static void detector_free(struct ski_hash_link *link, void *arg)
 {
     struct detector *gone = (struct detector *)link;
 
@@ -97,25 +97,25 @@ skua_detector skua_detector_create(void)
 
 void skua_detector_produce(skua_detector detector, uint64_t n)
 {
-    known(SKI_SELF(), __func__, detector)->count.sent += n;
+    detector_get(SKI_SELF(), __func__, detector)->count.sent += n;
 }
 
 void skua_detector_consume(skua_detector detector, uint64_t n)
 {
-    known(SKI_SELF(), __func__, detector)->count.received += n;
+    detector_get(SKI_SELF(), __func__, detector)->count.received += n;
 }
 
 void skua_detector_done(skua_detector detector)
 {
-    known(SKI_SELF(), __func__, detector)->count.finished++;
+    detector_get(SKI_SELF(), __func__, detector)->count.finished++;
 }
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-static void end(struct ski_pe *self, skua_detector name)
+static void detector_end(struct ski_pe *self, skua_detector name)
 {
     struct ski_tree  tree = ski_tree_at(self->pe, self->pes, name.pe, (int)ski_config.tree_arity);
-    struct detector *detector = find(self, name);
+    struct detector *detector = detector_find(self, name);
 
     for (int i = 0; i < tree.children; i++)
         skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_DETECT_END}, &name,
@@ -123,7 +123,7 @@ static void end(struct ski_pe *self, skua_detector name)
     if (!detector)
         return;
     ski_hash_remove(&detectors_of(self)->table, &detector->link);
-    drop(&detector->link, NULL);
+    detector_free(&detector->link, NULL);
 }
 
 void ski_on_detect_end(skua_msg *msg)
@@ -136,28 +136,29 @@ void ski_on_detect_end(skua_msg *msg)
         return;
     }
     skua_msg_free(msg);
-    end(ski_self, name);
+    detector_end(ski_self, name);
 }
 
 /* ---- waves ------------------------------------------------------------------------- */
 
-static skua_detector name_of(struct ski_topic topic)
+static skua_detector detector_of_topic(struct ski_termination_topic topic)
 {
     return (skua_detector){topic.root, topic.number};
 }
 
-static struct ski_tally visit(struct ski_pe *self, struct ski_topic topic)
+static struct ski_termination_counts detector_visit(struct ski_pe               *self,
+                                                    struct ski_termination_topic topic)
 {
-    const struct detector *detector = find(self, name_of(topic));
+    const struct detector *detector = detector_find(self, detector_of_topic(topic));
 
-    return detector ? detector->count : (struct ski_tally){0, 0, 0};
+    return detector ? detector->count : (struct ski_termination_counts){0, 0, 0};
 }
 
 /* Whether all producers had finished when the last wave began.  What cannot be any more
  * ends the job. */
-static bool all_finished(const struct search *search)
+static bool detector_all_finished(const struct detector_search *search)
 {
-    const struct ski_detection *d = &search->detection;
+    const struct ski_termination_search *d = &search->detection;
 
     if (d->before.finished > search->producers)
         ski_misuse("skua_detector_done: called %" PRIu64 " times for %" PRIu64 " producers",
@@ -171,55 +172,57 @@ static bool all_finished(const struct search *search)
     return true;
 }
 
-static void result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
+static void detector_result(struct ski_pe *self, struct ski_termination_topic topic,
+                            const struct ski_termination_counts *sum)
 {
-    struct search  *search = find(self, name_of(topic))->search;
-    bool            even   = ski_wave_note(&search->detection, sum);
-    skua_completion done   = search->done;
+    struct detector_search *search = detector_find(self, detector_of_topic(topic))->search;
+    bool                    even   = ski_termination_record(&search->detection, sum);
+    skua_completion         done   = search->done;
 
-    if (!all_finished(search) || !even) {
-        ski_wave_again(self, &search->detection);
+    if (!detector_all_finished(search) || !even) {
+        ski_termination_continue(self, &search->detection);
         return;
     }
-    end(self, name_of(topic));
+    detector_end(self, detector_of_topic(topic));
     skua_complete(done, NULL, 0);
 }
 
-static const struct ski_wave_kind detector_waves = {false, visit, result};
+static const struct ski_termination_kind detector_waves = {false, detector_visit, detector_result};
 
 /* ---- the start --------------------------------------------------------------------- */
 
-static void start(struct ski_pe *self, const char *call, const struct start *start)
+static void detector_start(struct ski_pe *self, const char *call,
+                           const struct detector_start *start)
 {
-    struct detector *detector = known(self, call, start->name);
+    struct detector *detector = detector_get(self, call, start->name);
 
     if (detector->search || start->name.number > detectors_of(self)->created)
         ski_misuse("%s: this detector %s", call,
                    detector->search ? "was started before" : "was never created");
     detector->search  = ski_calloc(1, sizeof *detector->search);
-    *detector->search = (struct search){
+    *detector->search = (struct detector_search){
         .producers = start->producers,
         .done      = start->done,
         .detection = {.topic = {start->name.pe, start->name.number}},
     };
-    ski_wave_send(self, &detector->search->detection);
+    ski_termination_send(self, &detector->search->detection);
 }
 
 void skua_detector_start(skua_detector detector, uint64_t producers, skua_completion done)
 {
-    struct ski_pe *self = SKI_SELF();
-    struct start   what = {detector, producers, done};
+    struct ski_pe        *self = SKI_SELF();
+    struct detector_start what = {detector, producers, done};
 
-    known(self, __func__, detector); /* or it ends here */
+    detector_get(self, __func__, detector); /* or it ends here */
     if (detector.pe == self->pe)
-        start(self, __func__, &what);
+        detector_start(self, __func__, &what);
     else
         skua_send_copy(detector.pe, (skua_handler){SKI_HANDLER_DETECT_START}, &what, sizeof what);
 }
 
 void ski_on_detect_start(skua_msg *msg)
 {
-    struct start what = *(struct start *)skua_msg_data(msg);
+    struct detector_start what = *(struct detector_start *)skua_msg_data(msg);
 
     if (what.name.pe != ski_self->pe || what.name.number == 0 ||
         what.name.number > detectors_of(ski_self)->created) {
@@ -227,7 +230,7 @@ void ski_on_detect_start(skua_msg *msg)
         return;
     }
     skua_msg_free(msg);
-    start(ski_self, "skua_detector_start", &what);
+    detector_start(ski_self, "skua_detector_start", &what);
 }
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -235,14 +238,14 @@ void ski_on_detect_start(skua_msg *msg)
 static void detector_pe_begin(struct ski_objects *objects)
 {
     objects->slot[SKI_SLOT_DETECTORS] = ski_calloc(1, sizeof(struct detectors));
-    ski_wave_register(objects, SKI_TOPIC_DETECTOR, &detector_waves);
+    ski_termination_register(objects, SKI_TOPIC_DETECTOR, &detector_waves);
 }
 
 static void detector_pe_end(struct ski_objects *objects)
 {
     struct detectors *detectors = objects->slot[SKI_SLOT_DETECTORS];
 
-    ski_hash_each(&detectors->table, drop, NULL);
+    ski_hash_each(&detectors->table, detector_free, NULL);
     ski_hash_clear(&detectors->table);
     free(detectors);
 }

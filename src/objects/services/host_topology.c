@@ -15,7 +15,7 @@
 
 #define KEY "skua.host"
 
-struct told {
+struct host_told {
     int32_t leader; /* the first process of the host              */
     int32_t run;    /* so many from the teller on are there, too  */
 };
@@ -41,9 +41,9 @@ static struct {
 /* ---- telling and asking -------------------------------------------------------------- */
 
 /* What a process of this host would tell. */
-static struct told tell_of(const struct ski_job *job, int process)
+static struct host_told host_tell(const struct ski_job *job, int process)
 {
-    struct told told = {job->process[0].number, 1};
+    struct host_told told = {job->process[0].number, 1};
 
     while (process + told.run < job->processes && job->place[process + told.run] >= 0)
         told.run++;
@@ -52,19 +52,19 @@ static struct told tell_of(const struct ski_job *job, int process)
 
 skua_status_t ski_hosts_open(const struct ski_boot *our_boot)
 {
-    struct told told = tell_of(our_boot->job, our_boot->process);
+    struct host_told told = host_tell(our_boot->job, our_boot->process);
 
     boot = our_boot;
     return ski_job_spread(boot->job) ? ski_boot_put(boot, KEY, &told, sizeof told) : SKUA_OK;
 }
 
-static struct told ask(int process)
+static struct host_told host_ask(int process)
 {
-    struct told told;
-    size_t      bytes = sizeof told;
+    struct host_told told;
+    size_t           bytes = sizeof told;
 
     if (boot->job->place[process] >= 0)
-        return tell_of(boot->job, process);
+        return host_tell(boot->job, process);
     if (ski_boot_get(boot, process, KEY, &told, &bytes) != SKUA_OK || bytes != sizeof told ||
         told.leader < 0 || told.leader > process || told.run < 1 ||
         told.run > boot->job->processes - process)
@@ -73,13 +73,13 @@ static struct told ask(int process)
 }
 
 /* The host of every process; hosts are numbered by their leaders. */
-static void ask_all(void)
+static void host_ask_all(void)
 {
     int processes    = boot->job->processes;
     known.of_process = ski_calloc((size_t)processes, sizeof(int));
     for (int process = 0; process < processes;) {
-        struct told told = ask(process);
-        int         host = told.leader == process ? known.hosts++ : known.of_process[told.leader];
+        struct host_told told = host_ask(process);
+        int host = told.leader == process ? known.hosts++ : known.of_process[told.leader];
 
         for (int i = 0; i < told.run; i++)
             known.of_process[process++] = host;
@@ -87,7 +87,7 @@ static void ask_all(void)
 }
 
 /* Their processes and PEs. */
-static void sort(void)
+static void host_sort(void)
 {
     const struct ski_job *job = boot->job;
     int                   n   = 0;
@@ -106,15 +106,15 @@ static void sort(void)
     known.first[known.hosts] = n;
 }
 
-static void learn(void)
+static void host_learn(void)
 {
     /* Pairs with the release below. */
     if (atomic_load_explicit(&known.ready, memory_order_acquire))
         return;
     pthread_mutex_lock(&known.lock);
     if (!known.hosts) {
-        ask_all();
-        sort();
+        host_ask_all();
+        host_sort();
         atomic_store_explicit(&known.ready, true, memory_order_release);
     }
     pthread_mutex_unlock(&known.lock);
@@ -133,7 +133,7 @@ void ski_hosts_close(void)
 
 /* ---- hosts ---------------------------------------------------------------------------- */
 
-static void check_pe(const char *call, int pe)
+static void host_check_pe(const char *call, int pe)
 {
     const struct ski_pe *self = ski_pe_of_caller(call);
 
@@ -141,10 +141,10 @@ static void check_pe(const char *call, int pe)
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", call, pe, self->pes - 1);
 }
 
-static void check_host(const char *call, int host)
+static void host_check(const char *call, int host)
 {
     (void)ski_pe_of_caller(call);
-    learn();
+    host_learn();
     if (host < 0 || host >= known.hosts)
         ski_misuse("%s: host %d does not exist; this job has hosts 0 to %d", call, host,
                    known.hosts - 1);
@@ -153,20 +153,20 @@ static void check_host(const char *call, int host)
 int skua_hosts(void)
 {
     (void)SKI_SELF();
-    learn();
+    host_learn();
     return known.hosts;
 }
 
 int skua_host_of(int pe)
 {
-    check_pe(__func__, pe);
-    learn();
+    host_check_pe(__func__, pe);
+    host_learn();
     return known.of_process[ski_job_process_of(boot->job, pe)];
 }
 
 int skua_host_pes(int host)
 {
-    check_host(__func__, host);
+    host_check(__func__, host);
     return known.pes[host];
 }
 
@@ -174,7 +174,7 @@ int skua_host_pe(int host, int i)
 {
     const struct ski_job *job = boot->job;
 
-    check_host(__func__, host);
+    host_check(__func__, host);
     if (i < 0 || i >= known.pes[host])
         ski_misuse("skua_host_pe: host %d has PEs 0 to %d, not %d", host, known.pes[host] - 1, i);
     return ski_job_first_pe(job, known.process[known.first[host] + i / job->pes_per_process]) +
@@ -182,18 +182,18 @@ int skua_host_pe(int host, int i)
 }
 
 /* Whether the processes of a host are neighbours. */
-static bool in_order(int host)
+static bool host_in_order(int host)
 {
     int from = known.first[host], to = known.first[host + 1] - 1;
 
     return known.process[to] - known.process[from] == to - from;
 }
 
-int ski_hosts_row(void)
+int ski_host_topology_row(void)
 {
-    learn();
+    host_learn();
     for (int host = 0; host < known.hosts; host++)
-        if (!in_order(host) || known.pes[host] > known.pes[0] ||
+        if (!host_in_order(host) || known.pes[host] > known.pes[0] ||
             (known.pes[host] < known.pes[0] && host < known.hosts - 1))
             return 0;
     return known.pes[0];
@@ -201,7 +201,7 @@ int ski_hosts_row(void)
 
 /* ---- places ----------------------------------------------------------------------------- */
 
-static void read_places(void)
+static void host_read_places(void)
 {
     const struct ski_job *job = boot->job;
 
@@ -211,14 +211,14 @@ static void read_places(void)
                                                   : ski_place_read(SKI_PLACE_ROOT, job->cpu[i]);
 }
 
-static void learn_places(void)
+static void host_learn_places(void)
 {
     /* Pairs with the release below. */
     if (atomic_load_explicit(&places.ready, memory_order_acquire))
         return;
     pthread_mutex_lock(&places.lock);
     if (!places.of) {
-        read_places();
+        host_read_places();
         atomic_store_explicit(&places.ready, true, memory_order_release);
     }
     pthread_mutex_unlock(&places.lock);
@@ -228,11 +228,11 @@ skua_place skua_place_of(int pe)
 {
     int index;
 
-    check_pe(__func__, pe);
+    host_check_pe(__func__, pe);
     index = ski_job_index(boot->job, pe);
     if (index < 0)
         return (skua_place){-1, -1, -1, -1, -1};
-    learn_places();
+    host_learn_places();
     return places.of[index];
 }
 
@@ -240,7 +240,7 @@ skua_nearness skua_distance(int pe)
 {
     skua_place here, there;
 
-    check_pe(__func__, pe);
+    host_check_pe(__func__, pe);
     if (pe == ski_self->pe)
         return SKUA_SAME_PE;
     if (ski_job_index(boot->job, pe) < 0)
@@ -258,5 +258,5 @@ skua_mesh skua_mesh_make(int dims)
 
     if (dims < 0 || dims > SKUA_MESH_DIMS)
         ski_misuse("skua_mesh_make: a mesh has 1 to %d dimensions, not %d", SKUA_MESH_DIMS, dims);
-    return ski_mesh_choose(pes, dims, ski_hosts_row());
+    return ski_mesh_choose(pes, dims, ski_host_topology_row());
 }

@@ -18,6 +18,6 @@ skua_status_t ski_hosts_open(const struct ski_boot *boot);
 void          ski_hosts_close(void);
 
 /** PEs a host, where all have equally many (the last perhaps fewer) in order; else 0. */
-int ski_hosts_row(void);
+int ski_host_topology_row(void);
 
 #endif

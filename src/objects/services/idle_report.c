@@ -29,7 +29,7 @@
 enum stage { LOOKING, FIRST, BETWEEN, SECOND, ASKING, DONE };
 
 /* What a PE has said. */
-struct answer {
+struct idle_answer {
     uint64_t calls; /* of collectives, that it has made */
     char    *text;  /* NULL: it has not answered        */
 };
@@ -38,14 +38,14 @@ struct idle_report {
     uint64_t rests; /* of this PE, when a wave last came by */
 
     /* On PE 0. */
-    enum stage           stage;
-    struct ski_traffic   traffic; /* when it was last looked at ...           */
-    uint64_t             since;   /* ... or when a wave came back: ticks      */
-    uint64_t             period;  /* ticks of idleness before the first wave  */
-    struct ski_detection detection;
-    struct ski_tally     found;  /* what the first wave of the last try said */
-    struct answer       *answer; /* of each PE                               */
-    int                  missing;
+    enum stage                    stage;
+    struct ski_traffic            traffic; /* when it was last looked at ...           */
+    uint64_t                      since;   /* ... or when a wave came back: ticks      */
+    uint64_t                      period;  /* ticks of idleness before the first wave  */
+    struct ski_termination_search detection;
+    struct ski_termination_counts found;  /* what the first wave of the last try said */
+    struct idle_answer           *answer; /* of each PE                               */
+    int                           missing;
 };
 
 static struct idle_report *idle_report_of(const struct ski_pe *self)
@@ -63,7 +63,7 @@ static struct ski_traffic idle_add_traffic(struct ski_traffic a, struct ski_traf
 /* Of the program: without waves, and with held messages as received. */
 static struct ski_traffic idle_program_traffic(const struct ski_pe *self)
 {
-    struct ski_traffic all = ski_traffic_of(self), waves = ski_wave_traffic(self);
+    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_traffic(self);
 
     return (struct ski_traffic){all.sent - waves.sent, all.received + self->held - waves.received};
 }
@@ -71,10 +71,12 @@ static struct ski_traffic idle_program_traffic(const struct ski_pe *self)
 /* Whether something may happen here that no message tells of. */
 static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 {
-    return !rested || self->timers.count > ski_wave_timers(self) || (leads && ski_tasks_foreign());
+    return !rested || self->timers.count > ski_termination_timers(self) ||
+           (leads && ski_tasks_foreign());
 }
 
-static struct ski_tally idle_visit(struct ski_pe *self, struct ski_topic topic)
+static struct ski_termination_counts idle_visit(struct ski_pe               *self,
+                                                struct ski_termination_topic topic)
 {
     struct idle_report *report  = idle_report_of(self);
     bool                leads   = self->pe == ski_job_first_pe(self->job, self->process);
@@ -85,7 +87,8 @@ static struct ski_tally idle_visit(struct ski_pe *self, struct ski_topic topic)
     report->rests = self->rests;
     if (leads)
         traffic = idle_add_traffic(traffic, ski_guest_traffic());
-    return (struct ski_tally){traffic.sent, traffic.received, idle_may_go_on(self, rested, leads)};
+    return (struct ski_termination_counts){traffic.sent, traffic.received,
+                                           idle_may_go_on(self, rested, leads)};
 }
 
 static void idle_explain_collection(struct ski_collection *all, void *arg)
@@ -142,7 +145,7 @@ static bool idle_moved(struct ski_traffic a, struct ski_traffic b)
     return a.sent != b.sent || a.received != b.received;
 }
 
-static bool idle_is_proven(const struct ski_tally *sum)
+static bool idle_is_proven(const struct ski_termination_counts *sum)
 {
     return sum->sent == sum->received && sum->finished == 0;
 }
@@ -150,11 +153,11 @@ static bool idle_is_proven(const struct ski_tally *sum)
 static void idle_send_wave(struct ski_pe *self, struct idle_report *report, enum stage stage)
 {
     report->stage = stage;
-    ski_wave_send(self, &report->detection);
+    ski_termination_send(self, &report->detection);
 }
 
 /* It was not the end.  The less has moved since the last try, the longer until the next. */
-static void idle_look_again(struct idle_report *report, const struct ski_tally *sum)
+static void idle_look_again(struct idle_report *report, const struct ski_termination_counts *sum)
 {
     uint64_t least = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
     bool     quiet = sum->sent == report->found.sent && sum->received == report->found.received;
@@ -164,7 +167,8 @@ static void idle_look_again(struct idle_report *report, const struct ski_tally *
     report->stage  = LOOKING;
 }
 
-static void idle_result(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum)
+static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
+                        const struct ski_termination_counts *sum)
 {
     struct idle_report *report = idle_report_of(self);
     bool                same   = sum->sent == report->detection.last.sent &&
@@ -185,7 +189,7 @@ static void idle_result(struct ski_pe *self, struct ski_topic topic, const struc
     }
 }
 
-static const struct ski_wave_kind idle_waves = {true, idle_visit, idle_result};
+static const struct ski_termination_kind idle_waves = {true, idle_visit, idle_result};
 
 /* Before PE 0 sleeps: nanoseconds until it wants to look again; 0: there is something to do. */
 static uint64_t idle_before_sleep(struct ski_pe *self)
@@ -331,7 +335,7 @@ void ski_on_idle_text(skua_msg *msg)
     struct ski_pe      *self   = ski_self;
     struct idle_report *report = idle_report_of(self);
     size_t              length = msg->bytes - SKI_IDLE_TEXT_LEAST;
-    struct answer      *answer;
+    struct idle_answer *answer;
 
     if (report->stage != ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
         report->answer[msg->source].text || length >= TEXT_BYTES) {
@@ -353,12 +357,12 @@ static void idle_pe_begin(struct ski_objects *objects)
 {
     struct idle_report *report = ski_calloc(1, sizeof *report);
 
-    report->detection.topic = (struct ski_topic){ROOT, SKI_TOPIC_IDLE};
+    report->detection.topic = (struct ski_termination_topic){ROOT, SKI_TOPIC_IDLE};
     report->period          = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
     if (objects->self->pe == ROOT && ski_config.idle_report > 0)
         objects->self->before_sleep = idle_before_sleep;
     objects->slot[SKI_SLOT_IDLE_REPORT] = report;
-    ski_wave_register(objects, SKI_TOPIC_IDLE, &idle_waves);
+    ski_termination_register(objects, SKI_TOPIC_IDLE, &idle_waves);
 }
 
 static void idle_pe_end(struct ski_objects *objects)

@@ -9,13 +9,13 @@
 
 /* ---- making ---------------------------------------------------------------------- */
 
-static int up(int a, int b)
+static int mesh_divide_up(int a, int b)
 {
     return (a + b - 1) / b;
 }
 
 /* The smallest n with n^power >= x. */
-static int root_up(int x, int power)
+static int mesh_root_up(int x, int power)
 {
     int n = 1;
 
@@ -35,7 +35,7 @@ bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *m
 
     for (int k = dims - 1; k >= 0; k--) {
         made.block[k] = (int)block;
-        made.size[k]  = k == 0 && size[0] == 0 ? up(pes, (int)block) : size[k];
+        made.size[k]  = k == 0 && size[0] == 0 ? mesh_divide_up(pes, (int)block) : size[k];
         block *= made.size[k];
         if (made.size[k] < 1 || (k > 0 && block > INT32_MAX / 2))
             return false;
@@ -46,12 +46,12 @@ bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *m
     return true;
 }
 
-static int dims_for(int pes, int row)
+static int mesh_dims_for(int pes, int row)
 {
     if (pes <= LINE_MOST)
         return 1;
     if (row > 1)
-        return up(pes, row) <= 2 * LINE_MOST ? 2 : 3;
+        return mesh_divide_up(pes, row) <= 2 * LINE_MOST ? 2 : 3;
     return pes <= SQUARE_MOST ? 2 : 3;
 }
 
@@ -62,10 +62,10 @@ skua_mesh ski_mesh_choose(int pes, int dims, int row)
     skua_mesh mesh                 = {0};
 
     row  = row < pes ? row : 0;
-    dims = dims ? dims : dims_for(pes, row);
+    dims = dims ? dims : mesh_dims_for(pes, row);
     for (int k = dims - 1; k > 0; k--) {
-        size[k] = k == dims - 1 && row > 1 ? row : root_up(rest, k + 1);
-        rest    = up(rest, size[k]);
+        size[k] = k == dims - 1 && row > 1 ? row : mesh_root_up(rest, k + 1);
+        rest    = mesh_divide_up(rest, size[k]);
     }
     ski_mesh_of(pes, dims, size, &mesh);
     return mesh;
@@ -73,7 +73,7 @@ skua_mesh ski_mesh_choose(int pes, int dims, int row)
 
 /* ---- coordinates ------------------------------------------------------------------- */
 
-static int coordinate(const skua_mesh *mesh, int pe, int k)
+static int mesh_coordinate(const skua_mesh *mesh, int pe, int k)
 {
     return pe / mesh->block[k] % mesh->size[k];
 }
@@ -81,7 +81,7 @@ static int coordinate(const skua_mesh *mesh, int pe, int k)
 void skua_mesh_coord(const skua_mesh *mesh, int pe, int coord[SKUA_MESH_DIMS])
 {
     for (int k = 0; k < mesh->dims; k++)
-        coord[k] = coordinate(mesh, pe, k);
+        coord[k] = mesh_coordinate(mesh, pe, k);
 }
 
 int skua_mesh_pe(const skua_mesh *mesh, const int coord[SKUA_MESH_DIMS])
@@ -119,7 +119,7 @@ int ski_mesh_slot_pe(const skua_mesh *mesh, int from, int slot)
 
     while (slot >= mesh->size[k])
         slot -= mesh->size[k++];
-    pe = from + (int64_t)(slot - coordinate(mesh, from, k)) * mesh->block[k];
+    pe = from + (int64_t)(slot - mesh_coordinate(mesh, from, k)) * mesh->block[k];
     if (pe >= mesh->pes && k > 0)
         pe -= mesh->block[k - 1];
     return (int)pe;
@@ -130,10 +130,10 @@ int ski_mesh_route(const skua_mesh *mesh, int from, int to)
     int slot = ski_mesh_slots(mesh);
 
     for (int k = mesh->dims - 1; k > 0; k--) {
-        int c = coordinate(mesh, to, k);
+        int c = mesh_coordinate(mesh, to, k);
         slot -= mesh->size[k];
-        if (c != coordinate(mesh, from, k))
+        if (c != mesh_coordinate(mesh, from, k))
             return slot + c;
     }
-    return coordinate(mesh, to, 0);
+    return mesh_coordinate(mesh, to, 0);
 }

@@ -17,7 +17,7 @@
 enum { VALUES, OPEN };
 
 /* A variable at `memory`; or a block, which *pointer and *length say. */
-struct variable {
+struct program_variable {
     const char *name;
     void       *memory;
     size_t      bytes;
@@ -25,29 +25,29 @@ struct variable {
     size_t     *length;
 };
 
-struct gate {
+struct program_gate {
     struct ski_list kept;      /* messages, in the order of coming                      */
     struct ski_list creations; /* on PE 0: copies of those for the others; else our own */
 };
 
 /* Of the process; written before there are PEs. */
-static struct variable *variables;
-static size_t           count;
-static skua_start_fn    begin_fn;
-static skua_handler_fn *closed; /* the table of a gate */
-static bool             entered;
+static struct program_variable *variables;
+static size_t                   count;
+static skua_start_fn            begin_fn;
+static skua_handler_fn         *closed; /* the table of a gate */
+static bool                     entered;
 static char  *published; /* in `begin`, after it has waited: the values that others have */
 static size_t published_bytes;
 
 /* ---- registration ------------------------------------------------------------------ */
 
-static void never_sent(skua_msg *msg)
+static void program_never_sent(skua_msg *msg)
 {
     (void)msg;
     ski_fatal("a message was sent to a read-only variable");
 }
 
-static void check(const char *call, const char *name)
+static void program_check_registration(const char *call, const char *name)
 {
     if (entered || ski_self)
         ski_misuse("%s(\"%s\"): variables are registered before skua_program()", call, name);
@@ -57,33 +57,35 @@ static void check(const char *call, const char *name)
 }
 
 /* Processes agree on variables along with the handlers: each has an entry there. */
-static void add(const char *what, struct variable variable)
+static void program_add_variable(const char *what, struct program_variable variable)
 {
     size_t room  = strlen(variable.name) + 80;
     char  *entry = ski_malloc(room);
 
     snprintf(entry, room, "read-only %s %s of %zu bytes", what, variable.name, variable.bytes);
-    skua_register(entry, never_sent);
+    skua_register(entry, program_never_sent);
     variables          = ski_realloc(variables, (count + 1) * sizeof *variables);
     variables[count++] = variable;
 }
 
 void skua_readonly(const char *name, void *variable, size_t bytes)
 {
-    check(__func__, name);
-    add("variable", (struct variable){.name = name, .memory = variable, .bytes = bytes});
+    program_check_registration(__func__, name);
+    program_add_variable(
+        "variable", (struct program_variable){.name = name, .memory = variable, .bytes = bytes});
 }
 
 void skua_readonly_block(const char *name, void **pointer, size_t *bytes)
 {
-    check(__func__, name);
-    add("block", (struct variable){
+    program_check_registration(__func__, name);
+    program_add_variable(
+        "block", (struct program_variable){
                      .name = name, .bytes = sizeof(size_t), .pointer = pointer, .length = bytes});
 }
 
 /* ---- values ------------------------------------------------------------------------ */
 
-static size_t packed_bytes(void)
+static size_t program_packed_bytes(void)
 {
     size_t bytes = 0;
 
@@ -92,31 +94,31 @@ static size_t packed_bytes(void)
     return bytes;
 }
 
-static char *put(char *to, const void *from, size_t bytes)
+static char *program_write(char *to, const void *from, size_t bytes)
 {
     if (bytes)
         memcpy(to, from, bytes);
     return to + bytes;
 }
 
-static void pack(char *to)
+static void program_pack(char *to)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct variable *v = &variables[i];
+        const struct program_variable *v = &variables[i];
 
-        to = put(to, v->pointer ? v->length : v->memory, v->bytes);
+        to = program_write(to, v->pointer ? v->length : v->memory, v->bytes);
         if (v->pointer)
-            to = put(to, *v->pointer, *v->length);
+            to = program_write(to, *v->pointer, *v->length);
     }
 }
 
 /* What a packed message has left to read. */
-struct rest {
+struct program_reader {
     const char *at;
     size_t      bytes;
 };
 
-static void get(struct rest *rest, void *to, size_t bytes)
+static void program_read(struct program_reader *rest, void *to, size_t bytes)
 {
     if (bytes > rest->bytes)
         ski_fatal("the read-only variables of PE 0 are not as long as ours");
@@ -126,25 +128,25 @@ static void get(struct rest *rest, void *to, size_t bytes)
     rest->bytes -= bytes;
 }
 
-static void get_block(struct rest *rest, const struct variable *v)
+static void program_read_block(struct program_reader *rest, const struct program_variable *v)
 {
-    get(rest, v->length, sizeof *v->length);
+    program_read(rest, v->length, sizeof *v->length);
     *v->pointer = *v->length && *v->length <= rest->bytes ? ski_malloc(*v->length) : NULL;
-    get(rest, *v->pointer, *v->length);
+    program_read(rest, *v->pointer, *v->length);
 }
 
-static void unpack(struct rest rest)
+static void program_unpack(struct program_reader rest)
 {
     for (size_t i = 0; i < count; i++)
         if (variables[i].pointer)
-            get_block(&rest, &variables[i]);
+            program_read_block(&rest, &variables[i]);
         else
-            get(&rest, variables[i].memory, variables[i].bytes);
+            program_read(&rest, variables[i].memory, variables[i].bytes);
 }
 
 /* ---- creations ------------------------------------------------------------------------ */
 
-static struct gate *gate_of(const struct ski_pe *self)
+static struct program_gate *program_gate_of(const struct ski_pe *self)
 {
     return self->objects->slot[SKI_SLOT_PROGRAM];
 }
@@ -153,7 +155,7 @@ static struct gate *gate_of(const struct ski_pe *self)
  * SKI_HANDLER_CREATE, goes along with the values. */
 static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
 {
-    ski_list_push(&gate_of(self)->creations,
+    ski_list_push(&program_gate_of(self)->creations,
                   ski_msg_copy(self, SKI_HANDLER_CREATE, skua_msg_data(msg), msg->bytes));
     skua_send(self->pe, (skua_handler){SKI_HANDLER_CREATE}, msg);
 }
@@ -175,22 +177,22 @@ static char *program_put_creations(char *to, const struct ski_list *creations)
 
     to += sizeof n;
     for (struct skua_msg *msg = creations->first; msg; msg = msg->link, n++) {
-        to = put(to, &(uint64_t){msg->bytes}, sizeof(uint64_t));
-        to = put(to, skua_msg_data(msg), msg->bytes);
+        to = program_write(to, &(uint64_t){msg->bytes}, sizeof(uint64_t));
+        to = program_write(to, skua_msg_data(msg), msg->bytes);
     }
-    put(start, &n, sizeof n);
+    program_write(start, &n, sizeof n);
     return to;
 }
 
-static void program_read_creations(struct ski_pe *self, struct rest *rest)
+static void program_read_creations(struct ski_pe *self, struct program_reader *rest)
 {
     uint64_t n, bytes;
 
-    for (get(rest, &n, sizeof n); n > 0; n--) {
-        get(rest, &bytes, sizeof bytes);
+    for (program_read(rest, &n, sizeof n); n > 0; n--) {
+        program_read(rest, &bytes, sizeof bytes);
         if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
             ski_fatal("the collections of PE 0 make no sense");
-        ski_list_push(&gate_of(self)->creations,
+        ski_list_push(&program_gate_of(self)->creations,
                       ski_msg_copy(self, SKI_HANDLER_CREATE, rest->at, bytes));
         rest->at += bytes;
         rest->bytes -= bytes;
@@ -215,37 +217,37 @@ static void program_queue_creations(struct ski_pe *self, struct ski_list *creati
 /* A message with the creations and, of kind VALUES, the values. */
 static skua_msg *program_message(const struct ski_list *creations, uint64_t kind)
 {
-    size_t    values = kind == VALUES ? packed_bytes() : 0;
+    size_t    values = kind == VALUES ? program_packed_bytes() : 0;
     skua_msg *msg    = skua_msg_alloc(sizeof kind + program_creations_bytes(creations) + values);
-    char     *at     = put(skua_msg_data(msg), &kind, sizeof kind);
+    char     *at     = program_write(skua_msg_data(msg), &kind, sizeof kind);
 
     at = program_put_creations(at, creations);
     if (values)
-        pack(at);
+        program_pack(at);
     return msg;
 }
 
 /* ---- gates ------------------------------------------------------------------------- */
 
-static void keep(skua_msg *msg)
+static void program_keep(skua_msg *msg)
 {
-    ski_hold(ski_self, &gate_of(ski_self)->kept, msg);
+    ski_hold(ski_self, &program_gate_of(ski_self)->kept, msg);
 }
 
 /* Handlers are registered before, so there is one table for all PEs of the process. */
-static void make_closed_table(void)
+static void program_make_closed_table(void)
 {
     ski_handlers_init();
     closed = ski_malloc(SKI_HANDLERS_MOST * sizeof *closed);
     for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
         closed[i] = i < SKI_HANDLERS && !ski_builtin_runs_program[i]
                         ? ski_builtin[i].fn
-                        : keep; /* an unknown number is said later */
+                        : program_keep; /* an unknown number is said later */
 }
 
-static void close_gate(struct ski_pe *self)
+static void program_close_gate(struct ski_pe *self)
 {
-    struct gate *gate = ski_malloc(sizeof *gate);
+    struct program_gate *gate = ski_malloc(sizeof *gate);
 
     ski_list_init(&gate->kept);
     ski_list_init(&gate->creations);
@@ -254,7 +256,7 @@ static void close_gate(struct ski_pe *self)
     self->handler                         = closed;
 }
 
-static void say(struct ski_pe *self, int pe, struct skua_msg *msg)
+static void program_post(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     msg->handler = SKI_HANDLER_READONLY;
     msg->source  = self->pe;
@@ -262,7 +264,7 @@ static void say(struct ski_pe *self, int pe, struct skua_msg *msg)
 }
 
 /* Frees a gate, which may never have opened; NULL: there is none. */
-static void gate_free(struct gate *gate)
+static void program_gate_free(struct program_gate *gate)
 {
     struct skua_msg *msg;
 
@@ -272,58 +274,59 @@ static void gate_free(struct gate *gate)
 }
 
 /* The values are in this process: on with the other PEs of it, and with ours. */
-static void open_gate(struct ski_pe *self)
+static void program_open_gate(struct ski_pe *self)
 {
     int             first = ski_job_first_pe(self->job, self->process);
     struct ski_tree tree  = ski_tree_at(self->pe - first, ski_job_pes_of(self->job, self->process),
                                         0, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        say(self, first + ski_tree_child(&tree, i),
-            program_message(&gate_of(self)->creations, OPEN));
+        program_post(self, first + ski_tree_child(&tree, i),
+                     program_message(&program_gate_of(self)->creations, OPEN));
     self->handler = ski_handlers.fn;
-    ski_unhold(self, &gate_of(self)->kept);
-    program_queue_creations(self, &gate_of(self)->creations);
-    gate_free(gate_of(self));
+    ski_unhold(self, &program_gate_of(self)->kept);
+    program_queue_creations(self, &program_gate_of(self)->creations);
+    program_gate_free(program_gate_of(self));
     self->objects->slot[SKI_SLOT_PROGRAM] = NULL;
     self->objects->hold_creation          = NULL;
 }
 
 /* On the first PE of a process: to the processes below. */
-static void pass_values_on(struct ski_pe *self, struct skua_msg *msg)
+static void program_forward_values(struct ski_pe *self, struct skua_msg *msg)
 {
     struct ski_tree tree =
         ski_tree_at(self->process, self->job->processes, 0, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        say(self, ski_job_first_pe(self->job, ski_tree_child(&tree, i)),
-            ski_msg_copy(self, SKI_HANDLER_READONLY, skua_msg_data(msg), msg->bytes));
+        program_post(self, ski_job_first_pe(self->job, ski_tree_child(&tree, i)),
+                     ski_msg_copy(self, SKI_HANDLER_READONLY, skua_msg_data(msg), msg->bytes));
 }
 
 void ski_on_readonly(skua_msg *msg)
 {
-    struct ski_pe *self = ski_self;
-    uint64_t       kind = *(uint64_t *)skua_msg_data(msg);
-    struct rest    rest = {(char *)skua_msg_data(msg) + sizeof kind, msg->bytes - sizeof kind};
+    struct ski_pe        *self = ski_self;
+    uint64_t              kind = *(uint64_t *)skua_msg_data(msg);
+    struct program_reader rest = {(char *)skua_msg_data(msg) + sizeof kind,
+                                  msg->bytes - sizeof kind};
 
-    if (kind > OPEN || ski_pe_hidden(self) || !gate_of(self))
+    if (kind > OPEN || ski_pe_hidden(self) || !program_gate_of(self))
         ski_fatal("PE %d sent read-only variables that nobody waits for", msg->source);
     if (kind == VALUES)
-        pass_values_on(self, msg);
+        program_forward_values(self, msg);
     program_read_creations(self, &rest);
     if (kind == VALUES)
-        unpack(rest);
+        program_unpack(rest);
     skua_msg_free(msg);
-    open_gate(self);
+    program_open_gate(self);
 }
 
 /* ---- begin ------------------------------------------------------------------------- */
 
-static void send_values(struct ski_pe *self)
+static void program_send_values(struct ski_pe *self)
 {
-    struct skua_msg *msg = program_message(&gate_of(self)->creations, VALUES);
+    struct skua_msg *msg = program_message(&program_gate_of(self)->creations, VALUES);
 
-    pass_values_on(self, msg);
+    program_forward_values(self, msg);
     skua_msg_free(msg);
 }
 
@@ -331,23 +334,23 @@ static void send_values(struct ski_pe *self)
 static void program_publish(struct ski_pe *self)
 {
     self->open_gates = NULL;
-    send_values(self);
-    open_gate(self);
+    program_send_values(self);
+    program_open_gate(self);
 }
 
 /* Because `begin` waits; the values are kept, to be compared with those that it leaves. */
 static void program_publish_early(struct ski_pe *self)
 {
-    published_bytes = packed_bytes();
+    published_bytes = program_packed_bytes();
     published       = ski_malloc(published_bytes + 1);
-    pack(published);
+    program_pack(published);
     program_publish(self);
 }
 
 /* The variable whose packed value differs between @p one and @p other. */
 static const char *program_changed_variable(const char *one, const char *other)
 {
-    const struct variable *v = variables;
+    const struct program_variable *v = variables;
 
     for (; v < variables + count - 1; v++) {
         size_t length = 0, bytes = v->bytes;
@@ -365,10 +368,10 @@ static const char *program_changed_variable(const char *one, const char *other)
 /* What `begin` wrote after it had waited is not what others have. */
 static void program_check_unchanged(void)
 {
-    char *now = ski_malloc(packed_bytes() + 1);
+    char *now = ski_malloc(program_packed_bytes() + 1);
 
-    pack(now);
-    if (packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
+    program_pack(now);
+    if (program_packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
         ski_misuse("skua_program: read-only variable %s was written after `begin` had waited; "
                    "other PEs have what it was then",
                    program_changed_variable(published, now));
@@ -376,11 +379,11 @@ static void program_check_unchanged(void)
     free(published);
 }
 
-static void start(int argc, char **argv)
+static void program_start(int argc, char **argv)
 {
     struct ski_pe *self = ski_self;
 
-    close_gate(self);
+    program_close_gate(self);
     if (self->pe != 0)
         return;
     self->open_gates = program_publish_early;
@@ -397,8 +400,8 @@ int skua_program(int argc, char **argv, skua_start_fn begin)
 
     entered  = true;
     begin_fn = begin;
-    make_closed_table();
-    code = skua_main(argc, argv, start);
+    program_make_closed_table();
+    code = skua_main(argc, argv, program_start);
     free(closed);
     closed = NULL;
     return code;
@@ -406,7 +409,7 @@ int skua_program(int argc, char **argv, skua_start_fn begin)
 
 static void program_pe_end(struct ski_objects *objects)
 {
-    gate_free(objects->slot[SKI_SLOT_PROGRAM]);
+    program_gate_free(objects->slot[SKI_SLOT_PROGRAM]);
 }
 
 const struct ski_lifecycle ski_program_lifecycle = {.pe_end = program_pe_end};

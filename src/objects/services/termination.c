@@ -16,34 +16,35 @@
 #define PAUSE_MOST  1e-3
 
 /* On the wire. */
-struct wave {
-    struct ski_topic topic;
-    uint32_t         number;
-    uint32_t         unused;
+struct termination_wave {
+    struct ski_termination_topic topic;
+    uint32_t                     number;
+    uint32_t                     unused;
 };
 
-struct report {
-    struct wave      wave;
-    struct ski_tally sum;
+struct termination_report {
+    struct termination_wave       wave;
+    struct ski_termination_counts sum;
 };
 
-_Static_assert(sizeof(struct wave) == SKI_WAVE_LEAST && sizeof(struct report) == SKI_REPORT_LEAST,
+_Static_assert(sizeof(struct termination_wave) == SKI_WAVE_LEAST &&
+                   sizeof(struct termination_report) == SKI_REPORT_LEAST,
                "see termination.h");
 
 /* A wave that has visited this PE and waits for its children. */
-struct node {
-    struct node  *next;
-    int           open; /* children that have not reported, and ourselves */
-    struct report sum;
+struct termination_node {
+    struct termination_node  *next;
+    int                       open; /* children that have not reported, and ourselves */
+    struct termination_report sum;
 };
 
 enum { WAVE_QUIET, WAVE_IDLE, WAVE_DETECTOR, WAVE_KINDS };
 
 struct termination {
-    const struct ski_wave_kind *kind[WAVE_KINDS];
-    struct ski_traffic          traffic; /* of waves and reports */
-    struct node                *nodes;
-    uint32_t                    timers; /* of pauses between waves */
+    const struct ski_termination_kind *kind[WAVE_KINDS];
+    struct ski_traffic                 traffic; /* of waves and reports */
+    struct termination_node           *nodes;
+    uint32_t                           timers; /* of pauses between waves */
 };
 
 static struct termination *termination_of(const struct ski_pe *self)
@@ -51,12 +52,12 @@ static struct termination *termination_of(const struct ski_pe *self)
     return self->objects->slot[SKI_SLOT_TERMINATION];
 }
 
-struct ski_traffic ski_wave_traffic(const struct ski_pe *self)
+struct ski_traffic ski_termination_traffic(const struct ski_pe *self)
 {
     return termination_of(self)->traffic;
 }
 
-uint32_t ski_wave_timers(const struct ski_pe *self)
+uint32_t ski_termination_timers(const struct ski_pe *self)
 {
     return termination_of(self)->timers;
 }
@@ -70,21 +71,22 @@ static int termination_kind_index(uint32_t topic)
     }
 }
 
-static const struct ski_wave_kind *termination_kind(const struct ski_pe *self,
-                                                    struct ski_topic     topic)
+static const struct ski_termination_kind *termination_kind(const struct ski_pe         *self,
+                                                           struct ski_termination_topic topic)
 {
     return termination_of(self)->kind[termination_kind_index(topic.number)];
 }
 
-void ski_wave_register(struct ski_objects *objects, uint32_t topic,
-                       const struct ski_wave_kind *kind)
+void ski_termination_register(struct ski_objects *objects, uint32_t topic,
+                              const struct ski_termination_kind *kind)
 {
     struct termination *termination = objects->slot[SKI_SLOT_TERMINATION];
 
     termination->kind[termination_kind_index(topic)] = kind;
 }
 
-static void post(struct ski_pe *self, int pe, uint32_t handler, const void *data, size_t bytes)
+static void termination_post(struct ski_pe *self, int pe, uint32_t handler, const void *data,
+                             size_t bytes)
 {
     struct skua_msg *msg = ski_msg_copy(self, handler, data, bytes);
 
@@ -95,39 +97,40 @@ static void post(struct ski_pe *self, int pe, uint32_t handler, const void *data
 
 /* ---- at the root ------------------------------------------------------------------- */
 
-void ski_wave_send(struct ski_pe *self, struct ski_detection *detection)
+void ski_termination_send(struct ski_pe *self, struct ski_termination_search *detection)
 {
-    struct wave wave = {detection->topic, ++detection->wave, 0};
+    struct termination_wave wave = {detection->topic, ++detection->wave, 0};
 
-    post(self, self->pe, SKI_HANDLER_QUIET_WAVE, &wave, sizeof wave);
+    termination_post(self, self->pe, SKI_HANDLER_QUIET_WAVE, &wave, sizeof wave);
 }
 
-bool ski_wave_note(struct ski_detection *detection, const struct ski_tally *sum)
+bool ski_termination_record(struct ski_termination_search       *detection,
+                            const struct ski_termination_counts *sum)
 {
     detection->before = detection->last;
     detection->last   = *sum;
     return detection->before.received == detection->last.sent;
 }
 
-static void on_pause_over(void *arg, const void *data, size_t bytes)
+static void termination_pause_over(void *arg, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
     termination_of(ski_self)->timers--;
-    ski_wave_send(ski_self, arg);
+    ski_termination_send(ski_self, arg);
 }
 
-void ski_wave_again(struct ski_pe *self, struct ski_detection *detection)
+void ski_termination_continue(struct ski_pe *self, struct ski_termination_search *detection)
 {
-    const struct ski_tally *last = &detection->last;
+    const struct ski_termination_counts *last = &detection->last;
 
     /* Probably it is over, and the next wave proves it; but not twice in a row, as counts
      * also happen to be equal now and then. */
     detection->hurried = !detection->hurried && last->sent == last->received;
     if (detection->hurried) {
-        ski_wave_send(self, detection);
+        ski_termination_send(self, detection);
         return;
     }
-    skua_after(detection->pause, skua_done_call(on_pause_over, detection));
+    skua_after(detection->pause, skua_done_call(termination_pause_over, detection));
     termination_of(self)->timers++;
     detection->pause = detection->pause < PAUSE_MOST / 2 ? 2 * detection->pause : PAUSE_MOST;
     if (detection->pause < PAUSE_LEAST)
@@ -136,9 +139,10 @@ void ski_wave_again(struct ski_pe *self, struct ski_detection *detection)
 
 /* ---- nodes ------------------------------------------------------------------------- */
 
-static struct node **find(struct termination *waves, const struct wave *wave)
+static struct termination_node **termination_find(struct termination            *waves,
+                                                  const struct termination_wave *wave)
 {
-    struct node **at = &waves->nodes;
+    struct termination_node **at = &waves->nodes;
 
     while (*at && ((*at)->sum.wave.topic.root != wave->topic.root ||
                    (*at)->sum.wave.topic.number != wave->topic.number))
@@ -146,7 +150,7 @@ static struct node **find(struct termination *waves, const struct wave *wave)
     return at;
 }
 
-static int parent_of(const struct ski_pe *self, int root)
+static int termination_parent(const struct ski_pe *self, int root)
 {
     struct ski_tree tree;
 
@@ -157,19 +161,21 @@ static int parent_of(const struct ski_pe *self, int root)
 }
 
 /* All of it is here: to the parent, or to whoever sends the waves. */
-static void conclude(struct ski_pe *self, const struct report *report)
+static void termination_conclude(struct ski_pe *self, const struct termination_report *report)
 {
-    struct ski_topic topic = report->wave.topic;
+    struct ski_termination_topic topic = report->wave.topic;
 
     if (self->pe == topic.root)
         termination_kind(self, topic)->result(self, topic, &report->sum);
     else
-        post(self, parent_of(self, topic.root), SKI_HANDLER_QUIET_REPORT, report, sizeof *report);
+        termination_post(self, termination_parent(self, topic.root), SKI_HANDLER_QUIET_REPORT,
+                         report, sizeof *report);
 }
 
-static void add_report(struct ski_pe *self, struct node **at, const struct ski_tally *sum)
+static void termination_add_report(struct ski_pe *self, struct termination_node **at,
+                                   const struct ski_termination_counts *sum)
 {
-    struct node *node = *at;
+    struct termination_node *node = *at;
 
     node->sum.sum.sent += sum->sent;
     node->sum.sum.received += sum->received;
@@ -177,24 +183,25 @@ static void add_report(struct ski_pe *self, struct node **at, const struct ski_t
     if (--node->open > 0)
         return;
     *at = node->next;
-    conclude(self, &node->sum);
+    termination_conclude(self, &node->sum);
     free(node);
 }
 
-static void pass_on(struct ski_pe *self, struct node *node)
+static void termination_forward(struct ski_pe *self, struct termination_node *node)
 {
-    const struct wave *wave = &node->sum.wave;
-    struct ski_tree    tree =
+    const struct termination_wave *wave = &node->sum.wave;
+    struct ski_tree                tree =
         ski_tree_at(self->pe, self->pes, wave->topic.root, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave, sizeof *wave);
+        termination_post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave,
+                         sizeof *wave);
     node->open += tree.children;
     if (!ski_config.helper || !termination_kind(self, wave->topic)->helpers ||
         self->pe != ski_job_first_pe(self->job, self->process))
         return;
-    post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,
-         sizeof *wave);
+    termination_post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,
+                     sizeof *wave);
     node->open++;
 }
 
@@ -202,43 +209,44 @@ static void pass_on(struct ski_pe *self, struct node *node)
 
 /* Whether a wave comes down the tree of a root that there is: to the root only from itself, which
  * therefore knows its topic. */
-static bool wave_is_sound(const struct ski_pe *self, const struct wave *wave, int source)
+static bool termination_wave_valid(const struct ski_pe *self, const struct termination_wave *wave,
+                                   int source)
 {
     int root = wave->topic.root;
 
     if ((uint32_t)root >= (uint32_t)self->pes)
         return false;
-    return source == (self->pe == root ? root : parent_of(self, root));
+    return source == (self->pe == root ? root : termination_parent(self, root));
 }
 
 void ski_on_wave(skua_msg *msg)
 {
-    struct ski_pe      *self  = ski_self;
-    struct termination *waves = termination_of(self);
-    struct wave         wave  = *(struct wave *)skua_msg_data(msg);
-    struct node        *node;
-    struct ski_tally    own;
+    struct ski_pe                *self  = ski_self;
+    struct termination           *waves = termination_of(self);
+    struct termination_wave       wave  = *(struct termination_wave *)skua_msg_data(msg);
+    struct termination_node      *node;
+    struct ski_termination_counts own;
 
     waves->traffic.received++;
-    if (*find(waves, &wave) || !wave_is_sound(self, &wave, msg->source)) {
+    if (*termination_find(waves, &wave) || !termination_wave_valid(self, &wave, msg->source)) {
         ski_far_drop(self, msg);
         return;
     }
     skua_msg_free(msg);
     node         = ski_malloc(sizeof *node);
-    *node        = (struct node){waves->nodes, 1, {wave, {0, 0, 0}}};
+    *node        = (struct termination_node){waves->nodes, 1, {wave, {0, 0, 0}}};
     waves->nodes = node;
     if (!ski_pe_hidden(self))
-        pass_on(self, node);
+        termination_forward(self, node);
     own = termination_kind(self, wave.topic)->visit(self, wave.topic);
-    add_report(self, find(waves, &wave), &own);
+    termination_add_report(self, termination_find(waves, &wave), &own);
 }
 
 void ski_on_report(skua_msg *msg)
 {
-    struct ski_pe *self   = ski_self;
-    struct report  report = *(struct report *)skua_msg_data(msg);
-    struct node  **at     = find(termination_of(self), &report.wave);
+    struct ski_pe            *self   = ski_self;
+    struct termination_report report = *(struct termination_report *)skua_msg_data(msg);
+    struct termination_node **at     = termination_find(termination_of(self), &report.wave);
 
     termination_of(self)->traffic.received++;
     if (!*at || (*at)->sum.wave.number != report.wave.number) {
@@ -246,7 +254,7 @@ void ski_on_report(skua_msg *msg)
         return;
     }
     skua_msg_free(msg);
-    add_report(self, at, &report.sum);
+    termination_add_report(self, at, &report.sum);
 }
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -261,8 +269,8 @@ static void termination_pe_end(struct ski_objects *objects)
     struct termination *waves = objects->slot[SKI_SLOT_TERMINATION];
 
     while (waves->nodes) {
-        struct node *gone = waves->nodes;
-        waves->nodes      = gone->next;
+        struct termination_node *gone = waves->nodes;
+        waves->nodes                  = gone->next;
         free(gone);
     }
     free(waves);

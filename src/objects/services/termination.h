@@ -35,7 +35,7 @@ struct ski_objects;
 struct ski_pe;
 
 /* What the end of is looked for, the same on all PEs. */
-struct ski_topic {
+struct ski_termination_topic {
     int32_t  root;
     uint32_t number; /* SKI_TOPIC_..., or a detector of the root's */
 };
@@ -45,51 +45,53 @@ struct ski_topic {
 #define SKI_TOPIC_DETECTOR UINT32_C(1)
 #define SKI_TOPIC_IDLE     UINT32_MAX
 
-struct ski_tally {
+struct ski_termination_counts {
     uint64_t sent, received;
     uint64_t finished; /* producers of a detector; of the idle report: PEs that may go on */
 };
 
 /* How waves are used. */
-struct ski_wave_kind {
+struct ski_termination_kind {
     bool helpers; /* hidden PEs are visited too */
 
     /* On each PE: what it has to say. */
-    struct ski_tally (*visit)(struct ski_pe *self, struct ski_topic topic);
+    struct ski_termination_counts (*visit)(struct ski_pe *self, struct ski_termination_topic topic);
 
     /* At the root: the sums of a wave.  It may send the next. */
-    void (*result)(struct ski_pe *self, struct ski_topic topic, const struct ski_tally *sum);
+    void (*result)(struct ski_pe *self, struct ski_termination_topic topic,
+                   const struct ski_termination_counts *sum);
 };
 
 /* The waves of a topic, at its root. */
-struct ski_detection {
-    struct ski_topic topic;
-    uint32_t         wave; /* number of the last one                          */
-    bool             hurried;
-    double           pause;  /* seconds before the next                         */
-    struct ski_tally before; /* what the one before the last said               */
-    struct ski_tally last;
+struct ski_termination_search {
+    struct ski_termination_topic  topic;
+    uint32_t                      wave; /* number of the last one                          */
+    bool                          hurried;
+    double                        pause;  /* seconds before the next                         */
+    struct ski_termination_counts before; /* what the one before the last said               */
+    struct ski_termination_counts last;
 };
 
 /** Send the first wave of some, or the next, now. */
-void ski_wave_send(struct ski_pe *self, struct ski_detection *detection);
+void ski_termination_send(struct ski_pe *self, struct ski_termination_search *detection);
 
 /** Note the result of a wave; true: nothing was on its way when it began. */
-bool ski_wave_note(struct ski_detection *detection, const struct ski_tally *sum);
+bool ski_termination_record(struct ski_termination_search       *detection,
+                            const struct ski_termination_counts *sum);
 
 /** Send the next wave, perhaps a little later. */
-void ski_wave_again(struct ski_pe *self, struct ski_detection *detection);
+void ski_termination_continue(struct ski_pe *self, struct ski_termination_search *detection);
 
 /** What waves have added to the traffic of this PE. */
-struct ski_traffic ski_wave_traffic(const struct ski_pe *self);
+struct ski_traffic ski_termination_traffic(const struct ski_pe *self);
 
 /** Timers of this PE that run until a next wave. */
-uint32_t ski_wave_timers(const struct ski_pe *self);
+uint32_t ski_termination_timers(const struct ski_pe *self);
 
 /** Let waves of topics numbered @p topic be of @p kind on this PE; a module does so when the PE
  *  begins.  SKI_TOPIC_DETECTOR stands for all detectors. */
-void ski_wave_register(struct ski_objects *objects, uint32_t topic,
-                       const struct ski_wave_kind *kind);
+void ski_termination_register(struct ski_objects *objects, uint32_t topic,
+                              const struct ski_termination_kind *kind);
 
 extern const struct ski_lifecycle ski_termination_lifecycle;
 
