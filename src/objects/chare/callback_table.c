@@ -71,7 +71,7 @@ static void callback_pe_end(struct ski_objects *objects)
 const struct ski_lifecycle ski_callback_lifecycle = {.pe_begin = callback_pe_begin,
                                                      .pe_end   = callback_pe_end};
 
-/* ---- completions ------------------------------------------------------------------------- */
+/* ---- completions -------------------------------------------------------------------- */
 
 static void callback_run(void *arg, const void *data, size_t bytes)
 {
@@ -86,7 +86,7 @@ static void callback_check(const char *call, skua_entry entry)
     const struct ski_entry *what = ski_entry_find(call, entry);
 
     if (what->flags & SKUA_ENTRY_SYNC)
-        ski_misuse("%s: %s::%s gives an answer, and nobody would wait for it", call,
+        ski_misuse("%s: %s::%s gives an answer, which a completion cannot take", call,
                    what->of->def.name, what->name);
 }
 

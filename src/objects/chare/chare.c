@@ -2,9 +2,9 @@
 /*
  * chare.c - single objects.
  *
- * They are elements of a collection of their class, which exists everywhere.  The index
- * of one is its home, where it is created unless it is a seed (seed.h); its creator; and
- * that PE's count of them.
+ * Single objects are the elements of a collection of their class, which exists on every PE.  The
+ * index of one is: its home, where it is created unless it is a seed (seed.h); the PE that creates
+ * it; and that PE's count of single objects, in two words.
  */
 #include "base/memory.h"
 
@@ -12,14 +12,16 @@
 #include "objects/location/insertion.h"
 #include "objects/model/element.h"
 
-/* The name of a new object. */
+/* The reference of a new object. */
 static skua_ref chare_new_ref(struct ski_pe *self, const char *call, skua_class of, int home)
 {
     uint64_t number = self->objects->chares_created++;
     skua_ref ref    = {.of = {ski_id_make(SKI_NO_PE, of.id)}, .index = {.bytes = 16}};
 
     if (!ski_class_find(of.id))
-        ski_misuse("%s: its class was never registered", call);
+        ski_misuse("%s: its class was never registered; call skua_class_register() before "
+                   "skua_main()",
+                   call);
     ref.index.at.x[0] = home;
     ref.index.at.x[1] = self->pe;
     memcpy(&ref.index.at.x[2], &number, sizeof number);

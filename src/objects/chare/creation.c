@@ -17,7 +17,7 @@ struct creation_adoption {
     void    *member;
 };
 
-/* ---- on each PE ------------------------------------------------------------------------ */
+/* ---- on each PE --------------------------------------------------------------------- */
 
 static void creation_reserve(void *arg, size_t count)
 {
@@ -40,7 +40,8 @@ static void creation_make_group(struct ski_collection *all)
     creation_make_element(all, &index);
 }
 
-/* The member of the process, and its address for the other PEs there. */
+/* Creates the member of a process group, on the first PE of the process, which tells the other PEs
+ * its address. */
 static void creation_make_process_group(struct ski_collection *all)
 {
     struct creation_adoption adoption = {.id = all->id};
@@ -49,6 +50,7 @@ static void creation_make_process_group(struct ski_collection *all)
     if (all->self->pe != first)
         return;
     creation_make_group(all);
+    ski_assert(all->live == 1);
     adoption.member = all->shared = all->object[0] + 1;
     for (int i = 1; i < skua_process_pes(all->self->process); i++)
         skua_send_copy(first + i, (skua_handler){SKI_HANDLER_ADOPT}, &adoption, sizeof adoption);
@@ -66,16 +68,18 @@ void ski_on_adopt(skua_msg *msg)
     ski_wake_all(all->self, &all->waiters);
 }
 
-/* Whether a creation that came from elsewhere makes sense. */
+/* Whether a creation that came from another PE makes sense. */
 static bool creation_valid(const struct ski_creation *creation)
 {
     return ski_class_find(creation->class) && creation->kind > SKI_CHARES &&
            creation->kind <= SKI_ARRAY && ski_index_map_valid(&creation->def);
 }
 
-/* What it is, so that messages find their way; it has no objects yet. */
+/* Sets class, kind and map of a collection, so that messages find their targets; it has no elements
+ * yet. */
 static void creation_define(struct ski_collection *all, const struct ski_creation *creation)
 {
+    ski_assert(all->state == SKI_EXPECTED && creation->id == all->id);
     all->state = SKI_DEFINED;
     all->kind  = (uint8_t)creation->kind;
     all->class = ski_class_find(creation->class);
@@ -89,8 +93,8 @@ static void creation_define(struct ski_collection *all, const struct ski_creatio
     ski_directory_init(&all->directory, all->index_bytes);
 }
 
-/* What comes meanwhile is kept: a constructor may wait, and its object contribute, while
- * others are still to be made. */
+/* Creates the elements whose home is here.  Messages that come meanwhile are kept: a constructor
+ * may wait, and its object contribute, while others are still to be created. */
 static void creation_populate(struct ski_collection *all)
 {
     if (all->kind == SKI_ARRAY)
@@ -110,7 +114,8 @@ void ski_on_create(skua_msg *msg)
     struct ski_collection *all      = ski_collection_expect(ski_self->objects, creation->id);
 
     if (!all || all->state > SKI_DEFINED || !creation_valid(creation))
-        ski_fatal("PE %d created a collection that makes no sense", msg->source);
+        ski_fatal("PE %d sent the creation of a collection that makes no sense (%llx)", msg->source,
+                  (unsigned long long)creation->id);
     if (all->state == SKI_EXPECTED)
         creation_define(all, creation);
     all->creation = msg;
@@ -134,6 +139,7 @@ static void creation_check_range(const char *call, const struct ski_class *of,
                        of->def.name, (long long)range->upper[d] - range->lower[d]);
 }
 
+/* Creates a collection: this PE knows it at once, and all PEs are told. */
 static skua_collection creation_send(const char *call, skua_class of, enum ski_kind kind,
                                      const skua_array_def *def, const void *data, size_t bytes)
 {
@@ -143,7 +149,9 @@ static skua_collection creation_send(const char *call, skua_class of, enum ski_k
     skua_collection      all;
 
     if (!ski_class_find(of.id))
-        ski_misuse("%s: its class was never registered", call);
+        ski_misuse("%s: its class was never registered; call skua_class_register() before "
+                   "skua_main()",
+                   call);
     if (def)
         creation_check_range(call, ski_class_find(of.id), &def->range);
     memset(made, 0, sizeof *made);
@@ -202,7 +210,7 @@ skua_collection skua_array3(skua_class of, int n, int m, int k, const void *data
     return creation_send(__func__, of, SKI_ARRAY, &def, data, bytes);
 }
 
-/* ---- the end --------------------------------------------------------------------------- */
+/* ---- the end ------------------------------------------------------------------------ */
 
 static void creation_end_object(struct ski_object *object, void *arg)
 {
@@ -217,6 +225,7 @@ void ski_collection_end(struct ski_collection *all)
 {
     const struct ski_lifecycle_table *lifecycle = &all->self->objects->lifecycle;
 
+    ski_assert(all->state == SKI_EXISTS);
     all->state       = SKI_ENDED;
     all->quick_bytes = SKI_NO_INDEX;
     all->pair_bytes  = SKI_NO_INDEX;
@@ -235,7 +244,7 @@ void ski_collection_end(struct ski_collection *all)
     }
 }
 
-/* Destroys also an object with user threads inside: they will not be resumed. */
+/* Destroys an object, also with user threads inside: they will not be resumed. */
 static void creation_destroy_object(struct ski_object *object, void *arg)
 {
     (void)arg;

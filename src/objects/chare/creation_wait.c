@@ -18,8 +18,9 @@ struct creation_wait {
     struct ski_list kept;
 };
 
-static skua_handler_fn *table; /* of all PEs of the process, once one of them waits */
-static pthread_once_t   table_once = PTHREAD_ONCE_INIT;
+static skua_handler_fn
+                     *creation_wait_table; /* for all PEs of the process, once one of them waits */
+static pthread_once_t creation_wait_once = PTHREAD_ONCE_INIT;
 
 static void creation_wait_keep(skua_msg *msg)
 {
@@ -37,7 +38,7 @@ static void creation_wait_broadcast(skua_msg *msg)
         creation_wait_keep(msg);
 }
 
-/* Runs constructors with the usual table. */
+/* A creation runs constructors, with the usual table. */
 static void creation_wait_create(skua_msg *msg)
 {
     struct ski_pe        *self = ski_self;
@@ -46,7 +47,7 @@ static void creation_wait_create(skua_msg *msg)
     ski_unhold(self, &wait->kept);
     self->handler = ski_handlers.fn;
     ski_on_create(msg);
-    self->handler                               = table;
+    self->handler                               = creation_wait_table;
     self->objects->slot[SKI_SLOT_CREATION_WAIT] = wait;
 }
 
@@ -55,17 +56,17 @@ static void creation_wait_make_table(void)
     static const uint32_t pass[] = {SKI_HANDLER_ADOPT, SKI_HANDLER_EXIT, SKI_HANDLER_GONE,
                                     SKI_HANDLER_BYE, SKI_HANDLER_BROADCAST_SEGMENT};
 
-    table = ski_malloc(SKI_HANDLERS_MOST * sizeof *table);
+    creation_wait_table = ski_malloc(SKI_HANDLERS_MOST * sizeof *creation_wait_table);
     for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
-        table[i] = creation_wait_keep;
+        creation_wait_table[i] = creation_wait_keep;
     for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
-        table[pass[i]] = ski_builtin[pass[i]].fn;
-    table[SKI_HANDLER_BROADCAST] = creation_wait_broadcast;
-    table[SKI_HANDLER_CREATE]    = creation_wait_create;
+        creation_wait_table[pass[i]] = ski_builtin[pass[i]].fn;
+    creation_wait_table[SKI_HANDLER_BROADCAST] = creation_wait_broadcast;
+    creation_wait_table[SKI_HANDLER_CREATE]    = creation_wait_create;
 }
 
-/* Whether the collection is created here as far as it will be: in a process with several PEs
- * a process group is once another PE has told its address. */
+/* Whether the elements of a collection are created here.  The member of a process group is on one
+ * PE of the process, which tells the others its address. */
 static bool creation_is_here(const struct ski_collection *all)
 {
     if (!all->creation)
@@ -76,7 +77,7 @@ static bool creation_is_here(const struct ski_collection *all)
 
 static const struct ski_call creation_call = {"the creation of a collection", NULL};
 
-/* Whether the wait goes on; false: the job ends. */
+/* Waits once; false: the job ends. */
 static bool creation_wait_block(struct ski_collection *all)
 {
     struct ski_pe         *self  = all->self;
@@ -87,10 +88,10 @@ static bool creation_wait_block(struct ski_collection *all)
 
     if (self->thread)
         return ski_wait_on_runtime(self, &all->waiters, creation_call);
-    pthread_once(&table_once, creation_wait_make_table);
+    pthread_once(&creation_wait_once, creation_wait_make_table);
     ski_list_init(&wait.kept);
     known->slot[SKI_SLOT_CREATION_WAIT] = &wait;
-    self->handler                       = table;
+    self->handler                       = creation_wait_table;
     woken                               = ski_wait_on_runtime(self, &all->waiters, creation_call);
     self->handler                       = usual;
     known->slot[SKI_SLOT_CREATION_WAIT] = outer;

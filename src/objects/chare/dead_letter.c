@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/chare/seed.h"
 #include "objects/location/forward.h"
 
-#define TOLD 10 /* messages to deleted objects that a PE warns of; all are counted */
+#define DEAD_LETTER_WARNINGS 10 /* of a PE; all dead letters are counted */
 
 static void dead_letter_warn(struct ski_collection *all, const skua_index *index,
                              const skua_msg *msg)
@@ -17,17 +18,19 @@ static void dead_letter_warn(struct ski_collection *all, const skua_index *index
     const struct ski_entry *entry = &ski_entries[msg->handler];
     uint64_t                count = ++all->self->stats.departed;
 
-    if (count <= TOLD)
-        ski_log(
-            SKI_LOG_WARN, "a message from PE %d to %s%s%s was dropped: that object was deleted%s",
-            msg->source, ski_element_text(all, index), entry->of ? ", entry " : "",
-            entry->of ? entry->name : "", count == TOLD ? " (more of these are counted only)" : "");
+    if (count <= DEAD_LETTER_WARNINGS)
+        ski_log(SKI_LOG_WARN,
+                "a message from PE %d to %s%s%s was dropped: that object was deleted%s",
+                msg->source, ski_element_text(all, index), entry->of ? ", entry " : "",
+                entry->of ? entry->name : "",
+                count == DEAD_LETTER_WARNINGS ? " (more of these are counted only)" : "");
 }
 
-/* Drops what waits for an object that will not come. */
+/* Drops the messages that wait for an object which was deleted. */
 static void dead_letter_drop(struct ski_collection *all, const skua_index *index,
                              struct ski_absent *absent)
 {
+    ski_assert(!absent->forward);
     for (const skua_msg *msg = absent->held.first; msg; msg = msg->link)
         dead_letter_warn(all, index, msg);
     ski_held_discard(all->self, &absent->held);

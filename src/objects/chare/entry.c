@@ -2,11 +2,13 @@
 /* entry.c - see entry.h. */
 #include "objects/chare/entry.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/thread/thread.h"
 #include "objects/model/msg_target.h"
 
-/* An answer that is owed.  The entry that owes it is the newest in its thread. */
+/* An answer that a running entry owes.  In each thread, the entry that runs is the newest of its
+ * replies. */
 struct ski_reply {
     skua_completion   done;
     bool              given;
@@ -14,6 +16,7 @@ struct ski_reply {
     struct ski_reply *next;
 };
 
+/* Runs an entry that gives an answer; an empty one, if the entry gives none. */
 static void entry_run_sync(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
     struct ski_objects       *objects = ski_self->objects;
@@ -23,8 +26,10 @@ static void entry_run_sync(struct ski_object *object, const struct ski_entry *en
 
     objects->replies = &reply;
     entry->method(object + 1, asked + 1, msg->bytes - sizeof *asked);
-    while (*at != &reply)
+    while (*at != &reply) {
+        ski_assert(*at);
         at = &(*at)->next;
+    }
     *at = reply.next;
     if (!reply.given)
         skua_complete(reply.done, NULL, 0);
@@ -43,6 +48,7 @@ static inline void entry_run_plain(struct ski_object *object, const struct ski_e
     }
 }
 
+/* What the thread of an entry is given. */
 struct entry_call {
     struct ski_object      *object;
     const struct ski_entry *entry;
@@ -51,24 +57,24 @@ struct entry_call {
 
 static void entry_thread_main(void *arg)
 {
-    struct entry_call visit = *(struct entry_call *)arg;
+    struct entry_call call = *(struct entry_call *)arg;
 
     free(arg);
-    if (visit.entry->flags & SKUA_ENTRY_SYNC)
-        entry_run_sync(visit.object, visit.entry, visit.msg);
+    if (call.entry->flags & SKUA_ENTRY_SYNC)
+        entry_run_sync(call.object, call.entry, call.msg);
     else
-        entry_run_plain(visit.object, visit.entry, visit.msg);
-    ski_element_leave(visit.object);
+        entry_run_plain(call.object, call.entry, call.msg);
+    ski_element_leave(call.object);
 }
 
 static SKI_COLD void entry_run_special(struct ski_object *object, const struct ski_entry *entry,
                                        skua_msg *msg)
 {
-    struct entry_call *visit;
+    struct entry_call *call;
     skua_thread       *thread;
 
     if (entry->flags & SKUA_ENTRY_SYNC && msg->bytes < sizeof(struct ski_reply_request))
-        ski_misuse("%s::%s of %s on PE %d was invoked without anybody waiting for its answer; "
+        ski_misuse("%s::%s of %s on PE %d was invoked by a call that takes no answer; "
                    "skua_invoke_reply() is for that",
                    entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
     if (entry->flags & SKI_ENTRY_LANDS) {
@@ -79,20 +85,21 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
         entry_run_sync(object, entry, msg);
         return;
     }
+    ski_assert(entry->entry || entry->method);
     ski_element_enter(object); /* until the thread ends */
-    visit  = ski_malloc(sizeof *visit);
-    *visit = (struct entry_call){object, entry, msg};
-    thread = skua_thread_create(entry_thread_main, visit, 0);
+    call   = ski_malloc(sizeof *call);
+    *call  = (struct entry_call){object, entry, msg};
+    thread = skua_thread_create(entry_thread_main, call, 0);
     skua_thread_set_name(thread, entry->name);
     skua_thread_detach(thread);
 }
 
-#define SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_LANDS)
+#define ENTRY_SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_LANDS)
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
     ski_element_enter(object);
-    if (SKI_UNLIKELY(entry->flags & SPECIAL))
+    if (SKI_UNLIKELY(entry->flags & ENTRY_SPECIAL))
         entry_run_special(object, entry, msg);
     else
         entry_run_plain(object, entry, msg);
@@ -111,8 +118,9 @@ void ski_entry_run_on(struct ski_object *object, const struct ski_entry *entry, 
     ski_element_leave(object);
 }
 
-/* ---- answers ---------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------ */
 
+/* The reply that the running entry owes, which is given now; ends the job if there is none. */
 static struct ski_reply *entry_owed_reply(const char *call)
 {
     struct ski_reply *reply = SKI_SELF()->objects->replies;

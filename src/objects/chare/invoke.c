@@ -11,10 +11,10 @@
 #include "objects/location/forward.h"
 #include "objects/location/home.h"
 
-/* Messages to objects that are here, of up to SMALL bytes, are allocated from a magazine
- * (base/pool.h) of their size, and remember it. */
-#define SMALL              448
-#define SMALL_CLASS(bytes) (((bytes) + 63) / 64)
+/* A message to an object that is here, of up to INVOKE_SMALL bytes, is allocated from a magazine
+ * (base/pool.h) of its size, and keeps the address of the magazine. */
+#define INVOKE_SMALL              448
+#define INVOKE_SMALL_CLASS(bytes) (((bytes) + 63) / 64)
 
 uint64_t ski_invoke_stamp(int pe)
 {
@@ -25,7 +25,7 @@ uint64_t ski_invoke_stamp(int pe)
     return stamp;
 }
 
-/* ---- arriving ----------------------------------------------------------------------- */
+/* ---- delivery ----------------------------------------------------------------------- */
 
 static SKI_COLD _Noreturn void invoke_to_deleted(const char *text, const struct ski_entry *entry,
                                                  int source)
@@ -34,20 +34,20 @@ static SKI_COLD _Noreturn void invoke_to_deleted(const char *text, const struct 
                entry->of->def.name, entry->name, text);
 }
 
-/* A message by address gets the one it would have had, had the object not been here. */
+/* A message that names its object by address: names it by collection and index. */
 static skua_msg *invoke_retarget(const struct ski_object *object, skua_msg *msg)
 {
     skua_index index = ski_object_index_get(object);
 
     msg->flags &= (uint8_t)~SKI_MSG_HERE;
-    if (msg->here.method) { /* by skua_invoke_copy_to(), which does not write these */
+    if (msg->here.method) { /* by skua_invoke_copy_to(), which leaves these fields unset */
         msg->priority  = 0;
         msg->bit_words = msg->bit_room = 0;
     }
     return ski_msg_set_target(msg, object->of->id, &index);
 }
 
-/* Whether messages to an object that was deleted create another. */
+/* Whether a message to an object that was deleted creates another. */
 static bool invoke_creates_again(const struct ski_object *object, const struct ski_entry *entry)
 {
     const struct ski_collection *all = object->of;
@@ -56,7 +56,7 @@ static bool invoke_creates_again(const struct ski_object *object, const struct s
            (all->def.flags & SKUA_ARRAY_ON_DEMAND || entry->flags & SKI_ENTRY_CREATES);
 }
 
-/* A message for an element that may be here. */
+/* Delivers a message for an element that may be here. */
 static void invoke_deliver(struct ski_collection *all, const skua_index *index,
                            const struct ski_entry *entry, skua_msg *msg)
 {
@@ -71,7 +71,7 @@ static void invoke_deliver(struct ski_collection *all, const skua_index *index,
     ski_entry_run(object, entry, msg);
 }
 
-/* A message to an object that is not what it was when the message was queued. */
+/* Delivers a message to an object whose state has changed since the message was queued. */
 static SKI_COLD void invoke_changed(struct ski_object *object, const struct ski_entry *entry,
                                     skua_msg *msg)
 {
@@ -80,7 +80,7 @@ static SKI_COLD void invoke_changed(struct ski_object *object, const struct ski_
 
     if (all->state == SKI_ENDED) {
         ski_collection_drop(all, msg);
-    } else if (object->state == SKI_LEAVING) { /* not yet: an entry is still running */
+    } else if (object->state == SKI_LEAVING) { /* an entry is still running */
         ski_entry_run(object, entry, msg);
         return;
     } else if (object->state == SKI_LEFT) {
@@ -93,7 +93,7 @@ static SKI_COLD void invoke_changed(struct ski_object *object, const struct ski_
     ski_element_settle(object);
 }
 
-/* The result of an operation, for all objects of a collection or a section. */
+/* Delivers the result of an operation to all objects of a collection or a section. */
 static SKI_COLD void invoke_many(skua_msg *msg)
 {
     skua_entry entry = {msg->handler};
@@ -106,8 +106,8 @@ static SKI_COLD void invoke_many(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* An element of an array of one or two integers that is here, if it lies where its key
- * says; else NULL. */
+/* An element that is here, whose index is one or two integers, if it lies in the slot that its key
+ * asks for; else NULL. */
 static inline struct ski_object *invoke_find_quick(const struct ski_collection *all,
                                                    const void                  *index)
 {
@@ -119,8 +119,8 @@ static inline struct ski_object *invoke_find_quick(const struct ski_collection *
     return SKI_LIKELY(slot->key == key) ? ski_directory_object(slot->value) : NULL;
 }
 
-/* The one that @p msg is for, if it is in the collection that was found last, lies where its
- * key says and is as always; else NULL. */
+/* The target of @p msg, if it is an element of the collection that was found last, lies in the slot
+ * that its key asks for, and is SKI_ALIVE; else NULL. */
 static inline struct ski_object *invoke_find_target(const skua_msg         *msg,
                                                     const struct ski_entry *entry)
 {
@@ -134,7 +134,7 @@ static inline struct ski_object *invoke_find_target(const skua_msg         *msg,
     return object && object->state == SKI_ALIVE ? object : NULL;
 }
 
-/* A message that names collection and index. */
+/* A message that names collection and index has arrived. */
 static __attribute__((noinline)) void invoke_arrived(skua_msg *msg)
 {
     const struct ski_entry *entry = &ski_entries[msg->handler];
@@ -160,12 +160,13 @@ static __attribute__((noinline)) void invoke_arrived(skua_msg *msg)
     invoke_deliver(all, &index, entry, msg);
 }
 
-/* A message by address that asks for more than a call of a method. */
+/* A message that names its object by address asks for more than a call of a method. */
 static __attribute__((noinline)) void invoke_arrived_here(skua_msg *msg)
 {
     struct ski_object      *object = (struct ski_object *)(uintptr_t)msg->target;
     const struct ski_entry *entry  = &ski_entries[msg->handler];
 
+    ski_assert(ski_object_queued(object));
     object->life -= SKI_LIFE_QUEUED;
     if (object->state)
         invoke_changed(object, entry, msg);
@@ -182,6 +183,7 @@ void ski_on_invoke(skua_msg *msg)
         invoke_arrived(msg);
         return;
     }
+    ski_assert(ski_object_queued(object));
     life = object->life + (SKI_LIFE_RUNNING - SKI_LIFE_QUEUED);
     if (SKI_UNLIKELY(!msg->here.method || life & SKI_LIFE_CHANGED)) {
         invoke_arrived_here(msg);
@@ -194,7 +196,7 @@ void ski_on_invoke(skua_msg *msg)
     ski_element_leave(object);
 }
 
-/* ---- sending ------------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------ */
 
 void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
                            const struct ski_entry *entry, const skua_index *index)
@@ -203,7 +205,8 @@ void ski_entry_wrong_class(const char *call, const struct ski_collection *all,
                index ? ski_element_text(all, index) : all->class->def.name);
 }
 
-/* An entry for the object @p ref; ends the job if there is no such. */
+/* The entry that @p call was given for the object @p ref; ends the job if there is no such entry.
+ */
 static inline const struct ski_entry *invoke_entry(const char *call, const skua_ref *ref,
                                                    skua_entry entry)
 {
@@ -213,8 +216,8 @@ static inline const struct ski_entry *invoke_entry(const char *call, const skua_
     return &ski_entries[entry.id];
 }
 
-/* Where a message goes that is for nobody here: to a PE, or, while the collection is not
- * known, into our own queue, where it will be kept. */
+/* The PE that a message for an absent element goes to.  While the collection is not known that is
+ * this PE, whose queue keeps the message. */
 static int invoke_target_pe(struct ski_pe *self, const char *call, struct ski_collection *all,
                             const struct ski_entry *entry, const skua_ref *ref)
 {
@@ -229,7 +232,7 @@ static int invoke_target_pe(struct ski_pe *self, const char *call, struct ski_co
     return ski_lookup_pe(all, &ref->index);
 }
 
-/* What skua_invoke() was given is not its caller's any more. */
+/* The caller of skua_invoke() has given the message away. */
 static inline void invoke_note_given(struct ski_pe *self, skua_msg *msg)
 {
     if (SKI_LIKELY(!self->giver_at))
@@ -238,7 +241,7 @@ static inline void invoke_note_given(struct ski_pe *self, skua_msg *msg)
     self->giver_at = NULL;
 }
 
-/* Sends @p msg, which is addressed, to where invoke_target_pe() said. */
+/* Sends @p msg, whose target is set, to the PE that invoke_target_pe() returned. */
 static void invoke_post_away(struct ski_pe *self, int pe, const skua_ref *ref, skua_msg *msg)
 {
     struct ski_collection *all;
@@ -264,7 +267,7 @@ static inline void invoke_post_here(struct ski_pe *self, struct ski_object *obje
     ski_queue_push(&self->queue, msg, msg->flags);
 }
 
-/* What all messages of an entry have. */
+/* Sets what all messages of an entry have. */
 static void invoke_set_entry(struct ski_pe *self, skua_entry entry, skua_msg *msg)
 {
     msg->handler = (uint16_t)entry.id;
@@ -287,7 +290,7 @@ void ski_invoke_at(struct ski_pe *self, int pe, const skua_ref *ref, skua_entry 
     ski_msg_post(self, pe, msg->handler, ski_msg_set_target(msg, ref->of.id, &ref->index));
 }
 
-/* As invoke_find_quick(), wherever it lies: beside where its key says if that place was taken. */
+/* An element that is here, whose index is its key, in whatever slot it lies; else NULL. */
 static inline struct ski_object *invoke_find_key(const struct ski_collection *all,
                                                  const skua_ref              *ref)
 {
@@ -306,7 +309,8 @@ static inline bool invoke_is_pair(uintptr_t value, const uint64_t word[2])
     return have[0] == word[0] && have[1] == word[1];
 }
 
-/* One with an index of three or four integers, a single object among them. */
+/* An element that is here, whose index is three or four integers, such as a single object; else
+ * NULL. */
 static inline struct ski_object *invoke_find_pair(const struct ski_collection *all,
                                                   const skua_ref              *ref)
 {
@@ -341,7 +345,7 @@ static inline struct ski_object *invoke_find_here(struct ski_objects *objects, c
     return ski_element_here(found, &ref->index);
 }
 
-/* Sends @p msg, whose handler and source are set, by reference. */
+/* Sends @p msg, whose handler and source are set, to the object @p ref. */
 static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_ref *ref,
                             const struct ski_entry *entry, skua_msg *msg)
 {
@@ -367,7 +371,7 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
     invoke_post_away(self, pe, ref, msg);
 }
 
-/* The caller of skua_invoke(), at @p from, owns @p msg and gives it away. */
+/* Records that the caller of skua_invoke(), at @p from, gives @p msg away; it must own it. */
 static SKI_COLD void invoke_note_giver(struct ski_pe *self, skua_msg *msg, const void *from)
 {
     ski_ownership_use(self, "skua_invoke", msg);
@@ -392,7 +396,7 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
     invoke_dispatch(self, __func__, &ref, what, msg);
 }
 
-/* To an object that is not here; in a cell, if it is small. */
+/* Sends a copy of the data to an object that is not here; in a cell, if it is small. */
 static void invoke_send_copy(struct ski_pe *self, const skua_ref *ref, int pe, uint32_t handler,
                              const void *data, size_t bytes)
 {
@@ -415,7 +419,8 @@ static void invoke_send_copy(struct ski_pe *self, const skua_ref *ref, int pe, u
     invoke_post_away(self, pe, ref, msg);
 }
 
-/* Calls a method of an object, as a function; false: it is not here, or not that simple. */
+/* Calls a method of an object that is here; false: the object is absent, or the entry is more than
+ * a method. */
 static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry entry,
                            const void *data, size_t bytes)
 {
@@ -430,7 +435,7 @@ static bool invoke_run_now(const char *call, const skua_ref *ref, skua_entry ent
     return true;
 }
 
-/* All cases. */
+/* skua_invoke_copy_to() of all cases. */
 static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entry entry,
                                                   const void *data, size_t bytes)
 {
@@ -456,8 +461,8 @@ static __attribute__((noinline)) void invoke_copy(const skua_ref *ref, skua_entr
     }
 }
 
-/* Queues a copy of @p bytes, at most SMALL, for a method of an object that is here: a
- * message that has what ski_on_invoke() needs, and no more, from a magazine that has one. */
+/* Queues a copy of @p bytes, at most INVOKE_SMALL, for a method of an object that is here.  The
+ * message has the fields that ski_on_invoke() reads, and no others; @p magazine is not empty. */
 static inline void invoke_post_small(struct ski_pe *self, struct ski_object *object,
                                      const struct ski_entry *what, skua_entry entry,
                                      struct ski_magazine *magazine, const void *data, size_t bytes)
@@ -465,6 +470,7 @@ static inline void invoke_post_small(struct ski_pe *self, struct ski_object *obj
     skua_msg *msg = ski_magazine_take(magazine, SKUA_MSG_HEADER + bytes);
     uint64_t  stamp;
 
+    ski_assert(bytes <= INVOKE_SMALL && what->plain && magazine);
     msg->bytes         = bytes;
     msg->target        = (uintptr_t)object;
     msg->here.method   = what->plain;
@@ -476,8 +482,8 @@ static inline void invoke_post_small(struct ski_pe *self, struct ski_object *obj
     ski_queue_push(&self->queue, msg, 0);
 }
 
-/* Sends a few bytes to an element of one or two integers that is not here, in a cell; false:
- * that was not possible. */
+/* Sends a few bytes, in a cell, to an absent element whose index is one or two integers; false: a
+ * message is needed. */
 static inline bool invoke_send_quick(struct ski_pe *self, struct ski_collection *all,
                                      const skua_ref *ref, skua_entry entry, const void *data,
                                      size_t bytes)
@@ -489,6 +495,7 @@ static inline bool invoke_send_quick(struct ski_pe *self, struct ski_collection 
 
     if (bytes > sizeof cell.data)
         return false;
+    ski_assert(all->directory.exact && !invoke_find_key(all, ref));
     cell.target = ski_target(ref->of.id, ref->index.bytes);
     cell.index  = ski_directory_int_key(&all->directory, &ref->index.at);
     ski_copy_small(cell.data, data, bytes);
@@ -496,7 +503,7 @@ static inline bool invoke_send_quick(struct ski_pe *self, struct ski_collection 
                              SKI_MSG_OBJECT, &cell, 16 + bytes);
 }
 
-/* Of the collection that was found last: elements that are not here. */
+/* skua_invoke_copy_to() of absent elements of the collection that was found last. */
 static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_entry entry,
                                                     const void *data, size_t bytes)
 {
@@ -510,46 +517,46 @@ static __attribute__((noinline)) void invoke_absent(const skua_ref *ref, skua_en
         invoke_copy(ref, entry, data, bytes);
 }
 
-/* Elements that lie elsewhere than where their keys say, or have no keys. */
+/* skua_invoke_copy_to() of elements that lie in another slot than their keys ask for, or whose keys
+ * are hashes. */
 static __attribute__((noinline)) void invoke_last(const skua_ref *ref, skua_entry entry,
                                                   const void *data, size_t bytes)
 {
     struct ski_pe          *self     = ski_self;
     struct ski_collection  *all      = self->objects->last;
     const struct ski_entry *what     = &self->objects->entries[(uint16_t)entry.id];
-    struct ski_magazine    *magazine = &self->pool.magazine[SMALL_CLASS(bytes)];
+    struct ski_magazine    *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
     struct ski_object      *object   = NULL;
 
     if (SKI_LIKELY(all->id == ref->of.id && all->pair_bytes == ref->index.bytes))
         object = invoke_find_pair(all, ref);
     else if (all->id == ref->of.id && all->quick_bytes == ref->index.bytes)
         object = invoke_find_key(all, ref);
-    if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > SMALL ||
+    if (SKI_UNLIKELY(!object || what->of != all->class || !what->plain || bytes > INVOKE_SMALL ||
                      magazine->count == 0))
         invoke_absent(ref, entry, data, bytes);
     else
         invoke_post_small(self, object, what, entry, magazine, data, bytes);
 }
 
-/* The most frequent case, in few instructions: up to SMALL bytes for a method of an
- * element that is here.  All that is not so is left to a call at the end, so that no
- * register need be saved. */
+/* The most frequent case takes few instructions: up to INVOKE_SMALL bytes for a method of an
+ * element that is here.  A call at the end does all else, so that no register need be saved. */
 void skua_invoke_copy_to(const skua_ref *ref, skua_entry entry, const void *data, size_t bytes)
 {
     struct ski_pe          *self     = SKI_SELF();
     struct ski_objects     *objects  = self->objects;
     struct ski_collection  *all      = objects->last;
     const struct ski_entry *what     = &objects->entries[(uint16_t)entry.id];
-    struct ski_magazine    *magazine = &self->pool.magazine[SMALL_CLASS(bytes)];
+    struct ski_magazine    *magazine = &self->pool.magazine[INVOKE_SMALL_CLASS(bytes)];
     struct ski_object      *object;
 
     if (SKI_UNLIKELY(all->id != ref->of.id || all->quick_bytes != ref->index.bytes ||
-                     what->of != all->class || !what->plain || bytes > SMALL ||
+                     what->of != all->class || !what->plain || bytes > INVOKE_SMALL ||
                      !(object = invoke_find_quick(all, &ref->index.at)) || magazine->count == 0)) {
         invoke_last(ref, entry, data, bytes);
         return;
     }
-    __asm__("" : "+r"(magazine)); /* one address, not two sums of the same parts */
+    __asm__("" : "+r"(magazine)); /* keep one address: the compiler would compute it twice */
     invoke_post_small(self, object, what, entry, magazine, data, bytes);
 }
 
@@ -570,7 +577,7 @@ void skua_invoke_now(skua_ref ref, skua_entry entry, const void *data, size_t by
         skua_invoke_copy_to(&ref, entry, data, bytes);
 }
 
-/* ---- answers ---------------------------------------------------------------------------- */
+/* ---- answers ------------------------------------------------------------------------ */
 
 void skua_invoke_reply(skua_ref ref, skua_entry entry, const void *data, size_t bytes,
                        skua_completion reply)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* query.c - calls that look at collections and their elements, and change nothing. */
+/* query.c - calls of the program that look at collections and elements, and change nothing. */
 #include "objects/chare/creation_wait.h"
 #include "objects/location/home.h"
 #include "objects/model/element.h"
@@ -25,6 +25,7 @@ int skua_where(skua_ref ref)
     return ski_element_here(all, &ref.index) ? self->pe : ski_lookup_pe(all, &ref.index);
 }
 
+/* The member of a process group in this process; the call waits until it is created. */
 static void *query_shared_member(struct ski_collection *all)
 {
     if (SKI_UNLIKELY(!all->shared))
@@ -52,6 +53,7 @@ size_t skua_collection_here(skua_collection target)
     return ski_collection_look(SKI_SELF()->objects, __func__, target.id)->live;
 }
 
+/* What skua_collection_each() was given. */
 struct query_each {
     void (*fn)(void *self, void *arg);
     void *arg;

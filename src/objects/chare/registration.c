@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registration.c - registering entries, which ski_on_invoke() runs. */
+/* registration.c - the registration of entries: ski_on_invoke() is the handler of all. */
 #include "objects/chare/invoke.h"
 
 skua_entry skua_entry_register(skua_class of, const char *name, skua_entry_fn fn, unsigned flags)

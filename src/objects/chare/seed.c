@@ -7,6 +7,7 @@
 #include <skua/collective.h>
 #include <skua/scheduler.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -15,34 +16,34 @@
 #include "objects/location/location.h"
 #include "objects/model/element.h"
 
-#define REFUSALS   3  /* before an idle PE turns to its neighbours */
-#define GIVE_MOST  32 /* seeds at a time                           */
-#define NEIGHBOURS 31 /* at most: bits of a PE's number            */
-#define STAY       1  /* seeds that a PE does not give away: see seed.h */
+#define SEED_REFUSALS   3  /* before an idle PE turns to its neighbours      */
+#define SEED_GIVE_MOST  32 /* seeds that a request gets                      */
+#define SEED_NEIGHBOURS 31 /* at most: bits of a PE's number                 */
+#define SEED_STAY       1  /* seeds that a PE does not give away: see seed.h */
 
 struct seeds {
     uint64_t   random; /* state of seed_random_pe() */
     skua_msg **row;    /* oldest at `first`, around the end */
     uint32_t   first, count, room;
-    bool       known;    /* all PEs know that there are seeds, this one looks for them */
-    bool       asking;   /* and waits for the answer                                   */
-    bool       resting;  /* the neighbours know that we are hungry                     */
-    uint32_t   refusals; /* since the last seed                                        */
-    uint32_t   hungry;   /* neighbours, by bit                                         */
-    uint64_t   ungrown;  /* planted here and not known to have grown                   */
+    bool       known;    /* all PEs know that there are seeds, and look for them when idle */
+    bool       asking;   /* a request is not answered                                      */
+    bool       resting;  /* the neighbours know that this PE is hungry                     */
+    uint32_t   refusals; /* since the last seed                                            */
+    uint32_t   hungry;   /* neighbours that are, by bit                                    */
+    uint64_t   ungrown;  /* planted here and not known to have grown                       */
 
     struct ski_list kept; /* messages that wait until `ungrown` is 0 */
 };
 
-/* What one asks another for: some now, or the next there is. */
-enum { NOW, NEXT };
+/* What a PE asks another for: some seeds now, or the next one there is. */
+enum { SEED_NOW, SEED_NEXT };
 
 static struct seeds *seeds_of(const struct ski_objects *objects)
 {
     return objects->slot[SKI_SLOT_SEEDS];
 }
 
-/* ---- the row ------------------------------------------------------------------------- */
+/* ---- the row ------------------------------------------------------------------------ */
 
 static void seed_row_grow(struct seeds *s)
 {
@@ -66,16 +67,18 @@ static void seed_push(struct seeds *s, skua_msg *seed)
 
 static skua_msg *seed_pop_newest(struct seeds *s)
 {
+    ski_assert(s->count > 0);
     return s->row[(s->first + --s->count) & (s->room - 1)];
 }
 
 static skua_msg *seed_pop_oldest(struct seeds *s)
 {
+    ski_assert(s->count > 0);
     s->count--;
     return s->row[s->first++ & (s->room - 1)];
 }
 
-/* ---- giving ---------------------------------------------------------------------------- */
+/* ---- giving ------------------------------------------------------------------------- */
 
 /* The neighbour of a PE across a bit of its number, or -1. */
 static int seed_neighbour(const struct ski_pe *self, unsigned bit)
@@ -96,7 +99,7 @@ static void seed_feed(struct ski_pe *self, struct seeds *s, uint32_t stay)
     }
 }
 
-/* Puts a seed into the row, and a message into the queue that will let one grow. */
+/* Adds a seed to the row, and a message to the queue that will let one grow. */
 static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay)
 {
     struct seeds *s = seeds_of(objects);
@@ -108,10 +111,10 @@ static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay
     seed_feed(objects->self, s, stay);
 }
 
-/* ---- asking ----------------------------------------------------------------------------- */
+/* ---- asking ------------------------------------------------------------------------- */
 
-/* Requests pass the queue: behind a victim's backlog they would come when it has used up its
- * seeds itself. */
+/* Asks PE @p pe for seeds.  Requests are expedited: behind the queue of that PE they would come
+ * when it has used up its seeds itself. */
 static void seed_ask(struct ski_pe *self, int pe, int32_t what)
 {
     skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_ASK, &what, sizeof what);
@@ -136,19 +139,20 @@ static void seed_ask_random(struct ski_objects *objects)
 
     if (pe == objects->self->pe)
         pe = (pe + 1) % objects->self->pes;
+    ski_assert(pe != objects->self->pe);
     seeds_of(objects)->asking = true;
-    seed_ask(objects->self, pe, NOW);
+    seed_ask(objects->self, pe, SEED_NOW);
 }
 
 static void seed_ask_neighbours(struct ski_objects *objects)
 {
     seeds_of(objects)->resting = true;
-    for (unsigned bit = 0; bit < NEIGHBOURS; bit++)
+    for (unsigned bit = 0; bit < SEED_NEIGHBOURS; bit++)
         if (seed_neighbour(objects->self, bit) >= 0)
-            seed_ask(objects->self, seed_neighbour(objects->self, bit), NEXT);
+            seed_ask(objects->self, seed_neighbour(objects->self, bit), SEED_NEXT);
 }
 
-/* When there is nothing else to do. */
+/* Called when this PE is idle. */
 static bool seed_idle(void *arg)
 {
     struct ski_objects *objects = arg;
@@ -156,14 +160,14 @@ static bool seed_idle(void *arg)
 
     if (s->count > 0 || s->asking || s->resting)
         return false;
-    if (s->refusals < REFUSALS)
+    if (s->refusals < SEED_REFUSALS)
         seed_ask_random(objects);
     else
         seed_ask_neighbours(objects);
     return true;
 }
 
-/* ---- handlers ----------------------------------------------------------------------------- */
+/* ---- handlers ----------------------------------------------------------------------- */
 
 void ski_on_seed_known(skua_msg *msg)
 {
@@ -176,11 +180,11 @@ void ski_on_seed_known(skua_msg *msg)
         skua_msg_free(msg);
 }
 
-/* A seed from elsewhere, because this PE was hungry. */
+/* A seed comes from another PE, since this one is hungry. */
 void ski_on_seed(skua_msg *msg)
 {
     seeds_of(ski_self->objects)->asking = false;
-    seed_keep(ski_self->objects, msg, STAY);
+    seed_keep(ski_self->objects, msg, SEED_STAY);
 }
 
 /* A seed that was planted on this PE has grown. */
@@ -223,7 +227,7 @@ void ski_on_seed_grow(skua_msg *msg)
     struct seeds *s = seeds_of(ski_self->objects);
 
     skua_msg_free(msg);
-    if (s->count > 0) /* else another PE took it */
+    if (s->count > 0) /* else another PE has it */
         seed_grow(seed_pop_newest(s));
 }
 
@@ -233,21 +237,21 @@ void ski_on_seed_ask(skua_msg *msg)
     struct seeds  *s    = seeds_of(self->objects);
     int            pe   = msg->source;
     int32_t        what = *(int32_t *)skua_msg_data(msg);
-    uint32_t       some = s->count > STAY ? s->count / 2 : 0;
+    uint32_t       some = s->count > SEED_STAY ? s->count / 2 : 0;
 
     skua_msg_free(msg);
-    if (what == NEXT) {
-        unsigned bit = (unsigned)__builtin_ctz((unsigned)(pe ^ self->pe) | 1u << NEIGHBOURS);
+    if (what == SEED_NEXT) {
+        unsigned bit = (unsigned)__builtin_ctz((unsigned)(pe ^ self->pe) | 1u << SEED_NEIGHBOURS);
 
         if (seed_neighbour(self, bit) != pe)
-            ski_fatal("PE %d is no neighbour, and asked for seeds as one", pe);
+            ski_fatal("PE %d asked PE %d for seeds as a neighbour, which it is not", pe, self->pe);
         s->hungry |= UINT32_C(1) << bit;
-        seed_feed(self, s, STAY);
+        seed_feed(self, s, SEED_STAY);
         return;
     }
     if (some == 0)
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_SEED_NONE}, NULL, 0);
-    for (uint32_t i = 0; i < some && i < GIVE_MOST; i++)
+    for (uint32_t i = 0; i < some && i < SEED_GIVE_MOST; i++)
         ski_msg_forward(self, pe, seed_pop_oldest(s));
 }
 
@@ -279,7 +283,7 @@ bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg)
     return true;
 }
 
-/* ---- planting -------------------------------------------------------------------------------- */
+/* ---- planting ----------------------------------------------------------------------- */
 
 void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void *data,
                     size_t bytes)
@@ -294,7 +298,7 @@ void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void
     seed_keep(objects, seed, 0);
 }
 
-/* ---- life cycle ------------------------------------------------------------------------------ */
+/* ---- life cycle --------------------------------------------------------------------- */
 
 static void seed_pe_begin(struct ski_objects *objects)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * seed.h - objects that may be created on any PE: who has nothing to do takes them.
+ * seed.h - objects that may be created on any PE: an idle PE takes them.
  *
- * A *seed* is the message that will create an object.  It waits on the PE that planted it,
- * in a row with others; for each there is a message in the queue that creates the newest
- * when its turn comes: depth first, so that a tree of objects does not fill memory.
+ * A *seed* is the message that will create an object.  It waits on the PE that planted it, in a row
+ * with others; for each there is a message in the queue that lets the newest seed grow when its
+ * turn comes: depth first, so that a tree of objects does not fill memory.
  *
- * A PE that is idle asks another one, at random, for the older half of its row.  After a
- * few refusals it tells its *neighbours*, those whose number differs in one bit, that it
- * is hungry, and asks no more: a PE that plants seeds gives the oldest to a hungry
- * neighbour, and one that was given some does so with all but one.  Neighbours make the PEs one
- * graph, so work spreads to all, and where there is none nobody asks for ever.
+ * A PE that is idle asks another one, at random, for the older half of its row.  After a few
+ * refusals it tells its *neighbours*, the PEs whose number differs from its own in one bit, that it
+ * is hungry, and asks no more: a PE that plants seeds gives the oldest to a hungry neighbour, and a
+ * PE that was given some passes on all but one.  Neighbours make the PEs one connected graph, so
+ * work spreads to all PEs, and where there is none no PE asks for ever.
  *
- * Progress.  A seed leaves the row of a PE in two ways only: it grows there, or another one
- * stays behind, which will.  (A seed that is being planted may go to a hungry neighbour at once;
- * the object that plants it is the progress.)  For each seed in the row there is at least one
- * message in the queue that lets one grow, so every PE that has seeds lets one grow after a
- * bounded number of messages, whatever requests come in between.  Without that rule the only
- * seed of a job goes to and fro between two hungry PEs: where PEs share a CPU the seed and the
- * next request of its giver arrive together.
+ * Progress.  A seed leaves the row of a PE in two ways only: it grows there, or another one stays
+ * behind, which will.  (A seed that is being planted may go to a hungry neighbour at once; the
+ * object that plants it is the progress.)  For each seed in the row there is at least one message
+ * in the queue that lets one grow, so every PE that has seeds lets one grow after a bounded number
+ * of messages, whatever requests come in between.  Without that rule the only seed of a job goes to
+ * and fro between two hungry PEs: where PEs share a CPU the seed and the next request of the PE
+ * that gave it arrive together.
  *
- * The home of such an object is the PE that planted it; it is told where the object grew.
+ * The home of the object of a seed is the PE that planted it; it is told where the seed grew.
  */
 #ifndef SKI_SEED_H
 #define SKI_SEED_H

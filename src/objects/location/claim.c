@@ -10,7 +10,7 @@
 #include "objects/location/location.h"
 #include "objects/model/element.h"
 
-/* ---- creation --------------------------------------------------------------------------- */
+/* ---- creation ----------------------------------------------------------------------- */
 
 void ski_undeliverable(struct ski_collection *all, const skua_index *index, const skua_msg *msg,
                        const char *why)
@@ -72,8 +72,8 @@ static struct ski_object *claim_create_for(struct ski_collection *all, const sku
     return object;
 }
 
-/* The sender of a message that is created there did not claim the element only because it believed
- * it to be somewhere. */
+/* A sender whose message is to create the element on its own PE did not claim the element, since it
+ * believed it to exist. */
 struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index *index,
                                     struct ski_absent *absent, skua_msg *msg, unsigned flags)
 {
@@ -87,7 +87,7 @@ struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index
     return NULL;
 }
 
-/* ---- at the PE that claims ----------------------------------------------------------------- */
+/* ---- at the PE that claims ---------------------------------------------------------- */
 
 void ski_claim(struct ski_collection *all, const skua_index *index, unsigned flags)
 {
@@ -148,7 +148,7 @@ void ski_on_claimed(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* ---- on the way of a claim ------------------------------------------------------------------ */
+/* ---- on the way of a claim ---------------------------------------------------------- */
 
 /* At the home, which does not know the element. */
 static struct ski_object *claim_grant(struct ski_collection *all, const skua_index *index,
@@ -195,7 +195,8 @@ void ski_on_claim(skua_msg *msg)
         return;
     memcpy(&claimant, skua_msg_data(msg), sizeof claimant);
     if (all->kind != SKI_ARRAY || (unsigned)claimant >= (unsigned)all->self->pes)
-        ski_fatal("PE %d claims %s, which makes no sense", claimant, ski_element_text(all, &index));
+        ski_fatal("PE %d sent a claim of %s for PE %d, which makes no sense", msg->source,
+                  ski_element_text(all, &index), claimant);
     object = ski_element_here(all, &index);
     if (!object)
         object = claim_forward(all, &index, msg, claimant);

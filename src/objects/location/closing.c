@@ -11,7 +11,7 @@
 #include "core/pe/handler.h"
 #include "objects/location/location.h"
 
-/* ---- indices that are inserted again ------------------------------------------------------ */
+/* ---- indices that are inserted again ------------------------------------------------ */
 
 bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg)
 {
@@ -81,7 +81,7 @@ void ski_on_checked(skua_msg *msg)
         closing_judge(all, absent);
 }
 
-/* ---- closing ---------------------------------------------------------------------------- */
+/* ---- closing ------------------------------------------------------------------------ */
 
 static struct ski_tree closing_tree(const struct ski_collection *all)
 {
@@ -144,7 +144,7 @@ void ski_on_closing(skua_msg *msg)
     closing_advance(all);
 }
 
-/* ---- life cycle --------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
 static void closing_collection_added(struct ski_collection *all)
 {

@@ -66,7 +66,7 @@ struct ski_object *ski_forward(struct ski_collection *all, const skua_index *ind
     return ski_forward_for(all, index, msg, ski_entries[msg->handler].flags);
 }
 
-/* ---- deletion ----------------------------------------------------------------------------- */
+/* ---- deletion ----------------------------------------------------------------------- */
 
 void ski_on_delete(skua_msg *msg)
 {

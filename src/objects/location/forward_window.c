@@ -2,6 +2,7 @@
 /* forward_window.c - see forward_window.h. */
 #include "objects/location/forward_window.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"
@@ -49,7 +50,7 @@ void ski_forward_window_free(struct ski_absent *absent)
     absent->forward = NULL;
 }
 
-/* ---- sources ---------------------------------------------------------------------- */
+/* ---- sources ------------------------------------------------------------------------ */
 
 /* Records that a source is told of the last migration; false: it was told before. */
 static bool forward_add_told(struct ski_forward_window *f, int32_t pe)
@@ -84,7 +85,7 @@ static void forward_tell(struct ski_collection *all, const struct ski_absent *ab
                           &(struct ski_location_update){absent->pe, absent->moves});
 }
 
-/* ---- at other PEs than the home --------------------------------------------------- */
+/* ---- at other PEs than the home ----------------------------------------------------- */
 
 static void forward_away(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg,
                          int home)
@@ -92,13 +93,14 @@ static void forward_away(struct ski_collection *all, struct ski_absent *absent, 
     struct ski_forward_window *f      = absent->forward;
     bool                       direct = f->direct > 0;
 
+    ski_assert(absent->pe >= 0 && absent->pe != all->self->pe);
     f->direct -= direct;
     if (direct || ski_job_index(all->self->job, home) < 0) /* the home would not know the source */
         forward_tell(all, absent, msg->source);
     ski_msg_forward(all->self, direct ? absent->pe : home, msg);
 }
 
-/* ---- at the home ------------------------------------------------------------------ */
+/* ---- at the home -------------------------------------------------------------------- */
 
 static void forward_resize(struct ski_forward_window *f, bool larger)
 {
@@ -108,7 +110,7 @@ static void forward_resize(struct ski_forward_window *f, bool larger)
         f->window -= f->window / 2;
 }
 
-/* Whether messages have to wait. */
+/* Whether messages have to wait at the home. */
 static bool forward_blocked(const struct ski_forward_window *f)
 {
     return f->probing || f->lost;
@@ -123,13 +125,14 @@ static void forward_send(struct ski_collection *all, struct ski_absent *absent, 
     ski_msg_forward(all->self, absent->pe, msg);
     if (++f->unknown < f->window)
         return;
+    ski_assert(!f->probing);
     f->probing = true;
     f->probed  = absent->moves;
     ski_element_post(all->self, absent->pe, SKI_HANDLER_PROBE, all->id, &absent->index, &f->probed,
                      sizeof f->probed);
 }
 
-/* Sends messages that wait, as many as may be sent. */
+/* Sends as many of the messages that wait as may be sent. */
 static void forward_pump(struct ski_collection *all, struct ski_absent *absent)
 {
     skua_msg *msg;
@@ -204,7 +207,7 @@ void ski_on_probed(skua_msg *msg)
     forward_pump(all, absent);
 }
 
-/* ---- at the home, with the element ------------------------------------------------ */
+/* ---- at the home, with the element -------------------------------------------------- */
 
 /* The messages that wait for an element while it is here.  They are in a message from this PE to
  * itself, which is queued behind each window of them. */
@@ -213,7 +216,7 @@ struct forward_backlog {
     uint64_t        window;
 };
 
-/* Queues a window of messages before what is queued by now, and the rest behind them. */
+/* Queues a window of messages before all that is queued by now, and the rest behind them. */
 static void forward_queue_backlog(struct ski_pe *self, skua_msg *carrier)
 {
     struct forward_backlog *backlog = skua_msg_data(carrier);
@@ -245,7 +248,8 @@ void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *a
     msg             = ski_msg_set_target(msg, all->id, &absent->index);
     backlog         = skua_msg_data(msg);
     backlog->window = absent->forward->window;
-    ski_list_init(&backlog->rest); /* where it stays: a list is not moved */
+    ski_assert(backlog->window > 0);
+    ski_list_init(&backlog->rest); /* in place: a list is not moved */
     ski_list_prepend(&backlog->rest, &absent->held);
     self->queue.pushed++; /* as if it had been sent and were delivered now */
     self->queue.popped++;
@@ -263,7 +267,9 @@ static void forward_backlog_left(struct ski_collection *all, const skua_index *i
         forward_of(absent);
         forward_pump(all, absent);
     } else if (absent->pe != SKI_ABSENT_CLAIMED) {
-        ski_unhold(all->self, &absent->held); /* it does not exist: each says so, or creates it */
+        ski_unhold(
+            all->self,
+            &absent->held); /* the element does not exist: each message says so, or creates it */
     }
 }
 

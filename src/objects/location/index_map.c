@@ -1,34 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * index_map.c - see index_map.h.
- *
- * Indices of a range are numbered in row-major order, the last dimension fastest.  The
- * block and cyclic maps are arithmetic on that number.  Indices outside of the range, of
- * elements inserted later, have homes by hash.
- */
+/* index_map.c - see index_map.h. */
 #include "objects/location/index_map.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
 #include "objects/model/index.h"
 
+/* A map of the program. */
 struct index_map_user {
     const char *name;
     skua_map_fn fn;
 };
 
-static struct index_map_user *maps;
-static uint32_t               map_count;
+static struct index_map_user *index_map_users;
+static uint32_t               index_map_user_count;
 
 uint32_t skua_map_register(const char *name, skua_map_fn fn)
 {
     ski_register_name("map", name);
-    maps            = ski_realloc(maps, (map_count + 1) * sizeof *maps);
-    maps[map_count] = (struct index_map_user){name, fn};
-    return SKUA_MAP_USER + map_count++;
+    index_map_users =
+        ski_realloc(index_map_users, (index_map_user_count + 1) * sizeof *index_map_users);
+    index_map_users[index_map_user_count] = (struct index_map_user){name, fn};
+    return SKUA_MAP_USER + index_map_user_count++;
 }
 
-/* ---- ranges ------------------------------------------------------------------------ */
+/* ---- ranges ------------------------------------------------------------------------- */
 
 static int64_t index_map_extent(const skua_range *range, int d)
 {
@@ -58,6 +55,7 @@ static uint64_t index_map_rank(const skua_range *range, const skua_index *index)
 {
     uint64_t number = 0;
 
+    ski_assert(index_map_in_range(range, index));
     for (int d = 0; d < range->dims; d++)
         number = number * (uint64_t)index_map_extent(range, d) +
                  (uint64_t)((int64_t)index->at.x[d] - range->lower[d]);
@@ -76,7 +74,7 @@ static skua_index index_map_unrank(const skua_range *range, uint64_t number)
     return index;
 }
 
-/* The next in row-major order. */
+/* Steps to the next index in row-major order. */
 static void index_map_step(const skua_range *range, skua_index *index)
 {
     for (int d = range->dims - 1; d >= 0; d--) {
@@ -86,9 +84,9 @@ static void index_map_step(const skua_range *range, skua_index *index)
     }
 }
 
-/* ---- definitions --------------------------------------------------------------------- */
+/* ---- definitions -------------------------------------------------------------------- */
 
-/* Rows and columns of PEs, as square as they can be, all of them used. */
+/* Chooses rows and columns of PEs, as square as possible, such that all PEs are used. */
 static void index_map_choose_grid(int32_t arg[4], int pes)
 {
     if (arg[0] <= 0 && arg[1] > 0)
@@ -104,6 +102,7 @@ static void index_map_choose_grid(int32_t arg[4], int pes)
     arg[3] += arg[3] <= 0 ? 1 - arg[3] : 0;
 }
 
+/* Whether a range has fewer indices than a double counts exactly. */
 static bool index_map_countable(const skua_range *range)
 {
     double count = 1;
@@ -118,7 +117,7 @@ bool ski_index_map_valid(const skua_array_def *def)
 {
     if (def->dims < 0 || def->dims > 6 || (def->range.dims != 0 && def->range.dims != def->dims))
         return false;
-    if (def->map.kind >= SKUA_MAP_USER + map_count || !index_map_countable(&def->range))
+    if (def->map.kind >= SKUA_MAP_USER + index_map_user_count || !index_map_countable(&def->range))
         return false;
     if (def->map.kind == SKUA_MAP_MATRIX)
         return def->dims == 2 && def->map.arg[0] > 0 && def->map.arg[1] > 0 &&
@@ -147,14 +146,15 @@ void ski_index_map_prepare(const char *call, skua_array_def *def)
                    skua_pes());
     if (!ski_index_map_valid(def))
         ski_misuse("%s: %s", call,
-                   map->kind >= SKUA_MAP_USER + map_count ? "its map was never registered"
-                   : map->kind == SKUA_MAP_MATRIX         ? "a matrix has two dimensions"
+                   map->kind >= SKUA_MAP_USER + index_map_user_count
+                       ? "its map was never registered"
+                   : map->kind == SKUA_MAP_MATRIX ? "a matrix has two dimensions"
                                                   : "it has more elements than can be counted");
 }
 
-/* ---- homes ---------------------------------------------------------------------------- */
+/* ---- homes -------------------------------------------------------------------------- */
 
-/* a * b / c.  Where the product fits, as it nearly always does, in a tenth of the time. */
+/* a * b / c.  The product nearly always fits into 64 bits, which takes a tenth of the time. */
 static inline uint64_t index_map_scale(uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t product;
@@ -164,7 +164,7 @@ static inline uint64_t index_map_scale(uint64_t a, uint64_t b, uint64_t c)
     return (uint64_t)((__uint128_t)a * b / c);
 }
 
-/* Of n elements PE p has those from p*n/pes on, the same for all but a rounding. */
+/* Of n elements, PE p has those from p*n/pes on. */
 static uint64_t index_map_block_begin(uint64_t n, int pe, int pes)
 {
     return index_map_scale(n, (unsigned)pe, (unsigned)pes);
@@ -176,6 +176,7 @@ static int index_map_block_home(uint64_t n, uint64_t number, int pes)
 
     while (pe + 1 < pes && index_map_block_begin(n, pe + 1, pes) <= number)
         pe++;
+    ski_assert(pe < pes && index_map_block_begin(n, pe, pes) <= number);
     return pe;
 }
 
@@ -190,7 +191,7 @@ static int index_map_matrix_home(const skua_array_def *def, const skua_index *in
 
 static int index_map_user_home(const skua_array_def *def, const skua_index *index, int pes)
 {
-    const struct index_map_user *map = &maps[def->map.kind - SKUA_MAP_USER];
+    const struct index_map_user *map = &index_map_users[def->map.kind - SKUA_MAP_USER];
     int                          pe  = map->fn(index, &def->range, def->map.arg);
     char                         text[SKI_INDEX_TEXT];
 
@@ -220,12 +221,12 @@ int ski_index_map_home(const skua_array_def *def, const skua_index *index, int p
                                 index_map_rank(&def->range, index), pes);
 }
 
-/* ---- lists ------------------------------------------------------------------------------ */
+/* ---- the indices of a PE ------------------------------------------------------------ */
 
-typedef void visit_fn(void *arg, const skua_index *index);
+typedef void index_map_fn(void *arg, const skua_index *index);
 
-static void index_map_each_rank(const skua_range *range, uint64_t from, uint64_t to, visit_fn *fn,
-                                void *arg)
+static void index_map_each_rank(const skua_range *range, uint64_t from, uint64_t to,
+                                index_map_fn *fn, void *arg)
 {
     skua_index index;
 
@@ -236,7 +237,7 @@ static void index_map_each_rank(const skua_range *range, uint64_t from, uint64_t
         fn(arg, &index);
 }
 
-static void index_map_each_cyclic(const skua_array_def *def, int pe, int pes, visit_fn *fn,
+static void index_map_each_cyclic(const skua_array_def *def, int pe, int pes, index_map_fn *fn,
                                   void *arg)
 {
     uint64_t count = ski_index_map_count(&def->range);
@@ -246,8 +247,8 @@ static void index_map_each_cyclic(const skua_array_def *def, int pe, int pes, vi
         index_map_each_rank(&def->range, at, at + piece < count ? at + piece : count, fn, arg);
 }
 
-/* By looking at all: where the map cannot be turned round. */
-static void index_map_each_searched(const skua_array_def *def, int pe, int pes, visit_fn *fn,
+/* Tests all indices: the map cannot be inverted. */
+static void index_map_each_searched(const skua_array_def *def, int pe, int pes, index_map_fn *fn,
                                     void *arg)
 {
     uint64_t   count = ski_index_map_count(&def->range);
@@ -258,7 +259,7 @@ static void index_map_each_searched(const skua_array_def *def, int pe, int pes, 
             fn(arg, &index);
 }
 
-static void index_map_each_matrix(const skua_array_def *def, int pe, visit_fn *fn, void *arg)
+static void index_map_each_matrix(const skua_array_def *def, int pe, index_map_fn *fn, void *arg)
 {
     const int32_t *a = def->map.arg;
     int64_t rows = index_map_extent(&def->range, 0), columns = index_map_extent(&def->range, 1);
@@ -278,7 +279,7 @@ static void index_map_each_matrix(const skua_array_def *def, int pe, visit_fn *f
 }
 
 void ski_index_map_each(const skua_array_def *def, int pe, int pes,
-                        void (*room)(void *arg, size_t count), visit_fn *fn, void *arg)
+                        void (*room)(void *arg, size_t count), index_map_fn *fn, void *arg)
 {
     uint64_t count = ski_index_map_count(&def->range);
 

@@ -11,7 +11,7 @@
 
 _Static_assert(sizeof(struct ski_insertion) == SKI_INSERT_LEAST, "see insertion.h");
 
-/* ---- accounts --------------------------------------------------------------------------- */
+/* ---- accounts ----------------------------------------------------------------------- */
 
 /* Opens an account for an element that this PE inserts. */
 static struct ski_account insertion_open_account(struct ski_collection *all)
@@ -42,7 +42,7 @@ static bool insertion_account_valid(const struct ski_collection *all,
     return true;
 }
 
-/* ---- orders ----------------------------------------------------------------------------- */
+/* ---- orders ------------------------------------------------------------------------- */
 
 skua_msg *ski_insertion_msg(struct ski_pe *self, const skua_ref *ref, uint32_t handler,
                             const void *data, size_t bytes)
@@ -84,7 +84,7 @@ void ski_insertion_forward(struct ski_collection *all, const skua_index *index, 
     ski_location_update(all, index, &update);
 }
 
-/* ---- arrival ---------------------------------------------------------------------------- */
+/* ---- arrival ------------------------------------------------------------------------ */
 
 static SKI_COLD _Noreturn void insertion_twice(const struct ski_collection *all,
                                                const skua_index *index, int source)
@@ -174,7 +174,7 @@ void ski_on_insert(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* ---- calls ------------------------------------------------------------------------------ */
+/* ---- calls -------------------------------------------------------------------------- */
 
 void skua_array_insert(skua_ref element, int pe, const void *data, size_t bytes)
 {

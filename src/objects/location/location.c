@@ -16,7 +16,7 @@
 
 _Static_assert(sizeof(struct ski_location_update) == SKI_LOCATED_LEAST, "see location.h");
 
-/* ---- records ----------------------------------------------------------------------- */
+/* ---- records ------------------------------------------------------------------------ */
 
 /* Sends the messages that wait for an element to PE @p pe, before anything that comes later. */
 static void location_release(struct ski_pe *self, struct ski_absent *absent, int pe)
@@ -103,7 +103,7 @@ static void location_limit_records(struct ski_collection *all)
     }
 }
 
-/* ---- updates ----------------------------------------------------------------------- */
+/* ---- updates ------------------------------------------------------------------------ */
 
 /* Whether an update says more than the record of an absent element. */
 static bool location_is_news(const struct ski_absent          *absent,
@@ -169,7 +169,7 @@ void ski_on_located(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* ---- elements come and go -------------------------------------------------------------- */
+/* ---- elements come and go ----------------------------------------------------------- */
 
 static void location_absence_ended(struct ski_collection *all, struct ski_absent *absent)
 {
@@ -192,7 +192,7 @@ static void location_element_deleted(struct ski_object *object)
         ski_location_send(all, home, &index, &update);
 }
 
-/* ---- questions ------------------------------------------------------------------------- */
+/* ---- questions ---------------------------------------------------------------------- */
 
 bool ski_element_gone(const struct ski_collection *all, const skua_index *index)
 {

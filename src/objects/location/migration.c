@@ -39,7 +39,7 @@ void skua_migrate(void *self, int pe)
         ski_element_settle(object);
 }
 
-/* ---- departure ------------------------------------------------------------------------------ */
+/* ---- departure ---------------------------------------------------------------------- */
 
 static const struct ski_baggage *const *migration_baggage(const struct ski_collection *all)
 {
@@ -90,7 +90,7 @@ static void migration_depart(struct ski_object *object)
     ski_element_remove(object, SKI_LEFT);
 }
 
-/* ---- arrival -------------------------------------------------------------------------------- */
+/* ---- arrival ------------------------------------------------------------------------ */
 
 /* Whether an element that came from another PE can arrive: it is of a kind that migrates, and not
  * here, and each module takes its baggage. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
 
@@ -19,8 +20,8 @@ void ski_entries_init(void)
         ski_entries = ski_calloc(UINT16_MAX + 1, sizeof *ski_entries);
 }
 
-/* Libraries that do not know of each other may have classes of the same name: the second
- * one is "name#2". */
+/* A unique name: libraries that do not know of each other may have classes of the same name, and
+ * the second such class is "name#2". */
 static const char *class_own_name(const char *name)
 {
     uint32_t same = 1;
@@ -54,7 +55,7 @@ const struct ski_class *ski_class_find(uint32_t id)
     return id - 1 < class_count ? classes[id - 1] : NULL; /* 0 wraps around */
 }
 
-/* "Class::name", for ever. */
+/* "Class::name", which is never freed. */
 static char *class_entry_name(const struct ski_class *of, const char *name)
 {
     size_t bytes = strlen(of->def.name) + strlen(name) + 3;
@@ -71,7 +72,8 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
     skua_handler handler;
 
     if (!class)
-        ski_misuse("%s(\"%s\"): its class was never registered", call, entry->name);
+        ski_misuse("%s(\"%s\"): its class was never registered; call skua_class_register() first",
+                   call, entry->name);
     if (entry->flags & SKUA_ENTRY_SYNC && !entry->method)
         ski_misuse("%s(\"%s\"): only a method can be SKUA_ENTRY_SYNC", call, entry->name);
     if (entry->flags & SKUA_ENTRY_INLINE && entry->flags & SKUA_ENTRY_THREADED)
@@ -81,8 +83,10 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
         ski_misuse("%s(\"%s\"): an element is created at its home or where the message comes "
                    "from, not at both",
                    call, entry->name);
+    ski_assert(!entry->entry != !entry->method);
     handler = skua_register(class_entry_name(class, entry->name), fn);
     ski_entries_init();
+    ski_assert(handler.id <= UINT16_MAX && !ski_entries[handler.id].of);
     ski_entries[handler.id]       = *entry;
     ski_entries[handler.id].of    = class;
     ski_entries[handler.id].plain = entry->flags & ~SKI_ENTRY_CREATES ? NULL : entry->method;

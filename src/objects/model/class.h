@@ -2,9 +2,9 @@
 /*
  * class.h - the classes of a program, and their entries.
  *
- * An entry is a handler (core/pe/handler.h) too, whose function is that of all entries
- * (invoke.c): a message names the entry by the handler's number, and the names of both
- * are compared between processes at start along with the rest.
+ * An entry is a handler too (core/pe/handler.h); the function of all these handlers is
+ * ski_on_invoke().  So a message names its entry by the number of a handler, and the processes of a
+ * job compare the names of classes and entries at start along with those of other handlers.
  */
 #ifndef SKI_CLASS_H
 #define SKI_CLASS_H
@@ -16,10 +16,10 @@
 struct ski_class {
     skua_class_def def;
     uint32_t       id;
-    const char    *given; /* its name, as registered */
+    const char    *given; /* the name that it was registered with; def.name is unique */
 };
 
-/* Flags of entries whose messages create elements: they matter where there is none. */
+/* Flags of entries whose messages create an element that does not exist. */
 #define SKI_ENTRY_CREATES ((unsigned)(SKUA_ENTRY_CREATE_HOME | SKUA_ENTRY_CREATE_HERE))
 
 /* The entry has operations of its own for its messages (struct ski_entry_ops). */
@@ -30,7 +30,7 @@ struct ski_object;
 
 /* How messages are treated of an entry whose data are delivered in place (zerocopy/inplace.h). */
 struct ski_entry_ops {
-    /* Run the entry of @object; @msg is used up. */
+    /* Run the entry; it consumes @msg. */
     void (*run)(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
 
     /* The message with all its data in it, or another that takes its place: it is about to leave
@@ -43,10 +43,10 @@ struct ski_entry_ops {
 };
 
 struct ski_entry {
-    const struct ski_class *of;     /* NULL: the number is that of a handler   */
-    skua_method_fn          plain;  /* its method, if that is all there is to it */
-    skua_entry_fn           entry;  /* one of the two */
-    skua_method_fn          method; /* ... is NULL    */
+    const struct ski_class *of;     /* NULL: the handler is no entry                */
+    skua_method_fn          plain;  /* the method, if running the entry is calling it */
+    skua_entry_fn           entry;  /* of entry and method */
+    skua_method_fn          method; /* one is NULL         */
     const char             *name;
     _Alignas(16) unsigned flags;
     const struct ski_entry_ops *ops; /* with SKI_ENTRY_LANDS; to 64 bytes: found by a shift */
@@ -54,14 +54,14 @@ struct ski_entry {
 
 _Static_assert(sizeof(struct ski_entry) == 64, "see above");
 
-/* By the number of the handler, all that there can be: pages that are not used cost
- * nothing, and nothing need be compared before one looks. */
+/* All entries, by the number of their handlers.  There is one for each number of 16 bits, so a
+ * number need not be checked before it is used; pages that are never used cost nothing. */
 extern struct ski_entry *ski_entries;
 
-/** Make the table, if it is not there. */
+/** Allocate ski_entries, once. */
 void ski_entries_init(void);
 
-/** Whether objects of a class can be packed: it says how, or there is nothing to pack. */
+/** Whether objects of a class can be packed: the class has a function for it, or no memory. */
 static inline bool ski_class_moves(const struct ski_class *class)
 {
     return class->def.pup || class->def.bytes == 0;
@@ -75,9 +75,10 @@ skua_entry ski_entry_add(const char *call, skua_class of, const struct ski_entry
 /** A class by its number, or NULL. */
 const struct ski_class *ski_class_find(uint32_t id);
 
-/** An entry that came from the program; ends the job if there is no such. */
+/** End the job: @p call was given an entry that was never registered. */
 SKI_COLD _Noreturn void ski_entry_unknown(const char *call, skua_entry entry);
 
+/** The entry that the program gave to @p call; ends the job if there is no such entry. */
 static inline const struct ski_entry *ski_entry_find(const char *call, skua_entry entry)
 {
     if (SKI_UNLIKELY(entry.id > UINT16_MAX || !ski_entries || !ski_entries[entry.id].of))

@@ -13,7 +13,7 @@ static const struct ski_lifecycle_table *collection_lifecycle(const struct ski_c
     return &all->self->objects->lifecycle;
 }
 
-/* ---- the table ------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------- */
 
 /* What objects->last is before a collection is found. */
 static struct ski_collection collection_none = {
@@ -116,7 +116,7 @@ struct ski_collection *ski_collection_get(struct ski_objects *objects, const cha
     return all;
 }
 
-/* ---- messages that come too early, or too late ------------------------------------- */
+/* ---- messages that come too early, or too late -------------------------------------- */
 
 void ski_msg_discard(skua_msg *msg)
 {
@@ -241,7 +241,7 @@ const void *ski_creation_data(const struct ski_collection *all, size_t *bytes)
     return creation + 1;
 }
 
-/* ---- indices and names --------------------------------------------------------------- */
+/* ---- indices and names -------------------------------------------------------------- */
 
 static SKI_COLD _Noreturn void collection_wrong_index(const char                  *call,
                                                       const struct ski_collection *all,
@@ -323,7 +323,7 @@ skua_ref skua_ref_of(const void *self)
     return ref;
 }
 
-/* ---- begin and end of a PE ------------------------------------------------------------- */
+/* ---- begin and end of a PE ---------------------------------------------------------- */
 
 void ski_collections_begin(struct ski_objects *objects)
 {

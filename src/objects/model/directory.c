@@ -2,13 +2,15 @@
 /* directory.c - see directory.h. */
 #include "objects/model/directory.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "objects/model/object.h"
 
-#define LEAST 16
+#define DIRECTORY_SLOTS_LEAST 16
 
 static void directory_allocate(struct ski_directory *directory, size_t slots)
 {
+    ski_assert((slots & (slots - 1)) == 0 && slots > 1);
     directory->slot  = ski_calloc(slots, sizeof *directory->slot);
     directory->mask  = slots - 1;
     directory->shift = 64 - (unsigned)__builtin_ctzll(slots);
@@ -20,7 +22,7 @@ void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes)
                                         .mask_key = index_bytes % 8 ? UINT32_MAX : UINT64_MAX,
                                         .golden   = SKI_GOLDEN,
                                         .version  = 1};
-    directory_allocate(directory, LEAST);
+    directory_allocate(directory, DIRECTORY_SLOTS_LEAST);
 }
 
 void ski_directory_destroy(struct ski_directory *directory)
@@ -54,6 +56,7 @@ static void directory_resize(struct ski_directory *directory, size_t slots)
         if (old[i].value)
             directory_insert(directory, old[i].key, old[i].value);
     free(old);
+    ski_assert(directory->count * 4 <= (directory->mask + 1) * 3);
 }
 
 void ski_directory_reserve(struct ski_directory *directory, size_t more)
@@ -66,8 +69,8 @@ void ski_directory_reserve(struct ski_directory *directory, size_t more)
         directory_resize(directory, slots);
 }
 
-/* Frees slot @p hole: what was pushed beyond it moves back, unless it would then lie
- * before the slot that its key asks for. */
+/* Frees slot @p hole.  An entry behind it moves back into the hole, unless it would then lie before
+ * the slot that its key asks for. */
 static void directory_remove(struct ski_directory *directory, uint64_t hole)
 {
     struct ski_directory_slot *slot = directory->slot;
@@ -82,6 +85,7 @@ static void directory_remove(struct ski_directory *directory, uint64_t hole)
         hole       = at;
     }
     slot[hole].value = 0;
+    ski_assert(directory->count > 0);
     directory->count--;
 }
 
@@ -91,6 +95,7 @@ void ski_directory_set(struct ski_directory *directory, const skua_index *index,
     uint64_t                   at   = key * SKI_GOLDEN >> directory->shift;
     struct ski_directory_slot *slot = directory->slot;
 
+    ski_assert(index->bytes <= SKUA_INDEX_MAX);
     directory->version++;
     for (; slot[at].value; at = (at + 1) & directory->mask)
         if (slot[at].key == key &&

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * directory.h - what a PE knows of the elements of an array, by index.
+ * directory.h - what a PE knows of the elements of a collection, by index.
  *
- * A value is an object that is here, or a *place*: where one is that is not, and what
- * waits for one that does not exist yet.  They are told apart by the lowest bit.
+ * A value is an object that is here, or the record of an element that is absent: where it is, and
+ * the messages that wait for it.  The lowest bit of a value tells which.
  *
- * Open addressing with linear probing, at most three quarters full; removal moves what
- * follows back, so there are no graves.
+ * Open addressing with linear probing, at most three quarters full.  Removing an entry moves those
+ * behind it back, so a search ends at the first free slot.
  */
 #ifndef SKI_DIRECTORY_H
 #define SKI_DIRECTORY_H
@@ -17,19 +17,20 @@
 struct ski_forward_window;
 struct ski_object;
 
-/* Of an element that is not here. */
+/* The record of an element that is not here. */
 struct ski_absent {
     skua_index      index;
-    int32_t         pe;     /* where it is, or SKI_PLACE_... */
-    uint32_t        moves;  /* so many had it made then     */
-    struct ski_list held;   /* messages that wait for it    */
-    uint32_t        checks; /* at home, of one that was deleted: answers that are missing, see
-                               insertion.h */
-    bool                       judged;  /* ... and none inserts it again */
-    struct ski_forward_window *forward; /* forward.h; NULL: none was forwarded */
+    int32_t         pe;     /* where it is, or SKI_ABSENT_...               */
+    uint32_t        moves;  /* its number of migrations then, a seqnum      */
+    struct ski_list held;   /* messages that wait for it                    */
+    uint32_t        checks; /* of a deleted element: answers awaited (closing.h) */
+    bool            judged; /* of a deleted element: it is not inserted again    */
+
+    struct ski_forward_window *forward; /* forward_window.h; NULL: no message was forwarded */
 };
 
-/* Claimed: its home was asked to let it be created here, and will say where it is. */
+/* In place of the PE of an absent element.  Claimed: this PE has asked its home to let the element
+ * be created here (claim.h). */
 enum { SKI_ABSENT_UNKNOWN = -1, SKI_ABSENT_DELETED = -2, SKI_ABSENT_CLAIMED = -3 };
 
 struct ski_directory_slot {
@@ -41,11 +42,11 @@ struct ski_directory {
     struct ski_directory_slot *slot;
     uint64_t                   mask;
     unsigned                   shift;
-    bool                       exact; /* keys are indices                 */
-    uint64_t mask_key;                /* so much of the last eight bytes of an index is its own */
-    uint64_t golden;                  /* SKI_GOLDEN: loaded faster than made */
-    size_t   count;
-    uint64_t version; /* grows with every change, never 0 */
+    bool                       exact;    /* keys are the indices themselves                 */
+    uint64_t                   mask_key; /* of an index's last eight bytes, those that it has */
+    uint64_t                   golden;   /* SKI_GOLDEN: a load is faster than its making    */
+    size_t                     count;
+    uint64_t                   version; /* incremented by every change, never 0 */
 };
 
 #define SKI_ABSENT_BIT ((uintptr_t)1)
@@ -62,17 +63,19 @@ static inline struct ski_absent *ski_directory_absent(uintptr_t value)
     return value & SKI_ABSENT_BIT ? (struct ski_absent *)(value ^ SKI_ABSENT_BIT) : NULL;
 }
 
-/** For indices of @p index_bytes, or of any number of them (0). */
+/** Begin an empty directory, of indices of @p index_bytes, or of any length (0). */
 void ski_directory_init(struct ski_directory *directory, uint32_t index_bytes);
+
+/** Free the slots of a directory, not the values. */
 void ski_directory_destroy(struct ski_directory *directory);
 
-/** Make room for @p more entries beyond those there are. */
+/** Make room for @p more entries. */
 void ski_directory_reserve(struct ski_directory *directory, size_t more);
 
-/** Whether a value is the one of an index: where keys are not. */
+/** Whether @p value is that of @p index; keys that are hashes do not tell. */
 bool ski_directory_value_is(uintptr_t value, const skua_index *index);
 
-/** The key of an index of one or two integers, which lie @p at. */
+/** The key of an index of one or two integers at @p at. */
 static inline uint64_t ski_directory_int_key(const struct ski_directory *directory, const void *at)
 {
     uint64_t key;
@@ -81,14 +84,14 @@ static inline uint64_t ski_directory_int_key(const struct ski_directory *directo
     return key & directory->mask_key;
 }
 
-/** The key of any index: itself, or its hash. */
+/** The key of an index: itself, or its hash. */
 static inline uint64_t ski_directory_key(const struct ski_directory *directory,
                                          const skua_index           *index)
 {
     return directory->exact ? ski_directory_int_key(directory, &index->at) : ski_index_hash(index);
 }
 
-/** Its value, or 0; where keys are indices. */
+/** The value of @p key, or 0, in a directory whose keys are the indices. */
 static inline uintptr_t ski_directory_find_key(const struct ski_directory *directory, uint64_t key)
 {
     const struct ski_directory_slot *slot = directory->slot;
@@ -100,7 +103,7 @@ static inline uintptr_t ski_directory_find_key(const struct ski_directory *direc
     return 0;
 }
 
-/** Its value, or 0. */
+/** The value of @p index, or 0. */
 static inline uintptr_t ski_directory_find(const struct ski_directory *directory,
                                            const skua_index           *index)
 {
@@ -116,7 +119,7 @@ static inline uintptr_t ski_directory_find(const struct ski_directory *directory
     return 0;
 }
 
-/** Set the value of an index, new or not; 0 takes it out. */
+/** Set the value of @p index, which may be new; 0 removes its entry. */
 void ski_directory_set(struct ski_directory *directory, const skua_index *index, uintptr_t value);
 
 #endif

@@ -9,7 +9,7 @@ static const struct ski_lifecycle_table *element_lifecycle(const struct ski_coll
     return &all->self->objects->lifecycle;
 }
 
-/* ---- creation -------------------------------------------------------------------- */
+/* ---- creation ----------------------------------------------------------------------- */
 
 /* Enters an element in the directory of this PE, in place of the record of its absence. */
 static void element_enter_directory(struct ski_object *object, const skua_index *index)
@@ -58,7 +58,7 @@ struct ski_object *ski_element_create(struct ski_collection *all, const skua_ind
     return object;
 }
 
-/* ---- deletion -------------------------------------------------------------------- */
+/* ---- deletion ----------------------------------------------------------------------- */
 
 void ski_element_destroy(struct ski_object *object)
 {

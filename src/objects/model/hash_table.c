@@ -4,63 +4,67 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
-#define LEAST 4
+#define HASH_BUCKETS_LEAST 4
 
-static void hash_table_push(struct ski_hash_table *chains, struct ski_hash_link *link)
+static void hash_table_push(struct ski_hash_table *table, struct ski_hash_link *link)
 {
-    struct ski_hash_link **head = &chains->head[ski_hash_bucket(chains, link->hash)];
+    struct ski_hash_link **head = &table->head[ski_hash_bucket(table, link->hash)];
 
     link->next = *head;
     *head      = link;
 }
 
-static void hash_table_grow(struct ski_hash_table *chains)
+static void hash_table_grow(struct ski_hash_table *table)
 {
-    struct ski_hash_table old = *chains;
+    struct ski_hash_table old = *table;
 
-    chains->mask = old.head ? 2 * old.mask + 1 : LEAST - 1;
-    chains->head = ski_calloc(chains->mask + 1, sizeof(struct ski_hash_link *));
+    table->mask = old.head ? 2 * old.mask + 1 : HASH_BUCKETS_LEAST - 1;
+    table->head = ski_calloc(table->mask + 1, sizeof(struct ski_hash_link *));
     for (uint64_t i = 0; old.head && i <= old.mask; i++)
         for (struct ski_hash_link *link = old.head[i], *next; link; link = next) {
             next = link->next;
-            hash_table_push(chains, link);
+            hash_table_push(table, link);
         }
     free(old.head);
 }
 
-void ski_hash_add(struct ski_hash_table *chains, struct ski_hash_link *link, uint64_t hash)
+void ski_hash_add(struct ski_hash_table *table, struct ski_hash_link *link, uint64_t hash)
 {
-    if (!chains->head || chains->count > chains->mask)
-        hash_table_grow(chains);
+    if (!table->head || table->count > table->mask)
+        hash_table_grow(table);
     link->hash = hash;
-    hash_table_push(chains, link);
-    chains->count++;
+    hash_table_push(table, link);
+    table->count++;
 }
 
-void ski_hash_remove(struct ski_hash_table *chains, struct ski_hash_link *link)
+void ski_hash_remove(struct ski_hash_table *table, struct ski_hash_link *link)
 {
-    struct ski_hash_link **at = &chains->head[ski_hash_bucket(chains, link->hash)];
+    struct ski_hash_link **at = &table->head[ski_hash_bucket(table, link->hash)];
 
-    while (*at != link)
+    while (*at != link) {
+        ski_assert(*at);
         at = &(*at)->next;
+    }
     *at = link->next;
-    chains->count--;
+    ski_assert(table->count > 0);
+    table->count--;
 }
 
-void ski_hash_each(struct ski_hash_table *chains, void (*fn)(struct ski_hash_link *link, void *arg),
+void ski_hash_each(struct ski_hash_table *table, void (*fn)(struct ski_hash_link *link, void *arg),
                    void                  *arg)
 {
-    for (uint64_t i = 0; chains->head && i <= chains->mask; i++)
-        for (struct ski_hash_link *link = chains->head[i], *next; link; link = next) {
+    for (uint64_t i = 0; table->head && i <= table->mask; i++)
+        for (struct ski_hash_link *link = table->head[i], *next; link; link = next) {
             next = link->next;
             fn(link, arg);
         }
 }
 
-void ski_hash_clear(struct ski_hash_table *chains)
+void ski_hash_clear(struct ski_hash_table *table)
 {
-    free(chains->head);
-    *chains = (struct ski_hash_table){0};
+    free(table->head);
+    *table = (struct ski_hash_table){0};
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_table.h - a hash table of things that have a link of their own.
+ * hash_table.h - an intrusive hash table: items begin with a link, and buckets are table of links.
  *
- * Who looks for one compares the links that follow the first of its hash.
+ * The table compares no keys.  A caller that looks for an item compares the items of a chain, from
+ * ski_hash_first() on.  The table doubles when it has more items than buckets.
  */
 #ifndef SKI_HASH_TABLE_H
 #define SKI_HASH_TABLE_H
@@ -12,37 +13,42 @@
 
 #include "objects/model/index.h"
 
+/* What an item begins with. */
 struct ski_hash_link {
     struct ski_hash_link *next;
     uint64_t              hash;
 };
 
 struct ski_hash_table {
-    struct ski_hash_link **head; /* mask + 1, or NULL */
+    struct ski_hash_link **head; /* mask + 1 buckets; NULL: the table never had an item */
     uint64_t               mask;
     size_t                 count;
 };
 
-static inline uint64_t ski_hash_bucket(const struct ski_hash_table *chains, uint64_t hash)
+/** The bucket of @p hash. */
+static inline uint64_t ski_hash_bucket(const struct ski_hash_table *table, uint64_t hash)
 {
-    return (hash * SKI_GOLDEN >> 32) & chains->mask;
+    return (hash * SKI_GOLDEN >> 32) & table->mask;
 }
 
-/** The first of the chain that those of @p hash are in, or NULL. */
-static inline struct ski_hash_link *ski_hash_first(const struct ski_hash_table *chains,
+/** The first link of the chain that has the items of @p hash, and others; or NULL. */
+static inline struct ski_hash_link *ski_hash_first(const struct ski_hash_table *table,
                                                    uint64_t                     hash)
 {
-    return chains->head ? chains->head[ski_hash_bucket(chains, hash)] : NULL;
+    return table->head ? table->head[ski_hash_bucket(table, hash)] : NULL;
 }
 
-void ski_hash_add(struct ski_hash_table *chains, struct ski_hash_link *link, uint64_t hash);
-void ski_hash_remove(struct ski_hash_table *chains, struct ski_hash_link *link);
+/** Add an item. */
+void ski_hash_add(struct ski_hash_table *table, struct ski_hash_link *link, uint64_t hash);
 
-/** Call @p fn for all, which may take out what it is given and nothing else. */
-void ski_hash_each(struct ski_hash_table *chains, void (*fn)(struct ski_hash_link *link, void *arg),
+/** Remove an item that is in the table. */
+void ski_hash_remove(struct ski_hash_table *table, struct ski_hash_link *link);
+
+/** Call @p fn for each item.  @p fn may remove the item that it is given, and no other. */
+void ski_hash_each(struct ski_hash_table *table, void (*fn)(struct ski_hash_link *link, void *arg),
                    void                  *arg);
 
-/** Forget all links. */
-void ski_hash_clear(struct ski_hash_table *chains);
+/** Empty the table; the items are not touched. */
+void ski_hash_clear(struct ski_hash_table *table);
 
 #endif

@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 
-/* Two to six integers: the frequent ones. */
+#include "base/assert.h"
+
+/* The hash of one to six integers, the frequent indices. */
 static uint64_t index_hash_words(const uint32_t *x, uint32_t words)
 {
     uint64_t hash = words;
@@ -21,6 +23,7 @@ uint64_t ski_index_hash(const skua_index *index)
     uint64_t hash = index->bytes * SKI_GOLDEN;
     uint64_t word;
 
+    ski_assert(index->bytes <= SKUA_INDEX_MAX);
     if (index->bytes <= 24 && index->bytes % 4 == 0)
         return index_hash_words((const uint32_t *)index->at.x, index->bytes / 4);
     for (uint32_t i = 0; i < index->bytes; i += (uint32_t)sizeof word) {
@@ -34,11 +37,12 @@ uint64_t ski_index_hash(const skua_index *index)
     return hash;
 }
 
-/* Integers in brackets. */
+/* Writes integers in brackets. */
 static void index_write_integers(char *at, size_t room, const skua_index *index)
 {
     for (uint32_t i = 0; i < index->bytes / 4; i++) {
         int wrote = snprintf(at, room, "%s%d", i ? ", " : "(", index->at.x[i]);
+        ski_assert(wrote > 0 && (size_t)wrote < room);
         at += wrote;
         room -= (size_t)wrote;
     }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "core/pe/pe.h"
 #include "objects/model/class.h"
 
@@ -12,7 +13,7 @@ static unsigned char *msg_target_tail(struct skua_msg *msg)
     return (unsigned char *)skua_msg_data(msg) + ski_msg_tail_offset(msg);
 }
 
-/* A copy of @p msg with room behind it for the rest of the index; @p msg goes. */
+/* A copy of @p msg with a tail for the rest of an index; @p msg is freed. */
 static SKI_COLD skua_msg *msg_target_add_tail(skua_msg *msg)
 {
     skua_msg *copy = skua_msg_alloc(ski_msg_tail_offset(msg) + SKI_MSG_TAIL_BYTES);
@@ -26,6 +27,7 @@ static SKI_COLD skua_msg *msg_target_add_tail(skua_msg *msg)
 
 skua_msg *ski_msg_set_target(skua_msg *msg, uint64_t id, const skua_index *index)
 {
+    ski_assert(index->bytes <= SKUA_INDEX_MAX);
     if (SKI_UNLIKELY(index->bytes > SKI_MSG_INDEX_BYTES)) {
         msg = msg_target_add_tail(msg);
         memcpy(msg_target_tail(msg), index->at.raw + SKI_MSG_INDEX_BYTES,
@@ -41,6 +43,7 @@ skua_index ski_msg_index(skua_msg *msg)
 {
     skua_index index = {.bytes = (uint32_t)ski_target_bytes(msg->target)};
 
+    ski_assert(msg->flags & SKI_MSG_OBJECT && index.bytes <= SKUA_INDEX_MAX);
     memcpy(&index.at, msg->index, SKI_MSG_INDEX_BYTES);
     if (SKI_UNLIKELY(index.bytes > SKI_MSG_INDEX_BYTES))
         memcpy(index.at.raw + SKI_MSG_INDEX_BYTES, msg_target_tail(msg),
@@ -66,7 +69,7 @@ void ski_msg_forward(struct ski_pe *self, int pe, skua_msg *msg)
     if (SKI_UNLIKELY(entry->flags & SKI_ENTRY_LANDS))
         msg = entry->ops->to_forward(msg);
     if (pe != self->pe && ski_job_index(self->job, pe) < 0)
-        msg->source = self->pe; /* a packet proves who sent it (core/net/packet.h) */
+        msg->source = self->pe; /* packets carry the PE that sent them (core/net/packet.h) */
     ski_msg_post(self, pe, msg->handler, msg);
 }
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqnum.h - numbers that are counted up for ever, and wrap around: of broadcasts, of
- * reductions, of journeys.  Two that are compared are never half a round apart. */
+/*
+ * seqnum.h - sequence numbers of 32 bits, which wrap around: of broadcasts, reductions, migrations.
+ *
+ * Two numbers that are compared are less than 2^31 apart.
+ */
 #ifndef SKI_SEQNUM_H
 #define SKI_SEQNUM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Whether sequence number @p a comes before @p b. */
 static inline bool ski_seqnum_before(uint32_t a, uint32_t b)
 {
     return (int32_t)(a - b) < 0;

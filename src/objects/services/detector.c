@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/net/net.h"
@@ -14,7 +15,7 @@
 #include "objects/model/objects_pe.h"
 #include "objects/services/termination.h"
 
-/* On the wire. */
+/* The order to start a detector, as it travels to its root. */
 struct detector_start {
     skua_detector   name;
     uint64_t        producers;
@@ -23,14 +24,14 @@ struct detector_start {
 
 _Static_assert(sizeof(struct detector_start) == SKI_DETECT_START_LEAST, "see detector.h");
 
-/* At the root, once it was started. */
+/* The detection, at the root, once it was started. */
 struct detector_search {
-    uint64_t                      producers;
-    skua_completion               done;
-    struct ski_termination_search detection;
+    uint64_t                         producers;
+    skua_completion                  done;
+    struct ski_termination_detection detection;
 };
 
-/* What this PE knows of one. */
+/* A detector that this PE has used. */
 struct detector {
     struct ski_hash_link          link;  /* first; its hash is the name                      */
     struct ski_termination_counts count; /* produced, consumed, producers that have finished */
@@ -42,7 +43,7 @@ struct detectors {
     struct ski_hash_table table;
 };
 
-/* ---- the table --------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------- */
 
 static struct detectors *detectors_of(const struct ski_pe *self)
 {
@@ -64,6 +65,7 @@ static struct detector *detector_find(struct ski_pe *self, skua_detector name)
     return (struct detector *)link;
 }
 
+/* The detector of the program that @p call was given, added to the table if it is new here. */
 static struct detector *detector_get(struct ski_pe *self, const char *call, skua_detector name)
 {
     struct detector *detector = detector_find(self, name);
@@ -71,7 +73,8 @@ static struct detector *detector_get(struct ski_pe *self, const char *call, skua
     if (SKI_LIKELY(detector != NULL))
         return detector;
     if (!ski_id_valid(self, detector_key(name)))
-        ski_misuse("%s: {%d, %u} is no detector", call, (int)name.pe, name.number);
+        ski_misuse("%s: {%d, %u} is no detector; skua_detector_create() makes them", call,
+                   (int)name.pe, name.number);
     detector = ski_calloc(1, sizeof *detector);
     ski_hash_add(&detectors_of(self)->table, &detector->link, detector_key(name));
     return detector;
@@ -86,7 +89,7 @@ static void detector_free(struct ski_hash_link *link, void *arg)
     free(gone);
 }
 
-/* ---- counting ---------------------------------------------------------------------- */
+/* ---- counting ----------------------------------------------------------------------- */
 
 skua_detector skua_detector_create(void)
 {
@@ -110,8 +113,9 @@ void skua_detector_done(skua_detector detector)
     detector_get(SKI_SELF(), __func__, detector)->count.finished++;
 }
 
-/* ---- the end ----------------------------------------------------------------------- */
+/* ---- completion --------------------------------------------------------------------- */
 
+/* Tells the children in the tree, and removes the detector here. */
 static void detector_end(struct ski_pe *self, skua_detector name)
 {
     struct ski_tree  tree = ski_tree_at(self->pe, self->pes, name.pe, (int)ski_config.tree_arity);
@@ -130,7 +134,7 @@ void ski_on_detect_end(skua_msg *msg)
 {
     skua_detector name = *(skua_detector *)skua_msg_data(msg);
 
-    /* Its root, where waves of it may be under way, ends it without a message. */
+    /* The root, where waves of the detector may be under way, ends it without a message. */
     if ((uint32_t)name.pe >= (uint32_t)ski_self->pes || name.pe == ski_self->pe) {
         ski_far_drop(ski_self, msg);
         return;
@@ -139,7 +143,7 @@ void ski_on_detect_end(skua_msg *msg)
     detector_end(ski_self, name);
 }
 
-/* ---- waves ------------------------------------------------------------------------- */
+/* ---- waves -------------------------------------------------------------------------- */
 
 static skua_detector detector_of_topic(struct ski_termination_topic topic)
 {
@@ -154,11 +158,11 @@ static struct ski_termination_counts detector_visit(struct ski_pe               
     return detector ? detector->count : (struct ski_termination_counts){0, 0, 0};
 }
 
-/* Whether all producers had finished when the last wave began.  What cannot be any more
- * ends the job. */
+/* Whether all producers had finished when the last wave began; ends the job if there are more of
+ * them, or of items, than there can be. */
 static bool detector_all_finished(const struct detector_search *search)
 {
-    const struct ski_termination_search *d = &search->detection;
+    const struct ski_termination_detection *d = &search->detection;
 
     if (d->before.finished > search->producers)
         ski_misuse("skua_detector_done: called %" PRIu64 " times for %" PRIu64 " producers",
@@ -189,7 +193,7 @@ static void detector_result(struct ski_pe *self, struct ski_termination_topic to
 
 static const struct ski_termination_kind detector_waves = {false, detector_visit, detector_result};
 
-/* ---- the start --------------------------------------------------------------------- */
+/* ---- the start ---------------------------------------------------------------------- */
 
 static void detector_start(struct ski_pe *self, const char *call,
                            const struct detector_start *start)
@@ -199,6 +203,7 @@ static void detector_start(struct ski_pe *self, const char *call,
     if (detector->search || start->name.number > detectors_of(self)->created)
         ski_misuse("%s: this detector %s", call,
                    detector->search ? "was started before" : "was never created");
+    ski_assert(start->name.pe == self->pe);
     detector->search  = ski_calloc(1, sizeof *detector->search);
     *detector->search = (struct detector_search){
         .producers = start->producers,
@@ -213,7 +218,7 @@ void skua_detector_start(skua_detector detector, uint64_t producers, skua_comple
     struct ski_pe        *self = SKI_SELF();
     struct detector_start what = {detector, producers, done};
 
-    detector_get(self, __func__, detector); /* or it ends here */
+    detector_get(self, __func__, detector); /* ends the job if there is no such detector */
     if (detector.pe == self->pe)
         detector_start(self, __func__, &what);
     else
@@ -233,7 +238,7 @@ void ski_on_detect_start(skua_msg *msg)
     detector_start(ski_self, "skua_detector_start", &what);
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
 static void detector_pe_begin(struct ski_objects *objects)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detector.h - completion of a part of a program, found by waves (termination.h) over what it
- * says to have produced and consumed.
+ * detector.h - completion detection of a part of a program: termination detection (termination.h)
+ * over the items that the program says it has produced and consumed.
  *
- * The PE that created a detector is the root of its waves.  A PE remembers the detectors
- * that it has used, in a table by their names; the others have nothing to report.  At
- * the end a message goes down the tree and all forget it.
+ * The PE that created a detector is its root.  A PE has a table of the detectors that it has used;
+ * of all others it has counted nothing.  When a detector completes, a message goes down the tree
+ * and all PEs remove it.
  */
 #ifndef SKI_DETECTOR_H
 #define SKI_DETECTOR_H

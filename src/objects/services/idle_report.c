@@ -8,6 +8,7 @@
 
 #include <skua/pe.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/tasks.h"
@@ -20,32 +21,32 @@
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
-#define ROOT       0
-#define TEXT_BYTES 900 /* about one PE: one line of the log */
-#define GROUPS     20  /* of PEs that wait alike, that are told of */
+#define IDLE_ROOT        0
+#define IDLE_TEXT_BYTES  900 /* of the answer of a PE: one line of the log        */
+#define IDLE_GROUPS_MOST 20  /* groups of PEs with equal answers that are printed */
 
-/* What PE 0 does: looks whether it has been idle for long; waits for the first wave, the pause
- * after it, the second wave; waits for texts; has no more to do. */
-enum stage { LOOKING, FIRST, BETWEEN, SECOND, ASKING, DONE };
+/* What PE 0 does: looks whether it has been idle for long; waits for the first wave, for the pause
+ * after it, for the second wave; for the answers; has no more to do. */
+enum idle_stage { IDLE_LOOKING, IDLE_FIRST, IDLE_BETWEEN, IDLE_SECOND, IDLE_ASKING, IDLE_DONE };
 
-/* What a PE has said. */
+/* The answer of a PE. */
 struct idle_answer {
-    uint64_t calls; /* of collectives, that it has made */
-    char    *text;  /* NULL: it has not answered        */
+    uint64_t calls; /* of collectives that the PE has made */
+    char    *text;  /* NULL: the PE has not answered      */
 };
 
 struct idle_report {
     uint64_t rests; /* of this PE, when a wave last came by */
 
     /* On PE 0. */
-    enum stage                    stage;
-    struct ski_traffic            traffic; /* when it was last looked at ...           */
-    uint64_t                      since;   /* ... or when a wave came back: ticks      */
-    uint64_t                      period;  /* ticks of idleness before the first wave  */
-    struct ski_termination_search detection;
-    struct ski_termination_counts found;  /* what the first wave of the last try said */
-    struct idle_answer           *answer; /* of each PE                               */
-    int                           missing;
+    enum idle_stage                  stage;
+    struct ski_traffic               traffic; /* when it was last looked at ...           */
+    uint64_t                         since;   /* ... or when a wave came back: ticks      */
+    uint64_t                         period;  /* ticks of idleness before the first wave  */
+    struct ski_termination_detection detection;
+    struct ski_termination_counts    found;  /* what the first wave of the last try said */
+    struct idle_answer              *answer; /* of each PE                               */
+    int                              missing;
 };
 
 static struct idle_report *idle_report_of(const struct ski_pe *self)
@@ -53,14 +54,14 @@ static struct idle_report *idle_report_of(const struct ski_pe *self)
     return self->objects->slot[SKI_SLOT_IDLE_REPORT];
 }
 
-/* ---- on each PE ------------------------------------------------------------------------- */
+/* ---- on each PE --------------------------------------------------------------------- */
 
 static struct ski_traffic idle_add_traffic(struct ski_traffic a, struct ski_traffic b)
 {
     return (struct ski_traffic){a.sent + b.sent, a.received + b.received};
 }
 
-/* Of the program: without waves, and with held messages as received. */
+/* The message counts of the program: without waves, and with held messages as received. */
 static struct ski_traffic idle_program_traffic(const struct ski_pe *self)
 {
     struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_traffic(self);
@@ -110,17 +111,17 @@ static void idle_explain_objects(struct ski_objects *objects, struct ski_text *t
 
 static void idle_ask_children(struct ski_pe *self)
 {
-    struct ski_tree tree = ski_tree_at(self->pe, self->pes, ROOT, (int)ski_config.tree_arity);
+    struct ski_tree tree = ski_tree_at(self->pe, self->pes, IDLE_ROOT, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
         skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
 }
 
-/* On the wire: the number of collective calls, then the text without its final 0. */
+/* Answers.  As it travels: the number of collective calls, then the text without its final 0. */
 static void idle_answer(const struct ski_pe *self)
 {
-    char            line[TEXT_BYTES] = "";
-    struct ski_text text             = {line, 0, sizeof line};
+    char            line[IDLE_TEXT_BYTES] = "";
+    struct ski_text text                  = {line, 0, sizeof line};
     skua_msg       *msg;
 
     ski_explain_calls(self, &text);
@@ -128,7 +129,7 @@ static void idle_answer(const struct ski_pe *self)
     msg = skua_msg_alloc(SKI_IDLE_TEXT_LEAST + text.length);
     memcpy(skua_msg_data(msg), &self->collectives.calls, SKI_IDLE_TEXT_LEAST);
     memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, line, text.length);
-    skua_send(ROOT, (skua_handler){SKI_HANDLER_IDLE_TEXT}, msg);
+    skua_send(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_TEXT}, msg);
 }
 
 void ski_on_idle_ask(skua_msg *msg)
@@ -138,7 +139,7 @@ void ski_on_idle_ask(skua_msg *msg)
     idle_answer(ski_self);
 }
 
-/* ---- on PE 0: detection ------------------------------------------------------------------- */
+/* ---- on PE 0: detection ------------------------------------------------------------- */
 
 static bool idle_moved(struct ski_traffic a, struct ski_traffic b)
 {
@@ -150,13 +151,14 @@ static bool idle_is_proven(const struct ski_termination_counts *sum)
     return sum->sent == sum->received && sum->finished == 0;
 }
 
-static void idle_send_wave(struct ski_pe *self, struct idle_report *report, enum stage stage)
+static void idle_send_wave(struct ski_pe *self, struct idle_report *report, enum idle_stage stage)
 {
+    ski_assert(self->pe == IDLE_ROOT);
     report->stage = stage;
     ski_termination_send(self, &report->detection);
 }
 
-/* It was not the end.  The less has moved since the last try, the longer until the next. */
+/* It was not the end.  If no message has moved since the last try, the next is twice as far off. */
 static void idle_look_again(struct idle_report *report, const struct ski_termination_counts *sum)
 {
     uint64_t least = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
@@ -164,7 +166,7 @@ static void idle_look_again(struct idle_report *report, const struct ski_termina
 
     report->period = quiet ? 2 * report->period : least;
     report->found  = *sum;
-    report->stage  = LOOKING;
+    report->stage  = IDLE_LOOKING;
 }
 
 static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
@@ -177,13 +179,13 @@ static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
     (void)topic;
     report->since          = ski_ticks();
     report->detection.last = *sum;
-    if (idle_is_proven(sum) && report->stage == FIRST) {
-        report->stage = BETWEEN;
-    } else if (idle_is_proven(sum) && report->stage == SECOND && same) {
-        report->stage   = ASKING;
+    if (idle_is_proven(sum) && report->stage == IDLE_FIRST) {
+        report->stage = IDLE_BETWEEN;
+    } else if (idle_is_proven(sum) && report->stage == IDLE_SECOND && same) {
+        report->stage   = IDLE_ASKING;
         report->missing = self->pes;
         report->answer  = ski_calloc((size_t)self->pes, sizeof *report->answer);
-        skua_send_copy(ROOT, (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
+        skua_send_copy(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
     } else {
         idle_look_again(report, sum);
     }
@@ -191,30 +193,30 @@ static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
 
 static const struct ski_termination_kind idle_waves = {true, idle_visit, idle_result};
 
-/* Before PE 0 sleeps: nanoseconds until it wants to look again; 0: there is something to do. */
+/* Called before PE 0 sleeps.  Returns the nanoseconds until it wants to look again; 0: there is
+ * something to do. */
 static uint64_t idle_before_sleep(struct ski_pe *self)
 {
     struct idle_report *report  = idle_report_of(self);
     struct ski_traffic  traffic = idle_program_traffic(self);
     uint64_t            now = ski_ticks(), wait = report->period;
 
-    if (report->stage != LOOKING && report->stage != BETWEEN)
+    if (report->stage != IDLE_LOOKING && report->stage != IDLE_BETWEEN)
         return SKI_FOREVER;
     if (idle_moved(traffic, report->traffic)) {
         report->traffic = traffic;
         report->since   = now;
-        report->stage   = LOOKING;
+        report->stage   = IDLE_LOOKING;
     }
-    if (report->stage == BETWEEN)
+    if (report->stage == IDLE_BETWEEN)
         wait /= 4;
     if (now - report->since < wait)
         return ski_ticks_to_ns(report->since + wait - now) + 1;
-    idle_send_wave(self, report, report->stage == LOOKING ? FIRST : SECOND);
+    idle_send_wave(self, report, report->stage == IDLE_LOOKING ? IDLE_FIRST : IDLE_SECOND);
     return 0;
 }
 
-/* ---- on PE 0: the report ----------------------------------------------------------------------
- */
+/* ---- on PE 0: the report ------------------------------------------------------------ */
 
 static bool idle_same_text(const struct idle_report *report, int a, int b)
 {
@@ -226,7 +228,7 @@ static bool idle_same_calls(const struct idle_report *report, int a, int b)
     return report->answer[a].calls == report->answer[b].calls;
 }
 
-/* Appends "PEs 0-3, 7": @p pe and those after it that are like it. */
+/* Appends "PEs 0-3, 7": @p pe and the PEs after it whose answers are like its. */
 static void idle_add_pes(const struct ski_pe *self, struct ski_text *text, int pe,
                          bool (*like)(const struct idle_report *report, int a, int b))
 {
@@ -248,9 +250,9 @@ static void idle_add_pes(const struct ski_pe *self, struct ski_text *text, int p
     }
 }
 
-/* Whether a PE before @p pe has said as much. */
-static bool idle_told_before(const struct idle_report *report, int pe,
-                             bool (*like)(const struct idle_report *report, int a, int b))
+/* Whether the answer of a PE before @p pe is like that of @p pe. */
+static bool idle_printed_before(const struct idle_report *report, int pe,
+                                bool (*like)(const struct idle_report *report, int a, int b))
 {
     for (int before = 0; before < pe; before++)
         if (like(report, before, pe))
@@ -260,28 +262,28 @@ static bool idle_told_before(const struct idle_report *report, int pe,
 
 static void idle_print_group(const struct ski_pe *self, int pe)
 {
-    char            line[TEXT_BYTES + 100] = "";
-    struct ski_text text                   = {line, 0, sizeof line};
-    const char     *what                   = idle_report_of(self)->answer[pe].text;
+    char            line[IDLE_TEXT_BYTES + 100] = "";
+    struct ski_text text                        = {line, 0, sizeof line};
+    const char     *what                        = idle_report_of(self)->answer[pe].text;
 
     idle_add_pes(self, &text, pe, idle_same_text);
     ski_text_add(&text, ": %s", *what ? what : "nothing waits there but the scheduler");
     ski_log(SKI_LOG_WARN, "  %s", line);
 }
 
-/* Reductions and barriers are numbered by the calls of each PE: those that have made fewer calls
- * than others are missing. */
+/* Prints which PEs are missing in reductions and barriers: each PE numbers them by its calls, so
+ * those are missing that have made fewer calls than others. */
 static void idle_print_missing_calls(const struct ski_pe *self)
 {
-    const struct idle_report *report           = idle_report_of(self);
-    char                      line[TEXT_BYTES] = "";
-    struct ski_text           text             = {line, 0, sizeof line};
-    uint64_t                  most             = 0;
+    const struct idle_report *report                = idle_report_of(self);
+    char                      line[IDLE_TEXT_BYTES] = "";
+    struct ski_text           text                  = {line, 0, sizeof line};
+    uint64_t                  most                  = 0;
 
     for (int pe = 0; pe < self->pes; pe++)
         most = report->answer[pe].calls > most ? report->answer[pe].calls : most;
     for (int pe = 0; pe < self->pes; pe++) {
-        if (report->answer[pe].calls == most || idle_told_before(report, pe, idle_same_calls))
+        if (report->answer[pe].calls == most || idle_printed_before(report, pe, idle_same_calls))
             continue;
         if (text.length)
             ski_text_add(&text, ", ");
@@ -304,10 +306,10 @@ static void idle_print(const struct ski_pe *self)
             "%s idle and nothing is in flight: the job waits for ever, as skua_exit() was not "
             "called",
             who);
-    for (int pe = 0; pe < self->pes && groups <= GROUPS; pe++)
-        if (!idle_told_before(report, pe, idle_same_text) && groups++ < GROUPS)
+    for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MOST; pe++)
+        if (!idle_printed_before(report, pe, idle_same_text) && groups++ < IDLE_GROUPS_MOST)
             idle_print_group(self, pe);
-    if (groups > GROUPS)
+    if (groups > IDLE_GROUPS_MOST)
         ski_log(SKI_LOG_WARN, "  and so on, on more PEs");
     idle_print_missing_calls(self);
 }
@@ -324,7 +326,7 @@ static void idle_conclude(struct ski_pe *self, struct idle_report *report)
 {
     idle_print(self);
     idle_free_answers(self, report);
-    report->stage      = DONE;
+    report->stage      = IDLE_DONE;
     self->before_sleep = NULL;
     if (ski_config.idle_exit)
         skua_exit(EXIT_FAILURE);
@@ -337,8 +339,8 @@ void ski_on_idle_text(skua_msg *msg)
     size_t              length = msg->bytes - SKI_IDLE_TEXT_LEAST;
     struct idle_answer *answer;
 
-    if (report->stage != ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
-        report->answer[msg->source].text || length >= TEXT_BYTES) {
+    if (report->stage != IDLE_ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
+        report->answer[msg->source].text || length >= IDLE_TEXT_BYTES) {
         ski_far_drop(self, msg);
         return;
     }
@@ -347,19 +349,20 @@ void ski_on_idle_text(skua_msg *msg)
     answer->text = ski_calloc(1, length + 1);
     memcpy(answer->text, (char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, length);
     skua_msg_free(msg);
+    ski_assert(report->missing > 0);
     if (--report->missing == 0)
         idle_conclude(self, report);
 }
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
 static void idle_pe_begin(struct ski_objects *objects)
 {
     struct idle_report *report = ski_calloc(1, sizeof *report);
 
-    report->detection.topic = (struct ski_termination_topic){ROOT, SKI_TOPIC_IDLE};
+    report->detection.topic = (struct ski_termination_topic){IDLE_ROOT, SKI_TOPIC_IDLE};
     report->period          = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
-    if (objects->self->pe == ROOT && ski_config.idle_report > 0)
+    if (objects->self->pe == IDLE_ROOT && ski_config.idle_report > 0)
         objects->self->before_sleep = idle_before_sleep;
     objects->slot[SKI_SLOT_IDLE_REPORT] = report;
     ski_termination_register(objects, SKI_TOPIC_IDLE, &idle_waves);

@@ -4,10 +4,12 @@
 
 #include <stdint.h>
 
-#define LINE_MOST   32   /* more PEs than that form a square ... */
-#define SQUARE_MOST 2048 /* ... or a cube                        */
+#include "base/assert.h"
 
-/* ---- making ---------------------------------------------------------------------- */
+#define MESH_LINE_MOST   32   /* more PEs than that form a square ... */
+#define MESH_SQUARE_MOST 2048 /* ... or a cube                        */
+
+/* ---- shapes ------------------------------------------------------------------------- */
 
 static int mesh_divide_up(int a, int b)
 {
@@ -48,17 +50,17 @@ bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *m
 
 static int mesh_dims_for(int pes, int row)
 {
-    if (pes <= LINE_MOST)
+    if (pes <= MESH_LINE_MOST)
         return 1;
     if (row > 1)
-        return mesh_divide_up(pes, row) <= 2 * LINE_MOST ? 2 : 3;
-    return pes <= SQUARE_MOST ? 2 : 3;
+        return mesh_divide_up(pes, row) <= 2 * MESH_LINE_MOST ? 2 : 3;
+    return pes <= MESH_SQUARE_MOST ? 2 : 3;
 }
 
 skua_mesh ski_mesh_choose(int pes, int dims, int row)
 {
     int       size[SKUA_MESH_DIMS] = {0};
-    int       rest                 = pes; /* of PEs that one step in the next dimension spans */
+    int       rest                 = pes; /* PEs that the dimensions before share */
     skua_mesh mesh                 = {0};
 
     row  = row < pes ? row : 0;
@@ -71,7 +73,7 @@ skua_mesh ski_mesh_choose(int pes, int dims, int row)
     return mesh;
 }
 
-/* ---- coordinates ------------------------------------------------------------------- */
+/* ---- coordinates -------------------------------------------------------------------- */
 
 static int mesh_coordinate(const skua_mesh *mesh, int pe, int k)
 {
@@ -96,7 +98,7 @@ int skua_mesh_pe(const skua_mesh *mesh, const int coord[SKUA_MESH_DIMS])
     return pe < mesh->pes ? (int)pe : -1;
 }
 
-/* ---- ways ------------------------------------------------------------------------- */
+/* ---- routes ------------------------------------------------------------------------- */
 
 int ski_mesh_slots(const skua_mesh *mesh)
 {
@@ -117,6 +119,7 @@ int ski_mesh_slot_pe(const skua_mesh *mesh, int from, int slot)
     int     k = 0;
     int64_t pe;
 
+    ski_assert(slot >= 0 && slot < ski_mesh_slots(mesh) && from >= 0 && from < mesh->pes);
     while (slot >= mesh->size[k])
         slot -= mesh->size[k++];
     pe = from + (int64_t)(slot - mesh_coordinate(mesh, from, k)) * mesh->block[k];
@@ -129,6 +132,7 @@ int ski_mesh_route(const skua_mesh *mesh, int from, int to)
 {
     int slot = ski_mesh_slots(mesh);
 
+    ski_assert(to >= 0 && to < mesh->pes);
     for (int k = mesh->dims - 1; k > 0; k--) {
         int c = mesh_coordinate(mesh, to, k);
         slot -= mesh->size[k];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/pe/builtin.h"
@@ -14,9 +15,10 @@
 #include "core/collective/tree.h"
 #include "objects/chare/creation.h"
 
-enum { VALUES, OPEN };
+/* Kinds of messages: see program.h. */
+enum { PROGRAM_VALUES, PROGRAM_OPEN };
 
-/* A variable at `memory`; or a block, which *pointer and *length say. */
+/* A read-only variable, at `memory`; or a block, at *pointer and of *length bytes. */
 struct program_variable {
     const char *name;
     void       *memory;
@@ -26,20 +28,20 @@ struct program_variable {
 };
 
 struct program_gate {
-    struct ski_list kept;      /* messages, in the order of coming                      */
-    struct ski_list creations; /* on PE 0: copies of those for the others; else our own */
+    struct ski_list kept;      /* messages, in the order of arrival                            */
+    struct ski_list creations; /* on PE 0, copies for the other PEs; elsewhere, its own        */
 };
 
-/* Of the process; written before there are PEs. */
+/* Of the process; written before its PEs begin. */
 static struct program_variable *variables;
 static size_t                   count;
 static skua_start_fn            begin_fn;
-static skua_handler_fn         *closed; /* the table of a gate */
+static skua_handler_fn         *closed; /* the table of handlers of a gate */
 static bool                     entered;
-static char  *published; /* in `begin`, after it has waited: the values that others have */
+static char  *published; /* once `begin` has waited: the values that other PEs have */
 static size_t published_bytes;
 
-/* ---- registration ------------------------------------------------------------------ */
+/* ---- registration ------------------------------------------------------------------- */
 
 static void program_never_sent(skua_msg *msg)
 {
@@ -56,7 +58,7 @@ static void program_check_registration(const char *call, const char *name)
             ski_misuse("%s: there is a variable \"%s\" already", call, name);
 }
 
-/* Processes agree on variables along with the handlers: each has an entry there. */
+/* A variable has a name among the handlers, on which all processes agree. */
 static void program_add_variable(const char *what, struct program_variable variable)
 {
     size_t room  = strlen(variable.name) + 80;
@@ -83,7 +85,7 @@ void skua_readonly_block(const char *name, void **pointer, size_t *bytes)
                      .name = name, .bytes = sizeof(size_t), .pointer = pointer, .length = bytes});
 }
 
-/* ---- values ------------------------------------------------------------------------ */
+/* ---- values ------------------------------------------------------------------------- */
 
 static size_t program_packed_bytes(void)
 {
@@ -112,7 +114,7 @@ static void program_pack(char *to)
     }
 }
 
-/* What a packed message has left to read. */
+/* What is left to read of a message. */
 struct program_reader {
     const char *at;
     size_t      bytes;
@@ -121,7 +123,8 @@ struct program_reader {
 static void program_read(struct program_reader *rest, void *to, size_t bytes)
 {
     if (bytes > rest->bytes)
-        ski_fatal("the read-only variables of PE 0 are not as long as ours");
+        ski_fatal("the read-only variables of PE 0 are longer or shorter than those of PE %d",
+                  ski_self->pe);
     if (bytes)
         memcpy(to, rest->at, bytes);
     rest->at += bytes;
@@ -144,7 +147,7 @@ static void program_unpack(struct program_reader rest)
             program_read(&rest, variables[i].memory, variables[i].bytes);
 }
 
-/* ---- creations ------------------------------------------------------------------------ */
+/* ---- creations ---------------------------------------------------------------------- */
 
 static struct program_gate *program_gate_of(const struct ski_pe *self)
 {
@@ -155,12 +158,13 @@ static struct program_gate *program_gate_of(const struct ski_pe *self)
  * SKI_HANDLER_CREATE, goes along with the values. */
 static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
 {
+    ski_assert(self->pe == 0 && msg->bytes >= SKI_CREATE_LEAST);
     ski_list_push(&program_gate_of(self)->creations,
                   ski_msg_copy(self, SKI_HANDLER_CREATE, skua_msg_data(msg), msg->bytes));
     skua_send(self->pe, (skua_handler){SKI_HANDLER_CREATE}, msg);
 }
 
-/* What a message of SKI_HANDLER_READONLY says besides the values. */
+/* Bytes of the creations in a message of SKI_HANDLER_READONLY. */
 static size_t program_creations_bytes(const struct ski_list *creations)
 {
     size_t bytes = sizeof(uint64_t);
@@ -191,7 +195,7 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
     for (program_read(rest, &n, sizeof n); n > 0; n--) {
         program_read(rest, &bytes, sizeof bytes);
         if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
-            ski_fatal("the collections of PE 0 make no sense");
+            ski_fatal("PE %d got creations of collections from PE 0 that make no sense", self->pe);
         ski_list_push(&program_gate_of(self)->creations,
                       ski_msg_copy(self, SKI_HANDLER_CREATE, rest->at, bytes));
         rest->at += bytes;
@@ -199,7 +203,8 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
     }
 }
 
-/* Before all that has come by now.  PE 0 has its own in the queue, so these are copies there. */
+/* Queues the creations before all that has come by now.  On PE 0 they are copies of messages that
+ * are queued, and go. */
 static void program_queue_creations(struct ski_pe *self, struct ski_list *creations)
 {
     struct ski_list  held;
@@ -214,10 +219,10 @@ static void program_queue_creations(struct ski_pe *self, struct ski_list *creati
     ski_unhold(self, &held);
 }
 
-/* A message with the creations and, of kind VALUES, the values. */
+/* A message with the creations and, of kind PROGRAM_VALUES, the values. */
 static skua_msg *program_message(const struct ski_list *creations, uint64_t kind)
 {
-    size_t    values = kind == VALUES ? program_packed_bytes() : 0;
+    size_t    values = kind == PROGRAM_VALUES ? program_packed_bytes() : 0;
     skua_msg *msg    = skua_msg_alloc(sizeof kind + program_creations_bytes(creations) + values);
     char     *at     = program_write(skua_msg_data(msg), &kind, sizeof kind);
 
@@ -227,14 +232,14 @@ static skua_msg *program_message(const struct ski_list *creations, uint64_t kind
     return msg;
 }
 
-/* ---- gates ------------------------------------------------------------------------- */
+/* ---- gates -------------------------------------------------------------------------- */
 
 static void program_keep(skua_msg *msg)
 {
     ski_hold(ski_self, &program_gate_of(ski_self)->kept, msg);
 }
 
-/* Handlers are registered before, so there is one table for all PEs of the process. */
+/* All handlers are registered by now, so one table serves all PEs of the process. */
 static void program_make_closed_table(void)
 {
     ski_handlers_init();
@@ -242,13 +247,14 @@ static void program_make_closed_table(void)
     for (uint32_t i = 0; i < SKI_HANDLERS_MOST; i++)
         closed[i] = i < SKI_HANDLERS && !ski_builtin_runs_program[i]
                         ? ski_builtin[i].fn
-                        : program_keep; /* an unknown number is said later */
+                        : program_keep; /* an unknown number is reported behind the gate */
 }
 
 static void program_close_gate(struct ski_pe *self)
 {
     struct program_gate *gate = ski_malloc(sizeof *gate);
 
+    ski_assert(!program_gate_of(self));
     ski_list_init(&gate->kept);
     ski_list_init(&gate->creations);
     self->objects->slot[SKI_SLOT_PROGRAM] = gate;
@@ -273,7 +279,8 @@ static void program_gate_free(struct program_gate *gate)
     free(gate);
 }
 
-/* The values are in this process: on with the other PEs of it, and with ours. */
+/* The variables of this process have their values: opens the gate of this PE, after telling its
+ * children in the tree of the process. */
 static void program_open_gate(struct ski_pe *self)
 {
     int             first = ski_job_first_pe(self->job, self->process);
@@ -282,7 +289,7 @@ static void program_open_gate(struct ski_pe *self)
 
     for (int i = 0; i < tree.children; i++)
         program_post(self, first + ski_tree_child(&tree, i),
-                     program_message(&program_gate_of(self)->creations, OPEN));
+                     program_message(&program_gate_of(self)->creations, PROGRAM_OPEN));
     self->handler = ski_handlers.fn;
     ski_unhold(self, &program_gate_of(self)->kept);
     program_queue_creations(self, &program_gate_of(self)->creations);
@@ -291,7 +298,7 @@ static void program_open_gate(struct ski_pe *self)
     self->objects->hold_creation          = NULL;
 }
 
-/* On the first PE of a process: to the processes below. */
+/* On the first PE of a process: sends the values to the processes below it in the tree. */
 static void program_forward_values(struct ski_pe *self, struct skua_msg *msg)
 {
     struct ski_tree tree =
@@ -309,28 +316,29 @@ void ski_on_readonly(skua_msg *msg)
     struct program_reader rest = {(char *)skua_msg_data(msg) + sizeof kind,
                                   msg->bytes - sizeof kind};
 
-    if (kind > OPEN || ski_pe_hidden(self) || !program_gate_of(self))
-        ski_fatal("PE %d sent read-only variables that nobody waits for", msg->source);
-    if (kind == VALUES)
+    if (kind > PROGRAM_OPEN || ski_pe_hidden(self) || !program_gate_of(self))
+        ski_fatal("PE %d sent read-only variables to PE %d, which does not wait for them",
+                  msg->source, self->pe);
+    if (kind == PROGRAM_VALUES)
         program_forward_values(self, msg);
     program_read_creations(self, &rest);
-    if (kind == VALUES)
+    if (kind == PROGRAM_VALUES)
         program_unpack(rest);
     skua_msg_free(msg);
     program_open_gate(self);
 }
 
-/* ---- begin ------------------------------------------------------------------------- */
+/* ---- begin -------------------------------------------------------------------------- */
 
 static void program_send_values(struct ski_pe *self)
 {
-    struct skua_msg *msg = program_message(&program_gate_of(self)->creations, VALUES);
+    struct skua_msg *msg = program_message(&program_gate_of(self)->creations, PROGRAM_VALUES);
 
     program_forward_values(self, msg);
     skua_msg_free(msg);
 }
 
-/* The values are final: to all processes, then what was sent may be delivered. */
+/* The values are final: they go to all processes, then this gate opens. */
 static void program_publish(struct ski_pe *self)
 {
     self->open_gates = NULL;
@@ -338,7 +346,7 @@ static void program_publish(struct ski_pe *self)
     program_open_gate(self);
 }
 
-/* Because `begin` waits; the values are kept, to be compared with those that it leaves. */
+/* `begin` waits: its values are kept, to be compared with those that it leaves. */
 static void program_publish_early(struct ski_pe *self)
 {
     published_bytes = program_packed_bytes();
@@ -365,7 +373,7 @@ static const char *program_changed_variable(const char *one, const char *other)
     return v->name;
 }
 
-/* What `begin` wrote after it had waited is not what others have. */
+/* Ends the job if `begin` wrote a variable after it had waited: other PEs have the value before. */
 static void program_check_unchanged(void)
 {
     char *now = ski_malloc(program_packed_bytes() + 1);
@@ -373,7 +381,7 @@ static void program_check_unchanged(void)
     program_pack(now);
     if (program_packed_bytes() != published_bytes || memcmp(now, published, published_bytes) != 0)
         ski_misuse("skua_program: read-only variable %s was written after `begin` had waited; "
-                   "other PEs have what it was then",
+                   "other PEs have its value before that",
                    program_changed_variable(published, now));
     free(now);
     free(published);

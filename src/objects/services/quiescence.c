@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/sched/wait_report.h"
 #include "core/net/net.h"
@@ -13,27 +14,29 @@
 #include "objects/services/termination.h"
 #include "onesided/onesided.h"
 
-#define ROOT 0
+#define QUIESCENCE_ROOT 0
 
+/* A function to call when a wave visits this PE. */
 struct quiescence_hook {
     struct quiescence_hook *next;
     bool (*flush)(void *arg);
     void *arg;
 };
 
+/* A request, at the root. */
 struct quiescence_request {
     struct quiescence_request *next;
-    uint32_t                   since; /* the first wave that began after it came */
+    uint32_t                   since; /* the first wave that begins after it came */
     skua_completion            done;
 };
 
 struct quiescence {
-    struct quiescence_hook       *hooks;
-    struct quiescence_request    *first, **last; /* at the root */
-    struct ski_termination_search detection;
+    struct quiescence_hook          *hooks;
+    struct quiescence_request       *first, **last; /* at the root */
+    struct ski_termination_detection detection;
 };
 
-/* ---- hooks ------------------------------------------------------------------------- */
+/* ---- hooks -------------------------------------------------------------------------- */
 
 static struct quiescence *quiescence_of(const struct ski_pe *self)
 {
@@ -70,7 +73,7 @@ static bool quiescence_flush_all(const struct quiescence *quiet)
     return any;
 }
 
-/* ---- waves ------------------------------------------------------------------------- */
+/* ---- waves -------------------------------------------------------------------------- */
 
 static struct ski_termination_counts quiescence_visit(struct ski_pe               *self,
                                                       struct ski_termination_topic topic)
@@ -87,7 +90,7 @@ static struct ski_termination_counts quiescence_visit(struct ski_pe             
                                                all.received - waves.received + guest.received};
 }
 
-/* Takes out the requests for which the last wave was not the first: the oldest ones. */
+/* Takes out the requests for which the last wave was not the first: they are the oldest. */
 static struct quiescence_request *quiescence_take_served(struct quiescence *quiet)
 {
     struct quiescence_request **at = &quiet->first, *served = quiet->first;
@@ -114,7 +117,7 @@ static void quiescence_result(struct ski_pe *self, struct ski_termination_topic 
         served = quiescence_take_served(quiet);
     if (quiet->first)
         ski_termination_continue(self, &quiet->detection);
-    while (served) { /* each may ask again */
+    while (served) { /* each completion may ask again */
         struct quiescence_request *gone = served;
 
         served = gone->next;
@@ -126,7 +129,7 @@ static void quiescence_result(struct ski_pe *self, struct ski_termination_topic 
 static const struct ski_termination_kind quiescence_waves = {true, quiescence_visit,
                                                              quiescence_result};
 
-/* ---- requests ---------------------------------------------------------------------- */
+/* ---- requests ----------------------------------------------------------------------- */
 
 static void quiescence_ask(struct ski_pe *self, const skua_completion *done)
 {
@@ -134,10 +137,11 @@ static void quiescence_ask(struct ski_pe *self, const skua_completion *done)
     struct quiescence_request *request = ski_malloc(sizeof *request);
     bool                       alone   = !quiet->first;
 
-    *request               = (struct quiescence_request){NULL, quiet->detection.wave + 1, *done};
+    *request = (struct quiescence_request){NULL, quiet->detection.wave + 1, *done};
+    ski_assert(self->pe == QUIESCENCE_ROOT && !*quiet->last);
     *quiet->last           = request;
     quiet->last            = &request->next;
-    quiet->detection.pause = 0; /* somebody new may be lucky */
+    quiet->detection.pause = 0; /* a new request may be served soon */
     if (alone)
         ski_termination_send(self, &quiet->detection);
 }
@@ -146,17 +150,17 @@ void skua_quiescence(skua_completion done)
 {
     struct ski_pe *self = SKI_SELF();
 
-    if (self->pe == ROOT)
+    if (self->pe == QUIESCENCE_ROOT)
         quiescence_ask(self, &done);
     else
-        skua_send_copy(ROOT, (skua_handler){SKI_HANDLER_QUIET_ASK}, &done, sizeof done);
+        skua_send_copy(QUIESCENCE_ROOT, (skua_handler){SKI_HANDLER_QUIET_ASK}, &done, sizeof done);
 }
 
 void ski_on_quiet_ask(skua_msg *msg)
 {
     skua_completion done = *(skua_completion *)skua_msg_data(msg);
 
-    if (ski_self->pe != ROOT) {
+    if (ski_self->pe != QUIESCENCE_ROOT) {
         ski_far_drop(ski_self, msg);
         return;
     }
@@ -164,7 +168,7 @@ void ski_on_quiet_ask(skua_msg *msg)
     quiescence_ask(ski_self, &done);
 }
 
-/* ---- life cycle ---------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
 static void quiescence_report(struct ski_objects *objects, struct ski_text *text)
 {
@@ -181,8 +185,8 @@ static void quiescence_pe_begin(struct ski_objects *objects)
 {
     struct quiescence *quiet = ski_calloc(1, sizeof *quiet);
 
-    quiet->detection.topic             = (struct ski_termination_topic){ROOT, SKI_TOPIC_QUIET};
-    quiet->last                        = &quiet->first;
+    quiet->detection.topic = (struct ski_termination_topic){QUIESCENCE_ROOT, SKI_TOPIC_QUIET};
+    quiet->last            = &quiet->first;
     objects->slot[SKI_SLOT_QUIESCENCE] = quiet;
     ski_termination_register(objects, SKI_TOPIC_QUIET, &quiescence_waves);
 }

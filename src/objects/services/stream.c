@@ -7,6 +7,7 @@
 
 #include <skua/pe.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/pe/pe_data.h"
@@ -19,19 +20,19 @@
 #include "objects/services/quiescence.h"
 #include "objects/model/objects_pe.h"
 
-#define SLOT_BYTES ((size_t)16384) /* of a message: larger ones gather no better */
-#define SLOT_SHARE 4               /* a slot holds so many times its share of the bound */
+#define STREAM_SLOT_BYTES ((size_t)16384) /* of a message: larger ones are no faster         */
+#define STREAM_SLOT_SHARE 4               /* times its share of the bound that a slot holds  */
 
-/* A stream, in every process. */
+/* A stream that was registered, in every process. */
 struct stream_kind {
     const char         *name;
     skua_stream_def     def;
     skua_pe_data        key;
-    skua_handler        last, on_the_way; /* hops */
+    skua_handler        last, hop; /* handlers of the last hop, and of those before */
     struct stream_kind *next;
 };
 
-/* A stream on a PE; what its key leads to. */
+/* A stream on a PE, where its key leads. */
 struct stream {
     skua_stream_port          port; /* first: the key is its address */
     const struct stream_kind *kind;
@@ -48,11 +49,11 @@ struct stream {
 
 static struct stream_kind *kinds, **kinds_end = &kinds; /* in the order of registration */
 
-/* Streams by the handlers of their messages. */
+/* Streams by the numbers of their handlers. */
 static struct stream_kind **of_handler;
 static uint32_t             of_handlers;
 
-/* ---- registration ----------------------------------------------------------------------- */
+/* ---- registration ------------------------------------------------------------------- */
 
 static void stream_on_last(skua_msg *msg);
 static void stream_on_hop(skua_msg *msg);
@@ -84,14 +85,15 @@ static skua_handler stream_add_handler(struct stream_kind *kind, const char *suf
 
 static void stream_check_def(const char *name, const skua_stream_def *def)
 {
-    if (def->item_bytes == 0 || def->item_bytes > SLOT_BYTES)
+    if (def->item_bytes == 0 || def->item_bytes > STREAM_SLOT_BYTES)
         ski_misuse("skua_stream_register(\"%s\"): an item has 1 to %zu bytes, not %zu", name,
-                   SLOT_BYTES, def->item_bytes);
+                   STREAM_SLOT_BYTES, def->item_bytes);
     if (!def->item == !def->batch)
         ski_misuse("skua_stream_register(\"%s\"): it needs a callback for items or for batches",
                    name);
     if (def->buffer > INT32_MAX || !(def->period >= 0))
-        ski_misuse("skua_stream_register(\"%s\"): its buffer or period makes no sense", name);
+        ski_misuse("skua_stream_register(\"%s\"): its buffer is too large or its period negative",
+                   name);
     if (def->dims < 0 || def->dims > SKUA_MESH_DIMS)
         ski_misuse("skua_stream_register(\"%s\"): a mesh has 1 to %d dimensions, not %d", name,
                    SKUA_MESH_DIMS, def->dims);
@@ -102,17 +104,17 @@ skua_stream skua_stream_register(const char *name, const skua_stream_def *def)
     struct stream_kind *kind = ski_calloc(1, sizeof *kind);
 
     stream_check_def(name, def);
-    kind->name       = name;
-    kind->def        = *def;
-    kind->key        = skua_pe_data_register(sizeof(struct stream));
-    kind->last       = stream_add_handler(kind, "", stream_on_last);
-    kind->on_the_way = stream_add_handler(kind, ", on the way", stream_on_hop);
-    *kinds_end       = kind;
-    kinds_end        = &kind->next;
+    kind->name = name;
+    kind->def  = *def;
+    kind->key  = skua_pe_data_register(sizeof(struct stream));
+    kind->last = stream_add_handler(kind, "", stream_on_last);
+    kind->hop  = stream_add_handler(kind, ", on the way", stream_on_hop);
+    *kinds_end = kind;
+    kinds_end  = &kind->next;
     return (skua_stream){kind->key.offset};
 }
 
-/* ---- beginning on a PE --------------------------------------------------------------------- */
+/* ---- beginning on a PE -------------------------------------------------------------- */
 
 void skua_stream_nowhere(void)
 {
@@ -159,11 +161,11 @@ static skua_mesh stream_make_mesh(const struct stream_kind *kind, int pes)
     return mesh;
 }
 
-/* What each slot may hold: more than its share, for some fill sooner than others. */
+/* Items that a slot may hold: more than its share, since some slots fill sooner than others. */
 static uint32_t stream_slot_room(const struct stream *s)
 {
-    size_t most  = SLOT_BYTES / (s->kind->def.item_bytes + sizeof(int32_t));
-    size_t share = (size_t)SLOT_SHARE * s->bound / s->slots + 1;
+    size_t most  = STREAM_SLOT_BYTES / (s->kind->def.item_bytes + sizeof(int32_t));
+    size_t share = (size_t)STREAM_SLOT_SHARE * s->bound / s->slots + 1;
 
     most = most ? most : 1;
     most = most < share ? most : share;
@@ -173,7 +175,7 @@ static uint32_t stream_slot_room(const struct stream *s)
 static void stream_on_due(void *arg, const void *data, size_t bytes);
 static bool stream_flush(struct stream *s);
 
-/* When it is idle a PE flushes the streams that let it: once for all of them. */
+/* Called when the PE is idle: flushes all streams that are not `patient`. */
 static bool stream_flush_idle(void *arg)
 {
     bool sent = false;
@@ -185,7 +187,7 @@ static bool stream_flush_idle(void *arg)
     return sent;
 }
 
-/* Whether a stream has begun on this PE. */
+/* Whether any stream has begun on this PE. */
 static bool stream_any_begun(void)
 {
     for (struct stream_kind *kind = kinds; kind; kind = kind->next)
@@ -200,7 +202,7 @@ static void stream_watch(void)
     ski_quiescence_hook(ski_streams_flush, NULL);
 }
 
-/* The first item on this PE: nothing was there before. */
+/* Begins a stream on this PE, at its first item. */
 static void stream_begin(struct stream *s, const struct stream_kind *kind)
 {
     struct ski_pe *self  = SKI_SELF();
@@ -221,6 +223,7 @@ static void stream_begin(struct stream *s, const struct stream_kind *kind)
     s->port.item_bytes = (uint32_t)kind->def.item_bytes;
     for (int pe = 0; pe < self->pes; pe++)
         s->route[pe] = (uint16_t)ski_mesh_route(&s->mesh, self->pe, pe);
+    ski_assert(s->slot_room > 0 && s->slots > 0);
     s->port.pes = (uint32_t)self->pes;
     if (first)
         stream_watch();
@@ -253,15 +256,14 @@ static void stream_pe_end(struct ski_objects *objects)
     for (struct stream_kind *kind = kinds; kind; kind = kind->next) {
         struct stream *s =
             (struct stream *)(void *)((char *)objects->self->data + kind->key.offset);
-        free(s->port.slot); /* messages in it go with the arena */
+        free(s->port.slot); /* messages in its slots go with the arena */
         free(s->route);
         s->port = (skua_stream_port){0};
     }
     ski_stream_memory_set(NULL);
 }
 
-/* ---- sending ----------------------------------------------------------------------------------
- */
+/* ---- sending ------------------------------------------------------------------------ */
 
 static double stream_period(const struct stream *s)
 {
@@ -279,7 +281,7 @@ static size_t stream_items_in(const struct stream *s, const skua_stream_slot *sl
                      : 0;
 }
 
-/* A message for a slot that has none. */
+/* Allocates a message for a slot that has none. */
 static SKI_COLD void stream_open_slot(struct stream *s, skua_stream_slot *slot)
 {
     bool   last  = ski_mesh_slot_last(&s->mesh, (int)(slot - s->port.slot));
@@ -308,7 +310,7 @@ skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
     return slot;
 }
 
-/* Moves items and where they go together; what the message then holds. */
+/* Moves items and destinations together; returns the bytes of both. */
 static size_t stream_close_slot(const struct stream *s, const skua_stream_slot *slot, size_t count)
 {
     char  *data  = skua_msg_data(slot->msg);
@@ -324,12 +326,14 @@ static void stream_send_slot(struct stream *s, skua_stream_slot *slot)
 {
     size_t       count   = stream_items_in(s, slot);
     skua_msg    *msg     = slot->msg;
-    skua_handler handler = slot->to ? s->kind->on_the_way : s->kind->last;
+    skua_handler handler = slot->to ? s->kind->hop : s->kind->last;
     int          to      = ski_mesh_slot_pe(&s->mesh, ski_self->pe, (int)(slot - s->port.slot));
 
+    ski_assert(msg && count > 0 && count <= s->slot_room);
     msg->bytes = stream_close_slot(s, slot, count);
     *slot      = (skua_stream_slot){0};
     s->port.left += (uint32_t)count;
+    ski_assert(s->port.left <= s->bound);
     if (stream_is_empty(s) && stream_period(s) > 0)
         skua_timer_cancel(s->timer);
     skua_send(to, handler, msg);
@@ -396,8 +400,7 @@ static void stream_on_due(void *arg, const void *data, size_t bytes)
     stream_flush(arg);
 }
 
-/* ---- receiving ----------------------------------------------------------------------------------
- */
+/* ---- receiving ---------------------------------------------------------------------- */
 
 static struct stream *stream_of(const skua_msg *msg)
 {
@@ -406,8 +409,8 @@ static struct stream *stream_of(const skua_msg *msg)
     return stream_get(kind->key.offset);
 }
 
-/* What another PE wrote is in its cache.  Callbacks that wait for memory of their own
- * confuse the processor's prefetching: ask for all of it at once. */
+/* The items are in the cache of the PE that wrote them.  Callbacks that wait for memory of their
+ * own keep the processor from prefetching, so all items are prefetched at once. */
 static void stream_prefetch(const char *items, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += SKI_CACHE_LINE)
@@ -427,11 +430,11 @@ static void stream_deliver(struct stream *s, const char *items, size_t count)
 
 static SKI_COLD _Noreturn void stream_malformed(const struct stream *s, const skua_msg *msg)
 {
-    ski_fatal("stream \"%s\": %zu bytes from PE %d are not what it sends", s->kind->name,
-              msg->bytes, msg->source);
+    ski_fatal("stream \"%s\" on PE %d: a message of %zu bytes from PE %d holds no whole items",
+              s->kind->name, ski_self->pe, msg->bytes, msg->source);
 }
 
-/* Whether a message must wait, and does: nobody is there yet that its items are for. */
+/* Whether a message has to wait, and is held, since no object is bound to the stream yet. */
 static bool stream_must_wait(struct stream *s, skua_msg *msg)
 {
     bool wait = !s->arg && s->kind->def.held;
@@ -454,7 +457,8 @@ static void stream_on_last(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* What goes on is put into our own slots; what is ours moves together in front. */
+/* Items for other PEs go into slots of this PE; those for this PE are moved together and delivered.
+ */
 static void stream_on_hop(skua_msg *msg)
 {
     struct stream *s      = stream_of(msg);
@@ -479,7 +483,7 @@ static void stream_on_hop(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* ---- for people ------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
 static void stream_report(struct ski_objects *objects, struct ski_text *text)
 {

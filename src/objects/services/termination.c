@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/net/net.h"
@@ -12,16 +13,17 @@
 #include "core/collective/tree.h"
 #include "objects/model/objects_pe.h"
 
-#define PAUSE_LEAST 20e-6
-#define PAUSE_MOST  1e-3
+#define TERMINATION_PAUSE_LEAST 20e-6
+#define TERMINATION_PAUSE_MOST  1e-3
 
-/* On the wire. */
+/* A wave, as it travels. */
 struct termination_wave {
     struct ski_termination_topic topic;
     uint32_t                     number;
     uint32_t                     unused;
 };
 
+/* A report, as it travels: the sums of a subtree. */
 struct termination_report {
     struct termination_wave       wave;
     struct ski_termination_counts sum;
@@ -34,14 +36,14 @@ _Static_assert(sizeof(struct termination_wave) == SKI_WAVE_LEAST &&
 /* A wave that has visited this PE and waits for its children. */
 struct termination_node {
     struct termination_node  *next;
-    int                       open; /* children that have not reported, and ourselves */
+    int                       open; /* children that have not reported, and this PE */
     struct termination_report sum;
 };
 
-enum { WAVE_QUIET, WAVE_IDLE, WAVE_DETECTOR, WAVE_KINDS };
+enum { TERMINATION_QUIET, TERMINATION_IDLE, TERMINATION_DETECTOR, TERMINATION_KINDS };
 
 struct termination {
-    const struct ski_termination_kind *kind[WAVE_KINDS];
+    const struct ski_termination_kind *kind[TERMINATION_KINDS];
     struct ski_traffic                 traffic; /* of waves and reports */
     struct termination_node           *nodes;
     uint32_t                           timers; /* of pauses between waves */
@@ -65,9 +67,9 @@ uint32_t ski_termination_timers(const struct ski_pe *self)
 static int termination_kind_index(uint32_t topic)
 {
     switch (topic) {
-    case SKI_TOPIC_QUIET: return WAVE_QUIET;
-    case SKI_TOPIC_IDLE: return WAVE_IDLE;
-    default: return WAVE_DETECTOR;
+    case SKI_TOPIC_QUIET: return TERMINATION_QUIET;
+    case SKI_TOPIC_IDLE: return TERMINATION_IDLE;
+    default: return TERMINATION_DETECTOR;
     }
 }
 
@@ -82,6 +84,7 @@ void ski_termination_register(struct ski_objects *objects, uint32_t topic,
 {
     struct termination *termination = objects->slot[SKI_SLOT_TERMINATION];
 
+    ski_assert(!termination->kind[termination_kind_index(topic)]);
     termination->kind[termination_kind_index(topic)] = kind;
 }
 
@@ -95,16 +98,16 @@ static void termination_post(struct ski_pe *self, int pe, uint32_t handler, cons
     ski_msg_post(self, pe, handler, msg);
 }
 
-/* ---- at the root ------------------------------------------------------------------- */
+/* ---- at the root -------------------------------------------------------------------- */
 
-void ski_termination_send(struct ski_pe *self, struct ski_termination_search *detection)
+void ski_termination_send(struct ski_pe *self, struct ski_termination_detection *detection)
 {
     struct termination_wave wave = {detection->topic, ++detection->wave, 0};
 
     termination_post(self, self->pe, SKI_HANDLER_QUIET_WAVE, &wave, sizeof wave);
 }
 
-bool ski_termination_record(struct ski_termination_search       *detection,
+bool ski_termination_record(struct ski_termination_detection    *detection,
                             const struct ski_termination_counts *sum)
 {
     detection->before = detection->last;
@@ -115,16 +118,17 @@ bool ski_termination_record(struct ski_termination_search       *detection,
 static void termination_pause_over(void *arg, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
+    ski_assert(termination_of(ski_self)->timers > 0);
     termination_of(ski_self)->timers--;
     ski_termination_send(ski_self, arg);
 }
 
-void ski_termination_continue(struct ski_pe *self, struct ski_termination_search *detection)
+void ski_termination_continue(struct ski_pe *self, struct ski_termination_detection *detection)
 {
     const struct ski_termination_counts *last = &detection->last;
 
-    /* Probably it is over, and the next wave proves it; but not twice in a row, as counts
-     * also happen to be equal now and then. */
+    /* Equal counts: probably it is over, and the next wave proves it.  Not twice in a row, as
+     * counts happen to be equal now and then. */
     detection->hurried = !detection->hurried && last->sent == last->received;
     if (detection->hurried) {
         ski_termination_send(self, detection);
@@ -132,13 +136,15 @@ void ski_termination_continue(struct ski_pe *self, struct ski_termination_search
     }
     skua_after(detection->pause, skua_done_call(termination_pause_over, detection));
     termination_of(self)->timers++;
-    detection->pause = detection->pause < PAUSE_MOST / 2 ? 2 * detection->pause : PAUSE_MOST;
-    if (detection->pause < PAUSE_LEAST)
-        detection->pause = PAUSE_LEAST;
+    detection->pause = detection->pause < TERMINATION_PAUSE_MOST / 2 ? 2 * detection->pause
+                                                                     : TERMINATION_PAUSE_MOST;
+    if (detection->pause < TERMINATION_PAUSE_LEAST)
+        detection->pause = TERMINATION_PAUSE_LEAST;
 }
 
-/* ---- nodes ------------------------------------------------------------------------- */
+/* ---- nodes -------------------------------------------------------------------------- */
 
+/* Where the node of a wave's topic is linked in; *at is NULL if there is none. */
 static struct termination_node **termination_find(struct termination            *waves,
                                                   const struct termination_wave *wave)
 {
@@ -150,6 +156,7 @@ static struct termination_node **termination_find(struct termination            
     return at;
 }
 
+/* The parent of this PE in the tree of a root; of a hidden PE, the first PE of its process. */
 static int termination_parent(const struct ski_pe *self, int root)
 {
     struct ski_tree tree;
@@ -160,7 +167,7 @@ static int termination_parent(const struct ski_pe *self, int root)
     return ski_tree_parent(&tree);
 }
 
-/* All of it is here: to the parent, or to whoever sends the waves. */
+/* The sums of the subtree are complete: they go to the parent, or, at the root, to the module. */
 static void termination_conclude(struct ski_pe *self, const struct termination_report *report)
 {
     struct ski_termination_topic topic = report->wave.topic;
@@ -180,6 +187,7 @@ static void termination_add_report(struct ski_pe *self, struct termination_node 
     node->sum.sum.sent += sum->sent;
     node->sum.sum.received += sum->received;
     node->sum.sum.finished += sum->finished;
+    ski_assert(node->open > 0);
     if (--node->open > 0)
         return;
     *at = node->next;
@@ -197,7 +205,7 @@ static void termination_forward(struct ski_pe *self, struct termination_node *no
         termination_post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave,
                          sizeof *wave);
     node->open += tree.children;
-    if (!ski_config.helper || !termination_kind(self, wave->topic)->helpers ||
+    if (!ski_config.helper || !termination_kind(self, wave->topic)->hidden ||
         self->pe != ski_job_first_pe(self->job, self->process))
         return;
     termination_post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,
@@ -205,10 +213,10 @@ static void termination_forward(struct ski_pe *self, struct termination_node *no
     node->open++;
 }
 
-/* ---- handlers ---------------------------------------------------------------------- */
+/* ---- handlers ----------------------------------------------------------------------- */
 
-/* Whether a wave comes down the tree of a root that there is: to the root only from itself, which
- * therefore knows its topic. */
+/* Whether a wave comes down the tree of a root that exists.  The root takes a wave from itself
+ * only, so it knows the topic. */
 static bool termination_wave_valid(const struct ski_pe *self, const struct termination_wave *wave,
                                    int source)
 {
@@ -257,7 +265,7 @@ void ski_on_report(skua_msg *msg)
     termination_add_report(self, at, &report.sum);
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- life cycle --------------------------------------------------------------------- */
 
 static void termination_pe_begin(struct ski_objects *objects)
 {
