@@ -6,44 +6,45 @@
 
 #define MOST 1000
 
-struct thing {
+struct hash_test_item {
     struct ski_hash_link link;
     int                  name;
 };
 
-static struct ski_hash_table chains;
-static struct thing          things[MOST];
+static struct ski_hash_table table;
+static struct hash_test_item things[MOST];
 static int                   seen[MOST];
 
 /* Three share each hash. */
-static uint64_t hash_of(int name)
+static uint64_t hash_test_hash(int name)
 {
     return (uint64_t)name / 3;
 }
 
-static struct thing *find(int name)
+static struct hash_test_item *hash_test_find(int name)
 {
-    struct ski_hash_link *link = ski_hash_first(&chains, hash_of(name));
+    struct ski_hash_link *link = ski_hash_first(&table, hash_test_hash(name));
 
-    while (link && ((struct thing *)link)->name != name)
+    while (link && ((struct hash_test_item *)link)->name != name)
         link = link->next;
-    return (struct thing *)link;
+    return (struct hash_test_item *)link;
 }
 
-static void see(struct ski_hash_link *link, void *arg)
+static void hash_test_see(struct ski_hash_link *link, void *arg)
 {
-    seen[((struct thing *)link)->name]++;
+    seen[((struct hash_test_item *)link)->name]++;
     if (arg)
-        ski_hash_remove(&chains, link);
+        ski_hash_remove(&table, link);
 }
 
-/* Those that are there are the ones from @p first on, by @p step. */
-static bool has_those(int first, int step)
+/* Whether the table has the items from @p first on, by @p step, and no others. */
+static bool hash_test_holds(int first, int step)
 {
     bool right = true;
 
     for (int i = 0; i < MOST; i++)
-        right = right && (find(i) == &things[i]) == (i >= first && (i - first) % step == 0);
+        right =
+            right && (hash_test_find(i) == &things[i]) == (i >= first && (i - first) % step == 0);
     return right;
 }
 
@@ -51,20 +52,20 @@ int main(void)
 {
     int once = 0;
 
-    OK(!find(5), "nothing is in an empty table");
+    OK(!hash_test_find(5), "nothing is in an empty table");
     for (int i = 0; i < MOST; i++) {
         things[i].name = i;
-        ski_hash_add(&chains, &things[i].link, hash_of(i));
+        ski_hash_add(&table, &things[i].link, hash_test_hash(i));
     }
-    OK(chains.count == MOST && has_those(0, 1), "all are found");
+    OK(table.count == MOST && hash_test_holds(0, 1), "all are found");
     for (int i = 0; i < MOST; i += 2)
-        ski_hash_remove(&chains, &things[i].link);
-    OK(chains.count == MOST / 2 && has_those(1, 2), "half of them were taken out");
-    ski_hash_each(&chains, see, &chains);
+        ski_hash_remove(&table, &things[i].link);
+    OK(table.count == MOST / 2 && hash_test_holds(1, 2), "half of them were removed");
+    ski_hash_each(&table, hash_test_see, &table);
     for (int i = 0; i < MOST; i++)
         once += seen[i] == i % 2;
-    OK(once == MOST && chains.count == 0, "each was visited once, and taken out meanwhile");
-    ski_hash_clear(&chains);
-    OK(!find(5), "it is empty again");
+    OK(once == MOST && table.count == 0, "each was visited once, and removed meanwhile");
+    ski_hash_clear(&table);
+    OK(!hash_test_find(5), "it is empty again");
     return tap_end();
 }

@@ -387,7 +387,7 @@ static void program_check_unchanged(void)
     free(published);
 }
 
-static void program_start(int argc, char **argv)
+static void program_begin(int argc, char **argv)
 {
     struct ski_pe *self = ski_self;
 
@@ -409,7 +409,7 @@ int skua_program(int argc, char **argv, skua_start_fn begin)
     entered  = true;
     begin_fn = begin;
     program_make_closed_table();
-    code = skua_main(argc, argv, program_start);
+    code = skua_main(argc, argv, program_begin);
     free(closed);
     closed = NULL;
     return code;

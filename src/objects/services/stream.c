@@ -33,7 +33,7 @@ struct stream_kind {
 };
 
 /* A stream on a PE, where its key leads. */
-struct stream {
+struct stream_pe {
     skua_stream_port          port; /* first: the key is its address */
     const struct stream_kind *kind;
     void                     *arg;
@@ -47,11 +47,12 @@ struct stream {
     uint16_t                 *route;
 };
 
-static struct stream_kind *kinds, **kinds_end = &kinds; /* in the order of registration */
+static struct stream_kind *stream_kinds,
+    **stream_kinds_end = &stream_kinds; /* in the order of registration */
 
 /* Streams by the numbers of their handlers. */
-static struct stream_kind **of_handler;
-static uint32_t             of_handlers;
+static struct stream_kind **stream_of_handler;
+static uint32_t             stream_of_handlers;
 
 /* ---- registration ------------------------------------------------------------------- */
 
@@ -73,13 +74,14 @@ static skua_handler stream_add_handler(struct stream_kind *kind, const char *suf
     skua_handler handler =
         skua_register(stream_handler_name(kind->name, suffix), fn); /* keeps the name */
 
-    if (handler.id >= of_handlers) {
-        of_handler = ski_realloc(of_handler, (handler.id + 1) * sizeof(struct stream_kind *));
-        memset(of_handler + of_handlers, 0,
-               (handler.id + 1 - of_handlers) * sizeof(struct stream_kind *));
-        of_handlers = handler.id + 1;
+    if (handler.id >= stream_of_handlers) {
+        stream_of_handler =
+            ski_realloc(stream_of_handler, (handler.id + 1) * sizeof(struct stream_kind *));
+        memset(stream_of_handler + stream_of_handlers, 0,
+               (handler.id + 1 - stream_of_handlers) * sizeof(struct stream_kind *));
+        stream_of_handlers = handler.id + 1;
     }
-    of_handler[handler.id] = kind;
+    stream_of_handler[handler.id] = kind;
     return handler;
 }
 
@@ -104,13 +106,13 @@ skua_stream skua_stream_register(const char *name, const skua_stream_def *def)
     struct stream_kind *kind = ski_calloc(1, sizeof *kind);
 
     stream_check_def(name, def);
-    kind->name = name;
-    kind->def  = *def;
-    kind->key  = skua_pe_data_register(sizeof(struct stream));
-    kind->last = stream_add_handler(kind, "", stream_on_last);
-    kind->hop  = stream_add_handler(kind, ", on the way", stream_on_hop);
-    *kinds_end = kind;
-    kinds_end  = &kind->next;
+    kind->name        = name;
+    kind->def         = *def;
+    kind->key         = skua_pe_data_register(sizeof(struct stream_pe));
+    kind->last        = stream_add_handler(kind, "", stream_on_last);
+    kind->hop         = stream_add_handler(kind, ", on the way", stream_on_hop);
+    *stream_kinds_end = kind;
+    stream_kinds_end  = &kind->next;
     return (skua_stream){kind->key.offset};
 }
 
@@ -127,15 +129,15 @@ static void stream_pe_begin(struct ski_objects *objects)
     ski_stream_memory_set(objects->self->data);
 }
 
-static struct stream *stream_at(uint32_t offset)
+static struct stream_pe *stream_at(uint32_t offset)
 {
-    _Static_assert(sizeof(struct stream) <= SKI_DATA_BEGIN, "that of key 0 has not begun");
-    return (struct stream *)(void *)skua_stream_here(offset);
+    _Static_assert(sizeof(struct stream_pe) <= SKI_DATA_BEGIN, "that of key 0 has not begun");
+    return (struct stream_pe *)(void *)skua_stream_here(offset);
 }
 
 static struct stream_kind *stream_find_kind(uint32_t offset)
 {
-    struct stream_kind *kind = kinds;
+    struct stream_kind *kind = stream_kinds;
 
     while (kind && kind->key.offset != offset)
         kind = kind->next;
@@ -162,7 +164,7 @@ static skua_mesh stream_make_mesh(const struct stream_kind *kind, int pes)
 }
 
 /* Items that a slot may hold: more than its share, since some slots fill sooner than others. */
-static uint32_t stream_slot_room(const struct stream *s)
+static uint32_t stream_slot_room(const struct stream_pe *s)
 {
     size_t most  = STREAM_SLOT_BYTES / (s->kind->def.item_bytes + sizeof(int32_t));
     size_t share = (size_t)STREAM_SLOT_SHARE * s->bound / s->slots + 1;
@@ -173,7 +175,7 @@ static uint32_t stream_slot_room(const struct stream *s)
 }
 
 static void stream_on_due(void *arg, const void *data, size_t bytes);
-static bool stream_flush(struct stream *s);
+static bool stream_flush_slots(struct stream_pe *s);
 
 /* Called when the PE is idle: flushes all streams that are not `patient`. */
 static bool stream_flush_idle(void *arg)
@@ -181,16 +183,16 @@ static bool stream_flush_idle(void *arg)
     bool sent = false;
 
     (void)arg;
-    for (struct stream_kind *kind = kinds; kind; kind = kind->next)
+    for (struct stream_kind *kind = stream_kinds; kind; kind = kind->next)
         if (!kind->def.patient)
-            sent |= stream_flush(stream_at(kind->key.offset));
+            sent |= stream_flush_slots(stream_at(kind->key.offset));
     return sent;
 }
 
 /* Whether any stream has begun on this PE. */
 static bool stream_any_begun(void)
 {
-    for (struct stream_kind *kind = kinds; kind; kind = kind->next)
+    for (struct stream_kind *kind = stream_kinds; kind; kind = kind->next)
         if (stream_at(kind->key.offset)->port.pes)
             return true;
     return false;
@@ -203,7 +205,7 @@ static void stream_watch(void)
 }
 
 /* Begins a stream on this PE, at its first item. */
-static void stream_begin(struct stream *s, const struct stream_kind *kind)
+static void stream_begin(struct stream_pe *s, const struct stream_kind *kind)
 {
     struct ski_pe *self  = SKI_SELF();
     bool           first = !stream_any_begun();
@@ -229,9 +231,9 @@ static void stream_begin(struct stream *s, const struct stream_kind *kind)
         stream_watch();
 }
 
-static struct stream *stream_get(uint32_t offset)
+static struct stream_pe *stream_get(uint32_t offset)
 {
-    struct stream *s = stream_at(offset);
+    struct stream_pe *s = stream_at(offset);
 
     if (SKI_UNLIKELY(!s->port.pes))
         stream_begin(s, stream_find_kind(offset));
@@ -240,7 +242,7 @@ static struct stream *stream_get(uint32_t offset)
 
 void skua_stream_bind(skua_stream stream, void *arg)
 {
-    struct stream *s = stream_get(stream.offset);
+    struct stream_pe *s = stream_get(stream.offset);
 
     if (s->kind->def.held && s->arg && arg)
         ski_misuse("skua_stream_bind: stream \"%s\" is bound on this PE already; of a class with "
@@ -253,9 +255,9 @@ void skua_stream_bind(skua_stream stream, void *arg)
 
 static void stream_pe_end(struct ski_objects *objects)
 {
-    for (struct stream_kind *kind = kinds; kind; kind = kind->next) {
-        struct stream *s =
-            (struct stream *)(void *)((char *)objects->self->data + kind->key.offset);
+    for (struct stream_kind *kind = stream_kinds; kind; kind = kind->next) {
+        struct stream_pe *s =
+            (struct stream_pe *)(void *)((char *)objects->self->data + kind->key.offset);
         free(s->port.slot); /* messages in its slots go with the arena */
         free(s->route);
         s->port = (skua_stream_port){0};
@@ -265,24 +267,24 @@ static void stream_pe_end(struct ski_objects *objects)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
-static double stream_period(const struct stream *s)
+static double stream_period(const struct stream_pe *s)
 {
     return s->kind->def.period > 0 ? s->kind->def.period : ski_config.stream_period * 1e-6;
 }
 
-static bool stream_is_empty(const struct stream *s)
+static bool stream_is_empty(const struct stream_pe *s)
 {
     return s->port.left == s->bound;
 }
 
-static size_t stream_items_in(const struct stream *s, const skua_stream_slot *slot)
+static size_t stream_items_in(const struct stream_pe *s, const skua_stream_slot *slot)
 {
     return slot->msg ? (size_t)(slot->next - (char *)skua_msg_data(slot->msg)) / s->port.item_bytes
                      : 0;
 }
 
 /* Allocates a message for a slot that has none. */
-static SKI_COLD void stream_open_slot(struct stream *s, skua_stream_slot *slot)
+static SKI_COLD void stream_open_slot(struct stream_pe *s, skua_stream_slot *slot)
 {
     bool   last  = ski_mesh_slot_last(&s->mesh, (int)(slot - s->port.slot));
     size_t items = (size_t)s->slot_room * s->port.item_bytes;
@@ -298,7 +300,7 @@ static SKI_COLD void stream_open_slot(struct stream *s, skua_stream_slot *slot)
 
 skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
 {
-    struct stream    *s = stream_get(offset);
+    struct stream_pe *s = stream_get(offset);
     skua_stream_slot *slot;
 
     if ((uint32_t)pe >= s->port.pes)
@@ -311,7 +313,8 @@ skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
 }
 
 /* Moves items and destinations together; returns the bytes of both. */
-static size_t stream_close_slot(const struct stream *s, const skua_stream_slot *slot, size_t count)
+static size_t stream_close_slot(const struct stream_pe *s, const skua_stream_slot *slot,
+                                size_t count)
 {
     char  *data  = skua_msg_data(slot->msg);
     size_t items = count * s->port.item_bytes, to = count * sizeof(int32_t);
@@ -322,7 +325,7 @@ static size_t stream_close_slot(const struct stream *s, const skua_stream_slot *
     return items + to;
 }
 
-static void stream_send_slot(struct stream *s, skua_stream_slot *slot)
+static void stream_send_slot(struct stream_pe *s, skua_stream_slot *slot)
 {
     size_t       count   = stream_items_in(s, slot);
     skua_msg    *msg     = slot->msg;
@@ -339,7 +342,7 @@ static void stream_send_slot(struct stream *s, skua_stream_slot *slot)
     skua_send(to, handler, msg);
 }
 
-static skua_stream_slot *stream_fullest_slot(const struct stream *s)
+static skua_stream_slot *stream_fullest_slot(const struct stream_pe *s)
 {
     skua_stream_slot *best  = s->port.slot;
     size_t            count = 0;
@@ -357,12 +360,12 @@ static skua_stream_slot *stream_fullest_slot(const struct stream *s)
 
 void skua_stream_full(uint32_t offset, skua_stream_slot *slot)
 {
-    struct stream *s = stream_at(offset);
+    struct stream_pe *s = stream_at(offset);
 
     stream_send_slot(s, slot->next == slot->end ? slot : stream_fullest_slot(s));
 }
 
-static bool stream_flush(struct stream *s)
+static bool stream_flush_slots(struct stream_pe *s)
 {
     bool any = s->port.pes && !stream_is_empty(s);
 
@@ -374,12 +377,12 @@ static bool stream_flush(struct stream *s)
 
 bool skua_stream_flush(skua_stream stream)
 {
-    return stream_flush(stream_at(stream.offset));
+    return stream_flush_slots(stream_at(stream.offset));
 }
 
 size_t skua_stream_waiting(skua_stream stream)
 {
-    const struct stream *s = stream_at(stream.offset);
+    const struct stream_pe *s = stream_at(stream.offset);
 
     return s->port.pes ? s->bound - s->port.left : 0;
 }
@@ -389,22 +392,22 @@ bool ski_streams_flush(void *arg)
     bool sent = false;
 
     (void)arg;
-    for (struct stream_kind *kind = kinds; kind; kind = kind->next)
-        sent |= stream_flush(stream_at(kind->key.offset));
+    for (struct stream_kind *kind = stream_kinds; kind; kind = kind->next)
+        sent |= stream_flush_slots(stream_at(kind->key.offset));
     return sent;
 }
 
 static void stream_on_due(void *arg, const void *data, size_t bytes)
 {
     (void)data, (void)bytes;
-    stream_flush(arg);
+    stream_flush_slots(arg);
 }
 
 /* ---- receiving ---------------------------------------------------------------------- */
 
-static struct stream *stream_of(const skua_msg *msg)
+static struct stream_pe *stream_of(const skua_msg *msg)
 {
-    const struct stream_kind *kind = of_handler[msg->handler];
+    const struct stream_kind *kind = stream_of_handler[msg->handler];
 
     return stream_get(kind->key.offset);
 }
@@ -417,7 +420,7 @@ static void stream_prefetch(const char *items, size_t bytes)
         __builtin_prefetch(items + at);
 }
 
-static void stream_deliver(struct stream *s, const char *items, size_t count)
+static void stream_deliver(struct stream_pe *s, const char *items, size_t count)
 {
     const skua_stream_def *def = &s->kind->def;
 
@@ -428,14 +431,14 @@ static void stream_deliver(struct stream *s, const char *items, size_t count)
         def->item(s->arg, items + i * def->item_bytes);
 }
 
-static SKI_COLD _Noreturn void stream_malformed(const struct stream *s, const skua_msg *msg)
+static SKI_COLD _Noreturn void stream_malformed(const struct stream_pe *s, const skua_msg *msg)
 {
     ski_fatal("stream \"%s\" on PE %d: a message of %zu bytes from PE %d holds no whole items",
               s->kind->name, ski_self->pe, msg->bytes, msg->source);
 }
 
 /* Whether a message has to wait, and is held, since no object is bound to the stream yet. */
-static bool stream_must_wait(struct stream *s, skua_msg *msg)
+static bool stream_must_wait(struct stream_pe *s, skua_msg *msg)
 {
     bool wait = !s->arg && s->kind->def.held;
 
@@ -446,8 +449,8 @@ static bool stream_must_wait(struct stream *s, skua_msg *msg)
 
 static void stream_on_last(skua_msg *msg)
 {
-    struct stream *s     = stream_of(msg);
-    size_t         count = msg->bytes / s->kind->def.item_bytes;
+    struct stream_pe *s     = stream_of(msg);
+    size_t            count = msg->bytes / s->kind->def.item_bytes;
 
     if (stream_must_wait(s, msg))
         return;
@@ -461,11 +464,11 @@ static void stream_on_last(skua_msg *msg)
  */
 static void stream_on_hop(skua_msg *msg)
 {
-    struct stream *s      = stream_of(msg);
-    skua_stream    stream = {s->kind->key.offset};
-    size_t         bytes  = s->kind->def.item_bytes;
-    size_t         count = msg->bytes / (bytes + sizeof(int32_t)), ours = 0;
-    char          *items = skua_msg_data(msg);
+    struct stream_pe *s      = stream_of(msg);
+    skua_stream       stream = {s->kind->key.offset};
+    size_t            bytes  = s->kind->def.item_bytes;
+    size_t            count = msg->bytes / (bytes + sizeof(int32_t)), ours = 0;
+    char             *items = skua_msg_data(msg);
 
     if (stream_must_wait(s, msg))
         return;
@@ -488,8 +491,8 @@ static void stream_on_hop(skua_msg *msg)
 static void stream_report(struct ski_objects *objects, struct ski_text *text)
 {
     (void)objects;
-    for (const struct stream_kind *kind = kinds; kind; kind = kind->next) {
-        const struct stream *s = stream_at(kind->key.offset);
+    for (const struct stream_kind *kind = stream_kinds; kind; kind = kind->next) {
+        const struct stream_pe *s = stream_at(kind->key.offset);
 
         if (s->port.pes && !stream_is_empty(s))
             ski_text_item(text, "stream %s keeps %u items until skua_stream_flush()", kind->name,
