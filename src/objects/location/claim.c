@@ -79,6 +79,7 @@ struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index
 {
     bool waiting = absent && absent->held.first;
 
+    ski_assert(all->kind == SKI_ARRAY && ski_home(all, index) == all->self->pe);
     if (!(flags & SKUA_ENTRY_CREATE_HERE) || waiting || msg->source == all->self->pe ||
         msg->source >= all->self->pes)
         return claim_create_for(all, index, absent, msg);
@@ -98,6 +99,7 @@ void ski_claim(struct ski_collection *all, const skua_index *index, unsigned fla
         claimant >= all->self->pes ||
         (absent && (absent->pe >= 0 || absent->pe == SKI_ABSENT_CLAIMED)))
         return;
+    ski_assert(!ski_element_here(all, index));
     absent = ski_absent_get(all, index);
     all->tombstones -= absent->pe == SKI_ABSENT_DELETED;
     absent->pe = SKI_ABSENT_CLAIMED;
@@ -154,6 +156,7 @@ void ski_on_claimed(skua_msg *msg)
 static struct ski_object *claim_grant(struct ski_collection *all, const skua_index *index,
                                       struct ski_absent *absent, skua_msg *msg, int claimant)
 {
+    ski_assert(ski_home(all, index) == all->self->pe && !(absent && absent->pe >= 0));
     if (claimant == all->self->pe || (absent && absent->held.first))
         return claim_create_for(all, index, absent, msg);
     claim_create_there(all, index, claimant, true);

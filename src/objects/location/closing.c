@@ -52,6 +52,7 @@ static void closing_judge(struct ski_collection *all, struct ski_absent *absent)
     struct ski_list  held;
     struct skua_msg *msg;
 
+    ski_assert(absent->checks == 0 && !absent->judged);
     ski_list_init(&held);
     ski_list_prepend(&held, &absent->held);
     absent->judged = true;
@@ -94,6 +95,7 @@ static void closing_advance(struct ski_collection *all)
     struct ski_closing *closing = all->closing;
     struct ski_tree     tree    = closing_tree(all);
 
+    ski_assert(closing->children <= tree.children);
     if (!closing->ordered || closing->reported || closing->inserting > 0 ||
         closing->children < tree.children)
         return;
@@ -123,6 +125,7 @@ void ski_closing_ordered(struct ski_collection *all)
 
 void ski_closing_done(struct ski_collection *all)
 {
+    ski_assert(all->state == SKI_EXISTS);
     all->open = false;
     ski_location_release_unknown(all);
 }

@@ -73,6 +73,7 @@ static bool forward_add_told(struct ski_forward_window *f, int32_t pe)
     }
     memmove(f->told + low + 1, f->told + low, (f->told_count - low) * sizeof *f->told);
     f->told[low] = pe;
+    ski_assert(low == 0 || f->told[low - 1] < pe);
     f->told_count++;
     return true;
 }
@@ -108,6 +109,7 @@ static void forward_resize(struct ski_forward_window *f, bool larger)
         f->window *= f->window < FORWARD_WINDOW_MOST ? 2 : 1;
     else
         f->window -= f->window / 2;
+    ski_assert(f->window > 0 && f->window <= FORWARD_WINDOW_MOST);
 }
 
 /* Whether messages have to wait at the home. */

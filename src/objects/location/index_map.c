@@ -232,6 +232,7 @@ static void index_map_each_rank(const skua_range *range, uint64_t from, uint64_t
 
     if (from >= to)
         return;
+    ski_assert(to <= ski_index_map_count(range));
     index = index_map_unrank(range, from);
     for (; from < to; from++, index_map_step(range, &index))
         fn(arg, &index);

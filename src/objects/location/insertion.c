@@ -66,6 +66,7 @@ void ski_insertion_send(struct ski_pe *self, int home, const skua_ref *ref, int 
     skua_msg             *msg   = ski_insertion_msg(self, ref, SKI_HANDLER_INSERT, data, bytes);
     struct ski_insertion *order = skua_msg_data(msg);
 
+    ski_assert(pe == SKUA_ANY_PE || (unsigned)pe < (unsigned)self->pes);
     order->pe = pe;
     if (account)
         order->account = *account;
@@ -128,6 +129,7 @@ static void insertion_create(struct ski_collection *all, const skua_index *index
         ski_element_create(all, index, moves, order + 1, bytes);
         return;
     }
+    ski_assert(all->kind == SKI_ARRAY);
     object        = ski_element_add(all, index);
     object->moves = moves;
     ski_element_enter(object); /* it stays until it is constructed, whatever a reduction sets off */

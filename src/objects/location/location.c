@@ -23,6 +23,7 @@ static void location_release(struct ski_pe *self, struct ski_absent *absent, int
 {
     struct skua_msg *msg;
 
+    ski_assert((unsigned)pe < (unsigned)self->pes);
     if (pe == self->pe)
         ski_unhold(self, &absent->held);
     while ((msg = ski_list_pop(&absent->held))) {
@@ -36,6 +37,7 @@ static void location_free_record(struct ski_pe *self, struct ski_absent *absent)
 {
     ski_held_discard(self, &absent->held);
     ski_forward_window_free(absent);
+    ski_assert(!absent->held.first);
     free(absent);
 }
 
@@ -173,6 +175,7 @@ void ski_on_located(skua_msg *msg)
 
 static void location_absence_ended(struct ski_collection *all, struct ski_absent *absent)
 {
+    ski_assert(absent->pe != SKI_ABSENT_DELETED || all->tombstones > 0);
     all->tombstones -= absent->pe == SKI_ABSENT_DELETED;
     ski_forward_window_arrived(all, absent);
     ski_forward_window_free(absent);
@@ -186,6 +189,7 @@ static void location_element_deleted(struct ski_object *object)
     struct ski_location_update update = {SKI_ABSENT_DELETED, object->moves};
     int                        home   = ski_home(all, &index);
 
+    ski_assert(ski_element_here(all, &index) == object);
     ski_directory_set(&all->directory, &index, 0);
     ski_location_update(all, &index, &update); /* also elsewhere: older updates are ignored */
     if (home != all->self->pe)

@@ -64,6 +64,7 @@ static skua_msg *migration_pack(struct ski_object *object)
     at += sizeof head;
     for (int i = 0; baggage[i]; at += head.bytes[i++])
         baggage[i]->pack(object, at);
+    ski_assert(at + bytes == (char *)skua_msg_data(msg) + msg->bytes);
     ski_pup_pack(class, object + 1, at, bytes);
     return msg;
 }
@@ -76,6 +77,7 @@ static void migration_depart(struct ski_object *object)
     skua_msg                         *msg;
 
     ski_assert(object->state == SKI_LEAVING && object->to != all->self->pe);
+    ski_assert(!ski_object_running(object));
     ski_notify_element_detached(lifecycle, object);
     msg = migration_pack(object);
     ski_object_change(object, SKI_LEFT); /* first: the class's function may look */
@@ -117,6 +119,7 @@ static void migration_unpack(struct ski_object *object, const struct migration_h
     const struct ski_baggage *const *baggage = migration_baggage(object->of);
 
     for (int i = 0; baggage[i]; i++) {
+        ski_assert(head->bytes[i] <= bytes);
         baggage[i]->unpack(object, from, head->bytes[i]);
         from += head->bytes[i];
         bytes -= head->bytes[i];

@@ -183,6 +183,7 @@ static void detector_result(struct ski_pe *self, struct ski_termination_topic to
     bool                    even   = ski_termination_record(&search->detection, sum);
     skua_completion         done   = search->done;
 
+    ski_assert(topic.root == self->pe);
     if (!detector_all_finished(search) || !even) {
         ski_termination_continue(self, &search->detection);
         return;

@@ -8,6 +8,7 @@
 
 #include <skua/topology.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/place.h"
 #include "base/topology.h"
@@ -108,6 +109,7 @@ static void host_sort(void)
                 host_map.pes[host] += ski_job_pes_of(job, i);
             }
     }
+    ski_assert(n == job->processes);
     host_map.first[host_map.hosts] = n;
 }
 
@@ -172,6 +174,7 @@ int skua_host_of(int pe)
 int skua_host_pes(int host)
 {
     host_check(__func__, host);
+    ski_assert(host_map.pes[host] > 0);
     return host_map.pes[host];
 }
 

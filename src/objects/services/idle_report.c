@@ -177,6 +177,7 @@ static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
                 report->detection.last.received == sum->received;
 
     (void)topic;
+    ski_assert(report->stage == IDLE_FIRST || report->stage == IDLE_SECOND);
     report->since          = ski_ticks();
     report->detection.last = *sum;
     if (idle_is_proven(sum) && report->stage == IDLE_FIRST) {
@@ -324,6 +325,7 @@ static void idle_free_answers(const struct ski_pe *self, struct idle_report *rep
 
 static void idle_conclude(struct ski_pe *self, struct idle_report *report)
 {
+    ski_assert(report->stage == IDLE_ASKING && report->answer);
     idle_print(self);
     idle_free_answers(self, report);
     report->stage      = IDLE_DONE;

@@ -35,6 +35,7 @@ bool ski_mesh_of(int pes, int dims, const int size[SKUA_MESH_DIMS], skua_mesh *m
     skua_mesh made  = {.pes = pes, .dims = dims};
     int64_t   block = 1;
 
+    ski_assert(dims >= 1 && dims <= SKUA_MESH_DIMS && pes > 0);
     for (int k = dims - 1; k >= 0; k--) {
         made.block[k] = (int)block;
         made.size[k]  = k == 0 && size[0] == 0 ? mesh_divide_up(pes, (int)block) : size[k];
@@ -70,6 +71,7 @@ skua_mesh ski_mesh_choose(int pes, int dims, int row)
         rest    = mesh_divide_up(rest, size[k]);
     }
     ski_mesh_of(pes, dims, size, &mesh);
+    ski_assert(mesh.pes == pes && mesh.dims == dims);
     return mesh;
 }
 

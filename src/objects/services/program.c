@@ -290,6 +290,7 @@ static void program_open_gate(struct ski_pe *self)
     for (int i = 0; i < tree.children; i++)
         program_post(self, first + ski_tree_child(&tree, i),
                      program_message(&program_gate_of(self)->creations, PROGRAM_OPEN));
+    ski_assert(self->handler == closed);
     self->handler = ski_handlers.fn;
     ski_unhold(self, &program_gate_of(self)->kept);
     program_queue_creations(self, &program_gate_of(self)->creations);
@@ -341,6 +342,7 @@ static void program_send_values(struct ski_pe *self)
 /* The values are final: they go to all processes, then this gate opens. */
 static void program_publish(struct ski_pe *self)
 {
+    ski_assert(self->pe == 0 && program_gate_of(self));
     self->open_gates = NULL;
     program_send_values(self);
     program_open_gate(self);

@@ -113,6 +113,7 @@ static void quiescence_result(struct ski_pe *self, struct ski_termination_topic 
     struct quiescence_request *served = NULL;
 
     (void)topic;
+    ski_assert(self->pe == QUIESCENCE_ROOT && quiet->first);
     if (ski_termination_record(&quiet->detection, sum))
         served = quiescence_take_served(quiet);
     if (quiet->first)

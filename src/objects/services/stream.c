@@ -290,6 +290,7 @@ static SKI_COLD void stream_open_slot(struct stream_pe *s, skua_stream_slot *slo
     size_t items = (size_t)s->slot_room * s->port.item_bytes;
     size_t to    = (items + 3) & ~(size_t)3;
 
+    ski_assert(!slot->msg && s->port.left > 0);
     if (stream_is_empty(s) && stream_period(s) > 0)
         s->timer = skua_after(stream_period(s), s->due);
     slot->msg  = skua_msg_alloc(last ? items : to + s->slot_room * sizeof(int32_t));
@@ -306,6 +307,7 @@ skua_stream_slot *skua_stream_open(uint32_t offset, int pe)
     if ((uint32_t)pe >= s->port.pes)
         ski_misuse("skua_stream_put: PE %d does not exist; this job has PEs 0 to %u", pe,
                    s->port.pes - 1);
+    ski_assert(s->route[pe] < s->slots);
     slot = &s->port.slot[s->route[pe]];
     if (slot->next == slot->end)
         stream_open_slot(s, slot);
@@ -372,6 +374,7 @@ static bool stream_flush_slots(struct stream_pe *s)
     for (uint32_t i = 0; i < s->slots && !stream_is_empty(s); i++)
         if (s->port.slot[i].msg)
             stream_send_slot(s, &s->port.slot[i]);
+    ski_assert(!any || stream_is_empty(s));
     return any;
 }
 

@@ -140,6 +140,7 @@ void ski_termination_continue(struct ski_pe *self, struct ski_termination_detect
                                                                      : TERMINATION_PAUSE_MOST;
     if (detection->pause < TERMINATION_PAUSE_LEAST)
         detection->pause = TERMINATION_PAUSE_LEAST;
+    ski_assert(detection->pause <= TERMINATION_PAUSE_MOST);
 }
 
 /* ---- nodes -------------------------------------------------------------------------- */
@@ -204,6 +205,7 @@ static void termination_forward(struct ski_pe *self, struct termination_node *no
     for (int i = 0; i < tree.children; i++)
         termination_post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave,
                          sizeof *wave);
+    ski_assert(node->open == 1);
     node->open += tree.children;
     if (!ski_config.helper || !termination_kind(self, wave->topic)->hidden ||
         self->pe != ski_job_first_pe(self->job, self->process))
