@@ -15,6 +15,7 @@
 #include "objects/model/hash_table.h"
 #include "objects/model/lifecycle.h"
 
+/* What a completion of one object and entry names. */
 struct ski_callback {
     struct ski_hash_link link; /* first */
     skua_ref             ref;
@@ -28,6 +29,7 @@ struct ski_callback *ski_callback_get(struct ski_hash_table *table, const skua_r
 /** Free all callbacks of @p table. */
 void ski_callbacks_free(struct ski_hash_table *table);
 
+/** The observer of this module (model/lifecycle.h): the callbacks of a PE. */
 extern const struct ski_lifecycle ski_callback_lifecycle;
 
 #endif

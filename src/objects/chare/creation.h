@@ -18,8 +18,10 @@ void ski_collection_end(struct ski_collection *all);
 /** Let the classes see to all objects of a PE that ends; they may still look for others. */
 void ski_collections_destroy(struct ski_objects *objects);
 
-/* Handlers. */
+/** Handler: create the elements of a collection whose home is here. */
 void ski_on_create(skua_msg *msg);
+
+/** Handler: the member of a process group is at this address in this process. */
 void ski_on_adopt(skua_msg *msg);
 
 #define SKI_CREATE_LEAST 96

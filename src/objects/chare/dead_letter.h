@@ -21,7 +21,7 @@
 
 #define SKI_INQUIRY_LEAST 4
 
-/* Handlers. */
+/** Handler: is a single object yet to come? */
 void ski_on_inquiry(skua_msg *msg);
 
 #endif

@@ -39,14 +39,25 @@ void ski_seed_plant(struct ski_objects *objects, const skua_ref *ref, const void
  *  have grown; false: they are. */
 bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg);
 
+/** The observer of this module (model/lifecycle.h): the seeds of a PE. */
 extern const struct ski_lifecycle ski_seed_lifecycle;
 
-/* Handlers. */
+/** Handler: a seed that was planted here has grown on the PE that the message names. */
 void ski_on_seed_grew(skua_msg *msg);
+
+/** Handler: a seed comes from another PE. */
 void ski_on_seed(skua_msg *msg);
+
+/** Handler: let the newest seed of the row grow. */
 void ski_on_seed_grow(skua_msg *msg);
+
+/** Handler: another PE asks for seeds. */
 void ski_on_seed_ask(skua_msg *msg);
+
+/** Handler: the PE that was asked has no seeds. */
 void ski_on_seed_none(skua_msg *msg);
+
+/** Handler: there are seeds in the job; @p msg is NULL on the PE that plants the first. */
 void ski_on_seed_known(skua_msg *msg);
 
 #define SKI_SEED_ASK_LEAST 4

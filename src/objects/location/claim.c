@@ -57,7 +57,7 @@ static struct ski_object *claim_create_for(struct ski_collection *all, const sku
     struct ski_object *object;
 
     ski_assert(ski_home(all, index) == all->self->pe);
-    if (absent && absent->held.first) { /* it is the last of several */
+    if (absent && absent->held.first) { /* it waits behind others */
         ski_absent_hold(all, index, msg);
         claim_create_here(all, index, absent);
         return NULL;

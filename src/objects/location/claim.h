@@ -34,8 +34,10 @@ struct ski_object *ski_claim_create(struct ski_collection *all, const skua_index
 SKI_COLD _Noreturn void ski_undeliverable(struct ski_collection *all, const skua_index *index,
                                           const skua_msg *msg, const char *why);
 
-/* Handlers. */
+/** Handler: a PE claims an element. */
 void ski_on_claim(skua_msg *msg);
+
+/** Handler: the element that this PE claims is on another PE. */
 void ski_on_claimed(skua_msg *msg);
 
 #define SKI_CLAIM_LEAST 4

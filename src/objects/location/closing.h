@@ -51,11 +51,16 @@ void ski_closing_done(struct ski_collection *all);
  *  wait until it is known that the element is not inserted again. */
 bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, skua_msg *msg);
 
+/** The observer of this module (model/lifecycle.h): the insertions of a PE into a collection. */
 extern const struct ski_lifecycle ski_closing_lifecycle;
 
-/* Handlers. */
+/** Handler: a child in the tree has no insertion under way, after the order to close. */
 void ski_on_closing(skua_msg *msg);
+
+/** Handler: the home of a deleted element asks whether it is inserted again. */
 void ski_on_check(skua_msg *msg);
+
+/** Handler: a PE has no insertion of a deleted element under way. */
 void ski_on_checked(skua_msg *msg);
 
 #define SKI_CLOSING_LEAST 8

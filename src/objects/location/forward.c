@@ -48,7 +48,7 @@ struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index 
     if (all->kind != SKI_ARRAY)
         flags = 0;
     if (flags & SKUA_ENTRY_CREATE_HERE && msg->source == all->self->pe && home != msg->source)
-        ski_claim(all, index, flags); /* a result; or the array was not known before */
+        ski_claim(all, index, flags); /* a completion sent it, or the array was not known here */
     absent = ski_absent_find(all, index);
     if (absent && absent->pe >= 0)
         ski_forward_window_send(all, absent, msg);

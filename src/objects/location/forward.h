@@ -24,7 +24,7 @@ struct ski_object *ski_forward_for(struct ski_collection *all, const skua_index 
  * or answered by its creator. */
 enum { SKI_INQUIRY_ASKED, SKI_INQUIRY_ANSWERED };
 
-/* Handlers. */
+/** Handler: delete an element, wherever it is. */
 void ski_on_delete(skua_msg *msg);
 
 #endif

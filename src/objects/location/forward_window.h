@@ -57,9 +57,13 @@ void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *a
 /** Free what is recorded of forwarding to the element of @p absent; its messages stay. */
 void ski_forward_window_free(struct ski_absent *absent);
 
-/* Handlers. */
+/** Handler: the home of an element asks whether the element is here. */
 void ski_on_probe(skua_msg *msg);
+
+/** Handler: the answer to a probe, at the home. */
 void ski_on_probed(skua_msg *msg);
+
+/** Handler: queue the next window of the messages that waited for an element. */
 void ski_on_backlog(skua_msg *msg);
 
 #define SKI_PROBE_LEAST  4

@@ -17,7 +17,7 @@ struct ski_location_update {
     uint32_t moves; /* how often it has migrated then, a seqnum */
 };
 
-/** The home of an element. */
+/** The home of an element, by the kind and the map of its collection. */
 int ski_home(const struct ski_collection *all, const skua_index *index);
 
 /** The PE to send a message to that is for an element which is not here: where the element was last

@@ -69,9 +69,11 @@ void ski_insertion_send(struct ski_pe *self, int home, const skua_ref *ref, int 
 /** At the home of an element: send the order @p msg on to the PE that it names. */
 void ski_insertion_forward(struct ski_collection *all, const skua_index *index, skua_msg *msg);
 
+/** The observer of this module (model/lifecycle.h): insertions that come after the deletion of
+ * their array. */
 extern const struct ski_lifecycle ski_insertion_lifecycle;
 
-/* Handlers. */
+/** Handler: create an element here, or send the order on to the PE that it names. */
 void ski_on_insert(skua_msg *msg);
 
 #define SKI_INSERT_LEAST 32

@@ -38,9 +38,10 @@ bool ski_element_deleted(const struct ski_collection *all, const skua_index *ind
 /** Whether an element that was here has been deleted here, or is about to be. */
 bool ski_element_died_here(const struct ski_collection *all, const skua_index *index);
 
+/** The observer of this module (model/lifecycle.h): the records of absent elements. */
 extern const struct ski_lifecycle ski_location_lifecycle;
 
-/* Handlers. */
+/** Handler: an update of the location of an element. */
 void ski_on_located(skua_msg *msg);
 
 #define SKI_LOCATED_LEAST 8

@@ -14,9 +14,10 @@
 
 #include "objects/model/lifecycle.h"
 
+/** The observer of this module (model/lifecycle.h): elements that depart and arrive. */
 extern const struct ski_lifecycle ski_migration_lifecycle;
 
-/* Handlers. */
+/** Handler: an element arrives. */
 void ski_on_migrate(skua_msg *msg);
 
 #define SKI_MIGRATE_LEAST 16

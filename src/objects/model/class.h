@@ -13,6 +13,7 @@
 
 #include "base/arch.h"
 
+/* A class that was registered. */
 struct ski_class {
     skua_class_def def;
     uint32_t       id;
@@ -33,15 +34,18 @@ struct ski_entry_ops {
     /* Run the entry; it consumes @msg. */
     void (*run)(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg);
 
-    /* The message with all its data in it, or another that takes its place: it is about to leave
-     * this PE, or its receiver sends it on. */
+    /* Before @msg leaves this PE undelivered: the message with all its data in it, or another that
+     * takes its place. */
     skua_msg *(*to_forward)(skua_msg *msg);
+
+    /* Before its receiver sends @msg to another object: likewise. */
     skua_msg *(*to_resend)(skua_msg *msg);
 
     /* Free a message that will not be delivered. */
     void (*discard)(skua_msg *msg);
 };
 
+/* An entry that was registered. */
 struct ski_entry {
     const struct ski_class *of;     /* NULL: the handler is no entry                */
     skua_method_fn          plain;  /* the method, if running the entry is calling it */
@@ -49,10 +53,10 @@ struct ski_entry {
     skua_method_fn          method; /* one is NULL         */
     const char             *name;
     _Alignas(16) unsigned flags;
-    const struct ski_entry_ops *ops; /* with SKI_ENTRY_LANDS; to 64 bytes: found by a shift */
+    const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_LANDS */
 };
 
-_Static_assert(sizeof(struct ski_entry) == 64, "see above");
+_Static_assert(sizeof(struct ski_entry) == 64, "an entry is found by a shift");
 
 /* All entries, by the number of their handlers.  There is one for each number of 16 bits, so a
  * number need not be checked before it is used; pages that are never used cost nothing. */

@@ -41,6 +41,7 @@ struct ski_lookup {
 
 #define SKI_LOOKUPS 16 /* cached results of a collection; a power of two */
 
+/* A collection, on this PE. */
 struct ski_collection {
     uint64_t id;
     const struct ski_class *class;

@@ -33,11 +33,13 @@ struct ski_absent {
  * be created here (claim.h). */
 enum { SKI_ABSENT_UNKNOWN = -1, SKI_ABSENT_DELETED = -2, SKI_ABSENT_CLAIMED = -3 };
 
+/* An entry of a directory, or a free slot. */
 struct ski_directory_slot {
     uint64_t  key;
     uintptr_t value; /* 0: free */
 };
 
+/* The elements of a collection that this PE knows, by index. */
 struct ski_directory {
     struct ski_directory_slot *slot;
     uint64_t                   mask;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_table.h - an intrusive hash table: items begin with a link, and buckets are table of links.
+ * hash_table.h - an intrusive hash table: items begin with a link, and buckets are chains of links.
  *
  * The table compares no keys.  A caller that looks for an item compares the items of a chain, from
  * ski_hash_first() on.  The table doubles when it has more items than buckets.
@@ -19,6 +19,7 @@ struct ski_hash_link {
     uint64_t              hash;
 };
 
+/* A table; all zero is an empty one. */
 struct ski_hash_table {
     struct ski_hash_link **head; /* mask + 1 buckets; NULL: the table never had an item */
     uint64_t               mask;

@@ -30,14 +30,16 @@ struct ski_text;
 
 /* What an element takes along when it migrates, of one module. */
 struct ski_baggage {
-    /* How many bytes pack() will write. */
+    /* The bytes that pack() writes for an element. */
     size_t (*bytes)(const struct ski_object *object);
+
+    /* Write what the element takes along. */
     void (*pack)(struct ski_object *object, void *to);
 
     /* Whether @from, which came from another PE, may be unpacked. */
     bool (*valid)(const struct ski_collection *all, const void *from, size_t bytes);
 
-    /* The element is here, and not unpacked itself. */
+    /* Read it on the PE where the element arrives, before the element itself is unpacked. */
     void (*unpack)(struct ski_object *object, const void *from, size_t bytes);
 };
 
@@ -52,6 +54,7 @@ struct ski_lifecycle {
 #include "objects/model/lifecycle_defs.h"
 #undef EVENT
 
+    /* What an element takes along of this module; NULL: nothing. */
     const struct ski_baggage *baggage;
 
     /* Whether an account of an insertion that came from another PE makes sense. */
@@ -69,11 +72,12 @@ struct ski_lifecycle {
 #define SKI_MODULES_MOST   24
 #define SKI_BAGGAGES_MOST  3
 
+/* The observers of a PE, by event, in order; NULL ends each list. */
 struct ski_lifecycle_table {
 #define EVENT(name, arguments, ...) void (*name[SKI_OBSERVERS_MOST + 1])(__VA_ARGS__);
 #include "objects/model/lifecycle_defs.h"
 #undef EVENT
-    const struct ski_lifecycle *module[SKI_MODULES_MOST + 1]; /* all, in order; NULL ends them */
+    const struct ski_lifecycle *module[SKI_MODULES_MOST + 1]; /* all observers */
     const struct ski_baggage   *baggage[SKI_BAGGAGES_MOST + 1];
     bool                        late[SKI_HANDLERS];
 };
@@ -81,7 +85,7 @@ struct ski_lifecycle_table {
 /** Add an observer behind those that are in @p table. */
 void ski_lifecycle_add(struct ski_lifecycle_table *table, const struct ski_lifecycle *observer);
 
-/* ski_notify_...(): tell all observers of an event. */
+/* ski_notify_NAME(table, ...): tell the observers of event NAME. */
 #define EVENT(name, arguments, ...)                                                                \
     void ski_notify_##name(const struct ski_lifecycle_table *table, __VA_ARGS__);
 #include "objects/model/lifecycle_defs.h"

@@ -24,6 +24,7 @@ struct ski_collection;
 /* Runs; will be deleted, or migrate, when its entries have returned; is deleted; has migrated. */
 enum ski_object_state { SKI_ALIVE, SKI_DYING, SKI_LEAVING, SKI_DEAD, SKI_LEFT };
 
+/* What precedes the memory of the program in an object. */
 struct ski_object {
     struct ski_collection *of;
     uint64_t               life;           /* see above                            */

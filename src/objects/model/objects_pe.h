@@ -32,6 +32,7 @@ enum ski_objects_slot {
     SKI_SLOTS
 };
 
+/* The state of this layer on a PE. */
 struct ski_objects {
     /* What every message to an object looks at. */
     struct ski_collection  *last;    /* the collection found last; never NULL            */

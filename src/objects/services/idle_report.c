@@ -39,12 +39,12 @@ struct idle_report {
     uint64_t rests; /* of this PE, when a wave last came by */
 
     /* On PE 0. */
-    enum idle_stage                  stage;
-    struct ski_traffic               traffic; /* when it was last looked at ...           */
-    uint64_t                         since;   /* ... or when a wave came back: ticks      */
-    uint64_t                         period;  /* ticks of idleness before the first wave  */
+    enum idle_stage    stage;
+    struct ski_traffic traffic; /* when PE 0 last looked                     */
+    uint64_t           since;   /* ticks: when the counts last changed, or a wave came back */
+    uint64_t           period;  /* ticks of idleness before the first wave  */
     struct ski_termination_detection detection;
-    struct ski_termination_counts    found;  /* what the first wave of the last try said */
+    struct ski_termination_counts    found;  /* the sums of the last try                 */
     struct idle_answer              *answer; /* of each PE                               */
     int                              missing;
 };

@@ -34,11 +34,15 @@
 
 #include "objects/model/lifecycle.h"
 
+/** The observer of this module (model/lifecycle.h): the idle report of a PE. */
 extern const struct ski_lifecycle ski_idle_report_lifecycle;
 
 #define SKI_IDLE_TEXT_LEAST 8
 
+/** Handler: PE 0 asks what waits on this PE. */
 void ski_on_idle_ask(skua_msg *msg);
+
+/** Handler: the answer of a PE, on PE 0. */
 void ski_on_idle_text(skua_msg *msg);
 
 #endif

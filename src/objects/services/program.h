@@ -38,8 +38,10 @@
 
 #define SKI_READONLY_LEAST 16
 
+/** The observer of this module (model/lifecycle.h): the gate of a PE. */
 extern const struct ski_lifecycle ski_program_lifecycle;
 
+/** Handler: values of the read-only variables, or the order to open the gate. */
 void ski_on_readonly(skua_msg *msg);
 
 #endif

@@ -37,11 +37,11 @@ struct stream_pe {
     skua_stream_port          port; /* first: the key is its address */
     const struct stream_kind *kind;
     void                     *arg;
-    struct ski_list           kept; /* messages that wait for arg      */
+    struct ski_list           kept; /* messages that wait for arg       */
     skua_mesh                 mesh;
-    uint32_t                  bound;     /* items that may wait             */
-    uint32_t                  slots;     /* ... in so many                  */
-    uint32_t                  slot_room; /* ... each of which holds so many */
+    uint32_t                  bound;     /* items that may wait, in all      */
+    uint32_t                  slots;     /* slots, one for each neighbour    */
+    uint32_t                  slot_room; /* items that a slot holds at most  */
     skua_completion           due;
     skua_timer                timer;
     uint16_t                 *route;

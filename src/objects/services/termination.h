@@ -92,12 +92,16 @@ uint32_t ski_termination_timers(const struct ski_pe *self);
 void ski_termination_register(struct ski_objects *objects, uint32_t topic,
                               const struct ski_termination_kind *kind);
 
+/** The observer of this module (model/lifecycle.h): the waves of a PE. */
 extern const struct ski_lifecycle ski_termination_lifecycle;
 
 #define SKI_WAVE_LEAST   16
 #define SKI_REPORT_LEAST 40
 
+/** Handler: a wave visits this PE. */
 void ski_on_wave(skua_msg *msg);
+
+/** Handler: the sums of a child in the tree. */
 void ski_on_report(skua_msg *msg);
 
 #endif
