@@ -40,9 +40,9 @@ struct idle_report {
 
     /* On PE 0. */
     enum idle_stage    stage;
-    struct ski_traffic traffic; /* when PE 0 last looked                     */
-    uint64_t           since;   /* ticks: when the counts last changed, or a wave came back */
-    uint64_t           period;  /* ticks of idleness before the first wave  */
+    struct ski_traffic counts; /* when PE 0 last looked                     */
+    uint64_t           since;  /* ticks: when the counts last changed, or a wave came back */
+    uint64_t           period; /* ticks of idleness before the first wave  */
     struct ski_termination_detection detection;
     struct ski_termination_counts    found;  /* the sums of the last try                 */
     struct idle_answer              *answer; /* of each PE                               */
@@ -56,15 +56,15 @@ static struct idle_report *idle_report_of(const struct ski_pe *self)
 
 /* ---- on each PE --------------------------------------------------------------------- */
 
-static struct ski_traffic idle_add_traffic(struct ski_traffic a, struct ski_traffic b)
+static struct ski_traffic idle_add_counts(struct ski_traffic a, struct ski_traffic b)
 {
     return (struct ski_traffic){a.sent + b.sent, a.received + b.received};
 }
 
 /* The message counts of the program: without waves, and with held messages as received. */
-static struct ski_traffic idle_program_traffic(const struct ski_pe *self)
+static struct ski_traffic idle_program_counts(const struct ski_pe *self)
 {
-    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_traffic(self);
+    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_msg_counts(self);
 
     return (struct ski_traffic){all.sent - waves.sent, all.received + self->held - waves.received};
 }
@@ -79,16 +79,16 @@ static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 static struct ski_termination_counts idle_visit(struct ski_pe               *self,
                                                 struct ski_termination_topic topic)
 {
-    struct idle_report *report  = idle_report_of(self);
-    bool                leads   = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                rested  = report->rests != self->rests;
-    struct ski_traffic  traffic = idle_program_traffic(self);
+    struct idle_report *report = idle_report_of(self);
+    bool                leads  = self->pe == ski_job_first_pe(self->job, self->process);
+    bool                rested = report->rests != self->rests;
+    struct ski_traffic  counts = idle_program_counts(self);
 
     (void)topic;
     report->rests = self->rests;
     if (leads)
-        traffic = idle_add_traffic(traffic, ski_guest_traffic());
-    return (struct ski_termination_counts){traffic.sent, traffic.received,
+        counts = idle_add_counts(counts, ski_guest_traffic());
+    return (struct ski_termination_counts){counts.sent, counts.received,
                                            idle_may_go_on(self, rested, leads)};
 }
 
@@ -198,16 +198,16 @@ static const struct ski_termination_kind idle_waves = {true, idle_visit, idle_re
  * something to do. */
 static uint64_t idle_before_sleep(struct ski_pe *self)
 {
-    struct idle_report *report  = idle_report_of(self);
-    struct ski_traffic  traffic = idle_program_traffic(self);
+    struct idle_report *report = idle_report_of(self);
+    struct ski_traffic  counts = idle_program_counts(self);
     uint64_t            now = ski_ticks(), wait = report->period;
 
     if (report->stage != IDLE_LOOKING && report->stage != IDLE_BETWEEN)
         return SKI_FOREVER;
-    if (idle_moved(traffic, report->traffic)) {
-        report->traffic = traffic;
-        report->since   = now;
-        report->stage   = IDLE_LOOKING;
+    if (idle_moved(counts, report->counts)) {
+        report->counts = counts;
+        report->since  = now;
+        report->stage  = IDLE_LOOKING;
     }
     if (report->stage == IDLE_BETWEEN)
         wait /= 4;
@@ -299,14 +299,15 @@ static void idle_print_missing_calls(const struct ski_pe *self)
 static void idle_print(const struct ski_pe *self)
 {
     const struct idle_report *report = idle_report_of(self);
-    char                      who[40];
+    char                      subject[40];
     int                       groups = 0;
 
-    snprintf(who, sizeof who, self->pes == 1 ? "the only PE is" : "all %d PEs are", self->pes);
+    snprintf(subject, sizeof subject, self->pes == 1 ? "the only PE is" : "all %d PEs are",
+             self->pes);
     ski_log(SKI_LOG_WARN,
             "%s idle and nothing is in flight: the job waits for ever, as skua_exit() was not "
             "called",
-            who);
+            subject);
     for (int pe = 0; pe < self->pes && groups <= IDLE_GROUPS_MOST; pe++)
         if (!idle_printed_before(report, pe, idle_same_text) && groups++ < IDLE_GROUPS_MOST)
             idle_print_group(self, pe);

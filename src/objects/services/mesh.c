@@ -121,7 +121,7 @@ int ski_mesh_slot_pe(const skua_mesh *mesh, int from, int slot)
     int     k = 0;
     int64_t pe;
 
-    ski_assert(slot >= 0 && slot < ski_mesh_slots(mesh) && from >= 0 && from < mesh->pes);
+    ski_assert(slot >= 0 && from >= 0 && from < mesh->pes);
     while (slot >= mesh->size[k])
         slot -= mesh->size[k++];
     pe = from + (int64_t)(slot - mesh_coordinate(mesh, from, k)) * mesh->block[k];

@@ -79,15 +79,15 @@ static struct ski_termination_counts quiescence_visit(struct ski_pe             
                                                       struct ski_termination_topic topic)
 {
     bool               flushed = quiescence_flush_all(quiescence_of(self));
-    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_traffic(self),
-                       guest = {0, 0};
+    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_msg_counts(self),
+                       external = {0, 0};
 
     (void)topic;
     if (self->pe == ski_job_first_pe(self->job, self->process))
-        guest = ski_guest_traffic();
-    return (struct ski_termination_counts){.sent = all.sent - waves.sent + guest.sent + flushed,
+        external = ski_guest_traffic();
+    return (struct ski_termination_counts){.sent = all.sent - waves.sent + external.sent + flushed,
                                            .received =
-                                               all.received - waves.received + guest.received};
+                                               all.received - waves.received + external.received};
 }
 
 /* Takes out the requests for which the last wave was not the first: they are the oldest. */

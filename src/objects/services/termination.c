@@ -44,7 +44,7 @@ enum { TERMINATION_QUIET, TERMINATION_IDLE, TERMINATION_DETECTOR, TERMINATION_KI
 
 struct termination {
     const struct ski_termination_kind *kind[TERMINATION_KINDS];
-    struct ski_traffic                 traffic; /* of waves and reports */
+    struct ski_traffic                 counts; /* of waves and reports */
     struct termination_node           *nodes;
     uint32_t                           timers; /* of pauses between waves */
 };
@@ -54,9 +54,9 @@ static struct termination *termination_of(const struct ski_pe *self)
     return self->objects->slot[SKI_SLOT_TERMINATION];
 }
 
-struct ski_traffic ski_termination_traffic(const struct ski_pe *self)
+struct ski_traffic ski_termination_msg_counts(const struct ski_pe *self)
 {
-    return termination_of(self)->traffic;
+    return termination_of(self)->counts;
 }
 
 uint32_t ski_termination_timers(const struct ski_pe *self)
@@ -94,7 +94,7 @@ static void termination_post(struct ski_pe *self, int pe, uint32_t handler, cons
     struct skua_msg *msg = ski_msg_copy(self, handler, data, bytes);
 
     skua_msg_set_priority(msg, INT32_MAX);
-    termination_of(self)->traffic.sent++;
+    termination_of(self)->counts.sent++;
     ski_msg_post(self, pe, handler, msg);
 }
 
@@ -237,7 +237,7 @@ void ski_on_wave(skua_msg *msg)
     struct termination_node      *node;
     struct ski_termination_counts own;
 
-    waves->traffic.received++;
+    waves->counts.received++;
     if (*termination_find(waves, &wave) || !termination_wave_valid(self, &wave, msg->source)) {
         ski_far_drop(self, msg);
         return;
@@ -258,7 +258,7 @@ void ski_on_report(skua_msg *msg)
     struct termination_report report = *(struct termination_report *)skua_msg_data(msg);
     struct termination_node **at     = termination_find(termination_of(self), &report.wave);
 
-    termination_of(self)->traffic.received++;
+    termination_of(self)->counts.received++;
     if (!*at || (*at)->sum.wave.number != report.wave.number) {
         ski_far_drop(self, msg);
         return;

@@ -82,7 +82,7 @@ bool ski_termination_record(struct ski_termination_detection    *detection,
 void ski_termination_continue(struct ski_pe *self, struct ski_termination_detection *detection);
 
 /** The waves and reports that this PE has sent and received. */
-struct ski_traffic ski_termination_traffic(const struct ski_pe *self);
+struct ski_traffic ski_termination_msg_counts(const struct ski_pe *self);
 
 /** The number of timers of this PE that run until a next wave. */
 uint32_t ski_termination_timers(const struct ski_pe *self);
