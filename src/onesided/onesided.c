@@ -53,7 +53,7 @@ skua_status_t ski_onesided_create(struct ski_job *job)
 }
 
 /* Nobody else looks at the port of a guest that has given up waiting. */
-static void progress_guest(void)
+static void external_progress(void)
 {
     if (pthread_mutex_trylock(&guest_lock) != 0)
         return;
@@ -71,7 +71,7 @@ void ski_onesided_open(const struct ski_boot *our_boot)
     prctl(PR_SET_PTRACER, (unsigned long)boot.job->starter, 0, 0, 0);
     ski_regions_open(boot.job, boot.process);
     atomic_store(&outside, 0);
-    ski_leave_with(progress_guest);
+    ski_leave_with(external_progress);
 }
 
 void ski_onesided_close(void)
@@ -85,26 +85,26 @@ void ski_onesided_close(void)
         ski_pe_destroy(guest);
         guest = NULL;
     }
-    ski_conceal(0); /* all that is left */
+    ski_rkey_revoke(0); /* all that is left */
     /* The table stays: a thread of the program's own may be at it (boot.c). */
 }
 
 /* Data in the network's memory: to its place. */
-static skua_msg *take(struct ski_pe *self, const skua_msg *head, const char *data)
+static skua_msg *onesided_recv_inline(struct ski_pe *self, const skua_msg *head, const char *data)
 {
     if (head->handler == SKI_HANDLER_CHANNEL)
         return ski_channel_take(self, head, data);
-    return ski_request_take(self, head, data);
+    return ski_am_recv_inline(self, head, data);
 }
 
 void ski_onesided_begin(struct ski_pe *self)
 {
-    self->onesided = ski_calloc(1, sizeof(struct ski_origin));
-    self->take     = take;
-    self->place    = ski_request_place;
-    self->placed   = ski_request_placed;
-    ski_channels_begin(self);
-    ski_zero_copy_begin(self);
+    self->onesided = ski_calloc(1, sizeof(struct ski_rma_pe));
+    self->take     = onesided_recv_inline;
+    self->place    = ski_am_recv_alloc;
+    self->placed   = ski_am_recv_done;
+    ski_channel_pe_begin(self);
+    ski_zcopy_threshold_begin(self);
 }
 
 void ski_onesided_end(struct ski_pe *self)
@@ -112,11 +112,11 @@ void ski_onesided_end(struct ski_pe *self)
     self->take   = NULL;
     self->place  = NULL;
     self->placed = NULL;
-    ski_channels_end(self);
-    ski_requests_end(self->onesided);
-    ski_outstanding_end(&ski_origin_of(self)->outstanding);
-    ski_agree_end(self->onesided);
-    ski_known_end(self->onesided);
+    ski_channel_pe_end(self);
+    ski_am_origin_end(self->onesided);
+    ski_outstanding_end(&ski_rma_pe_of(self)->outstanding);
+    ski_symmetric_vote_end(self->onesided);
+    ski_rkey_cache_end(self->onesided);
     ski_buffers_end(self->onesided);
     ski_registrations_end(self->onesided);
     free(self->onesided);
@@ -128,22 +128,22 @@ void ski_onesided_check(const char *call)
         ski_misuse("%s: called before skua_main()", call);
 }
 
-struct ski_job *ski_origin_job(void)
+struct ski_job *ski_onesided_job(void)
 {
     return boot.job;
 }
 
 /* ---- guests ----------------------------------------------------------------- */
 
-bool ski_outside_begin(void)
+bool ski_external_enter(void)
 {
     if (!(atomic_fetch_add(&outside, 1) & SHUT))
         return true;
-    ski_outside_end();
+    ski_external_leave();
     return false;
 }
 
-void ski_outside_end(void)
+void ski_external_leave(void)
 {
     atomic_fetch_sub(&outside, 1);
 }
@@ -159,13 +159,13 @@ struct ski_traffic ski_guest_traffic(void)
     return traffic;
 }
 
-bool ski_act_begin(struct ski_actor *actor)
+bool ski_caller_enter(struct ski_caller *actor)
 {
     actor->self  = ski_self;
     actor->guest = !ski_self;
     if (!actor->guest)
         return true;
-    if (!ski_outside_begin())
+    if (!ski_external_enter())
         return false;
     pthread_mutex_lock(&guest_lock);
     if (!guest) {
@@ -176,7 +176,7 @@ bool ski_act_begin(struct ski_actor *actor)
     return true;
 }
 
-void ski_act_end(struct ski_actor *actor)
+void ski_caller_leave(struct ski_caller *actor)
 {
     if (!actor->guest)
         return;
@@ -189,5 +189,5 @@ void ski_act_end(struct ski_actor *actor)
     }
     ski_self = NULL;
     pthread_mutex_unlock(&guest_lock);
-    ski_outside_end();
+    ski_external_leave();
 }

@@ -42,8 +42,8 @@ struct ski_buffer_packet {
 
 void ski_on_buffer(skua_msg *msg);
 
-struct ski_origin;
-void ski_buffers_end(struct ski_origin *origin);
+struct ski_rma_pe;
+void ski_buffers_end(struct ski_rma_pe *origin);
 
 /** The tag of a buffer (core/message/addr_tag.h), in a job that is spread. */
 static inline uint64_t ski_buffer_tag(const struct ski_pe *self, const skua_buffer *buffer)
@@ -56,13 +56,13 @@ static inline uint64_t ski_buffer_tag(const struct ski_pe *self, const skua_buff
 }
 
 /** Whether a buffer of a PE of this host, which may have come from another, was made here. */
-static inline bool ski_buffer_proven(const struct ski_pe *self, const skua_buffer *buffer)
+static inline bool ski_buffer_is_authentic(const struct ski_pe *self, const skua_buffer *buffer)
 {
     return !self->far || buffer->tag == ski_buffer_tag(self, buffer);
 }
 
 /** Whether @p self could reach the memory of a buffer, if it is one, by load and store. */
-static inline bool ski_buffer_reachable(const struct ski_pe *self, const skua_buffer *buffer)
+static inline bool ski_buffer_is_reachable(const struct ski_pe *self, const skua_buffer *buffer)
 {
     const struct ski_job *job = self->job;
 
@@ -76,17 +76,18 @@ static inline bool ski_buffer_reachable(const struct ski_pe *self, const skua_bu
 
 /** Whether there can be such a buffer: that its owner is a PE, and has made it if it is of this
  *  host. */
-static inline bool ski_buffer_sound(const struct ski_pe *self, const skua_buffer *buffer)
+static inline bool ski_buffer_is_valid(const struct ski_pe *self, const skua_buffer *buffer)
 {
     return buffer->pe >= 0 && buffer->pe < self->pes && (buffer->at || buffer->bytes == 0) &&
            (!self->far || ski_job_index(self->job, buffer->pe) < 0 ||
-            ski_buffer_proven(self, buffer));
+            ski_buffer_is_authentic(self, buffer));
 }
 
 /** Where @p self reaches the memory of a buffer by load and store; else NULL. */
 static inline void *ski_buffer_reach(const struct ski_pe *self, const skua_buffer *buffer)
 {
-    return ski_buffer_sound(self, buffer) && ski_buffer_reachable(self, buffer) ? buffer->at : NULL;
+    return ski_buffer_is_valid(self, buffer) && ski_buffer_is_reachable(self, buffer) ? buffer->at
+                                                                                      : NULL;
 }
 
 /** Whether @p bytes at @p at should go to @p pe by reference, rather than in a message. */
@@ -106,6 +107,6 @@ struct ski_zero_copy ski_zero_copy_measure(void);
 const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_zero_copy *from);
 
 /** A PE begins: if the log tells such things, it tells this. */
-void ski_zero_copy_begin(const struct ski_pe *self);
+void ski_zcopy_threshold_begin(const struct ski_pe *self);
 
 #endif

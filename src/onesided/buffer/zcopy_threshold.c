@@ -36,7 +36,7 @@
 #define ROUND_SOFT 40000.0 /* ns, of a network that needs CPUs */
 #define ROUND_HARD 4000.0
 
-static double now(void)
+static double zcopy_threshold_clock(void)
 {
     struct timespec t;
 
@@ -44,14 +44,14 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static bool copy(char *to, char *from, size_t bytes)
+static bool zcopy_threshold_copy(char *to, char *from, size_t bytes)
 {
     memcpy(to, from, bytes);
     __asm__ volatile("" : : "r"(to) : "memory");
     return true;
 }
 
-static bool attach(char *to, char *from, size_t bytes)
+static bool zcopy_threshold_cma(char *to, char *from, size_t bytes)
 {
     struct iovec here = {to, bytes}, there = {from, bytes};
 
@@ -59,23 +59,24 @@ static bool attach(char *to, char *from, size_t bytes)
 }
 
 /* The shortest of a few; 1e9: it cannot be done. */
-static double time_of(bool (*way)(char *, char *, size_t), char *to, char *from, size_t bytes)
+static double zcopy_threshold_time(bool (*way)(char *, char *, size_t), char *to, char *from,
+                                   size_t bytes)
 {
     double least = 1e9;
 
     for (int i = 0; i < TIMES; i++) {
-        double began = now(), took;
+        double began = zcopy_threshold_clock(), took;
 
         if (!way(to, from, bytes))
             return 1e9;
-        took  = now() - began;
+        took  = zcopy_threshold_clock() - began;
         least = took < least ? took : least;
     }
     return least;
 }
 
 /* Where a fixed cost of @p ns is made up for by @p per_byte: the next power of two. */
-static size_t even_at(double ns, double per_byte)
+static size_t zcopy_threshold_break_even(double ns, double per_byte)
 {
     size_t bytes = LEAST;
 
@@ -84,7 +85,7 @@ static size_t even_at(double ns, double per_byte)
     return bytes;
 }
 
-static struct ski_zero_copy measure(void)
+static struct ski_zero_copy zcopy_threshold_probe(void)
 {
     struct ski_zero_copy found;
     char                *to = ski_malloc(ROOM), *from = ski_malloc(ROOM);
@@ -92,13 +93,14 @@ static struct ski_zero_copy measure(void)
 
     memset(from, 1, ROOM);
     memset(to, 1, ROOM);
-    copied   = ACROSS * time_of(copy, to, from, ROOM) / (double)ROOM;
-    call     = time_of(attach, to, from, 1);
-    attached = (time_of(attach, to, from, ROOM) - call) / (double)ROOM;
+    copied   = ACROSS * zcopy_threshold_time(zcopy_threshold_copy, to, from, ROOM) / (double)ROOM;
+    call     = zcopy_threshold_time(zcopy_threshold_cma, to, from, 1);
+    attached = (zcopy_threshold_time(zcopy_threshold_cma, to, from, ROOM) - call) / (double)ROOM;
     found    = (struct ski_zero_copy){
-           .shared = even_at(MESSAGE, copied),
-           .host   = even_at(MESSAGE + call, 2 * copied - attached),
-           .net    = even_at(ski_registration_pins() ? ROUND_HARD : ROUND_SOFT, 2 * copied),
+           .shared = zcopy_threshold_break_even(MESSAGE, copied),
+           .host   = zcopy_threshold_break_even(MESSAGE + call, 2 * copied - attached),
+           .net    = zcopy_threshold_break_even(ski_registration_pins() ? ROUND_HARD : ROUND_SOFT,
+                                             2 * copied),
     };
     free(to);
     free(from);
@@ -111,7 +113,7 @@ struct ski_zero_copy ski_zero_copy_measure(void)
                                ski_config.zero_copy_net};
 
     if (!is.host || !is.net) {
-        struct ski_zero_copy found = measure();
+        struct ski_zero_copy found = zcopy_threshold_probe();
 
         if (!is.host)
             is.shared = found.shared, is.host = found.host;
@@ -136,7 +138,7 @@ const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_z
 
 static struct ski_zero_copy of_process;
 
-static void measure_once(void)
+static void zcopy_threshold_init(void)
 {
     char text[SKI_ZERO_COPY_TEXT];
 
@@ -145,22 +147,22 @@ static void measure_once(void)
 }
 
 /* Of the process; each PE remembers it: 0 is not known. */
-static const struct ski_zero_copy *known(void)
+static const struct ski_zero_copy *zcopy_threshold_get(void)
 {
     static _Thread_local struct ski_zero_copy here;
     static pthread_once_t                     once = PTHREAD_ONCE_INIT;
 
     if (here.net == 0) {
-        pthread_once(&once, measure_once);
+        pthread_once(&once, zcopy_threshold_init);
         here = of_process;
     }
     return &here;
 }
 
-void ski_zero_copy_begin(const struct ski_pe *self)
+void ski_zcopy_threshold_begin(const struct ski_pe *self)
 {
     if (self->pe == 0 && ski_log_level >= SKI_LOG_INFO)
-        (void)known();
+        (void)zcopy_threshold_get();
 }
 
 size_t skua_zero_copy_bytes(int pe)
@@ -170,13 +172,14 @@ size_t skua_zero_copy_bytes(int pe)
     if (pe < 0 || pe >= self->pes)
         ski_misuse("%s: there is no PE %d", __func__, pe);
     if (ski_job_index(self->job, pe) < 0)
-        return known()->net;
-    return ski_job_process_of(self->job, pe) == self->process ? known()->shared : known()->host;
+        return zcopy_threshold_get()->net;
+    return ski_job_process_of(self->job, pe) == self->process ? zcopy_threshold_get()->shared
+                                                              : zcopy_threshold_get()->host;
 }
 
 bool ski_zero_copy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes)
 {
     if (ski_job_index(self->job, pe) >= 0 && ski_arena_contains(self->job->arena, at))
-        return bytes >= known()->shared;
+        return bytes >= zcopy_threshold_get()->shared;
     return bytes >= skua_zero_copy_bytes(pe);
 }

@@ -25,9 +25,9 @@
 #define AHEAD  4  /* doorbells that we look ahead */
 #define OLDEST 64 /* one in so many of our own is answered before newer ones */
 
-static struct ski_channels *channels_of(struct ski_pe *self)
+static struct ski_channel_pe *channel_pe_of(struct ski_pe *self)
 {
-    return &ski_origin_of(self)->channels;
+    return &ski_rma_pe_of(self)->channels;
 }
 
 /* ---- records -------------------------------------------------------------------- */
@@ -51,29 +51,29 @@ struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
     return channel;
 }
 
-static SKI_COLD _Noreturn void not_mine(const struct ski_pe *self, const char *call)
+static SKI_COLD _Noreturn void channel_misused(const struct ski_pe *self, const char *call)
 {
     ski_misuse("%s: this is no channel of PE %d's own, or one that was deleted", call, self->pe);
 }
 
-static inline struct ski_channel *mine(const struct ski_pe *self, const char *call,
-                                       skua_channel value)
+static inline struct ski_channel *channel_of_caller(const struct ski_pe *self, const char *call,
+                                                    skua_channel value)
 {
     const struct ski_arena *arena   = self->pool.arena;
     struct ski_channel     *channel = ski_channel_at(arena, value.key);
 
     if (SKI_UNLIKELY(value.pe != self->pe || !value.key || !ski_arena_contains(arena, channel) ||
                      channel->key != value.key))
-        not_mine(self, call);
+        channel_misused(self, call);
     return channel;
 }
 
 /* Memory for a record: all zero, but for its generation. */
-static struct ski_channel *new_record(struct ski_pe *self)
+static struct ski_channel *channel_new_record(struct ski_pe *self)
 {
-    struct ski_channels *channels = channels_of(self);
-    struct ski_channel  *channel  = channels->free;
-    uint32_t             generation;
+    struct ski_channel_pe *channels = channel_pe_of(self);
+    struct ski_channel    *channel  = channels->free;
+    uint32_t               generation;
 
     if (channel) {
         channels->free = channel->next;
@@ -89,7 +89,7 @@ static struct ski_channel *new_record(struct ski_pe *self)
     return channel;
 }
 
-static uint64_t key_of(const struct ski_pe *self, const struct ski_channel *channel)
+static uint64_t channel_key(const struct ski_pe *self, const struct ski_channel *channel)
 {
     uint64_t place = ((uintptr_t)channel - self->pool.arena->base) / SKI_CACHE_LINE;
     uint64_t mask  = (UINT64_C(1) << (64 - SKI_KEY_PLACE_BITS)) - 1;
@@ -98,14 +98,15 @@ static uint64_t key_of(const struct ski_pe *self, const struct ski_channel *chan
     return turn << SKI_KEY_PLACE_BITS | place;
 }
 
-static const char *copy_name(struct ski_pe *self, const char *name)
+static const char *channel_copy_name(struct ski_pe *self, const char *name)
 {
     char *copy = name ? ski_pool_alloc(&self->pool, strlen(name) + 1) : NULL;
 
     return copy ? strcpy(copy, name) : NULL;
 }
 
-static void set_pattern(struct ski_pe *self, struct ski_channel *channel, const skua_layout *layout)
+static void channel_set_layout(struct ski_pe *self, struct ski_channel *channel,
+                               const skua_layout *layout)
 {
     if (layout->levels == 0)
         return;
@@ -116,9 +117,9 @@ static void set_pattern(struct ski_pe *self, struct ski_channel *channel, const 
     ski_path_make(&channel->pattern->unpack, layout, NULL);
 }
 
-static void enlist(struct ski_pe *self, struct ski_channel *channel)
+static void channel_link(struct ski_pe *self, struct ski_channel *channel)
 {
-    struct ski_channels *channels = channels_of(self);
+    struct ski_channel_pe *channels = channel_pe_of(self);
 
     channel->next = channels->first;
     channel->link = &channels->first;
@@ -128,7 +129,8 @@ static void enlist(struct ski_pe *self, struct ski_channel *channel)
 }
 
 /* The data may be looked at elsewhere, in the same shape. */
-static bool set_view(struct ski_pe *self, struct ski_channel *channel, const skua_layout *layout)
+static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
+                             const skua_layout *layout)
 {
     skua_layout *view = ski_pool_alloc(&self->pool, sizeof *view);
 
@@ -139,10 +141,10 @@ static bool set_view(struct ski_pe *self, struct ski_channel *channel, const sku
 }
 
 /* A channel with a simple layout of @p bytes; it is not known to anybody yet.  NULL, logged. */
-static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, size_t bytes,
-                                  skua_channel_fn fn, void *arg, const char *name)
+static struct ski_channel *channel_create(struct ski_pe *self, const skua_layout *to, size_t bytes,
+                                          skua_channel_fn fn, void *arg, const char *name)
 {
-    struct ski_channel *channel = new_record(self);
+    struct ski_channel *channel = channel_new_record(self);
 
     if (!channel)
         return NULL;
@@ -155,48 +157,48 @@ static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, si
     channel->pe      = self->pe;
     channel->home    = self->process;
     channel->process = ski_arena_contains(self->pool.arena, to->at) ? -1 : self->process;
-    channel->name    = copy_name(self, name);
-    set_pattern(self, channel, to);
-    enlist(self, channel);
+    channel->name    = channel_copy_name(self, name);
+    channel_set_layout(self, channel, to);
+    channel_link(self, channel);
     return channel;
 }
 
-static void drop_part(struct ski_pe *self, const void *part)
+static void channel_free_part(struct ski_pe *self, const void *part)
 {
     if (part)
         ski_pool_free(&self->pool, (void *)(uintptr_t)part);
 }
 
-static void drop(struct ski_pe *self, struct ski_channel *channel)
+static void channel_destroy(struct ski_pe *self, struct ski_channel *channel)
 {
     channel->key   = 0;
     *channel->link = channel->next;
     if (channel->next)
         channel->next->link = channel->link;
-    drop_part(self, channel->pattern);
-    drop_part(self, channel->view);
-    drop_part(self, channel->name);
-    channel->next           = channels_of(self)->free;
-    channels_of(self)->free = channel;
+    channel_free_part(self, channel->pattern);
+    channel_free_part(self, channel->view);
+    channel_free_part(self, channel->name);
+    channel->next             = channel_pe_of(self)->free;
+    channel_pe_of(self)->free = channel;
 }
 
-static void publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
+static void channel_publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
 {
-    channel->key = key_of(self, channel);
+    channel->key = channel_key(self, channel);
     channel->tag = channel_tag(self->job, channel);
     *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
 /* A channel that is not known to anybody yet, for any layout; *made is NULL if not. */
-static skua_status_t create_checked(struct ski_pe *self, const char *call, const skua_layout *to,
-                                    skua_channel_fn fn, void *arg, const char *name,
-                                    struct ski_channel **made)
+static skua_status_t channel_create_checked(struct ski_pe *self, const char *call,
+                                            const skua_layout *to, skua_channel_fn fn, void *arg,
+                                            const char *name, struct ski_channel **made)
 {
     skua_layout   simple;
     size_t        bytes;
     skua_status_t status = ski_layout_check(call, to, true, &simple, &bytes);
 
-    *made = status == SKUA_OK ? create(self, &simple, bytes, fn, arg, name) : NULL;
+    *made = status == SKUA_OK ? channel_create(self, &simple, bytes, fn, arg, name) : NULL;
     return status == SKUA_OK && !*made ? SKUA_ERR_NOMEM : status;
 }
 
@@ -205,10 +207,10 @@ skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, voi
 {
     struct ski_pe      *self = SKI_SELF();
     struct ski_channel *made;
-    skua_status_t       status = create_checked(self, __func__, to, fn, arg, name, &made);
+    skua_status_t       status = channel_create_checked(self, __func__, to, fn, arg, name, &made);
 
     if (made)
-        publish(self, made, channel);
+        channel_publish(self, made, channel);
     return status;
 }
 
@@ -217,21 +219,21 @@ skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn
 {
     struct ski_pe      *self = SKI_SELF();
     struct ski_channel *made;
-    skua_status_t       status = create_checked(self, __func__, to, fn, arg, name, &made);
+    skua_status_t       status = channel_create_checked(self, __func__, to, fn, arg, name, &made);
 
     if (!made)
         return status;
-    if (!set_view(self, made, to)) {
-        drop(self, made);
+    if (!channel_set_view(self, made, to)) {
+        channel_destroy(self, made);
         return SKUA_ERR_NOMEM;
     }
-    publish(self, made, channel);
+    channel_publish(self, made, channel);
     return SKUA_OK;
 }
 
 const skua_layout *skua_channel_view(skua_channel value)
 {
-    const struct ski_channel *channel = mine(SKI_SELF(), __func__, value);
+    const struct ski_channel *channel = channel_of_caller(SKI_SELF(), __func__, value);
 
     if (channel->lent)
         return &channel->lent->view;
@@ -244,26 +246,26 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
                                             int senders, skua_channel_fn fn, void *arg,
                                             const char *name, skua_channel *channel)
 {
-    struct ski_pe      *self    = SKI_SELF();
-    const skua_update   update  = {op, type, NULL};
-    struct ski_combine  combine = {.op = op, .type = type};
-    skua_layout         layout;
-    struct ski_channel *made;
+    struct ski_pe               *self    = SKI_SELF();
+    const skua_update            update  = {op, type, NULL};
+    struct ski_channel_reduction combine = {.op = op, .type = type};
+    skua_layout                  layout;
+    struct ski_channel          *made;
 
-    combine.fn = ski_update_function(&update, &combine.element);
+    combine.fn = ski_accumulate_function(&update, &combine.element);
     if (!combine.fn || !to || count == 0 || count > PTRDIFF_MAX / combine.element || senders < 1 ||
         (uintptr_t)to % (combine.element < 8 ? combine.element : 8))
         return ski_refuse(SKUA_ERR_INVAL, "%s: %zu elements of %s from %d senders by %s at %p",
                           __func__, count, ski_type_name(type), senders, ski_op_name(op), to);
     layout = skua_layout_of(to, count * combine.element);
-    made   = create(self, &layout, layout.bytes, fn, arg, name);
+    made   = channel_create(self, &layout, layout.bytes, fn, arg, name);
     if (!made)
         return SKUA_ERR_NOMEM;
     made->combines = senders > 1; /* what one puts is the result */
     made->senders  = (uint32_t)senders;
     made->combine  = combine;
-    ski_channel_clear(made);
-    publish(self, made, channel);
+    ski_channel_reduce_reset(made);
+    channel_publish(self, made, channel);
     return SKUA_OK;
 }
 
@@ -271,13 +273,13 @@ void skua_channel_delete(skua_channel channel)
 {
     struct ski_pe *self = SKI_SELF();
 
-    drop(self, mine(self, __func__, channel));
+    channel_destroy(self, channel_of_caller(self, __func__, channel));
 }
 
 /* ---- arrivals --------------------------------------------------------------------- */
 
 /* What is in one block goes to its place. */
-static void unpack(struct ski_channel *channel, const char *from)
+static void channel_unpack(struct ski_channel *channel, const char *from)
 {
     if (channel->pattern)
         ski_path_copy(&channel->pattern->unpack, channel->to, from);
@@ -286,29 +288,30 @@ static void unpack(struct ski_channel *channel, const char *from)
 }
 
 /* The next put that has not been reported is. */
-static inline void report(struct ski_channel *channel)
+static inline void channel_report(struct ski_channel *channel)
 {
     channel->polled = false;
     channel->reported++;
     channel->fn(channel->arg);
 }
 
-static uint64_t arrived(const struct ski_channel *channel)
+static uint64_t channel_arrived(const struct ski_channel *channel)
 {
     return atomic_load_explicit(&channel->arrived, memory_order_relaxed);
 }
 
 /* Data have come that are in their place: counts them, and tells the program if it wants to
  * know. */
-static inline void has_arrived(struct ski_pe *self, struct ski_channel *channel)
+static inline void channel_count_arrival(struct ski_pe *self, struct ski_channel *channel)
 {
-    atomic_store_explicit(&channel->arrived, arrived(channel) + 1, memory_order_relaxed);
+    atomic_store_explicit(&channel->arrived, channel_arrived(channel) + 1, memory_order_relaxed);
     if (SKI_LIKELY(channel->polled) && SKI_LIKELY(!ski_pe_exiting(self)))
-        report(channel);
+        channel_report(channel);
 }
 
 /* The channel of a cell, whose record may be gone; NULL: the cell is no doorbell. */
-static inline struct ski_channel *rung_by(const struct ski_pe *self, const struct ski_cell *cell)
+static inline struct ski_channel *channel_of_cell(const struct ski_pe   *self,
+                                                  const struct ski_cell *cell)
 {
     uint64_t key;
 
@@ -320,30 +323,30 @@ static inline struct ski_channel *rung_by(const struct ski_pe *self, const struc
 
 /* Where many channels are rung in turn each has left the cache since the last time: what the
  * next doorbells need is fetched while this one is answered. */
-static inline void look_ahead(const struct ski_pe *self)
+static inline void channel_prefetch(const struct ski_pe *self)
 {
     const struct ski_cell    *cell = ski_reader_ahead_sc(&self->reader, AHEAD / 2);
-    const struct ski_channel *near = rung_by(self, cell), *far;
+    const struct ski_channel *near = channel_of_cell(self, cell), *far;
 
     if (!near)
         return;
     __builtin_prefetch(near->arg, 1);
-    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+    if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_ZCOPY))
         __builtin_prefetch(cell->message);
-    far = rung_by(self, ski_reader_ahead_sc(&self->reader, AHEAD));
+    far = channel_of_cell(self, ski_reader_ahead_sc(&self->reader, AHEAD));
     if (far)
         __builtin_prefetch(far, 1);
 }
 
 /* Nothing has come: a sender asks us to copy with him. */
-static SKI_COLD void help(struct ski_pe *self, struct ski_together *all)
+static SKI_COLD void channel_help(struct ski_pe *self, struct ski_coop *all)
 {
     ski_pe_rung(self);
-    ski_together_help(all);
+    ski_coop_help(all);
 }
 
 /* The doorbell that is next in the inbox: self->ring. */
-static void ring(struct ski_pe *self)
+static void channel_on_doorbell(struct ski_pe *self)
 {
     const struct ski_cell *cell = self->reader.next;
     struct ski_channel    *channel;
@@ -355,31 +358,31 @@ static void ring(struct ski_pe *self)
         ski_pe_rung(self);
         return;
     }
-    if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_HELP))) {
-        help(self, (void *)cell->message);
+    if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_HELP))) {
+        channel_help(self, (void *)cell->message);
         return;
     }
-    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+    if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_ZCOPY))
         channel->lent = cell->message;
-    else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
-        unpack(channel, cell->message);
-    else if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_PIECES)))
-        ski_together_end(cell->message);
+    else if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_STAGED))
+        channel_unpack(channel, cell->message);
+    else if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_COOP)))
+        ski_coop_finish(cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
         ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);
     else
         ski_copy_small(channel->to, cell->data, cell->bytes);
     ski_pe_rung(self);
-    look_ahead(self);
-    has_arrived(self, channel);
+    channel_prefetch(self);
+    channel_count_arrival(self, channel);
 }
 
 /* ---- doorbells of our own ------------------------------------------------------------ */
 
-static SKI_COLD void grow(struct ski_bells *bells)
+static SKI_COLD void doorbell_queue_grow(struct ski_doorbell_queue *bells)
 {
-    uint32_t         room = bells->room ? 2 * bells->room : 64;
-    struct ski_bell *at   = ski_malloc(room * sizeof *at);
+    uint32_t             room = bells->room ? 2 * bells->room : 64;
+    struct ski_doorbell *at   = ski_malloc(room * sizeof *at);
 
     for (uint32_t i = bells->first; i != bells->end; i++)
         at[i & (room - 1)] = bells->at[i & (bells->room - 1)];
@@ -388,20 +391,20 @@ static SKI_COLD void grow(struct ski_bells *bells)
     bells->room = room;
 }
 
-void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent)
+void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *lent)
 {
-    struct ski_bells *bells = &channels_of(self)->bells;
+    struct ski_doorbell_queue *bells = &channel_pe_of(self)->bells;
 
     if (SKI_UNLIKELY(bells->end - bells->first == bells->room))
-        grow(bells);
-    bells->at[bells->end++ & (bells->room - 1)] = (struct ski_bell){key, lent};
+        doorbell_queue_grow(bells);
+    bells->at[bells->end++ & (bells->room - 1)] = (struct ski_doorbell){key, lent};
     self->stats.sent_inline++;
     self->queue.attention |= SKI_ATTEND_BELLS;
 }
 
 /* The newest, whose data and memory are in the cache; but now and then the oldest, which must
  * not wait for ever. */
-static inline struct ski_bell pop(struct ski_bells *bells)
+static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *bells)
 {
     uint32_t which = bells->turn++ % OLDEST ? --bells->end : bells->first++;
 
@@ -409,11 +412,11 @@ static inline struct ski_bell pop(struct ski_bells *bells)
 }
 
 /* One of them: self->ring_own. */
-static void ring_own(struct ski_pe *self)
+static void channel_on_own_doorbell(struct ski_pe *self)
 {
-    struct ski_bells   *bells = &channels_of(self)->bells;
-    struct ski_bell     bell  = pop(bells);
-    struct ski_channel *channel;
+    struct ski_doorbell_queue *bells = &channel_pe_of(self)->bells;
+    struct ski_doorbell        bell  = doorbell_queue_pop(bells);
+    struct ski_channel        *channel;
 
     if (bells->first == bells->end)
         self->queue.attention &= ~(uint32_t)SKI_ATTEND_BELLS;
@@ -424,45 +427,45 @@ static void ring_own(struct ski_pe *self)
     if (SKI_UNLIKELY(channel->key != bell.key))
         return;
     channel->lent = bell.lent;
-    has_arrived(self, channel);
+    channel_count_arrival(self, channel);
 }
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
 /* Whether the message is as it should be. */
-static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
-                     const struct ski_channel *channel)
+static bool channel_is_valid(const skua_msg *msg, const struct ski_channel_head *head,
+                             const struct ski_channel *channel)
 {
     size_t bytes = msg->bytes - sizeof *head;
 
     switch (head->kind) {
     case SKI_CHANNEL_DATA: return bytes == head->bytes && head->bytes == channel->bytes;
     case SKI_CHANNEL_STAGED:
-    case SKI_CHANNEL_PIECES:
-    case SKI_CHANNEL_LENT:
+    case SKI_CHANNEL_COOP:
+    case SKI_CHANNEL_ZCOPY:
         return bytes == sizeof(char *) && ski_job_index(ski_self->job, msg->source) >= 0;
     default: return bytes == 0;
     }
 }
 
 /* The data of a message; true: all that were waited for have come. */
-static bool bring(struct ski_channel *channel, const struct ski_channel_head *head)
+static bool channel_deliver(struct ski_channel *channel, const struct ski_channel_head *head)
 {
     if (channel->combines && head->kind == SKI_CHANNEL_DATA)
-        return ski_channel_combine(channel, (const char *)(head + 1));
+        return ski_channel_reduce(channel, (const char *)(head + 1));
     if (head->kind == SKI_CHANNEL_DATA)
-        unpack(channel, (const char *)(head + 1));
+        channel_unpack(channel, (const char *)(head + 1));
     else if (head->kind == SKI_CHANNEL_STAGED)
-        unpack(channel, *(char *const *)(head + 1));
-    else if (head->kind == SKI_CHANNEL_PIECES)
-        ski_together_end(*(struct ski_together *const *)(head + 1));
-    else if (head->kind == SKI_CHANNEL_LENT)
-        channel->lent = *(struct ski_lent *const *)(head + 1);
+        channel_unpack(channel, *(char *const *)(head + 1));
+    else if (head->kind == SKI_CHANNEL_COOP)
+        ski_coop_finish(*(struct ski_coop *const *)(head + 1));
+    else if (head->kind == SKI_CHANNEL_ZCOPY)
+        channel->lent = *(struct ski_zcopy_desc *const *)(head + 1);
     return true;
 }
 
-static void wrong_size(const struct ski_channel *channel, int source,
-                       const struct ski_channel_head *head)
+static void channel_wrong_size(const struct ski_channel *channel, int source,
+                               const struct ski_channel_head *head)
 {
     ski_misuse("channel %s from PE %d to PE %d: put %llu has %llu bytes, the channel %zu",
                ski_channel_name(channel), source, channel->pe, (unsigned long long)head->put,
@@ -470,42 +473,42 @@ static void wrong_size(const struct ski_channel *channel, int source,
 }
 
 /* A put for a channel of ours. */
-static void on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
+static void channel_on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
     const struct ski_channel_head *head = skua_msg_data(msg);
     bool                           all;
 
     if (ski_config.checked_channels)
-        ski_check_arrival(channel, msg->source, head);
-    if (!is_sound(msg, head, channel))
-        wrong_size(channel, msg->source, head);
-    all = bring(channel, head);
+        ski_channel_check_arrival(channel, msg->source, head);
+    if (!channel_is_valid(msg, head, channel))
+        channel_wrong_size(channel, msg->source, head);
+    all = channel_deliver(channel, head);
     skua_msg_free(msg);
     if (all)
-        has_arrived(self, channel);
+        channel_count_arrival(self, channel);
 }
 
 /* A message about a channel of ours; @p channel is NULL if there is none such. */
-static void on_one(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
+static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
     const struct ski_channel_head *head = skua_msg_data(msg);
 
     switch (head->kind) {
     case SKI_CHANNEL_OPENED: ski_on_channel_opened(self, msg, head, channel); break;
     case SKI_CHANNEL_POLLED:
-        if (channel && channel->polled && arrived(channel) != channel->reported) {
+        if (channel && channel->polled && channel_arrived(channel) != channel->reported) {
             skua_msg_free(msg);
-            report(channel);
+            channel_report(channel);
             return;
         }
         break;
     default:
         if (channel) {
-            on_put(self, msg, channel);
+            channel_on_put(self, msg, channel);
             return;
         }
         if (ski_job_index(self->job, msg->source) < 0) /* others have seen that it is gone */
-            ski_channel_none(self, msg->source, head);
+            ski_channel_refuse_put(self, msg->source, head);
     }
     skua_msg_free(msg);
 }
@@ -529,18 +532,18 @@ void ski_on_channel(skua_msg *msg)
         return;
     }
     switch (head->kind) {
-    case SKI_CHANNEL_MANY: ski_on_channel_many(msg); return;
-    case SKI_CHANNEL_SENT: ski_channel_settle(self); break;
+    case SKI_CHANNEL_MULTICAST: ski_on_channel_multicast(msg); return;
+    case SKI_CHANNEL_SENT: ski_channel_local_complete(self); break;
     case SKI_CHANNEL_REFUSED: ski_on_channel_refused(msg, head); break;
     default:
         channel = ski_channel_find(self->job, head->key);
-        on_one(self, msg, channel && channel->pe == self->pe ? channel : NULL);
+        channel_on_message(self, msg, channel && channel->pe == self->pe ? channel : NULL);
         return;
     }
     skua_msg_free(msg);
 }
 
-/* As ski_request_take(): the data of a put go to their place, and what is left takes its turn. */
+/* As ski_am_recv_inline(): the data of a put go to their place, and what is left takes its turn. */
 skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
     struct ski_channel_head head;
@@ -552,9 +555,9 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
     memcpy(&head, data, sizeof head);
     channel = ski_channel_find(self->job, head.key);
     if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->combines ||
-        !is_sound(msg, &head, channel))
+        !channel_is_valid(msg, &head, channel))
         return NULL;
-    unpack(channel, data + sizeof head);
+    channel_unpack(channel, data + sizeof head);
     head.kind    = SKI_CHANNEL_PLACED;
     left         = ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head);
     left->source = msg->source;
@@ -563,28 +566,28 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
 
 /* ---- ready ------------------------------------------------------------------------- */
 
-static void give_back(struct ski_channel *channel)
+static void channel_release_zcopy(struct ski_channel *channel)
 {
-    struct ski_lent *lent = channel->lent;
+    struct ski_zcopy_desc *lent = channel->lent;
 
     if (SKI_UNLIKELY(ski_config.checked_channels))
-        ski_check_returned(channel);
+        ski_channel_check_zcopy_release(channel);
     channel->lent = NULL;
-    ski_lent_return(lent);
+    ski_zcopy_desc_release(lent);
 }
 
-static inline void mark(struct ski_channel *channel)
+static inline void channel_mark(struct ski_channel *channel)
 {
     if (SKI_UNLIKELY(channel->combines))
-        ski_channel_clear(channel);
+        ski_channel_reduce_reset(channel);
     if (channel->lent)
-        give_back(channel);
+        channel_release_zcopy(channel);
     if (SKI_UNLIKELY(ski_config.checked_channels))
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
 }
 
 /* Not from within the caller: it may be in the middle of something. */
-static SKI_COLD void report_soon(struct ski_pe *self, const struct ski_channel *channel)
+static SKI_COLD void channel_report_later(struct ski_pe *self, const struct ski_channel *channel)
 {
     struct ski_channel_head head = {.key = channel->key, .kind = SKI_CHANNEL_POLLED};
 
@@ -592,43 +595,43 @@ static SKI_COLD void report_soon(struct ski_pe *self, const struct ski_channel *
                  ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
 }
 
-static inline void poll(struct ski_pe *self, struct ski_channel *channel)
+static inline void channel_poll(struct ski_pe *self, struct ski_channel *channel)
 {
     channel->polled = true;
-    if (SKI_UNLIKELY(arrived(channel) != channel->reported))
-        report_soon(self, channel);
+    if (SKI_UNLIKELY(channel_arrived(channel) != channel->reported))
+        channel_report_later(self, channel);
 }
 
 void skua_channel_ready(skua_channel value)
 {
     struct ski_pe      *self    = SKI_SELF();
-    struct ski_channel *channel = mine(self, __func__, value);
+    struct ski_channel *channel = channel_of_caller(self, __func__, value);
 
-    mark(channel);
-    poll(self, channel);
+    channel_mark(channel);
+    channel_poll(self, channel);
 }
 
 void skua_channel_mark(skua_channel channel)
 {
-    mark(mine(SKI_SELF(), __func__, channel));
+    channel_mark(channel_of_caller(SKI_SELF(), __func__, channel));
 }
 
 void skua_channel_poll(skua_channel channel)
 {
     struct ski_pe *self = SKI_SELF();
 
-    poll(self, mine(self, __func__, channel));
+    channel_poll(self, channel_of_caller(self, __func__, channel));
 }
 
 uint64_t skua_channel_count(skua_channel channel)
 {
-    return mine(SKI_SELF(), __func__, channel)->reported;
+    return channel_of_caller(SKI_SELF(), __func__, channel)->reported;
 }
 
 /* ---- memory -------------------------------------------------------------------------- */
 
 /* Before each block of memory that skua_channel_alloc() gave out. */
-struct block {
+struct channel_block {
     _Alignas(SKI_CACHE_LINE) size_t bytes;
     uint64_t sign;
 };
@@ -641,7 +644,7 @@ struct block {
 #define LEAD       2048
 #define LEAD_LEAST 32768 /* of the memory that has it: it should not cost much */
 
-static size_t lead(size_t bytes)
+static size_t channel_lead(size_t bytes)
 {
     return bytes > LEAD_LEAST ? LEAD : 0;
 }
@@ -649,13 +652,13 @@ static size_t lead(size_t bytes)
 void *skua_channel_alloc(size_t bytes)
 {
     struct ski_pe *self   = SKI_SELF();
-    size_t         before = lead(bytes) + sizeof(struct block);
-    char         *memory = bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, before + bytes) : NULL;
-    struct block *block;
+    size_t         before = channel_lead(bytes) + sizeof(struct channel_block);
+    char *memory = bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, before + bytes) : NULL;
+    struct channel_block *block;
 
     if (!memory)
         return NULL;
-    block        = (void *)(memory + lead(bytes));
+    block        = (void *)(memory + channel_lead(bytes));
     block->bytes = bytes;
     block->sign  = SIGN;
     return block + 1;
@@ -663,8 +666,8 @@ void *skua_channel_alloc(size_t bytes)
 
 void skua_channel_free(void *memory)
 {
-    struct ski_pe *self  = SKI_SELF();
-    struct block  *block = memory ? (struct block *)memory - 1 : NULL;
+    struct ski_pe        *self  = SKI_SELF();
+    struct channel_block *block = memory ? (struct channel_block *)memory - 1 : NULL;
 
     if (!memory)
         return;
@@ -672,24 +675,24 @@ void skua_channel_free(void *memory)
         ski_misuse("%s: %p is not from skua_channel_alloc(), or was freed before", __func__,
                    memory);
     if (ski_config.checked_channels)
-        ski_check_freed(self, memory, block->bytes);
+        ski_channel_check_freed(self, memory, block->bytes);
     block->sign = 0;
-    ski_pool_free(&self->pool, (char *)block - lead(block->bytes));
+    ski_pool_free(&self->pool, (char *)block - channel_lead(block->bytes));
 }
 
 /* ---- life ----------------------------------------------------------------------------- */
 
-void ski_channels_begin(struct ski_pe *self)
+void ski_channel_pe_begin(struct ski_pe *self)
 {
-    self->ring     = ring;
-    self->ring_own = ring_own;
+    self->ring     = channel_on_doorbell;
+    self->ring_own = channel_on_own_doorbell;
 }
 
 /* Records, patterns and names go with the arena, senders that were not closed with them. */
-void ski_channels_end(struct ski_pe *self)
+void ski_channel_pe_end(struct ski_pe *self)
 {
     self->ring     = NULL;
     self->ring_own = NULL;
-    free(channels_of(self)->bells.at);
-    channels_of(self)->bells = (struct ski_bells){.at = NULL};
+    free(channel_pe_of(self)->bells.at);
+    channel_pe_of(self)->bells = (struct ski_doorbell_queue){.at = NULL};
 }

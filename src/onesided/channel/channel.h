@@ -46,42 +46,42 @@
 /* ---- receivers ---------------------------------------------------------------- */
 
 /* How the buffer of a channel lies, if it is not one block. */
-struct ski_pattern {
+struct ski_channel_layout {
     skua_layout     layout; /* simple */
     struct ski_path unpack; /* from one block */
 };
 
 /* What many senders put is combined. */
-struct ski_combine {
-    ski_update_fn fn;
-    skua_op       op;
-    skua_type     type;
-    size_t        element;
+struct ski_channel_reduction {
+    ski_accumulate_fn fn;
+    skua_op           op;
+    skua_type         type;
+    size_t            element;
 };
 
 struct ski_channel {
     /* What an arrival touches. */
     _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: none */
-    char            *to;
-    struct ski_lent *lent; /* where the data are, unless in the buffer */
-    skua_channel_fn  fn;
-    void            *arg;
-    _Atomic uint64_t arrived; /* puts; written by the receiver alone */
-    uint64_t         reported;
-    bool             polled; /* we want to hear of the next */
-    bool             combines;
-    uint32_t         senders;
+    char                  *to;
+    struct ski_zcopy_desc *lent; /* where the data are, unless in the buffer */
+    skua_channel_fn        fn;
+    void                  *arg;
+    _Atomic uint64_t       arrived; /* puts; written by the receiver alone */
+    uint64_t               reported;
+    bool                   polled; /* we want to hear of the next */
+    bool                   combines;
+    uint32_t               senders;
 
     /* What is looked at when it is opened. */
-    size_t              bytes;   /* in all */
-    struct ski_pattern *pattern; /* NULL: one block */
-    const skua_layout  *view;    /* the layout as it was given, if data may be lent; or NULL */
-    const char         *name;    /* in the arena, or NULL */
-    int32_t             pe;
-    int32_t             process; /* that has the buffer; -1: it is in the arena */
-    int32_t             home;    /* the receiver's process */
-    struct ski_combine  combine;
-    uint32_t            generation;
+    size_t                     bytes;   /* in all */
+    struct ski_channel_layout *pattern; /* NULL: one block */
+    const skua_layout         *view; /* the layout as it was given, if data may be lent; or NULL */
+    const char                *name; /* in the arena, or NULL */
+    int32_t                    pe;
+    int32_t                    process; /* that has the buffer; -1: it is in the arena */
+    int32_t                    home;    /* the receiver's process */
+    struct ski_channel_reduction combine;
+    uint32_t                     generation;
     uint64_t            tag; /* core/message/addr_tag.h: its key may come from another host */
     struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
 
@@ -93,7 +93,7 @@ struct ski_channel {
 };
 
 /* What a sender lends, in the arena: the receiver's layout, with the sender's strides. */
-struct ski_lent {
+struct ski_zcopy_desc {
     skua_layout view;
     uint64_t    sum, put; /* of the data and their number, in checked mode */
     int32_t     pe;       /* the sender's */
@@ -103,24 +103,24 @@ struct ski_lent {
 };
 
 /* A doorbell that a PE rings itself. */
-struct ski_bell {
-    uint64_t         key;
-    struct ski_lent *lent; /* or NULL: the data are in their place */
+struct ski_doorbell {
+    uint64_t               key;
+    struct ski_zcopy_desc *lent; /* or NULL: the data are in their place */
 };
 
 /* Those that wait: a ring, its size a power of two, that grows. */
-struct ski_bells {
-    struct ski_bell *at;
-    uint32_t         room, first, end; /* first and end run freely */
-    uint32_t         turn;             /* answered so far */
+struct ski_doorbell_queue {
+    struct ski_doorbell *at;
+    uint32_t             room, first, end; /* first and end run freely */
+    uint32_t             turn;             /* answered so far */
 };
 
 /* What a PE knows of its channels. */
-struct ski_channels {
-    struct ski_bells    bells;
-    struct ski_channel *first, *free;
-    skua_sender        *senders; /* of it, in checked mode */
-    struct ski_due     *due;     /* completions that are to take place (channel_local.c) */
+struct ski_channel_pe {
+    struct ski_doorbell_queue bells;
+    struct ski_channel       *first, *free;
+    skua_sender              *senders; /* of it, in checked mode */
+    struct ski_channel_due   *due;     /* completions that are to take place (channel_local.c) */
 };
 
 static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, uint64_t key)
@@ -143,54 +143,54 @@ static inline const char *ski_channel_name(const struct ski_channel *channel)
 
 /* What a put, or a message about one, brings. */
 enum ski_channel_kind {
-    SKI_CHANNEL_DATA,    /* the data are behind the head                         */
-    SKI_CHANNEL_PLACED,  /* they are in their place                              */
-    SKI_CHANNEL_STAGED,  /* they are at the address behind the head, on this host */
-    SKI_CHANNEL_LENT,    /* as described at the address behind the head          */
-    SKI_CHANNEL_PIECES,  /* in pieces, as described there (channel_coop.c)   */
-    SKI_CHANNEL_HELP,    /* doorbells alone: such pieces are to be copied        */
-    SKI_CHANNEL_POLLED,  /* to oneself: report what has come                     */
-    SKI_CHANNEL_MANY,    /* for several channels (channel_multicast.c)                */
-    SKI_CHANNEL_SENT,    /* to oneself: puts are locally complete (channel_local.c)  */
-    SKI_CHANNEL_OPENED,  /* to another host: the channel is opened for so many bytes */
-    SKI_CHANNEL_REFUSED, /* the answer to that or to a put: there is none such      */
+    SKI_CHANNEL_DATA,      /* the data are behind the head                         */
+    SKI_CHANNEL_PLACED,    /* they are in their place                              */
+    SKI_CHANNEL_STAGED,    /* they are at the address behind the head, on this host */
+    SKI_CHANNEL_ZCOPY,     /* as described at the address behind the head          */
+    SKI_CHANNEL_COOP,      /* in pieces, as described there (channel_coop.c)   */
+    SKI_CHANNEL_HELP,      /* doorbells alone: such pieces are to be copied        */
+    SKI_CHANNEL_POLLED,    /* to oneself: report what has come                     */
+    SKI_CHANNEL_MULTICAST, /* for several channels (channel_multicast.c)                */
+    SKI_CHANNEL_SENT,      /* to oneself: puts are locally complete (channel_local.c)  */
+    SKI_CHANNEL_OPENED,    /* to another host: the channel is opened for so many bytes */
+    SKI_CHANNEL_REFUSED,   /* the answer to that or to a put: there is none such      */
 };
 
-typedef void (*ski_put_fn)(skua_sender *sender, const char *from);
+typedef void (*ski_channel_put_fn)(skua_sender *sender, const char *from);
 
 struct skua_sender {
     /* What a put touches. */
-    ski_put_fn        put;
-    const char       *from;
-    char             *to;    /* direct, staged */
-    struct ski_lent  *lent;  /* what the receiver looks at, or NULL */
-    struct ski_inbox *inbox; /* the receiver's, or NULL: it is we */
-    struct ski_credit credit;
-    uint64_t          key;
-    uint32_t          cells;
-    int32_t           index, pe; /* the receiver's: on this host, or -1, and in the job */
-    size_t            bytes;
+    ski_channel_put_fn     put;
+    const char            *from;
+    char                  *to;    /* direct, staged */
+    struct ski_zcopy_desc *lent;  /* what the receiver looks at, or NULL */
+    struct ski_inbox      *inbox; /* the receiver's, or NULL: it is we */
+    struct ski_credit      credit;
+    uint64_t               key;
+    uint32_t               cells;
+    int32_t                index, pe; /* the receiver's: on this host, or -1, and in the job */
+    size_t                 bytes;
 
     /* The rest. */
-    ski_put_fn           copied;  /* the way of what cannot be lent */
-    char                *staging; /* memory of ours, of so many places, or NULL */
-    uint32_t             places, place;
-    struct ski_together *together; /* for who copies with us, or NULL */
-    bool                 once;     /* it is used once, and then forgotten */
-    bool                 lends;    /* the data stay as they are until the receiver is ready */
-    struct ski_channel  *channel;  /* of this host, or NULL */
-    struct ski_path      path;     /* to its place, or to one block */
-    skua_layout          layout;   /* simple, of our buffer */
-    ski_put_fn           unchecked;
-    struct ski_many     *many;
+    ski_channel_put_fn            copied;  /* the way of what cannot be lent */
+    char                         *staging; /* memory of ours, of so many places, or NULL */
+    uint32_t                      places, place;
+    struct ski_coop              *together; /* for who copies with us, or NULL */
+    bool                          once;     /* it is used once, and then forgotten */
+    bool                          lends; /* the data stay as they are until the receiver is ready */
+    struct ski_channel           *channel; /* of this host, or NULL */
+    struct ski_path               path;    /* to its place, or to one block */
+    skua_layout                   layout;  /* simple, of our buffer */
+    ski_channel_put_fn            unchecked;
+    struct ski_channel_multicast *many;
 
     /* Of local completion. */
-    uint32_t            sending;  /* puts whose data the network still reads */
-    uint32_t            waiting;  /* for that */
-    uint64_t            lendings; /* puts that were lent */
-    skua_completion     local;    /* what shall take place then, or nothing */
-    struct ski_expected expected; /* of lent->returned */
-    bool                closed;   /* it is freed when nothing is being sent */
+    uint32_t                sending;  /* puts whose data the network still reads */
+    uint32_t                waiting;  /* for that */
+    uint64_t                lendings; /* puts that were lent */
+    skua_completion         local;    /* what shall take place then, or nothing */
+    struct ski_notify_watch expected; /* of lent->returned */
+    bool                    closed;   /* it is freed when nothing is being sent */
 
     /* In checked mode. */
     uint64_t     puts; /* of this sender */
@@ -206,27 +206,27 @@ void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel
                       void *at);
 
 /** Ask the receiver for help, if there is room for a doorbell. */
-void ski_channel_ask(struct ski_pe *self, skua_sender *sender, struct ski_together *all);
+void ski_channel_ask_help(struct ski_pe *self, skua_sender *sender, struct ski_coop *all);
 
 /** A put that the sender copies. */
-void ski_put_block(skua_sender *sender, const char *from);
+void ski_channel_put_block(skua_sender *sender, const char *from);
 
 /** A put that the receiver may help to copy; its help; and what is left to it at the end.
  *  @p staging is where the sender copies to, or NULL: to where the data belong. */
-void                 ski_put_together(skua_sender *sender, const char *from);
-void                 ski_together_help(struct ski_together *all);
-void                 ski_together_end(struct ski_together *all);
-struct ski_together *ski_together_new(struct ski_pe *self, char *to, char *staging, size_t bytes);
+void             ski_channel_put_coop(skua_sender *sender, const char *from);
+void             ski_coop_help(struct ski_coop *all);
+void             ski_coop_finish(struct ski_coop *all);
+struct ski_coop *ski_coop_new(struct ski_pe *self, char *to, char *staging, size_t bytes);
 
 /** Ring for a channel of our own PE. */
-void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent);
+void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *lent);
 
 /** Put in a message. */
-void ski_put_message(skua_sender *sender, const char *from);
+void ski_channel_put_message(skua_sender *sender, const char *from);
 
 /** Choose the way to a channel, and prepare it.  SKUA_ERR_INVAL, logged for @p call. */
-skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender *sender,
-                             skua_channel channel);
+skua_status_t ski_sender_select(struct ski_pe *self, const char *call, skua_sender *sender,
+                                skua_channel channel);
 void          ski_sender_drop(struct ski_pe *self, skua_sender *sender);
 
 /** A sender without a channel yet; NULL, logged for @p call. */
@@ -245,26 +245,26 @@ struct ski_channel_head {
 #define SKI_CHANNEL_LEAST sizeof(struct ski_channel_head)
 
 /* In `bytes` of a doorbell that carries an address. */
-#define SKI_BELL(kind) (0xf0 + (kind))
+#define SKI_DOORBELL(kind) (0xf0 + (kind))
 
 void ski_on_channel(skua_msg *msg);
 
-/** As ski_request_take(). */
+/** As ski_am_recv_inline(). */
 skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *head, const char *data);
 
 /* ---- local completion -------------------------------------------------------------- */
 
 /** A put of @p sender does not need its memory any more; within the driver. */
-void ski_channel_sent(struct ski_pe *self, skua_sender *sender);
+void ski_channel_send_done(struct ski_pe *self, skua_sender *sender);
 
 /** Lets the completions of puts that have been sent take place, and wakes what waits for them. */
-void ski_channel_settle(struct ski_pe *self);
+void ski_channel_local_complete(struct ski_pe *self);
 
 /** The receiver does not look at what was lent any more. */
-void ski_lent_return(struct ski_lent *lent);
+void ski_zcopy_desc_release(struct ski_zcopy_desc *lent);
 
 /** Nothing of @p sender is asked for any more; false: it is freed later. */
-bool ski_channel_unlocal(struct ski_pe *self, skua_sender *sender);
+bool ski_channel_local_close(struct ski_pe *self, skua_sender *sender);
 
 /* ---- channels of other hosts (channel_net.c) --------------------------------------- */
 
@@ -276,62 +276,64 @@ void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
                            const struct ski_channel_head *head, const struct ski_channel *channel);
 
 /** A put has come for a channel that does not exist. */
-void ski_channel_none(struct ski_pe *self, int source, const struct ski_channel_head *head);
+void ski_channel_refuse_put(struct ski_pe *self, int source, const struct ski_channel_head *head);
 
 /** The answer to these two. */
 void ski_on_channel_refused(const skua_msg *msg, const struct ski_channel_head *head);
 
 /* ---- one to many ------------------------------------------------------------------ */
 
-void ski_many_close(struct ski_pe *self, skua_sender *sender);
-void ski_on_channel_many(skua_msg *msg);
+void ski_channel_multicast_close(struct ski_pe *self, skua_sender *sender);
+void ski_on_channel_multicast(skua_msg *msg);
 
 /* ---- lending ---------------------------------------------------------------------- */
 
 /** Let the puts of a sender, whose way is known, lend where that can be. */
-void ski_sender_lend(struct ski_pe *self, skua_sender *sender, const struct ski_channel *channel);
+void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
+                          const struct ski_channel *channel);
 
 /* ---- many to one ------------------------------------------------------------------ */
 
 /** Put into a channel that combines. */
-void ski_put_combined(skua_sender *sender, const char *from);
+void ski_channel_put_reduce(skua_sender *sender, const char *from);
 
 /** What a put brought, in one block, is combined with the buffer; true: it was the last. */
-bool ski_channel_combine(struct ski_channel *channel, const char *from);
+bool ski_channel_reduce(struct ski_channel *channel, const char *from);
 
 /** The buffer begins anew. */
-void ski_channel_clear(struct ski_channel *channel);
+void ski_channel_reduce_reset(struct ski_channel *channel);
 
 /* ---- checked mode ------------------------------------------------------------------ */
 
 /** Check each put of @p sender from now on. */
-void ski_check_sender(struct ski_pe *self, skua_sender *sender);
+void ski_channel_check_add(struct ski_pe *self, skua_sender *sender);
 
 /** Check one, which PE @p source has begun. */
-void ski_check_put(const skua_sender *sender, int source);
-void ski_check_no_more(struct ski_pe *self, skua_sender *sender);
+void ski_channel_check_put(const skua_sender *sender, int source);
+void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender);
 
 /** Say that a sender has another size than its channel: SKUA_ERR_INVAL, or the end of the job. */
-skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
-                             const struct ski_channel *channel);
+skua_status_t ski_channel_check_size(struct ski_pe *self, const char *call,
+                                     const skua_sender *sender, const struct ski_channel *channel);
 
 /** What a put from @p from would lend, and, when the receiver is ready again, was lent: it must
  *  be the same. */
-void ski_check_lending(struct ski_lent *lent, const skua_sender *sender, const char *from);
-void ski_check_returned(const struct ski_channel *channel);
+void ski_channel_check_zcopy_put(struct ski_zcopy_desc *lent, const skua_sender *sender,
+                                 const char *from);
+void ski_channel_check_zcopy_release(const struct ski_channel *channel);
 
 /** The sum of data that are sent from where they are; not 0. */
-uint32_t ski_check_sum(const char *from, size_t bytes);
+uint32_t ski_channel_check_sum(const char *from, size_t bytes);
 
 /** A put has come by message, which may be the first to be looked at. */
-void ski_check_arrival(struct ski_channel *channel, int source,
-                       const struct ski_channel_head *head);
+void ski_channel_check_arrival(struct ski_channel *channel, int source,
+                               const struct ski_channel_head *head);
 
 /** Memory has been given back. */
-void ski_check_freed(struct ski_pe *self, const char *memory, size_t bytes);
+void ski_channel_check_freed(struct ski_pe *self, const char *memory, size_t bytes);
 
 /** Begin and end on each PE. */
-void ski_channels_begin(struct ski_pe *self);
-void ski_channels_end(struct ski_pe *self);
+void ski_channel_pe_begin(struct ski_pe *self);
+void ski_channel_pe_end(struct ski_pe *self);
 
 #endif

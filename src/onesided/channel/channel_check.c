@@ -12,7 +12,7 @@
  * the receiver is ready, and of those that are sent to another host from where they lie when they
  * arrive.
  *
- * A sender that is checked points at put_checked() and remembers the way that it had, so the
+ * A sender that is checked points at check_put() and remembers the way that it had, so the
  * others pay nothing.
  */
 #include <string.h>
@@ -25,8 +25,8 @@
 
 typedef unsigned long long number;
 
-skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_sender *sender,
-                             const struct ski_channel *channel)
+skua_status_t ski_channel_check_size(struct ski_pe *self, const char *call,
+                                     const skua_sender *sender, const struct ski_channel *channel)
 {
     static const char format[] = "%s: channel %s from PE %d to PE %d: %zu bytes for one of %zu";
 
@@ -39,7 +39,7 @@ skua_status_t ski_check_size(struct ski_pe *self, const char *call, const skua_s
 
 /* ---- sums ----------------------------------------------------------------------------- */
 
-static uint64_t sum_block(uint64_t sum, const char *from, size_t bytes)
+static uint64_t check_sum_block(uint64_t sum, const char *from, size_t bytes)
 {
     uint64_t word;
 
@@ -53,14 +53,15 @@ static uint64_t sum_block(uint64_t sum, const char *from, size_t bytes)
     return sum ^ sum >> 32;
 }
 
-uint32_t ski_check_sum(const char *from, size_t bytes)
+uint32_t ski_channel_check_sum(const char *from, size_t bytes)
 {
-    uint32_t sum = (uint32_t)sum_block(bytes, from, bytes);
+    uint32_t sum = (uint32_t)check_sum_block(bytes, from, bytes);
 
     return sum ? sum : 1;
 }
 
-static SKI_COLD _Noreturn void changed_too_early(const char *name, int source, int pe, uint64_t put)
+static SKI_COLD _Noreturn void check_changed_too_early(const char *name, int source, int pe,
+                                                       uint64_t put)
 {
     ski_misuse("channel %s from PE %d to PE %d: the data of put %llu changed after "
                "skua_channel_put() and before the put was locally complete; "
@@ -71,7 +72,7 @@ static SKI_COLD _Noreturn void changed_too_early(const char *name, int source, i
 /* ---- counting ------------------------------------------------------------------------ */
 
 /* Counts a put; true: it was its turn.  *now is its number. */
-static bool count(struct ski_channel *channel, uint64_t *now)
+static bool check_count_put(struct ski_channel *channel, uint64_t *now)
 {
     /* Acquire: pairs with the release in skua_channel_mark(). */
     uint64_t marks = atomic_load_explicit(&channel->ready, memory_order_acquire);
@@ -80,8 +81,8 @@ static bool count(struct ski_channel *channel, uint64_t *now)
     return *now < channel->senders * (marks + 1);
 }
 
-static SKI_COLD _Noreturn void out_of_turn(const struct ski_channel *channel, int source,
-                                           uint64_t now)
+static SKI_COLD _Noreturn void check_out_of_turn(const struct ski_channel *channel, int source,
+                                                 uint64_t now)
 {
     uint64_t seen = atomic_load_explicit(&channel->arrived, memory_order_relaxed);
 
@@ -98,7 +99,8 @@ static SKI_COLD _Noreturn void out_of_turn(const struct ski_channel *channel, in
                ski_channel_name(channel), source, channel->pe, (number)now + 1);
 }
 
-void ski_check_arrival(struct ski_channel *channel, int source, const struct ski_channel_head *head)
+void ski_channel_check_arrival(struct ski_channel *channel, int source,
+                               const struct ski_channel_head *head)
 {
     uint64_t now;
 
@@ -107,16 +109,16 @@ void ski_check_arrival(struct ski_channel *channel, int source, const struct ski
     if (atomic_load_explicit(&channel->freed, memory_order_relaxed))
         ski_misuse("channel %s from PE %d to PE %d: put %llu into memory that was freed",
                    ski_channel_name(channel), source, channel->pe, (number)head->put);
-    if (!count(channel, &now))
-        out_of_turn(channel, source, now);
+    if (!check_count_put(channel, &now))
+        check_out_of_turn(channel, source, now);
     if (head->sum && head->bytes == channel->bytes &&
-        ski_check_sum((const char *)(head + 1), head->bytes) != head->sum)
-        changed_too_early(ski_channel_name(channel), source, channel->pe, head->put);
+        ski_channel_check_sum((const char *)(head + 1), head->bytes) != head->sum)
+        check_changed_too_early(ski_channel_name(channel), source, channel->pe, head->put);
 }
 
 /* ---- putting ---------------------------------------------------------------------------- */
 
-void ski_check_put(const skua_sender *sender, int source)
+void ski_channel_check_put(const skua_sender *sender, int source)
 {
     struct ski_channel *channel = sender->channel;
     uint64_t            now;
@@ -127,11 +129,11 @@ void ski_check_put(const skua_sender *sender, int source)
     if (atomic_load_explicit(&channel->freed, memory_order_relaxed))
         ski_misuse("channel %s from PE %d to PE %d: put %llu into memory that was freed",
                    ski_channel_name(channel), source, channel->pe, (number)sender->puts);
-    if (!count(channel, &now))
-        out_of_turn(channel, source, now);
+    if (!check_count_put(channel, &now))
+        check_out_of_turn(channel, source, now);
 }
 
-static void put_checked(skua_sender *sender, const char *from)
+static void check_put(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
@@ -144,26 +146,26 @@ static void put_checked(skua_sender *sender, const char *from)
                    sender->channel ? ski_channel_name(sender->channel) : "(far)", self->pe,
                    sender->pe, (number)sender->puts);
     if (sender->channel)
-        ski_check_put(sender, self->pe);
+        ski_channel_check_put(sender, self->pe);
     if (sender->lent)
-        ski_check_lending(sender->lent, sender, from);
+        ski_channel_check_zcopy_put(sender->lent, sender, from);
     sender->unchecked(sender, from);
 }
 
-void ski_check_sender(struct ski_pe *self, skua_sender *sender)
+void ski_channel_check_add(struct ski_pe *self, skua_sender *sender)
 {
-    struct ski_channels *channels = &ski_origin_of(self)->channels;
+    struct ski_channel_pe *channels = &ski_rma_pe_of(self)->channels;
 
     sender->owner     = self->pe;
     sender->unchecked = sender->put;
-    sender->put       = put_checked;
+    sender->put       = check_put;
     sender->next      = channels->senders;
     channels->senders = sender;
 }
 
-void ski_check_no_more(struct ski_pe *self, skua_sender *sender)
+void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender)
 {
-    skua_sender **at = &ski_origin_of(self)->channels.senders;
+    skua_sender **at = &ski_rma_pe_of(self)->channels.senders;
 
     while (*at && *at != sender)
         at = &(*at)->next;
@@ -174,32 +176,33 @@ void ski_check_no_more(struct ski_pe *self, skua_sender *sender)
 
 /* ---- lending ------------------------------------------------------------------------------ */
 
-static uint64_t sum_of(const skua_layout *layout)
+static uint64_t check_sum_layout(const skua_layout *layout)
 {
-    skua_strided     strided = ski_layout_strided(layout);
-    struct ski_shape shape   = ski_shape_strided(layout->at, &strided);
-    struct ski_runs  runs;
-    struct ski_run   run;
-    uint64_t         sum = 0;
+    skua_strided        strided = ski_layout_strided(layout);
+    struct ski_datatype shape   = ski_datatype_strided(layout->at, &strided);
+    struct ski_iov_iter runs;
+    struct ski_iov      run;
+    uint64_t            sum = 0;
 
-    ski_runs_begin(&runs, &shape);
-    while (ski_runs_next(&runs, &run))
-        sum = sum_block(sum, run.local, run.bytes);
+    ski_iov_iter_begin(&runs, &shape);
+    while (ski_iov_iter_next(&runs, &run))
+        sum = check_sum_block(sum, run.local, run.bytes);
     return sum;
 }
 
-void ski_check_lending(struct ski_lent *lent, const skua_sender *sender, const char *from)
+void ski_channel_check_zcopy_put(struct ski_zcopy_desc *lent, const skua_sender *sender,
+                                 const char *from)
 {
     lent->view.at = (void *)(uintptr_t)from;
     lent->put     = sender->puts;
-    lent->sum     = sum_of(&lent->view);
+    lent->sum     = check_sum_layout(&lent->view);
 }
 
-void ski_check_returned(const struct ski_channel *channel)
+void ski_channel_check_zcopy_release(const struct ski_channel *channel)
 {
-    const struct ski_lent *lent = channel->lent;
+    const struct ski_zcopy_desc *lent = channel->lent;
 
-    if (sum_of(&lent->view) != lent->sum)
+    if (check_sum_layout(&lent->view) != lent->sum)
         ski_misuse("channel %s from PE %d to PE %d: what put %llu lent was changed before the "
                    "receiver was ready",
                    ski_channel_name(channel), lent->pe, channel->pe, (number)lent->put);
@@ -207,7 +210,7 @@ void ski_check_returned(const struct ski_channel *channel)
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-static bool overlaps(const skua_layout *layout, const char *memory, size_t bytes)
+static bool check_overlaps(const skua_layout *layout, const char *memory, size_t bytes)
 {
     size_t      span;
     const char *begin = ski_layout_begin(layout, &span);
@@ -215,16 +218,16 @@ static bool overlaps(const skua_layout *layout, const char *memory, size_t bytes
     return begin < memory + bytes && memory < begin + span;
 }
 
-void ski_check_freed(struct ski_pe *self, const char *memory, size_t bytes)
+void ski_channel_check_freed(struct ski_pe *self, const char *memory, size_t bytes)
 {
-    const struct ski_channels *channels = &ski_origin_of(self)->channels;
+    const struct ski_channel_pe *channels = &ski_rma_pe_of(self)->channels;
 
     for (struct ski_channel *c = channels->first; c; c = c->next) {
         skua_layout block = skua_layout_of(c->to, c->bytes);
 
-        if (overlaps(c->pattern ? &c->pattern->layout : &block, memory, bytes))
+        if (check_overlaps(c->pattern ? &c->pattern->layout : &block, memory, bytes))
             atomic_store_explicit(&c->freed, 1, memory_order_relaxed);
     }
     for (skua_sender *s = channels->senders; s; s = s->next)
-        s->freed |= overlaps(&s->layout, memory, bytes);
+        s->freed |= check_overlaps(&s->layout, memory, bytes);
 }

@@ -50,12 +50,12 @@
 #define RUNG 1u /* in `word`, which has the pieces above: a doorbell is on its way */
 
 /* A piece that was staged, and its place there. */
-struct staged {
+struct coop_staged {
     uint32_t piece, place;
 };
 
 /* In the arena. */
-struct ski_together {
+struct ski_coop {
     _Alignas(SKI_CACHE_LINE) _Atomic uint32_t next; /* piece that nobody has taken */
     _Alignas(SKI_CACHE_LINE) _Atomic uint32_t done; /* that were taken and copied  */
     _Alignas(SKI_CACHE_LINE) _Atomic uint32_t word;
@@ -72,75 +72,76 @@ struct ski_together {
     _Alignas(SKI_CACHE_LINE) uint32_t count;
     uint32_t places, again;
 
-    _Alignas(SKI_CACHE_LINE) struct staged staged[]; /* in this order */
+    _Alignas(SKI_CACHE_LINE) struct coop_staged staged[]; /* in this order */
 };
 
-static uint32_t take(struct ski_together *all)
+static uint32_t coop_take(struct ski_coop *all)
 {
     return atomic_fetch_add_explicit(&all->next, 1, memory_order_acquire);
 }
 
-static void over(struct ski_together *all)
+static void coop_count_done(struct ski_coop *all)
 {
     atomic_fetch_add_explicit(&all->done, 1, memory_order_release);
 }
 
-static void copy(const struct ski_together *all, char *to, const char *from, uint32_t piece)
+static void coop_copy(const struct ski_coop *all, char *to, const char *from, uint32_t piece)
 {
     size_t left = all->bytes - piece * all->piece;
 
     ski_copy_piece(to, from, left < all->piece ? left : all->piece);
 }
 
-static void copy_straight(struct ski_together *all, uint32_t piece)
+static void coop_copy_direct(struct ski_coop *all, uint32_t piece)
 {
     size_t at = piece * all->piece;
 
-    copy(all, all->to + at, all->from + at, piece);
+    coop_copy(all, all->to + at, all->from + at, piece);
 }
 
 /* ---- the receiver ------------------------------------------------------------------------ */
 
-static uint32_t there(struct ski_together *all)
+static uint32_t coop_staged(struct ski_coop *all)
 {
     return atomic_load_explicit(&all->word, memory_order_acquire) / 2;
 }
 
-void ski_together_end(struct ski_together *all)
+void ski_coop_finish(struct ski_coop *all)
 {
     uint32_t out = atomic_load_explicit(&all->out, memory_order_relaxed);
 
-    while (out < there(all)) {
-        struct staged next = all->staged[out];
+    while (out < coop_staged(all)) {
+        struct coop_staged next = all->staged[out];
 
-        copy(all, all->to + next.piece * all->piece, all->staging + next.place * all->piece,
-             next.piece);
+        coop_copy(all, all->to + next.piece * all->piece, all->staging + next.place * all->piece,
+                  next.piece);
         atomic_store_explicit(&all->out, ++out, memory_order_release);
     }
 }
 
-void ski_together_help(struct ski_together *all)
+void ski_coop_help(struct ski_coop *all)
 {
     uint32_t i;
 
     atomic_fetch_and_explicit(&all->word, ~RUNG, memory_order_acquire);
-    while (all->reached && (i = take(all)) < all->pieces) {
-        copy_straight(all, i);
-        over(all);
+    while (all->reached && (i = coop_take(all)) < all->pieces) {
+        coop_copy_direct(all, i);
+        coop_count_done(all);
     }
-    ski_together_end(all);
+    ski_coop_finish(all);
 }
 
 /* ---- the sender -------------------------------------------------------------------------- */
 
-static bool is_reached(const struct ski_pe *self, const skua_sender *sender, const char *from)
+static bool coop_source_is_reachable(const struct ski_pe *self, const skua_sender *sender,
+                                     const char *from)
 {
     return sender->channel->home == self->process ||
            (ski_arena_contains(self->pool.arena, from) &&
             ski_arena_contains(self->pool.arena, from + sender->bytes - 1));
 }
 
-static void begin(struct ski_together *all, const char *from, bool reached)
+static void coop_begin(struct ski_coop *all, const char *from, bool reached)
 {
     all->from    = from;
     all->reached = reached;
@@ -153,7 +154,7 @@ static void begin(struct ski_together *all, const char *from, bool reached)
     atomic_store_explicit(&all->next, 0, memory_order_release);
 }
 
-static uint32_t place_for_next(struct ski_together *all)
+static uint32_t coop_staging_slot(struct ski_coop *all)
 {
     if (all->again + KEEP < atomic_load_explicit(&all->out, memory_order_acquire))
         return all->staged[all->again++].place;
@@ -161,21 +162,21 @@ static uint32_t place_for_next(struct ski_together *all)
 }
 
 /* The last is told of by another doorbell; as are all, if there is no room for one that asks. */
-static void stage(struct ski_pe *self, skua_sender *sender, uint32_t i)
+static void coop_stage(struct ski_pe *self, skua_sender *sender, uint32_t i)
 {
-    struct ski_together *all   = sender->together;
-    uint32_t             place = place_for_next(all), word;
+    struct ski_coop *all   = sender->together;
+    uint32_t         place = coop_staging_slot(all), word;
 
-    copy(all, all->staging + place * all->piece, all->from + i * all->piece, i);
-    all->staged[all->count++] = (struct staged){i, place};
+    coop_copy(all, all->staging + place * all->piece, all->from + i * all->piece, i);
+    all->staged[all->count++] = (struct coop_staged){i, place};
 
     word = atomic_exchange_explicit(&all->word, 2 * all->count | RUNG, memory_order_release);
     if (!(word & RUNG) && i + 1 < all->pieces)
-        ski_channel_ask(self, sender, all);
+        ski_channel_ask_help(self, sender, all);
 }
 
 /* The receiver is copying the last piece that it took. */
-static void wait_for_help(struct ski_together *all)
+static void coop_wait(struct ski_coop *all)
 {
     for (unsigned spins = 0; atomic_load_explicit(&all->done, memory_order_acquire) < all->pieces;
          spins++)
@@ -183,38 +184,37 @@ static void wait_for_help(struct ski_together *all)
             sched_yield();
 }
 
-void ski_put_together(skua_sender *sender, const char *from)
+void ski_channel_put_coop(skua_sender *sender, const char *from)
 {
-    struct ski_pe       *self    = SKI_SELF();
-    struct ski_together *all     = sender->together;
-    bool                 reached = is_reached(self, sender, from);
-    uint32_t             i;
+    struct ski_pe   *self    = SKI_SELF();
+    struct ski_coop *all     = sender->together;
+    bool             reached = coop_source_is_reachable(self, sender, from);
+    uint32_t         i;
 
     if (!reached && !all->staging) {
-        ski_put_block(sender, from);
+        ski_channel_put_block(sender, from);
         return;
     }
-    begin(all, from, reached);
-    ski_channel_ask(self, sender, all);
-    while ((i = take(all)) < all->pieces) {
+    coop_begin(all, from, reached);
+    ski_channel_ask_help(self, sender, all);
+    while ((i = coop_take(all)) < all->pieces) {
         if (all->staging)
-            stage(self, sender, i);
+            coop_stage(self, sender, i);
         else
-            copy_straight(all, i);
-        over(all);
+            coop_copy_direct(all, i);
+        coop_count_done(all);
     }
-    wait_for_help(all);
+    coop_wait(all);
     if (all->staging)
-        ski_channel_ring(self, sender, SKI_CHANNEL_PIECES, all);
+        ski_channel_ring(self, sender, SKI_CHANNEL_COOP, all);
     else
         ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
-struct ski_together *ski_together_new(struct ski_pe *self, char *to, char *staging, size_t bytes)
+struct ski_coop *ski_coop_new(struct ski_pe *self, char *to, char *staging, size_t bytes)
 {
-    size_t               pieces = staging ? (bytes + PIECE_STAGED - 1) / PIECE_STAGED : 0;
-    struct ski_together *all =
-        ski_pool_alloc(&self->pool, sizeof *all + pieces * sizeof *all->staged);
+    size_t           pieces = staging ? (bytes + PIECE_STAGED - 1) / PIECE_STAGED : 0;
+    struct ski_coop *all = ski_pool_alloc(&self->pool, sizeof *all + pieces * sizeof *all->staged);
 
     if (!all)
         return NULL;

@@ -27,9 +27,9 @@
 #include "onesided/rma/rma_pe.h"
 
 /* A completion that is to take place. */
-struct ski_due {
-    struct ski_due *next;
-    skua_completion done;
+struct ski_channel_due {
+    struct ski_channel_due *next;
+    skua_completion         done;
 };
 
 static bool local_is_sent(void *arg)
@@ -60,22 +60,22 @@ static skua_completion local_take(skua_sender *sender)
 
 static void local_settle_soon(struct ski_pe *self, skua_sender *sender)
 {
-    struct ski_channels    *channels = &ski_origin_of(self)->channels;
+    struct ski_channel_pe  *channels = &ski_rma_pe_of(self)->channels;
     struct ski_channel_head head     = {.kind = SKI_CHANNEL_SENT};
-    struct ski_due         *due;
+    struct ski_channel_due *due;
 
     if (sender->local.kind) {
         due           = ski_malloc(sizeof *due);
-        *due          = (struct ski_due){channels->due, local_take(sender)};
+        *due          = (struct ski_channel_due){channels->due, local_take(sender)};
         channels->due = due;
     }
     ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
                  ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
 }
 
-void ski_channel_sent(struct ski_pe *self, skua_sender *sender)
+void ski_channel_send_done(struct ski_pe *self, skua_sender *sender)
 {
-    ski_origin_of(self)->at_driver--;
+    ski_rma_pe_of(self)->at_driver--;
     if (--sender->sending > 0)
         return;
     if (sender->local.kind || sender->waiting)
@@ -84,10 +84,10 @@ void ski_channel_sent(struct ski_pe *self, skua_sender *sender)
         free(sender);
 }
 
-void ski_channel_settle(struct ski_pe *self)
+void ski_channel_local_complete(struct ski_pe *self)
 {
-    struct ski_origin *origin = ski_origin_of(self);
-    struct ski_due    *due    = origin->channels.due, *next;
+    struct ski_rma_pe      *origin = ski_rma_pe_of(self);
+    struct ski_channel_due *due    = origin->channels.due, *next;
 
     origin->channels.due = NULL;
     for (; due; due = next) {
@@ -100,12 +100,12 @@ void ski_channel_settle(struct ski_pe *self)
 
 /* ---- data that are lent ------------------------------------------------------------------ */
 
-void ski_lent_return(struct ski_lent *lent)
+void ski_zcopy_desc_release(struct ski_zcopy_desc *lent)
 {
     ski_notify_raise(&lent->returned, lent->pe, 1);
 }
 
-static void local_returned(struct ski_pe *self, struct ski_expected *expected)
+static void local_returned(struct ski_pe *self, struct ski_notify_watch *expected)
 {
     skua_sender *sender =
         (skua_sender *)(void *)((char *)expected - offsetof(skua_sender, expected));
@@ -130,7 +130,7 @@ bool skua_channel_put_wait(skua_sender *sender)
 
     if (!local_is_sent(sender)) {
         sender->waiting++;
-        sent = ski_operations_wait(self, local_is_sent, sender);
+        sent = ski_rma_wait(self, local_is_sent, sender);
         sender->waiting--;
     }
     return sent && (local_is_returned(sender) ||
@@ -151,15 +151,16 @@ void skua_channel_put_then(skua_sender *sender, skua_completion local)
     sender->local = local;
     if (!local_is_sent(sender))
         return;
-    sender->expected = (struct ski_expected){
+    sender->expected = (struct ski_notify_watch){
         .notify = &sender->lent->returned, .target = sender->lendings, .fn = local_returned};
-    if (!ski_notify_expect(self, &sender->expected))
+    if (!ski_notify_watch_add(self, &sender->expected))
         local_returned(self, &sender->expected);
 }
 
-bool ski_channel_unlocal(struct ski_pe *self, skua_sender *sender)
+bool ski_channel_local_close(struct ski_pe *self, skua_sender *sender)
 {
-    if (sender->local.kind && sender->expected.fn && ski_notify_forget(self, &sender->expected))
+    if (sender->local.kind && sender->expected.fn &&
+        ski_notify_watch_remove(self, &sender->expected))
         skua_complete(local_take(sender), NULL, 0);
     sender->closed = sender->sending > 0;
     return !sender->closed;

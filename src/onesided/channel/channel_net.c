@@ -23,7 +23,8 @@ void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t b
 /* ---- the receiver --------------------------------------------------------------------------- */
 
 /* That channel @p key has @p bytes, 0 if there is none; @p put is the put that was for it, or 0. */
-static void far_refuse(struct ski_pe *self, int pe, uint64_t key, size_t bytes, uint64_t put)
+static void channel_net_refuse(struct ski_pe *self, int pe, uint64_t key, size_t bytes,
+                               uint64_t put)
 {
     struct ski_channel_head head = {
         .key = key, .kind = SKI_CHANNEL_REFUSED, .bytes = bytes, .put = put};
@@ -44,14 +45,14 @@ void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
     else
         ski_log(SKI_LOG_ERROR, "skua_channel_open of PE %d refused: PE %d has no such channel",
                 msg->source, self->pe);
-    far_refuse(self, msg->source, head->key, channel ? channel->bytes : 0, 0);
+    channel_net_refuse(self, msg->source, head->key, channel ? channel->bytes : 0, 0);
 }
 
-void ski_channel_none(struct ski_pe *self, int source, const struct ski_channel_head *head)
+void ski_channel_refuse_put(struct ski_pe *self, int source, const struct ski_channel_head *head)
 {
     ski_log(SKI_LOG_ERROR, "skua_channel_put of PE %d dropped: PE %d has no such channel", source,
             self->pe);
-    far_refuse(self, source, head->key, 0, 1);
+    channel_net_refuse(self, source, head->key, 0, 1);
 }
 
 /* ---- the sender ------------------------------------------------------------------------------ */

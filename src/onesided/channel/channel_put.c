@@ -38,22 +38,22 @@
 
 /* ---- doorbells --------------------------------------------------------------------- */
 
-static inline struct ski_cell *reserve(skua_sender *sender, uint64_t *tail)
+static inline struct ski_cell *doorbell_reserve(skua_sender *sender, uint64_t *tail)
 {
     if (SKI_UNLIKELY(!ski_inbox_reserve_mp(sender->inbox, sender->cells, &sender->credit, tail)))
         return NULL;
     return ski_inbox_cell(sender->inbox, sender->cells, *tail);
 }
 
-static SKI_COLD void wake(struct ski_pe *self, const skua_sender *sender)
+static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sender)
 {
     self->stats.wakes++;
     ski_host_wake(self->host, sender->index);
 }
 
 /* Fills in what all doorbells have, and rings. */
-static inline void publish(struct ski_pe *self, const skua_sender *sender, struct ski_cell *cell,
-                           uint64_t tail, size_t bytes)
+static inline void doorbell_publish(struct ski_pe *self, const skua_sender *sender,
+                                    struct ski_cell *cell, uint64_t tail, size_t bytes)
 {
     cell->handler = SKI_HANDLER_CHANNEL;
     cell->flags   = SKI_MSG_POKE;
@@ -61,12 +61,12 @@ static inline void publish(struct ski_pe *self, const skua_sender *sender, struc
     memcpy(&cell->source, &sender->key, sizeof sender->key);
     self->stats.sent_inline++;
     if (ski_inbox_publish_mp(cell, tail))
-        wake(self, sender);
+        doorbell_wake(self, sender);
 }
 
 /* A message with a head, and room for @p more bytes behind it. */
-static skua_msg *new_message(struct ski_pe *self, const skua_sender *sender,
-                             enum ski_channel_kind kind, size_t more)
+static skua_msg *channel_put_new_message(struct ski_pe *self, const skua_sender *sender,
+                                         enum ski_channel_kind kind, size_t more)
 {
     skua_msg                *msg  = skua_msg_alloc(sizeof(struct ski_channel_head) + more);
     struct ski_channel_head *head = skua_msg_data(msg);
@@ -78,11 +78,11 @@ static skua_msg *new_message(struct ski_pe *self, const skua_sender *sender,
 }
 
 /* The inbox is full: the doorbell is a message that waits. */
-static SKI_COLD void ring_later(struct ski_pe *self, const skua_sender *sender,
-                                enum ski_channel_kind kind, const void *at)
+static SKI_COLD void doorbell_by_message(struct ski_pe *self, const skua_sender *sender,
+                                         enum ski_channel_kind kind, const void *at)
 {
     size_t    more = kind == SKI_CHANNEL_PLACED ? 0 : sizeof at;
-    skua_msg *msg  = new_message(self, sender, kind, more);
+    skua_msg *msg  = channel_put_new_message(self, sender, kind, more);
 
     memcpy((struct ski_channel_head *)skua_msg_data(msg) + 1, &at, more);
     ski_pending_send(self, sender->pe, msg);
@@ -95,63 +95,64 @@ void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel
     struct ski_cell *cell;
 
     if (!sender->inbox) {
-        ski_bell_push(self, sender->key, at);
+        ski_doorbell_push(self, sender->key, at);
         return;
     }
-    cell = reserve(sender, &tail);
+    cell = doorbell_reserve(sender, &tail);
     if (SKI_UNLIKELY(!cell)) {
-        ring_later(self, sender, kind, at);
+        doorbell_by_message(self, sender, kind, at);
         return;
     }
     cell->message = at;
-    publish(self, sender, cell, tail, kind == SKI_CHANNEL_PLACED ? 0 : SKI_BELL(kind));
+    doorbell_publish(self, sender, cell, tail, kind == SKI_CHANNEL_PLACED ? 0 : SKI_DOORBELL(kind));
 }
 
-void ski_channel_ask(struct ski_pe *self, skua_sender *sender, struct ski_together *all)
+void ski_channel_ask_help(struct ski_pe *self, skua_sender *sender, struct ski_coop *all)
 {
     uint64_t         tail;
-    struct ski_cell *cell = reserve(sender, &tail);
+    struct ski_cell *cell = doorbell_reserve(sender, &tail);
 
     if (!cell)
         return;
     cell->message = (void *)all;
-    publish(self, sender, cell, tail, SKI_BELL(SKI_CHANNEL_HELP));
+    doorbell_publish(self, sender, cell, tail, SKI_DOORBELL(SKI_CHANNEL_HELP));
 }
 
 /* ---- the ways ------------------------------------------------------------------------ */
 
-static void put_cell(skua_sender *sender, const char *from)
+static void channel_put_inline(skua_sender *sender, const char *from)
 {
     struct ski_pe   *self = SKI_SELF();
     uint64_t         tail;
-    struct ski_cell *cell = reserve(sender, &tail);
+    struct ski_cell *cell = doorbell_reserve(sender, &tail);
 
     if (SKI_UNLIKELY(!cell)) {
-        ski_put_message(sender, from);
+        ski_channel_put_message(sender, from);
         return;
     }
     ski_copy_small(cell->data, from, sender->bytes);
-    publish(self, sender, cell, tail, sender->bytes);
+    doorbell_publish(self, sender, cell, tail, sender->bytes);
 }
 
 /* The same for a few bytes that lie apart. */
-static void put_cell_packed(skua_sender *sender, const char *from)
+static void channel_put_inline_packed(skua_sender *sender, const char *from)
 {
     struct ski_pe   *self = SKI_SELF();
     uint64_t         tail;
-    struct ski_cell *cell = reserve(sender, &tail);
+    struct ski_cell *cell = doorbell_reserve(sender, &tail);
 
     if (SKI_UNLIKELY(!cell)) {
-        ski_put_message(sender, from);
+        ski_channel_put_message(sender, from);
         return;
     }
     ski_path_copy(&sender->path, (char *)cell->data, from);
-    publish(self, sender, cell, tail, sender->bytes);
+    doorbell_publish(self, sender, cell, tail, sender->bytes);
 }
 
 /* A receiver that has nothing else to do falls asleep while so much is copied, and takes as long
  * to wake up as the end of it takes to copy: it is told before. */
-static SKI_COLD void copy_and_wake(struct ski_pe *self, const skua_sender *sender, const char *from)
+static SKI_COLD void channel_put_copy_and_wake(struct ski_pe *self, const skua_sender *sender,
+                                               const char *from)
 {
     size_t before = sender->bytes - WAKE_AHEAD;
 
@@ -161,25 +162,25 @@ static SKI_COLD void copy_and_wake(struct ski_pe *self, const skua_sender *sende
     ski_copy(sender->to + before, from + before, WAKE_AHEAD);
 }
 
-void ski_put_block(skua_sender *sender, const char *from)
+void ski_channel_put_block(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
     if (SKI_UNLIKELY(sender->bytes >= WAKE_LEAST))
-        copy_and_wake(self, sender, from);
+        channel_put_copy_and_wake(self, sender, from);
     else
         ski_copy(sender->to, from, sender->bytes);
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
 /* A few bytes, to a channel of our own PE. */
-static void put_small(skua_sender *sender, const char *from)
+static void channel_put_own_small(skua_sender *sender, const char *from)
 {
     ski_copy_small(sender->to, from, sender->bytes);
-    ski_bell_push(SKI_SELF(), sender->key, NULL);
+    ski_doorbell_push(SKI_SELF(), sender->key, NULL);
 }
 
-static void put_shape(skua_sender *sender, const char *from)
+static void channel_put_strided(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
@@ -188,7 +189,7 @@ static void put_shape(skua_sender *sender, const char *from)
 }
 
 /* One put at most is on its way, so the place before the last is free as well. */
-static void put_staged(skua_sender *sender, const char *from)
+static void channel_put_staged(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
@@ -199,16 +200,16 @@ static void put_staged(skua_sender *sender, const char *from)
 }
 
 /* The data are sent from where they are; or a copy of them. */
-void ski_put_message(skua_sender *sender, const char *from)
+void ski_channel_put_message(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
-    skua_msg      *msg  = new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
+    skua_msg      *msg  = channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
 
     ski_path_copy(&sender->path, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1), from);
     ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
 }
 
-static uint32_t places_for(size_t bytes)
+static uint32_t sender_staging_slots(size_t bytes)
 {
     size_t places = PLACES_BYTES / bytes;
 
@@ -219,81 +220,82 @@ static uint32_t places_for(size_t bytes)
 
 /* The way through the receiver; in messages, where there is no memory to be had, or where
  * nobody would know when to give it back. */
-static ski_put_fn through_receiver(struct ski_pe *self, skua_sender *sender)
+static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender *sender)
 {
     size_t bytes = SKI_STAGE_BYTES(sender->bytes);
 
     ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->places  = places_for(sender->bytes);
+    sender->places  = sender_staging_slots(sender->bytes);
     sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->places);
     sender->to      = sender->staging;
-    return sender->staging ? put_staged : ski_put_message;
+    return sender->staging ? channel_put_staged : ski_channel_put_message;
 }
 
 /* ---- between hosts ------------------------------------------------------------------------ */
 
 /* A message whose data are sent from the user's memory. */
-struct split {
+struct channel_put_send {
     struct ski_far_done done; /* first */
     struct ski_pe      *self;
     skua_sender        *sender;
     skua_msg           *msg;
 };
 
-static void split_over(struct ski_far_done *done, skua_status_t status)
+static void channel_put_send_done(struct ski_far_done *done, skua_status_t status)
 {
-    struct split split = *(struct split *)done;
+    struct channel_put_send split = *(struct channel_put_send *)done;
 
     (void)status; /* who is lost is told by others */
     ski_pool_free(&split.self->pool, split.msg);
-    ski_channel_sent(split.self, split.sender);
+    ski_channel_send_done(split.self, split.sender);
 }
 
 /* The end of the message is where its data would begin; what we note about it lies there. */
-static bool send_split(struct ski_pe *self, skua_sender *sender, const char *from)
+static bool channel_put_send_from_user(struct ski_pe *self, skua_sender *sender, const char *from)
 {
-    skua_msg *msg = new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct split));
+    skua_msg *msg =
+        channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct channel_put_send));
     struct ski_channel_head *head  = skua_msg_data(msg);
-    struct split            *split = (void *)(head + 1);
+    struct channel_put_send *split = (void *)(head + 1);
 
     msg->bytes = sizeof *head + sender->bytes;
-    head->sum  = ski_config.checked_channels ? ski_check_sum(from, sender->bytes) : 0;
-    *split     = (struct split){{split_over}, self, sender, msg};
+    head->sum  = ski_config.checked_channels ? ski_channel_check_sum(from, sender->bytes) : 0;
+    *split     = (struct channel_put_send){{channel_put_send_done}, self, sender, msg};
     sender->sending++; /* it may be over before the call returns */
-    ski_origin_of(self)->at_driver++;
+    ski_rma_pe_of(self)->at_driver++;
     if (ski_far_send_split(self, sender->pe, msg, from, sender->bytes, &split->done))
         return true;
     sender->sending--;
-    ski_origin_of(self)->at_driver--;
+    ski_rma_pe_of(self)->at_driver--;
     skua_msg_free(msg);
     return false;
 }
 
-static void put_split(skua_sender *sender, const char *from)
+static void channel_put_zcopy_send(skua_sender *sender, const char *from)
 {
-    if (!send_split(SKI_SELF(), sender, from))
-        ski_put_message(sender, from);
+    if (!channel_put_send_from_user(SKI_SELF(), sender, from))
+        ski_channel_put_message(sender, from);
 }
 
 /* ---- choosing ------------------------------------------------------------------------------- */
 
-static void aim_by_message(skua_sender *sender)
+static void sender_select_message(skua_sender *sender)
 {
     ski_path_make(&sender->path, NULL, &sender->layout);
     sender->put = sender->index < 0 && sender->path.kind == SKI_PATH_BLOCK &&
                           sender->bytes >= SPLIT_LEAST && ski_far_driver()->send_split
-                      ? put_split
-                      : ski_put_message;
+                      ? channel_put_zcopy_send
+                      : ski_channel_put_message;
 }
 
-static bool reaches(const struct ski_pe *self, const struct ski_channel *channel)
+static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *channel)
 {
     return channel->process < 0 || channel->process == self->process;
 }
 
 /* Into memory that we reach. */
-static void aim_directly(struct ski_pe *self, skua_sender *sender,
-                         const struct ski_channel *channel)
+static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
+                                 const struct ski_channel *channel)
 {
     skua_layout block = skua_layout_of(channel->to, channel->bytes);
 
@@ -301,48 +303,51 @@ static void aim_directly(struct ski_pe *self, skua_sender *sender,
     ski_path_make(&sender->path, channel->pattern ? &channel->pattern->layout : &block,
                   &sender->layout);
     if (sender->path.kind != SKI_PATH_BLOCK)
-        sender->put = put_shape;
+        sender->put = channel_put_strided;
     else
-        sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_put_block : put_small;
-    if (sender->put == ski_put_block && sender->inbox && !sender->once &&
+        sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_channel_put_block
+                                                                     : channel_put_own_small;
+    if (sender->put == ski_channel_put_block && sender->inbox && !sender->once &&
         sender->bytes >= TOGETHER_LEAST)
-        sender->together = ski_together_new(self, sender->to, NULL, sender->bytes);
+        sender->together = ski_coop_new(self, sender->to, NULL, sender->bytes);
     if (sender->together)
-        sender->put = ski_put_together;
+        sender->put = ski_channel_put_coop;
 }
 
 /* Into memory that only the receiver reaches. */
-static void aim_at_staging(struct ski_pe *self, skua_sender *sender,
-                           const struct ski_channel *channel)
+static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
+                                 const struct ski_channel *channel)
 {
-    sender->put = through_receiver(self, sender);
-    if (sender->put == put_staged && !channel->pattern && sender->path.kind == SKI_PATH_BLOCK &&
-        sender->bytes >= PIECES_LEAST)
-        sender->together = ski_together_new(self, channel->to, sender->staging, sender->bytes);
+    sender->put = sender_alloc_staging(self, sender);
+    if (sender->put == channel_put_staged && !channel->pattern &&
+        sender->path.kind == SKI_PATH_BLOCK && sender->bytes >= PIECES_LEAST)
+        sender->together = ski_coop_new(self, channel->to, sender->staging, sender->bytes);
     if (sender->together)
-        sender->put = ski_put_together;
+        sender->put = ski_channel_put_coop;
 }
 
-static void aim_at_cell(skua_sender *sender)
+static void sender_select_inline(skua_sender *sender)
 {
     ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->put = sender->path.kind == SKI_PATH_BLOCK ? put_cell : put_cell_packed;
+    sender->put =
+        sender->path.kind == SKI_PATH_BLOCK ? channel_put_inline : channel_put_inline_packed;
 }
 
-static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
-                           const struct ski_channel *channel)
+static void sender_select_reduce(struct ski_pe *self, skua_sender *sender,
+                                 const struct ski_channel *channel)
 {
-    if (!reaches(self, channel)) {
-        aim_by_message(sender);
+    if (!sender_reaches(self, channel)) {
+        sender_select_message(sender);
         return;
     }
-    sender->put = ski_put_combined;
+    sender->put = ski_channel_put_reduce;
     if (sender->layout.levels > 0 && /* sums are of blocks */
-        through_receiver(self, sender) == ski_put_message)
-        aim_by_message(sender);
+        sender_alloc_staging(self, sender) == ski_channel_put_message)
+        sender_select_message(sender);
 }
 
-static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channel *channel)
+static void sender_select_host(struct ski_pe *self, skua_sender *sender,
+                               struct ski_channel *channel)
 {
     bool own = channel->pe == self->pe;
 
@@ -350,21 +355,21 @@ static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channe
     sender->inbox   = own ? NULL : ski_host_inbox(self->host, sender->index);
     sender->cells   = self->reader.cells;
     if (ski_config.channels == SKI_CHANNELS_MESSAGE)
-        aim_by_message(sender);
+        sender_select_message(sender);
     else if (channel->combines)
-        aim_to_combine(self, sender, channel);
+        sender_select_reduce(self, sender, channel);
     else if (sender->bytes <= SKI_CELL_DATA && !own)
-        aim_at_cell(sender);
-    else if (reaches(self, channel))
-        aim_directly(self, sender, channel);
+        sender_select_inline(sender);
+    else if (sender_reaches(self, channel))
+        sender_select_direct(self, sender, channel);
     else
-        aim_at_staging(self, sender, channel);
+        sender_select_staged(self, sender, channel);
     if (sender->lends && channel->view)
-        ski_sender_lend(self, sender, channel);
+        ski_sender_use_zcopy(self, sender, channel);
 }
 
-skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender *sender,
-                             skua_channel value)
+skua_status_t ski_sender_select(struct ski_pe *self, const char *call, skua_sender *sender,
+                                skua_channel value)
 {
     struct ski_channel *channel;
 
@@ -374,7 +379,7 @@ skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender 
     sender->pe    = value.pe;
     sender->index = ski_job_index(self->job, value.pe);
     if (sender->index < 0) {
-        aim_by_message(sender);
+        sender_select_message(sender);
         ski_channel_tell_opened(self, value.pe, value.key, sender->bytes);
         return SKUA_OK;
     }
@@ -383,8 +388,8 @@ skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender 
         return ski_refuse(SKUA_ERR_INVAL, "%s: a channel of PE %d that was deleted", call,
                           value.pe);
     if (channel->bytes != sender->bytes)
-        return ski_check_size(self, call, sender, channel);
-    aim_near(self, sender, channel);
+        return ski_channel_check_size(self, call, sender, channel);
+    sender_select_host(self, sender, channel);
     return SKUA_OK;
 }
 
@@ -416,8 +421,8 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
     return sender;
 }
 
-static skua_sender *open_channel(const char *call, skua_channel channel, const skua_layout *from,
-                                 bool lends)
+static skua_sender *sender_open(const char *call, skua_channel channel, const skua_layout *from,
+                                bool lends)
 {
     struct ski_pe *self   = SKI_SELF();
     skua_sender   *sender = ski_sender_new(call, from);
@@ -425,23 +430,23 @@ static skua_sender *open_channel(const char *call, skua_channel channel, const s
     if (!sender)
         return NULL;
     sender->lends = lends;
-    if (ski_sender_aim(self, call, sender, channel) != SKUA_OK) {
+    if (ski_sender_select(self, call, sender, channel) != SKUA_OK) {
         free(sender);
         return NULL;
     }
     if (ski_config.checked_channels)
-        ski_check_sender(self, sender);
+        ski_channel_check_add(self, sender);
     return sender;
 }
 
 skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from)
 {
-    return open_channel(__func__, channel, from, false);
+    return sender_open(__func__, channel, from, false);
 }
 
 skua_sender *skua_channel_lend(skua_channel channel, const skua_layout *from)
 {
-    return open_channel(__func__, channel, from, true);
+    return sender_open(__func__, channel, from, true);
 }
 
 void skua_channel_put(skua_sender *sender)
@@ -461,10 +466,10 @@ void skua_channel_close(skua_sender *sender)
     if (!sender)
         return;
     if (sender->unchecked)
-        ski_check_no_more(self, sender);
+        ski_channel_check_remove(self, sender);
     if (sender->many)
-        ski_many_close(self, sender);
-    if (!ski_channel_unlocal(self, sender))
+        ski_channel_multicast_close(self, sender);
+    if (!ski_channel_local_close(self, sender))
         return;
     ski_sender_drop(self, sender);
     free(sender);

@@ -21,7 +21,7 @@
 /* ---- neutral elements --------------------------------------------------------------- */
 
 /* Their bytes, for each operator that has more than zeros, by type. */
-static void neutral_of(const struct ski_combine *combine, unsigned char *to)
+static void channel_reduce_identity(const struct ski_channel_reduction *combine, unsigned char *to)
 {
     bool    least = combine->op.id == SKUA_MIN.id;
     int64_t ones  = -1;
@@ -44,11 +44,11 @@ static void neutral_of(const struct ski_combine *combine, unsigned char *to)
 }
 
 /* One element, then copies of what there is, of no more than stays in the nearest cache. */
-void ski_channel_clear(struct ski_channel *channel)
+void ski_channel_reduce_reset(struct ski_channel *channel)
 {
     size_t done = channel->combine.element, more;
 
-    neutral_of(&channel->combine, (unsigned char *)channel->to);
+    channel_reduce_identity(&channel->combine, (unsigned char *)channel->to);
     for (; done < channel->bytes; done += more) {
         more = done < COPIED_MOST ? done : COPIED_MOST;
         more = more < channel->bytes - done ? more : channel->bytes - done;
@@ -59,25 +59,26 @@ void ski_channel_clear(struct ski_channel *channel)
 /* ---- combining ------------------------------------------------------------------------ */
 
 /* @p fn is ours: the record may have been made by a process that has it elsewhere. */
-static bool combine(struct ski_channel *channel, const char *from, ski_update_fn fn)
+static bool channel_reduce_block(struct ski_channel *channel, const char *from,
+                                 ski_accumulate_fn fn)
 {
-    struct ski_hold hold = {NULL};
+    struct ski_stripe_lock hold = {NULL};
 
-    ski_update_run(&hold, channel->process, channel->to, from, channel->bytes, fn,
-                   channel->combine.element, NULL);
-    ski_hold_end(&hold);
+    ski_accumulate_contiguous(&hold, channel->process, channel->to, from, channel->bytes, fn,
+                              channel->combine.element, NULL);
+    ski_stripe_lock_release(&hold);
     if (atomic_fetch_add_explicit(&channel->came, 1, memory_order_acq_rel) + 1 < channel->senders)
         return false;
     atomic_store_explicit(&channel->came, 0, memory_order_relaxed);
     return true;
 }
 
-bool ski_channel_combine(struct ski_channel *channel, const char *from)
+bool ski_channel_reduce(struct ski_channel *channel, const char *from)
 {
-    return combine(channel, from, channel->combine.fn);
+    return channel_reduce_block(channel, from, channel->combine.fn);
 }
 
-void ski_put_combined(skua_sender *sender, const char *from)
+void ski_channel_put_reduce(skua_sender *sender, const char *from)
 {
     struct ski_pe      *self    = SKI_SELF();
     struct ski_channel *channel = sender->channel;
@@ -88,6 +89,6 @@ void ski_put_combined(skua_sender *sender, const char *from)
         ski_path_copy(&sender->path, sender->to, from);
         from = sender->to;
     }
-    if (combine(channel, from, ski_update_function(&update, &element)))
+    if (channel_reduce_block(channel, from, ski_accumulate_function(&update, &element)))
         ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }

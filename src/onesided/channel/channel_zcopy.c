@@ -22,34 +22,35 @@
 #include "base/config.h"
 #include "onesided/channel/channel.h"
 
-static inline void lend(skua_sender *sender, const char *from)
+static inline void channel_zcopy_ring(skua_sender *sender, const char *from)
 {
-    struct ski_lent *lent = sender->lent;
+    struct ski_zcopy_desc *lent = sender->lent;
 
     if (SKI_UNLIKELY(lent->view.at != from)) /* else the receiver keeps its lines */
         lent->view.at = (void *)(uintptr_t)from;
     sender->lendings++;
-    ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_LENT, lent);
+    ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_ZCOPY, lent);
 }
 
 /* To a PE of our process. */
-static void put_lent(skua_sender *sender, const char *from)
+static void channel_put_zcopy(skua_sender *sender, const char *from)
 {
-    lend(sender, from);
+    channel_zcopy_ring(sender, from);
 }
 
 /* To one of another, which reaches the arena. */
-static void put_lent_arena(skua_sender *sender, const char *from)
+static void channel_put_zcopy_arena(skua_sender *sender, const char *from)
 {
     if (SKI_LIKELY(ski_arena_contains(SKI_SELF()->pool.arena, from)))
-        lend(sender, from);
+        channel_zcopy_ring(sender, from);
     else
         sender->copied(sender, from);
 }
 
-void ski_sender_lend(struct ski_pe *self, skua_sender *sender, const struct ski_channel *channel)
+void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
+                          const struct ski_channel *channel)
 {
-    struct ski_lent *lent;
+    struct ski_zcopy_desc *lent;
 
     if (ski_config.channels == SKI_CHANNELS_MESSAGE || sender->bytes <= SKI_CELL_DATA)
         return;
@@ -64,5 +65,5 @@ void ski_sender_lend(struct ski_pe *self, skua_sender *sender, const struct ski_
     lent->returned = (skua_notify)SKUA_NOTIFY_INIT;
     sender->lent   = lent;
     sender->copied = sender->put;
-    sender->put    = channel->home == self->process ? put_lent : put_lent_arena;
+    sender->put    = channel->home == self->process ? channel_put_zcopy : channel_put_zcopy_arena;
 }

@@ -14,7 +14,7 @@
 typedef ssize_t (*attach_fn)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                              unsigned long, unsigned long);
 
-static skua_status_t refused(const char *call, int pid)
+static skua_status_t cma_failed(const char *call, int pid)
 {
     if (errno == EPERM || errno == ENOSYS)
         return SKUA_ERR_UNSUPPORTED;
@@ -27,7 +27,7 @@ static skua_status_t refused(const char *call, int pid)
 }
 
 /* Takes @p done bytes off the front of a list. */
-static void advance(struct iovec **list, unsigned *n, size_t done)
+static void cma_advance(struct iovec **list, unsigned *n, size_t done)
 {
     while (*n > 0 && done >= (*list)->iov_len) {
         done -= (*list)->iov_len;
@@ -40,98 +40,101 @@ static void advance(struct iovec **list, unsigned *n, size_t done)
 }
 
 /* Moves all of it; the system may do it in parts. */
-static skua_status_t move(const char *call, attach_fn attach, int pid, struct iovec *local,
-                          struct iovec *remote, unsigned n)
+static skua_status_t cma_move(const char *call, attach_fn attach, int pid, struct iovec *local,
+                              struct iovec *remote, unsigned n)
 {
     unsigned locals = n, remotes = n;
 
     while (locals > 0) {
         ssize_t done = attach(pid, local, locals, remote, remotes, 0);
         if (done <= 0)
-            return refused(call, pid);
-        advance(&local, &locals, (size_t)done);
-        advance(&remote, &remotes, (size_t)done);
+            return cma_failed(call, pid);
+        cma_advance(&local, &locals, (size_t)done);
+        cma_advance(&remote, &remotes, (size_t)done);
     }
     return SKUA_OK;
 }
 
-static skua_status_t move_shape(const char *call, attach_fn attach, const struct ski_place *place,
-                                const struct ski_shape *shape)
+static skua_status_t cma_move_datatype(const char *call, attach_fn attach,
+                                       const struct ski_resolved *place,
+                                       const struct ski_datatype *shape)
 {
-    struct iovec    local[BATCH], remote[BATCH];
-    struct ski_runs runs;
-    struct ski_run  run;
-    unsigned        n      = 0;
-    skua_status_t   status = SKUA_OK;
+    struct iovec        local[BATCH], remote[BATCH];
+    struct ski_iov_iter runs;
+    struct ski_iov      run;
+    unsigned            n      = 0;
+    skua_status_t       status = SKUA_OK;
 
-    ski_runs_begin(&runs, shape);
-    while (status == SKUA_OK && ski_runs_next(&runs, &run)) {
+    ski_iov_iter_begin(&runs, shape);
+    while (status == SKUA_OK && ski_iov_iter_next(&runs, &run)) {
         local[n]    = (struct iovec){run.local, run.bytes};
         remote[n++] = (struct iovec){place->memory + run.remote, run.bytes};
         if (n == BATCH) {
-            status = move(call, attach, place->pid, local, remote, n);
+            status = cma_move(call, attach, place->pid, local, remote, n);
             n      = 0;
         }
     }
-    return status == SKUA_OK ? move(call, attach, place->pid, local, remote, n) : status;
+    return status == SKUA_OK ? cma_move(call, attach, place->pid, local, remote, n) : status;
 }
 
-skua_status_t ski_attach_put(const char *call, const struct ski_place *place,
-                             const struct ski_shape *shape)
+skua_status_t ski_cma_put(const char *call, const struct ski_resolved *place,
+                          const struct ski_datatype *shape)
 {
-    return move_shape(call, process_vm_writev, place, shape);
+    return cma_move_datatype(call, process_vm_writev, place, shape);
 }
 
-skua_status_t ski_attach_get(const char *call, const struct ski_place *place,
-                             const struct ski_shape *shape)
+skua_status_t ski_cma_get(const char *call, const struct ski_resolved *place,
+                          const struct ski_datatype *shape)
 {
-    return move_shape(call, process_vm_readv, place, shape);
+    return cma_move_datatype(call, process_vm_readv, place, shape);
 }
 
-skua_status_t ski_attach_read(const char *call, int pid, void *to, const char *from, size_t bytes)
+skua_status_t ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes)
 {
     struct iovec local = {to, bytes}, remote = {(char *)(uintptr_t)from, bytes};
-    return move(call, process_vm_readv, pid, &local, &remote, 1);
+    return cma_move(call, process_vm_readv, pid, &local, &remote, 1);
 }
 
-skua_status_t ski_attach_write(const char *call, int pid, char *to, const void *from, size_t bytes)
+skua_status_t ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes)
 {
     struct iovec local = {(void *)(uintptr_t)from, bytes}, remote = {to, bytes};
-    return move(call, process_vm_writev, pid, &local, &remote, 1);
+    return cma_move(call, process_vm_writev, pid, &local, &remote, 1);
 }
 
 /* Elements of one stripe, which the caller holds. */
-static skua_status_t update_piece(const char *call, int pid, char *to, const char *from,
-                                  size_t bytes, ski_update_fn fn, size_t element, const void *scale)
+static skua_status_t cma_accumulate_block(const char *call, int pid, char *to, const char *from,
+                                          size_t bytes, ski_accumulate_fn fn, size_t element,
+                                          const void *scale)
 {
     _Alignas(16) char piece[PIECE];
-    skua_status_t     status = ski_attach_read(call, pid, piece, to, bytes);
+    skua_status_t     status = ski_cma_read(call, pid, piece, to, bytes);
 
     if (status != SKUA_OK)
         return status;
     fn(piece, from, bytes / element, scale);
-    return ski_attach_write(call, pid, to, piece, bytes);
+    return ski_cma_write(call, pid, to, piece, bytes);
 }
 
-skua_status_t ski_attach_update(const char *call, const struct ski_place *place,
-                                const struct ski_shape *shape, ski_update_fn fn, size_t element,
-                                const void *scale)
+skua_status_t ski_cma_accumulate(const char *call, const struct ski_resolved *place,
+                                 const struct ski_datatype *shape, ski_accumulate_fn fn,
+                                 size_t element, const void *scale)
 {
-    struct ski_hold hold = {NULL};
-    struct ski_runs runs;
-    struct ski_run  run;
-    skua_status_t   status = SKUA_OK;
+    struct ski_stripe_lock hold = {NULL};
+    struct ski_iov_iter    runs;
+    struct ski_iov         run;
+    skua_status_t          status = SKUA_OK;
 
-    ski_runs_begin(&runs, shape);
-    while (status == SKUA_OK && ski_runs_next(&runs, &run)) {
+    ski_iov_iter_begin(&runs, shape);
+    while (status == SKUA_OK && ski_iov_iter_next(&runs, &run)) {
         char *to = place->memory + run.remote;
         while (status == SKUA_OK && run.bytes > 0) {
             size_t bytes = ski_stripe_bytes(to, run.bytes < PIECE ? run.bytes : PIECE, element);
-            ski_hold_move(&hold, place->process, to);
-            status = update_piece(call, place->pid, to, run.local, bytes, fn, element, scale);
+            ski_stripe_lock_move(&hold, place->process, to);
+            status =
+                cma_accumulate_block(call, place->pid, to, run.local, bytes, fn, element, scale);
             to += bytes, run.local += bytes, run.bytes -= bytes;
         }
     }
-    ski_hold_end(&hold);
+    ski_stripe_lock_release(&hold);
     return status;
 }

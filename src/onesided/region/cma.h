@@ -16,16 +16,16 @@
 /** Put, get or accumulate.  SKUA_ERR_UNSUPPORTED: the system does not let us, and
  *  nothing has happened.  SKUA_ERR_SYSTEM, logged for @p call: the owner has no
  *  such memory. */
-skua_status_t ski_attach_put(const char *call, const struct ski_place *place,
-                             const struct ski_shape *shape);
-skua_status_t ski_attach_get(const char *call, const struct ski_place *place,
-                             const struct ski_shape *shape);
-skua_status_t ski_attach_update(const char *call, const struct ski_place *place,
-                                const struct ski_shape *shape, ski_update_fn fn, size_t element,
-                                const void *scale);
+skua_status_t ski_cma_put(const char *call, const struct ski_resolved *place,
+                          const struct ski_datatype *shape);
+skua_status_t ski_cma_get(const char *call, const struct ski_resolved *place,
+                          const struct ski_datatype *shape);
+skua_status_t ski_cma_accumulate(const char *call, const struct ski_resolved *place,
+                                 const struct ski_datatype *shape, ski_accumulate_fn fn,
+                                 size_t element, const void *scale);
 
 /** A piece of memory of process @p pid. */
-skua_status_t ski_attach_read(const char *call, int pid, void *to, const char *from, size_t bytes);
-skua_status_t ski_attach_write(const char *call, int pid, char *to, const void *from, size_t bytes);
+skua_status_t ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes);
+skua_status_t ski_cma_write(const char *call, int pid, char *to, const void *from, size_t bytes);
 
 #endif

@@ -12,7 +12,7 @@
  * Plain regions are those that every PE of the host reaches by load and store
  * and that need no counting, since all their PEs free them together: symmetric
  * ones over neighbouring PEs.  Their `count` is not 0, and the fast path is
- * ski_reach().  All others go through ski_locate(), which also says why a place
+ * ski_region_ptr().  All others go through ski_resolve(), which also says why a place
  * cannot be reached.
  */
 #ifndef SKI_REGION_H
@@ -75,7 +75,7 @@ skua_status_t ski_regions_create(struct ski_job *job);
 void ski_regions_open(struct ski_job *job, int process);
 
 /** The piece that @p at is in, if its region is plain, and its size; else NULL. */
-static inline char *ski_piece(skua_gaddr at, uint64_t *bytes)
+static inline char *ski_region_piece(skua_gaddr at, uint64_t *bytes)
 {
     const struct ski_region *region = &ski_regions.table[at.region.id & ski_regions.mask];
     uint32_t                 rank   = (uint32_t)at.pe - (uint32_t)region->first;
@@ -89,25 +89,25 @@ static inline char *ski_piece(skua_gaddr at, uint64_t *bytes)
 }
 
 /** The memory of @p bytes at @p at, if its region is plain and has it; else NULL. */
-static inline char *ski_reach(skua_gaddr at, size_t bytes)
+static inline char *ski_region_ptr(skua_gaddr at, size_t bytes)
 {
     uint64_t room;
-    char    *piece = ski_piece(at, &room);
+    char    *piece = ski_region_piece(at, &room);
 
     if (SKI_UNLIKELY(!piece || at.offset > room || bytes > room - at.offset))
         return NULL;
     return piece + at.offset;
 }
 
-/** Whether an operation may take the short cut through ski_reach(): nothing is
+/** Whether an operation may take the short cut through ski_region_ptr(): nothing is
  *  on the way that it would have to be ordered with. */
-static inline bool ski_calm(void)
+static inline bool ski_fast_path_open(void)
 {
     return SKI_LIKELY(atomic_load_explicit(&ski_regions.busy, memory_order_relaxed) == 0);
 }
 
 /* Where a place is. */
-struct ski_place {
+struct ski_resolved {
     struct ski_region *region;
     char              *memory;  /* in the address space of `process`       */
     int32_t            process; /* whose it is; -1: the arena              */
@@ -119,25 +119,25 @@ struct ski_place {
 };
 
 /** Find @p lo to @p hi bytes from @p at, for @p call.  If the region counts
- *  operations this is one until ski_place_drop().  SKUA_ERR_REGION or
+ *  operations this is one until ski_resolved_release().  SKUA_ERR_REGION or
  *  SKUA_ERR_RANGE, logged unless @p call is NULL. */
-skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                         struct ski_place *place);
+skua_status_t ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                          struct ski_resolved *place);
 
-void ski_place_drop(const struct ski_place *place);
+void ski_resolved_release(const struct ski_resolved *place);
 
 /** Count an operation on any region until ski_region_release(). */
-void ski_region_hold(struct ski_region *region);
+void ski_region_retain(struct ski_region *region);
 void ski_region_release(struct ski_region *region);
 
 /** Whether @p id is a symmetric region that all its members on this host have freed. */
-bool ski_region_left(uint32_t id);
+bool ski_region_all_freed(uint32_t id);
 
 /** Forget a symmetric region that all its members have left, and its memory. */
-void ski_region_remove(uint32_t id);
+void ski_region_destroy(uint32_t id);
 
 /** Whether this process reaches it by load and store. */
-static inline bool ski_place_direct(const struct ski_place *place)
+static inline bool ski_resolved_is_direct(const struct ski_resolved *place)
 {
     return !place->far && (place->process < 0 || place->process == ski_regions.process);
 }

@@ -61,7 +61,7 @@ void ski_regions_open(struct ski_job *our_job, int process)
     }
 }
 
-struct ski_region *ski_table_take(void)
+struct ski_region *ski_region_table_alloc(void)
 {
     uint32_t index = ski_region_root->free_first;
 
@@ -85,7 +85,7 @@ struct ski_region *ski_table_take(void)
     return &ski_region_root->table[index];
 }
 
-static void put_place(struct ski_region *region)
+static void region_table_free_slot(struct ski_region *region)
 {
     uint32_t index = (uint32_t)(region - ski_region_root->table);
 
@@ -98,7 +98,7 @@ static void put_place(struct ski_region *region)
 }
 
 /* Fills a place and makes it known. */
-static void publish(struct ski_region *region, const struct ski_region *like, uint32_t id)
+static void region_table_fill(struct ski_region *region, const struct ski_region *like, uint32_t id)
 {
     region->first      = like->first;
     region->count      = like->count;
@@ -122,16 +122,16 @@ static void publish(struct ski_region *region, const struct ski_region *like, ui
     atomic_store_explicit(&region->id, id, memory_order_release);
 }
 
-uint32_t ski_table_publish(struct ski_region *region, const struct ski_region *like)
+uint32_t ski_region_table_publish(struct ski_region *region, const struct ski_region *like)
 {
     uint32_t generation = (region->generation + 1) & ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1);
     uint32_t id = generation << SKI_REGION_INDEX_BITS | (uint32_t)(region - ski_region_root->table);
 
-    publish(region, like, id);
+    region_table_fill(region, like, id);
     return id;
 }
 
-bool ski_table_publish_as(uint32_t id, const struct ski_region *like)
+bool ski_region_table_publish_as(uint32_t id, const struct ski_region *like)
 {
     uint32_t index = id & ((1u << SKI_REGION_INDEX_BITS) - 1);
 
@@ -140,34 +140,34 @@ bool ski_table_publish_as(uint32_t id, const struct ski_region *like)
         ski_error_fail(SKUA_ERR_NOMEM, "region %#x, as agreed on, has no place here", id);
         return false;
     }
-    publish(&ski_region_root->table[index], like, id);
+    region_table_fill(&ski_region_root->table[index], like, id);
     return true;
 }
 
-uint32_t ski_table_make(const struct ski_region *like)
+uint32_t ski_region_table_add(const struct ski_region *like)
 {
     struct ski_region *region;
     uint32_t           id = 0;
 
     ski_lock_acquire(&ski_region_root->lock);
-    region = ski_table_take();
+    region = ski_region_table_alloc();
     if (region)
-        id = ski_table_publish(region, like);
+        id = ski_region_table_publish(region, like);
     ski_lock_release(&ski_region_root->lock);
     return id;
 }
 
-void ski_table_remove(struct ski_region *region)
+void ski_region_table_remove(struct ski_region *region)
 {
     atomic_store_explicit(&region->id, 0, memory_order_relaxed);
     if (region < ski_region_root->table + ski_region_root->common)
         return; /* its place is not ours to give away */
     ski_lock_acquire(&ski_region_root->lock);
-    put_place(region);
+    region_table_free_slot(region);
     ski_lock_release(&ski_region_root->lock);
 }
 
-struct ski_region *ski_table_find(skua_region region)
+struct ski_region *ski_region_table_find(skua_region region)
 {
     struct ski_region *at = ski_region_root ? &ski_region_root->table[region.id & mask] : &none;
 
@@ -176,7 +176,7 @@ struct ski_region *ski_table_find(skua_region region)
 }
 
 /* Where @p pe is in an ascending list, or -1. */
-static int64_t find_in(const int32_t *list, int64_t n, int pe)
+static int64_t region_table_search(const int32_t *list, int64_t n, int pe)
 {
     int64_t lo = 0, hi = n - 1;
 
@@ -195,22 +195,22 @@ static int64_t find_in(const int32_t *list, int64_t n, int pe)
 int64_t ski_region_rank(const struct ski_region *region, int pe)
 {
     const int32_t *list = region->here ? region->here : region->list;
-    int64_t        n    = ski_region_pieces(region);
+    int64_t        n    = ski_region_piece_count(region);
 
     if (list)
-        return find_in(list, n, pe);
+        return region_table_search(list, n, pe);
     return pe >= region->first && pe - region->first < n ? pe - region->first : -1;
 }
 
-bool ski_region_member(const struct ski_region *region, int pe)
+bool ski_region_is_member(const struct ski_region *region, int pe)
 {
     if (!region->here)
-        return ski_region_has(region, pe);
-    return region->list ? find_in(region->list, region->members, pe) >= 0
+        return ski_region_has_piece(region, pe);
+    return region->list ? region_table_search(region->list, region->members, pe) >= 0
                         : pe >= 0 && pe < (int32_t)region->members;
 }
 
-bool ski_region_has(const struct ski_region *region, int pe)
+bool ski_region_has_piece(const struct ski_region *region, int pe)
 {
     return ski_region_rank(region, pe) >= 0;
 }

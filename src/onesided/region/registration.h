@@ -10,9 +10,9 @@
  * registration.
  *
  * A region is no more than a name for an address, as long as no driver has pinned the pages
- * behind it.  Where the driver does one-sided operations (ski_rma_wanted()) pages may be pinned,
- * and a registration that outlives the memory would lead to pages that are not the program's any
- * more: there nothing is kept that nobody holds.
+ * behind it.  Where the driver does one-sided operations (ski_rma_driver_enabled()) pages may be
+ * pinned, and a registration that outlives the memory would lead to pages that are not the
+ * program's any more: there nothing is kept that nobody holds.
  */
 #ifndef SKI_REGISTRATION_H
 #define SKI_REGISTRATION_H
@@ -20,13 +20,13 @@
 #include <skua/buffer.h>
 
 struct ski_pe;
-struct ski_origin;
+struct ski_rma_pe;
 struct ski_registrations;
 
 /** Hold a registration of memory of @p self: where it is, and the bytes of the region around it.
  *  SKUA_ERR_NOMEM, logged. */
-skua_status_t ski_registration_hold(struct ski_pe *self, const void *at, size_t bytes,
-                                    skua_gaddr *where, uint64_t *room);
+skua_status_t ski_registration_acquire(struct ski_pe *self, const void *at, size_t bytes,
+                                       skua_gaddr *where, uint64_t *room);
 
 /** Let go of what was held for the same memory. */
 void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes);
@@ -34,6 +34,6 @@ void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes)
 /** Whether the driver may pin what is registered. */
 bool ski_registration_pins(void);
 
-void ski_registrations_end(struct ski_origin *origin);
+void ski_registrations_end(struct ski_rma_pe *origin);
 
 #endif

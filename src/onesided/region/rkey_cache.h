@@ -18,39 +18,39 @@
 #include "transport/driver.h"
 
 struct ski_pe;
-struct ski_origin;
-struct ski_place;
+struct ski_rma_pe;
+struct ski_resolved;
 
 /* What is told of the piece of a PE. */
-struct ski_description {
+struct ski_rkey_info {
     uint64_t bytes, base; /* of the piece, in its owner's address space */
     uint32_t key_bytes;   /* 0: there is none                            */
     uint32_t unused;
     char     key[SKI_KEY_MOST];
 };
 
-struct ski_known_region {
-    struct ski_known_region *next;
-    int32_t                  pe;
-    uint32_t                 id;
-    uint64_t                 bytes, base;
-    struct ski_key          *key; /* NULL: requests must be sent */
+struct ski_rkey {
+    struct ski_rkey *next;
+    int32_t          pe;
+    uint32_t         id;
+    uint64_t         bytes, base;
+    struct ski_key  *key; /* NULL: requests must be sent */
 };
 
 /** What is known of the region at @p at, asked for if need be; NULL and a status if it
  *  does not exist, or the job ends. */
-const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, skua_status_t *status);
+const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status_t *status);
 
 /** Know it without asking: its owner has told, in a buffer.  Not where there are keys. */
-void ski_known_tell(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base);
+void ski_rkey_insert(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base);
 
-void ski_known_end(struct ski_origin *origin);
+void ski_rkey_cache_end(struct ski_rma_pe *origin);
 
 /** The owner's side: describe the piece at @p place, which begins there. */
-void ski_describe(uint32_t id, const struct ski_place *place, uint64_t bytes,
-                  struct ski_description *to);
+void ski_rkey_export(uint32_t id, const struct ski_resolved *place, uint64_t bytes,
+                     struct ski_rkey_info *to);
 
 /** The region will be gone.  (Other processes of the host find out later.)  0: all. */
-void ski_conceal(uint32_t id);
+void ski_rkey_revoke(uint32_t id);
 
 #endif

@@ -25,10 +25,10 @@
 #define SKI_AGREE_LEAST 48
 
 struct ski_pe;
-struct ski_origin;
+struct ski_rma_pe;
 
 /* A round, as its members see it. */
-struct ski_round {
+struct ski_vote_round {
     const int *pes; /* the members, ascending; NULL: all PEs */
     uint32_t   members, rank;
     uint64_t   key, number;
@@ -36,19 +36,19 @@ struct ski_round {
 };
 
 /** The next round of these members; @p rank is ours. */
-struct ski_round ski_round_next(struct ski_pe *self, const int *pes, uint32_t members,
-                                uint32_t rank);
+struct ski_vote_round ski_vote_round_next(struct ski_pe *self, const int *pes, uint32_t members,
+                                          uint32_t rank);
 
 /** Agree: @p mine is what came of our memory, of @p bytes.  The common outcome, and *id;
  *  *other is a size that differs from ours, or ours.  SKUA_ERR_EXIT: the job ends. */
-skua_status_t ski_agree(struct ski_pe *self, const struct ski_round *round, skua_status_t mine,
-                        uint64_t bytes, uint32_t *id, uint64_t *other);
+skua_status_t ski_symmetric_vote(struct ski_pe *self, const struct ski_vote_round *round,
+                                 skua_status_t mine, uint64_t bytes, uint32_t *id, uint64_t *other);
 
 /** So many members, all that are here, have left a region that was agreed on.  When the
- *  others have left it too, ski_region_remove() is called here. */
-void ski_agree_left(uint32_t id, uint32_t members);
+ *  others have left it too, ski_region_destroy() is called here. */
+void ski_symmetric_vote_freed(uint32_t id, uint32_t members);
 
-void ski_agree_end(struct ski_origin *origin);
+void ski_symmetric_vote_end(struct ski_rma_pe *origin);
 
 void ski_on_agree(skua_msg *msg);
 

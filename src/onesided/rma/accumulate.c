@@ -27,10 +27,10 @@
         }                                                                                          \
     }
 
-SUM(sum_32, uint32_t)
-SUM(sum_64, uint64_t)
-SUM(sum_float, float)
-SUM(sum_double, double)
+SUM(accumulate_sum_32, uint32_t)
+SUM(accumulate_sum_64, uint64_t)
+SUM(accumulate_sum_float, float)
+SUM(accumulate_sum_double, double)
 
 /* Complex products by parts: C's own look for infinities in each. */
 #define SUM_COMPLEX(name, ctype)                                                                   \
@@ -46,8 +46,8 @@ SUM(sum_double, double)
         }                                                                                          \
     }
 
-SUM_COMPLEX(sum_complex_float, float)
-SUM_COMPLEX(sum_complex_double, double)
+SUM_COMPLEX(accumulate_sum_complex_float, float)
+SUM_COMPLEX(accumulate_sum_complex_double, double)
 
 /* The others have no factor.  They are those of reductions (core/collective/reduction_op.c), one
  * function for each type: lists are accumulated element by element, and a call for each should be
@@ -64,12 +64,12 @@ SUM_COMPLEX(sum_complex_double, double)
         }                                                                                          \
     }
 #define LESS_AND_MORE(suffix, ctype)                                                               \
-    OTHER(min_##suffix, ctype, b < a ? b : a)                                                      \
-    OTHER(max_##suffix, ctype, a < b ? b : a)
+    OTHER(accumulate_min_##suffix, ctype, b < a ? b : a)                                           \
+    OTHER(accumulate_max_##suffix, ctype, a < b ? b : a)
 #define BITWISE(suffix, ctype)                                                                     \
-    OTHER(and_##suffix, ctype, a &b)                                                               \
-    OTHER(or_##suffix, ctype, a | b)                                                               \
-    OTHER(xor_##suffix, ctype, a ^ b)
+    OTHER(accumulate_and_##suffix, ctype, a &b)                                                    \
+    OTHER(accumulate_or_##suffix, ctype, a | b)                                                    \
+    OTHER(accumulate_xor_##suffix, ctype, a ^ b)
 
 LESS_AND_MORE(int32, int32_t)
 LESS_AND_MORE(int64, int64_t)
@@ -81,16 +81,19 @@ BITWISE(64, uint64_t)
 
 #define OPS 10 /* those of skua/collective.h; the rows below are their ids */
 
-static const ski_update_fn functions[OPS][SKUA_BYTE] = {
-    [0] = {sum_32, sum_64, sum_64, sum_float, sum_double, sum_complex_float, sum_complex_double},
-    [2] = {min_int32, min_int64, min_uint64, min_float, min_double},
-    [3] = {max_int32, max_int64, max_uint64, max_float, max_double},
-    [7] = {and_32, and_64, and_64},
-    [8] = {or_32, or_64, or_64},
-    [9] = {xor_32, xor_64, xor_64},
+static const ski_accumulate_fn functions[OPS][SKUA_BYTE] = {
+    [0] = {accumulate_sum_32, accumulate_sum_64, accumulate_sum_64, accumulate_sum_float,
+           accumulate_sum_double, accumulate_sum_complex_float, accumulate_sum_complex_double},
+    [2] = {accumulate_min_int32, accumulate_min_int64, accumulate_min_uint64, accumulate_min_float,
+           accumulate_min_double},
+    [3] = {accumulate_max_int32, accumulate_max_int64, accumulate_max_uint64, accumulate_max_float,
+           accumulate_max_double},
+    [7] = {accumulate_and_32, accumulate_and_64, accumulate_and_64},
+    [8] = {accumulate_or_32, accumulate_or_64, accumulate_or_64},
+    [9] = {accumulate_xor_32, accumulate_xor_64, accumulate_xor_64},
 };
 
-ski_update_fn ski_update_function(const skua_update *update, size_t *element)
+ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *element)
 {
     uint32_t op = update->op.id;
 
@@ -126,31 +129,32 @@ static inline void stripe_release(struct ski_stripe *stripe)
     atomic_store_explicit(&stripe->held, 0, memory_order_release);
 }
 
-void ski_hold_move(struct ski_hold *hold, int32_t owner, const char *address)
+void ski_stripe_lock_move(struct ski_stripe_lock *hold, int32_t owner, const char *address)
 {
     struct ski_stripe *stripe = &ski_onesided->stripes[ski_stripe_number(owner, address)];
 
     if (stripe == hold->stripe)
         return;
-    ski_hold_end(hold);
+    ski_stripe_lock_release(hold);
     stripe_acquire(stripe);
     hold->stripe = stripe;
 }
 
-void ski_hold_end(struct ski_hold *hold)
+void ski_stripe_lock_release(struct ski_stripe_lock *hold)
 {
     if (hold->stripe)
         stripe_release(hold->stripe);
     hold->stripe = NULL;
 }
 
-void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *from, size_t bytes,
-                    ski_update_fn fn, size_t element, const void *scale)
+void ski_accumulate_contiguous(struct ski_stripe_lock *hold, int32_t owner, char *to,
+                               const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
+                               const void *scale)
 {
     while (bytes > 0) {
         size_t now = ski_stripe_bytes(to, bytes, element);
 
-        ski_hold_move(hold, owner, to);
+        ski_stripe_lock_move(hold, owner, to);
         fn(to, from, now / element, scale);
         to += now, from += now, bytes -= now;
     }
@@ -158,32 +162,33 @@ void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *
 
 /* ---- several stripes -------------------------------------------------------- */
 
-void ski_holds_end(struct ski_holds *holds)
+void ski_stripe_set_release(struct ski_stripe_set *holds)
 {
     for (; holds->taken; holds->taken &= holds->taken - 1)
         stripe_release(&ski_onesided->stripes[holds->number[__builtin_ctzll(holds->taken)]]);
-    holds->left = SKI_HOLDS_WORK;
+    holds->left = SKI_STRIPE_SET_WORK;
 }
 
-void ski_holds_take(struct ski_holds *holds, uint32_t number)
+void ski_stripe_set_add(struct ski_stripe_set *holds, uint32_t number)
 {
     struct ski_stripe *stripe = &ski_onesided->stripes[number];
-    uint32_t           place  = number % SKI_HOLDS;
+    uint32_t           place  = number % SKI_STRIPE_SET_MAX;
 
     if (holds->taken >> place & 1) {
         stripe_release(&ski_onesided->stripes[holds->number[place]]);
         holds->taken &= ~(UINT64_C(1) << place);
     }
     if (!stripe_try(stripe)) {
-        ski_holds_end(holds);
+        ski_stripe_set_release(holds);
         stripe_acquire(stripe);
     }
     holds->number[place] = (uint16_t)number;
     holds->taken |= UINT64_C(1) << place;
 }
 
-void ski_update_scattered(struct ski_holds *holds, int32_t owner, char *to, const char *from,
-                          size_t bytes, ski_update_fn fn, size_t element, const void *scale)
+void ski_accumulate_scattered(struct ski_stripe_set *holds, int32_t owner, char *to,
+                              const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
+                              const void *scale)
 {
     while (bytes > 0) {
         uint32_t number = ski_stripe_number(owner, to);
@@ -194,10 +199,10 @@ void ski_update_scattered(struct ski_holds *holds, int32_t owner, char *to, cons
             count = now / element;
         }
         if (holds->left <= 0)
-            ski_holds_end(holds);
+            ski_stripe_set_release(holds);
         holds->left -= 1 + (int32_t)(now / SKI_CACHE_LINE);
-        if (!ski_holds_has(holds, number))
-            ski_holds_take(holds, number);
+        if (!ski_stripe_set_has(holds, number))
+            ski_stripe_set_add(holds, number);
         fn(to, from, count, scale);
         to += now, from += now, bytes -= now;
     }

@@ -14,14 +14,14 @@
 #include "onesided/region/region.h"
 
 /** to = to (op) scale * from, for @p count elements. */
-typedef void (*ski_update_fn)(void *to, const void *from, size_t count, const void *scale);
+typedef void (*ski_accumulate_fn)(void *to, const void *from, size_t count, const void *scale);
 
 /** The function of an update, and the bytes of an element; NULL if there is none. */
-ski_update_fn ski_update_function(const skua_update *update, size_t *element);
+ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *element);
 
 /* ---- stripes -------------------------------------------------------------- */
 
-struct ski_hold {
+struct ski_stripe_lock {
     struct ski_stripe *stripe; /* or NULL */
 };
 
@@ -36,8 +36,8 @@ static inline uint32_t ski_stripe_number(int32_t owner, const char *address)
 
 /** Hold the stripe of @p owner's memory at @p address (owner: the process, or -1
  *  for the arena), and no other. */
-void ski_hold_move(struct ski_hold *hold, int32_t owner, const char *address);
-void ski_hold_end(struct ski_hold *hold);
+void ski_stripe_lock_move(struct ski_stripe_lock *hold, int32_t owner, const char *address);
+void ski_stripe_lock_release(struct ski_stripe_lock *hold);
 
 /** Whole elements from @p address on that begin in its stripe, at most @p bytes. */
 static inline size_t ski_stripe_bytes(const char *address, size_t bytes, size_t element)
@@ -50,55 +50,58 @@ static inline size_t ski_stripe_bytes(const char *address, size_t bytes, size_t 
 }
 
 /** Accumulate @p bytes of elements into memory that we reach by load and store. */
-void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *from, size_t bytes,
-                    ski_update_fn fn, size_t element, const void *scale);
+void ski_accumulate_contiguous(struct ski_stripe_lock *hold, int32_t owner, char *to,
+                               const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
+                               const void *scale);
 
 /* ---- several stripes ------------------------------------------------------ */
 
 /* Stripes that are held at the same time, for lists whose runs lie in any order: most of them
  * find theirs held already.  A stripe is waited for only while none is held, and all are given
  * back after some work, so there is no deadlock and other PEs get their turn. */
-#define SKI_HOLDS      64
-#define SKI_HOLDS_WORK 128 /* runs, and cache lines of theirs, until all are given back */
+#define SKI_STRIPE_SET_MAX  64
+#define SKI_STRIPE_SET_WORK 128 /* runs, and cache lines of theirs, until all are given back */
 
-struct ski_holds {
+struct ski_stripe_set {
     uint64_t taken; /* a bit for each place of `number` that is held */
     int32_t  left;  /* of the work until all are given back          */
-    uint16_t number[SKI_HOLDS];
+    uint16_t number[SKI_STRIPE_SET_MAX];
 };
 
-static inline void ski_holds_begin(struct ski_holds *holds)
+static inline void ski_stripe_set_begin(struct ski_stripe_set *holds)
 {
     holds->taken = 0;
-    holds->left  = SKI_HOLDS_WORK;
+    holds->left  = SKI_STRIPE_SET_WORK;
 }
 
-static inline bool ski_holds_has(const struct ski_holds *holds, uint32_t number)
+static inline bool ski_stripe_set_has(const struct ski_stripe_set *holds, uint32_t number)
 {
-    uint32_t place = number % SKI_HOLDS; /* the one that it has if it is held */
+    uint32_t place = number % SKI_STRIPE_SET_MAX; /* the one that it has if it is held */
 
     return (holds->taken >> place & 1) && holds->number[place] == number;
 }
 
 /** Hold a stripe besides others or, if that would mean to wait, it alone. */
-void ski_holds_take(struct ski_holds *holds, uint32_t number);
+void ski_stripe_set_add(struct ski_stripe_set *holds, uint32_t number);
 
-/** Accumulate one element of a list; the caller gives all stripes back after SKI_HOLDS_WORK. */
-static inline void ski_update_element(struct ski_holds *holds, int32_t owner, char *to,
-                                      const char *from, ski_update_fn fn, const void *scale)
+/** Accumulate one element of a list; the caller gives all stripes back after SKI_STRIPE_SET_WORK.
+ */
+static inline void ski_accumulate_element(struct ski_stripe_set *holds, int32_t owner, char *to,
+                                          const char *from, ski_accumulate_fn fn, const void *scale)
 {
     uint32_t number = ski_stripe_number(owner, to);
 
-    if (SKI_UNLIKELY(!ski_holds_has(holds, number)))
-        ski_holds_take(holds, number);
+    if (SKI_UNLIKELY(!ski_stripe_set_has(holds, number)))
+        ski_stripe_set_add(holds, number);
     fn(to, from, 1, scale);
 }
 
 /** Accumulate a run of a list. */
-void ski_update_scattered(struct ski_holds *holds, int32_t owner, char *to, const char *from,
-                          size_t bytes, ski_update_fn fn, size_t element, const void *scale);
+void ski_accumulate_scattered(struct ski_stripe_set *holds, int32_t owner, char *to,
+                              const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
+                              const void *scale);
 
 /** Give all stripes back. */
-void ski_holds_end(struct ski_holds *holds);
+void ski_stripe_set_release(struct ski_stripe_set *holds);
 
 #endif

@@ -9,17 +9,18 @@
 
 #include "onesided/rma/transfer.h"
 
-#define SKI_RUNS        128   /* most pieces of a packet */
-#define SKI_SPLIT_LEAST 32768 /* bytes of data that are not copied to be sent to another host */
+#define SKI_AM_SEGMENTS_MAX 128 /* most pieces of a packet */
+#define SKI_ZCOPY_SEND_LEAST                                                                       \
+    32768 /* bytes of data that are not copied to be sent to another host */
 
 /* Where data goes or comes from at the target, in bytes from the address. */
-struct ski_piece {
+struct ski_am_segment {
     int64_t  remote;
     uint64_t bytes;
 };
 
-struct ski_request {
-    uint32_t          verb;   /* enum ski_verb                                  */
+struct ski_am_request {
+    uint32_t          verb;   /* enum ski_rma_verb                                  */
     int32_t           origin; /* where it goes back to: a PE, or a hidden one   */
     int32_t           source; /* in whose name a signal comes                   */
     uint32_t          signal;
@@ -34,7 +35,7 @@ struct ski_request {
     uint64_t          notify_add;
 };
 
-struct ski_answer {
+struct ski_am_reply {
     uint64_t packet;
     int32_t  status; /* a skua_status_t */
     uint32_t unused;
@@ -43,19 +44,19 @@ struct ski_answer {
 };
 
 /* Whether the answer brings the data. */
-static inline bool ski_brings_data(uint32_t verb)
+static inline bool ski_am_reply_has_data(uint32_t verb)
 {
-    return verb == SKI_GET || verb == SKI_DESCRIBE;
+    return verb == SKI_RMA_GET || verb == SKI_RMA_RKEY_QUERY;
 }
 
-static inline struct ski_piece *ski_pieces_of(struct ski_request *request)
+static inline struct ski_am_segment *ski_am_segments(struct ski_am_request *request)
 {
-    return (struct ski_piece *)(request + 1);
+    return (struct ski_am_segment *)(request + 1);
 }
 
-static inline char *ski_data_of(struct ski_request *request)
+static inline char *ski_am_data(struct ski_am_request *request)
 {
-    return (char *)(ski_pieces_of(request) + request->pieces);
+    return (char *)(ski_am_segments(request) + request->pieces);
 }
 
 #endif

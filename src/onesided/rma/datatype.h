@@ -10,13 +10,18 @@
 
 #include <skua/onesided.h>
 
-enum ski_shape_kind { SKI_CONTIGUOUS, SKI_STRIDED, SKI_VECTOR, SKI_INDEXED };
+enum ski_datatype_kind {
+    SKI_DATATYPE_CONTIGUOUS,
+    SKI_DATATYPE_STRIDED,
+    SKI_DATATYPE_VECTOR,
+    SKI_DATATYPE_INDEXED
+};
 
-struct ski_shape {
-    enum ski_shape_kind kind;
-    char               *local; /* what the local side is relative to       */
-    size_t              bytes; /* contiguous: all; strided, indexed: a block */
-    size_t              count; /* vector: segments; indexed: blocks        */
+struct ski_datatype {
+    enum ski_datatype_kind kind;
+    char                  *local; /* what the local side is relative to       */
+    size_t                 bytes; /* contiguous: all; strided, indexed: a block */
+    size_t                 count; /* vector: segments; indexed: blocks        */
     union {
         const skua_strided *strided;
         const skua_segment *list;
@@ -24,32 +29,36 @@ struct ski_shape {
     };
 };
 
-static inline struct ski_shape ski_shape_contiguous(const void *local, size_t bytes)
+static inline struct ski_datatype ski_datatype_contiguous(const void *local, size_t bytes)
 {
-    return (struct ski_shape){
-        .kind = SKI_CONTIGUOUS, .local = (char *)(uintptr_t)local, .bytes = bytes, .count = 1};
+    return (struct ski_datatype){.kind  = SKI_DATATYPE_CONTIGUOUS,
+                                 .local = (char *)(uintptr_t)local,
+                                 .bytes = bytes,
+                                 .count = 1};
 }
 
-static inline struct ski_shape ski_shape_strided(const void *local, const skua_strided *strided)
+static inline struct ski_datatype ski_datatype_strided(const void         *local,
+                                                       const skua_strided *strided)
 {
-    return (struct ski_shape){.kind    = SKI_STRIDED,
-                              .local   = (char *)(uintptr_t)local,
-                              .bytes   = strided->bytes,
-                              .strided = strided};
+    return (struct ski_datatype){.kind    = SKI_DATATYPE_STRIDED,
+                                 .local   = (char *)(uintptr_t)local,
+                                 .bytes   = strided->bytes,
+                                 .strided = strided};
 }
 
-static inline struct ski_shape ski_shape_vector(const skua_segment *list, size_t n)
+static inline struct ski_datatype ski_datatype_vector(const skua_segment *list, size_t n)
 {
-    return (struct ski_shape){.kind = SKI_VECTOR, .count = n, .list = list};
+    return (struct ski_datatype){.kind = SKI_DATATYPE_VECTOR, .count = n, .list = list};
 }
 
-static inline struct ski_shape ski_shape_indexed(const void *local, const skua_indexed *indexed)
+static inline struct ski_datatype ski_datatype_indexed(const void         *local,
+                                                       const skua_indexed *indexed)
 {
-    return (struct ski_shape){.kind    = SKI_INDEXED,
-                              .local   = (char *)(uintptr_t)local,
-                              .bytes   = indexed->bytes,
-                              .count   = indexed->count,
-                              .indexed = indexed};
+    return (struct ski_datatype){.kind    = SKI_DATATYPE_INDEXED,
+                                 .local   = (char *)(uintptr_t)local,
+                                 .bytes   = indexed->bytes,
+                                 .count   = indexed->count,
+                                 .indexed = indexed};
 }
 
 /** The bytes it spans at the remote side, from *lo to *hi relative to the global
@@ -57,45 +66,48 @@ static inline struct ski_shape ski_shape_indexed(const void *local, const skua_i
  *  to: offsets and lengths or-ed together.  @p writes says which side is
  *  written: a strided shape must not overlap itself there.
  *  SKUA_ERR_INVAL, logged for @p call. */
-enum ski_side { SKI_LOCAL, SKI_REMOTE };
+enum ski_side { SKI_SIDE_LOCAL, SKI_SIDE_REMOTE };
 
-skua_status_t ski_shape_extent(const char *call, const struct ski_shape *shape,
-                               enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi, size_t *grain);
+skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *shape,
+                                  enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi,
+                                  size_t *grain);
 
 /** A quick look at the same, for shapes without surprises: whether it surely lies
  *  within @p room bytes when it begins @p offset bytes into them, is made of
  *  multiples of @p element (a power of two), and is sound.  False: look closer. */
-bool ski_shape_fits(const struct ski_shape *shape, enum ski_side writes, uint64_t offset,
-                    uint64_t room, size_t element);
+bool ski_datatype_fits(const struct ski_datatype *shape, enum ski_side writes, uint64_t offset,
+                       uint64_t room, size_t element);
 
 /** Copy it to or from memory at @p remote. */
-void ski_shape_put(const struct ski_shape *shape, char *remote);
-void ski_shape_get(const struct ski_shape *shape, char *remote);
+void ski_datatype_put(const struct ski_datatype *shape, char *remote);
+void ski_datatype_get(const struct ski_datatype *shape, char *remote);
 
 /** The same for vectors and indexed shapes that have not been looked at, from or
  *  to @p offset in a piece of @p room bytes: each entry is checked before it is
  *  moved.  False at one that is outside; those before it have been moved. */
-bool ski_list_put(const struct ski_shape *shape, char *piece, uint64_t offset, uint64_t room);
-bool ski_list_get(const struct ski_shape *shape, char *piece, uint64_t offset, uint64_t room);
+bool ski_datatype_list_put(const struct ski_datatype *shape, char *piece, uint64_t offset,
+                           uint64_t room);
+bool ski_datatype_list_get(const struct ski_datatype *shape, char *piece, uint64_t offset,
+                           uint64_t room);
 
 /* ---- runs ---------------------------------------------------------------- */
 
-struct ski_run {
+struct ski_iov {
     char     *local;
     ptrdiff_t remote; /* relative to the global address */
     size_t    bytes;
 };
 
-struct ski_runs {
-    const struct ski_shape *shape;
-    size_t                  next;                      /* contiguous, vector, indexed   */
-    size_t                  repeated[SKUA_LEVELS_MAX]; /* strided: where we are         */
-    struct ski_run          at;                        /* strided: the block there      */
+struct ski_iov_iter {
+    const struct ski_datatype *shape;
+    size_t                     next;                      /* contiguous, vector, indexed   */
+    size_t                     repeated[SKUA_LEVELS_MAX]; /* strided: where we are         */
+    struct ski_iov             at;                        /* strided: the block there      */
 };
 
-void ski_runs_begin(struct ski_runs *runs, const struct ski_shape *shape);
+void ski_iov_iter_begin(struct ski_iov_iter *runs, const struct ski_datatype *shape);
 
 /** The next one that is not empty; false at the end. */
-bool ski_runs_next(struct ski_runs *runs, struct ski_run *run);
+bool ski_iov_iter_next(struct ski_iov_iter *runs, struct ski_iov *run);
 
 #endif

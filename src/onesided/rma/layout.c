@@ -20,7 +20,7 @@ skua_strided ski_layout_strided(const skua_layout *layout)
 }
 
 /* Adds a level on top of what is there, or makes that longer. */
-static void add_level(skua_layout *layout, size_t count, ptrdiff_t stride)
+static void layout_add_level(skua_layout *layout, size_t count, ptrdiff_t stride)
 {
     int last = layout->levels - 1;
 
@@ -36,11 +36,11 @@ static void add_level(skua_layout *layout, size_t count, ptrdiff_t stride)
     }
 }
 
-static void simplify(const skua_layout *layout, skua_layout *simple)
+static void layout_simplify(const skua_layout *layout, skua_layout *simple)
 {
     *simple = skua_layout_of(layout->at, layout->bytes);
     for (int i = 0; i < layout->levels; i++)
-        add_level(simple, layout->count[i], layout->stride[i]);
+        layout_add_level(simple, layout->count[i], layout->stride[i]);
 }
 
 size_t ski_layout_bytes(const skua_layout *layout)
@@ -55,14 +55,14 @@ size_t ski_layout_bytes(const skua_layout *layout)
     return bytes < PTRDIFF_MAX ? bytes : 0;
 }
 
-static bool overlaps(const char *call, const skua_layout *layout)
+static bool layout_overlaps(const char *call, const skua_layout *layout)
 {
-    skua_strided     strided = ski_layout_strided(layout);
-    struct ski_shape shape   = ski_shape_strided(layout->at, &strided);
-    ptrdiff_t        lo, hi;
-    size_t           grain;
+    skua_strided        strided = ski_layout_strided(layout);
+    struct ski_datatype shape   = ski_datatype_strided(layout->at, &strided);
+    ptrdiff_t           lo, hi;
+    size_t              grain;
 
-    return ski_shape_extent(call, &shape, SKI_REMOTE, &lo, &hi, &grain) != SKUA_OK;
+    return ski_datatype_extent(call, &shape, SKI_SIDE_REMOTE, &lo, &hi, &grain) != SKUA_OK;
 }
 
 skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
@@ -74,9 +74,9 @@ skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool
     *bytes = ski_layout_bytes(layout);
     if (!*bytes || !layout->at)
         return ski_refuse(SKUA_ERR_INVAL, "%s: a layout without memory", call);
-    if (written && overlaps(call, layout))
+    if (written && layout_overlaps(call, layout))
         return SKUA_ERR_INVAL;
-    simplify(layout, simple);
+    layout_simplify(layout, simple);
     return SKUA_OK;
 }
 
@@ -98,7 +98,7 @@ char *ski_layout_begin(const skua_layout *layout, size_t *span)
 
 /* What is left of a layout while its levels are taken apart: `count` times `stride`, then the
  * levels from `next` on. */
-struct rest {
+struct layout_rest {
     const skua_layout *of;
     size_t             count;
     ptrdiff_t          stride;
@@ -106,7 +106,7 @@ struct rest {
 };
 
 /* The stride of @p count steps from here; false: they are not even. */
-static bool take_level(struct rest *rest, size_t count, ptrdiff_t *stride)
+static bool layout_take_level(struct layout_rest *rest, size_t count, ptrdiff_t *stride)
 {
     if (rest->count == 1 && count > 1 && rest->next < rest->of->levels) {
         rest->count  = rest->of->count[rest->next];
@@ -122,14 +122,14 @@ static bool take_level(struct rest *rest, size_t count, ptrdiff_t *stride)
 
 bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as)
 {
-    struct rest rest = {simple, simple->bytes / like->bytes, (ptrdiff_t)like->bytes, 0};
+    struct layout_rest rest = {simple, simple->bytes / like->bytes, (ptrdiff_t)like->bytes, 0};
 
     if (simple->bytes % like->bytes)
         return false;
     *as    = *like;
     as->at = simple->at;
     for (int i = 0; i < like->levels; i++)
-        if (!take_level(&rest, like->count[i], &as->stride[i]))
+        if (!layout_take_level(&rest, like->count[i], &as->stride[i]))
             return false;
     return true;
 }
@@ -137,7 +137,7 @@ bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua
 /* ---- paths ---------------------------------------------------------------------- */
 
 /* Whether both have the same blocks, equally many at each level. */
-static bool same_pattern(const skua_layout *a, const skua_layout *b)
+static bool layout_same_pattern(const skua_layout *a, const skua_layout *b)
 {
     if (a->bytes != b->bytes || a->levels != b->levels)
         return false;
@@ -149,12 +149,12 @@ static bool same_pattern(const skua_layout *a, const skua_layout *b)
 
 bool ski_layout_same(const skua_layout *a, const skua_layout *b)
 {
-    return same_pattern(a, b) &&
+    return layout_same_pattern(a, b) &&
            memcmp(a->stride, b->stride, (size_t)a->levels * sizeof *a->stride) == 0;
 }
 
 /* The strides that make the pattern of @p like one piece. */
-static skua_layout packed_like(const skua_layout *like)
+static skua_layout layout_packed_like(const skua_layout *like)
 {
     skua_layout packed = *like;
     size_t      step   = like->bytes;
@@ -166,7 +166,7 @@ static skua_layout packed_like(const skua_layout *like)
     return packed;
 }
 
-static skua_strided pair_of(const skua_layout *to, const skua_layout *from)
+static skua_strided layout_pair(const skua_layout *to, const skua_layout *from)
 {
     skua_strided pair = ski_layout_strided(from);
 
@@ -175,7 +175,7 @@ static skua_strided pair_of(const skua_layout *to, const skua_layout *from)
     return pair;
 }
 
-static bool is_block(const skua_layout *layout)
+static bool layout_is_block(const skua_layout *layout)
 {
     return !layout || layout->levels == 0;
 }
@@ -186,16 +186,16 @@ void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layo
 
     path->kind  = SKI_PATH_STRIDED;
     path->bytes = ski_layout_bytes(from ? from : to);
-    if (is_block(to) && is_block(from)) {
+    if (layout_is_block(to) && layout_is_block(from)) {
         path->kind = SKI_PATH_BLOCK;
-    } else if (is_block(to)) {
-        packed        = packed_like(from);
-        path->strided = pair_of(&packed, from);
-    } else if (is_block(from)) {
-        packed        = packed_like(to);
-        path->strided = pair_of(to, &packed);
-    } else if (same_pattern(to, from)) {
-        path->strided = pair_of(to, from);
+    } else if (layout_is_block(to)) {
+        packed        = layout_packed_like(from);
+        path->strided = layout_pair(&packed, from);
+    } else if (layout_is_block(from)) {
+        packed        = layout_packed_like(to);
+        path->strided = layout_pair(to, &packed);
+    } else if (layout_same_pattern(to, from)) {
+        path->strided = layout_pair(to, from);
     } else {
         path->kind    = SKI_PATH_PIECES;
         path->strided = ski_layout_strided(from);
@@ -203,21 +203,21 @@ void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layo
     }
 }
 
-static void copy_pieces(const struct ski_path *path, char *to, const char *from)
+static void layout_copy_pieces(const struct ski_path *path, char *to, const char *from)
 {
-    struct ski_shape read  = ski_shape_strided(from, &path->strided);
-    struct ski_shape write = ski_shape_strided(to, &path->other);
-    struct ski_runs  reads, writes;
-    struct ski_run   source, target = {NULL, 0, 0};
+    struct ski_datatype read  = ski_datatype_strided(from, &path->strided);
+    struct ski_datatype write = ski_datatype_strided(to, &path->other);
+    struct ski_iov_iter reads, writes;
+    struct ski_iov      source, target = {NULL, 0, 0};
 
-    ski_runs_begin(&reads, &read);
-    ski_runs_begin(&writes, &write);
-    while (ski_runs_next(&reads, &source))
+    ski_iov_iter_begin(&reads, &read);
+    ski_iov_iter_begin(&writes, &write);
+    while (ski_iov_iter_next(&reads, &source))
         while (source.bytes > 0) {
             size_t now;
 
             if (target.bytes == 0)
-                ski_runs_next(&writes, &target);
+                ski_iov_iter_next(&writes, &target);
             now = source.bytes < target.bytes ? source.bytes : target.bytes;
             memcpy(target.local, source.local, now);
             source.local += now, source.bytes -= now;
@@ -227,15 +227,15 @@ static void copy_pieces(const struct ski_path *path, char *to, const char *from)
 
 void ski_path_copy(const struct ski_path *path, char *to, const char *from)
 {
-    struct ski_shape shape;
+    struct ski_datatype shape;
 
     switch (path->kind) {
     case SKI_PATH_BLOCK: ski_copy(to, from, path->bytes); break;
     case SKI_PATH_STRIDED:
-        shape = ski_shape_strided(from, &path->strided);
-        ski_shape_put(&shape, to);
+        shape = ski_datatype_strided(from, &path->strided);
+        ski_datatype_put(&shape, to);
         break;
-    case SKI_PATH_PIECES: copy_pieces(path, to, from); break;
+    case SKI_PATH_PIECES: layout_copy_pieces(path, to, from); break;
     }
 }
 

@@ -9,7 +9,8 @@
 
 #define FIRST_BUCKETS 16
 
-static struct ski_outstanding **bucket_of(const struct ski_outstanding_table *table, uint64_t key)
+static struct ski_outstanding **outstanding_bucket(const struct ski_outstanding_table *table,
+                                                   uint64_t                            key)
 {
     return &table->bucket[key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & table->mask];
 }
@@ -17,7 +18,7 @@ static struct ski_outstanding **bucket_of(const struct ski_outstanding_table *ta
 struct ski_outstanding *ski_outstanding_find(const struct ski_outstanding_table *table,
                                              uint64_t                            key)
 {
-    struct ski_outstanding *entry = table->bucket ? *bucket_of(table, key) : NULL;
+    struct ski_outstanding *entry = table->bucket ? *outstanding_bucket(table, key) : NULL;
 
     while (entry && entry->key != key)
         entry = entry->next;
@@ -26,7 +27,7 @@ struct ski_outstanding *ski_outstanding_find(const struct ski_outstanding_table 
 
 static void outstanding_link(struct ski_outstanding_table *table, struct ski_outstanding *entry)
 {
-    struct ski_outstanding **bucket = bucket_of(table, entry->key);
+    struct ski_outstanding **bucket = outstanding_bucket(table, entry->key);
 
     entry->next = *bucket;
     *bucket     = entry;
@@ -82,7 +83,7 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
     if (--entry->all > 0)
         return;
     assert(entry->rma == 0 && entry->deferred == 0);
-    for (at = bucket_of(table, entry->key); *at != entry; at = &(*at)->next)
+    for (at = outstanding_bucket(table, entry->key); *at != entry; at = &(*at)->next)
         ;
     *at           = entry->next;
     entry->next   = table->unused;

@@ -16,18 +16,18 @@
 
 /** Whether the driver is to do one-sided operations at all: the setting, and its means. */
 struct ski_driver;
-bool ski_rma_wanted(const struct ski_driver *driver);
+bool ski_rma_driver_enabled(const struct ski_driver *driver);
 
 /** Whether the driver should do it; the place is far. */
-bool ski_rma_pays(const struct ski_transfer *t);
+bool ski_rma_driver_pays(const struct ski_rma_op *t);
 
-/** Put or get.  As ski_request_transfer(); SKUA_ERR_UNSUPPORTED: it must go by request. */
-skua_status_t ski_rma_transfer(const struct ski_transfer *t, const struct ski_place *place,
-                               const skua_ends *ends, bool blocking);
+/** Put or get.  As ski_am_transfer(); SKUA_ERR_UNSUPPORTED: it must go by request. */
+skua_status_t ski_rma_driver_transfer(const struct ski_rma_op *t, const struct ski_resolved *place,
+                                      const skua_ends *ends, bool blocking);
 
 /** An atomic, waited for; SKUA_ERR_UNSUPPORTED likewise. */
-skua_status_t ski_rma_atomic(const struct ski_transfer *t, const struct ski_place *place,
-                             uint64_t *old);
+skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *t, const struct ski_resolved *place,
+                                    uint64_t *old);
 
 void ski_on_rma(skua_msg *msg);
 

@@ -15,19 +15,19 @@
 #include "onesided/rma/transfer.h"
 
 /* How an operation is done. */
-enum ski_operation_way {
-    SKI_OPERATION_REQUEST,
-    SKI_OPERATION_DEFERRED, /* by request: a get that may read after it was served (am_origin.c) */
-    SKI_OPERATION_RMA,      /* by the driver                                                   */
+enum ski_rma_protocol {
+    SKI_RMA_BY_AM,
+    SKI_RMA_BY_AM_DEFERRED, /* by request: a get that may read after it was served (am_origin.c) */
+    SKI_RMA_BY_DRIVER,      /* by the driver                                                   */
 };
 
-struct ski_operation {
+struct ski_rma_request {
     struct ski_far_done     part; /* the driver's word that a part is over (rma_driver.c)         */
-    struct ski_origin      *origin;
+    struct ski_rma_pe      *origin;
     const char             *call; /* that began it; NULL: one of the runtime's own       */
     skua_gaddr              remote;
     struct ski_region      *region; /* held until the end; NULL: of another host           */
-    enum ski_operation_way  way;
+    enum ski_rma_protocol   way;
     bool                    near;   /* counted in ski_regions.busy                          */
     uint32_t                parts;  /* sent and not yet over                                */
     bool                    sealed; /* the last one has been sent                          */
@@ -39,33 +39,33 @@ struct ski_operation {
     skua_handle            *handle;
     skua_completion         local, remote_done;
     uint64_t                result;     /* of an atomic                                      */
-    struct ski_afterwards  *afterwards; /* what an operation of the driver brings then   */
+    struct ski_rma_after   *afterwards; /* what an operation of the driver brings then   */
 };
 
 /** Begin an operation for @p t, with what its end shall bring. */
-struct ski_operation *ski_operation_begin(struct ski_pe *self, const struct ski_transfer *t,
-                                          const struct ski_place *place, const skua_ends *ends,
-                                          enum ski_operation_way way);
+struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct ski_rma_op *t,
+                                              const struct ski_resolved *place,
+                                              const skua_ends *ends, enum ski_rma_protocol way);
 
 /** All parts are over. */
-void ski_operation_end(struct ski_pe *self, struct ski_operation *operation);
+void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *operation);
 
 /** Wait for the end; its status, and *result of an atomic. */
-skua_status_t ski_operation_wait(struct ski_pe *self, struct ski_operation *operation,
-                                 uint64_t *result);
+skua_status_t ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *operation,
+                                   uint64_t *result);
 
 /** Wait until @p done(arg) holds, which is looked at when an operation ends.  False: the job
  *  ends. */
-bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
+bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
 
 /** Wait until nothing of the calling PE is outstanding on @p pe. */
-void ski_operations_fence(int pe);
+void ski_rma_fence(int pe);
 
 /** What is outstanding on @p pe: how many operations, of which kinds. */
-static inline struct ski_outstanding ski_operations_on(const struct ski_pe *self, int pe)
+static inline struct ski_outstanding ski_rma_outstanding_on(const struct ski_pe *self, int pe)
 {
     const struct ski_outstanding *found =
-        ski_outstanding_find(&ski_origin_of(self)->outstanding, ski_outstanding_pe(pe));
+        ski_outstanding_find(&ski_rma_pe_of(self)->outstanding, ski_outstanding_pe(pe));
 
     return found ? *found : (struct ski_outstanding){.all = 0};
 }

@@ -12,16 +12,16 @@
 #include "base/memory.h"
 #include "onesided/rma/rma_pe.h"
 
-struct called {
+struct rpc_header {
     _Alignas(16) skua_completion done; /* what follows is aligned as well */
 };
 
 static skua_function_fn *functions; /* by handler */
 static uint32_t          functions_room;
 
-static void on_call(skua_msg *msg)
+static void rpc_on_call(skua_msg *msg)
 {
-    struct called *called = skua_msg_data(msg);
+    struct rpc_header *called = skua_msg_data(msg);
 
     if (msg->bytes < sizeof *called)
         ski_fatal("a call from PE %d is too short", msg->source);
@@ -31,7 +31,7 @@ static void on_call(skua_msg *msg)
 
 skua_function skua_function_register(const char *name, skua_function_fn fn)
 {
-    skua_handler handler = skua_register(name, on_call);
+    skua_handler handler = skua_register(name, rpc_on_call);
 
     if (handler.id >= functions_room) {
         uint32_t room = 2 * (handler.id + 1);
@@ -43,12 +43,12 @@ skua_function skua_function_register(const char *name, skua_function_fn fn)
     return (skua_function){handler.id};
 }
 
-static void send_call(int pe, uint32_t function, const void *args, size_t bytes,
-                      skua_completion done)
+static void rpc_send(int pe, uint32_t function, const void *args, size_t bytes,
+                     skua_completion done)
 {
     struct {
-        struct called called;
-        char          args[SKUA_INLINE_MAX - sizeof(struct called)];
+        struct rpc_header called;
+        char              args[SKUA_INLINE_MAX - sizeof(struct rpc_header)];
     } small;
     skua_msg *msg;
 
@@ -59,26 +59,26 @@ static void send_call(int pe, uint32_t function, const void *args, size_t bytes,
         skua_send_copy(pe, (skua_handler){function}, &small, sizeof small.called + bytes);
         return;
     }
-    msg                                         = skua_msg_alloc(sizeof(struct called) + bytes);
-    ((struct called *)skua_msg_data(msg))->done = done;
-    memcpy((struct called *)skua_msg_data(msg) + 1, args, bytes);
+    msg = skua_msg_alloc(sizeof(struct rpc_header) + bytes);
+    ((struct rpc_header *)skua_msg_data(msg))->done = done;
+    memcpy((struct rpc_header *)skua_msg_data(msg) + 1, args, bytes);
     skua_send(pe, (skua_handler){function}, msg);
 }
 
 void skua_call(int pe, skua_function function, const void *args, size_t bytes, skua_completion done)
 {
-    struct ski_actor actor;
+    struct ski_caller actor;
 
     if (function.id >= functions_room || !functions[function.id])
         ski_misuse("skua_call: function %u was never registered", function.id);
     ski_onesided_check(__func__);
-    if ((uint32_t)pe >= (uint32_t)ski_origin_job()->pes)
+    if ((uint32_t)pe >= (uint32_t)ski_onesided_job()->pes)
         ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
-                   ski_origin_job()->pes - 1);
-    if (!ski_is_message(args, bytes))
+                   ski_onesided_job()->pes - 1);
+    if (!ski_fits_message(args, bytes))
         ski_misuse("%s: %zu bytes of arguments at %p are no message", __func__, bytes, args);
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&actor))
         return;
-    send_call(pe, function.id, args, bytes, done);
-    ski_act_end(&actor);
+    rpc_send(pe, function.id, args, bytes, done);
+    ski_caller_leave(&actor);
 }

@@ -11,17 +11,23 @@
 #include "onesided/rma/accumulate.h"
 
 /* The last is a question about the region (rkey_cache.h). */
-enum ski_verb { SKI_PUT, SKI_GET, SKI_UPDATE, SKI_ATOMIC, SKI_DESCRIBE };
+enum ski_rma_verb {
+    SKI_RMA_PUT,
+    SKI_RMA_GET,
+    SKI_RMA_ACCUMULATE,
+    SKI_RMA_ATOMIC,
+    SKI_RMA_RKEY_QUERY
+};
 
 enum ski_atomic_op {
-    SKI_ADD,
-    SKI_AND,
-    SKI_OR,
-    SKI_XOR,
-    SKI_SWAP,
-    SKI_COMPARE_SWAP,
-    SKI_LOAD,
-    SKI_STORE
+    SKI_ATOMIC_ADD,
+    SKI_ATOMIC_AND,
+    SKI_ATOMIC_OR,
+    SKI_ATOMIC_XOR,
+    SKI_ATOMIC_SWAP,
+    SKI_ATOMIC_COMPARE_SWAP,
+    SKI_ATOMIC_LOAD,
+    SKI_ATOMIC_STORE
 };
 
 struct ski_atomic {
@@ -30,42 +36,42 @@ struct ski_atomic {
     uint64_t value, expected;
 };
 
-struct ski_transfer {
+struct ski_rma_op {
     const char              *call;
-    enum ski_verb            verb;
+    enum ski_rma_verb        verb;
     skua_gaddr               remote;
-    struct ski_shape         shape;
-    const skua_update       *update; /* SKI_UPDATE           */
-    ski_update_fn            fn;     /* and what comes of it */
+    struct ski_datatype      shape;
+    const skua_update       *update; /* SKI_RMA_ACCUMULATE           */
+    ski_accumulate_fn        fn;     /* and what comes of it */
     size_t                   element;
-    const struct ski_atomic *atomic; /* SKI_ATOMIC           */
+    const struct ski_atomic *atomic; /* SKI_RMA_ATOMIC           */
 };
 
 /** Do it on memory of this process, or in the arena; put, get and update. */
-void ski_transfer_here(const struct ski_transfer *t, const struct ski_place *place);
+void ski_rma_op_apply(const struct ski_rma_op *t, const struct ski_resolved *place);
 
 /** An atomic on such memory; the value before. */
-uint64_t ski_atomic_here(const struct ski_atomic *atomic, const struct ski_place *place);
+uint64_t ski_atomic_apply(const struct ski_atomic *atomic, const struct ski_resolved *place);
 
 /** What `ends` asks for at the target, after the data: the notification, if we
  *  reach it, and the signal. */
-void ski_ends_there(const char *call, const skua_ends *ends, int pe, int source);
+void ski_op_params_apply(const char *call, const skua_ends *ends, int pe, int source);
 
 /** Whether it asks for anything there, which comes after earlier puts whatever the order. */
-bool ski_ends_tell(const skua_ends *ends);
+bool ski_op_params_signal(const skua_ends *ends);
 
 /** The order that is asked for, by `ends` or by the setting. */
-skua_order ski_order_of(const skua_ends *ends);
+skua_order ski_op_params_order(const skua_ends *ends);
 
 /** Whether an operation between hosts has to come after earlier ones on the same PE. */
-bool ski_comes_after(const struct ski_transfer *t, const skua_ends *ends);
+bool ski_rma_op_is_ordered(const struct ski_rma_op *t, const skua_ends *ends);
 
 /** Raise a notification at a place that is not plain; SKUA_OK is also returned, unless
  *  @p blocking, while the request is on its way. */
-skua_status_t ski_notify_far(const char *call, skua_gaddr at, uint64_t value, bool blocking);
+skua_status_t ski_rma_notify(const char *call, skua_gaddr at, uint64_t value, bool blocking);
 
 /** Wait for what is on the way to @p pe, if @p order asks for it before @p verb,
  *  and keep the CPU from mixing them up. */
-void ski_order_before(skua_order order, enum ski_verb verb, int pe);
+void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe);
 
 #endif

@@ -20,20 +20,21 @@
 #include "onesided/rma/rma_pe.h"
 #include "onesided/region/region.h"
 
-struct entry {
-    struct entry *_Atomic next;
-    skua_notify           granted;
-    int32_t               pe; /* who waits, for the hand-over */
+struct lock_waiter {
+    struct lock_waiter *_Atomic next;
+    skua_notify                 granted;
+    int32_t                     pe; /* who waits, for the hand-over */
 };
 
-struct lock {
-    struct entry *_Atomic tail;
-    struct entry         *holder; /* the holder's own */
+struct lock_word {
+    struct lock_waiter *_Atomic tail;
+    struct lock_waiter         *holder; /* the holder's own */
 };
 
 skua_status_t skua_locks_create(size_t count, skua_locks *locks)
 {
-    size_t bytes = count > SIZE_MAX / sizeof(struct lock) ? SIZE_MAX : count * sizeof(struct lock);
+    size_t bytes =
+        count > SIZE_MAX / sizeof(struct lock_word) ? SIZE_MAX : count * sizeof(struct lock_word);
     skua_status_t status = skua_region_create(bytes, &locks->region);
 
     if (status != SKUA_OK)
@@ -49,46 +50,46 @@ skua_status_t skua_locks_free(skua_locks locks)
     return skua_region_free(locks.region);
 }
 
-static struct lock *lock_at(const char *call, skua_locks locks, int pe, size_t i)
+static struct lock_word *lock_at(const char *call, skua_locks locks, int pe, size_t i)
 {
-    struct ski_place place;
+    struct ski_resolved place;
 
-    if (i >= skua_region_size(locks.region) / sizeof(struct lock) ||
-        ski_locate(call, skua_at(locks.region, pe, i * sizeof(struct lock)), 0, sizeof(struct lock),
-                   &place) != SKUA_OK)
+    if (i >= skua_region_size(locks.region) / sizeof(struct lock_word) ||
+        ski_resolve(call, skua_at(locks.region, pe, i * sizeof(struct lock_word)), 0,
+                    sizeof(struct lock_word), &place) != SKUA_OK)
         ski_misuse("%s: PE %d has no lock %zu", call, pe, i);
-    return (struct lock *)(void *)place.memory;
+    return (struct lock_word *)(void *)place.memory;
 }
 
 /* Whether the job is spread: then somebody else keeps the queue (lock_remote.h). */
-static bool is_spread(const char *call, skua_locks locks, int pe, size_t i)
+static bool lock_is_spread(const char *call, skua_locks locks, int pe, size_t i)
 {
-    struct ski_job *job = ski_origin_job();
+    struct ski_job *job = ski_onesided_job();
 
     if (!job || !ski_job_spread(job))
         return false;
-    if (pe < 0 || pe >= job->pes || i >= skua_region_size(locks.region) / sizeof(struct lock))
+    if (pe < 0 || pe >= job->pes || i >= skua_region_size(locks.region) / sizeof(struct lock_word))
         ski_misuse("%s: PE %d has no lock %zu", call, pe, i);
     return true;
 }
 
 bool skua_lock(skua_locks locks, int pe, size_t i)
 {
-    struct lock     *lock;
-    struct entry    *mine, *before;
-    struct ski_actor actor;
+    struct lock_word   *lock;
+    struct lock_waiter *mine, *before;
+    struct ski_caller   actor;
 
-    if (is_spread(__func__, locks, pe, i))
-        return ski_lock_far(locks, pe, i);
+    if (lock_is_spread(__func__, locks, pe, i))
+        return ski_lock_remote(locks, pe, i);
     lock = lock_at(__func__, locks, pe, i);
 
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&actor))
         return false;
     mine = ski_pool_alloc(&actor.self->pool, sizeof *mine);
     if (!mine)
         ski_fatal("skua_lock: no memory; raise SKUA_ARENA_SIZE");
-    *mine = (struct entry){.pe = actor.self->pe};
-    ski_act_end(&actor);
+    *mine = (struct lock_waiter){.pe = actor.self->pe};
+    ski_caller_leave(&actor);
     before = atomic_exchange_explicit(&lock->tail, mine, memory_order_acq_rel);
     if (before) {
         /* Pairs with the acquire in skua_unlock(). */
@@ -102,12 +103,12 @@ bool skua_lock(skua_locks locks, int pe, size_t i)
 
 void skua_unlock(skua_locks locks, int pe, size_t i)
 {
-    struct lock     *lock;
-    struct entry    *mine, *last, *next;
-    struct ski_actor actor;
+    struct lock_word   *lock;
+    struct lock_waiter *mine, *last, *next;
+    struct ski_caller   actor;
 
-    if (is_spread(__func__, locks, pe, i)) {
-        ski_unlock_far(locks, pe, i);
+    if (lock_is_spread(__func__, locks, pe, i)) {
+        ski_unlock_remote(locks, pe, i);
         return;
     }
     lock = lock_at(__func__, locks, pe, i);
@@ -116,7 +117,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
     if (!mine)
         ski_misuse("skua_unlock: lock %zu of PE %d is not taken", i, pe);
     /* What went by request must be there before the next one looks. */
-    if (ski_self && ski_origin_of(ski_self)->outstanding.all > 0)
+    if (ski_self && ski_rma_pe_of(ski_self)->outstanding.all > 0)
         skua_fence_all();
     lock->holder = NULL;
     /* Release: pairs with the acquire of the next one's exchange. */
@@ -126,8 +127,8 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
             sched_yield(); /* it has taken its place and is about to say so */
         ski_notify_raise(&next->granted, next->pe, 1);
     }
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&actor))
         return;
     ski_pool_free(&actor.self->pool, mine);
-    ski_act_end(&actor);
+    ski_caller_leave(&actor);
 }

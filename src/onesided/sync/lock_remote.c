@@ -14,7 +14,7 @@
 enum { TAKE, GRANT, GIVE };
 
 /* On the wire. */
-struct ask {
+struct lock_message {
     uint32_t kind;
     uint32_t region;
     int32_t  pe; /* of the lock; who waits, of a TAKE: see `from` */
@@ -22,31 +22,31 @@ struct ask {
     uint64_t lock, ticket;
 };
 
-_Static_assert(sizeof(struct ask) == SKI_LOCK_LEAST, "see lock_remote.h");
+_Static_assert(sizeof(struct lock_message) == SKI_LOCK_LEAST, "see lock_remote.h");
 
 /* ---- those who wait ------------------------------------------------------------------- */
 
-struct wait {
-    struct wait *next;
-    uint64_t     ticket;
-    skua_notify  granted;
+struct lock_wait {
+    struct lock_wait *next;
+    uint64_t          ticket;
+    skua_notify       granted;
 };
 
-static pthread_mutex_t waits_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct wait    *waits;
-static uint64_t        tickets;
+static pthread_mutex_t   waits_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock_wait *waits;
+static uint64_t          tickets;
 
-static void begin_wait(struct wait *wait)
+static void lock_wait_begin(struct lock_wait *wait)
 {
     pthread_mutex_lock(&waits_lock);
-    *wait = (struct wait){.next = waits, .ticket = ++tickets};
+    *wait = (struct lock_wait){.next = waits, .ticket = ++tickets};
     waits = wait;
     pthread_mutex_unlock(&waits_lock);
 }
 
-static void end_wait(struct wait *wait)
+static void lock_wait_end(struct lock_wait *wait)
 {
-    struct wait **at = &waits;
+    struct lock_wait **at = &waits;
 
     pthread_mutex_lock(&waits_lock);
     while (*at != wait)
@@ -55,10 +55,10 @@ static void end_wait(struct wait *wait)
     pthread_mutex_unlock(&waits_lock);
 }
 
-static void on_grant(const struct ask *ask)
+static void lock_on_grant(const struct lock_message *ask)
 {
     pthread_mutex_lock(&waits_lock);
-    for (struct wait *wait = waits; wait; wait = wait->next)
+    for (struct lock_wait *wait = waits; wait; wait = wait->next)
         if (wait->ticket == ask->ticket) {
             ski_notify_raise(&wait->granted, ask->from, 1);
             break;
@@ -69,39 +69,39 @@ static void on_grant(const struct ask *ask)
 /* ---- the owner ------------------------------------------------------------------------- */
 
 /* Who has a lock, and who waits for it. */
-struct turn {
-    struct turn *next;
-    struct ask   ask;
+struct lock_turn {
+    struct lock_turn   *next;
+    struct lock_message ask;
 };
 
 /* A lock that is taken; its queue begins with who has it. */
-struct queue {
-    struct queue *next;
-    uint32_t      region;
-    int32_t       pe;
-    uint64_t      lock;
-    struct turn  *first, *last;
+struct lock_queue {
+    struct lock_queue *next;
+    uint32_t           region;
+    int32_t            pe;
+    uint64_t           lock;
+    struct lock_turn  *first, *last;
 };
 
-static _Thread_local struct queue *queues; /* of this server */
+static _Thread_local struct lock_queue *queues; /* of this server */
 
-static void tell(int pe, const struct ask *ask)
+static void lock_send(int pe, const struct lock_message *ask)
 {
     ski_msg_post(ski_self, pe, SKI_HANDLER_LOCK,
                  ski_msg_copy(ski_self, SKI_HANDLER_LOCK, ask, sizeof *ask));
 }
 
-static void grant(const struct turn *turn)
+static void lock_grant(const struct lock_turn *turn)
 {
-    struct ask ask = turn->ask;
+    struct lock_message ask = turn->ask;
 
     ask.kind = GRANT;
-    tell(ski_ear(ski_self->job, ask.from), &ask);
+    lock_send(ski_reply_pe(ski_self->job, ask.from), &ask);
 }
 
-static struct queue **find_queue(const struct ask *ask)
+static struct lock_queue **lock_queue_find(const struct lock_message *ask)
 {
-    struct queue **at = &queues;
+    struct lock_queue **at = &queues;
 
     while (*at &&
            ((*at)->region != ask->region || (*at)->lock != ask->lock || (*at)->pe != ask->pe))
@@ -109,28 +109,28 @@ static struct queue **find_queue(const struct ask *ask)
     return at;
 }
 
-static void on_take(const struct ask *ask)
+static void lock_on_acquire(const struct lock_message *ask)
 {
-    struct queue **at    = find_queue(ask);
-    struct turn   *turn  = ski_malloc(sizeof *turn);
-    struct queue  *queue = *at;
+    struct lock_queue **at    = lock_queue_find(ask);
+    struct lock_turn   *turn  = ski_malloc(sizeof *turn);
+    struct lock_queue  *queue = *at;
 
-    *turn = (struct turn){NULL, *ask};
+    *turn = (struct lock_turn){NULL, *ask};
     if (queue) {
         queue->last->next = turn;
         queue->last       = turn;
         return;
     }
     queue  = ski_malloc(sizeof *queue);
-    *queue = (struct queue){queues, ask->region, ask->pe, ask->lock, turn, turn};
+    *queue = (struct lock_queue){queues, ask->region, ask->pe, ask->lock, turn, turn};
     queues = queue;
-    grant(turn);
+    lock_grant(turn);
 }
 
-static void on_give(const struct ask *ask)
+static void lock_on_release(const struct lock_message *ask)
 {
-    struct queue **at = find_queue(ask), *queue = *at;
-    struct turn   *done;
+    struct lock_queue **at = lock_queue_find(ask), *queue = *at;
+    struct lock_turn   *done;
 
     if (!queue)
         ski_misuse("skua_unlock: lock %llu of PE %d is not taken", (unsigned long long)ask->lock,
@@ -139,7 +139,7 @@ static void on_give(const struct ask *ask)
     queue->first = done->next;
     free(done);
     if (queue->first) {
-        grant(queue->first);
+        lock_grant(queue->first);
     } else {
         *at = queue->next;
         free(queue);
@@ -148,52 +148,52 @@ static void on_give(const struct ask *ask)
 
 void ski_on_lock(skua_msg *msg)
 {
-    struct ask ask = *(struct ask *)skua_msg_data(msg);
+    struct lock_message ask = *(struct lock_message *)skua_msg_data(msg);
 
     skua_msg_free(msg);
     if ((uint32_t)ask.pe >= (uint32_t)ski_self->pes || ask.from < 0 ||
         ask.from >= ski_job_all(ski_self->job))
         return;
     switch (ask.kind) {
-    case TAKE: on_take(&ask); break;
-    case GRANT: on_grant(&ask); break;
-    case GIVE: on_give(&ask); break;
+    case TAKE: lock_on_acquire(&ask); break;
+    case GRANT: lock_on_grant(&ask); break;
+    case GIVE: lock_on_release(&ask); break;
     }
 }
 
 /* ---- calls ------------------------------------------------------------------------------ */
 
-static bool say(struct ask *ask)
+static bool lock_send_to_owner(struct lock_message *ask)
 {
-    struct ski_actor actor;
+    struct ski_caller actor;
 
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&actor))
         return false;
     ask->from = actor.self->pe;
-    tell(ski_server(actor.self->job, ask->pe), ask);
-    ski_act_end(&actor);
+    lock_send(ski_am_server(actor.self->job, ask->pe), ask);
+    ski_caller_leave(&actor);
     return true;
 }
 
-bool ski_lock_far(skua_locks locks, int pe, size_t i)
+bool ski_lock_remote(skua_locks locks, int pe, size_t i)
 {
-    struct ask  ask = {.kind = TAKE, .region = locks.region.id, .pe = pe, .lock = i};
-    struct wait wait;
-    bool        granted;
+    struct lock_message ask = {.kind = TAKE, .region = locks.region.id, .pe = pe, .lock = i};
+    struct lock_wait    wait;
+    bool                granted;
 
-    begin_wait(&wait);
+    lock_wait_begin(&wait);
     ask.ticket = wait.ticket;
-    granted    = say(&ask) &&
+    granted    = lock_send_to_owner(&ask) &&
               ski_notify_wait(ski_self, &wait.granted, 1, (struct ski_call){"skua_lock", NULL});
-    end_wait(&wait);
+    lock_wait_end(&wait);
     return granted;
 }
 
-void ski_unlock_far(skua_locks locks, int pe, size_t i)
+void ski_unlock_remote(skua_locks locks, int pe, size_t i)
 {
-    struct ask ask = {.kind = GIVE, .region = locks.region.id, .pe = pe, .lock = i};
+    struct lock_message ask = {.kind = GIVE, .region = locks.region.id, .pe = pe, .lock = i};
 
     if (ski_self)
         skua_fence_all(); /* what we did is there before the next one looks */
-    say(&ask);
+    lock_send_to_owner(&ask);
 }

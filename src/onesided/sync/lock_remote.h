@@ -23,8 +23,8 @@
 #define SKI_LOCK_LEAST 32
 
 /** Take and give back lock @p i of PE @p pe; take is false if the job ends. */
-bool ski_lock_far(skua_locks locks, int pe, size_t i);
-void ski_unlock_far(skua_locks locks, int pe, size_t i);
+bool ski_lock_remote(skua_locks locks, int pe, size_t i);
+void ski_unlock_remote(skua_locks locks, int pe, size_t i);
 
 void ski_on_lock(skua_msg *msg);
 

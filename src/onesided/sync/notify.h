@@ -21,11 +21,11 @@
 
 struct ski_pe;
 
-#define SKI_ROUNDS 32
+#define SKI_BARRIER_ROUNDS 32
 
 /* What others raise for a PE in a barrier: a counter for each round. */
 struct ski_barrier {
-    _Alignas(SKI_CACHE_LINE) skua_notify round[SKI_ROUNDS];
+    _Alignas(SKI_CACHE_LINE) skua_notify round[SKI_BARRIER_ROUNDS];
 };
 
 /** Raise @p notify, which we reach by load and store and @p pe waits for.  What
@@ -39,20 +39,20 @@ bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
 
 /* A notification that a PE expects: threads wait for it, or a function runs when it has reached a
  * value. */
-struct ski_expected {
-    struct ski_expected *next;
-    skua_notify         *notify;
-    void                *waiters;
-    uint64_t             target;
-    void (*fn)(struct ski_pe *self, struct ski_expected *expected); /* or NULL */
+struct ski_notify_watch {
+    struct ski_notify_watch *next;
+    skua_notify             *notify;
+    void                    *waiters;
+    uint64_t                 target;
+    void (*fn)(struct ski_pe *self, struct ski_notify_watch *expected); /* or NULL */
 };
 
 /** Let expected->fn run once, on @p self, when expected->notify is at least expected->target;
  *  false: it is already, and nothing will run. */
-bool ski_notify_expect(struct ski_pe *self, struct ski_expected *expected);
+bool ski_notify_watch_add(struct ski_pe *self, struct ski_notify_watch *expected);
 
 /** Forget that; false: nothing was expected. */
-bool ski_notify_forget(struct ski_pe *self, struct ski_expected *expected);
+bool ski_notify_watch_remove(struct ski_pe *self, struct ski_notify_watch *expected);
 
 void ski_on_notified(skua_msg *msg);
 void ski_on_round(skua_msg *msg);
