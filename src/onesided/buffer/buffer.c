@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "onesided/region/cma.h"
-#include "onesided/region/rkey_cache.h"
-#include "onesided/rma/rma_pe.h"
+#include "onesided/buffer/buffer_pe.h"
 #include "onesided/region/registration.h"
-#include "onesided/rma/rma_driver.h"
+#include "onesided/region/rkey_cache.h"
+#include "onesided/rma/cma.h"
+#include "onesided/rma/rma_pe.h"
 
 _Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_LEAST, "see buffer.h");
 
@@ -195,25 +195,26 @@ static bool buffer_is_ordered(const struct ski_buffer_put *put)
 
 static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put);
 
-static bool buffer_has_room(const struct ski_rma_pe *origin, const struct ski_buffer_put *put)
+static bool buffer_has_room(const struct ski_pe *self, const struct ski_buffer_put *put)
 {
-    return origin->puts == 0 || origin->bytes + put->bytes <= ski_config.request_pool;
+    return ski_buffer_pe(self)->puts == 0 ||
+           ski_rma_pe(self)->am_bytes + put->bytes <= ski_config.request_pool;
 }
 
 static void buffer_put_done(void *arg, const void *data, size_t bytes)
 {
-    struct ski_pe         *self   = ski_self;
-    struct ski_rma_pe     *origin = ski_rma_pe_of(self);
-    struct ski_buffer_put *put    = arg, *next;
+    struct ski_pe         *self = ski_self;
+    struct ski_buffer_pe  *own  = ski_buffer_pe(self);
+    struct ski_buffer_put *put  = arg, *next;
 
     (void)data, (void)bytes;
     if (!put->told)
         buffer_send_done(self, put);
     buffer_complete(&put->from);
     free(put);
-    origin->puts--;
-    while ((next = origin->put_first) && buffer_has_room(origin, next)) {
-        origin->put_first = next->next;
+    own->puts--;
+    while ((next = own->put_first) && buffer_has_room(self, next)) {
+        own->put_first = next->next;
         buffer_put_start(self, next);
     }
 }
@@ -228,15 +229,15 @@ static void buffer_cache_rkey(struct ski_pe *self, const skua_buffer *buffer)
 
 static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put)
 {
-    skua_ends ends = {.order = SKUA_UNORDERED, .remote = skua_done_call(buffer_put_done, put)};
+    skua_ends params = {.order = SKUA_UNORDERED, .remote = skua_done_call(buffer_put_done, put)};
     struct ski_buffer_put copy; /* it may be over, and gone, when the call returns */
 
     put->told = buffer_is_ordered(put);
     copy      = *put;
-    ski_rma_pe_of(self)->puts++;
+    ski_buffer_pe(self)->puts++;
     buffer_cache_rkey(self, &copy.to);
-    if (skua_put_nb(copy.to.where, copy.from.at, copy.bytes, &ends) < 0) {
-        ski_rma_pe_of(self)->puts--; /* it has been logged, or the job ends */
+    if (skua_put_nb(copy.to.where, copy.from.at, copy.bytes, &params) < 0) {
+        ski_buffer_pe(self)->puts--; /* it has been logged, or the job ends */
         free(put);
     } else if (copy.told) {
         buffer_send_done(self, &copy);
@@ -247,12 +248,12 @@ static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put)
 static void buffer_put_registered(struct ski_pe *self, const skua_buffer *from,
                                   const skua_buffer *to, size_t bytes, bool lent)
 {
-    struct ski_rma_pe      *origin = ski_rma_pe_of(self);
-    struct ski_buffer_put  *put    = ski_malloc(sizeof *put);
-    struct ski_buffer_put **last   = &origin->put_first;
+    struct ski_buffer_pe   *own  = ski_buffer_pe(self);
+    struct ski_buffer_put  *put  = ski_malloc(sizeof *put);
+    struct ski_buffer_put **last = &own->put_first;
 
     *put = (struct ski_buffer_put){.from = *from, .to = *to, .bytes = bytes, .lent = lent};
-    if (!*last && buffer_has_room(origin, put)) {
+    if (!*last && buffer_has_room(self, put)) {
         buffer_put_start(self, put);
         return;
     }
@@ -276,11 +277,11 @@ static skua_status_t buffer_get_by_driver(const skua_buffer *here, const skua_bu
                                           size_t bytes)
 {
     struct ski_buffer_put *get = ski_malloc(sizeof *get);
-    skua_ends     ends = {.order = SKUA_UNORDERED, .local = skua_done_call(buffer_get_done, get)};
+    skua_ends     params = {.order = SKUA_UNORDERED, .local = skua_done_call(buffer_get_done, get)};
     skua_status_t status;
 
     *get   = (struct ski_buffer_put){.from = *from, .to = *here, .bytes = bytes};
-    status = skua_get_nb(here->at, from->where, bytes, &ends);
+    status = skua_get_nb(here->at, from->where, bytes, &params);
     if (status < 0)
         free(get);
     return status;
@@ -459,12 +460,14 @@ skua_status_t skua_buffer_put(const skua_buffer *here, const skua_buffer *to)
 }
 
 /* Puts that nobody will hear the end of. */
-void ski_buffers_end(struct ski_rma_pe *origin)
+void ski_buffers_end(struct ski_pe *self)
 {
-    while (origin->put_first) {
-        struct ski_buffer_put *gone = origin->put_first;
-        origin->put_first           = gone->next;
+    struct ski_buffer_pe *own = ski_buffer_pe(self);
+
+    while (own->put_first) {
+        struct ski_buffer_put *gone = own->put_first;
+        own->put_first              = gone->next;
         free(gone);
     }
-    free(origin->pool); /* its blocks go with the arena */
+    free(own->pool); /* its blocks go with the arena */
 }

@@ -42,8 +42,8 @@ struct ski_buffer_packet {
 
 void ski_on_buffer(skua_msg *msg);
 
-struct ski_rma_pe;
-void ski_buffers_end(struct ski_rma_pe *origin);
+/** Frees what a PE that ends keeps of its buffers. */
+void ski_buffers_end(struct ski_pe *self);
 
 /** The tag of a buffer (core/message/addr_tag.h), in a job that is spread. */
 static inline uint64_t ski_buffer_tag(const struct ski_pe *self, const skua_buffer *buffer)

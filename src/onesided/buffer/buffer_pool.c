@@ -13,7 +13,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "onesided/buffer/buffer.h"
-#include "onesided/rma/rma_pe.h"
+#include "onesided/buffer/buffer_pe.h"
 #include "onesided/region/registration.h"
 
 #define CLASSES   40 /* powers of two */
@@ -45,11 +45,11 @@ static void *buffer_pool_alloc(struct ski_pe *self, size_t bytes)
 
 static struct ski_buffer_pool *buffer_pool_of(struct ski_pe *self)
 {
-    struct ski_rma_pe *origin = ski_rma_pe_of(self);
+    struct ski_buffer_pe *own = ski_buffer_pe(self);
 
-    if (!origin->pool)
-        origin->pool = ski_calloc(1, sizeof *origin->pool);
-    return origin->pool;
+    if (!own->pool)
+        own->pool = ski_calloc(1, sizeof *own->pool);
+    return own->pool;
 }
 
 static size_t buffer_pool_block_bytes(uint32_t class)

@@ -20,15 +20,10 @@
 #include "core/message/addr_tag.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "onesided/rma/rma_pe.h"
+#include "onesided/channel/channel_pe.h"
 
 #define AHEAD  4  /* doorbells that we look ahead */
 #define OLDEST 64 /* one in so many of our own is answered before newer ones */
-
-static struct ski_channel_pe *channel_pe_of(struct ski_pe *self)
-{
-    return &ski_rma_pe_of(self)->channels;
-}
 
 /* ---- records -------------------------------------------------------------------- */
 
@@ -71,7 +66,7 @@ static inline struct ski_channel *channel_of_caller(const struct ski_pe *self, c
 /* Memory for a record: all zero, but for its generation. */
 static struct ski_channel *channel_new_record(struct ski_pe *self)
 {
-    struct ski_channel_pe *channels = channel_pe_of(self);
+    struct ski_channel_pe *channels = ski_channel_pe(self);
     struct ski_channel    *channel  = channels->free;
     uint32_t               generation;
 
@@ -119,7 +114,7 @@ static void channel_set_layout(struct ski_pe *self, struct ski_channel *channel,
 
 static void channel_link(struct ski_pe *self, struct ski_channel *channel)
 {
-    struct ski_channel_pe *channels = channel_pe_of(self);
+    struct ski_channel_pe *channels = ski_channel_pe(self);
 
     channel->next = channels->first;
     channel->link = &channels->first;
@@ -178,8 +173,8 @@ static void channel_destroy(struct ski_pe *self, struct ski_channel *channel)
     channel_free_part(self, channel->pattern);
     channel_free_part(self, channel->view);
     channel_free_part(self, channel->name);
-    channel->next             = channel_pe_of(self)->free;
-    channel_pe_of(self)->free = channel;
+    channel->next              = ski_channel_pe(self)->free;
+    ski_channel_pe(self)->free = channel;
 }
 
 static void channel_publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
@@ -235,8 +230,8 @@ const skua_layout *skua_channel_view(skua_channel value)
 {
     const struct ski_channel *channel = channel_of_caller(SKI_SELF(), __func__, value);
 
-    if (channel->lent)
-        return &channel->lent->view;
+    if (channel->zcopy)
+        return &channel->zcopy->view;
     if (!channel->view)
         ski_misuse("%s: a channel that skua_channel_create_view() has not made", __func__);
     return channel->view;
@@ -246,24 +241,24 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
                                             int senders, skua_channel_fn fn, void *arg,
                                             const char *name, skua_channel *channel)
 {
-    struct ski_pe               *self    = SKI_SELF();
-    const skua_update            update  = {op, type, NULL};
-    struct ski_channel_reduction combine = {.op = op, .type = type};
+    struct ski_pe               *self      = SKI_SELF();
+    const skua_update            update    = {op, type, NULL};
+    struct ski_channel_reduction reduction = {.op = op, .type = type};
     skua_layout                  layout;
     struct ski_channel          *made;
 
-    combine.fn = ski_accumulate_function(&update, &combine.element);
-    if (!combine.fn || !to || count == 0 || count > PTRDIFF_MAX / combine.element || senders < 1 ||
-        (uintptr_t)to % (combine.element < 8 ? combine.element : 8))
+    reduction.fn = ski_accumulate_function(&update, &reduction.element);
+    if (!reduction.fn || !to || count == 0 || count > PTRDIFF_MAX / reduction.element ||
+        senders < 1 || (uintptr_t)to % (reduction.element < 8 ? reduction.element : 8))
         return ski_refuse(SKUA_ERR_INVAL, "%s: %zu elements of %s from %d senders by %s at %p",
                           __func__, count, ski_type_name(type), senders, ski_op_name(op), to);
-    layout = skua_layout_of(to, count * combine.element);
+    layout = skua_layout_of(to, count * reduction.element);
     made   = channel_create(self, &layout, layout.bytes, fn, arg, name);
     if (!made)
         return SKUA_ERR_NOMEM;
-    made->combines = senders > 1; /* what one puts is the result */
-    made->senders  = (uint32_t)senders;
-    made->combine  = combine;
+    made->reduces   = senders > 1; /* what one puts is the result */
+    made->senders   = (uint32_t)senders;
+    made->reduction = reduction;
     ski_channel_reduce_reset(made);
     channel_publish(self, made, channel);
     return SKUA_OK;
@@ -363,7 +358,7 @@ static void channel_on_doorbell(struct ski_pe *self)
         return;
     }
     if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_ZCOPY))
-        channel->lent = cell->message;
+        channel->zcopy = cell->message;
     else if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_STAGED))
         channel_unpack(channel, cell->message);
     else if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_COOP)))
@@ -379,54 +374,54 @@ static void channel_on_doorbell(struct ski_pe *self)
 
 /* ---- doorbells of our own ------------------------------------------------------------ */
 
-static SKI_COLD void doorbell_queue_grow(struct ski_doorbell_queue *bells)
+static SKI_COLD void doorbell_queue_grow(struct ski_doorbell_queue *queue)
 {
-    uint32_t             room = bells->room ? 2 * bells->room : 64;
+    uint32_t             room = queue->room ? 2 * queue->room : 64;
     struct ski_doorbell *at   = ski_malloc(room * sizeof *at);
 
-    for (uint32_t i = bells->first; i != bells->end; i++)
-        at[i & (room - 1)] = bells->at[i & (bells->room - 1)];
-    free(bells->at);
-    bells->at   = at;
-    bells->room = room;
+    for (uint32_t i = queue->first; i != queue->end; i++)
+        at[i & (room - 1)] = queue->at[i & (queue->room - 1)];
+    free(queue->at);
+    queue->at   = at;
+    queue->room = room;
 }
 
-void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *lent)
+void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy)
 {
-    struct ski_doorbell_queue *bells = &channel_pe_of(self)->bells;
+    struct ski_doorbell_queue *queue = &ski_channel_pe(self)->doorbells;
 
-    if (SKI_UNLIKELY(bells->end - bells->first == bells->room))
-        doorbell_queue_grow(bells);
-    bells->at[bells->end++ & (bells->room - 1)] = (struct ski_doorbell){key, lent};
+    if (SKI_UNLIKELY(queue->end - queue->first == queue->room))
+        doorbell_queue_grow(queue);
+    queue->at[queue->end++ & (queue->room - 1)] = (struct ski_doorbell){key, zcopy};
     self->stats.sent_inline++;
     self->queue.attention |= SKI_ATTEND_BELLS;
 }
 
 /* The newest, whose data and memory are in the cache; but now and then the oldest, which must
  * not wait for ever. */
-static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *bells)
+static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *queue)
 {
-    uint32_t which = bells->turn++ % OLDEST ? --bells->end : bells->first++;
+    uint32_t which = queue->turn++ % OLDEST ? --queue->end : queue->first++;
 
-    return bells->at[which & (bells->room - 1)];
+    return queue->at[which & (queue->room - 1)];
 }
 
 /* One of them: self->ring_own. */
 static void channel_on_own_doorbell(struct ski_pe *self)
 {
-    struct ski_doorbell_queue *bells = &channel_pe_of(self)->bells;
-    struct ski_doorbell        bell  = doorbell_queue_pop(bells);
+    struct ski_doorbell_queue *queue    = &ski_channel_pe(self)->doorbells;
+    struct ski_doorbell        doorbell = doorbell_queue_pop(queue);
     struct ski_channel        *channel;
 
-    if (bells->first == bells->end)
+    if (queue->first == queue->end)
         self->queue.attention &= ~(uint32_t)SKI_ATTEND_BELLS;
     self->stats.received++;
     self->queue.pushed++;
     self->queue.popped++;
-    channel = ski_channel_at(self->pool.arena, bell.key);
-    if (SKI_UNLIKELY(channel->key != bell.key))
+    channel = ski_channel_at(self->pool.arena, doorbell.key);
+    if (SKI_UNLIKELY(channel->key != doorbell.key))
         return;
-    channel->lent = bell.lent;
+    channel->zcopy = doorbell.zcopy;
     channel_count_arrival(self, channel);
 }
 
@@ -451,7 +446,7 @@ static bool channel_is_valid(const skua_msg *msg, const struct ski_channel_head 
 /* The data of a message; true: all that were waited for have come. */
 static bool channel_deliver(struct ski_channel *channel, const struct ski_channel_head *head)
 {
-    if (channel->combines && head->kind == SKI_CHANNEL_DATA)
+    if (channel->reduces && head->kind == SKI_CHANNEL_DATA)
         return ski_channel_reduce(channel, (const char *)(head + 1));
     if (head->kind == SKI_CHANNEL_DATA)
         channel_unpack(channel, (const char *)(head + 1));
@@ -460,7 +455,7 @@ static bool channel_deliver(struct ski_channel *channel, const struct ski_channe
     else if (head->kind == SKI_CHANNEL_COOP)
         ski_coop_finish(*(struct ski_coop *const *)(head + 1));
     else if (head->kind == SKI_CHANNEL_ZCOPY)
-        channel->lent = *(struct ski_zcopy_desc *const *)(head + 1);
+        channel->zcopy = *(struct ski_zcopy_desc *const *)(head + 1);
     return true;
 }
 
@@ -544,7 +539,7 @@ void ski_on_channel(skua_msg *msg)
 }
 
 /* As ski_am_recv_inline(): the data of a put go to their place, and what is left takes its turn. */
-skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char *data)
+skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
     struct ski_channel_head head;
     struct ski_channel     *channel;
@@ -554,7 +549,7 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
         return NULL;
     memcpy(&head, data, sizeof head);
     channel = ski_channel_find(self->job, head.key);
-    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->combines ||
+    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->reduces ||
         !channel_is_valid(msg, &head, channel))
         return NULL;
     channel_unpack(channel, data + sizeof head);
@@ -568,19 +563,19 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
 
 static void channel_release_zcopy(struct ski_channel *channel)
 {
-    struct ski_zcopy_desc *lent = channel->lent;
+    struct ski_zcopy_desc *zcopy = channel->zcopy;
 
     if (SKI_UNLIKELY(ski_config.checked_channels))
         ski_channel_check_zcopy_release(channel);
-    channel->lent = NULL;
-    ski_zcopy_desc_release(lent);
+    channel->zcopy = NULL;
+    ski_zcopy_desc_release(zcopy);
 }
 
 static inline void channel_mark(struct ski_channel *channel)
 {
-    if (SKI_UNLIKELY(channel->combines))
+    if (SKI_UNLIKELY(channel->reduces))
         ski_channel_reduce_reset(channel);
-    if (channel->lent)
+    if (channel->zcopy)
         channel_release_zcopy(channel);
     if (SKI_UNLIKELY(ski_config.checked_channels))
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
@@ -693,6 +688,6 @@ void ski_channel_pe_end(struct ski_pe *self)
 {
     self->ring     = NULL;
     self->ring_own = NULL;
-    free(channel_pe_of(self)->bells.at);
-    channel_pe_of(self)->bells = (struct ski_doorbell_queue){.at = NULL};
+    free(ski_channel_pe(self)->doorbells.at);
+    ski_channel_pe(self)->doorbells = (struct ski_doorbell_queue){.at = NULL};
 }

@@ -37,9 +37,9 @@
 #include <skua/channel.h>
 
 #include "core/pe/pe.h"
+#include "onesided/rma/accumulate.h"
 #include "onesided/rma/layout.h"
 #include "onesided/sync/notify.h"
-#include "onesided/rma/accumulate.h"
 
 #define SKI_KEY_PLACE_BITS 40
 
@@ -63,13 +63,13 @@ struct ski_channel {
     /* What an arrival touches. */
     _Alignas(SKI_CACHE_LINE) uint64_t key; /* 0: none */
     char                  *to;
-    struct ski_zcopy_desc *lent; /* where the data are, unless in the buffer */
+    struct ski_zcopy_desc *zcopy; /* where the data are, unless in the buffer */
     skua_channel_fn        fn;
     void                  *arg;
     _Atomic uint64_t       arrived; /* puts; written by the receiver alone */
     uint64_t               reported;
     bool                   polled; /* we want to hear of the next */
-    bool                   combines;
+    bool                   reduces;
     uint32_t               senders;
 
     /* What is looked at when it is opened. */
@@ -80,14 +80,14 @@ struct ski_channel {
     int32_t                    pe;
     int32_t                    process; /* that has the buffer; -1: it is in the arena */
     int32_t                    home;    /* the receiver's process */
-    struct ski_channel_reduction combine;
+    struct ski_channel_reduction reduction;
     uint32_t                     generation;
     uint64_t            tag; /* core/message/addr_tag.h: its key may come from another host */
     struct ski_channel *next, **link; /* of those of this PE; or the next that is free */
 
     /* What senders write, of those that combine, and in checked mode. */
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t puts; /* begun, ever                      */
-    _Atomic uint32_t came;                          /* of a round of many               */
+    _Atomic uint32_t contributed;                   /* of a round of many               */
     _Atomic uint64_t ready;                         /* times that the buffer was marked */
     _Atomic uint32_t freed;                         /* the buffer is gone               */
 };
@@ -100,27 +100,6 @@ struct ski_zcopy_desc {
     /* Puts that the receiver has given back.  Only the receiver writes it, so its line moves only
      * when the sender looks. */
     _Alignas(SKI_CACHE_LINE) skua_notify returned;
-};
-
-/* A doorbell that a PE rings itself. */
-struct ski_doorbell {
-    uint64_t               key;
-    struct ski_zcopy_desc *lent; /* or NULL: the data are in their place */
-};
-
-/* Those that wait: a ring, its size a power of two, that grows. */
-struct ski_doorbell_queue {
-    struct ski_doorbell *at;
-    uint32_t             room, first, end; /* first and end run freely */
-    uint32_t             turn;             /* answered so far */
-};
-
-/* What a PE knows of its channels. */
-struct ski_channel_pe {
-    struct ski_doorbell_queue bells;
-    struct ski_channel       *first, *free;
-    skua_sender              *senders; /* of it, in checked mode */
-    struct ski_channel_due   *due;     /* completions that are to take place (channel_local.c) */
 };
 
 static inline struct ski_channel *ski_channel_at(const struct ski_arena *arena, uint64_t key)
@@ -163,7 +142,7 @@ struct skua_sender {
     ski_channel_put_fn     put;
     const char            *from;
     char                  *to;    /* direct, staged */
-    struct ski_zcopy_desc *lent;  /* what the receiver looks at, or NULL */
+    struct ski_zcopy_desc *zcopy; /* what the receiver looks at, or NULL */
     struct ski_inbox      *inbox; /* the receiver's, or NULL: it is we */
     struct ski_credit      credit;
     uint64_t               key;
@@ -172,25 +151,25 @@ struct skua_sender {
     size_t                 bytes;
 
     /* The rest. */
-    ski_channel_put_fn            copied;  /* the way of what cannot be lent */
-    char                         *staging; /* memory of ours, of so many places, or NULL */
-    uint32_t                      places, place;
-    struct ski_coop              *together; /* for who copies with us, or NULL */
-    bool                          once;     /* it is used once, and then forgotten */
-    bool                          lends; /* the data stay as they are until the receiver is ready */
-    struct ski_channel           *channel; /* of this host, or NULL */
-    struct ski_path               path;    /* to its place, or to one block */
-    skua_layout                   layout;  /* simple, of our buffer */
-    ski_channel_put_fn            unchecked;
-    struct ski_channel_multicast *many;
+    ski_channel_put_fn  copied;  /* the way of what cannot be lent */
+    char               *staging; /* memory of ours, of so many places, or NULL */
+    uint32_t            places, place;
+    struct ski_coop    *coop;        /* for who copies with us, or NULL */
+    bool                once;        /* it is used once, and then forgotten */
+    bool                wants_zcopy; /* the data stay as they are until the receiver is ready */
+    struct ski_channel *channel;     /* of this host, or NULL */
+    struct ski_path     path;        /* to its place, or to one block */
+    skua_layout         layout;      /* simple, of our buffer */
+    ski_channel_put_fn  unchecked;
+    struct ski_channel_multicast *multicast;
 
     /* Of local completion. */
-    uint32_t                sending;  /* puts whose data the network still reads */
-    uint32_t                waiting;  /* for that */
-    uint64_t                lendings; /* puts that were lent */
-    skua_completion         local;    /* what shall take place then, or nothing */
-    struct ski_notify_watch expected; /* of lent->returned */
-    bool                    closed;   /* it is freed when nothing is being sent */
+    uint32_t                sending;    /* puts whose data the network still reads */
+    uint32_t                waiting;    /* for that */
+    uint64_t                zcopy_puts; /* puts that were lent */
+    skua_completion         local;      /* what shall take place then, or nothing */
+    struct ski_notify_watch expected;   /* of lent->returned */
+    bool                    closed;     /* it is freed when nothing is being sent */
 
     /* In checked mode. */
     uint64_t     puts; /* of this sender */
@@ -219,7 +198,7 @@ void             ski_coop_finish(struct ski_coop *all);
 struct ski_coop *ski_coop_new(struct ski_pe *self, char *to, char *staging, size_t bytes);
 
 /** Ring for a channel of our own PE. */
-void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *lent);
+void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy);
 
 /** Put in a message. */
 void ski_channel_put_message(skua_sender *sender, const char *from);
@@ -250,7 +229,7 @@ struct ski_channel_head {
 void ski_on_channel(skua_msg *msg);
 
 /** As ski_am_recv_inline(). */
-skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *head, const char *data);
+skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *head, const char *data);
 
 /* ---- local completion -------------------------------------------------------------- */
 
@@ -261,7 +240,7 @@ void ski_channel_send_done(struct ski_pe *self, skua_sender *sender);
 void ski_channel_local_complete(struct ski_pe *self);
 
 /** The receiver does not look at what was lent any more. */
-void ski_zcopy_desc_release(struct ski_zcopy_desc *lent);
+void ski_zcopy_desc_release(struct ski_zcopy_desc *zcopy);
 
 /** Nothing of @p sender is asked for any more; false: it is freed later. */
 bool ski_channel_local_close(struct ski_pe *self, skua_sender *sender);
@@ -318,7 +297,7 @@ skua_status_t ski_channel_check_size(struct ski_pe *self, const char *call,
 
 /** What a put from @p from would lend, and, when the receiver is ready again, was lent: it must
  *  be the same. */
-void ski_channel_check_zcopy_put(struct ski_zcopy_desc *lent, const skua_sender *sender,
+void ski_channel_check_zcopy_put(struct ski_zcopy_desc *zcopy, const skua_sender *sender,
                                  const char *from);
 void ski_channel_check_zcopy_release(const struct ski_channel *channel);
 

@@ -19,7 +19,7 @@
 
 #include "base/config.h"
 #include "onesided/channel/channel.h"
-#include "onesided/rma/rma_pe.h"
+#include "onesided/channel/channel_pe.h"
 
 #define SUM_FACTOR UINT64_C(0x9e3779b97f4a7c15)
 
@@ -86,7 +86,7 @@ static SKI_COLD _Noreturn void check_out_of_turn(const struct ski_channel *chann
 {
     uint64_t seen = atomic_load_explicit(&channel->arrived, memory_order_relaxed);
 
-    if (channel->combines)
+    if (channel->reduces)
         ski_misuse("channel %s from PE %d to PE %d: put %llu of %u senders, before the receiver "
                    "was ready again",
                    ski_channel_name(channel), source, channel->pe, (number)now + 1,
@@ -147,14 +147,14 @@ static void check_put(skua_sender *sender, const char *from)
                    sender->pe, (number)sender->puts);
     if (sender->channel)
         ski_channel_check_put(sender, self->pe);
-    if (sender->lent)
-        ski_channel_check_zcopy_put(sender->lent, sender, from);
+    if (sender->zcopy)
+        ski_channel_check_zcopy_put(sender->zcopy, sender, from);
     sender->unchecked(sender, from);
 }
 
 void ski_channel_check_add(struct ski_pe *self, skua_sender *sender)
 {
-    struct ski_channel_pe *channels = &ski_rma_pe_of(self)->channels;
+    struct ski_channel_pe *channels = ski_channel_pe(self);
 
     sender->owner     = self->pe;
     sender->unchecked = sender->put;
@@ -165,7 +165,7 @@ void ski_channel_check_add(struct ski_pe *self, skua_sender *sender)
 
 void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender)
 {
-    skua_sender **at = &ski_rma_pe_of(self)->channels.senders;
+    skua_sender **at = &ski_channel_pe(self)->senders;
 
     while (*at && *at != sender)
         at = &(*at)->next;
@@ -178,34 +178,34 @@ void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender)
 
 static uint64_t check_sum_layout(const skua_layout *layout)
 {
-    skua_strided        strided = ski_layout_strided(layout);
-    struct ski_datatype shape   = ski_datatype_strided(layout->at, &strided);
-    struct ski_iov_iter runs;
-    struct ski_iov      run;
+    skua_strided        strided  = ski_layout_strided(layout);
+    struct ski_datatype datatype = ski_datatype_strided(layout->at, &strided);
+    struct ski_iov_iter iter;
+    struct ski_iov      iov;
     uint64_t            sum = 0;
 
-    ski_iov_iter_begin(&runs, &shape);
-    while (ski_iov_iter_next(&runs, &run))
-        sum = check_sum_block(sum, run.local, run.bytes);
+    ski_iov_iter_begin(&iter, &datatype);
+    while (ski_iov_iter_next(&iter, &iov))
+        sum = check_sum_block(sum, iov.local, iov.bytes);
     return sum;
 }
 
-void ski_channel_check_zcopy_put(struct ski_zcopy_desc *lent, const skua_sender *sender,
+void ski_channel_check_zcopy_put(struct ski_zcopy_desc *zcopy, const skua_sender *sender,
                                  const char *from)
 {
-    lent->view.at = (void *)(uintptr_t)from;
-    lent->put     = sender->puts;
-    lent->sum     = check_sum_layout(&lent->view);
+    zcopy->view.at = (void *)(uintptr_t)from;
+    zcopy->put     = sender->puts;
+    zcopy->sum     = check_sum_layout(&zcopy->view);
 }
 
 void ski_channel_check_zcopy_release(const struct ski_channel *channel)
 {
-    const struct ski_zcopy_desc *lent = channel->lent;
+    const struct ski_zcopy_desc *zcopy = channel->zcopy;
 
-    if (check_sum_layout(&lent->view) != lent->sum)
+    if (check_sum_layout(&zcopy->view) != zcopy->sum)
         ski_misuse("channel %s from PE %d to PE %d: what put %llu lent was changed before the "
                    "receiver was ready",
-                   ski_channel_name(channel), lent->pe, channel->pe, (number)lent->put);
+                   ski_channel_name(channel), zcopy->pe, channel->pe, (number)zcopy->put);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ static bool check_overlaps(const skua_layout *layout, const char *memory, size_t
 
 void ski_channel_check_freed(struct ski_pe *self, const char *memory, size_t bytes)
 {
-    const struct ski_channel_pe *channels = &ski_rma_pe_of(self)->channels;
+    const struct ski_channel_pe *channels = ski_channel_pe(self);
 
     for (struct ski_channel *c = channels->first; c; c = c->next) {
         skua_layout block = skua_layout_of(c->to, c->bytes);

@@ -164,7 +164,7 @@ static uint32_t coop_staging_slot(struct ski_coop *all)
 /* The last is told of by another doorbell; as are all, if there is no room for one that asks. */
 static void coop_stage(struct ski_pe *self, skua_sender *sender, uint32_t i)
 {
-    struct ski_coop *all   = sender->together;
+    struct ski_coop *all   = sender->coop;
     uint32_t         place = coop_staging_slot(all), word;
 
     coop_copy(all, all->staging + place * all->piece, all->from + i * all->piece, i);
@@ -187,7 +187,7 @@ static void coop_wait(struct ski_coop *all)
 void ski_channel_put_coop(skua_sender *sender, const char *from)
 {
     struct ski_pe   *self    = SKI_SELF();
-    struct ski_coop *all     = sender->together;
+    struct ski_coop *all     = sender->coop;
     bool             reached = coop_source_is_reachable(self, sender, from);
     uint32_t         i;
 

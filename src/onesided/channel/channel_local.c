@@ -23,8 +23,8 @@
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
 #include "onesided/channel/channel.h"
+#include "onesided/channel/channel_pe.h"
 #include "onesided/rma/rma_request.h"
-#include "onesided/rma/rma_pe.h"
 
 /* A completion that is to take place. */
 struct ski_channel_due {
@@ -39,7 +39,7 @@ static bool local_is_sent(void *arg)
 
 static bool local_is_returned(const skua_sender *sender)
 {
-    return !sender->lent || skua_notify_value(&sender->lent->returned) >= sender->lendings;
+    return !sender->zcopy || skua_notify_value(&sender->zcopy->returned) >= sender->zcopy_puts;
 }
 
 static bool local_is_complete(skua_sender *sender)
@@ -60,7 +60,7 @@ static skua_completion local_take(skua_sender *sender)
 
 static void local_settle_soon(struct ski_pe *self, skua_sender *sender)
 {
-    struct ski_channel_pe  *channels = &ski_rma_pe_of(self)->channels;
+    struct ski_channel_pe  *channels = ski_channel_pe(self);
     struct ski_channel_head head     = {.kind = SKI_CHANNEL_SENT};
     struct ski_channel_due *due;
 
@@ -75,7 +75,7 @@ static void local_settle_soon(struct ski_pe *self, skua_sender *sender)
 
 void ski_channel_send_done(struct ski_pe *self, skua_sender *sender)
 {
-    ski_rma_pe_of(self)->at_driver--;
+    ski_rma_pe(self)->at_driver--;
     if (--sender->sending > 0)
         return;
     if (sender->local.kind || sender->waiting)
@@ -86,23 +86,23 @@ void ski_channel_send_done(struct ski_pe *self, skua_sender *sender)
 
 void ski_channel_local_complete(struct ski_pe *self)
 {
-    struct ski_rma_pe      *origin = ski_rma_pe_of(self);
-    struct ski_channel_due *due    = origin->channels.due, *next;
+    struct ski_channel_pe  *channels = ski_channel_pe(self);
+    struct ski_channel_due *due      = channels->due, *next;
 
-    origin->channels.due = NULL;
+    channels->due = NULL;
     for (; due; due = next) {
         next = due->next;
         skua_complete(due->done, NULL, 0);
         free(due);
     }
-    ski_wake_all(self, &origin->waiters);
+    ski_wake_all(self, &ski_rma_pe(self)->waiters);
 }
 
 /* ---- data that are lent ------------------------------------------------------------------ */
 
-void ski_zcopy_desc_release(struct ski_zcopy_desc *lent)
+void ski_zcopy_desc_release(struct ski_zcopy_desc *zcopy)
 {
-    ski_notify_raise(&lent->returned, lent->pe, 1);
+    ski_notify_raise(&zcopy->returned, zcopy->pe, 1);
 }
 
 static void local_returned(struct ski_pe *self, struct ski_notify_watch *expected)
@@ -134,7 +134,7 @@ bool skua_channel_put_wait(skua_sender *sender)
         sender->waiting--;
     }
     return sent && (local_is_returned(sender) ||
-                    ski_notify_wait(self, &sender->lent->returned, sender->lendings, SKI_CALL));
+                    ski_notify_wait(self, &sender->zcopy->returned, sender->zcopy_puts, SKI_CALL));
 }
 
 void skua_channel_put_then(skua_sender *sender, skua_completion local)
@@ -152,7 +152,7 @@ void skua_channel_put_then(skua_sender *sender, skua_completion local)
     if (!local_is_sent(sender))
         return;
     sender->expected = (struct ski_notify_watch){
-        .notify = &sender->lent->returned, .target = sender->lendings, .fn = local_returned};
+        .notify = &sender->zcopy->returned, .target = sender->zcopy_puts, .fn = local_returned};
     if (!ski_notify_watch_add(self, &sender->expected))
         local_returned(self, &sender->expected);
 }

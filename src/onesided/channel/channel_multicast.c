@@ -21,10 +21,10 @@
 #include "onesided/channel/channel.h"
 
 struct ski_channel_multicast {
-    skua_sender **near; /* to those of this host */
-    size_t        nears;
-    skua_channel *far; /* those of others, by host */
-    size_t        fars;
+    skua_sender **local; /* to those of this host */
+    size_t        locals;
+    skua_channel *remote; /* those of others, by host */
+    size_t        remotes;
 };
 
 /* A packet, without its data. */
@@ -97,15 +97,16 @@ static void multicast_send_all(struct ski_pe *self, const skua_channel *at, cons
 
 static void multicast_put(skua_sender *sender, const char *from)
 {
-    struct ski_pe                      *self = SKI_SELF();
-    const struct ski_channel_multicast *many = sender->many;
-    struct ski_channel_head             head = {
-                    .kind = SKI_CHANNEL_MULTICAST, .bytes = sender->bytes, .put = ++sender->puts};
+    struct ski_pe                      *self      = SKI_SELF();
+    const struct ski_channel_multicast *multicast = sender->multicast;
+    struct ski_channel_head             head      = {
+                         .kind = SKI_CHANNEL_MULTICAST, .bytes = sender->bytes, .put = ++sender->puts};
 
-    if (many->fars > 0)
-        multicast_send_all(self, many->far, many->far + many->fars, &head, &sender->path, from);
-    for (size_t i = 0; i < many->nears; i++)
-        many->near[i]->put(many->near[i], from);
+    if (multicast->remotes > 0)
+        multicast_send_all(self, multicast->remote, multicast->remote + multicast->remotes, &head,
+                           &sender->path, from);
+    for (size_t i = 0; i < multicast->locals; i++)
+        multicast->local[i]->put(multicast->local[i], from);
 }
 
 /* ---- arriving ---------------------------------------------------------------------------- */
@@ -176,19 +177,19 @@ static int multicast_by_host(const void *a, const void *b)
 
 void ski_channel_multicast_close(struct ski_pe *self, skua_sender *sender)
 {
-    struct ski_channel_multicast *many = sender->many;
+    struct ski_channel_multicast *multicast = sender->multicast;
 
     (void)self;
-    for (size_t i = 0; i < many->nears; i++)
-        skua_channel_close(many->near[i]);
-    free(many->near);
-    free(many->far);
-    free(many);
+    for (size_t i = 0; i < multicast->locals; i++)
+        skua_channel_close(multicast->local[i]);
+    free(multicast->local);
+    free(multicast->remote);
+    free(multicast);
 }
 
 /* Sorts the channels into those of this host, which are opened, and others; false: one cannot
  * be. */
-static bool multicast_open(struct ski_pe *self, struct ski_channel_multicast *many,
+static bool multicast_open(struct ski_pe *self, struct ski_channel_multicast *multicast,
                            const skua_channel *channels, size_t count, const skua_layout *from,
                            size_t bytes)
 {
@@ -196,16 +197,16 @@ static bool multicast_open(struct ski_pe *self, struct ski_channel_multicast *ma
         bool known = channels[i].pe >= 0 && channels[i].pe < self->pes;
 
         if (known && ski_job_index(self->job, channels[i].pe) < 0) {
-            many->far[many->fars++] = channels[i];
+            multicast->remote[multicast->remotes++] = channels[i];
             ski_channel_tell_opened(self, channels[i].pe, channels[i].key, bytes);
             continue;
         }
-        many->near[many->nears] = skua_channel_open(channels[i], from);
-        if (!many->near[many->nears])
+        multicast->local[multicast->locals] = skua_channel_open(channels[i], from);
+        if (!multicast->local[multicast->locals])
             return false;
-        many->nears++;
+        multicast->locals++;
     }
-    qsort(many->far, many->fars, sizeof *many->far, multicast_by_host);
+    qsort(multicast->remote, multicast->remotes, sizeof *multicast->remote, multicast_by_host);
     return true;
 }
 
@@ -217,13 +218,13 @@ skua_sender *skua_channel_open_many(const skua_channel *channels, size_t count,
 
     if (!sender)
         return NULL;
-    sender->put  = multicast_put;
-    sender->pe   = -1;
-    sender->many = ski_calloc(1, sizeof *sender->many);
+    sender->put       = multicast_put;
+    sender->pe        = -1;
+    sender->multicast = ski_calloc(1, sizeof *sender->multicast);
     ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->many->near = ski_calloc(count + 1, sizeof *sender->many->near);
-    sender->many->far  = ski_calloc(count + 1, sizeof *sender->many->far);
-    if (multicast_open(self, sender->many, channels, count, from, sender->bytes))
+    sender->multicast->local  = ski_calloc(count + 1, sizeof *sender->multicast->local);
+    sender->multicast->remote = ski_calloc(count + 1, sizeof *sender->multicast->remote);
+    if (multicast_open(self, sender->multicast, channels, count, from, sender->bytes))
         return sender;
     skua_channel_close(sender);
     return NULL;

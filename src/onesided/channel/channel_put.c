@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "onesided/channel/channel_pe.h"
 #include "onesided/rma/rma_pe.h"
 #include "transport/driver.h"
 
@@ -262,11 +263,11 @@ static bool channel_put_send_from_user(struct ski_pe *self, skua_sender *sender,
     head->sum  = ski_config.checked_channels ? ski_channel_check_sum(from, sender->bytes) : 0;
     *split     = (struct channel_put_send){{channel_put_send_done}, self, sender, msg};
     sender->sending++; /* it may be over before the call returns */
-    ski_rma_pe_of(self)->at_driver++;
+    ski_rma_pe(self)->at_driver++;
     if (ski_far_send_split(self, sender->pe, msg, from, sender->bytes, &split->done))
         return true;
     sender->sending--;
-    ski_rma_pe_of(self)->at_driver--;
+    ski_rma_pe(self)->at_driver--;
     skua_msg_free(msg);
     return false;
 }
@@ -309,8 +310,8 @@ static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
                                                                      : channel_put_own_small;
     if (sender->put == ski_channel_put_block && sender->inbox && !sender->once &&
         sender->bytes >= TOGETHER_LEAST)
-        sender->together = ski_coop_new(self, sender->to, NULL, sender->bytes);
-    if (sender->together)
+        sender->coop = ski_coop_new(self, sender->to, NULL, sender->bytes);
+    if (sender->coop)
         sender->put = ski_channel_put_coop;
 }
 
@@ -321,8 +322,8 @@ static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
     sender->put = sender_alloc_staging(self, sender);
     if (sender->put == channel_put_staged && !channel->pattern &&
         sender->path.kind == SKI_PATH_BLOCK && sender->bytes >= PIECES_LEAST)
-        sender->together = ski_coop_new(self, channel->to, sender->staging, sender->bytes);
-    if (sender->together)
+        sender->coop = ski_coop_new(self, channel->to, sender->staging, sender->bytes);
+    if (sender->coop)
         sender->put = ski_channel_put_coop;
 }
 
@@ -356,7 +357,7 @@ static void sender_select_host(struct ski_pe *self, skua_sender *sender,
     sender->cells   = self->reader.cells;
     if (ski_config.channels == SKI_CHANNELS_MESSAGE)
         sender_select_message(sender);
-    else if (channel->combines)
+    else if (channel->reduces)
         sender_select_reduce(self, sender, channel);
     else if (sender->bytes <= SKI_CELL_DATA && !own)
         sender_select_inline(sender);
@@ -364,7 +365,7 @@ static void sender_select_host(struct ski_pe *self, skua_sender *sender,
         sender_select_direct(self, sender, channel);
     else
         sender_select_staged(self, sender, channel);
-    if (sender->lends && channel->view)
+    if (sender->wants_zcopy && channel->view)
         ski_sender_use_zcopy(self, sender, channel);
 }
 
@@ -397,13 +398,13 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
 {
     if (sender->staging)
         ski_pool_free(&self->pool, sender->staging);
-    if (sender->lent)
-        ski_pool_free(&self->pool, sender->lent);
-    if (sender->together)
-        ski_pool_free(&self->pool, sender->together);
-    sender->staging  = NULL;
-    sender->lent     = NULL;
-    sender->together = NULL;
+    if (sender->zcopy)
+        ski_pool_free(&self->pool, sender->zcopy);
+    if (sender->coop)
+        ski_pool_free(&self->pool, sender->coop);
+    sender->staging = NULL;
+    sender->zcopy   = NULL;
+    sender->coop    = NULL;
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------
@@ -422,14 +423,14 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
 }
 
 static skua_sender *sender_open(const char *call, skua_channel channel, const skua_layout *from,
-                                bool lends)
+                                bool wants_zcopy)
 {
     struct ski_pe *self   = SKI_SELF();
     skua_sender   *sender = ski_sender_new(call, from);
 
     if (!sender)
         return NULL;
-    sender->lends = lends;
+    sender->wants_zcopy = wants_zcopy;
     if (ski_sender_select(self, call, sender, channel) != SKUA_OK) {
         free(sender);
         return NULL;
@@ -467,7 +468,7 @@ void skua_channel_close(skua_sender *sender)
         return;
     if (sender->unchecked)
         ski_channel_check_remove(self, sender);
-    if (sender->many)
+    if (sender->multicast)
         ski_channel_multicast_close(self, sender);
     if (!ski_channel_local_close(self, sender))
         return;

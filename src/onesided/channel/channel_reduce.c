@@ -21,19 +21,20 @@
 /* ---- neutral elements --------------------------------------------------------------- */
 
 /* Their bytes, for each operator that has more than zeros, by type. */
-static void channel_reduce_identity(const struct ski_channel_reduction *combine, unsigned char *to)
+static void channel_reduce_identity(const struct ski_channel_reduction *reduction,
+                                    unsigned char                      *to)
 {
-    bool    least = combine->op.id == SKUA_MIN.id;
+    bool    least = reduction->op.id == SKUA_MIN.id;
     int64_t ones  = -1;
 
-    memset(to, 0, combine->element);
-    if (combine->op.id == SKUA_BIT_AND.id) {
-        memcpy(to, &ones, combine->element);
+    memset(to, 0, reduction->element);
+    if (reduction->op.id == SKUA_BIT_AND.id) {
+        memcpy(to, &ones, reduction->element);
         return;
     }
-    if (!least && combine->op.id != SKUA_MAX.id)
+    if (!least && reduction->op.id != SKUA_MAX.id)
         return;
-    switch (combine->type) {
+    switch (reduction->type) {
     case SKUA_INT32: memcpy(to, least ? &(int32_t){INT32_MAX} : &(int32_t){INT32_MIN}, 4); break;
     case SKUA_INT64: memcpy(to, least ? &(int64_t){INT64_MAX} : &(int64_t){INT64_MIN}, 8); break;
     case SKUA_UINT64: memcpy(to, least ? &(uint64_t){UINT64_MAX} : &(uint64_t){0}, 8); break;
@@ -46,9 +47,9 @@ static void channel_reduce_identity(const struct ski_channel_reduction *combine,
 /* One element, then copies of what there is, of no more than stays in the nearest cache. */
 void ski_channel_reduce_reset(struct ski_channel *channel)
 {
-    size_t done = channel->combine.element, more;
+    size_t done = channel->reduction.element, more;
 
-    channel_reduce_identity(&channel->combine, (unsigned char *)channel->to);
+    channel_reduce_identity(&channel->reduction, (unsigned char *)channel->to);
     for (; done < channel->bytes; done += more) {
         more = done < COPIED_MOST ? done : COPIED_MOST;
         more = more < channel->bytes - done ? more : channel->bytes - done;
@@ -62,27 +63,28 @@ void ski_channel_reduce_reset(struct ski_channel *channel)
 static bool channel_reduce_block(struct ski_channel *channel, const char *from,
                                  ski_accumulate_fn fn)
 {
-    struct ski_stripe_lock hold = {NULL};
+    struct ski_stripe_lock lock = {NULL};
 
-    ski_accumulate_contiguous(&hold, channel->process, channel->to, from, channel->bytes, fn,
-                              channel->combine.element, NULL);
-    ski_stripe_lock_release(&hold);
-    if (atomic_fetch_add_explicit(&channel->came, 1, memory_order_acq_rel) + 1 < channel->senders)
+    ski_accumulate_contiguous(&lock, channel->process, channel->to, from, channel->bytes, fn,
+                              channel->reduction.element, NULL);
+    ski_stripe_lock_release(&lock);
+    if (atomic_fetch_add_explicit(&channel->contributed, 1, memory_order_acq_rel) + 1 <
+        channel->senders)
         return false;
-    atomic_store_explicit(&channel->came, 0, memory_order_relaxed);
+    atomic_store_explicit(&channel->contributed, 0, memory_order_relaxed);
     return true;
 }
 
 bool ski_channel_reduce(struct ski_channel *channel, const char *from)
 {
-    return channel_reduce_block(channel, from, channel->combine.fn);
+    return channel_reduce_block(channel, from, channel->reduction.fn);
 }
 
 void ski_channel_put_reduce(skua_sender *sender, const char *from)
 {
     struct ski_pe      *self    = SKI_SELF();
     struct ski_channel *channel = sender->channel;
-    const skua_update   update  = {channel->combine.op, channel->combine.type, NULL};
+    const skua_update   update  = {channel->reduction.op, channel->reduction.type, NULL};
     size_t              element;
 
     if (sender->staging) {

@@ -24,12 +24,12 @@
 
 static inline void channel_zcopy_ring(skua_sender *sender, const char *from)
 {
-    struct ski_zcopy_desc *lent = sender->lent;
+    struct ski_zcopy_desc *zcopy = sender->zcopy;
 
-    if (SKI_UNLIKELY(lent->view.at != from)) /* else the receiver keeps its lines */
-        lent->view.at = (void *)(uintptr_t)from;
-    sender->lendings++;
-    ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_ZCOPY, lent);
+    if (SKI_UNLIKELY(zcopy->view.at != from)) /* else the receiver keeps its lines */
+        zcopy->view.at = (void *)(uintptr_t)from;
+    sender->zcopy_puts++;
+    ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_ZCOPY, zcopy);
 }
 
 /* To a PE of our process. */
@@ -50,20 +50,20 @@ static void channel_put_zcopy_arena(skua_sender *sender, const char *from)
 void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
                           const struct ski_channel *channel)
 {
-    struct ski_zcopy_desc *lent;
+    struct ski_zcopy_desc *zcopy;
 
     if (ski_config.channels == SKI_CHANNELS_MESSAGE || sender->bytes <= SKI_CELL_DATA)
         return;
-    lent = ski_pool_alloc(&self->pool, sizeof *lent);
-    if (!lent)
+    zcopy = ski_pool_alloc(&self->pool, sizeof *zcopy);
+    if (!zcopy)
         return;
-    if (!ski_layout_reshape(channel->view, &sender->layout, &lent->view)) {
-        ski_pool_free(&self->pool, lent);
+    if (!ski_layout_reshape(channel->view, &sender->layout, &zcopy->view)) {
+        ski_pool_free(&self->pool, zcopy);
         return;
     }
-    lent->pe       = self->pe;
-    lent->returned = (skua_notify)SKUA_NOTIFY_INIT;
-    sender->lent   = lent;
-    sender->copied = sender->put;
-    sender->put    = channel->home == self->process ? channel_put_zcopy : channel_put_zcopy_arena;
+    zcopy->pe       = self->pe;
+    zcopy->returned = (skua_notify)SKUA_NOTIFY_INIT;
+    sender->zcopy   = zcopy;
+    sender->copied  = sender->put;
+    sender->put     = channel->home == self->process ? channel_put_zcopy : channel_put_zcopy_arena;
 }

@@ -13,12 +13,12 @@
 #include "base/config.h"
 #include "base/log.h"
 #include "core/pe/crash.h"
-#include "onesided/onesided.h"
+#include "onesided/pe/onesided_pe.h"
 #include "onesided/region/region_table.h"
 
 static struct ski_region_label *region_label_of(uint32_t id)
 {
-    return &ski_region_root->labels[id & (ski_region_root->places - 1)];
+    return &ski_region_root->labels[id & (ski_region_root->slots - 1)];
 }
 
 /* The label of a region, made anew if it is that of another one.  The caller holds the lock. */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resolve.c - from a global address to memory, where it is not plain (region.h). */
+/* resolve.c - see resolve.h. */
+#include "onesided/region/resolve.h"
+
 #include <inttypes.h>
 
+#include "base/assert.h"
 #include "base/log.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
-#include "onesided/onesided.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region_table.h"
 
-/* Without a call nothing is said: that is left to the caller. */
+/* ---- errors: without a call nothing is logged, the caller of ski_resolve() does that --------- */
 
 static skua_status_t resolve_out_of_range(const char *call, skua_gaddr at, ptrdiff_t lo,
                                           ptrdiff_t hi, uint64_t bytes)
@@ -35,14 +37,6 @@ static skua_status_t resolve_no_piece(const char *call, skua_gaddr at)
                       ski_region_str(at.region.id, text));
 }
 
-/* Whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
-static bool resolve_in_range(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
-{
-    __int128 begin = (__int128)offset + lo, end = (__int128)offset + hi;
-
-    return begin >= 0 && end >= begin && end <= (__int128)bytes;
-}
-
 static skua_status_t resolve_no_region(const char *call, skua_gaddr at)
 {
     char text[SKI_REGION_STR];
@@ -54,6 +48,30 @@ static skua_status_t resolve_no_region(const char *call, skua_gaddr at)
                       ski_region_str(at.region.id, text));
 }
 
+/* ---- checks -----------------------------------------------------------------------------------
+ */
+
+/* Returns whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
+static bool resolve_in_range(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
+{
+    __int128 begin = (__int128)offset + lo, end = (__int128)offset + hi;
+
+    return begin >= 0 && end >= begin && end <= (__int128)bytes;
+}
+
+/* Returns whether @p pe exists; before skua_main() every number passes. */
+static bool resolve_is_pe(int pe)
+{
+    const struct ski_job *job = ski_onesided_job();
+    return !job || (uint32_t)pe < (uint32_t)job->pes;
+}
+
+static bool resolve_on_other_host(int pe)
+{
+    const struct ski_job *job = ski_onesided_job();
+    return job && resolve_is_pe(pe) && ski_job_index(job, pe) < 0;
+}
+
 void ski_region_retain(struct ski_region *region)
 {
     atomic_fetch_add_explicit(&region->uses, 1, memory_order_acquire);
@@ -61,42 +79,46 @@ void ski_region_retain(struct ski_region *region)
 
 void ski_region_release(struct ski_region *region)
 {
-    /* Release: pairs with the acquire in deregister(). */
-    atomic_fetch_sub_explicit(&region->uses, 1, memory_order_release);
+    /* Release: pairs with the acquire in ski_region_close(). */
+    uint32_t before = atomic_fetch_sub_explicit(&region->uses, 1, memory_order_release);
+
+    ski_assert((before & ~SKI_REGION_CLOSED) > 0);
+    (void)before;
 }
 
-/* Whether there is such a PE; before skua_main() nobody knows. */
-static bool resolve_is_pe(int pe)
+/* Counts an operation on a region that may be freed at any time; false: it has been. */
+static bool resolve_retain(struct ski_region *region, skua_region id)
 {
-    const struct ski_job *job = ski_onesided_job();
-    return !job || (uint32_t)pe < (uint32_t)job->pes;
+    ski_region_retain(region); /* from now on it stays, if it is still there */
+    if (ski_region_table_find(id) == region &&
+        !(atomic_load_explicit(&region->uses, memory_order_relaxed) & SKI_REGION_CLOSED))
+        return true;
+    ski_region_release(region);
+    return false;
 }
 
-/* Whether a PE is on another host. */
-static bool resolve_on_other_host(int pe)
-{
-    const struct ski_job *job = ski_onesided_job();
-    return job && resolve_is_pe(pe) && ski_job_index(job, pe) < 0;
-}
+/* ---- resolving ---------------------------------------------------------------------------------
+ */
 
 static skua_status_t resolve_query_rkey(skua_gaddr at, uint64_t *bytes, uint64_t *base)
 {
-    struct ski_caller      actor;
-    const struct ski_rkey *known;
+    struct ski_caller      caller;
+    const struct ski_rkey *rkey;
     skua_status_t          status = SKUA_OK;
 
-    if (!ski_caller_enter(&actor))
+    if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    known = ski_rkey_lookup(actor.self, at, &status);
-    if (known)
-        *bytes = known->bytes, *base = known->base;
-    ski_caller_leave(&actor);
+    rkey = ski_rkey_lookup(caller.self, at, &status);
+    if (rkey)
+        *bytes = rkey->bytes, *base = rkey->base;
+    ski_caller_leave(&caller);
     return status;
 }
 
-/* A place on another host.  What we know of the region is checked here, the rest there. */
+/* Resolves an address of another host.  What this host knows of the region is checked here, the
+ * rest there. */
 static skua_status_t resolve_remote(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                                    struct ski_resolved *place)
+                                    struct ski_resolved *target)
 {
     struct ski_region *region =
         ski_region_table_is_common(at.region.id) ? ski_region_table_find(at.region) : NULL;
@@ -115,33 +137,27 @@ static skua_status_t resolve_remote(const char *call, skua_gaddr at, ptrdiff_t l
         return status == SKUA_ERR_EXIT ? status : resolve_no_region(call, at);
     if (!resolve_in_range(at.offset, lo, hi, bytes))
         return resolve_out_of_range(call, at, lo, hi, bytes);
-    *place = (struct ski_resolved){.region  = region,
-                                   .memory  = (char *)(uintptr_t)(base + at.offset),
-                                   .process = -1,
-                                   .pe      = at.pe,
-                                   .far     = true};
+    *target = (struct ski_resolved){.region      = region,
+                                    .memory      = (char *)(uintptr_t)(base + at.offset),
+                                    .process     = -1,
+                                    .pe          = at.pe,
+                                    .remote_host = true};
     return SKUA_OK;
 }
 
 skua_status_t ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                          struct ski_resolved *place)
+                          struct ski_resolved *target)
 {
     struct ski_region *region  = ski_region_table_find(at.region);
     bool               counted = region && region->kind != SKI_REGION_SYMMETRIC;
     int64_t            rank;
 
     if (resolve_on_other_host(at.pe))
-        return resolve_remote(call, at, lo, hi, place);
+        return resolve_remote(call, at, lo, hi, target);
     if (!region)
         return resolve_is_pe(at.pe) ? resolve_no_region(call, at) : resolve_no_piece(call, at);
-    if (counted) {
-        ski_region_retain(region); /* from now on it stays, if it is still there */
-        if (ski_region_table_find(at.region) != region ||
-            atomic_load_explicit(&region->uses, memory_order_relaxed) & SKI_REGION_CLOSED) {
-            ski_region_release(region);
-            return resolve_no_region(call, at);
-        }
-    }
+    if (counted && !resolve_retain(region, at.region))
+        return resolve_no_region(call, at);
     rank = ski_region_rank(region, at.pe);
     if (rank < 0 || !resolve_in_range(at.offset, lo, hi, region->bytes)) {
         uint64_t bytes = region->bytes;
@@ -151,7 +167,7 @@ skua_status_t ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff
         return rank < 0 ? resolve_no_piece(call, at)
                         : resolve_out_of_range(call, at, lo, hi, bytes);
     }
-    *place =
+    *target =
         (struct ski_resolved){.region  = region,
                               .memory  = region->base + (uint64_t)rank * region->stride + at.offset,
                               .process = region->process,
@@ -161,11 +177,14 @@ skua_status_t ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff
     return SKUA_OK;
 }
 
-void ski_resolved_release(const struct ski_resolved *place)
+void ski_resolved_release(const struct ski_resolved *target)
 {
-    if (place->counted)
-        ski_region_release(place->region);
+    if (target->counted)
+        ski_region_release(target->region);
 }
+
+/* ---- calls
+ * ---------------------------------------------------------------------------------------- */
 
 size_t skua_region_size(skua_region id)
 {

@@ -4,7 +4,9 @@
 
 #include <sched.h>
 
+#include "base/assert.h"
 #include "core/collective/collective.h"
+#include "onesided/pe/onesided_pe.h"
 
 #define SPINS 200 /* looks at a stripe that is held before the CPU is offered */
 
@@ -129,32 +131,32 @@ static inline void stripe_release(struct ski_stripe *stripe)
     atomic_store_explicit(&stripe->held, 0, memory_order_release);
 }
 
-void ski_stripe_lock_move(struct ski_stripe_lock *hold, int32_t owner, const char *address)
+void ski_stripe_lock_move(struct ski_stripe_lock *lock, int32_t owner, const char *address)
 {
     struct ski_stripe *stripe = &ski_onesided->stripes[ski_stripe_number(owner, address)];
 
-    if (stripe == hold->stripe)
+    if (stripe == lock->stripe)
         return;
-    ski_stripe_lock_release(hold);
+    ski_stripe_lock_release(lock);
     stripe_acquire(stripe);
-    hold->stripe = stripe;
+    lock->stripe = stripe;
 }
 
-void ski_stripe_lock_release(struct ski_stripe_lock *hold)
+void ski_stripe_lock_release(struct ski_stripe_lock *lock)
 {
-    if (hold->stripe)
-        stripe_release(hold->stripe);
-    hold->stripe = NULL;
+    if (lock->stripe)
+        stripe_release(lock->stripe);
+    lock->stripe = NULL;
 }
 
-void ski_accumulate_contiguous(struct ski_stripe_lock *hold, int32_t owner, char *to,
+void ski_accumulate_contiguous(struct ski_stripe_lock *lock, int32_t owner, char *to,
                                const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
                                const void *scale)
 {
     while (bytes > 0) {
         size_t now = ski_stripe_bytes(to, bytes, element);
 
-        ski_stripe_lock_move(hold, owner, to);
+        ski_stripe_lock_move(lock, owner, to);
         fn(to, from, now / element, scale);
         to += now, from += now, bytes -= now;
     }
@@ -162,33 +164,32 @@ void ski_accumulate_contiguous(struct ski_stripe_lock *hold, int32_t owner, char
 
 /* ---- several stripes -------------------------------------------------------- */
 
-void ski_stripe_set_release(struct ski_stripe_set *holds)
+void ski_stripe_set_release(struct ski_stripe_set *set)
 {
-    for (; holds->taken; holds->taken &= holds->taken - 1)
-        stripe_release(&ski_onesided->stripes[holds->number[__builtin_ctzll(holds->taken)]]);
-    holds->left = SKI_STRIPE_SET_WORK;
+    for (; set->taken; set->taken &= set->taken - 1)
+        stripe_release(&ski_onesided->stripes[set->number[__builtin_ctzll(set->taken)]]);
+    set->left = SKI_STRIPE_SET_WORK;
 }
 
-void ski_stripe_set_add(struct ski_stripe_set *holds, uint32_t number)
+void ski_stripe_set_add(struct ski_stripe_set *set, uint32_t number)
 {
     struct ski_stripe *stripe = &ski_onesided->stripes[number];
-    uint32_t           place  = number % SKI_STRIPE_SET_MAX;
+    uint32_t           slot   = number % SKI_STRIPE_SET_MAX;
 
-    if (holds->taken >> place & 1) {
-        stripe_release(&ski_onesided->stripes[holds->number[place]]);
-        holds->taken &= ~(UINT64_C(1) << place);
+    if (set->taken >> slot & 1) {
+        stripe_release(&ski_onesided->stripes[set->number[slot]]);
+        set->taken &= ~(UINT64_C(1) << slot);
     }
     if (!stripe_try(stripe)) {
-        ski_stripe_set_release(holds);
+        ski_stripe_set_release(set);
         stripe_acquire(stripe);
     }
-    holds->number[place] = (uint16_t)number;
-    holds->taken |= UINT64_C(1) << place;
+    set->number[slot] = (uint16_t)number;
+    set->taken |= UINT64_C(1) << slot;
 }
 
-void ski_accumulate_scattered(struct ski_stripe_set *holds, int32_t owner, char *to,
-                              const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
-                              const void *scale)
+void ski_accumulate_scattered(struct ski_stripe_set *set, int32_t owner, char *to, const char *from,
+                              size_t bytes, ski_accumulate_fn fn, size_t element, const void *scale)
 {
     while (bytes > 0) {
         uint32_t number = ski_stripe_number(owner, to);
@@ -198,11 +199,11 @@ void ski_accumulate_scattered(struct ski_stripe_set *holds, int32_t owner, char 
             now   = ski_stripe_bytes(to, bytes, element);
             count = now / element;
         }
-        if (holds->left <= 0)
-            ski_stripe_set_release(holds);
-        holds->left -= 1 + (int32_t)(now / SKI_CACHE_LINE);
-        if (!ski_stripe_set_has(holds, number))
-            ski_stripe_set_add(holds, number);
+        if (set->left <= 0)
+            ski_stripe_set_release(set);
+        set->left -= 1 + (int32_t)(now / SKI_CACHE_LINE);
+        if (!ski_stripe_set_has(set, number))
+            ski_stripe_set_add(set, number);
         fn(to, from, count, scale);
         to += now, from += now, bytes -= now;
     }

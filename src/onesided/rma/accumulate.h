@@ -10,8 +10,18 @@
 #ifndef SKI_ACCUMULATE_H
 #define SKI_ACCUMULATE_H
 
-#include "onesided/onesided.h"
-#include "onesided/region/region.h"
+#include <stdatomic.h>
+
+#include <skua/onesided.h>
+
+#include "base/arch.h"
+
+#define SKI_STRIPES      1024
+#define SKI_STRIPE_SHIFT 15 /* 32 KiB: several rows of a matrix */
+
+struct ski_stripe {
+    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t held;
+};
 
 /** to = to (op) scale * from, for @p count elements. */
 typedef void (*ski_accumulate_fn)(void *to, const void *from, size_t count, const void *scale);
@@ -36,8 +46,8 @@ static inline uint32_t ski_stripe_number(int32_t owner, const char *address)
 
 /** Hold the stripe of @p owner's memory at @p address (owner: the process, or -1
  *  for the arena), and no other. */
-void ski_stripe_lock_move(struct ski_stripe_lock *hold, int32_t owner, const char *address);
-void ski_stripe_lock_release(struct ski_stripe_lock *hold);
+void ski_stripe_lock_move(struct ski_stripe_lock *lock, int32_t owner, const char *address);
+void ski_stripe_lock_release(struct ski_stripe_lock *lock);
 
 /** Whole elements from @p address on that begin in its stripe, at most @p bytes. */
 static inline size_t ski_stripe_bytes(const char *address, size_t bytes, size_t element)
@@ -50,7 +60,7 @@ static inline size_t ski_stripe_bytes(const char *address, size_t bytes, size_t 
 }
 
 /** Accumulate @p bytes of elements into memory that we reach by load and store. */
-void ski_accumulate_contiguous(struct ski_stripe_lock *hold, int32_t owner, char *to,
+void ski_accumulate_contiguous(struct ski_stripe_lock *lock, int32_t owner, char *to,
                                const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
                                const void *scale);
 
@@ -68,40 +78,40 @@ struct ski_stripe_set {
     uint16_t number[SKI_STRIPE_SET_MAX];
 };
 
-static inline void ski_stripe_set_begin(struct ski_stripe_set *holds)
+static inline void ski_stripe_set_begin(struct ski_stripe_set *set)
 {
-    holds->taken = 0;
-    holds->left  = SKI_STRIPE_SET_WORK;
+    set->taken = 0;
+    set->left  = SKI_STRIPE_SET_WORK;
 }
 
-static inline bool ski_stripe_set_has(const struct ski_stripe_set *holds, uint32_t number)
+static inline bool ski_stripe_set_has(const struct ski_stripe_set *set, uint32_t number)
 {
-    uint32_t place = number % SKI_STRIPE_SET_MAX; /* the one that it has if it is held */
+    uint32_t slot = number % SKI_STRIPE_SET_MAX; /* the one that it has if it is held */
 
-    return (holds->taken >> place & 1) && holds->number[place] == number;
+    return (set->taken >> slot & 1) && set->number[slot] == number;
 }
 
 /** Hold a stripe besides others or, if that would mean to wait, it alone. */
-void ski_stripe_set_add(struct ski_stripe_set *holds, uint32_t number);
+void ski_stripe_set_add(struct ski_stripe_set *set, uint32_t number);
 
 /** Accumulate one element of a list; the caller gives all stripes back after SKI_STRIPE_SET_WORK.
  */
-static inline void ski_accumulate_element(struct ski_stripe_set *holds, int32_t owner, char *to,
+static inline void ski_accumulate_element(struct ski_stripe_set *set, int32_t owner, char *to,
                                           const char *from, ski_accumulate_fn fn, const void *scale)
 {
     uint32_t number = ski_stripe_number(owner, to);
 
-    if (SKI_UNLIKELY(!ski_stripe_set_has(holds, number)))
-        ski_stripe_set_add(holds, number);
+    if (SKI_UNLIKELY(!ski_stripe_set_has(set, number)))
+        ski_stripe_set_add(set, number);
     fn(to, from, 1, scale);
 }
 
 /** Accumulate a run of a list. */
-void ski_accumulate_scattered(struct ski_stripe_set *holds, int32_t owner, char *to,
-                              const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
+void ski_accumulate_scattered(struct ski_stripe_set *set, int32_t owner, char *to, const char *from,
+                              size_t bytes, ski_accumulate_fn fn, size_t element,
                               const void *scale);
 
 /** Give all stripes back. */
-void ski_stripe_set_release(struct ski_stripe_set *holds);
+void ski_stripe_set_release(struct ski_stripe_set *set);
 
 #endif

@@ -10,80 +10,36 @@
 
 #include "base/config.h"
 #include "base/sanitizer.h"
-#include "onesided/region/cma.h"
-#include "onesided/rma/rma_pe.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/cma.h"
 #include "onesided/rma/rma_driver.h"
-#include "onesided/rma/transfer.h"
-
-/* The value after, given the one before. */
-static uint64_t atomic_result(const struct ski_atomic *a, uint64_t before)
-{
-    switch ((enum ski_atomic_op)a->op) {
-    case SKI_ATOMIC_ADD: return before + a->value;
-    case SKI_ATOMIC_AND: return before & a->value;
-    case SKI_ATOMIC_OR: return before | a->value;
-    case SKI_ATOMIC_XOR: return before ^ a->value;
-    case SKI_ATOMIC_SWAP:
-    case SKI_ATOMIC_STORE: return a->value;
-    case SKI_ATOMIC_COMPARE_SWAP: return before == a->expected ? a->value : before;
-    case SKI_ATOMIC_LOAD: break;
-    }
-    return before;
-}
-
-/* By the hardware: a compare-and-swap does for all. */
-#define ATOMIC_BY_CPU(name, type)                                                                  \
-    static uint64_t name(const struct ski_atomic *a, void *memory)                                 \
-    {                                                                                              \
-        _Atomic type *word   = memory;                                                             \
-        type          before = atomic_load(word);                                                  \
-        while (a->op != SKI_ATOMIC_LOAD &&                                                         \
-               !atomic_compare_exchange_weak(word, &before, (type)atomic_result(a, before)))       \
-            ;                                                                                      \
-        return before;                                                                             \
-    }
-
-ATOMIC_BY_CPU(atomic_by_cpu_32, uint32_t)
-ATOMIC_BY_CPU(atomic_by_cpu_64, uint64_t)
-
-uint64_t ski_atomic_apply(const struct ski_atomic *a, const struct ski_resolved *place)
-{
-    struct ski_stripe_lock hold = {NULL};
-    uint64_t               before;
-
-    if (place->process >= 0)
-        ski_stripe_lock_move(&hold, place->process, place->memory);
-    before =
-        a->bytes == 4 ? atomic_by_cpu_32(a, place->memory) : atomic_by_cpu_64(a, place->memory);
-    ski_stripe_lock_release(&hold);
-    return before;
-}
+#include "onesided/rma/rma_op.h"
+#include "onesided/rma/rma_request.h"
 
 static skua_status_t atomic_by_cma(const char *call, const struct ski_atomic *a,
-                                   const struct ski_resolved *place, uint64_t *old)
+                                   const struct ski_resolved *target, uint64_t *old)
 {
-    struct ski_stripe_lock hold = {NULL};
+    struct ski_stripe_lock lock = {NULL};
     uint32_t               narrow;
     uint64_t               wide, after;
     void                  *word = a->bytes == 4 ? (void *)&narrow : (void *)&wide;
     skua_status_t          status;
 
-    if (!ski_config.attach || !ski_config.direct || place->far)
+    if (!ski_config.attach || !ski_config.direct || target->remote_host)
         return SKUA_ERR_UNSUPPORTED;
-    ski_stripe_lock_move(&hold, place->process, place->memory);
-    status = ski_cma_read(call, place->pid, word, place->memory, a->bytes);
+    ski_stripe_lock_move(&lock, target->process, target->memory);
+    status = ski_cma_read(call, target->pid, word, target->memory, a->bytes);
     if (status == SKUA_OK) {
         *old  = a->bytes == 4 ? narrow : wide;
-        after = atomic_result(a, *old);
+        after = ski_atomic_result(a, *old);
         if (a->bytes == 4)
             narrow = (uint32_t)after;
         else
             wide = after;
         if (a->op != SKI_ATOMIC_LOAD)
-            status = ski_cma_write(call, place->pid, place->memory, word, a->bytes);
+            status = ski_cma_write(call, target->pid, target->memory, word, a->bytes);
     }
-    ski_stripe_lock_release(&hold);
+    ski_stripe_lock_release(&lock);
     return status;
 }
 
@@ -91,30 +47,30 @@ static skua_status_t atomic_by_cma(const char *call, const struct ski_atomic *a,
 static SKI_COLD skua_status_t atomic_slow(const char *call, skua_gaddr at, struct ski_atomic a,
                                           uint64_t *old)
 {
-    struct ski_rma_op   t = {.call = call, .verb = SKI_RMA_ATOMIC, .remote = at, .atomic = &a};
-    struct ski_resolved place;
-    skua_status_t       status = ski_resolve(call, at, 0, a.bytes, &place);
+    struct ski_rma_op   op = {.call = call, .verb = SKI_RMA_ATOMIC, .remote = at, .atomic = &a};
+    struct ski_resolved target;
+    skua_status_t       status = ski_resolve(call, at, 0, a.bytes, &target);
 
     if (status != SKUA_OK)
         return status;
-    if ((uintptr_t)place.memory % a.bytes) {
-        ski_resolved_release(&place);
+    if ((uintptr_t)target.memory % a.bytes) {
+        ski_resolved_release(&target);
         return ski_refuse(SKUA_ERR_ALIGN, "%s: offset %llu is not aligned to %u bytes", call,
                           (unsigned long long)at.offset, a.bytes);
     }
     ski_rma_order_before(SKUA_ORDER_STRICT, SKI_RMA_ATOMIC, at.pe);
-    if (ski_config.direct && ski_resolved_is_direct(&place)) {
-        *old = ski_atomic_apply(&a, &place);
+    if (ski_config.direct && ski_resolved_is_direct(&target)) {
+        *old = ski_atomic_apply(&a, &target);
         ski_fence(memory_order_seq_cst); /* before what follows, as in the short cut */
     } else {
-        status = ski_resolved_is_direct(&place) ? SKUA_ERR_UNSUPPORTED
-                                                : atomic_by_cma(call, &a, &place, old);
-        if (status == SKUA_ERR_UNSUPPORTED && place.far)
-            status = ski_rma_driver_atomic(&t, &place, old);
+        status = ski_resolved_is_direct(&target) ? SKUA_ERR_UNSUPPORTED
+                                                 : atomic_by_cma(call, &a, &target, old);
+        if (status == SKUA_ERR_UNSUPPORTED && target.remote_host)
+            status = ski_rma_driver_atomic(&op, &target, old);
         if (status == SKUA_ERR_UNSUPPORTED)
-            status = ski_am_atomic(&t, &place, old);
+            status = ski_am_atomic(&op, &target, old);
     }
-    ski_resolved_release(&place);
+    ski_resolved_release(&target);
     return status;
 }
 

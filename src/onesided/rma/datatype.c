@@ -70,11 +70,11 @@ static bool datatype_strided_is_empty(const skua_strided *s)
     return s->bytes == 0;
 }
 
-static skua_status_t datatype_strided_extent(const char *call, const struct ski_datatype *shape,
+static skua_status_t datatype_strided_extent(const char *call, const struct ski_datatype *datatype,
                                              enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi,
                                              size_t *grain)
 {
-    const skua_strided *s = shape->strided;
+    const skua_strided *s = datatype->strided;
 
     if (s->levels < 0 || s->levels > SKUA_LEVELS_MAX)
         return datatype_invalid(call, "a strided shape has 0 to 8 levels");
@@ -97,30 +97,31 @@ static skua_status_t datatype_strided_extent(const char *call, const struct ski_
     return SKUA_OK;
 }
 
-skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *shape,
+skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *datatype,
                                   enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi, size_t *grain)
 {
     *lo = *hi = 0;
     *grain    = 0;
-    switch (shape->kind) {
+    switch (datatype->kind) {
     case SKI_DATATYPE_CONTIGUOUS:
-        *grain = shape->bytes;
-        datatype_widen(0, shape->bytes, lo, hi);
+        *grain = datatype->bytes;
+        datatype_widen(0, datatype->bytes, lo, hi);
         return SKUA_OK;
-    case SKI_DATATYPE_STRIDED: return datatype_strided_extent(call, shape, writes, lo, hi, grain);
+    case SKI_DATATYPE_STRIDED:
+        return datatype_strided_extent(call, datatype, writes, lo, hi, grain);
     case SKI_DATATYPE_VECTOR:
-        for (size_t i = 0; i < shape->count; i++) {
-            datatype_widen(shape->list[i].remote, shape->list[i].bytes, lo, hi);
-            *grain |= shape->list[i].bytes | datatype_magnitude(shape->list[i].remote);
+        for (size_t i = 0; i < datatype->count; i++) {
+            datatype_widen(datatype->list[i].remote, datatype->list[i].bytes, lo, hi);
+            *grain |= datatype->list[i].bytes | datatype_magnitude(datatype->list[i].remote);
         }
         return SKUA_OK;
     case SKI_DATATYPE_INDEXED:
-        if (shape->count > 0 && !shape->indexed->remote)
+        if (datatype->count > 0 && !datatype->indexed->remote)
             return datatype_invalid(call, "an indexed shape without remote offsets");
-        *grain = shape->bytes;
-        for (size_t i = 0; i < shape->count; i++) {
-            datatype_widen(shape->indexed->remote[i], shape->bytes, lo, hi);
-            *grain |= (size_t)shape->indexed->remote[i];
+        *grain = datatype->bytes;
+        for (size_t i = 0; i < datatype->count; i++) {
+            datatype_widen(datatype->indexed->remote[i], datatype->bytes, lo, hi);
+            *grain |= (size_t)datatype->indexed->remote[i];
         }
         return SKUA_OK;
     }
@@ -154,35 +155,37 @@ static bool datatype_strided_fits(const skua_strided *s, enum ski_side writes, u
     return span < SANE * SANE / 2 && reach <= room && offset <= room - reach;
 }
 
-static bool datatype_list_fits(const struct ski_datatype *shape, uint64_t offset, uint64_t room,
+static bool datatype_list_fits(const struct ski_datatype *datatype, uint64_t offset, uint64_t room,
                                size_t place_mask, size_t size_mask)
 {
-    for (size_t i = 0; i < shape->count; i++) {
-        bool     vector = shape->kind == SKI_DATATYPE_VECTOR;
-        size_t   bytes  = vector ? shape->list[i].bytes : shape->bytes;
+    for (size_t i = 0; i < datatype->count; i++) {
+        bool     vector = datatype->kind == SKI_DATATYPE_VECTOR;
+        size_t   bytes  = vector ? datatype->list[i].bytes : datatype->bytes;
         uint64_t at =
-            offset + (uint64_t)(vector ? shape->list[i].remote : shape->indexed->remote[i]);
+            offset + (uint64_t)(vector ? datatype->list[i].remote : datatype->indexed->remote[i]);
         if (bytes > room || at > room - bytes || at & place_mask || bytes & size_mask)
             return false;
     }
     return true;
 }
 
-bool ski_datatype_fits(const struct ski_datatype *shape, enum ski_side writes, uint64_t offset,
+bool ski_datatype_fits(const struct ski_datatype *datatype, enum ski_side writes, uint64_t offset,
                        uint64_t room, size_t element)
 {
     size_t size_mask = element - 1, place_mask = size_mask & 7;
 
-    if ((shape->bytes & size_mask) || (offset & place_mask))
+    if ((datatype->bytes & size_mask) || (offset & place_mask))
         return false;
-    switch (shape->kind) {
-    case SKI_DATATYPE_CONTIGUOUS: return shape->bytes <= room && offset <= room - shape->bytes;
+    switch (datatype->kind) {
+    case SKI_DATATYPE_CONTIGUOUS:
+        return datatype->bytes <= room && offset <= room - datatype->bytes;
     case SKI_DATATYPE_STRIDED:
-        return datatype_strided_fits(shape->strided, writes, offset, room, place_mask);
-    case SKI_DATATYPE_VECTOR: return datatype_list_fits(shape, offset, room, place_mask, size_mask);
+        return datatype_strided_fits(datatype->strided, writes, offset, room, place_mask);
+    case SKI_DATATYPE_VECTOR:
+        return datatype_list_fits(datatype, offset, room, place_mask, size_mask);
     case SKI_DATATYPE_INDEXED:
-        return shape->indexed->remote &&
-               datatype_list_fits(shape, offset, room, place_mask, size_mask);
+        return datatype->indexed->remote &&
+               datatype_list_fits(datatype, offset, room, place_mask, size_mask);
     }
     return false;
 }
@@ -291,16 +294,16 @@ static void datatype_simplify(const skua_strided *s, skua_strided *simple)
     }
 }
 
-static void datatype_copy_strided(const struct ski_datatype *shape, char *remote, bool put)
+static void datatype_copy_strided(const struct ski_datatype *datatype, char *remote, bool put)
 {
     skua_strided     s; /* as much of it as there are levels is set */
-    char            *to   = put ? remote : shape->local;
-    const char      *from = put ? shape->local : remote;
+    char            *to   = put ? remote : datatype->local;
+    const char      *from = put ? datatype->local : remote;
     const ptrdiff_t *to_stride, *from_stride;
 
-    if (datatype_strided_is_empty(shape->strided))
+    if (datatype_strided_is_empty(datatype->strided))
         return;
-    datatype_simplify(shape->strided, &s);
+    datatype_simplify(datatype->strided, &s);
     to_stride   = put ? s.remote : s.local;
     from_stride = put ? s.local : s.remote;
     if (s.levels == 0)
@@ -330,15 +333,15 @@ static inline __attribute__((always_inline)) bool datatype_move_blocks(const sku
 }
 
 static inline __attribute__((always_inline)) bool datatype_move_indexed(
-    const struct ski_datatype *shape, char *piece, uint64_t offset, uint64_t last, bool put)
+    const struct ski_datatype *datatype, char *piece, uint64_t offset, uint64_t last, bool put)
 {
-    const skua_indexed *x = shape->indexed;
+    const skua_indexed *x = datatype->indexed;
 
     switch (x->bytes) {
-    case 4: return datatype_move_blocks(x, shape->local, piece, offset, last, 4, put);
-    case 8: return datatype_move_blocks(x, shape->local, piece, offset, last, 8, put);
-    case 16: return datatype_move_blocks(x, shape->local, piece, offset, last, 16, put);
-    default: return datatype_move_blocks(x, shape->local, piece, offset, last, x->bytes, put);
+    case 4: return datatype_move_blocks(x, datatype->local, piece, offset, last, 4, put);
+    case 8: return datatype_move_blocks(x, datatype->local, piece, offset, last, 8, put);
+    case 16: return datatype_move_blocks(x, datatype->local, piece, offset, last, 16, put);
+    default: return datatype_move_blocks(x, datatype->local, piece, offset, last, x->bytes, put);
     }
 }
 
@@ -366,100 +369,103 @@ static inline __attribute__((always_inline)) bool datatype_move_vector(const sku
     return true;
 }
 
-bool ski_datatype_list_put(const struct ski_datatype *shape, char *piece, uint64_t offset,
+bool ski_datatype_list_put(const struct ski_datatype *datatype, char *piece, uint64_t offset,
                            uint64_t room)
 {
-    if (shape->kind == SKI_DATATYPE_VECTOR)
-        return datatype_move_vector(shape->list, shape->count, piece, offset, room, true, true);
-    return shape->bytes <= room &&
-           datatype_move_indexed(shape, piece, offset, room - shape->bytes, true);
+    if (datatype->kind == SKI_DATATYPE_VECTOR)
+        return datatype_move_vector(datatype->list, datatype->count, piece, offset, room, true,
+                                    true);
+    return datatype->bytes <= room &&
+           datatype_move_indexed(datatype, piece, offset, room - datatype->bytes, true);
 }
 
-bool ski_datatype_list_get(const struct ski_datatype *shape, char *piece, uint64_t offset,
+bool ski_datatype_list_get(const struct ski_datatype *datatype, char *piece, uint64_t offset,
                            uint64_t room)
 {
-    if (shape->kind == SKI_DATATYPE_VECTOR)
-        return datatype_move_vector(shape->list, shape->count, piece, offset, room, false, true);
-    return shape->bytes <= room &&
-           datatype_move_indexed(shape, piece, offset, room - shape->bytes, false);
+    if (datatype->kind == SKI_DATATYPE_VECTOR)
+        return datatype_move_vector(datatype->list, datatype->count, piece, offset, room, false,
+                                    true);
+    return datatype->bytes <= room &&
+           datatype_move_indexed(datatype, piece, offset, room - datatype->bytes, false);
 }
 
-void ski_datatype_put(const struct ski_datatype *shape, char *remote)
+void ski_datatype_put(const struct ski_datatype *datatype, char *remote)
 {
-    switch (shape->kind) {
-    case SKI_DATATYPE_CONTIGUOUS: ski_copy(remote, shape->local, shape->bytes); break;
-    case SKI_DATATYPE_STRIDED: datatype_copy_strided(shape, remote, true); break;
-    case SKI_DATATYPE_INDEXED: datatype_move_indexed(shape, remote, 0, UINT64_MAX, true); break;
+    switch (datatype->kind) {
+    case SKI_DATATYPE_CONTIGUOUS: ski_copy(remote, datatype->local, datatype->bytes); break;
+    case SKI_DATATYPE_STRIDED: datatype_copy_strided(datatype, remote, true); break;
+    case SKI_DATATYPE_INDEXED: datatype_move_indexed(datatype, remote, 0, UINT64_MAX, true); break;
     case SKI_DATATYPE_VECTOR:
-        datatype_move_vector(shape->list, shape->count, remote, 0, 0, true, false);
+        datatype_move_vector(datatype->list, datatype->count, remote, 0, 0, true, false);
         break;
     }
 }
 
-void ski_datatype_get(const struct ski_datatype *shape, char *remote)
+void ski_datatype_get(const struct ski_datatype *datatype, char *remote)
 {
-    switch (shape->kind) {
-    case SKI_DATATYPE_CONTIGUOUS: ski_copy(shape->local, remote, shape->bytes); break;
-    case SKI_DATATYPE_STRIDED: datatype_copy_strided(shape, remote, false); break;
-    case SKI_DATATYPE_INDEXED: datatype_move_indexed(shape, remote, 0, UINT64_MAX, false); break;
+    switch (datatype->kind) {
+    case SKI_DATATYPE_CONTIGUOUS: ski_copy(datatype->local, remote, datatype->bytes); break;
+    case SKI_DATATYPE_STRIDED: datatype_copy_strided(datatype, remote, false); break;
+    case SKI_DATATYPE_INDEXED: datatype_move_indexed(datatype, remote, 0, UINT64_MAX, false); break;
     case SKI_DATATYPE_VECTOR:
-        datatype_move_vector(shape->list, shape->count, remote, 0, 0, false, false);
+        datatype_move_vector(datatype->list, datatype->count, remote, 0, 0, false, false);
         break;
     }
 }
 
 /* ---- runs ------------------------------------------------------------------- */
 
-void ski_iov_iter_begin(struct ski_iov_iter *runs, const struct ski_datatype *shape)
+void ski_iov_iter_begin(struct ski_iov_iter *iter, const struct ski_datatype *datatype)
 {
-    *runs = (struct ski_iov_iter){.shape = shape, .at = {shape->local, 0, shape->bytes}};
-    if (shape->kind == SKI_DATATYPE_STRIDED && datatype_strided_is_empty(shape->strided))
-        runs->next = 1; /* at the end */
+    *iter =
+        (struct ski_iov_iter){.datatype = datatype, .at = {datatype->local, 0, datatype->bytes}};
+    if (datatype->kind == SKI_DATATYPE_STRIDED && datatype_strided_is_empty(datatype->strided))
+        iter->next = 1; /* at the end */
 }
 
 /* Goes to the next block, as an odometer does. */
-static bool iov_iter_next_strided(struct ski_iov_iter *runs, struct ski_iov *run)
+static bool iov_iter_next_strided(struct ski_iov_iter *iter, struct ski_iov *iov)
 {
-    const skua_strided *s     = runs->shape->strided;
+    const skua_strided *s     = iter->datatype->strided;
     int                 level = 0;
 
-    if (runs->next)
+    if (iter->next)
         return false;
-    *run = runs->at;
-    while (level < s->levels && ++runs->repeated[level] == s->count[level]) {
-        runs->at.local -= (ptrdiff_t)(s->count[level] - 1) * s->local[level];
-        runs->at.remote -= (ptrdiff_t)(s->count[level] - 1) * s->remote[level];
-        runs->repeated[level++] = 0;
+    *iov = iter->at;
+    while (level < s->levels && ++iter->repeated[level] == s->count[level]) {
+        iter->at.local -= (ptrdiff_t)(s->count[level] - 1) * s->local[level];
+        iter->at.remote -= (ptrdiff_t)(s->count[level] - 1) * s->remote[level];
+        iter->repeated[level++] = 0;
     }
     if (level == s->levels) {
-        runs->next = 1;
+        iter->next = 1;
     } else {
-        runs->at.local += s->local[level];
-        runs->at.remote += s->remote[level];
+        iter->at.local += s->local[level];
+        iter->at.remote += s->remote[level];
     }
     return true;
 }
 
-bool ski_iov_iter_next(struct ski_iov_iter *runs, struct ski_iov *run)
+bool ski_iov_iter_next(struct ski_iov_iter *iter, struct ski_iov *iov)
 {
-    const struct ski_datatype *shape = runs->shape;
+    const struct ski_datatype *datatype = iter->datatype;
 
-    if (shape->kind == SKI_DATATYPE_STRIDED)
-        return iov_iter_next_strided(runs, run);
-    while (runs->next < shape->count) {
-        size_t i = runs->next++;
+    if (datatype->kind == SKI_DATATYPE_STRIDED)
+        return iov_iter_next_strided(iter, iov);
+    while (iter->next < datatype->count) {
+        size_t i = iter->next++;
 
-        if (shape->kind == SKI_DATATYPE_CONTIGUOUS)
-            *run = runs->at;
-        else if (shape->kind == SKI_DATATYPE_VECTOR)
-            *run =
-                (struct ski_iov){shape->list[i].local, shape->list[i].remote, shape->list[i].bytes};
+        if (datatype->kind == SKI_DATATYPE_CONTIGUOUS)
+            *iov = iter->at;
+        else if (datatype->kind == SKI_DATATYPE_VECTOR)
+            *iov = (struct ski_iov){datatype->list[i].local, datatype->list[i].remote,
+                                    datatype->list[i].bytes};
         else
-            *run = (struct ski_iov){shape->local + (shape->indexed->local
-                                                        ? shape->indexed->local[i]
-                                                        : (ptrdiff_t)(i * shape->bytes)),
-                                    shape->indexed->remote[i], shape->bytes};
-        if (run->bytes > 0)
+            *iov = (struct ski_iov){datatype->local + (datatype->indexed->local
+                                                           ? datatype->indexed->local[i]
+                                                           : (ptrdiff_t)(i * datatype->bytes)),
+                                    datatype->indexed->remote[i], datatype->bytes};
+        if (iov->bytes > 0)
             return true;
     }
     return false;

@@ -68,26 +68,26 @@ static inline struct ski_datatype ski_datatype_indexed(const void         *local
  *  SKUA_ERR_INVAL, logged for @p call. */
 enum ski_side { SKI_SIDE_LOCAL, SKI_SIDE_REMOTE };
 
-skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *shape,
+skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *datatype,
                                   enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi,
                                   size_t *grain);
 
 /** A quick look at the same, for shapes without surprises: whether it surely lies
  *  within @p room bytes when it begins @p offset bytes into them, is made of
  *  multiples of @p element (a power of two), and is sound.  False: look closer. */
-bool ski_datatype_fits(const struct ski_datatype *shape, enum ski_side writes, uint64_t offset,
+bool ski_datatype_fits(const struct ski_datatype *datatype, enum ski_side writes, uint64_t offset,
                        uint64_t room, size_t element);
 
 /** Copy it to or from memory at @p remote. */
-void ski_datatype_put(const struct ski_datatype *shape, char *remote);
-void ski_datatype_get(const struct ski_datatype *shape, char *remote);
+void ski_datatype_put(const struct ski_datatype *datatype, char *remote);
+void ski_datatype_get(const struct ski_datatype *datatype, char *remote);
 
 /** The same for vectors and indexed shapes that have not been looked at, from or
  *  to @p offset in a piece of @p room bytes: each entry is checked before it is
  *  moved.  False at one that is outside; those before it have been moved. */
-bool ski_datatype_list_put(const struct ski_datatype *shape, char *piece, uint64_t offset,
+bool ski_datatype_list_put(const struct ski_datatype *datatype, char *piece, uint64_t offset,
                            uint64_t room);
-bool ski_datatype_list_get(const struct ski_datatype *shape, char *piece, uint64_t offset,
+bool ski_datatype_list_get(const struct ski_datatype *datatype, char *piece, uint64_t offset,
                            uint64_t room);
 
 /* ---- runs ---------------------------------------------------------------- */
@@ -99,13 +99,13 @@ struct ski_iov {
 };
 
 struct ski_iov_iter {
-    const struct ski_datatype *shape;
+    const struct ski_datatype *datatype;
     size_t                     next;                      /* contiguous, vector, indexed   */
     size_t                     repeated[SKUA_LEVELS_MAX]; /* strided: where we are         */
     struct ski_iov             at;                        /* strided: the block there      */
 };
 
-void ski_iov_iter_begin(struct ski_iov_iter *runs, const struct ski_datatype *shape);
+void ski_iov_iter_begin(struct ski_iov_iter *runs, const struct ski_datatype *datatype);
 
 /** The next one that is not empty; false at the end. */
 bool ski_iov_iter_next(struct ski_iov_iter *runs, struct ski_iov *run);

@@ -57,12 +57,12 @@ size_t ski_layout_bytes(const skua_layout *layout)
 
 static bool layout_overlaps(const char *call, const skua_layout *layout)
 {
-    skua_strided        strided = ski_layout_strided(layout);
-    struct ski_datatype shape   = ski_datatype_strided(layout->at, &strided);
+    skua_strided        strided  = ski_layout_strided(layout);
+    struct ski_datatype datatype = ski_datatype_strided(layout->at, &strided);
     ptrdiff_t           lo, hi;
     size_t              grain;
 
-    return ski_datatype_extent(call, &shape, SKI_SIDE_REMOTE, &lo, &hi, &grain) != SKUA_OK;
+    return ski_datatype_extent(call, &datatype, SKI_SIDE_REMOTE, &lo, &hi, &grain) != SKUA_OK;
 }
 
 skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
@@ -227,13 +227,13 @@ static void layout_copy_pieces(const struct ski_path *path, char *to, const char
 
 void ski_path_copy(const struct ski_path *path, char *to, const char *from)
 {
-    struct ski_datatype shape;
+    struct ski_datatype datatype;
 
     switch (path->kind) {
     case SKI_PATH_BLOCK: ski_copy(to, from, path->bytes); break;
     case SKI_PATH_STRIDED:
-        shape = ski_datatype_strided(from, &path->strided);
-        ski_datatype_put(&shape, to);
+        datatype = ski_datatype_strided(from, &path->strided);
+        ski_datatype_put(&datatype, to);
         break;
     case SKI_PATH_PIECES: layout_copy_pieces(path, to, from); break;
     }

@@ -2,9 +2,9 @@
 /* outstanding.c - see outstanding.h. */
 #include "onesided/rma/outstanding.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
 #define FIRST_BUCKETS 16
@@ -79,10 +79,10 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
 {
     struct ski_outstanding **at;
 
-    assert(entry->all > 0);
+    ski_assert(entry->all > 0);
     if (--entry->all > 0)
         return;
-    assert(entry->rma == 0 && entry->deferred == 0);
+    ski_assert(entry->rma == 0 && entry->deferred == 0);
     for (at = outstanding_bucket(table, entry->key); *at != entry; at = &(*at)->next)
         ;
     *at           = entry->next;

@@ -31,7 +31,6 @@ struct ski_outstanding_table {
     uint64_t                 mask;
     uint32_t                 entries;
     struct ski_outstanding  *unused;
-    uint64_t                 all; /* operations */
 };
 
 static inline uint64_t ski_outstanding_pe(int pe)

@@ -5,92 +5,88 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
-#include "onesided/rma/rma_request.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/rma_request.h"
 
 /* What an operation brings at the target when its data is there, or was fetched. */
 struct ski_rma_after {
     skua_gaddr to;
-    skua_ends  ends; /* only what happens there; signal_data is behind this */
+    skua_ends  params; /* only what happens there; signal_data is behind this */
 };
 
-bool ski_rma_driver_enabled(const struct ski_driver *driver)
-{
-    if (!driver->put || ski_config.rma == 0)
-        return false;
-    return ski_config.rma > 0 || (driver->by_hardware && driver->by_hardware());
-}
-
-bool ski_rma_driver_pays(const struct ski_rma_op *t)
+bool ski_rma_driver_pays(const struct ski_rma_op *op)
 {
     const struct ski_driver *driver = ski_far_driver();
 
-    return t->shape.bytes >= ski_config.rma_least &&
-           (t->verb == SKI_RMA_PUT || t->verb == SKI_RMA_GET) &&
-           (t->shape.kind == SKI_DATATYPE_CONTIGUOUS || t->shape.kind == SKI_DATATYPE_STRIDED) &&
+    return op->datatype.bytes >= ski_config.rma_least &&
+           (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_GET) &&
+           (op->datatype.kind == SKI_DATATYPE_CONTIGUOUS ||
+            op->datatype.kind == SKI_DATATYPE_STRIDED) &&
            driver && !(ski_self && ski_self->thread) && /* libraries below need more stack */
            ski_rma_driver_enabled(driver);
 }
 
 /* ---- ends ------------------------------------------------------------------------------ */
 
-static struct ski_rma_after *rma_driver_keep_params(const struct ski_rma_op *t,
-                                                    const skua_ends         *ends)
+static struct ski_rma_after *rma_driver_keep_params(const struct ski_rma_op *op,
+                                                    const skua_ends         *params)
 {
     struct ski_rma_after *after;
 
-    if (!ends || (skua_gaddr_is_none(ends->notify) && !ends->signal.id))
+    if (!params || (skua_gaddr_is_none(params->notify) && !params->signal.id))
         return NULL;
-    after  = ski_malloc(sizeof *after + ends->signal_bytes);
-    *after = (struct ski_rma_after){.to   = t->remote,
-                                    .ends = {.notify       = ends->notify,
-                                             .notify_add   = ends->notify_add,
-                                             .signal       = ends->signal,
-                                             .signal_data  = after + 1,
-                                             .signal_bytes = ends->signal_bytes}};
-    if (ends->signal_bytes)
-        memcpy(after + 1, ends->signal_data, ends->signal_bytes);
+    after  = ski_malloc(sizeof *after + params->signal_bytes);
+    *after = (struct ski_rma_after){.to     = op->remote,
+                                    .params = {.notify       = params->notify,
+                                               .notify_add   = params->notify_add,
+                                               .signal       = params->signal,
+                                               .signal_data  = after + 1,
+                                               .signal_bytes = params->signal_bytes}};
+    if (params->signal_bytes)
+        memcpy(after + 1, params->signal_data, params->signal_bytes);
     return after;
 }
 
 /* The end, where anything may be sent; or the request that brings what is left to do at the
  * target, which then ends the operation. */
-static void rma_driver_finish(struct ski_pe *self, struct ski_rma_request *operation)
+static void rma_driver_finish(struct ski_pe *self, struct ski_rma_request *req)
 {
-    struct ski_rma_after *after = operation->afterwards;
+    struct ski_rma_after *after = req->after;
 
-    operation->afterwards = NULL;
-    if (after && operation->status == SKUA_OK)
-        ski_am_after_put(self, operation, after->to, &after->ends);
+    req->after = NULL;
+    if (after && req->status == SKUA_OK)
+        ski_am_after_put(self, req, after->to, &after->params);
     else
-        ski_rma_request_end(self, operation);
+        ski_rma_request_end(self, req);
     free(after);
 }
 
 void ski_on_rma(skua_msg *msg)
 {
-    struct ski_rma_request *operation = *(struct ski_rma_request **)skua_msg_data(msg);
+    struct ski_rma_request *req = *(struct ski_rma_request **)skua_msg_data(msg);
 
     skua_msg_free(msg);
-    rma_driver_finish(ski_self, operation);
+    rma_driver_finish(ski_self, req);
 }
 
 /* A part is over: from within the driver, or from the call that began it. */
 static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
 {
-    struct ski_rma_request *operation = (struct ski_rma_request *)part; /* its first member */
+    struct ski_rma_request *req = (struct ski_rma_request *)part; /* its first member */
 
     if (status < 0)
-        operation->status = status;
-    if (--operation->parts > 0)
+        req->status = status;
+    if (--req->parts > 0)
         return;
     ski_msg_post(ski_self, ski_self->pe, SKI_HANDLER_RMA,
-                 ski_msg_copy(ski_self, SKI_HANDLER_RMA, &operation, sizeof operation));
+                 ski_msg_copy(ski_self, SKI_HANDLER_RMA, &req, sizeof req));
 }
 
 /* ---- parts ----------------------------------------------------------------------------- */
@@ -98,85 +94,84 @@ static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
 /* The driver's word that a part is over. */
 static void rma_driver_part_done(struct ski_far_done *part, skua_status_t status)
 {
-    ((struct ski_rma_request *)part)->origin->at_driver--;
+    ((struct ski_rma_request *)part)->rma->at_driver--;
     rma_driver_end_part(part, status);
 }
 
 /* Counts a part before it is begun: the driver may say at once that it is over. */
-static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *operation)
+static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *req)
 {
-    operation->parts++;
-    operation->origin->at_driver++;
+    req->parts++;
+    req->rma->at_driver++;
     ski_far_hold(self);
 }
 
 /* What came of it; false: there was no room. */
-static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *operation,
+static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req,
                                 skua_status_t status)
 {
     if (status == SKUA_PENDING)
         return true;
-    operation->parts--;
-    operation->origin->at_driver--;
+    req->parts--;
+    req->rma->at_driver--;
     ski_far_release(self);
     if (status == SKUA_ERR_AGAIN)
         ski_far_progress(self);
     else if (status < 0)
-        operation->status = status;
+        req->status = status;
     return status != SKUA_ERR_AGAIN;
 }
 
-static void rma_driver_move(struct ski_pe *self, struct ski_rma_request *operation,
-                            struct ski_peer *peer, const struct ski_rma_op *t,
-                            const struct ski_rkey *known, struct ski_iov run)
+static void rma_driver_move(struct ski_pe *self, struct ski_rma_request *req, struct ski_peer *peer,
+                            const struct ski_rma_op *op, const struct ski_rkey *rkey,
+                            struct ski_iov iov)
 {
     const struct ski_driver *driver = ski_far_driver();
-    uint64_t                 remote = known->base + t->remote.offset + (uint64_t)run.remote;
+    uint64_t                 remote = rkey->base + op->remote.offset + (uint64_t)iov.remote;
     skua_status_t            status;
 
     do {
-        rma_driver_count_part(self, operation);
-        status =
-            t->verb == SKI_RMA_PUT
-                ? driver->put(peer, run.local, run.bytes, remote, known->key, &operation->part)
-                : driver->get(peer, run.local, run.bytes, remote, known->key, &operation->part);
-    } while (!rma_driver_accepted(self, operation, status));
+        rma_driver_count_part(self, req);
+        status = op->verb == SKI_RMA_PUT
+                     ? driver->put(peer, iov.local, iov.bytes, remote, rkey->key, &req->part)
+                     : driver->get(peer, iov.local, iov.bytes, remote, rkey->key, &req->part);
+    } while (!rma_driver_accepted(self, req, status));
 }
 
-static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *operation,
-                                struct ski_peer *peer, const struct ski_rma_op *t,
-                                const struct ski_rkey *known)
+static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req,
+                                struct ski_peer *peer, const struct ski_rma_op *op,
+                                const struct ski_rkey *rkey)
 {
     const struct ski_driver *driver = ski_far_driver();
-    struct ski_iov_iter      runs;
-    struct ski_iov           run;
+    struct ski_iov_iter      iter;
+    struct ski_iov           iov;
     skua_status_t            status;
 
-    ski_iov_iter_begin(&runs, &t->shape);
-    while (ski_iov_iter_next(&runs, &run))
-        rma_driver_move(self, operation, peer, t, known, run);
-    if (t->verb != SKI_RMA_PUT)
+    ski_iov_iter_begin(&iter, &op->datatype);
+    while (ski_iov_iter_next(&iter, &iov))
+        rma_driver_move(self, req, peer, op, rkey, iov);
+    if (op->verb != SKI_RMA_PUT)
         return;
     do {
-        rma_driver_count_part(self, operation);
-        status = driver->flush(peer, &operation->part);
-    } while (!rma_driver_accepted(self, operation, status));
+        rma_driver_count_part(self, req);
+        status = driver->flush(peer, &req->part);
+    } while (!rma_driver_accepted(self, req, status));
 }
 
 /* Puts after puts: what is on the way by request is waited for, what the driver has is kept
  * in order by it, or waited for as well. */
-static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *t, const skua_ends *ends,
-                             struct ski_peer *peer)
+static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
+                             const skua_ends *params, struct ski_peer *peer)
 {
     const struct ski_driver *driver = ski_far_driver();
     struct ski_outstanding   on;
 
-    if (!ski_rma_op_is_ordered(t, ends))
+    if (!ski_rma_op_is_ordered(op, params))
         return;
-    on = ski_rma_outstanding_on(self, t->remote.pe);
-    if (ski_op_params_order(ends) == SKUA_ORDER_STRICT || on.all > on.rma ||
+    on = ski_rma_outstanding_on(self, op->remote.pe);
+    if (ski_op_params_order(params) == SKUA_ORDER_STRICT || on.all > on.rma ||
         (on.rma > 0 && !(driver->fence && driver->fence(peer))))
-        ski_rma_fence(t->remote.pe);
+        ski_rma_fence(op->remote.pe);
     ski_order_stores(); /* the driver may have stored them itself, through shared memory */
 }
 
@@ -185,62 +180,63 @@ static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *t, co
 /* How to reach a place: what is known of its region, and through whom; SKUA_ERR_UNSUPPORTED:
  * not by the driver. */
 static skua_status_t rma_driver_find_peer(struct ski_pe *self, skua_gaddr at,
-                                          const struct ski_rkey **known, struct ski_peer **peer)
+                                          const struct ski_rkey **rkey, struct ski_peer **peer)
 {
     skua_status_t status = SKUA_OK;
 
-    *peer  = NULL;
-    *known = ski_rkey_lookup(self, at, &status);
-    if (!*known)
+    *peer = NULL;
+    *rkey = ski_rkey_lookup(self, at, &status);
+    if (!*rkey)
         return status;
     *peer = ski_far_peer(self, ski_am_server(self->job, at.pe));
-    return (*known)->key && *peer ? SKUA_OK : SKUA_ERR_UNSUPPORTED;
+    return (*rkey)->key && *peer ? SKUA_OK : SKUA_ERR_UNSUPPORTED;
 }
 
 /* An operation, with a part of ours that keeps it from ending before all are begun. */
-static struct ski_rma_request *rma_driver_begin(struct ski_pe *self, const struct ski_rma_op *t,
-                                                const struct ski_resolved *place,
-                                                const skua_ends *ends, bool wait)
+static struct ski_rma_request *rma_driver_begin(struct ski_pe *self, const struct ski_rma_op *op,
+                                                const struct ski_resolved *target,
+                                                const skua_ends *params, bool wait)
 {
-    struct ski_rma_request *operation =
-        ski_rma_request_begin(self, t, place, ends, SKI_RMA_BY_DRIVER);
+    struct ski_rma_request *req =
+        ski_rma_request_begin(self, op, target, params, SKI_RMA_BY_DRIVER);
 
-    operation->part.fn    = rma_driver_part_done;
-    operation->waited     = wait;
-    operation->sealed     = true;
-    operation->parts      = 1;
-    operation->afterwards = rma_driver_keep_params(t, ends);
-    return operation;
+    req->part.fn = rma_driver_part_done;
+    req->waited  = wait;
+    req->sealed  = true;
+    req->parts   = 1;
+    req->after   = rma_driver_keep_params(op, params);
+    return req;
 }
 
-static skua_status_t rma_driver_transfer(struct ski_pe *self, const struct ski_rma_op *t,
-                                         const struct ski_resolved *place, const skua_ends *ends,
+static skua_status_t rma_driver_transfer(struct ski_pe *self, const struct ski_rma_op *op,
+                                         const struct ski_resolved *target, const skua_ends *params,
                                          bool wait)
 {
-    const struct ski_rkey  *known;
+    const struct ski_rkey  *rkey;
     struct ski_peer        *peer;
-    struct ski_rma_request *operation;
-    skua_status_t           status = rma_driver_find_peer(self, t->remote, &known, &peer);
+    struct ski_rma_request *req;
+    skua_status_t           status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
 
     if (status != SKUA_OK)
         return status;
-    rma_driver_order(self, t, ends, peer);
-    operation = rma_driver_begin(self, t, place, ends, wait);
-    rma_driver_move_all(self, operation, peer, t, known);
-    rma_driver_end_part(&operation->part, SKUA_OK);
-    return wait ? ski_rma_request_wait(self, operation, NULL) : SKUA_PENDING;
+    rma_driver_order(self, op, params, peer);
+    req = rma_driver_begin(self, op, target, params, wait);
+    rma_driver_move_all(self, req, peer, op, rkey);
+    rma_driver_end_part(&req->part, SKUA_OK);
+    return wait ? ski_rma_request_wait(self, req, NULL) : SKUA_PENDING;
 }
 
-skua_status_t ski_rma_driver_transfer(const struct ski_rma_op *t, const struct ski_resolved *place,
-                                      const skua_ends *ends, bool blocking)
+skua_status_t ski_rma_driver_transfer(const struct ski_rma_op   *op,
+                                      const struct ski_resolved *target, const skua_ends *params,
+                                      bool blocking)
 {
-    struct ski_caller actor;
+    struct ski_caller caller;
     skua_status_t     status;
 
-    if (!ski_caller_enter(&actor))
+    if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    status = rma_driver_transfer(actor.self, t, place, ends, actor.guest || blocking);
-    ski_caller_leave(&actor);
+    status = rma_driver_transfer(caller.self, op, target, params, caller.external || blocking);
+    ski_caller_leave(&caller);
     return status;
 }
 
@@ -258,55 +254,55 @@ static bool rma_driver_net_op(uint32_t op, enum ski_net_op *out)
 }
 
 /* Begins an atomic; its result comes into the operation. */
-static void rma_driver_begin_atomic(struct ski_pe *self, struct ski_rma_request *operation,
-                                    struct ski_peer *peer, const struct ski_rma_op *t,
-                                    const struct ski_rkey *known, enum ski_net_op op)
+static void rma_driver_begin_atomic(struct ski_pe *self, struct ski_rma_request *req,
+                                    struct ski_peer *peer, const struct ski_rma_op *op,
+                                    const struct ski_rkey *rkey, enum ski_net_op net_op)
 {
     skua_status_t status;
 
     do {
-        operation->result = t->atomic->expected;
-        rma_driver_count_part(self, operation);
-        status = ski_far_driver()->atomic(peer, op, t->atomic->bytes, t->atomic->value,
-                                          &operation->result, known->base + t->remote.offset,
-                                          known->key, &operation->part);
-    } while (!rma_driver_accepted(self, operation, status));
+        req->result = op->atomic->expected;
+        rma_driver_count_part(self, req);
+        status = ski_far_driver()->atomic(peer, net_op, op->atomic->bytes, op->atomic->value,
+                                          &req->result, rkey->base + op->remote.offset, rkey->key,
+                                          &req->part);
+    } while (!rma_driver_accepted(self, req, status));
 }
 
-static skua_status_t rma_driver_atomic(struct ski_pe *self, const struct ski_rma_op *t,
-                                       const struct ski_resolved *place, uint64_t *old)
+static skua_status_t rma_driver_atomic(struct ski_pe *self, const struct ski_rma_op *op,
+                                       const struct ski_resolved *target, uint64_t *old)
 {
-    const struct ski_rkey  *known;
+    const struct ski_rkey  *rkey;
     struct ski_peer        *peer;
-    struct ski_rma_request *operation;
-    enum ski_net_op         op;
-    skua_status_t           status = rma_driver_find_peer(self, t->remote, &known, &peer);
+    struct ski_rma_request *req;
+    enum ski_net_op         net_op;
+    skua_status_t           status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
 
-    if (status == SKUA_OK && !rma_driver_net_op(t->atomic->op, &op))
+    if (status == SKUA_OK && !rma_driver_net_op(op->atomic->op, &net_op))
         status = SKUA_ERR_UNSUPPORTED;
     if (status != SKUA_OK)
         return status;
-    ski_rma_fence(t->remote.pe);
-    operation = rma_driver_begin(self, t, place, NULL, true);
-    rma_driver_begin_atomic(self, operation, peer, t, known, op);
-    rma_driver_end_part(&operation->part, SKUA_OK);
-    status = ski_rma_request_wait(self, operation, old);
-    if (t->atomic->bytes == 4)
+    ski_rma_fence(op->remote.pe);
+    req = rma_driver_begin(self, op, target, NULL, true);
+    rma_driver_begin_atomic(self, req, peer, op, rkey, net_op);
+    rma_driver_end_part(&req->part, SKUA_OK);
+    status = ski_rma_request_wait(self, req, old);
+    if (op->atomic->bytes == 4)
         *old = (uint32_t)*old;
     return status;
 }
 
-skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *t, const struct ski_resolved *place,
+skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
                                     uint64_t *old)
 {
-    struct ski_caller actor;
+    struct ski_caller caller;
     skua_status_t     status;
 
     if (!ski_config.rma_atomics || !ski_far_driver() || !ski_far_driver()->atomic)
         return SKUA_ERR_UNSUPPORTED;
-    if (!ski_caller_enter(&actor))
+    if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    status = rma_driver_atomic(actor.self, t, place, old);
-    ski_caller_leave(&actor);
+    status = rma_driver_atomic(caller.self, op, target, old);
+    ski_caller_leave(&caller);
     return status;
 }

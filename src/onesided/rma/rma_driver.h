@@ -12,21 +12,18 @@
 #ifndef SKI_RMA_DRIVER_H
 #define SKI_RMA_DRIVER_H
 
-#include "onesided/rma/transfer.h"
-
-/** Whether the driver is to do one-sided operations at all: the setting, and its means. */
-struct ski_driver;
-bool ski_rma_driver_enabled(const struct ski_driver *driver);
+#include "onesided/rma/rma_op.h"
 
 /** Whether the driver should do it; the place is far. */
-bool ski_rma_driver_pays(const struct ski_rma_op *t);
+bool ski_rma_driver_pays(const struct ski_rma_op *op);
 
 /** Put or get.  As ski_am_transfer(); SKUA_ERR_UNSUPPORTED: it must go by request. */
-skua_status_t ski_rma_driver_transfer(const struct ski_rma_op *t, const struct ski_resolved *place,
-                                      const skua_ends *ends, bool blocking);
+skua_status_t ski_rma_driver_transfer(const struct ski_rma_op   *op,
+                                      const struct ski_resolved *target, const skua_ends *params,
+                                      bool blocking);
 
 /** An atomic, waited for; SKUA_ERR_UNSUPPORTED likewise. */
-skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *t, const struct ski_resolved *place,
+skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
                                     uint64_t *old);
 
 void ski_on_rma(skua_msg *msg);

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "onesided/rma/rma_pe.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/pe/external_thread.h"
 
 struct rpc_header {
     _Alignas(16) skua_completion done; /* what follows is aligned as well */
@@ -67,7 +68,7 @@ static void rpc_send(int pe, uint32_t function, const void *args, size_t bytes,
 
 void skua_call(int pe, skua_function function, const void *args, size_t bytes, skua_completion done)
 {
-    struct ski_caller actor;
+    struct ski_caller caller;
 
     if (function.id >= functions_room || !functions[function.id])
         ski_misuse("skua_call: function %u was never registered", function.id);
@@ -77,8 +78,8 @@ void skua_call(int pe, skua_function function, const void *args, size_t bytes, s
                    ski_onesided_job()->pes - 1);
     if (!ski_fits_message(args, bytes))
         ski_misuse("%s: %zu bytes of arguments at %p are no message", __func__, bytes, args);
-    if (!ski_caller_enter(&actor))
+    if (!ski_caller_enter(&caller))
         return;
     rpc_send(pe, function.id, args, bytes, done);
-    ski_caller_leave(&actor);
+    ski_caller_leave(&caller);
 }

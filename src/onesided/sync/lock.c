@@ -15,10 +15,12 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/assert.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/pe/external_thread.h"
+#include "onesided/region/resolve.h"
 #include "onesided/sync/lock_remote.h"
 #include "onesided/sync/notify.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region.h"
 
 struct lock_waiter {
     struct lock_waiter *_Atomic next;
@@ -52,13 +54,13 @@ skua_status_t skua_locks_free(skua_locks locks)
 
 static struct lock_word *lock_at(const char *call, skua_locks locks, int pe, size_t i)
 {
-    struct ski_resolved place;
+    struct ski_resolved target;
 
     if (i >= skua_region_size(locks.region) / sizeof(struct lock_word) ||
         ski_resolve(call, skua_at(locks.region, pe, i * sizeof(struct lock_word)), 0,
-                    sizeof(struct lock_word), &place) != SKUA_OK)
+                    sizeof(struct lock_word), &target) != SKUA_OK)
         ski_misuse("%s: PE %d has no lock %zu", call, pe, i);
-    return (struct lock_word *)(void *)place.memory;
+    return (struct lock_word *)(void *)target.memory;
 }
 
 /* Whether the job is spread: then somebody else keeps the queue (lock_remote.h). */
@@ -77,19 +79,19 @@ bool skua_lock(skua_locks locks, int pe, size_t i)
 {
     struct lock_word   *lock;
     struct lock_waiter *mine, *before;
-    struct ski_caller   actor;
+    struct ski_caller   caller;
 
     if (lock_is_spread(__func__, locks, pe, i))
         return ski_lock_remote(locks, pe, i);
     lock = lock_at(__func__, locks, pe, i);
 
-    if (!ski_caller_enter(&actor))
+    if (!ski_caller_enter(&caller))
         return false;
-    mine = ski_pool_alloc(&actor.self->pool, sizeof *mine);
+    mine = ski_pool_alloc(&caller.self->pool, sizeof *mine);
     if (!mine)
         ski_fatal("skua_lock: no memory; raise SKUA_ARENA_SIZE");
-    *mine = (struct lock_waiter){.pe = actor.self->pe};
-    ski_caller_leave(&actor);
+    *mine = (struct lock_waiter){.pe = caller.self->pe};
+    ski_caller_leave(&caller);
     before = atomic_exchange_explicit(&lock->tail, mine, memory_order_acq_rel);
     if (before) {
         /* Pairs with the acquire in skua_unlock(). */
@@ -105,7 +107,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
 {
     struct lock_word   *lock;
     struct lock_waiter *mine, *last, *next;
-    struct ski_caller   actor;
+    struct ski_caller   caller;
 
     if (lock_is_spread(__func__, locks, pe, i)) {
         ski_unlock_remote(locks, pe, i);
@@ -117,7 +119,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
     if (!mine)
         ski_misuse("skua_unlock: lock %zu of PE %d is not taken", i, pe);
     /* What went by request must be there before the next one looks. */
-    if (ski_self && ski_rma_pe_of(ski_self)->outstanding.all > 0)
+    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
         skua_fence_all();
     lock->holder = NULL;
     /* Release: pairs with the acquire of the next one's exchange. */
@@ -127,8 +129,8 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
             sched_yield(); /* it has taken its place and is about to say so */
         ski_notify_raise(&next->granted, next->pe, 1);
     }
-    if (!ski_caller_enter(&actor))
+    if (!ski_caller_enter(&caller))
         return;
-    ski_pool_free(&actor.self->pool, mine);
-    ski_caller_leave(&actor);
+    ski_pool_free(&caller.self->pool, mine);
+    ski_caller_leave(&caller);
 }

@@ -7,9 +7,9 @@
 
 #include "base/memory.h"
 #include "core/pe/handler.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/sync/notify.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region_table.h"
 
 enum { TAKE, GRANT, GIVE };
 
@@ -165,13 +165,13 @@ void ski_on_lock(skua_msg *msg)
 
 static bool lock_send_to_owner(struct lock_message *ask)
 {
-    struct ski_caller actor;
+    struct ski_caller caller;
 
-    if (!ski_caller_enter(&actor))
+    if (!ski_caller_enter(&caller))
         return false;
-    ask->from = actor.self->pe;
-    lock_send(ski_am_server(actor.self->job, ask->pe), ask);
-    ski_caller_leave(&actor);
+    ask->from = caller.self->pe;
+    lock_send(ski_am_server(caller.self->job, ask->pe), ask);
+    ski_caller_leave(&caller);
     return true;
 }
 

@@ -5,14 +5,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "core/pe/handler.h"
-#include "core/pe/pe.h"
 #include "core/sched/scheduler.h"
-#include "core/sched/wait.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/rma/transfer.h"
+#include "onesided/pe/external_thread.h"
+#include "onesided/sync/sync_pe.h"
 
-#define WAITING UINT64_C(1)
+#define NOTIFY_WAITING UINT64_C(1)
 
 static _Atomic uint64_t *notify_word(const skua_notify *notify)
 {
@@ -21,7 +20,7 @@ static _Atomic uint64_t *notify_word(const skua_notify *notify)
 
 uint64_t skua_notify_value(const skua_notify *notify)
 {
-    /* Pairs with the release in ski_notify_raise(). */
+    /* Acquire: pairs with the release in ski_notify_raise(). */
     return atomic_load_explicit(notify_word(notify), memory_order_acquire) >> 1;
 }
 
@@ -30,40 +29,87 @@ void skua_notify_take(skua_notify *notify, uint64_t value)
     atomic_fetch_sub_explicit(notify_word(notify), value << 1, memory_order_relaxed);
 }
 
-/* Does not touch the word, which may be gone: its owner may have seen the value. */
+/* Does not touch the word: its owner may have seen the value, and freed it. */
 static SKI_COLD void notify_wake(const skua_notify *notify, int pe)
 {
-    struct ski_caller actor;
+    struct ski_caller caller;
 
-    if (!ski_caller_enter(&actor))
+    if (!ski_caller_enter(&caller))
         return;
     skua_send_copy(pe, (skua_handler){SKI_HANDLER_NOTIFIED}, &notify, sizeof notify);
-    ski_caller_leave(&actor);
+    ski_caller_leave(&caller);
 }
 
 void ski_notify_raise(skua_notify *notify, int pe, uint64_t value)
 {
-    /* Release: pairs with the acquire in skua_notify_value() and in wait. */
+    /* Release: pairs with the acquire in skua_notify_value() and in notify_watch_link(). */
     uint64_t before =
         atomic_fetch_add_explicit(notify_word(notify), value << 1, memory_order_release);
 
-    if (SKI_UNLIKELY(before & WAITING))
+    ski_assert((uintptr_t)notify % sizeof *notify == 0);
+    if (SKI_UNLIKELY(before & NOTIFY_WAITING))
         notify_wake(notify, pe);
 }
 
-skua_status_t skua_notify_add(skua_gaddr at, uint64_t value)
-{
-    char *memory = ski_region_ptr(at, sizeof(skua_notify));
+/* ---- the list of watched counters --------------------------------------------------------------
+ */
 
-    if (SKI_UNLIKELY(value == 0))
-        return SKUA_OK;
-    if (SKI_UNLIKELY(!memory || !ski_fast_path_open() || (uintptr_t)memory % sizeof(skua_notify)))
-        return ski_rma_notify(__func__, at, value, false);
-    ski_notify_raise((skua_notify *)(void *)memory, at.pe, value);
-    return SKUA_OK;
+/* Sets the bit and adds @p watch to the list; false: the target is reached.  From here on each
+ * raise sends a message; one that is not needed any more does no harm. */
+static bool notify_watch_link(struct ski_notify_watch **list, struct ski_notify_watch *watch)
+{
+    /* Acquire: as in skua_notify_value(). */
+    if (atomic_fetch_or_explicit(notify_word(watch->notify), NOTIFY_WAITING,
+                                 memory_order_acquire) >>
+        1 >= watch->target)
+        return false;
+    watch->next = *list;
+    *list       = watch;
+    return true;
 }
 
-/* ---- waiting --------------------------------------------------------------- */
+static bool notify_watch_unlink(struct ski_notify_watch **list, struct ski_notify_watch *watch)
+{
+    while (*list && *list != watch)
+        list = &(*list)->next;
+    if (!*list)
+        return false;
+    *list = watch->next;
+    return true;
+}
+
+/* Clears the bit, unless the list has another entry for the same counter. */
+static void notify_clear_waiting(const struct ski_notify_watch *list, skua_notify *notify)
+{
+    while (list && list->notify != notify)
+        list = list->next;
+    if (!list)
+        atomic_fetch_and_explicit(notify_word(notify), ~NOTIFY_WAITING, memory_order_relaxed);
+}
+
+bool ski_notify_watch_add(struct ski_pe *self, struct ski_notify_watch *watch)
+{
+    struct ski_notify_watch **list = &ski_sync_pe(self)->watched;
+
+    ski_assert(watch->fn);
+    if (notify_watch_link(list, watch))
+        return true;
+    notify_clear_waiting(*list, watch->notify);
+    return false;
+}
+
+bool ski_notify_watch_remove(struct ski_pe *self, struct ski_notify_watch *watch)
+{
+    struct ski_notify_watch **list = &ski_sync_pe(self)->watched;
+
+    if (!notify_watch_unlink(list, watch))
+        return false;
+    notify_clear_waiting(*list, watch->notify);
+    return true;
+}
+
+/* ---- waiting
+ * ------------------------------------------------------------------------------------- */
 
 struct notify_goal {
     skua_notify *notify;
@@ -76,14 +122,14 @@ static bool notify_reached(void *arg)
     return skua_notify_value(goal->notify) >= goal->target;
 }
 
-/* A thread that is no PE: nobody could wake it. */
+/* Polls on an external thread, which has no queue that a message could wake it by. */
 static bool notify_wait_external(struct notify_goal *goal)
 {
-    bool there = false;
+    bool reached = false;
 
     if (!ski_external_enter())
         return false;
-    for (unsigned i = 0; !(there = notify_reached(goal)) && !ski_job_exiting(ski_onesided_job());
+    for (unsigned i = 0; !(reached = notify_reached(goal)) && !ski_job_exiting(ski_onesided_job());
          i++) {
         if (i < 1000)
             sched_yield();
@@ -91,75 +137,23 @@ static bool notify_wait_external(struct notify_goal *goal)
             usleep(100);
     }
     ski_external_leave();
-    return there;
+    return reached;
 }
 
-/* Sets the bit and enlists @p mine; false: the target is reached.  From here on each raise sends a
- * message; one that comes for nothing does no harm. */
-static bool notify_watch_link(struct ski_notify_watch **list, struct ski_notify_watch *mine)
-{
-    /* Acquire: as in skua_notify_value(). */
-    if (atomic_fetch_or_explicit(notify_word(mine->notify), WAITING, memory_order_acquire) >> 1 >=
-        mine->target)
-        return false;
-    mine->next = *list;
-    *list      = mine;
-    return true;
-}
-
-static bool notify_watch_unlink(struct ski_notify_watch **list, struct ski_notify_watch *mine)
-{
-    while (*list && *list != mine)
-        list = &(*list)->next;
-    if (!*list)
-        return false;
-    *list = mine->next;
-    return true;
-}
-
-/* Clears the bit, which stays while the same notification is expected in another place. */
-static void notify_clear_waiting(const struct ski_notify_watch *list, skua_notify *notify)
-{
-    while (list && list->notify != notify)
-        list = list->next;
-    if (!list)
-        atomic_fetch_and_explicit(notify_word(notify), ~WAITING, memory_order_relaxed);
-}
-
-/* Waits to be woken; false: the job ends. */
+/* Blocks until the message of a raise; false: the job ends. */
 static bool notify_wait_for_message(struct ski_pe *self, struct notify_goal *goal,
                                     struct ski_call call)
 {
-    struct ski_notify_watch **list  = &ski_rma_pe_of(self)->expected;
-    struct ski_notify_watch   mine  = {.notify = goal->notify, .target = goal->target};
+    struct ski_notify_watch **list  = &ski_sync_pe(self)->watched;
+    struct ski_notify_watch   watch = {.notify = goal->notify, .target = goal->target};
     bool                      woken = true;
 
-    if (notify_watch_link(list, &mine)) {
-        woken = ski_wait_on(self, &mine.waiters, call);
-        notify_watch_unlink(list, &mine);
+    if (notify_watch_link(list, &watch)) {
+        woken = ski_wait_on(self, &watch.waiters, call);
+        notify_watch_unlink(list, &watch);
     }
     notify_clear_waiting(*list, goal->notify);
     return woken;
-}
-
-bool ski_notify_watch_add(struct ski_pe *self, struct ski_notify_watch *expected)
-{
-    struct ski_notify_watch **list = &ski_rma_pe_of(self)->expected;
-
-    if (notify_watch_link(list, expected))
-        return true;
-    notify_clear_waiting(*list, expected->notify);
-    return false;
-}
-
-bool ski_notify_watch_remove(struct ski_pe *self, struct ski_notify_watch *expected)
-{
-    struct ski_notify_watch **list = &ski_rma_pe_of(self)->expected;
-
-    if (!notify_watch_unlink(list, expected))
-        return false;
-    notify_clear_waiting(*list, expected->notify);
-    return true;
 }
 
 bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
@@ -183,77 +177,29 @@ bool skua_notify_wait(skua_notify *notify, uint64_t target)
            ski_notify_wait(ski_self, notify, target, SKI_CALL);
 }
 
-/* One whose function is to run, or NULL. */
-static struct ski_notify_watch *notify_find_reached(const struct ski_pe *self,
-                                                    const skua_notify   *notify)
+/* Returns an entry whose function is due, or NULL. */
+static struct ski_notify_watch *notify_find_due(const struct ski_pe *self,
+                                                const skua_notify   *notify)
 {
-    struct ski_notify_watch *e = ski_rma_pe_of(self)->expected;
+    struct ski_notify_watch *w = ski_sync_pe(self)->watched;
 
-    while (e && !(e->fn && e->notify == notify && skua_notify_value(notify) >= e->target))
-        e = e->next;
-    return e;
+    while (w && !(w->fn && w->notify == notify && skua_notify_value(notify) >= w->target))
+        w = w->next;
+    return w;
 }
 
-/* A function may change the list of what is expected. */
+/* A function may change the list, so each search begins anew. */
 void ski_on_notified(skua_msg *msg)
 {
     skua_notify             *notify = *(skua_notify **)skua_msg_data(msg);
-    struct ski_notify_watch *e;
+    struct ski_notify_watch *w;
 
     skua_msg_free(msg);
-    for (e = ski_rma_pe_of(ski_self)->expected; e; e = e->next)
-        if (e->notify == notify)
-            ski_wake_all(ski_self, &e->waiters);
-    while ((e = notify_find_reached(ski_self, notify))) {
-        ski_notify_watch_remove(ski_self, e);
-        e->fn(ski_self, e);
+    for (w = ski_sync_pe(ski_self)->watched; w; w = w->next)
+        if (w->notify == notify)
+            ski_wake_all(ski_self, &w->waiters);
+    while ((w = notify_find_due(ski_self, notify))) {
+        ski_notify_watch_remove(ski_self, w);
+        w->fn(ski_self, w);
     }
-}
-
-/* ---- barrier ---------------------------------------------------------------- */
-
-static skua_notify *barrier_counter(int index, uint32_t round)
-{
-    return &ski_onesided->barrier[index].round[round];
-}
-
-static void barrier_signal(struct ski_pe *self, int pe, uint32_t round)
-{
-    int index = ski_job_index(self->job, pe);
-
-    if (index >= 0)
-        ski_notify_raise(barrier_counter(index, round), pe, 1);
-    else
-        skua_send_copy(pe, (skua_handler){SKI_HANDLER_ROUND}, &round, sizeof round);
-}
-
-/* Dissemination: in round k each PE tells the one 2^k further on and waits for
- * the one 2^k before it; after the last it has heard from all, directly or not.
- * The counters only grow, so rounds of different barriers cannot be mixed up. */
-void skua_sync(void)
-{
-    struct ski_pe     *self  = SKI_SELF();
-    struct ski_rma_pe *own   = ski_rma_pe_of(self);
-    int                round = 0;
-
-    skua_fence_all();
-    own->barriers++;
-    for (int64_t step = 1; step < self->pes; step *= 2, round++) {
-        int peer = (int)((self->pe + step) % self->pes);
-
-        barrier_signal(self, peer, (uint32_t)round);
-        if (!ski_notify_wait(self, barrier_counter(self->index, (uint32_t)round), own->barriers,
-                             SKI_CALL))
-            return;
-    }
-}
-
-/* From a PE of another host. */
-void ski_on_round(skua_msg *msg)
-{
-    uint32_t round = *(uint32_t *)skua_msg_data(msg);
-
-    skua_msg_free(msg);
-    if (round < SKI_BARRIER_ROUNDS)
-        ski_notify_raise(barrier_counter(ski_self->index, round), ski_self->pe, 1);
 }

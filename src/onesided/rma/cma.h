@@ -9,19 +9,19 @@
 #ifndef SKI_CMA_H
 #define SKI_CMA_H
 
-#include "onesided/region/region.h"
-#include "onesided/rma/datatype.h"
+#include "onesided/region/resolve.h"
 #include "onesided/rma/accumulate.h"
+#include "onesided/rma/datatype.h"
 
 /** Put, get or accumulate.  SKUA_ERR_UNSUPPORTED: the system does not let us, and
  *  nothing has happened.  SKUA_ERR_SYSTEM, logged for @p call: the owner has no
  *  such memory. */
-skua_status_t ski_cma_put(const char *call, const struct ski_resolved *place,
-                          const struct ski_datatype *shape);
-skua_status_t ski_cma_get(const char *call, const struct ski_resolved *place,
-                          const struct ski_datatype *shape);
-skua_status_t ski_cma_accumulate(const char *call, const struct ski_resolved *place,
-                                 const struct ski_datatype *shape, ski_accumulate_fn fn,
+skua_status_t ski_cma_put(const char *call, const struct ski_resolved *target,
+                          const struct ski_datatype *datatype);
+skua_status_t ski_cma_get(const char *call, const struct ski_resolved *target,
+                          const struct ski_datatype *datatype);
+skua_status_t ski_cma_accumulate(const char *call, const struct ski_resolved *target,
+                                 const struct ski_datatype *datatype, ski_accumulate_fn fn,
                                  size_t element, const void *scale);
 
 /** A piece of memory of process @p pid. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cma.c - see cma.h. */
-#include "onesided/region/cma.h"
+#include "onesided/rma/cma.h"
 
 #include <errno.h>
 #include <string.h>
@@ -56,37 +56,37 @@ static skua_status_t cma_move(const char *call, attach_fn attach, int pid, struc
 }
 
 static skua_status_t cma_move_datatype(const char *call, attach_fn attach,
-                                       const struct ski_resolved *place,
-                                       const struct ski_datatype *shape)
+                                       const struct ski_resolved *target,
+                                       const struct ski_datatype *datatype)
 {
     struct iovec        local[BATCH], remote[BATCH];
-    struct ski_iov_iter runs;
-    struct ski_iov      run;
+    struct ski_iov_iter iter;
+    struct ski_iov      iov;
     unsigned            n      = 0;
     skua_status_t       status = SKUA_OK;
 
-    ski_iov_iter_begin(&runs, shape);
-    while (status == SKUA_OK && ski_iov_iter_next(&runs, &run)) {
-        local[n]    = (struct iovec){run.local, run.bytes};
-        remote[n++] = (struct iovec){place->memory + run.remote, run.bytes};
+    ski_iov_iter_begin(&iter, datatype);
+    while (status == SKUA_OK && ski_iov_iter_next(&iter, &iov)) {
+        local[n]    = (struct iovec){iov.local, iov.bytes};
+        remote[n++] = (struct iovec){target->memory + iov.remote, iov.bytes};
         if (n == BATCH) {
-            status = cma_move(call, attach, place->pid, local, remote, n);
+            status = cma_move(call, attach, target->pid, local, remote, n);
             n      = 0;
         }
     }
-    return status == SKUA_OK ? cma_move(call, attach, place->pid, local, remote, n) : status;
+    return status == SKUA_OK ? cma_move(call, attach, target->pid, local, remote, n) : status;
 }
 
-skua_status_t ski_cma_put(const char *call, const struct ski_resolved *place,
-                          const struct ski_datatype *shape)
+skua_status_t ski_cma_put(const char *call, const struct ski_resolved *target,
+                          const struct ski_datatype *datatype)
 {
-    return cma_move_datatype(call, process_vm_writev, place, shape);
+    return cma_move_datatype(call, process_vm_writev, target, datatype);
 }
 
-skua_status_t ski_cma_get(const char *call, const struct ski_resolved *place,
-                          const struct ski_datatype *shape)
+skua_status_t ski_cma_get(const char *call, const struct ski_resolved *target,
+                          const struct ski_datatype *datatype)
 {
-    return cma_move_datatype(call, process_vm_readv, place, shape);
+    return cma_move_datatype(call, process_vm_readv, target, datatype);
 }
 
 skua_status_t ski_cma_read(const char *call, int pid, void *to, const char *from, size_t bytes)
@@ -115,26 +115,26 @@ static skua_status_t cma_accumulate_block(const char *call, int pid, char *to, c
     return ski_cma_write(call, pid, to, piece, bytes);
 }
 
-skua_status_t ski_cma_accumulate(const char *call, const struct ski_resolved *place,
-                                 const struct ski_datatype *shape, ski_accumulate_fn fn,
+skua_status_t ski_cma_accumulate(const char *call, const struct ski_resolved *target,
+                                 const struct ski_datatype *datatype, ski_accumulate_fn fn,
                                  size_t element, const void *scale)
 {
-    struct ski_stripe_lock hold = {NULL};
-    struct ski_iov_iter    runs;
-    struct ski_iov         run;
+    struct ski_stripe_lock lock = {NULL};
+    struct ski_iov_iter    iter;
+    struct ski_iov         iov;
     skua_status_t          status = SKUA_OK;
 
-    ski_iov_iter_begin(&runs, shape);
-    while (status == SKUA_OK && ski_iov_iter_next(&runs, &run)) {
-        char *to = place->memory + run.remote;
-        while (status == SKUA_OK && run.bytes > 0) {
-            size_t bytes = ski_stripe_bytes(to, run.bytes < PIECE ? run.bytes : PIECE, element);
-            ski_stripe_lock_move(&hold, place->process, to);
+    ski_iov_iter_begin(&iter, datatype);
+    while (status == SKUA_OK && ski_iov_iter_next(&iter, &iov)) {
+        char *to = target->memory + iov.remote;
+        while (status == SKUA_OK && iov.bytes > 0) {
+            size_t bytes = ski_stripe_bytes(to, iov.bytes < PIECE ? iov.bytes : PIECE, element);
+            ski_stripe_lock_move(&lock, target->process, to);
             status =
-                cma_accumulate_block(call, place->pid, to, run.local, bytes, fn, element, scale);
-            to += bytes, run.local += bytes, run.bytes -= bytes;
+                cma_accumulate_block(call, target->pid, to, iov.local, bytes, fn, element, scale);
+            to += bytes, iov.local += bytes, iov.bytes -= bytes;
         }
     }
-    ski_stripe_lock_release(&hold);
+    ski_stripe_lock_release(&lock);
     return status;
 }
