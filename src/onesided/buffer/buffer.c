@@ -18,15 +18,16 @@
 
 _Static_assert(sizeof(struct ski_buffer_packet) == SKI_BUFFER_LEAST, "see buffer.h");
 
-/* Fewer bytes are copied into a message: a put would do that, too (am_origin.c). */
+/* Fewer bytes are copied into a message; a put would do that as well (am_origin.c). */
 #define PUT_LEAST ((size_t)32768)
 
-/* A put of ours into registered memory, until its end; those that wait for room. */
+/* A put of this PE into registered memory, until its end; in the list of those that wait for room.
+ * */
 struct ski_buffer_put {
     struct ski_buffer_put *next;
     skua_buffer            from, to;
     size_t                 bytes;
-    bool                   lent, told;
+    bool                   once, told;
 };
 
 /* ---- descriptions ------------------------------------------------------------------------- */
@@ -69,7 +70,8 @@ void skua_buffer_deregister(skua_buffer *buffer)
     buffer->room  = 0;
 }
 
-/* Nobody needs a registration in a job that is on one host and may look into its memory. */
+/* Returns whether a registration may be used: not in a job on one host whose processes access each
+ * other's memory. */
 static bool buffer_registration_needed(const struct ski_pe *self)
 {
     return ski_job_spread(self->job) || !ski_config.direct || !ski_config.attach;
@@ -90,7 +92,7 @@ skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
     if (self->far)
         buffer.tag = ski_buffer_tag(self, &buffer);
     if (mode == SKUA_REGISTER_NOW && buffer_registration_needed(self))
-        (void)skua_buffer_register(&buffer); /* if not now, then later */
+        (void)skua_buffer_register(&buffer); /* if not now, then at the first transfer */
     return buffer;
 }
 
@@ -102,7 +104,7 @@ void *skua_buffer_local(const skua_buffer *buffer)
 
 /* ---- at once ------------------------------------------------------------------------------ */
 
-/* Through the system; what it has refused once it is not asked again. */
+/* Copies by the system; what it has refused once is not tried again. */
 static skua_status_t buffer_cma(const struct ski_pe *self, const skua_buffer *theirs, void *mine,
                                 size_t bytes, bool get)
 {
@@ -119,7 +121,7 @@ static skua_status_t buffer_cma(const struct ski_pe *self, const skua_buffer *th
     return status;
 }
 
-/* SKUA_ERR_UNSUPPORTED: it cannot be done at once. */
+/* Copies now.  SKUA_ERR_UNSUPPORTED: that is not possible. */
 static skua_status_t buffer_copy(const struct ski_pe *self, const skua_buffer *mine,
                                  const skua_buffer *theirs, size_t bytes, bool get)
 {
@@ -132,7 +134,7 @@ static skua_status_t buffer_copy(const struct ski_pe *self, const skua_buffer *m
     return SKUA_OK;
 }
 
-/* Its owner hears that a transfer is over. */
+/* Tells the owner of a buffer that a transfer is complete. */
 static void buffer_complete(const skua_buffer *buffer)
 {
     skua_complete(buffer->done, buffer, sizeof *buffer);
@@ -170,8 +172,8 @@ static void buffer_send_data(struct ski_pe *self, const skua_buffer *from, const
 
 static void buffer_send_done(struct ski_pe *self, const struct ski_buffer_put *put)
 {
-    struct ski_buffer_packet packet = {.verb  = SKI_BUFFER_OVER,
-                                       .lent  = put->lent,
+    struct ski_buffer_packet packet = {.verb  = SKI_BUFFER_DONE,
+                                       .once  = put->once,
                                        .bytes = put->bytes,
                                        .from  = put->from,
                                        .to    = put->to};
@@ -181,13 +183,13 @@ static void buffer_send_done(struct ski_pe *self, const struct ski_buffer_put *p
 
 /* ---- into registered memory ---------------------------------------------------------------- */
 
-/* Whether the driver would do it. */
+/* Returns whether the driver would do a transfer. */
 static bool buffer_by_driver(size_t bytes)
 {
     return ski_registration_pins() && bytes >= ski_config.rma_least;
 }
 
-/* Whether a message behind the data cannot come before them. */
+/* Returns whether a message behind the data cannot overtake them. */
 static bool buffer_is_ordered(const struct ski_buffer_put *put)
 {
     return !ski_config.helper && !buffer_by_driver(put->bytes);
@@ -219,7 +221,7 @@ static void buffer_put_done(void *arg, const void *data, size_t bytes)
     }
 }
 
-/* What the buffer says of its region need not be asked for. */
+/* Caches what a buffer says of its region, which need not be queried then. */
 static void buffer_cache_rkey(struct ski_pe *self, const skua_buffer *buffer)
 {
     if (ski_job_index(self->job, buffer->pe) < 0 && !ski_registration_pins())
@@ -230,29 +232,29 @@ static void buffer_cache_rkey(struct ski_pe *self, const skua_buffer *buffer)
 static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put)
 {
     skua_ends params = {.order = SKUA_UNORDERED, .remote = skua_done_call(buffer_put_done, put)};
-    struct ski_buffer_put copy; /* it may be over, and gone, when the call returns */
+    struct ski_buffer_put copy; /* the put may be complete, and freed, when the call returns */
 
     put->told = buffer_is_ordered(put);
     copy      = *put;
     ski_buffer_pe(self)->puts++;
     buffer_cache_rkey(self, &copy.to);
     if (skua_put_nb(copy.to.where, copy.from.at, copy.bytes, &params) < 0) {
-        ski_buffer_pe(self)->puts--; /* it has been logged, or the job ends */
+        ski_buffer_pe(self)->puts--; /* the failure has been logged, or the job ends */
         free(put);
     } else if (copy.told) {
         buffer_send_done(self, &copy);
     }
 }
 
-/* Puts wait for each other, rather than inside of each other for room in the pool. */
+/* Puts wait in a list, rather than inside of each other for room in the pool of requests. */
 static void buffer_put_registered(struct ski_pe *self, const skua_buffer *from,
-                                  const skua_buffer *to, size_t bytes, bool lent)
+                                  const skua_buffer *to, size_t bytes, bool once)
 {
     struct ski_buffer_pe   *own  = ski_buffer_pe(self);
     struct ski_buffer_put  *put  = ski_malloc(sizeof *put);
     struct ski_buffer_put **last = &own->put_first;
 
-    *put = (struct ski_buffer_put){.from = *from, .to = *to, .bytes = bytes, .lent = lent};
+    *put = (struct ski_buffer_put){.from = *from, .to = *to, .bytes = bytes, .once = once};
     if (!*last && buffer_has_room(self, put)) {
         buffer_put_start(self, put);
         return;
@@ -262,7 +264,7 @@ static void buffer_put_registered(struct ski_pe *self, const skua_buffer *from,
     *last = put;
 }
 
-/* A get by the driver. */
+/* A get by the driver is complete. */
 static void buffer_get_done(void *arg, const void *data, size_t bytes)
 {
     struct ski_buffer_put *get = arg;
@@ -294,7 +296,7 @@ static bool buffer_by_eager(const skua_buffer *a, const skua_buffer *b, size_t b
     return bytes < PUT_LEAST || a->mode == SKUA_REGISTER_NEVER || b->mode == SKUA_REGISTER_NEVER;
 }
 
-/* The packet's `to` is registered for its transfer, if it is not anyway. */
+/* Registers the packet's `to` for one transfer, if it is not registered. */
 static skua_status_t buffer_register_once(struct ski_pe *self, struct ski_buffer_packet *packet)
 {
     skua_status_t status = SKUA_OK;
@@ -303,7 +305,7 @@ static skua_status_t buffer_register_once(struct ski_pe *self, struct ski_buffer
         return SKUA_OK;
     status = ski_registration_acquire(self, packet->to.at, packet->to.bytes, &packet->to.where,
                                       &packet->to.room);
-    packet->lent = status == SKUA_OK;
+    packet->once = status == SKUA_OK;
     return status;
 }
 
@@ -317,7 +319,8 @@ static skua_status_t buffer_get_remote(struct ski_pe *self, const skua_buffer *h
         !self->thread)
         return buffer_get_by_driver(here, from, bytes);
     if (!buffer_by_eager(here, from, bytes))
-        (void)buffer_register_once(self, &packet); /* if there is no room: as data */
+        (void)buffer_register_once(self,
+                                   &packet); /* without a registration the data come in a message */
     buffer_send(self, from->pe, &packet, NULL, 0);
     return SKUA_PENDING;
 }
@@ -337,11 +340,11 @@ static skua_status_t buffer_put_remote(struct ski_pe *self, const skua_buffer *h
     return SKUA_PENDING;
 }
 
-/* The owner of the data sends them. */
+/* The owner of the data puts them. */
 static void buffer_on_fetch(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
-    if (packet->to.held || packet->lent)
-        buffer_put_registered(self, &packet->from, &packet->to, packet->bytes, packet->lent);
+    if (packet->to.held || packet->once)
+        buffer_put_registered(self, &packet->from, &packet->to, packet->bytes, packet->once);
     else
         buffer_send_data(self, &packet->from, &packet->to, packet->bytes);
 }
@@ -355,12 +358,12 @@ static void buffer_on_ask(struct ski_pe *self, const struct ski_buffer_packet *a
     buffer_send(self, packet.from.pe, &packet, NULL, 0);
 }
 
-/* The data are in `to`, which is ours. */
+/* The data are in `to`, a buffer of this PE. */
 static void buffer_on_done(struct ski_pe *self, const struct ski_buffer_packet *packet)
 {
     skua_buffer to = packet->to;
 
-    if (packet->lent) {
+    if (packet->once) {
         ski_registration_release(self, to.at, to.bytes);
         to.where = (skua_gaddr){0};
         to.room  = 0;
@@ -368,7 +371,7 @@ static void buffer_on_done(struct ski_pe *self, const struct ski_buffer_packet *
     buffer_complete(&to);
 }
 
-/* Data came in the message itself. */
+/* The data came in the message itself. */
 static void buffer_on_data(const struct ski_buffer_packet *packet)
 {
     if (packet->bytes > 0)
@@ -376,8 +379,8 @@ static void buffer_on_data(const struct ski_buffer_packet *packet)
     buffer_complete(&packet->to);
 }
 
-/* Whether a packet is about a buffer that this PE made and one of its sender's, and of no more
- * bytes than both have. */
+/* Returns whether a packet is about a buffer that this PE made and one of the sender's, and about
+ * no more bytes than both have. */
 static bool buffer_packet_is_valid(const struct ski_pe *self, const skua_msg *msg)
 {
     const struct ski_buffer_packet *packet = (const struct ski_buffer_packet *)(msg + 1);
@@ -386,11 +389,11 @@ static bool buffer_packet_is_valid(const struct ski_pe *self, const skua_msg *ms
     const skua_buffer *theirs = gives ? &packet->to : &packet->from;
     size_t             data   = packet->verb == SKI_BUFFER_DATA ? packet->bytes : 0;
 
-    return packet->verb <= SKI_BUFFER_OVER && mine->pe == self->pe && theirs->pe == msg->source &&
+    return packet->verb <= SKI_BUFFER_DONE && mine->pe == self->pe && theirs->pe == msg->source &&
            ski_buffer_is_valid(self, mine) && ski_buffer_is_valid(self, theirs) &&
            packet->bytes <= mine->bytes && packet->bytes <= theirs->bytes &&
            msg->bytes == sizeof *packet + data &&
-           (!(packet->to.held || packet->lent) || !gives || packet->to.where.pe == packet->to.pe);
+           (!(packet->to.held || packet->once) || !gives || packet->to.where.pe == packet->to.pe);
 }
 
 void ski_on_buffer(skua_msg *msg)
@@ -407,7 +410,7 @@ void ski_on_buffer(skua_msg *msg)
     case SKI_BUFFER_READY: buffer_on_fetch(self, packet); break;
     case SKI_BUFFER_ASK: buffer_on_ask(self, packet); break;
     case SKI_BUFFER_DATA: buffer_on_data(packet); break;
-    case SKI_BUFFER_OVER: buffer_on_done(self, packet); break;
+    case SKI_BUFFER_DONE: buffer_on_done(self, packet); break;
     }
     skua_msg_free(msg);
 }
@@ -459,7 +462,7 @@ skua_status_t skua_buffer_put(const skua_buffer *here, const skua_buffer *to)
     return status;
 }
 
-/* Puts that nobody will hear the end of. */
+/* Frees puts that have not begun. */
 void ski_buffers_end(struct ski_pe *self)
 {
     struct ski_buffer_pe *own = ski_buffer_pe(self);

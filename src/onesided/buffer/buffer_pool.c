@@ -5,8 +5,8 @@
  * It is memory of the arena, from the allocator of messages (base/pool.h).  That is all where no
  * driver pins memory: blocks are registered in whole units (registration.h), and found again.
  *
- * Where one does, a block has a head that holds its registration, and a PE keeps blocks that were
- * given back, by size, so that they stay pinned.
+ * Where a driver pins memory, a block has a header with its registration, and a PE keeps freed
+ * blocks by size, so that they stay pinned.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@
 
 struct buffer_pool_block {
     _Alignas(SKI_CACHE_LINE) struct buffer_pool_block *next;
-    skua_completion back; /* to be kept, by the PE that made it */
+    skua_completion back; /* runs on the PE that allocated it: frees it, or keeps it */
     skua_gaddr      where;
     uint32_t class;
 };
@@ -57,7 +57,7 @@ static size_t buffer_pool_block_bytes(uint32_t class)
     return sizeof(struct buffer_pool_block) + ((size_t)1 << class);
 }
 
-/* A block comes back to the PE that made it. */
+/* Takes back a block, on the PE that allocated it. */
 static void buffer_pool_on_free(void *arg, const void *data, size_t bytes)
 {
     struct ski_pe            *self = ski_self;
@@ -88,7 +88,7 @@ static struct buffer_pool_block *buffer_pool_new_block(struct ski_pe *self, uint
     return head;
 }
 
-/* The blocks that a PE keeps are pinned. */
+/* Returns a kept block, or pins a new one. */
 static void *buffer_pool_alloc_pinned(struct ski_pe *self, size_t bytes)
 {
     struct ski_buffer_pool *pool = buffer_pool_of(self);

@@ -2,15 +2,15 @@
 /*
  * zcopy_threshold.c - from how many bytes on it pays not to copy.
  *
- * A message that data are copied into and out of costs two copies.  A transfer without costs
- * one at most, and besides: a message to the owner that its memory is free, and the call of the
- * system where memory is not shared; between hosts a round trip.  What a byte costs in a copy
- * and through the system, and the call itself, are measured; that memory which another core has
- * used costs some three times as much to copy, and what a message or a round trip costs, is known
- * well enough.
+ * A message that data are copied into and out of costs two copies.  A transfer by reference costs
+ * one at most, and besides a message to the owner that its memory is free, a system call where
+ * memory is not shared, and a round trip between hosts.  The cost of a byte in a copy and by the
+ * system, and of the system call, are measured; constants stand for the cost of a message and of a
+ * round trip, and for the factor of about three by which memory that another core has used is
+ * slower to copy.
  *
- * A process measures when it is first asked, which most programs never do: their start is not
- * made longer.  Who looks at the log wants to know, so then PE 0 does it at the start.
+ * A process measures at the first use, which most programs never come to: their start takes no
+ * longer. If the log level is `info` PE 0 measures at the start, to log it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -32,8 +32,8 @@
 #define MOST       ((size_t)1 << 20)
 #define TIMES      4
 #define MESSAGE    100.0   /* ns */
-#define ACROSS     3.0     /* a copy between cores to one that stays in a cache */
-#define ROUND_SOFT 40000.0 /* ns, of a network that needs CPUs */
+#define ACROSS     3.0     /* a copy between cores relative to one in a cache */
+#define ROUND_SOFT 40000.0 /* ns, of a network that needs the CPU */
 #define ROUND_HARD 4000.0
 
 static double zcopy_threshold_clock(void)
@@ -58,7 +58,7 @@ static bool zcopy_threshold_cma(char *to, char *from, size_t bytes)
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-/* The shortest of a few; 1e9: it cannot be done. */
+/* Returns the shortest time of several; 1e9: it is not possible. */
 static double zcopy_threshold_time(bool (*way)(char *, char *, size_t), char *to, char *from,
                                    size_t bytes)
 {
@@ -75,7 +75,7 @@ static double zcopy_threshold_time(bool (*way)(char *, char *, size_t), char *to
     return least;
 }
 
-/* Where a fixed cost of @p ns is made up for by @p per_byte: the next power of two. */
+/* Returns the power of two from which on @p per_byte saves a fixed cost of @p ns. */
 static size_t zcopy_threshold_break_even(double ns, double per_byte)
 {
     size_t bytes = LEAST;
@@ -146,7 +146,7 @@ static void zcopy_threshold_init(void)
     ski_log(SKI_LOG_INFO, "zero copy %s", ski_zero_copy_text(text, &of_process));
 }
 
-/* Of the process; each PE remembers it: 0 is not known. */
+/* Returns the thresholds of the process; each thread caches them, net == 0: not yet. */
 static const struct ski_zero_copy *zcopy_threshold_get(void)
 {
     static _Thread_local struct ski_zero_copy here;

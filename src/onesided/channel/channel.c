@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.c - the receiver: creating channels, answering doorbells, saying that it is ready.
+ * channel.c - the receiver: creates channels, answers doorbells, marks buffers as ready.
  *
- * A channel counts what has arrived and what has been reported, and knows whether its PE wants
- * to hear of the next put.  An arrival that is not wanted yet is reported in its time by a
- * message of the PE to itself, which skua_channel_poll() sends.
+ * A channel counts the puts that arrived and those that were reported, and whether the program
+ * wants to hear of the next one.  An arrival that is not wanted yet is reported later, by a message
+ * of the PE to itself, which skua_channel_poll() sends.
  *
- * Ready asks for nothing more than that: no value has to be put back in the buffer, and no list
- * is kept of channels that expect something.
+ * Being ready costs no more than that: no value is written into the buffer, and there is no list of
+ * channels that wait.
  */
 #include "onesided/channel/channel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
@@ -22,8 +23,8 @@
 #include "core/pe/handler.h"
 #include "onesided/channel/channel_pe.h"
 
-#define AHEAD  4  /* doorbells that we look ahead */
-#define OLDEST 64 /* one in so many of our own is answered before newer ones */
+#define AHEAD  4  /* doorbells that are prefetched ahead */
+#define OLDEST 64 /* one in so many of a PE's own doorbells is the oldest instead of the newest */
 
 /* ---- records -------------------------------------------------------------------- */
 
@@ -33,8 +34,8 @@ static uint64_t channel_tag(const struct ski_job *job, const struct ski_channel 
                         (uintptr_t)channel, ski_addr_tag_peek(&channel->key));
 }
 
-/* A key may come from another host, and lead to memory that looks like a record: to data of a
- * message, say.  Its tag shows that it is one. */
+/* A key from another host may point at memory that looks like a record, the data of a message for
+ * example.  The tag proves that it is one. */
 struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 {
     struct ski_channel *channel = ski_channel_at(job->arena, key);
@@ -63,7 +64,7 @@ static inline struct ski_channel *channel_of_caller(const struct ski_pe *self, c
     return channel;
 }
 
-/* Memory for a record: all zero, but for its generation. */
+/* Returns memory for a record: all zero but its generation. */
 static struct ski_channel *channel_new_record(struct ski_pe *self)
 {
     struct ski_channel_pe *channels = ski_channel_pe(self);
@@ -86,11 +87,11 @@ static struct ski_channel *channel_new_record(struct ski_pe *self)
 
 static uint64_t channel_key(const struct ski_pe *self, const struct ski_channel *channel)
 {
-    uint64_t place = ((uintptr_t)channel - self->pool.arena->base) / SKI_CACHE_LINE;
-    uint64_t mask  = (UINT64_C(1) << (64 - SKI_KEY_PLACE_BITS)) - 1;
-    uint64_t turn  = 1 + channel->generation % mask; /* not 0 */
+    uint64_t position = ((uintptr_t)channel - self->pool.arena->base) / SKI_CACHE_LINE;
+    uint64_t mask     = (UINT64_C(1) << (64 - SKI_CHANNEL_KEY_BITS)) - 1;
+    uint64_t turn     = 1 + channel->generation % mask; /* not 0 */
 
-    return turn << SKI_KEY_PLACE_BITS | place;
+    return turn << SKI_CHANNEL_KEY_BITS | position;
 }
 
 static const char *channel_copy_name(struct ski_pe *self, const char *name)
@@ -123,7 +124,7 @@ static void channel_link(struct ski_pe *self, struct ski_channel *channel)
     channels->first = channel;
 }
 
-/* The data may be looked at elsewhere, in the same shape. */
+/* Lets senders use zcopy: the program reads the data by a view, in the layout that it gave. */
 static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
                              const skua_layout *layout)
 {
@@ -135,7 +136,8 @@ static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
     return view != NULL;
 }
 
-/* A channel with a simple layout of @p bytes; it is not known to anybody yet.  NULL, logged. */
+/* Creates a channel with a simplified layout of @p bytes that is not published yet.  NULL, logged.
+ * */
 static struct ski_channel *channel_create(struct ski_pe *self, const skua_layout *to, size_t bytes,
                                           skua_channel_fn fn, void *arg, const char *name)
 {
@@ -184,7 +186,7 @@ static void channel_publish(struct ski_pe *self, struct ski_channel *channel, sk
     *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
-/* A channel that is not known to anybody yet, for any layout; *made is NULL if not. */
+/* Checks the layout and creates a channel that is not published yet; *made is NULL on failure. */
 static skua_status_t channel_create_checked(struct ski_pe *self, const char *call,
                                             const skua_layout *to, skua_channel_fn fn, void *arg,
                                             const char *name, struct ski_channel **made)
@@ -256,7 +258,7 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
     made   = channel_create(self, &layout, layout.bytes, fn, arg, name);
     if (!made)
         return SKUA_ERR_NOMEM;
-    made->reduces   = senders > 1; /* what one puts is the result */
+    made->reduces   = senders > 1; /* with one sender its data are the result */
     made->senders   = (uint32_t)senders;
     made->reduction = reduction;
     ski_channel_reduce_reset(made);
@@ -273,7 +275,7 @@ void skua_channel_delete(skua_channel channel)
 
 /* ---- arrivals --------------------------------------------------------------------- */
 
-/* What is in one block goes to its place. */
+/* Copies data of one block into the buffer. */
 static void channel_unpack(struct ski_channel *channel, const char *from)
 {
     if (channel->pattern)
@@ -282,7 +284,7 @@ static void channel_unpack(struct ski_channel *channel, const char *from)
         ski_copy(channel->to, from, channel->bytes);
 }
 
-/* The next put that has not been reported is. */
+/* Reports the oldest put that has not been reported. */
 static inline void channel_report(struct ski_channel *channel)
 {
     channel->polled = false;
@@ -295,8 +297,7 @@ static uint64_t channel_arrived(const struct ski_channel *channel)
     return atomic_load_explicit(&channel->arrived, memory_order_relaxed);
 }
 
-/* Data have come that are in their place: counts them, and tells the program if it wants to
- * know. */
+/* Counts a put whose data are in the buffer, and reports it if the program wants that. */
 static inline void channel_count_arrival(struct ski_pe *self, struct ski_channel *channel)
 {
     atomic_store_explicit(&channel->arrived, channel_arrived(channel) + 1, memory_order_relaxed);
@@ -304,7 +305,7 @@ static inline void channel_count_arrival(struct ski_pe *self, struct ski_channel
         channel_report(channel);
 }
 
-/* The channel of a cell, whose record may be gone; NULL: the cell is no doorbell. */
+/* Returns the channel of a cell, whose record may be free again; NULL: the cell is no doorbell. */
 static inline struct ski_channel *channel_of_cell(const struct ski_pe   *self,
                                                   const struct ski_cell *cell)
 {
@@ -316,8 +317,8 @@ static inline struct ski_channel *channel_of_cell(const struct ski_pe   *self,
     return ski_channel_at(self->pool.arena, key);
 }
 
-/* Where many channels are rung in turn each has left the cache since the last time: what the
- * next doorbells need is fetched while this one is answered. */
+/* Where many channels are rung in turn, each has left the cache since its last put: what the next
+ * doorbells need is fetched while this one is answered. */
 static inline void channel_prefetch(const struct ski_pe *self)
 {
     const struct ski_cell    *cell = ski_reader_ahead_sc(&self->reader, AHEAD / 2);
@@ -333,14 +334,14 @@ static inline void channel_prefetch(const struct ski_pe *self)
         __builtin_prefetch(far, 1);
 }
 
-/* Nothing has come: a sender asks us to copy with him. */
+/* Helps a sender to copy; nothing has arrived yet. */
 static SKI_COLD void channel_help(struct ski_pe *self, struct ski_coop *all)
 {
     ski_pe_rung(self);
     ski_coop_help(all);
 }
 
-/* The doorbell that is next in the inbox: self->ring. */
+/* Answers the doorbell that is next in the inbox: self->ring. */
 static void channel_on_doorbell(struct ski_pe *self)
 {
     const struct ski_cell *cell = self->reader.next;
@@ -397,8 +398,8 @@ void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc 
     self->queue.attention |= SKI_ATTEND_BELLS;
 }
 
-/* The newest, whose data and memory are in the cache; but now and then the oldest, which must
- * not wait for ever. */
+/* Takes the newest, whose data are in the cache, but now and then the oldest, which must not
+ * starve. */
 static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *queue)
 {
     uint32_t which = queue->turn++ % OLDEST ? --queue->end : queue->first++;
@@ -406,7 +407,7 @@ static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *
     return queue->at[which & (queue->room - 1)];
 }
 
-/* One of them: self->ring_own. */
+/* Answers one of the PE's own doorbells: self->ring_own. */
 static void channel_on_own_doorbell(struct ski_pe *self)
 {
     struct ski_doorbell_queue *queue    = &ski_channel_pe(self)->doorbells;
@@ -425,9 +426,15 @@ static void channel_on_own_doorbell(struct ski_pe *self)
     channel_count_arrival(self, channel);
 }
 
+void ski_channel_send_head(struct ski_pe *self, int pe, const struct ski_channel_head *head)
+{
+    ski_msg_post(self, pe, SKI_HANDLER_CHANNEL,
+                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, head, sizeof *head));
+}
+
 /* ---- messages ---------------------------------------------------------------------------- */
 
-/* Whether the message is as it should be. */
+/* Returns whether the length of a message fits its kind and the channel. */
 static bool channel_is_valid(const skua_msg *msg, const struct ski_channel_head *head,
                              const struct ski_channel *channel)
 {
@@ -443,7 +450,7 @@ static bool channel_is_valid(const skua_msg *msg, const struct ski_channel_head 
     }
 }
 
-/* The data of a message; true: all that were waited for have come. */
+/* Brings the data of a message into the buffer; true: the put, or the reduction, is complete. */
 static bool channel_deliver(struct ski_channel *channel, const struct ski_channel_head *head)
 {
     if (channel->reduces && head->kind == SKI_CHANNEL_DATA)
@@ -467,7 +474,7 @@ static void channel_wrong_size(const struct ski_channel *channel, int source,
                (unsigned long long)head->bytes, channel->bytes);
 }
 
-/* A put for a channel of ours. */
+/* Handles a put for a channel of this PE. */
 static void channel_on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
     const struct ski_channel_head *head = skua_msg_data(msg);
@@ -483,7 +490,7 @@ static void channel_on_put(struct ski_pe *self, skua_msg *msg, struct ski_channe
         channel_count_arrival(self, channel);
 }
 
-/* A message about a channel of ours; @p channel is NULL if there is none such. */
+/* Handles a message about a channel of this PE; @p channel is NULL if it does not exist. */
 static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
     const struct ski_channel_head *head = skua_msg_data(msg);
@@ -502,13 +509,14 @@ static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_ch
             channel_on_put(self, msg, channel);
             return;
         }
-        if (ski_job_index(self->job, msg->source) < 0) /* others have seen that it is gone */
+        if (ski_job_index(self->job, msg->source) <
+            0) /* senders of this host have seen that it is deleted */
             ski_channel_refuse_put(self, msg->source, head);
     }
     skua_msg_free(msg);
 }
 
-/* Whether a message that only the PE itself sends comes from elsewhere. */
+/* Returns whether a message that only the PE itself sends comes from another one. */
 static bool channel_is_forged(const struct ski_pe *self, const skua_msg *msg,
                               const struct ski_channel_head *head)
 {
@@ -538,7 +546,7 @@ void ski_on_channel(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* As ski_am_recv_inline(): the data of a put go to their place, and what is left takes its turn. */
+/* The data of a put go into the buffer; a message without data is run in its turn. */
 skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
     struct ski_channel_head head;
@@ -581,13 +589,12 @@ static inline void channel_mark(struct ski_channel *channel)
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
 }
 
-/* Not from within the caller: it may be in the middle of something. */
+/* Not inside of the caller, which may be in the middle of something. */
 static SKI_COLD void channel_report_later(struct ski_pe *self, const struct ski_channel *channel)
 {
-    struct ski_channel_head head = {.key = channel->key, .kind = SKI_CHANNEL_POLLED};
-
-    ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
-                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+    ski_channel_send_head(
+        self, self->pe,
+        &(struct ski_channel_head){.key = channel->key, .kind = SKI_CHANNEL_POLLED});
 }
 
 static inline void channel_poll(struct ski_pe *self, struct ski_channel *channel)
@@ -625,7 +632,7 @@ uint64_t skua_channel_count(skua_channel channel)
 
 /* ---- memory -------------------------------------------------------------------------- */
 
-/* Before each block of memory that skua_channel_alloc() gave out. */
+/* The header of a block that skua_channel_alloc() returns. */
 struct channel_block {
     _Alignas(SKI_CACHE_LINE) size_t bytes;
     uint64_t sign;
@@ -633,11 +640,11 @@ struct channel_block {
 
 #define SIGN UINT64_C(0x736b75612d6d656d)
 
-/* What is copied to a place little behind its own, modulo a page, is copied slowly, as if loads
- * waited for stores that only seem to be to the same place.  Large memory of others, that of
- * malloc() for example, begins with a page; ours in the middle of one. */
+/* A copy whose target lies a little behind its source, modulo a page, is slow: loads wait for
+ * stores that seem to be to the same address.  Large memory of other allocators begins at a page;
+ * this allocator's begins in the middle of one. */
 #define LEAD       2048
-#define LEAD_LEAST 32768 /* of the memory that has it: it should not cost much */
+#define LEAD_LEAST 32768 /* bytes from which on a block has it: it should not cost much */
 
 static size_t channel_lead(size_t bytes)
 {
@@ -669,8 +676,7 @@ void skua_channel_free(void *memory)
     if (!ski_arena_contains(self->pool.arena, block) || block->sign != SIGN)
         ski_misuse("%s: %p is not from skua_channel_alloc(), or was freed before", __func__,
                    memory);
-    if (ski_config.checked_channels)
-        ski_channel_check_freed(self, memory, block->bytes);
+    ski_channel_check_freed(self, memory, block->bytes);
     block->sign = 0;
     ski_pool_free(&self->pool, (char *)block - channel_lead(block->bytes));
 }
@@ -683,7 +689,8 @@ void ski_channel_pe_begin(struct ski_pe *self)
     self->ring_own = channel_on_own_doorbell;
 }
 
-/* Records, patterns and names go with the arena, senders that were not closed with them. */
+/* Records, layouts and names go with the arena, and so does what senders have there that were not
+ * closed. */
 void ski_channel_pe_end(struct ski_pe *self)
 {
     self->ring     = NULL;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel_check.c - channels in checked mode: each put is looked at before anything is written.
+ * channel_check.c - channels in checked mode: each put is checked before anything is written.
  *
- * Puts and marks of a channel are counted in its record, which senders of the host see: put n,
- * counted from 0, of a channel with s senders is right if n < s * (marks + 1).  What comes
- * from other hosts is looked at when it arrives, in the same way.  The memory is looked after
- * by those who give it back: skua_channel_free() and skua_region_free() tell the channels and
- * senders that use it.
+ * Puts and marks of a channel are counted in its record, which senders of the host reach: put n,
+ * counted from 0, of a channel with s senders is legal if n < s * (marks + 1).  Puts from other
+ * hosts are checked in the same way when they arrive.  skua_channel_free() and skua_region_free()
+ * mark the channels and senders that use the memory which they free.
  *
- * Data that are not copied at the put have a sum then: of those that are lent it is compared when
- * the receiver is ready, and of those that are sent to another host from where they lie when they
- * arrive.
+ * Data that are not copied at the put have a checksum then.  It is compared when the receiver of a
+ * zcopy put is ready, and when data arrive that were sent to another host from where they lie.
  *
- * A sender that is checked points at check_put() and remembers the way that it had, so the
- * others pay nothing.
+ * A checked sender points at check_put() and remembers its own path, so that unchecked ones pay
+ * nothing.
  */
 #include <string.h>
 
@@ -22,8 +20,6 @@
 #include "onesided/channel/channel_pe.h"
 
 #define SUM_FACTOR UINT64_C(0x9e3779b97f4a7c15)
-
-typedef unsigned long long number;
 
 skua_status_t ski_channel_check_size(struct ski_pe *self, const char *call,
                                      const skua_sender *sender, const struct ski_channel *channel)
@@ -66,15 +62,15 @@ static SKI_COLD _Noreturn void check_changed_too_early(const char *name, int sou
     ski_misuse("channel %s from PE %d to PE %d: the data of put %llu changed after "
                "skua_channel_put() and before the put was locally complete; "
                "skua_channel_put_wait() before they are written again",
-               name, source, pe, (number)put);
+               name, source, pe, (unsigned long long)put);
 }
 
 /* ---- counting ------------------------------------------------------------------------ */
 
-/* Counts a put; true: it was its turn.  *now is its number. */
+/* Counts a put, *now is its number; true: it is legal. */
 static bool check_count_put(struct ski_channel *channel, uint64_t *now)
 {
-    /* Acquire: pairs with the release in skua_channel_mark(). */
+    /* Acquire: pairs with the release in channel_mark(). */
     uint64_t marks = atomic_load_explicit(&channel->ready, memory_order_acquire);
 
     *now = atomic_fetch_add_explicit(&channel->puts, 1, memory_order_relaxed);
@@ -89,14 +85,14 @@ static SKI_COLD _Noreturn void check_out_of_turn(const struct ski_channel *chann
     if (channel->reduces)
         ski_misuse("channel %s from PE %d to PE %d: put %llu of %u senders, before the receiver "
                    "was ready again",
-                   ski_channel_name(channel), source, channel->pe, (number)now + 1,
+                   ski_channel_name(channel), source, channel->pe, (unsigned long long)now + 1,
                    channel->senders);
     if (seen < now)
         ski_misuse("channel %s from PE %d to PE %d: put %llu while put %llu is on its way",
-                   ski_channel_name(channel), source, channel->pe, (number)now + 1,
-                   (number)seen + 1);
+                   ski_channel_name(channel), source, channel->pe, (unsigned long long)now + 1,
+                   (unsigned long long)seen + 1);
     ski_misuse("channel %s from PE %d to PE %d: put %llu before the receiver was ready",
-               ski_channel_name(channel), source, channel->pe, (number)now + 1);
+               ski_channel_name(channel), source, channel->pe, (unsigned long long)now + 1);
 }
 
 void ski_channel_check_arrival(struct ski_channel *channel, int source,
@@ -105,10 +101,10 @@ void ski_channel_check_arrival(struct ski_channel *channel, int source,
     uint64_t now;
 
     if (ski_job_index(ski_self->job, source) >= 0 || head->kind != SKI_CHANNEL_DATA)
-        return; /* its sender has looked */
+        return; /* its sender has checked it */
     if (atomic_load_explicit(&channel->freed, memory_order_relaxed))
         ski_misuse("channel %s from PE %d to PE %d: put %llu into memory that was freed",
-                   ski_channel_name(channel), source, channel->pe, (number)head->put);
+                   ski_channel_name(channel), source, channel->pe, (unsigned long long)head->put);
     if (!check_count_put(channel, &now))
         check_out_of_turn(channel, source, now);
     if (head->sum && head->bytes == channel->bytes &&
@@ -125,10 +121,11 @@ void ski_channel_check_put(const skua_sender *sender, int source)
 
     if (channel->key != sender->key)
         ski_misuse("a channel from PE %d to PE %d: put %llu, but it was deleted", source,
-                   sender->pe, (number)sender->puts);
+                   sender->pe, (unsigned long long)sender->puts);
     if (atomic_load_explicit(&channel->freed, memory_order_relaxed))
         ski_misuse("channel %s from PE %d to PE %d: put %llu into memory that was freed",
-                   ski_channel_name(channel), source, channel->pe, (number)sender->puts);
+                   ski_channel_name(channel), source, channel->pe,
+                   (unsigned long long)sender->puts);
     if (!check_count_put(channel, &now))
         check_out_of_turn(channel, source, now);
 }
@@ -140,11 +137,11 @@ static void check_put(skua_sender *sender, const char *from)
     sender->puts++;
     if (self->pe != sender->owner)
         ski_misuse("a channel from PE %d to PE %d: put %llu on PE %d", sender->owner, sender->pe,
-                   (number)sender->puts, self->pe);
+                   (unsigned long long)sender->puts, self->pe);
     if (sender->freed && from == sender->from)
         ski_misuse("channel %s from PE %d to PE %d: put %llu from memory that was freed",
                    sender->channel ? ski_channel_name(sender->channel) : "(far)", self->pe,
-                   sender->pe, (number)sender->puts);
+                   sender->pe, (unsigned long long)sender->puts);
     if (sender->channel)
         ski_channel_check_put(sender, self->pe);
     if (sender->zcopy)
@@ -205,7 +202,8 @@ void ski_channel_check_zcopy_release(const struct ski_channel *channel)
     if (check_sum_layout(&zcopy->view) != zcopy->sum)
         ski_misuse("channel %s from PE %d to PE %d: what put %llu lent was changed before the "
                    "receiver was ready",
-                   ski_channel_name(channel), zcopy->pe, channel->pe, (number)zcopy->put);
+                   ski_channel_name(channel), zcopy->pe, channel->pe,
+                   (unsigned long long)zcopy->put);
 }
 
 /* ---- memory ------------------------------------------------------------------------------- */
@@ -222,6 +220,8 @@ void ski_channel_check_freed(struct ski_pe *self, const char *memory, size_t byt
 {
     const struct ski_channel_pe *channels = ski_channel_pe(self);
 
+    if (!ski_config.checked_channels)
+        return;
     for (struct ski_channel *c = channels->first; c; c = c->next) {
         skua_layout block = skua_layout_of(c->to, c->bytes);
 

@@ -5,20 +5,20 @@
  * A put that copies is locally complete when it returns.  Two kinds are not:
  *
  *   - Data that are sent to another host from where they lie (channel_put.c) are read until the
- *     driver says that it is done with them.  It says so in the middle of its own work, where
- *     nothing of the program may run: what is to take place is put into a list, and a message to
- *     this PE, which carries nothing, lets it take place.
- *   - Data that are lent (channel_zcopy.c) are read until the receiver marks the channel.  It then
- *     raises lent->returned, a notification in the sender's memory of the arena (notify.h): it
+ *     driver is done with them.  It says so in the middle of its own work, where nothing of the
+ *     program may run: the completion goes into a list, and an empty message to this PE lets it
+ * take place.
+ *   - Data of a zcopy put (channel_zcopy.c) are read until the receiver marks the channel.  It then
+ *     raises zcopy->returned, a notification in the sender's memory of the arena (notify.h), and so
  *     sends a message only if the sender waits.  A receiver that deletes the channel instead does
- *     not touch that memory, which may be gone: a sender may have closed a channel whose end it
- *     knows of.
+ * not touch that memory: the sender may have closed the channel, and the memory may be freed.
  *
- * The sender counts what it has begun, in `sending` and `lendings`; asking costs nothing where the
- * data were copied.
+ * The sender counts what it has begun, in `sending` and `zcopy_puts`; a test costs nothing where
+ * the data were copied.
  */
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
@@ -49,7 +49,7 @@ static bool local_is_complete(skua_sender *sender)
 
 /* ---- data that are sent from where they lie --------------------------------------------- */
 
-/* Takes over what shall take place at the local completion of a sender. */
+/* Takes the completion that a sender has for its local completion. */
 static skua_completion local_take(skua_sender *sender)
 {
     skua_completion local = sender->local;
@@ -69,12 +69,12 @@ static void local_settle_soon(struct ski_pe *self, skua_sender *sender)
         *due          = (struct ski_channel_due){channels->due, local_take(sender)};
         channels->due = due;
     }
-    ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
-                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+    ski_channel_send_head(self, self->pe, &head);
 }
 
 void ski_channel_send_done(struct ski_pe *self, skua_sender *sender)
 {
+    ski_assert(ski_rma_pe(self)->at_driver > 0 && sender->sending > 0);
     ski_rma_pe(self)->at_driver--;
     if (--sender->sending > 0)
         return;

@@ -2,14 +2,14 @@
 /*
  * channel_multicast.c - one put for several channels.
  *
- * Receivers of this host get the data as from a sender of their own.  Those of others are
- * grouped by host: one packet goes to a host, to one of the receivers there, which hands it to the
- * others.  Where there are more hosts than a node of the spanning trees has children
- * (SKUA_TREE_ARITY) a packet stands for several hosts, and whoever gets it sends it on:
+ * Receivers of this host get the data as from a sender of their own.  Those of other hosts are
+ * grouped by host: one packet goes to one receiver of a host, which passes it to the others there.
+ * If there are more hosts than a node of the spanning trees has children (SKUA_TREE_ARITY), a
+ * packet is for several hosts, and the PE that gets it forwards it:
  *
- *      | head | count | channel ... | data |
+ *      | struct ski_channel_head | count | channel ... | data |
  *
- * The channels are ordered by host, those of the host that it goes to first.
+ * The channels are ordered by host, those of the receiving host first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,9 @@
 #include "onesided/channel/channel.h"
 
 struct ski_channel_multicast {
-    skua_sender **local; /* to those of this host */
+    skua_sender **local; /* senders to channels of this host */
     size_t        locals;
-    skua_channel *remote; /* those of others, by host */
+    skua_channel *remote; /* channels of other hosts, by host */
     size_t        remotes;
 };
 
@@ -41,7 +41,7 @@ static size_t multicast_packet_bytes(size_t count)
 
 /* ---- sending ---------------------------------------------------------------------------- */
 
-/* Where the host of the channel at @p at ends, in a list that ends at @p end. */
+/* Returns the end of the channels of one host, from @p at in a list that ends at @p end. */
 static const skua_channel *multicast_host_end(const skua_channel *at, const skua_channel *end)
 {
     const skua_channel *next = at;
@@ -60,7 +60,7 @@ static size_t multicast_hosts(const skua_channel *at, const skua_channel *end)
     return hosts;
 }
 
-/* A packet for the channels from @p at to @p end, with data that @p path packs. */
+/* Sends a packet for the channels from @p at to @p end, with data that @p path packs. */
 static void multicast_send(struct ski_pe *self, const skua_channel *at, const skua_channel *end,
                            const struct ski_channel_head *head, const struct ski_path *path,
                            const char *from)
@@ -78,7 +78,7 @@ static void multicast_send(struct ski_pe *self, const skua_channel *at, const sk
     ski_msg_post(self, at->pe, SKI_HANDLER_CHANNEL, msg);
 }
 
-/* To all hosts of a list: to each its packet, or to as many as the arity, for all. */
+/* Sends a packet to each host of a list, or to as many as the arity, which forward it. */
 static void multicast_send_all(struct ski_pe *self, const skua_channel *at, const skua_channel *end,
                                const struct ski_channel_head *head, const struct ski_path *path,
                                const char *from)
@@ -124,7 +124,7 @@ static bool multicast_is_valid(const struct ski_pe *self, const skua_msg *msg,
     return packet->channel[0].pe == self->pe;
 }
 
-/* To a channel of this host, from the packet. */
+/* Delivers the data of a packet to a channel of this host. */
 static void multicast_deliver(struct ski_pe *self, skua_channel to,
                               const struct multicast_packet *packet, const char *data, int source)
 {
@@ -133,7 +133,7 @@ static void multicast_deliver(struct ski_pe *self, skua_channel to,
     sender.layout = skua_layout_of(data, sender.bytes);
     if (ski_job_index(self->job, to.pe) < 0 ||
         ski_sender_select(self, "skua_channel_put", &sender, to) != SKUA_OK)
-        return; /* it was deleted, or that has been said */
+        return; /* deleted: there is nothing to deliver to; or the error was logged */
     if (ski_config.checked_channels)
         ski_channel_check_put(&sender, source);
     sender.put(&sender, data);
@@ -175,11 +175,10 @@ static int multicast_by_host(const void *a, const void *b)
     return (x->pe > y->pe) - (x->pe < y->pe);
 }
 
-void ski_channel_multicast_close(struct ski_pe *self, skua_sender *sender)
+void ski_channel_multicast_close(skua_sender *sender)
 {
     struct ski_channel_multicast *multicast = sender->multicast;
 
-    (void)self;
     for (size_t i = 0; i < multicast->locals; i++)
         skua_channel_close(multicast->local[i]);
     free(multicast->local);
@@ -187,8 +186,7 @@ void ski_channel_multicast_close(struct ski_pe *self, skua_sender *sender)
     free(multicast);
 }
 
-/* Sorts the channels into those of this host, which are opened, and others; false: one cannot
- * be. */
+/* Opens the channels of this host and collects the others; false: one cannot be opened. */
 static bool multicast_open(struct ski_pe *self, struct ski_channel_multicast *multicast,
                            const skua_channel *channels, size_t count, const skua_layout *from,
                            size_t bytes)

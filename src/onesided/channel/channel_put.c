@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel_put.c - the sender: opening channels, and the ways of a put (channel.h).
+ * channel_put.c - the sender: opens channels and does puts, by the paths of channel.h.
  *
- * Each way is a function that the sender points at, so a put does not ask which it is.
+ * The path is a function that the sender points at, so that a put does not decide anything.
  *
- * Ordering.  What a put copies is in the receiver's memory before the stamp of the doorbell's
- * cell is: the release in ski_inbox_publish_mp(), which pairs with the acquire of the
- * receiver's look at the inbox, is all that is needed.  A doorbell does not wait for messages
- * that were sent before, and overtakes those that wait for room.
+ * Ordering.  What a put copies is in the receiver's memory before the stamp of the doorbell's cell:
+ * the release in ski_inbox_publish_mp(), which pairs with the acquire when the receiver polls its
+ * inbox, is all that is needed.  A doorbell does not wait for messages that were sent before it,
+ * and overtakes those that wait for room.
  */
 #include "onesided/channel/channel.h"
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
-#include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "onesided/channel/channel_pe.h"
 #include "onesided/rma/rma_pe.h"
-#include "transport/driver.h"
+#include "onesided/rma/zcopy_send.h"
 
-#define SPLIT_LEAST 8192 /* data from here on are sent to other hosts from where they are */
+#define UNCOPIED_LEAST                                                                             \
+    8192 /* bytes from which on data are sent to other hosts from where they lie */
 
-/* From here on the receiver is asked for help, with data that go straight, or that are staged. */
-#define TOGETHER_LEAST ((size_t)384 << 10)
-#define PIECES_LEAST   ((size_t)80 << 10)
+/* Bytes from which on the receiver is asked for help: with data that are copied directly, or
+ * staged. */
+#define COOP_DIRECT_LEAST ((size_t)384 << 10)
+#define COOP_STAGED_LEAST ((size_t)80 << 10)
 
 #define WAKE_LEAST ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)
 
-/* Staging memory of middle size has several places, used in turn: lines that the receiver read a
- * moment ago cost more to write than those of some puts before. */
-#define PLACES_LEAST 2048
-#define PLACES_BYTES 40960
-#define PLACES_MOST  8
+/* Staging memory of medium size has several slots, used in turn: cache lines that the receiver has
+ * just read cost more to write than those of some puts before. */
+#define SLOTS_LEAST 2048
+#define SLOTS_BYTES 40960
+#define SLOTS_MOST  8
 
 /* ---- doorbells --------------------------------------------------------------------- */
 
@@ -52,7 +54,7 @@ static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sende
     ski_host_wake(self->host, sender->index);
 }
 
-/* Fills in what all doorbells have, and rings. */
+/* Fills in what all doorbells have in common, and rings. */
 static inline void doorbell_publish(struct ski_pe *self, const skua_sender *sender,
                                     struct ski_cell *cell, uint64_t tail, size_t bytes)
 {
@@ -65,7 +67,7 @@ static inline void doorbell_publish(struct ski_pe *self, const skua_sender *send
         doorbell_wake(self, sender);
 }
 
-/* A message with a head, and room for @p more bytes behind it. */
+/* Returns a message with a header, and room for @p more bytes behind it. */
 static skua_msg *channel_put_new_message(struct ski_pe *self, const skua_sender *sender,
                                          enum ski_channel_kind kind, size_t more)
 {
@@ -78,7 +80,7 @@ static skua_msg *channel_put_new_message(struct ski_pe *self, const skua_sender 
     return msg;
 }
 
-/* The inbox is full: the doorbell is a message that waits. */
+/* The inbox is full: the doorbell becomes a message that waits. */
 static SKI_COLD void doorbell_by_message(struct ski_pe *self, const skua_sender *sender,
                                          enum ski_channel_kind kind, const void *at)
 {
@@ -121,37 +123,38 @@ void ski_channel_ask_help(struct ski_pe *self, skua_sender *sender, struct ski_c
 
 /* ---- the ways ------------------------------------------------------------------------ */
 
+/* The data travel in the doorbell.  Inlined for one block, and for data that are packed. */
+static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sender *sender,
+                                                                      const char *from, bool packed)
+{
+    struct ski_pe   *self = SKI_SELF();
+    uint64_t         tail;
+    struct ski_cell *cell = doorbell_reserve(sender, &tail);
+
+    ski_assert(sender->bytes <= SKI_CELL_DATA);
+    if (SKI_UNLIKELY(!cell)) {
+        ski_channel_put_message(sender, from);
+        return;
+    }
+    if (packed)
+        ski_path_copy(&sender->path, (char *)cell->data, from);
+    else
+        ski_copy_small(cell->data, from, sender->bytes);
+    doorbell_publish(self, sender, cell, tail, sender->bytes);
+}
+
 static void channel_put_inline(skua_sender *sender, const char *from)
 {
-    struct ski_pe   *self = SKI_SELF();
-    uint64_t         tail;
-    struct ski_cell *cell = doorbell_reserve(sender, &tail);
-
-    if (SKI_UNLIKELY(!cell)) {
-        ski_channel_put_message(sender, from);
-        return;
-    }
-    ski_copy_small(cell->data, from, sender->bytes);
-    doorbell_publish(self, sender, cell, tail, sender->bytes);
+    channel_put_in_cell(sender, from, false);
 }
 
-/* The same for a few bytes that lie apart. */
 static void channel_put_inline_packed(skua_sender *sender, const char *from)
 {
-    struct ski_pe   *self = SKI_SELF();
-    uint64_t         tail;
-    struct ski_cell *cell = doorbell_reserve(sender, &tail);
-
-    if (SKI_UNLIKELY(!cell)) {
-        ski_channel_put_message(sender, from);
-        return;
-    }
-    ski_path_copy(&sender->path, (char *)cell->data, from);
-    doorbell_publish(self, sender, cell, tail, sender->bytes);
+    channel_put_in_cell(sender, from, true);
 }
 
-/* A receiver that has nothing else to do falls asleep while so much is copied, and takes as long
- * to wake up as the end of it takes to copy: it is told before. */
+/* A receiver that has nothing else to do falls asleep during so large a copy, and takes as long to
+ * wake up as the last part takes to copy: it is woken before that part. */
 static SKI_COLD void channel_put_copy_and_wake(struct ski_pe *self, const skua_sender *sender,
                                                const char *from)
 {
@@ -174,7 +177,7 @@ void ski_channel_put_block(skua_sender *sender, const char *from)
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
-/* A few bytes, to a channel of our own PE. */
+/* Copies a few bytes, to a channel of the same PE. */
 static void channel_put_own_small(skua_sender *sender, const char *from)
 {
     ski_copy_small(sender->to, from, sender->bytes);
@@ -189,18 +192,17 @@ static void channel_put_strided(skua_sender *sender, const char *from)
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
-/* One put at most is on its way, so the place before the last is free as well. */
+/* At most one put is in flight, so the slot before the last one is free as well. */
 static void channel_put_staged(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
-    sender->place = sender->place + 1 < sender->places ? sender->place + 1 : 0;
-    sender->to    = sender->staging + sender->place * SKI_STAGE_BYTES(sender->bytes);
+    sender->slot = sender->slot + 1 < sender->slots ? sender->slot + 1 : 0;
+    sender->to   = sender->staging + sender->slot * SKI_STAGE_BYTES(sender->bytes);
     ski_path_copy(&sender->path, sender->to, from);
     ski_channel_ring(self, sender, SKI_CHANNEL_STAGED, sender->to);
 }
 
-/* The data are sent from where they are; or a copy of them. */
 void ski_channel_put_message(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
@@ -212,59 +214,45 @@ void ski_channel_put_message(skua_sender *sender, const char *from)
 
 static uint32_t sender_staging_slots(size_t bytes)
 {
-    size_t places = PLACES_BYTES / bytes;
+    size_t slots = SLOTS_BYTES / bytes;
 
-    if (bytes < PLACES_LEAST || places == 0)
+    if (bytes < SLOTS_LEAST || slots == 0)
         return 1;
-    return (uint32_t)(places < PLACES_MOST ? places : PLACES_MOST);
+    return (uint32_t)(slots < SLOTS_MOST ? slots : SLOTS_MOST);
 }
 
-/* The way through the receiver; in messages, where there is no memory to be had, or where
- * nobody would know when to give it back. */
+/* Allocates staging memory and returns the path through it: by message if there is no memory, or if
+ * the sender is used once, since then nothing tells when to free it. */
 static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender *sender)
 {
     size_t bytes = SKI_STAGE_BYTES(sender->bytes);
 
     ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->places  = sender_staging_slots(sender->bytes);
-    sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->places);
+    sender->slots   = sender_staging_slots(sender->bytes);
+    sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->slots);
     sender->to      = sender->staging;
     return sender->staging ? channel_put_staged : ski_channel_put_message;
 }
 
 /* ---- between hosts ------------------------------------------------------------------------ */
 
-/* A message whose data are sent from the user's memory. */
-struct channel_put_send {
-    struct ski_far_done done; /* first */
-    struct ski_pe      *self;
-    skua_sender        *sender;
-    skua_msg           *msg;
-};
-
-static void channel_put_send_done(struct ski_far_done *done, skua_status_t status)
+static void channel_put_send_done(struct ski_pe *self, void *arg)
 {
-    struct channel_put_send split = *(struct channel_put_send *)done;
-
-    (void)status; /* who is lost is told by others */
-    ski_pool_free(&split.self->pool, split.msg);
-    ski_channel_send_done(split.self, split.sender);
+    ski_channel_send_done(self, arg);
 }
 
-/* The end of the message is where its data would begin; what we note about it lies there. */
-static bool channel_put_send_from_user(struct ski_pe *self, skua_sender *sender, const char *from)
+/* Sends the data of a put from the program's memory; false: that is not possible now. */
+static bool channel_put_send_uncopied(struct ski_pe *self, skua_sender *sender, const char *from)
 {
     skua_msg *msg =
-        channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct channel_put_send));
-    struct ski_channel_head *head  = skua_msg_data(msg);
-    struct channel_put_send *split = (void *)(head + 1);
+        channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct ski_zcopy_send));
+    struct ski_channel_head *head = skua_msg_data(msg);
 
-    msg->bytes = sizeof *head + sender->bytes;
-    head->sum  = ski_config.checked_channels ? ski_channel_check_sum(from, sender->bytes) : 0;
-    *split     = (struct channel_put_send){{channel_put_send_done}, self, sender, msg};
-    sender->sending++; /* it may be over before the call returns */
+    head->sum = ski_config.checked_channels ? ski_channel_check_sum(from, sender->bytes) : 0;
+    sender->sending++; /* it may be complete before the call returns */
     ski_rma_pe(self)->at_driver++;
-    if (ski_far_send_split(self, sender->pe, msg, from, sender->bytes, &split->done))
+    if (ski_zcopy_send(self, sender->pe, msg, sizeof *head, from, sender->bytes,
+                       channel_put_send_done, sender))
         return true;
     sender->sending--;
     ski_rma_pe(self)->at_driver--;
@@ -272,9 +260,9 @@ static bool channel_put_send_from_user(struct ski_pe *self, skua_sender *sender,
     return false;
 }
 
-static void channel_put_zcopy_send(skua_sender *sender, const char *from)
+static void channel_put_uncopied(skua_sender *sender, const char *from)
 {
-    if (!channel_put_send_from_user(SKI_SELF(), sender, from))
+    if (!channel_put_send_uncopied(SKI_SELF(), sender, from))
         ski_channel_put_message(sender, from);
 }
 
@@ -284,8 +272,8 @@ static void sender_select_message(skua_sender *sender)
 {
     ski_path_make(&sender->path, NULL, &sender->layout);
     sender->put = sender->index < 0 && sender->path.kind == SKI_PATH_BLOCK &&
-                          sender->bytes >= SPLIT_LEAST && ski_far_driver()->send_split
-                      ? channel_put_zcopy_send
+                          sender->bytes >= UNCOPIED_LEAST && ski_zcopy_send_supported()
+                      ? channel_put_uncopied
                       : ski_channel_put_message;
 }
 
@@ -294,7 +282,7 @@ static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *
     return channel->process < 0 || channel->process == self->process;
 }
 
-/* Into memory that we reach. */
+/* Selects a path into memory that this process reaches. */
 static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
                                  const struct ski_channel *channel)
 {
@@ -309,19 +297,19 @@ static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
         sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_channel_put_block
                                                                      : channel_put_own_small;
     if (sender->put == ski_channel_put_block && sender->inbox && !sender->once &&
-        sender->bytes >= TOGETHER_LEAST)
+        sender->bytes >= COOP_DIRECT_LEAST)
         sender->coop = ski_coop_new(self, sender->to, NULL, sender->bytes);
     if (sender->coop)
         sender->put = ski_channel_put_coop;
 }
 
-/* Into memory that only the receiver reaches. */
+/* Selects a path into memory that only the receiver reaches. */
 static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
                                  const struct ski_channel *channel)
 {
     sender->put = sender_alloc_staging(self, sender);
     if (sender->put == channel_put_staged && !channel->pattern &&
-        sender->path.kind == SKI_PATH_BLOCK && sender->bytes >= PIECES_LEAST)
+        sender->path.kind == SKI_PATH_BLOCK && sender->bytes >= COOP_STAGED_LEAST)
         sender->coop = ski_coop_new(self, channel->to, sender->staging, sender->bytes);
     if (sender->coop)
         sender->put = ski_channel_put_coop;
@@ -342,7 +330,7 @@ static void sender_select_reduce(struct ski_pe *self, skua_sender *sender,
         return;
     }
     sender->put = ski_channel_put_reduce;
-    if (sender->layout.levels > 0 && /* sums are of blocks */
+    if (sender->layout.levels > 0 && /* reductions need one block */
         sender_alloc_staging(self, sender) == ski_channel_put_message)
         sender_select_message(sender);
 }
@@ -469,7 +457,7 @@ void skua_channel_close(skua_sender *sender)
     if (sender->unchecked)
         ski_channel_check_remove(self, sender);
     if (sender->multicast)
-        ski_channel_multicast_close(self, sender);
+        ski_channel_multicast_close(sender);
     if (!ski_channel_local_close(self, sender))
         return;
     ski_sender_drop(self, sender);

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel_reduce.c - channels that combine what many senders put.
+ * channel_reduce.c - channels that combine the data of several senders.
  *
  * A sender that reaches the buffer combines its data with it by itself, a stripe at a time
- * (accumulate.h); what comes in messages the receiver combines in the same way.  Each then raises
- * the channel's count, and whoever makes it full rings.  So neither memory nor work of the
- * receiver grows with the number of senders; the order of the operations is that of arrival.
+ * (accumulate.h); data that come in messages are combined by the receiver in the same way.  Each
+ * put then raises the channel's count, and the one that completes it rings.  So neither memory nor
+ * work of the receiver grows with the number of senders; the order of the operations is that of
+ * arrival.
  *
- * Ordering.  The count is raised with acquire and release: who makes it full has seen what all
- * others did, and its doorbell carries it to the receiver.
+ * Ordering.  The count is raised with acquire and release: the PE that completes it has seen what
+ * all others did, and its doorbell carries that to the receiver.
  */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "onesided/channel/channel.h"
 
 #define COPIED_MOST 8192 /* bytes */
 
 /* ---- neutral elements --------------------------------------------------------------- */
 
-/* Their bytes, for each operator that has more than zeros, by type. */
+/* Sets @p to to the identity of the operator for the type: 0 unless it is a minimum, maximum or
+ * bitwise and. */
 static void channel_reduce_identity(const struct ski_channel_reduction *reduction,
                                     unsigned char                      *to)
 {
@@ -44,11 +47,13 @@ static void channel_reduce_identity(const struct ski_channel_reduction *reductio
     }
 }
 
-/* One element, then copies of what there is, of no more than stays in the nearest cache. */
+/* Writes one element, then copies what there is, no more at a time than stays in the first-level
+ * cache. */
 void ski_channel_reduce_reset(struct ski_channel *channel)
 {
     size_t done = channel->reduction.element, more;
 
+    ski_assert(done > 0 && channel->bytes % done == 0);
     channel_reduce_identity(&channel->reduction, (unsigned char *)channel->to);
     for (; done < channel->bytes; done += more) {
         more = done < COPIED_MOST ? done : COPIED_MOST;
@@ -59,12 +64,13 @@ void ski_channel_reduce_reset(struct ski_channel *channel)
 
 /* ---- combining ------------------------------------------------------------------------ */
 
-/* @p fn is ours: the record may have been made by a process that has it elsewhere. */
+/* @p fn is that of this process: the record may be of one that has it at another address. */
 static bool channel_reduce_block(struct ski_channel *channel, const char *from,
                                  ski_accumulate_fn fn)
 {
     struct ski_stripe_lock lock = {NULL};
 
+    ski_assert(channel->reduces && fn);
     ski_accumulate_contiguous(&lock, channel->process, channel->to, from, channel->bytes, fn,
                               channel->reduction.element, NULL);
     ski_stripe_lock_release(&lock);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel_zcopy.c - puts that copy nothing: the receiver looks at the sender's memory.
+ * channel_zcopy.c - puts that copy nothing: the receiver reads the sender's memory.
  *
- * Both have agreed, the receiver when it created the channel, the sender when he opened it.  A
- * sender that lends has a description of his buffer in the arena, in the receiver's shape; a
- * doorbell carries the description's address, and the receiver's view of the channel is that
- * until it is ready again.  A put from another place only changes where the description
- * begins: one put at most is in flight, so nobody looks at it then.
+ * Both sides have agreed: the receiver when it created the channel, the sender when it opened it.
+ * The sender has a descriptor of its buffer in the arena, in the receiver's layout.  A doorbell
+ * carries the address of the descriptor, and the receiver's view of the channel is the descriptor's
+ * until the receiver is ready again.  A put from another address only changes where the descriptor
+ * begins: at most one put is in flight, so the receiver does not read it at that time.
  *
- * Data are copied, as ever, where the receiver does not reach the sender's memory, where the
- * strides of the sender do not fit the receiver's shape, and where they are so few that they
- * travel in the doorbell.
+ * Data are copied where the receiver does not reach the sender's memory, where the strides of the
+ * sender do not fit the receiver's layout, and where they are small enough for the doorbell.
  *
- * Ordering.  What the sender wrote before the put, in his buffer and the description, comes
- * before the release of the doorbell's cell (ski_inbox_publish_mp()), which pairs with the
- * acquire of the receiver's look at the inbox.  The way back, that the receiver has read before
- * the sender writes again, is the program's: the message, or the put, by which it lets the sender
- * know that it was ready; or that of lent->returned (notify.h), which the receiver raises when it
- * is ready and a sender looks at that asks for local completion.
+ * Ordering.  What the sender wrote before the put, into its buffer and the descriptor, comes before
+ * the release of the doorbell's cell (ski_inbox_publish_mp()), which pairs with the acquire when
+ * the receiver polls its inbox.  The opposite direction, that the receiver has read before the
+ * sender writes again, is the program's: the message or the put by which the receiver says that it
+ * is ready; or it is that of zcopy->returned (notify.h), which the receiver raises and which a
+ * sender reads that asks for local completion.
  */
+#include "base/assert.h"
 #include "base/config.h"
 #include "onesided/channel/channel.h"
 
@@ -26,19 +26,19 @@ static inline void channel_zcopy_ring(skua_sender *sender, const char *from)
 {
     struct ski_zcopy_desc *zcopy = sender->zcopy;
 
-    if (SKI_UNLIKELY(zcopy->view.at != from)) /* else the receiver keeps its lines */
+    if (SKI_UNLIKELY(zcopy->view.at != from)) /* else the receiver keeps its cache lines */
         zcopy->view.at = (void *)(uintptr_t)from;
     sender->zcopy_puts++;
     ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_ZCOPY, zcopy);
 }
 
-/* To a PE of our process. */
+/* To a PE of the same process. */
 static void channel_put_zcopy(skua_sender *sender, const char *from)
 {
     channel_zcopy_ring(sender, from);
 }
 
-/* To one of another, which reaches the arena. */
+/* To a PE of another process, which reaches the arena. */
 static void channel_put_zcopy_arena(skua_sender *sender, const char *from)
 {
     if (SKI_LIKELY(ski_arena_contains(SKI_SELF()->pool.arena, from)))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * region_label.c - what errors call a region: its number, its name, and where it was made.
+ * region_label.c - how errors describe a region: by its id, its name, and where it was created.
  *
  * Labels lie in the arena beside the table of regions, for all processes of the host.  The site is
- * kept as an offset in the program, which is the same in all processes that run it wherever it was
- * loaded; calls out of libraries, ours included, leave none.  A label outlives its region until the
- * place is used again, so that an error about a region that was freed can still name it.
+ * an offset in the program, which is the same in all processes that run it, wherever it was loaded;
+ * calls from libraries leave none.  A label outlives its region until the slot is reused, so that
+ * an error about a freed region can still name it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,8 @@ static struct ski_region_label *region_label_of(uint32_t id)
     return &ski_region_root->labels[id & (ski_region_root->slots - 1)];
 }
 
-/* The label of a region, made anew if it is that of another one.  The caller holds the lock. */
+/* Returns the label of a region, cleared if it is that of another one.  The caller holds the lock.
+ * */
 static struct ski_region_label *region_label_for(uint32_t id)
 {
     struct ski_region_label *label = region_label_of(id);

@@ -9,7 +9,7 @@
 #include "core/pe/pe.h"
 
 #define SLOT_FIRST   1               /* slot 0 belongs to no region                        */
-#define SLOTS_SPREAD UINT32_C(65536) /* the same on all hosts, whatever their memory       */
+#define SLOTS_SPREAD UINT32_C(65536) /* equal on all hosts, whatever their memory           */
 #define SLOT_AGE     64              /* free slots that wait before one is used again      */
 
 #define GENERATION_MASK ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1)

@@ -8,12 +8,12 @@
 #include "core/collective/collective.h"
 #include "onesided/pe/onesided_pe.h"
 
-#define SPINS 200 /* looks at a stripe that is held before the CPU is offered */
+#define SPINS 200 /* polls of a stripe that is held before the CPU is yielded */
 
 /* ---- arithmetic ------------------------------------------------------------ */
 
-/* The sum of one type, with a factor and without.  @p ctype computes: unsigned
- * where signed arithmetic could overflow. */
+/* The sum of one type, with a factor and without.  @p ctype computes: unsigned where signed
+ * arithmetic could overflow. */
 #define SUM(name, ctype)                                                                           \
     SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
@@ -34,7 +34,7 @@ SUM(accumulate_sum_64, uint64_t)
 SUM(accumulate_sum_float, float)
 SUM(accumulate_sum_double, double)
 
-/* Complex products by parts: C's own look for infinities in each. */
+/* Complex products by components: C's own operator tests each for infinities. */
 #define SUM_COMPLEX(name, ctype)                                                                   \
     SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
@@ -51,9 +51,9 @@ SUM(accumulate_sum_double, double)
 SUM_COMPLEX(accumulate_sum_complex_float, float)
 SUM_COMPLEX(accumulate_sum_complex_double, double)
 
-/* The others have no factor.  They are those of reductions (core/collective/reduction_op.c), one
- * function for each type: lists are accumulated element by element, and a call for each should be
- * all that it costs. */
+/* The others have no factor.  They are those of reductions (core/collective/reduction_op.c), but
+ * with one function for each type: lists are accumulated element by element, and should cost one
+ * call for each. */
 #define OTHER(name, ctype, expression)                                                             \
     SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
@@ -81,7 +81,7 @@ LESS_AND_MORE(double, double)
 BITWISE(32, uint32_t)
 BITWISE(64, uint64_t)
 
-#define OPS 10 /* those of skua/collective.h; the rows below are their ids */
+#define OPS 10 /* of skua/collective.h; the rows below are their ids */
 
 static const ski_accumulate_fn functions[OPS][SKUA_BYTE] = {
     [0] = {accumulate_sum_32, accumulate_sum_64, accumulate_sum_64, accumulate_sum_float,
@@ -117,8 +117,8 @@ static inline bool stripe_try(struct ski_stripe *stripe)
                                                  memory_order_relaxed);
 }
 
-/* Whoever holds a stripe is done within microseconds, unless it lost its CPU: so
- * the others look, and then offer theirs. */
+/* A stripe is held for microseconds, unless its holder lost its CPU: so the others poll, and then
+ * yield theirs. */
 static void stripe_acquire(struct ski_stripe *stripe)
 {
     for (unsigned i = 1; !stripe_try(stripe); i++)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * atomic.c - atomic operations on the memory of others.
+ * atomic.c - the calls of skua/atomic.h: atomics on the memory of other PEs.
  *
- * Memory of the arena has the hardware's atomics, from every process.  Memory
- * that was registered elsewhere has not, from other processes; so for it all,
- * the owner included, hold the lock of the stripe instead.
+ * A word of a plain region is changed by the CPU's atomics at once.  All others go by the protocols
+ * of transfer.c, in strict order.
  */
 #include <skua/atomic.h>
 
@@ -43,7 +42,7 @@ static skua_status_t atomic_by_cma(const char *call, const struct ski_atomic *a,
     return status;
 }
 
-/* Any atomic, on any memory. */
+/* Does any atomic, on any memory. */
 static SKI_COLD skua_status_t atomic_slow(const char *call, skua_gaddr at, struct ski_atomic a,
                                           uint64_t *old)
 {
@@ -61,7 +60,7 @@ static SKI_COLD skua_status_t atomic_slow(const char *call, skua_gaddr at, struc
     ski_rma_order_before(SKUA_ORDER_STRICT, SKI_RMA_ATOMIC, at.pe);
     if (ski_config.direct && ski_resolved_is_direct(&target)) {
         *old = ski_atomic_apply(&a, &target);
-        ski_fence(memory_order_seq_cst); /* before what follows, as in the short cut */
+        ski_fence(memory_order_seq_cst); /* before what follows, as on the fast path */
     } else {
         status = ski_resolved_is_direct(&target) ? SKUA_ERR_UNSUPPORTED
                                                  : atomic_by_cma(call, &a, &target, old);
@@ -74,7 +73,7 @@ static SKI_COLD skua_status_t atomic_slow(const char *call, skua_gaddr at, struc
     return status;
 }
 
-/* A plain, aligned word, or NULL. */
+/* Returns an aligned word of a plain region, or NULL. */
 static inline char *atomic_word(skua_gaddr at, size_t bytes)
 {
     char *memory = ski_region_ptr(at, bytes);

@@ -8,8 +8,8 @@
 
 #include "base/log.h"
 
-#define BATCH 64             /* runs in a system call                      */
-#define PIECE ((size_t)4096) /* of an update: it may be on a small stack   */
+#define BATCH 64             /* blocks in a system call */
+#define PIECE ((size_t)4096) /* of an accumulate: it may be on a small stack */
 
 typedef ssize_t (*attach_fn)(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                              unsigned long, unsigned long);
@@ -26,7 +26,7 @@ static skua_status_t cma_failed(const char *call, int pid)
                     strerror(errno));
 }
 
-/* Takes @p done bytes off the front of a list. */
+/* Removes @p done bytes from the front of a list. */
 static void cma_advance(struct iovec **list, unsigned *n, size_t done)
 {
     while (*n > 0 && done >= (*list)->iov_len) {
@@ -39,7 +39,7 @@ static void cma_advance(struct iovec **list, unsigned *n, size_t done)
     }
 }
 
-/* Moves all of it; the system may do it in parts. */
+/* Moves all bytes; the system may do it in parts. */
 static skua_status_t cma_move(const char *call, attach_fn attach, int pid, struct iovec *local,
                               struct iovec *remote, unsigned n)
 {
@@ -101,7 +101,7 @@ skua_status_t ski_cma_write(const char *call, int pid, char *to, const void *fro
     return cma_move(call, process_vm_writev, pid, &local, &remote, 1);
 }
 
-/* Elements of one stripe, which the caller holds. */
+/* Accumulates elements of one stripe, which the caller holds. */
 static skua_status_t cma_accumulate_block(const char *call, int pid, char *to, const char *from,
                                           size_t bytes, ski_accumulate_fn fn, size_t element,
                                           const void *scale)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * datatype.c - checking, copying and walking shapes.
+ * datatype.c - checks, copies and iterates over datatypes.
  *
- * Copies of small blocks are what strided and indexed transfers live on: for
- * the sizes of C's types the inner loop is a load, a store and two additions.
+ * Strided and indexed transfers live on copies of small blocks: for the sizes of C's types the
+ * inner loop is a load, a store and two additions.
  */
 #include "onesided/rma/datatype.h"
 
@@ -26,9 +26,9 @@ static size_t datatype_magnitude(ptrdiff_t stride)
     return stride < 0 ? (size_t)0 - (size_t)stride : (size_t)stride;
 }
 
-/* Whether blocks of one side overlap: from the smallest stride to the largest,
- * each must lead past all that the smaller ones span.  (Interleaved patterns
- * that break this without overlapping are refused as well.) */
+/* Returns whether blocks of one side overlap: from the smallest stride to the largest, each must
+ * lead past all that the smaller ones span.  (Interleaved patterns that break this without
+ * overlapping are refused as well.) */
 static bool datatype_overlaps(const skua_strided *s, const ptrdiff_t *stride)
 {
     size_t span = s->bytes, before = 0;
@@ -221,9 +221,9 @@ static void datatype_row_any(char *to, ptrdiff_t to_stride, const char *from, pt
 
 #define CHUNK ((size_t)512)
 
-/* Large blocks that are read from apart: the hardware does not look ahead from
- * one to the next, so while a chunk of this one is copied the same chunk of the
- * next is fetched.  A fifth faster where the cache is too small for all. */
+/* Large blocks that are read from apart: the hardware does not prefetch from one to the next, so
+ * while a chunk of this one is copied the same chunk of the next is fetched.  A fifth faster where
+ * the cache is too small for all. */
 static void datatype_row_large(char *to, ptrdiff_t to_stride, const char *from,
                                ptrdiff_t from_stride, size_t n, size_t bytes)
 {
@@ -271,8 +271,8 @@ static void datatype_copy_levels(int level, char *to, const ptrdiff_t *to_stride
     }
 }
 
-/* Drops levels that do nothing, and joins blocks that lie one behind another on
- * both sides, so that the rest of the copy is in large blocks. */
+/* Drops levels of one repetition, and joins blocks that are adjacent on both sides, so that the
+ * copy is in large blocks. */
 static void datatype_simplify(const skua_strided *s, skua_strided *simple)
 {
     simple->bytes  = s->bytes;
@@ -296,7 +296,7 @@ static void datatype_simplify(const skua_strided *s, skua_strided *simple)
 
 static void datatype_copy_strided(const struct ski_datatype *datatype, char *remote, bool put)
 {
-    skua_strided     s; /* as much of it as there are levels is set */
+    skua_strided     s; /* only as many entries as there are levels are set */
     char            *to   = put ? remote : datatype->local;
     const char      *from = put ? datatype->local : remote;
     const ptrdiff_t *to_stride, *from_stride;
@@ -313,8 +313,8 @@ static void datatype_copy_strided(const struct ski_datatype *datatype, char *rem
                              datatype_row_for(s.bytes, from_stride[0]));
 }
 
-/* Moves blocks to or from a piece, each checked just before: @p last is where the
- * last one may begin.  Inlined for each size and direction that is worth it. */
+/* Moves blocks to or from a piece, each checked just before: @p last is where the last one may
+ * begin.  Inlined for each size and direction that is worth it. */
 static inline __attribute__((always_inline)) bool datatype_move_blocks(const skua_indexed *x,
                                                                        char *local, char *piece,
                                                                        uint64_t offset,
@@ -345,8 +345,8 @@ static inline __attribute__((always_inline)) bool datatype_move_indexed(
     }
 }
 
-/* The same for segments; the commonest small size without a call.  @p checked:
- * they have not been looked at yet. */
+/* Moves segments to or from a piece; the commonest small size without a call.  @p checked: each is
+ * checked before it is moved. */
 static inline __attribute__((always_inline)) bool datatype_move_vector(const skua_segment *list,
                                                                        size_t n, char *piece,
                                                                        uint64_t offset,

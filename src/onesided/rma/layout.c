@@ -19,7 +19,7 @@ skua_strided ski_layout_strided(const skua_layout *layout)
     return strided;
 }
 
-/* Adds a level on top of what is there, or makes that longer. */
+/* Adds a level, or joins it with the one below. */
 static void layout_add_level(skua_layout *layout, size_t count, ptrdiff_t stride)
 {
     int last = layout->levels - 1;
@@ -96,8 +96,8 @@ char *ski_layout_begin(const skua_layout *layout, size_t *span)
 
 /* ---- another shape ------------------------------------------------------------- */
 
-/* What is left of a layout while its levels are taken apart: `count` times `stride`, then the
- * levels from `next` on. */
+/* The rest of a layout while its levels are split: `count` times `stride`, then the levels from
+ * `next` on. */
 struct layout_rest {
     const skua_layout *of;
     size_t             count;
@@ -105,7 +105,7 @@ struct layout_rest {
     int                next;
 };
 
-/* The stride of @p count steps from here; false: they are not even. */
+/* Splits @p count steps off, with their stride; false: the rest is not divisible. */
 static bool layout_take_level(struct layout_rest *rest, size_t count, ptrdiff_t *stride)
 {
     if (rest->count == 1 && count > 1 && rest->next < rest->of->levels) {
@@ -136,7 +136,7 @@ bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua
 
 /* ---- paths ---------------------------------------------------------------------- */
 
-/* Whether both have the same blocks, equally many at each level. */
+/* Returns whether both have blocks of the same size, equally many at each level. */
 static bool layout_same_pattern(const skua_layout *a, const skua_layout *b)
 {
     if (a->bytes != b->bytes || a->levels != b->levels)
@@ -153,7 +153,7 @@ bool ski_layout_same(const skua_layout *a, const skua_layout *b)
            memcmp(a->stride, b->stride, (size_t)a->levels * sizeof *a->stride) == 0;
 }
 
-/* The strides that make the pattern of @p like one piece. */
+/* Returns the layout with the pattern of @p like that is one block. */
 static skua_layout layout_packed_like(const skua_layout *like)
 {
     skua_layout packed = *like;

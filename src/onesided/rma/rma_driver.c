@@ -15,10 +15,10 @@
 #include "onesided/rma/am_origin.h"
 #include "onesided/rma/rma_request.h"
 
-/* What an operation brings at the target when its data is there, or was fetched. */
+/* What happens at the target after the data have been put, or fetched. */
 struct ski_rma_after {
     skua_gaddr to;
-    skua_ends  params; /* only what happens there; signal_data is behind this */
+    skua_ends  params; /* only what happens at the target; signal_data is behind this */
 };
 
 bool ski_rma_driver_pays(const struct ski_rma_op *op)
@@ -29,7 +29,9 @@ bool ski_rma_driver_pays(const struct ski_rma_op *op)
            (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_GET) &&
            (op->datatype.kind == SKI_DATATYPE_CONTIGUOUS ||
             op->datatype.kind == SKI_DATATYPE_STRIDED) &&
-           driver && !(ski_self && ski_self->thread) && /* libraries below need more stack */
+           driver &&
+           !(ski_self &&
+             ski_self->thread) && /* libraries of the driver need more stack than a thread has */
            ski_rma_driver_enabled(driver);
 }
 
@@ -54,8 +56,8 @@ static struct ski_rma_after *rma_driver_keep_params(const struct ski_rma_op *op,
     return after;
 }
 
-/* The end, where anything may be sent; or the request that brings what is left to do at the
- * target, which then ends the operation. */
+/* Ends an operation, where messages may be sent; or requests what is left to do at the target,
+ * which ends it then. */
 static void rma_driver_finish(struct ski_pe *self, struct ski_rma_request *req)
 {
     struct ski_rma_after *after = req->after;
@@ -76,7 +78,7 @@ void ski_on_rma(skua_msg *msg)
     rma_driver_finish(ski_self, req);
 }
 
-/* A part is over: from within the driver, or from the call that began it. */
+/* A part is complete: within the driver, or in the call that began the operation. */
 static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
 {
     struct ski_rma_request *req = (struct ski_rma_request *)part; /* its first member */
@@ -91,14 +93,14 @@ static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
-/* The driver's word that a part is over. */
+/* The driver says that a part is complete. */
 static void rma_driver_part_done(struct ski_far_done *part, skua_status_t status)
 {
     ((struct ski_rma_request *)part)->rma->at_driver--;
     rma_driver_end_part(part, status);
 }
 
-/* Counts a part before it is begun: the driver may say at once that it is over. */
+/* Counts a part before it is begun: the driver may say at once that it is complete. */
 static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *req)
 {
     req->parts++;
@@ -106,7 +108,7 @@ static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *r
     ski_far_hold(self);
 }
 
-/* What came of it; false: there was no room. */
+/* Handles what the driver returned; false: it had no room, and the part is to be begun again. */
 static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req,
                                 skua_status_t status)
 {
@@ -158,8 +160,8 @@ static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req
     } while (!rma_driver_accepted(self, req, status));
 }
 
-/* Puts after puts: what is on the way by request is waited for, what the driver has is kept
- * in order by it, or waited for as well. */
+/* Orders puts behind puts: waits for requests by active message; the driver keeps its own in order,
+ * or they are waited for as well. */
 static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
                              const skua_ends *params, struct ski_peer *peer)
 {
@@ -177,8 +179,7 @@ static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-/* How to reach a place: what is known of its region, and through whom; SKUA_ERR_UNSUPPORTED:
- * not by the driver. */
+/* Finds the key of a region and the peer; SKUA_ERR_UNSUPPORTED: the driver cannot access it. */
 static skua_status_t rma_driver_find_peer(struct ski_pe *self, skua_gaddr at,
                                           const struct ski_rkey **rkey, struct ski_peer **peer)
 {
@@ -192,7 +193,7 @@ static skua_status_t rma_driver_find_peer(struct ski_pe *self, skua_gaddr at,
     return (*rkey)->key && *peer ? SKUA_OK : SKUA_ERR_UNSUPPORTED;
 }
 
-/* An operation, with a part of ours that keeps it from ending before all are begun. */
+/* Begins a request with one part that keeps it from ending before all are begun. */
 static struct ski_rma_request *rma_driver_begin(struct ski_pe *self, const struct ski_rma_op *op,
                                                 const struct ski_resolved *target,
                                                 const skua_ends *params, bool wait)
@@ -253,7 +254,7 @@ static bool rma_driver_net_op(uint32_t op, enum ski_net_op *out)
     return true;
 }
 
-/* Begins an atomic; its result comes into the operation. */
+/* Begins an atomic; its result is stored in the request. */
 static void rma_driver_begin_atomic(struct ski_pe *self, struct ski_rma_request *req,
                                     struct ski_peer *peer, const struct ski_rma_op *op,
                                     const struct ski_rkey *rkey, enum ski_net_op net_op)

@@ -70,7 +70,7 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
     return req;
 }
 
-/* The target has said more about it in its own log. */
+/* The target has logged more about it. */
 static SKI_COLD void rma_request_refused(const struct ski_rma_request *req)
 {
     char text[SKI_REGION_STR];
@@ -105,7 +105,7 @@ void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
-/* Whoever gives up may have its memory back: so the driver has to be done with it. */
+/* A caller that gives up may free its memory: the driver has to be done with it. */
 static bool rma_wait_on(struct ski_pe *self, void **list, bool (*done)(void *arg), void *arg)
 {
     while (!done(arg))
@@ -133,7 +133,7 @@ skua_status_t ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *
     skua_status_t status;
 
     if (!rma_wait_on(self, &req->waiters, rma_request_is_done, req))
-        return SKUA_ERR_EXIT; /* whatever else is on the way is forgotten */
+        return SKUA_ERR_EXIT; /* the job ends, and other requests with it */
     status = req->status;
     if (result)
         *result = req->result;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rpc.c - functions that run on other PEs and return a result.
+ * rpc.c - remote procedure calls: functions that run on other PEs and return a result.
  *
- * A function is an entry in the table of handlers, so that processes agree on
- * it by name; its message carries the completion and then the arguments.
+ * A function is an entry in the table of handlers, so that processes identify it by its name; its
+ * message carries the completion and then the arguments.
  */
 #include <skua/onesided.h>
 
@@ -14,7 +14,7 @@
 #include "onesided/pe/external_thread.h"
 
 struct rpc_header {
-    _Alignas(16) skua_completion done; /* what follows is aligned as well */
+    _Alignas(16) skua_completion done; /* the arguments that follow are aligned as well */
 };
 
 static skua_function_fn *functions; /* by handler */

@@ -77,7 +77,7 @@ static inline void transfer_finish_fast(const struct ski_rma_op *op, const skua_
 
 /* ---- an operation ------------------------------------------------------------ */
 
-/* Whole elements, at aligned places; @p grain as in datatype.h. */
+/* Checks that blocks are whole elements at aligned offsets; @p grain as in datatype.h. */
 static skua_status_t transfer_check_accumulate(struct ski_rma_op *op, size_t grain)
 {
     size_t align;
@@ -111,17 +111,18 @@ static skua_status_t transfer_by_cma(const struct ski_rma_op *op, const struct s
     }
 }
 
-/* Where it is done by us, now: in order with what is on the way by request. */
+/* Orders an operation that this process does itself behind its requests in flight. */
 static void transfer_order_now(const struct ski_rma_op *op, const skua_ends *params)
 {
     if (ski_op_params_at_target(
-            params)) /* that comes after earlier puts, whatever the order of the data */
+            params)) /* which comes after earlier puts, whatever the order of the data */
         ski_rma_order_before(SKUA_ORDER_PARTIAL, SKI_RMA_PUT, op->remote.pe);
     ski_rma_order_before(params ? params->order : SKUA_ORDER_DEFAULT, op->verb, op->remote.pe);
 }
 
-/* What goes by request is not overtaken by it; what the driver does may be, and so may large
- * gets, which only strict order minds. */
+/* Orders an operation by active message behind those in flight: others by active message are served
+ * before it, but operations of the driver may be overtaken, and so may deferred gets, which matters
+ * in strict order only. */
 static void transfer_order_behind(const struct ski_rma_op *op, const skua_ends *params,
                                   const struct ski_resolved *target)
 {
@@ -139,8 +140,8 @@ static skua_status_t transfer_by_am(const struct ski_rma_op *op, const struct sk
                                     const skua_ends *params, bool blocking)
 {
     transfer_order_behind(op, params, target);
-    /* Requests to a PE are served in the order of sending; what we did by
-     * ourselves is done, and the message carries it (or a full fence does). */
+    /* Requests to a PE are served in the order of sending.  What this process did itself is done,
+     * and the message, or this fence, makes it visible before. */
     ski_fence(memory_order_seq_cst);
     return ski_am_transfer(op, target, params, blocking);
 }
@@ -170,7 +171,7 @@ static skua_status_t transfer_move(const struct ski_rma_op *op, const struct ski
     return status;
 }
 
-/* Lists that are copied are checked on the way. */
+/* Returns whether the entries of a list are checked while they are copied. */
 static bool transfer_is_list(const struct ski_rma_op *op)
 {
     return op->verb != SKI_RMA_ACCUMULATE &&
@@ -185,8 +186,8 @@ static bool transfer_move_list(const struct ski_rma_op *op, char *piece, uint64_
                : ski_datatype_list_get(&op->datatype, piece, op->remote.offset, room);
 }
 
-/* The short cut of everything that is not contiguous or has ends: a plain region
- * and a shape without surprises. */
+/* The fast path of everything that is not contiguous or has parameters: a plain region and a
+ * datatype that ski_datatype_fits() accepts. */
 static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_ends *params)
 {
     uint64_t            room;
@@ -209,7 +210,7 @@ static inline bool transfer_try_fast(struct ski_rma_op *op, const skua_ends *par
         ski_order_stores(); /* after earlier puts */
     if (transfer_is_list(op)) {
         if (!transfer_move_list(op, piece, room))
-            return false; /* to be told why */
+            return false; /* the slow path reports what is wrong */
     } else if (ski_datatype_fits(&op->datatype,
                                  op->verb == SKI_RMA_GET ? SKI_SIDE_LOCAL : SKI_SIDE_REMOTE,
                                  op->remote.offset, room, element)) {
@@ -303,7 +304,7 @@ static skua_status_t transfer_accumulate(const char *call, skua_gaddr to,
     return transfer_perform(&op, params, blocking);
 }
 
-/* The short cuts of one piece; false: there is none. */
+/* The fast path of one block; false: it is not possible. */
 static inline bool transfer_put_fast(skua_gaddr to, const void *from, size_t bytes)
 {
     char *at = ski_region_ptr(to, bytes);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.c - locks that any PE may take, in the order of asking.
+ * lock.c - locks that any PE may acquire, in the order of asking.
  *
- * A lock is the tail of a queue of those who hold it or wait (an MCS lock).
- * Whoever comes puts an entry of its own at the tail and, if there was one
- * before, waits in its own memory until that one hands the lock over.
+ * A lock is the tail of a queue of its holder and of those that wait (an MCS lock).  A PE puts a
+ * waiter of its own at the tail and, if there was one before, waits in its own memory until that
+ * one hands the lock over.
  *
- * Ordering: the exchange of the tail (acquire and release) makes an entry
- * visible to the next; the hand-over is a notification (notify.h), whose release
- * and acquire carry what the holder did to the next holder.
+ * Ordering: the exchange of the tail (acquire and release) makes a waiter visible to the next; the
+ * hand-over is a notification (notify.h), whose release and acquire carry what the holder did to
+ * the next holder.
  */
 #include <skua/atomic.h>
 
@@ -25,12 +25,12 @@
 struct lock_waiter {
     struct lock_waiter *_Atomic next;
     skua_notify                 granted;
-    int32_t                     pe; /* who waits, for the hand-over */
+    int32_t                     pe; /* that waits */
 };
 
 struct lock_word {
     struct lock_waiter *_Atomic tail;
-    struct lock_waiter         *holder; /* the holder's own */
+    struct lock_waiter         *holder; /* of the holder */
 };
 
 skua_status_t skua_locks_create(size_t count, skua_locks *locks)
@@ -43,7 +43,7 @@ skua_status_t skua_locks_create(size_t count, skua_locks *locks)
         return status;
     skua_region_set_name(locks->region, "locks");
     memset(skua_region_mine(locks->region), 0, bytes);
-    skua_sync(); /* no PE takes one of ours before it is zero */
+    skua_sync(); /* no PE acquires one of this PE before it is zero */
     return SKUA_OK;
 }
 
@@ -63,7 +63,8 @@ static struct lock_word *lock_at(const char *call, skua_locks locks, int pe, siz
     return (struct lock_word *)(void *)target.memory;
 }
 
-/* Whether the job is spread: then somebody else keeps the queue (lock_remote.h). */
+/* Returns whether the job spans several hosts: then the owner of a lock keeps its queue
+ * (lock_remote.h). */
 static bool lock_is_spread(const char *call, skua_locks locks, int pe, size_t i)
 {
     struct ski_job *job = ski_onesided_job();
@@ -94,10 +95,10 @@ bool skua_lock(skua_locks locks, int pe, size_t i)
     ski_caller_leave(&caller);
     before = atomic_exchange_explicit(&lock->tail, mine, memory_order_acq_rel);
     if (before) {
-        /* Pairs with the acquire in skua_unlock(). */
+        /* Release: pairs with the acquire in skua_unlock(). */
         atomic_store_explicit(&before->next, mine, memory_order_release);
         if (!ski_notify_wait(ski_self, &mine->granted, 1, SKI_CALL))
-            return false; /* the job ends: nothing of this matters any more */
+            return false; /* the job ends, and the lock with it */
     }
     lock->holder = mine;
     return true;
@@ -118,15 +119,15 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
 
     if (!mine)
         ski_misuse("skua_unlock: lock %zu of PE %d is not taken", i, pe);
-    /* What went by request must be there before the next one looks. */
+    /* Requests in flight must be complete before the next holder looks. */
     if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
         skua_fence_all();
     lock->holder = NULL;
-    /* Release: pairs with the acquire of the next one's exchange. */
+    /* Release: pairs with the acquire of the next waiter's exchange. */
     if (!atomic_compare_exchange_strong_explicit(&lock->tail, &last, NULL, memory_order_release,
                                                  memory_order_relaxed)) {
         while (!(next = atomic_load_explicit(&mine->next, memory_order_acquire)))
-            sched_yield(); /* it has taken its place and is about to say so */
+            sched_yield(); /* the next waiter is in the queue and about to link itself */
         ski_notify_raise(&next->granted, next->pe, 1);
     }
     if (!ski_caller_enter(&caller))
