@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/copy.h"
 #include "base/memory.h"
 #include "core/net/net.h"
@@ -214,6 +215,7 @@ static void buffer_put_done(void *arg, const void *data, size_t bytes)
         buffer_send_done(self, put);
     buffer_complete(&put->from);
     free(put);
+    ski_assert(own->puts > 0);
     own->puts--;
     while ((next = own->put_first) && buffer_has_room(self, next)) {
         own->put_first = next->next;
@@ -234,6 +236,7 @@ static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put)
     skua_ends params = {.order = SKUA_UNORDERED, .remote = skua_done_call(buffer_put_done, put)};
     struct ski_buffer_put copy; /* the put may be complete, and freed, when the call returns */
 
+    ski_assert(put->from.pe == self->pe && put->bytes <= put->to.bytes);
     put->told = buffer_is_ordered(put);
     copy      = *put;
     ski_buffer_pe(self)->puts++;
@@ -363,6 +366,7 @@ static void buffer_on_done(struct ski_pe *self, const struct ski_buffer_packet *
 {
     skua_buffer to = packet->to;
 
+    ski_assert(to.pe == self->pe);
     if (packet->once) {
         ski_registration_release(self, to.at, to.bytes);
         to.where = (skua_gaddr){0};

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "onesided/buffer/buffer.h"
@@ -65,6 +66,7 @@ static void buffer_pool_on_free(void *arg, const void *data, size_t bytes)
     struct buffer_pool_block *head = arg;
 
     (void)data, (void)bytes;
+    ski_assert(head->class < CLASSES);
     if (pool->count[head->class] < KEPT_MOST) {
         pool->count[head->class]++;
         head->next              = pool->kept[head->class];
@@ -100,6 +102,7 @@ static void *buffer_pool_alloc_pinned(struct ski_pe *self, size_t bytes)
     head = pool->kept[class];
     if (head) {
         pool->kept[class] = head->next;
+        ski_assert(pool->count[class] > 0);
         pool->count[class]--;
     } else {
         head = buffer_pool_new_block(self, class);

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -80,6 +81,7 @@ static size_t zcopy_threshold_break_even(double ns, double per_byte)
 {
     size_t bytes = LEAST;
 
+    ski_assert(ns >= 0);
     while (bytes < MOST && (double)bytes * per_byte < ns)
         bytes *= 2;
     return bytes;

@@ -168,6 +168,8 @@ static void channel_free_part(struct ski_pe *self, const void *part)
 
 static void channel_destroy(struct ski_pe *self, struct ski_channel *channel)
 {
+    ski_assert(channel->key != 0 || !channel->tag);
+    ski_assert(*channel->link == channel);
     channel->key   = 0;
     *channel->link = channel->next;
     if (channel->next)
@@ -181,7 +183,9 @@ static void channel_destroy(struct ski_pe *self, struct ski_channel *channel)
 
 static void channel_publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
 {
+    ski_assert(!channel->key && channel->pe == self->pe);
     channel->key = channel_key(self, channel);
+    ski_assert(ski_channel_at(self->pool.arena, channel->key) == channel);
     channel->tag = channel_tag(self->job, channel);
     *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
@@ -284,17 +288,18 @@ static void channel_unpack(struct ski_channel *channel, const char *from)
         ski_copy(channel->to, from, channel->bytes);
 }
 
-/* Reports the oldest put that has not been reported. */
-static inline void channel_report(struct ski_channel *channel)
-{
-    channel->polled = false;
-    channel->reported++;
-    channel->fn(channel->arg);
-}
-
 static uint64_t channel_arrived(const struct ski_channel *channel)
 {
     return atomic_load_explicit(&channel->arrived, memory_order_relaxed);
+}
+
+/* Reports the oldest put that has not been reported. */
+static inline void channel_report(struct ski_channel *channel)
+{
+    ski_assert(channel->reported < channel_arrived(channel));
+    channel->polled = false;
+    channel->reported++;
+    channel->fn(channel->arg);
 }
 
 /* Counts a put whose data are in the buffer, and reports it if the program wants that. */
@@ -391,6 +396,7 @@ void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc 
 {
     struct ski_doorbell_queue *queue = &ski_channel_pe(self)->doorbells;
 
+    ski_assert(queue->end - queue->first <= queue->room);
     if (SKI_UNLIKELY(queue->end - queue->first == queue->room))
         doorbell_queue_grow(queue);
     queue->at[queue->end++ & (queue->room - 1)] = (struct ski_doorbell){key, zcopy};
@@ -575,6 +581,7 @@ static void channel_release_zcopy(struct ski_channel *channel)
 
     if (SKI_UNLIKELY(ski_config.checked_channels))
         ski_channel_check_zcopy_release(channel);
+    ski_assert(zcopy);
     channel->zcopy = NULL;
     ski_zcopy_desc_release(zcopy);
 }
@@ -660,6 +667,7 @@ void *skua_channel_alloc(size_t bytes)
 
     if (!memory)
         return NULL;
+    ski_assert(((uintptr_t)memory & (SKI_CACHE_LINE - 1)) == 0);
     block        = (void *)(memory + channel_lead(bytes));
     block->bytes = bytes;
     block->sign  = SIGN;

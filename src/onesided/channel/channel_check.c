@@ -15,6 +15,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "onesided/channel/channel.h"
 #include "onesided/channel/channel_pe.h"
@@ -153,7 +154,8 @@ void ski_channel_check_add(struct ski_pe *self, skua_sender *sender)
 {
     struct ski_channel_pe *channels = ski_channel_pe(self);
 
-    sender->owner     = self->pe;
+    sender->owner = self->pe;
+    ski_assert(!sender->unchecked);
     sender->unchecked = sender->put;
     sender->put       = check_put;
     sender->next      = channels->senders;

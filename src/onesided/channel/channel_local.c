@@ -54,6 +54,7 @@ static skua_completion local_take(skua_sender *sender)
 {
     skua_completion local = sender->local;
 
+    ski_assert(local.kind);
     sender->local = skua_done_nothing();
     return local;
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/net/net.h"
@@ -85,6 +86,7 @@ static void multicast_send_all(struct ski_pe *self, const skua_channel *at, cons
 {
     size_t hosts = multicast_hosts(at, end), children = ski_config.tree_arity;
 
+    ski_assert(children > 0);
     for (size_t i = 0; at < end; i++) {
         const skua_channel *part = at;
         size_t share = hosts <= children ? 1 : hosts * (i + 1) / children - hosts * i / children;

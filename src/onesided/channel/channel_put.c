@@ -58,6 +58,7 @@ static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sende
 static inline void doorbell_publish(struct ski_pe *self, const skua_sender *sender,
                                     struct ski_cell *cell, uint64_t tail, size_t bytes)
 {
+    ski_assert(sender->key != 0 && bytes <= UINT8_MAX);
     cell->handler = SKI_HANDLER_CHANNEL;
     cell->flags   = SKI_MSG_POKE;
     cell->bytes   = (uint8_t)bytes;
@@ -160,6 +161,7 @@ static SKI_COLD void channel_put_copy_and_wake(struct ski_pe *self, const skua_s
 {
     size_t before = sender->bytes - WAKE_AHEAD;
 
+    ski_assert(sender->bytes >= WAKE_AHEAD);
     ski_copy(sender->to, from, before);
     if (sender->pe != self->pe)
         ski_msg_poke(self, sender->pe);
@@ -199,6 +201,7 @@ static void channel_put_staged(skua_sender *sender, const char *from)
 
     sender->slot = sender->slot + 1 < sender->slots ? sender->slot + 1 : 0;
     sender->to   = sender->staging + sender->slot * SKI_STAGE_BYTES(sender->bytes);
+    ski_assert(sender->slot < sender->slots);
     ski_path_copy(&sender->path, sender->to, from);
     ski_channel_ring(self, sender, SKI_CHANNEL_STAGED, sender->to);
 }
@@ -343,6 +346,7 @@ static void sender_select_host(struct ski_pe *self, skua_sender *sender,
     sender->channel = channel;
     sender->inbox   = own ? NULL : ski_host_inbox(self->host, sender->index);
     sender->cells   = self->reader.cells;
+    ski_assert(channel->bytes == sender->bytes);
     if (ski_config.channels == SKI_CHANNELS_MESSAGE)
         sender_select_message(sender);
     else if (channel->reduces)

@@ -28,6 +28,7 @@ static inline void channel_zcopy_ring(skua_sender *sender, const char *from)
 
     if (SKI_UNLIKELY(zcopy->view.at != from)) /* else the receiver keeps its cache lines */
         zcopy->view.at = (void *)(uintptr_t)from;
+    ski_assert(skua_notify_value(&zcopy->returned) <= sender->zcopy_puts);
     sender->zcopy_puts++;
     ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_ZCOPY, zcopy);
 }
@@ -64,6 +65,7 @@ void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
     zcopy->pe       = self->pe;
     zcopy->returned = (skua_notify)SKUA_NOTIFY_INIT;
     sender->zcopy   = zcopy;
-    sender->copied  = sender->put;
-    sender->put     = channel->home == self->process ? channel_put_zcopy : channel_put_zcopy_arena;
+    ski_assert(ski_layout_bytes(&zcopy->view) == sender->bytes);
+    sender->copied = sender->put;
+    sender->put    = channel->home == self->process ? channel_put_zcopy : channel_put_zcopy_arena;
 }

@@ -98,6 +98,7 @@ bool ski_caller_enter(struct ski_caller *caller)
             ski_pe_create(&external_boot, ski_job_guest(external_boot.job, external_boot.process));
         external_begin(external_pe);
     }
+    ski_assert(ski_pe_hidden(external_pe));
     ski_self = caller->self = external_pe;
     return true;
 }

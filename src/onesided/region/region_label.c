@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "core/pe/crash.h"
@@ -18,6 +19,7 @@
 
 static struct ski_region_label *region_label_of(uint32_t id)
 {
+    ski_assert(ski_region_root);
     return &ski_region_root->labels[id & (ski_region_root->slots - 1)];
 }
 

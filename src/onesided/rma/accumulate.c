@@ -128,6 +128,7 @@ static void stripe_acquire(struct ski_stripe *stripe)
 
 static inline void stripe_release(struct ski_stripe *stripe)
 {
+    ski_assert(atomic_load_explicit(&stripe->held, memory_order_relaxed) == 1);
     atomic_store_explicit(&stripe->held, 0, memory_order_release);
 }
 
@@ -135,6 +136,7 @@ void ski_stripe_lock_move(struct ski_stripe_lock *lock, int32_t owner, const cha
 {
     struct ski_stripe *stripe = &ski_onesided->stripes[ski_stripe_number(owner, address)];
 
+    ski_assert(owner >= -1);
     if (stripe == lock->stripe)
         return;
     ski_stripe_lock_release(lock);
@@ -176,6 +178,7 @@ void ski_stripe_set_add(struct ski_stripe_set *set, uint32_t number)
     struct ski_stripe *stripe = &ski_onesided->stripes[number];
     uint32_t           slot   = number % SKI_STRIPE_SET_MAX;
 
+    ski_assert(number < SKI_STRIPES && !ski_stripe_set_has(set, number));
     if (set->taken >> slot & 1) {
         stripe_release(&ski_onesided->stripes[set->number[slot]]);
         set->taken &= ~(UINT64_C(1) << slot);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 #define BATCH 64             /* blocks in a system call */
@@ -33,6 +34,7 @@ static void cma_advance(struct iovec **list, unsigned *n, size_t done)
         done -= (*list)->iov_len;
         ++*list, --*n;
     }
+    ski_assert(*n > 0 || done == 0);
     if (*n > 0) {
         (*list)->iov_base = (char *)(*list)->iov_base + done;
         (*list)->iov_len -= done;

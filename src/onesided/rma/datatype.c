@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/arch.h"
 #include "base/copy.h"
 #include "base/log.h"
@@ -174,6 +175,7 @@ bool ski_datatype_fits(const struct ski_datatype *datatype, enum ski_side writes
 {
     size_t size_mask = element - 1, place_mask = size_mask & 7;
 
+    ski_assert(element > 0 && (element & size_mask) == 0);
     if ((datatype->bytes & size_mask) || (offset & place_mask))
         return false;
     switch (datatype->kind) {
@@ -303,6 +305,7 @@ static void datatype_copy_strided(const struct ski_datatype *datatype, char *rem
 
     if (datatype_strided_is_empty(datatype->strided))
         return;
+    ski_assert(datatype->strided->levels >= 0 && datatype->strided->levels <= SKUA_LEVELS_MAX);
     datatype_simplify(datatype->strided, &s);
     to_stride   = put ? s.remote : s.local;
     from_stride = put ? s.local : s.remote;
@@ -417,6 +420,7 @@ void ski_datatype_get(const struct ski_datatype *datatype, char *remote)
 
 void ski_iov_iter_begin(struct ski_iov_iter *iter, const struct ski_datatype *datatype)
 {
+    ski_assert(datatype->kind <= SKI_DATATYPE_INDEXED);
     *iter =
         (struct ski_iov_iter){.datatype = datatype, .at = {datatype->local, 0, datatype->bytes}};
     if (datatype->kind == SKI_DATATYPE_STRIDED && datatype_strided_is_empty(datatype->strided))

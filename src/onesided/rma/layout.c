@@ -2,6 +2,7 @@
 /* layout.c - see layout.h. */
 #include "onesided/rma/layout.h"
 
+#include "base/assert.h"
 #include "base/copy.h"
 #include "base/log.h"
 
@@ -184,6 +185,8 @@ void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layo
 {
     skua_layout packed;
 
+    ski_assert(to || from);
+    ski_assert(!to || !from || ski_layout_bytes(to) == ski_layout_bytes(from));
     path->kind  = SKI_PATH_STRIDED;
     path->bytes = ski_layout_bytes(from ? from : to);
     if (layout_is_block(to) && layout_is_block(from)) {
@@ -219,6 +222,7 @@ static void layout_copy_pieces(const struct ski_path *path, char *to, const char
             if (target.bytes == 0)
                 ski_iov_iter_next(&writes, &target);
             now = source.bytes < target.bytes ? source.bytes : target.bytes;
+            ski_assert(now > 0); /* both have as many bytes */
             memcpy(target.local, source.local, now);
             source.local += now, source.bytes -= now;
             target.local += now, target.bytes -= now;

@@ -39,6 +39,7 @@ static void outstanding_grow(struct ski_outstanding_table *table)
     struct ski_outstanding **old   = table->bucket;
     uint64_t                 count = old ? table->mask + 1 : 0;
 
+    ski_assert((count & (count - 1)) == 0);
     table->mask   = (count ? 2 * count : FIRST_BUCKETS) - 1;
     table->bucket = ski_calloc(table->mask + 1, sizeof *table->bucket);
     for (uint64_t i = 0; i < count; i++)
@@ -85,6 +86,7 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
     ski_assert(entry->rma == 0 && entry->deferred == 0);
     for (at = outstanding_bucket(table, entry->key); *at != entry; at = &(*at)->next)
         ;
+    ski_assert(table->entries > 0);
     *at           = entry->next;
     entry->next   = table->unused;
     table->unused = entry;

@@ -85,6 +85,7 @@ static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
 
     if (status < 0)
         req->status = status;
+    ski_assert(req->parts > 0 && !req->done);
     if (--req->parts > 0)
         return;
     ski_msg_post(ski_self, ski_self->pe, SKI_HANDLER_RMA,
@@ -96,6 +97,7 @@ static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
 /* The driver says that a part is complete. */
 static void rma_driver_part_done(struct ski_far_done *part, skua_status_t status)
 {
+    ski_assert(((struct ski_rma_request *)part)->rma->at_driver > 0);
     ((struct ski_rma_request *)part)->rma->at_driver--;
     rma_driver_end_part(part, status);
 }
@@ -283,6 +285,7 @@ static skua_status_t rma_driver_atomic(struct ski_pe *self, const struct ski_rma
         status = SKUA_ERR_UNSUPPORTED;
     if (status != SKUA_OK)
         return status;
+    ski_assert(op->atomic->bytes == 4 || op->atomic->bytes == 8);
     ski_rma_fence(op->remote.pe);
     req = rma_driver_begin(self, op, target, NULL, true);
     rma_driver_begin_atomic(self, req, peer, op, rkey, net_op);

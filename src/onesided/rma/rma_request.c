@@ -51,6 +51,7 @@ struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct 
     if (!req)
         ski_fatal("%s: no memory for a request; raise SKUA_ARENA_SIZE", op->call);
     memset(req, 0, sizeof *req);
+    ski_assert(op->remote.pe >= 0);
     req->rma      = ski_rma_pe(self);
     req->call     = op->verb == SKI_RMA_RKEY_QUERY ? NULL : op->call;
     req->remote   = op->remote;
@@ -134,6 +135,7 @@ skua_status_t ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *
 
     if (!rma_wait_on(self, &req->waiters, rma_request_is_done, req))
         return SKUA_ERR_EXIT; /* the job ends, and other requests with it */
+    ski_assert(req->waited);
     status = req->status;
     if (result)
         *result = req->result;

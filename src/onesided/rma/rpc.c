@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "onesided/pe/onesided_pe.h"
 #include "onesided/pe/external_thread.h"
@@ -40,6 +41,7 @@ skua_function skua_function_register(const char *name, skua_function_fn fn)
         memset(functions + functions_room, 0, (room - functions_room) * sizeof *functions);
         functions_room = room;
     }
+    ski_assert(handler.id < functions_room);
     functions[handler.id] = fn;
     return (skua_function){handler.id};
 }

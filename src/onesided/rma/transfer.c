@@ -87,6 +87,7 @@ static skua_status_t transfer_check_accumulate(struct ski_rma_op *op, size_t gra
         return ski_refuse(SKUA_ERR_INVAL, "%s: there is no accumulate by %s of type %s%s", op->call,
                           ski_op_name(op->accumulate->op), ski_type_name(op->accumulate->type),
                           op->accumulate->scale ? " with a factor" : "");
+    ski_assert((op->element & (op->element - 1)) == 0);
     align = op->element < 8 ? op->element : 8;
     if (grain % align)
         return ski_refuse(SKUA_ERR_ALIGN, "%s: places or sizes that are no multiple of %zu",
@@ -139,6 +140,7 @@ static void transfer_order_behind(const struct ski_rma_op *op, const skua_ends *
 static skua_status_t transfer_by_am(const struct ski_rma_op *op, const struct ski_resolved *target,
                                     const skua_ends *params, bool blocking)
 {
+    ski_assert(!target->remote_host || target->process < 0);
     transfer_order_behind(op, params, target);
     /* Requests to a PE are served in the order of sending.  What this process did itself is done,
      * and the message, or this fence, makes it visible before. */

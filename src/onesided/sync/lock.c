@@ -100,6 +100,7 @@ bool skua_lock(skua_locks locks, int pe, size_t i)
         if (!ski_notify_wait(ski_self, &mine->granted, 1, SKI_CALL))
             return false; /* the job ends, and the lock with it */
     }
+    ski_assert(!lock->holder);
     lock->holder = mine;
     return true;
 }
@@ -128,6 +129,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
                                                  memory_order_relaxed)) {
         while (!(next = atomic_load_explicit(&mine->next, memory_order_acquire)))
             sched_yield(); /* the next waiter is in the queue and about to link itself */
+        ski_assert(next != mine);
         ski_notify_raise(&next->granted, next->pe, 1);
     }
     if (!ski_caller_enter(&caller))

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
 #include "onesided/pe/onesided_pe.h"
@@ -49,8 +50,10 @@ static void lock_wait_end(struct lock_wait *waiter)
     struct lock_wait **at = &waits;
 
     pthread_mutex_lock(&waits_lock);
-    while (*at != waiter)
+    while (*at != waiter) {
+        ski_assert(*at);
         at = &(*at)->next;
+    }
     *at = waiter->next;
     pthread_mutex_unlock(&waits_lock);
 }
@@ -136,6 +139,7 @@ static void lock_on_release(const struct lock_message *message)
     if (!queue)
         ski_misuse("skua_unlock: lock %llu of PE %d is not taken",
                    (unsigned long long)message->lock, message->pe);
+    ski_assert(queue->first && queue->last);
     done         = queue->first;
     queue->first = done->next;
     free(done);
