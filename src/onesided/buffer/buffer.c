@@ -28,7 +28,8 @@ struct ski_buffer_put {
     struct ski_buffer_put *next;
     skua_buffer            from, to;
     size_t                 bytes;
-    bool                   once, told;
+    bool                   once; /* `to` is registered for this transfer only */
+    bool                   told; /* DONE has been sent */
 };
 
 /* ---- descriptions ------------------------------------------------------------------------- */
@@ -48,7 +49,9 @@ skua_status_t skua_buffer_register(skua_buffer *buffer)
     skua_status_t  status;
 
     if (buffer->pe != self->pe)
-        ski_misuse("%s: a buffer of PE %d, on PE %d", __func__, buffer->pe, self->pe);
+        ski_misuse("%s: the buffer belongs to PE %d, the call runs on PE %d; a buffer is "
+                   "registered on its own PE",
+                   __func__, buffer->pe, self->pe);
     if (buffer->held)
         return SKUA_OK;
     status =
@@ -62,7 +65,9 @@ void skua_buffer_deregister(skua_buffer *buffer)
     struct ski_pe *self = SKI_SELF();
 
     if (buffer->pe != self->pe)
-        ski_misuse("%s: a buffer of PE %d, on PE %d", __func__, buffer->pe, self->pe);
+        ski_misuse("%s: the buffer belongs to PE %d, the call runs on PE %d; a buffer is "
+                   "registered on its own PE",
+                   __func__, buffer->pe, self->pe);
     if (!buffer->held)
         return;
     ski_registration_release(self, buffer->at, buffer->bytes);
@@ -322,8 +327,7 @@ static skua_status_t buffer_get_remote(struct ski_pe *self, const skua_buffer *h
         !self->thread)
         return buffer_get_by_driver(here, from, bytes);
     if (!buffer_by_eager(here, from, bytes))
-        (void)buffer_register_once(self,
-                                   &packet); /* without a registration the data come in a message */
+        (void)buffer_register_once(self, &packet); /* without it the data come in a message */
     buffer_send(self, from->pe, &packet, NULL, 0);
     return SKUA_PENDING;
 }
@@ -425,45 +429,43 @@ static skua_status_t buffer_check(const char *call, const struct ski_pe *self,
                                   const skua_buffer *here, const skua_buffer *other)
 {
     if (here->pe != self->pe)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: its own side is a buffer of PE %d, on PE %d", call,
-                          here->pe, self->pe);
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: the first buffer belongs to PE %d, the call runs on PE %d; it must "
+                          "be one of the caller",
+                          call, here->pe, self->pe);
     if (!ski_buffer_is_valid(self, other))
-        return ski_refuse(SKUA_ERR_INVAL, "%s: the other side is no buffer", call);
+        return ski_refuse(
+            SKUA_ERR_INVAL,
+            "%s: the second argument is not a valid buffer; only skua_buffer_of() makes one", call);
     return SKUA_OK;
+}
+
+static skua_status_t buffer_transfer(const char *call, const skua_buffer *here,
+                                     const skua_buffer *other, bool get)
+{
+    struct ski_pe *self   = ski_pe_of_caller(call);
+    size_t         bytes  = buffer_transfer_bytes(here, other);
+    skua_status_t  status = buffer_check(call, self, here, other);
+
+    if (status == SKUA_OK)
+        status = buffer_copy(self, here, other, bytes, get);
+    if (status == SKUA_ERR_UNSUPPORTED)
+        return (get ? buffer_get_remote : buffer_put_remote)(self, here, other, bytes);
+    if (status == SKUA_OK) {
+        buffer_complete(other);
+        buffer_complete(here);
+    }
+    return status;
 }
 
 skua_status_t skua_buffer_get(const skua_buffer *here, const skua_buffer *from)
 {
-    struct ski_pe *self   = SKI_SELF();
-    size_t         bytes  = buffer_transfer_bytes(here, from);
-    skua_status_t  status = buffer_check(__func__, self, here, from);
-
-    if (status == SKUA_OK)
-        status = buffer_copy(self, here, from, bytes, true);
-    if (status == SKUA_ERR_UNSUPPORTED)
-        return buffer_get_remote(self, here, from, bytes);
-    if (status == SKUA_OK) {
-        buffer_complete(from);
-        buffer_complete(here);
-    }
-    return status;
+    return buffer_transfer(__func__, here, from, true);
 }
 
 skua_status_t skua_buffer_put(const skua_buffer *here, const skua_buffer *to)
 {
-    struct ski_pe *self   = SKI_SELF();
-    size_t         bytes  = buffer_transfer_bytes(here, to);
-    skua_status_t  status = buffer_check(__func__, self, here, to);
-
-    if (status == SKUA_OK)
-        status = buffer_copy(self, here, to, bytes, false);
-    if (status == SKUA_ERR_UNSUPPORTED)
-        return buffer_put_remote(self, here, to, bytes);
-    if (status == SKUA_OK) {
-        buffer_complete(to);
-        buffer_complete(here);
-    }
-    return status;
+    return buffer_transfer(__func__, here, to, false);
 }
 
 /* Frees puts that have not begun. */

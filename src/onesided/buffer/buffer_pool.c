@@ -86,7 +86,9 @@ static struct buffer_pool_block *buffer_pool_new_block(struct ski_pe *self, uint
                                        .class = class};
     if (ski_registration_acquire(self, head, buffer_pool_block_bytes(class), &head->where, &room) !=
         SKUA_OK)
-        ski_fatal("no room to register a buffer of %zu bytes", (size_t)1 << class);
+        ski_fatal("a buffer of %zu bytes cannot be registered: all regions are in use; raise "
+                  "SKUA_ARENA_SIZE",
+                  (size_t)1 << class);
     return head;
 }
 
@@ -98,7 +100,7 @@ static void *buffer_pool_alloc_pinned(struct ski_pe *self, size_t bytes)
     struct buffer_pool_block *head;
 
     if (class >= CLASSES)
-        ski_fatal("no memory for a buffer of %zu bytes", bytes);
+        ski_fatal("a buffer of %zu bytes is larger than any memory", bytes);
     head = pool->kept[class];
     if (head) {
         pool->kept[class] = head->next;

@@ -172,7 +172,7 @@ size_t skua_zero_copy_bytes(int pe)
     struct ski_pe *self = SKI_SELF();
 
     if (pe < 0 || pe >= self->pes)
-        ski_misuse("%s: there is no PE %d", __func__, pe);
+        ski_misuse("%s: PE %d does not exist", __func__, pe);
     if (ski_job_index(self->job, pe) < 0)
         return zcopy_threshold_get()->net;
     return ski_job_process_of(self->job, pe) == self->process ? zcopy_threshold_get()->shared

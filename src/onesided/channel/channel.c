@@ -49,7 +49,8 @@ struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 
 static SKI_COLD _Noreturn void channel_misused(const struct ski_pe *self, const char *call)
 {
-    ski_misuse("%s: this is no channel of PE %d's own, or one that was deleted", call, self->pe);
+    ski_misuse("%s: the channel was not created on PE %d, which calls, or has been deleted", call,
+               self->pe);
 }
 
 static inline struct ski_channel *channel_of_caller(const struct ski_pe *self, const char *call,
@@ -239,7 +240,7 @@ const skua_layout *skua_channel_view(skua_channel value)
     if (channel->zcopy)
         return &channel->zcopy->view;
     if (!channel->view)
-        ski_misuse("%s: a channel that skua_channel_create_view() has not made", __func__);
+        ski_misuse("%s: the channel was not created by skua_channel_create_view()", __func__);
     return channel->view;
 }
 
@@ -256,7 +257,8 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
     reduction.fn = ski_accumulate_function(&update, &reduction.element);
     if (!reduction.fn || !to || count == 0 || count > PTRDIFF_MAX / reduction.element ||
         senders < 1 || (uintptr_t)to % (reduction.element < 8 ? reduction.element : 8))
-        return ski_refuse(SKUA_ERR_INVAL, "%s: %zu elements of %s from %d senders by %s at %p",
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: no such reduction: %zu elements of %s from %d senders by %s at %p",
                           __func__, count, ski_type_name(type), senders, ski_op_name(op), to);
     layout = skua_layout_of(to, count * reduction.element);
     made   = channel_create(self, &layout, layout.bytes, fn, arg, name);

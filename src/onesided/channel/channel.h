@@ -159,7 +159,7 @@ struct skua_sender {
     bool               once; /* used for one put, then freed */
     bool wants_zcopy;        /* the program keeps the data unchanged until the receiver is ready */
     struct ski_channel           *channel; /* of this host, or NULL */
-    struct ski_path               path;    /* to the buffer, or to one block */
+    struct ski_path               plan;    /* to the buffer, or to one block */
     skua_layout                   layout;  /* simplified, of the sender's buffer */
     ski_channel_put_fn            unchecked;
     struct ski_channel_multicast *multicast;
@@ -247,8 +247,9 @@ skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *head, con
 /* ---- local completion (channel_local.c)
  * -------------------------------------------------------------- */
 
-/** Notes that the driver is done with the memory of a put of @p sender.  Runs within the driver. */
-void ski_channel_send_done(struct ski_pe *self, skua_sender *sender);
+/** Notes that the driver is done with the memory of a put of @p sender, a skua_sender.  Runs within
+ *  the driver. */
+void ski_channel_send_done(struct ski_pe *self, void *sender);
 
 /** Lets due completions of puts that were sent take place, and wakes threads that wait for them. */
 void ski_channel_local_complete(struct ski_pe *self);

@@ -89,7 +89,7 @@ static SKI_COLD _Noreturn void check_out_of_turn(const struct ski_channel *chann
                    ski_channel_name(channel), source, channel->pe, (unsigned long long)now + 1,
                    channel->senders);
     if (seen < now)
-        ski_misuse("channel %s from PE %d to PE %d: put %llu while put %llu is on its way",
+        ski_misuse("channel %s from PE %d to PE %d: put %llu while put %llu is in flight",
                    ski_channel_name(channel), source, channel->pe, (unsigned long long)now + 1,
                    (unsigned long long)seen + 1);
     ski_misuse("channel %s from PE %d to PE %d: put %llu before the receiver was ready",
@@ -121,8 +121,8 @@ void ski_channel_check_put(const skua_sender *sender, int source)
     uint64_t            now;
 
     if (channel->key != sender->key)
-        ski_misuse("a channel from PE %d to PE %d: put %llu, but it was deleted", source,
-                   sender->pe, (unsigned long long)sender->puts);
+        ski_misuse("a channel from PE %d to PE %d: put %llu after the receiver deleted the channel",
+                   source, sender->pe, (unsigned long long)sender->puts);
     if (atomic_load_explicit(&channel->freed, memory_order_relaxed))
         ski_misuse("channel %s from PE %d to PE %d: put %llu into memory that was freed",
                    ski_channel_name(channel), source, channel->pe,

@@ -73,8 +73,10 @@ static void local_settle_soon(struct ski_pe *self, skua_sender *sender)
     ski_channel_send_head(self, self->pe, &head);
 }
 
-void ski_channel_send_done(struct ski_pe *self, skua_sender *sender)
+void ski_channel_send_done(struct ski_pe *self, void *arg)
 {
+    skua_sender *sender = arg;
+
     ski_assert(ski_rma_pe(self)->at_driver > 0 && sender->sending > 0);
     ski_rma_pe(self)->at_driver--;
     if (--sender->sending > 0)
@@ -143,8 +145,9 @@ void skua_channel_put_then(skua_sender *sender, skua_completion local)
     struct ski_pe *self = SKI_SELF();
 
     if (sender->local.kind)
-        ski_misuse("%s: a completion of this sender, of a channel to PE %d, waits already",
-                   __func__, sender->pe);
+        ski_misuse(
+            "%s: the sender, of a channel to PE %d, has a completion that has not taken place yet",
+            __func__, sender->pe);
     if (local_is_complete(sender)) {
         skua_complete(local, NULL, 0);
         return;

@@ -61,19 +61,19 @@ static size_t multicast_hosts(const skua_channel *at, const skua_channel *end)
     return hosts;
 }
 
-/* Sends a packet for the channels from @p at to @p end, with data that @p path packs. */
+/* Sends a packet for the channels from @p at to @p end, with data that @p plan packs. */
 static void multicast_send(struct ski_pe *self, const skua_channel *at, const skua_channel *end,
-                           const struct ski_channel_head *head, const struct ski_path *path,
+                           const struct ski_channel_head *head, const struct ski_path *plan,
                            const char *from)
 {
     size_t                   count  = (size_t)(end - at);
-    skua_msg                *msg    = skua_msg_alloc(multicast_packet_bytes(count) + path->bytes);
+    skua_msg                *msg    = skua_msg_alloc(multicast_packet_bytes(count) + plan->bytes);
     struct multicast_packet *packet = skua_msg_data(msg);
 
     packet->head  = *head;
     packet->count = count;
     memcpy(packet->channel, at, count * sizeof *at);
-    ski_path_copy(path, (char *)packet + multicast_packet_bytes(count), from);
+    ski_path_copy(plan, (char *)packet + multicast_packet_bytes(count), from);
     msg->handler = SKI_HANDLER_CHANNEL;
     msg->source  = self->pe;
     ski_msg_post(self, at->pe, SKI_HANDLER_CHANNEL, msg);
@@ -81,7 +81,7 @@ static void multicast_send(struct ski_pe *self, const skua_channel *at, const sk
 
 /* Sends a packet to each host of a list, or to as many as the arity, which forward it. */
 static void multicast_send_all(struct ski_pe *self, const skua_channel *at, const skua_channel *end,
-                               const struct ski_channel_head *head, const struct ski_path *path,
+                               const struct ski_channel_head *head, const struct ski_path *plan,
                                const char *from)
 {
     size_t hosts = multicast_hosts(at, end), children = ski_config.tree_arity;
@@ -93,7 +93,7 @@ static void multicast_send_all(struct ski_pe *self, const skua_channel *at, cons
 
         while (share-- > 0)
             at = multicast_host_end(at, end);
-        multicast_send(self, part, at, head, path, from);
+        multicast_send(self, part, at, head, plan, from);
     }
 }
 
@@ -106,7 +106,7 @@ static void multicast_put(skua_sender *sender, const char *from)
 
     if (multicast->remotes > 0)
         multicast_send_all(self, multicast->remote, multicast->remote + multicast->remotes, &head,
-                           &sender->path, from);
+                           &sender->plan, from);
     for (size_t i = 0; i < multicast->locals; i++)
         multicast->local[i]->put(multicast->local[i], from);
 }
@@ -148,7 +148,7 @@ void ski_on_channel_multicast(skua_msg *msg)
     const skua_channel            *at     = packet->channel, *end, *here;
     const char                    *data;
     skua_layout                    block;
-    struct ski_path                path;
+    struct ski_path                plan;
 
     if (!multicast_is_valid(self, msg, packet)) {
         ski_far_drop(self, msg);
@@ -158,9 +158,9 @@ void ski_on_channel_multicast(skua_msg *msg)
     here  = multicast_host_end(at, end);
     data  = (const char *)end;
     block = skua_layout_of(data, packet->head.bytes);
-    ski_path_make(&path, NULL, &block);
+    ski_path_make(&plan, NULL, &block);
     if (here < end)
-        multicast_send_all(self, here, end, &packet->head, &path, data);
+        multicast_send_all(self, here, end, &packet->head, &plan, data);
     for (; at < here; at++)
         multicast_deliver(self, *at, packet, data, msg->source);
     skua_msg_free(msg);
@@ -221,7 +221,7 @@ skua_sender *skua_channel_open_many(const skua_channel *channels, size_t count,
     sender->put       = multicast_put;
     sender->pe        = -1;
     sender->multicast = ski_calloc(1, sizeof *sender->multicast);
-    ski_path_make(&sender->path, NULL, &sender->layout);
+    ski_path_make(&sender->plan, NULL, &sender->layout);
     sender->multicast->local  = ski_calloc(count + 1, sizeof *sender->multicast->local);
     sender->multicast->remote = ski_calloc(count + 1, sizeof *sender->multicast->remote);
     if (multicast_open(self, sender->multicast, channels, count, from, sender->bytes))

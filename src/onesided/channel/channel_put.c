@@ -122,7 +122,7 @@ void ski_channel_ask_help(struct ski_pe *self, skua_sender *sender, struct ski_c
     doorbell_publish(self, sender, cell, tail, SKI_DOORBELL(SKI_CHANNEL_HELP));
 }
 
-/* ---- the ways ------------------------------------------------------------------------ */
+/* ---- paths --------------------------------------------------------------------------- */
 
 /* The data travel in the doorbell.  Inlined for one block, and for data that are packed. */
 static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sender *sender,
@@ -138,7 +138,7 @@ static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sende
         return;
     }
     if (packed)
-        ski_path_copy(&sender->path, (char *)cell->data, from);
+        ski_path_copy(&sender->plan, (char *)cell->data, from);
     else
         ski_copy_small(cell->data, from, sender->bytes);
     doorbell_publish(self, sender, cell, tail, sender->bytes);
@@ -190,7 +190,7 @@ static void channel_put_strided(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
-    ski_path_copy(&sender->path, sender->to, from);
+    ski_path_copy(&sender->plan, sender->to, from);
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
@@ -202,7 +202,7 @@ static void channel_put_staged(skua_sender *sender, const char *from)
     sender->slot = sender->slot + 1 < sender->slots ? sender->slot + 1 : 0;
     sender->to   = sender->staging + sender->slot * SKI_STAGE_BYTES(sender->bytes);
     ski_assert(sender->slot < sender->slots);
-    ski_path_copy(&sender->path, sender->to, from);
+    ski_path_copy(&sender->plan, sender->to, from);
     ski_channel_ring(self, sender, SKI_CHANNEL_STAGED, sender->to);
 }
 
@@ -211,7 +211,7 @@ void ski_channel_put_message(skua_sender *sender, const char *from)
     struct ski_pe *self = SKI_SELF();
     skua_msg      *msg  = channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
 
-    ski_path_copy(&sender->path, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1), from);
+    ski_path_copy(&sender->plan, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1), from);
     ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
 }
 
@@ -230,7 +230,7 @@ static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender 
 {
     size_t bytes = SKI_STAGE_BYTES(sender->bytes);
 
-    ski_path_make(&sender->path, NULL, &sender->layout);
+    ski_path_make(&sender->plan, NULL, &sender->layout);
     sender->slots   = sender_staging_slots(sender->bytes);
     sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->slots);
     sender->to      = sender->staging;
@@ -238,11 +238,6 @@ static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender 
 }
 
 /* ---- between hosts ------------------------------------------------------------------------ */
-
-static void channel_put_send_done(struct ski_pe *self, void *arg)
-{
-    ski_channel_send_done(self, arg);
-}
 
 /* Sends the data of a put from the program's memory; false: that is not possible now. */
 static bool channel_put_send_uncopied(struct ski_pe *self, skua_sender *sender, const char *from)
@@ -255,7 +250,7 @@ static bool channel_put_send_uncopied(struct ski_pe *self, skua_sender *sender, 
     sender->sending++; /* it may be complete before the call returns */
     ski_rma_pe(self)->at_driver++;
     if (ski_zcopy_send(self, sender->pe, msg, sizeof *head, from, sender->bytes,
-                       channel_put_send_done, sender))
+                       ski_channel_send_done, sender))
         return true;
     sender->sending--;
     ski_rma_pe(self)->at_driver--;
@@ -269,12 +264,13 @@ static void channel_put_uncopied(skua_sender *sender, const char *from)
         ski_channel_put_message(sender, from);
 }
 
-/* ---- choosing ------------------------------------------------------------------------------- */
+/* ---- choosing a path
+ * ------------------------------------------------------------------------------- */
 
 static void sender_select_message(skua_sender *sender)
 {
-    ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->put = sender->index < 0 && sender->path.kind == SKI_PATH_BLOCK &&
+    ski_path_make(&sender->plan, NULL, &sender->layout);
+    sender->put = sender->index < 0 && sender->plan.kind == SKI_COPY_BLOCK &&
                           sender->bytes >= UNCOPIED_LEAST && ski_zcopy_send_supported()
                       ? channel_put_uncopied
                       : ski_channel_put_message;
@@ -285,6 +281,14 @@ static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *
     return channel->process < 0 || channel->process == self->process;
 }
 
+/* Lets the receiver help to copy into @p to, if there is memory to coordinate that. */
+static void sender_select_coop(struct ski_pe *self, skua_sender *sender, char *to, char *staging)
+{
+    sender->coop = ski_coop_new(self, to, staging, sender->bytes);
+    if (sender->coop)
+        sender->put = ski_channel_put_coop;
+}
+
 /* Selects a path into memory that this process reaches. */
 static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
                                  const struct ski_channel *channel)
@@ -292,18 +296,16 @@ static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
     skua_layout block = skua_layout_of(channel->to, channel->bytes);
 
     sender->to = channel->to;
-    ski_path_make(&sender->path, channel->pattern ? &channel->pattern->layout : &block,
+    ski_path_make(&sender->plan, channel->pattern ? &channel->pattern->layout : &block,
                   &sender->layout);
-    if (sender->path.kind != SKI_PATH_BLOCK)
+    if (sender->plan.kind != SKI_COPY_BLOCK)
         sender->put = channel_put_strided;
     else
         sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_channel_put_block
                                                                      : channel_put_own_small;
     if (sender->put == ski_channel_put_block && sender->inbox && !sender->once &&
         sender->bytes >= COOP_DIRECT_LEAST)
-        sender->coop = ski_coop_new(self, sender->to, NULL, sender->bytes);
-    if (sender->coop)
-        sender->put = ski_channel_put_coop;
+        sender_select_coop(self, sender, sender->to, NULL);
 }
 
 /* Selects a path into memory that only the receiver reaches. */
@@ -312,17 +314,15 @@ static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
 {
     sender->put = sender_alloc_staging(self, sender);
     if (sender->put == channel_put_staged && !channel->pattern &&
-        sender->path.kind == SKI_PATH_BLOCK && sender->bytes >= COOP_STAGED_LEAST)
-        sender->coop = ski_coop_new(self, channel->to, sender->staging, sender->bytes);
-    if (sender->coop)
-        sender->put = ski_channel_put_coop;
+        sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= COOP_STAGED_LEAST)
+        sender_select_coop(self, sender, channel->to, sender->staging);
 }
 
 static void sender_select_inline(skua_sender *sender)
 {
-    ski_path_make(&sender->path, NULL, &sender->layout);
+    ski_path_make(&sender->plan, NULL, &sender->layout);
     sender->put =
-        sender->path.kind == SKI_PATH_BLOCK ? channel_put_inline : channel_put_inline_packed;
+        sender->plan.kind == SKI_COPY_BLOCK ? channel_put_inline : channel_put_inline_packed;
 }
 
 static void sender_select_reduce(struct ski_pe *self, skua_sender *sender,
@@ -367,7 +367,7 @@ skua_status_t ski_sender_select(struct ski_pe *self, const char *call, skua_send
     struct ski_channel *channel;
 
     if (value.pe < 0 || value.pe >= self->pes || !value.key)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: this is no channel", call);
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the argument is not a channel", call);
     sender->key   = value.key;
     sender->pe    = value.pe;
     sender->index = ski_job_index(self->job, value.pe);
@@ -378,8 +378,7 @@ skua_status_t ski_sender_select(struct ski_pe *self, const char *call, skua_send
     }
     channel = ski_channel_find(self->job, value.key);
     if (!channel || channel->pe != value.pe)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: a channel of PE %d that was deleted", call,
-                          value.pe);
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the channel of PE %d was deleted", call, value.pe);
     if (channel->bytes != sender->bytes)
         return ski_channel_check_size(self, call, sender, channel);
     sender_select_host(self, sender, channel);

@@ -95,7 +95,7 @@ static void channel_polls(struct ski_pe *self)
     skua_layout  from    = skua_layout_of(data, 8);
     skua_channel channel = channel_make(&arrivals[0], buffer, 8);
     skua_sender *sender  = skua_channel_open(channel, &from);
-    skua_msg    *msg;
+    skua_msg    *msg     = NULL;
 
     arrivals[0] = 0;
     skua_channel_put(sender);

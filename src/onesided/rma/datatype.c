@@ -78,7 +78,7 @@ static skua_status_t datatype_strided_extent(const char *call, const struct ski_
     const skua_strided *s = datatype->strided;
 
     if (s->levels < 0 || s->levels > SKUA_LEVELS_MAX)
-        return datatype_invalid(call, "a strided shape has 0 to 8 levels");
+        return datatype_invalid(call, "a strided datatype has 0 to 8 levels");
     *grain = s->bytes;
     if (datatype_strided_is_empty(s))
         return SKUA_OK;
@@ -88,13 +88,13 @@ static skua_status_t datatype_strided_extent(const char *call, const struct ski_
         if (__builtin_mul_overflow((ptrdiff_t)(s->count[i] - 1), s->remote[i], &reach) ||
             s->count[i] > PTRDIFF_MAX ||
             __builtin_add_overflow(reach < 0 ? *lo : *hi, reach, reach < 0 ? lo : hi))
-            return datatype_invalid(call, "a strided shape that is larger than any memory");
+            return datatype_invalid(call, "the strided datatype is larger than any memory");
         if (s->count[i] > 1)
             *grain |= datatype_magnitude(s->remote[i]);
     }
     datatype_widen(*hi, s->bytes, lo, hi);
     if (datatype_overlaps(s, writes == SKI_SIDE_REMOTE ? s->remote : s->local))
-        return datatype_invalid(call, "a strided shape that overlaps itself where it is written");
+        return datatype_invalid(call, "the strided datatype overlaps itself where it is written");
     return SKUA_OK;
 }
 
@@ -118,7 +118,7 @@ skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *d
         return SKUA_OK;
     case SKI_DATATYPE_INDEXED:
         if (datatype->count > 0 && !datatype->indexed->remote)
-            return datatype_invalid(call, "an indexed shape without remote offsets");
+            return datatype_invalid(call, "the indexed datatype has no remote offsets");
         *grain = datatype->bytes;
         for (size_t i = 0; i < datatype->count; i++) {
             datatype_widen(datatype->indexed->remote[i], datatype->bytes, lo, hi);
@@ -126,7 +126,7 @@ skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *d
         }
         return SKUA_OK;
     }
-    return datatype_invalid(call, "a shape of no kind that there is");
+    return datatype_invalid(call, "the datatype has an unknown kind");
 }
 
 /* ---- the quick look -------------------------------------------------------- */

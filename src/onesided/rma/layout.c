@@ -74,7 +74,7 @@ skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool
                           SKUA_LAYOUT_LEVELS, layout->levels);
     *bytes = ski_layout_bytes(layout);
     if (!*bytes || !layout->at)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: a layout without memory", call);
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the layout has no memory", call);
     if (written && layout_overlaps(call, layout))
         return SKUA_ERR_INVAL;
     layout_simplify(layout, simple);
@@ -181,35 +181,35 @@ static bool layout_is_block(const skua_layout *layout)
     return !layout || layout->levels == 0;
 }
 
-void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layout *from)
+void ski_path_make(struct ski_path *plan, const skua_layout *to, const skua_layout *from)
 {
     skua_layout packed;
 
     ski_assert(to || from);
     ski_assert(!to || !from || ski_layout_bytes(to) == ski_layout_bytes(from));
-    path->kind  = SKI_PATH_STRIDED;
-    path->bytes = ski_layout_bytes(from ? from : to);
+    plan->kind  = SKI_COPY_STRIDED;
+    plan->bytes = ski_layout_bytes(from ? from : to);
     if (layout_is_block(to) && layout_is_block(from)) {
-        path->kind = SKI_PATH_BLOCK;
+        plan->kind = SKI_COPY_BLOCK;
     } else if (layout_is_block(to)) {
         packed        = layout_packed_like(from);
-        path->strided = layout_pair(&packed, from);
+        plan->strided = layout_pair(&packed, from);
     } else if (layout_is_block(from)) {
         packed        = layout_packed_like(to);
-        path->strided = layout_pair(to, &packed);
+        plan->strided = layout_pair(to, &packed);
     } else if (layout_same_pattern(to, from)) {
-        path->strided = layout_pair(to, from);
+        plan->strided = layout_pair(to, from);
     } else {
-        path->kind    = SKI_PATH_PIECES;
-        path->strided = ski_layout_strided(from);
-        path->other   = ski_layout_strided(to);
+        plan->kind    = SKI_COPY_PIECES;
+        plan->strided = ski_layout_strided(from);
+        plan->other   = ski_layout_strided(to);
     }
 }
 
-static void layout_copy_pieces(const struct ski_path *path, char *to, const char *from)
+static void layout_copy_pieces(const struct ski_path *plan, char *to, const char *from)
 {
-    struct ski_datatype read  = ski_datatype_strided(from, &path->strided);
-    struct ski_datatype write = ski_datatype_strided(to, &path->other);
+    struct ski_datatype read  = ski_datatype_strided(from, &plan->strided);
+    struct ski_datatype write = ski_datatype_strided(to, &plan->other);
     struct ski_iov_iter reads, writes;
     struct ski_iov      source, target = {NULL, 0, 0};
 
@@ -229,17 +229,17 @@ static void layout_copy_pieces(const struct ski_path *path, char *to, const char
         }
 }
 
-void ski_path_copy(const struct ski_path *path, char *to, const char *from)
+void ski_path_copy(const struct ski_path *plan, char *to, const char *from)
 {
     struct ski_datatype datatype;
 
-    switch (path->kind) {
-    case SKI_PATH_BLOCK: ski_copy(to, from, path->bytes); break;
-    case SKI_PATH_STRIDED:
-        datatype = ski_datatype_strided(from, &path->strided);
+    switch (plan->kind) {
+    case SKI_COPY_BLOCK: ski_copy(to, from, plan->bytes); break;
+    case SKI_COPY_STRIDED:
+        datatype = ski_datatype_strided(from, &plan->strided);
         ski_datatype_put(&datatype, to);
         break;
-    case SKI_PATH_PIECES: layout_copy_pieces(path, to, from); break;
+    case SKI_COPY_PIECES: layout_copy_pieces(plan, to, from); break;
     }
 }
 
@@ -247,14 +247,14 @@ void skua_layout_copy(const skua_layout *to, const skua_layout *from)
 {
     skua_layout     simple_to, simple_from;
     size_t          bytes, read;
-    struct ski_path path;
+    struct ski_path plan;
 
     if (to->at == from->at && ski_layout_same(to, from))
         return;
     if (ski_layout_check(__func__, to, false, &simple_to, &bytes) != SKUA_OK ||
         ski_layout_check(__func__, from, false, &simple_from, &read) != SKUA_OK || bytes != read)
-        ski_misuse("%s: from a layout of %zu bytes to one of %zu", __func__, ski_layout_bytes(from),
-                   ski_layout_bytes(to));
-    ski_path_make(&path, &simple_to, &simple_from);
-    ski_path_copy(&path, to->at, from->at);
+        ski_misuse("%s: cannot copy from a layout of %zu bytes to one of %zu", __func__,
+                   ski_layout_bytes(from), ski_layout_bytes(to));
+    ski_path_make(&plan, &simple_to, &simple_from);
+    ski_path_copy(&plan, to->at, from->at);
 }

@@ -3,8 +3,8 @@
  * layout.h - copies from one layout (skua/channel.h) to another of as many bytes.
  *
  * A layout is first simplified: levels of one repetition are dropped, and levels that continue the
- * one below are joined with it.  A *path* is what is computed once about a pair of layouts, so that
- * the copy, which happens many times, decides nothing:
+ * one below are joined with it.  A *copy plan* is what is computed once about a pair of layouts, so
+ * that the copy, which happens many times, decides nothing:
  *
  *   block      both are one block
  *   strided    the same pattern of blocks on both sides, perhaps packed on one of them
@@ -17,10 +17,10 @@
 
 #include "onesided/rma/datatype.h"
 
-enum ski_path_kind { SKI_PATH_BLOCK, SKI_PATH_STRIDED, SKI_PATH_PIECES };
+enum ski_copy_kind { SKI_COPY_BLOCK, SKI_COPY_STRIDED, SKI_COPY_PIECES };
 
 struct ski_path {
-    enum ski_path_kind kind;
+    enum ski_copy_kind kind;
     size_t             bytes;   /* of all data */
     skua_strided       strided; /* local is the side that is read; PIECES: its pattern */
     skua_strided       other;   /* PIECES: the pattern of the side that is written */
@@ -56,12 +56,12 @@ skua_strided ski_layout_strided(const skua_layout *layout);
  *  false: no strides do that. */
 bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as);
 
-/** Computes the path from a layout to another; both are simplified and have as many bytes.  NULL:
- *  packed into one block. */
-void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layout *from);
+/** Computes the plan of a copy from a layout to another; both are simplified and have as many
+ * bytes.  NULL: packed into one block. */
+void ski_path_make(struct ski_path *plan, const skua_layout *to, const skua_layout *from);
 
-/** Copies data along a path. */
-void ski_path_copy(const struct ski_path *path, char *to, const char *from);
+/** Copies data as planned. */
+void ski_path_copy(const struct ski_path *plan, char *to, const char *from);
 
 /** Returns the lowest address of a layout, and the bytes from there to its end. */
 char *ski_layout_begin(const skua_layout *layout, size_t *span);

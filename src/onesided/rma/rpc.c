@@ -26,7 +26,7 @@ static void rpc_on_call(skua_msg *msg)
     struct rpc_header *called = skua_msg_data(msg);
 
     if (msg->bytes < sizeof *called)
-        ski_fatal("a call from PE %d is too short", msg->source);
+        ski_fatal("the message of a remote call from PE %d is too short", msg->source);
     functions[msg->handler](called + 1, msg->bytes - sizeof *called, called->done);
     skua_msg_free(msg);
 }

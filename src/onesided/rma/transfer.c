@@ -90,13 +90,14 @@ static skua_status_t transfer_check_accumulate(struct ski_rma_op *op, size_t gra
     ski_assert((op->element & (op->element - 1)) == 0);
     align = op->element < 8 ? op->element : 8;
     if (grain % align)
-        return ski_refuse(SKUA_ERR_ALIGN, "%s: places or sizes that are no multiple of %zu",
-                          op->call, align);
+        return ski_refuse(SKUA_ERR_ALIGN, "%s: offsets or sizes are no multiples of %zu", op->call,
+                          align);
     for (size_t i = 0; i < (op->datatype.kind == SKI_DATATYPE_VECTOR ? op->datatype.count : 1); i++)
         if ((op->datatype.kind == SKI_DATATYPE_VECTOR ? op->datatype.list[i].bytes
                                                       : op->datatype.bytes) %
             op->element)
-            return ski_refuse(SKUA_ERR_INVAL, "%s: a block that is not whole elements of %zu bytes",
+            return ski_refuse(SKUA_ERR_INVAL,
+                              "%s: a block does not consist of whole elements of %zu bytes",
                               op->call, op->element);
     return SKUA_OK;
 }
@@ -249,7 +250,7 @@ static skua_status_t transfer_perform(struct ski_rma_op *op, const skua_ends *pa
     if (op->verb == SKI_RMA_ACCUMULATE &&
         (uintptr_t)target.memory % (op->element < 8 ? op->element : 8))
         status =
-            ski_refuse(SKUA_ERR_ALIGN, "%s: a place that is not aligned to its elements", op->call);
+            ski_refuse(SKUA_ERR_ALIGN, "%s: the address is not aligned to its elements", op->call);
     else
         status = transfer_move(op, &target, params, blocking);
     ski_resolved_release(&target);

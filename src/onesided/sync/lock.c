@@ -119,7 +119,7 @@ void skua_unlock(skua_locks locks, int pe, size_t i)
     mine = last = lock->holder;
 
     if (!mine)
-        ski_misuse("skua_unlock: lock %zu of PE %d is not taken", i, pe);
+        ski_misuse("skua_unlock: lock %zu of PE %d is not held", i, pe);
     /* Requests in flight must be complete before the next holder looks. */
     if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
         skua_fence_all();

@@ -137,8 +137,8 @@ static void lock_on_release(const struct lock_message *message)
     struct lock_turn   *done;
 
     if (!queue)
-        ski_misuse("skua_unlock: lock %llu of PE %d is not taken",
-                   (unsigned long long)message->lock, message->pe);
+        ski_misuse("skua_unlock: lock %llu of PE %d is not held", (unsigned long long)message->lock,
+                   message->pe);
     ski_assert(queue->first && queue->last);
     done         = queue->first;
     queue->first = done->next;
