@@ -289,7 +289,7 @@ static void on_credit(skua_msg *msg)
             put_somehow(&s->outlet[i]);
             return;
         }
-    skua_abort("a credit for a channel that nobody has");
+    skua_abort("a credit for an unknown channel");
 }
 
 static void give_credit(const struct inlet *in)

@@ -18,6 +18,7 @@
 #include <skua/skua.h>
 
 #include "boot/pmix.h"
+#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
@@ -309,7 +310,7 @@ static char          treasure[64];
 static void on_call(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
-    skua_abort("a completion was believed that nobody made");
+    skua_abort("a forged completion was accepted");
 }
 
 static void answer(const void *args, size_t bytes, skua_completion done)

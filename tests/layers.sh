@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# layers.sh - includes point down: no file of src/ includes a file of a higher layer, and examples include
-# only installed headers.
+# layers.sh - includes point down: no file of src/ includes a file of a higher layer, the modules of a
+# folder and the sub-folders of a layer form no cycle, and examples include only installed headers.
 #
 # usage: layers.sh SOURCE-FOLDER
-. "$(dirname "$0")/tap.sh"
+tests=$(cd "$(dirname "$0")" && pwd) || exit 1
+. "$tests/tap.sh"
 cd "$1" || exit 1
 code=0 out= err=
 
@@ -35,6 +36,14 @@ ok "the translator uses nothing of the runtime" reaches translator base boot tra
 public=$(grep -rn '^#include <skua/' translator || true)
 out=$public
 ok "not even its headers" test -z "$public"
+
+# Includes that close a cycle and stay: "FROM TO", one a line, each with its reason.  (None.)
+excepted=""
+find src/base src/core src/flow src/transport tools -name '*.[chS]' ! -name '*_test.c' | sort >"$work/files"
+xargs grep -n '#include "' <"$work/files" |
+  awk -v files="$work/files" -v excepted="$excepted" -f "$tests/cycles.awk" >"$work/cycles"
+out=$(cat "$work/cycles")
+ok "modules of a folder and sub-folders of a layer form no cycle" test ! -s "$work/cycles"
 
 # Public names begin with skua_ or SKUA_, internal ones with ski_ or SKI_.
 public=$(grep -rnE '\bski_' include || true)

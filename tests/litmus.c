@@ -250,7 +250,7 @@ static void check_slot(const struct passing *p, const uint64_t *slot, uint64_t i
         uint64_t sent = p->sums ? (i - 1) / SLOTS + 1 : i * 3 + k;
 
         if (seen != sent)
-            skua_abort("%s: message %llu came before word %zu of its data", p->what,
+            skua_abort("%s: the flag of message %llu arrived before word %zu of its data", p->what,
                        (unsigned long long)i, k);
     }
 }

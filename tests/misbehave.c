@@ -1399,7 +1399,7 @@ static void start(int argc, char **argv)
             skua_barrier(skua_done_call(on_all_printed, NULL));
         return;
     }
-    skua_abort("misbehave: there is no '%s'", what);
+    skua_abort("misbehave: unknown case '%s'", what);
 }
 
 /* Whether this process has removed the file that the variable names: exactly one process does, and

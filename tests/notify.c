@@ -321,7 +321,7 @@ static int size_of(size_t bytes)
     for (int i = 0; i < SIZES; i++)
         if (signal_sizes[i] == bytes)
             return i;
-    skua_abort("a signal of %zu bytes, which nobody sent", bytes);
+    skua_abort("a signal of %zu bytes that was never sent", bytes);
 }
 
 static void check_signal(skua_msg *msg)

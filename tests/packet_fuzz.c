@@ -44,6 +44,7 @@
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
 #include "core/pe/pe.h"
+#include "core/sched/completion_tags.h"
 #include "tap.h"
 
 #define KEPT     64     /* packets, the latest of each kind   */
@@ -206,10 +207,10 @@ static void restore(unsigned char *packet, const unsigned char *from)
 
 static void take_damaged(struct ski_pe *self)
 {
-    const struct kept  *from   = &kept[tap_random(&seed) % KEPT];
-    unsigned char      *packet = from->packet ? malloc(from->bytes) : NULL;
-    struct skua_msg     half;
-    struct ski_contact *contact;
+    const struct kept   *from   = &kept[tap_random(&seed) % KEPT];
+    unsigned char       *packet = from->packet ? malloc(from->bytes) : NULL;
+    struct skua_msg      half;
+    struct ski_net_peer *peer;
 
     if (!packet)
         return;
@@ -217,17 +218,17 @@ static void take_damaged(struct ski_pe *self)
     damage(self, packet, from->bytes, sizeof(struct skua_msg));
     restore(packet, from->packet);
     memcpy(&half, packet, SKI_PACKET_HALF);
-    contact             = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
-                              ? ski_contact_find(self->far, half.source)
+    peer                = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
+                              ? ski_net_peer_find(self->net, half.source)
                               : NULL;
     half.stamp.token    = ski_packet_token(self->job->secret, half.source, self->pe);
-    half.stamp.sequence = contact ? contact->received : 0;
+    half.stamp.sequence = peer ? peer->received : 0;
     memcpy(packet, &half, SKI_PACKET_HALF);
-    if (!is_end(packet) && !ski_far_upcalls.taken(self->far, packet, from->bytes)) {
-        void *room = ski_far_upcalls.room(self->far, from->bytes);
+    if (!is_end(packet) && !ski_far_upcalls.taken(self->net, packet, from->bytes)) {
+        void *room = ski_far_upcalls.room(self->net, from->bytes);
 
         if (room)
-            ski_far_upcalls.arrived(self->far, memcpy(room, packet, from->bytes), from->bytes);
+            ski_far_upcalls.arrived(self->net, memcpy(room, packet, from->bytes), from->bytes);
     }
     free(packet);
 }
@@ -323,7 +324,7 @@ static void begin_child(struct ski_pe *self, uint64_t its_seed)
     own_memory(self->job->arena);
     own_sockets();
     self->job->tag_key[0] ^= its_seed;
-    memset(self->done_tags, 0, sizeof self->done_tags);
+    ski_completion_tags_clear(self);
     ski_log_set_fatal_hook(say_and_end);
     ski_log_level = SKI_LOG_FATAL;
     if (getenv("FUZZ_WAIT")) /* for a debugger */

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "options.h"
+#include "common/options.h"
 
 struct hosts_entry {
     char *name;

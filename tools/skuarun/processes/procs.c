@@ -24,7 +24,7 @@ static int procs_index_of(const struct procs *procs, pid_t pid)
     return -1;
 }
 
-/* Whether the process gave up because it lost another one (core/net/shutdown.c). */
+/* Whether the process gave up because it lost another one (core/lifecycle/shutdown.c). */
 static bool procs_is_symptom(const struct ski_crash *crash)
 {
     return atomic_load_explicit(&crash->ready, memory_order_acquire) && crash->signal == SIGABRT &&

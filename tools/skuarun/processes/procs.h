@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "boot/boot.h"
-#include "options.h"
+#include "common/options.h"
 #include "processes/exit_report.h"
 #include "processes/iof.h"
 

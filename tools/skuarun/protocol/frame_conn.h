@@ -4,7 +4,7 @@
 #ifndef SKUARUN_FRAME_CONN_H
 #define SKUARUN_FRAME_CONN_H
 
-#include "buffer.h"
+#include "common/buffer.h"
 #include "protocol/frame.h"
 
 struct frame_conn {

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "buffer.h"
+#include "common/buffer.h"
 
 /** The largest encoded job specification, in bytes. */
 #define JOB_SPEC_MAX ((size_t)8 << 20)

@@ -20,20 +20,6 @@ void ski_crash_install(const struct ski_boot *boot);
 void *ski_crash_thread_begin(void);
 void  ski_crash_thread_end(void *stack);
 
-/** An address of code as a number that another process of the program can read too, if it is
- *  of the program itself and not of a library; NULL is 0. */
-uint64_t ski_crash_address(const void *code);
-
-/** Returns whether ski_crash_address() found an address to be of the program itself. */
-static inline bool ski_crash_in_program(uint64_t address)
-{
-    return address >> 63;
-}
-
-/** Writes the function of the code at @p address, as ski_crash_address() gave it for a return
- *  address, to @p text; with its source line, "function at file.c:12", if @p line. */
-void ski_crash_place(uint64_t address, bool line, char *text, size_t size);
-
 /** The process leaves the job: from here on signals are its own affair. */
 void ski_crash_uninstall(void);
 

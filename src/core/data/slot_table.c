@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slot_table.c - see slot_table.h. */
-#include "core/message/slot_table.h"
+#include "core/data/slot_table.h"
 
 #include <stdlib.h>
 

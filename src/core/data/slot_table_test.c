@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* slot_table_test.c - names that are given, used and taken back at random. */
-#include "core/message/slot_table.h"
+#include "core/data/slot_table.h"
 
 #include <stdlib.h>
 

@@ -15,9 +15,10 @@
 #include <skua/thread.h>
 
 #include "core/thread/fiber.h"
-#include "core/message/message.h"
+#include "core/data/msg.h"
 #include "core/thread/stack.h"
-#include "core/sched/wait.h"
+#include "core/pe/pe.h"
+#include "core/sched/blocked.h"
 
 struct skua_thread {
     struct skua_msg  ready;
@@ -38,13 +39,28 @@ struct skua_thread {
     struct skua_thread *next, *previous; /* of those of the PE that have not ended */
 };
 
-/** Leave the calling thread; returns after ski_thread_unblock(). */
+/** Leaves the calling thread; returns after ski_thread_unblock(). */
 void ski_thread_block(struct ski_pe *self);
 
-/** Queue a blocked thread of this PE. */
-void ski_thread_unblock(struct ski_pe *self, struct skua_thread *thread);
+/** Queues a blocked thread of this PE. */
+static inline void ski_thread_unblock(struct ski_pe *self, struct skua_thread *thread)
+{
+    ski_queue_push(&self->queue, &thread->ready, 0);
+}
 
-/** Whether @p address is in the guard of the running thread's stack. */
+/** Runs @p thread until it blocks or ends. */
+void ski_thread_enter(struct ski_pe *self, struct skua_thread *thread);
+
+/** Prepares a thread that has its stack, function and argument to be entered. */
+void ski_thread_prepare(struct skua_thread *thread);
+
+/** Returns what errors call @p thread. */
+static inline const char *ski_thread_name(const struct skua_thread *thread)
+{
+    return thread->name ? thread->name : "(no name)";
+}
+
+/** Returns whether @p address is in the guard of the running thread's stack. */
 bool ski_thread_guards(const struct ski_pe *self, const void *address);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue.c - see queue.h. */
-#include "core/sched/queue.h"
+#include "core/data/queue.h"
 
 void ski_queue_init(struct ski_queue *queue)
 {

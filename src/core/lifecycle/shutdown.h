@@ -22,12 +22,6 @@
 struct ski_pe;
 struct ski_boot;
 
-/** Let the other arenas know that skua_exit(@p code) was called here. */
-void ski_leave_tell(struct ski_pe *self, int code);
-
-/** Something else that must go on while PEs of this process leave. */
-void ski_leave_with(void (*also)(void));
-
 /** What each PE does when its scheduler has ended: until BYE. */
 void ski_leave(struct ski_pe *self);
 

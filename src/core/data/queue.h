@@ -14,7 +14,7 @@
 #define SKI_QUEUE_H
 
 #include "base/prioq.h"
-#include "core/message/msg_list.h"
+#include "core/data/msg_list.h"
 
 enum {
     SKI_ATTEND_QUEUE   = 1,  /* a message is expedited or in the heap */
@@ -23,6 +23,7 @@ enum {
     SKI_ATTEND_EXIT    = 8,  /* the job ends                          */
     SKI_ATTEND_FAR     = 16, /* packets come from other hosts         */
     SKI_ATTEND_BELLS   = 32, /* the PE has rung doorbells of its own  */
+    SKI_ATTEND_POLLED  = 64, /* memory is polled (sched/scheduler.h) */
 };
 
 struct ski_queue {

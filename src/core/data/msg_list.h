@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#include "core/message/message.h"
+#include "core/data/msg.h"
 
 struct ski_list {
     struct skua_msg  *first;

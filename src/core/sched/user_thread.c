@@ -1,61 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* thread.c - see thread.h. */
-#include "core/thread/thread.h"
-
+/* user_thread.c - the calls of skua/thread.h, and the handlers behind them. */
 #include <stdint.h>
 
 #include "base/config.h"
-#include "core/pe/builtin.h"
+#include "core/message/addr_tag.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/pe/pe.h"
-#include "core/message/addr_tag.h"
+#include "core/sched/thread.h"
+#include "core/sched/wait.h"
 
 #define STACK_LEAST ((size_t)8192)
 #define STACK_MOST  ((size_t)1 << 40)
-#define CANARY      UINT64_C(0x736b75612d656e64) /* in the last word of a stack without guard */
-
-static uint64_t *canary_of(const struct skua_thread *thread)
-{
-    return (uint64_t *)(void *)(thread->stack.low + thread->stack.guard);
-}
-
-bool ski_thread_guards(const struct ski_pe *self, const void *address)
-{
-    const struct skua_thread *thread = self->thread;
-
-    return thread && (uintptr_t)address - (uintptr_t)thread->stack.low < thread->stack.guard;
-}
-
-static const char *name_of(const struct skua_thread *thread)
-{
-    return thread->name ? thread->name : "(no name)";
-}
-
-/* ---- switching ----------------------------------------------------------- */
-
-/* From the running thread to the scheduler. */
-static void leave(struct ski_pe *self, bool for_good)
-{
-    struct skua_thread *thread = self->thread;
-
-    if (SKI_UNLIKELY(!thread->stack.guarded && *canary_of(thread) != CANARY))
-        ski_fatal("user thread %s overran its stack of %zu bytes; ask for a larger one or raise "
-                  "SKUA_STACK_SIZE",
-                  name_of(thread), thread->stack.bytes);
-    self->thread = NULL;
-    ski_fiber_switch(&thread->fiber, &self->fiber, for_good);
-}
-
-void ski_thread_block(struct ski_pe *self)
-{
-    leave(self, false);
-}
-
-void ski_thread_unblock(struct ski_pe *self, struct skua_thread *thread)
-{
-    ski_queue_push(&self->queue, &thread->ready, 0);
-}
 
 static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *thread)
 {
@@ -65,16 +21,16 @@ static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *
 /* Whether @p thread, which may come from another host, is the address of a thread of ours. */
 static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *thread)
 {
-    return !self->far || (ski_addr_tag_may_look(self->job, thread, sizeof *thread) &&
+    return !self->net || (ski_addr_tag_may_look(self->job, thread, sizeof *thread) &&
                           ski_addr_tag_peek(&thread->tag) == thread_tag(self, thread));
 }
 
 static void thread_link(struct ski_pe *self, struct skua_thread *thread)
 {
-    thread->next = self->threads;
+    thread->next = self->threads.first;
     if (thread->next)
         thread->next->previous = thread;
-    self->threads = thread;
+    self->threads.first = thread;
 }
 
 static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
@@ -84,10 +40,10 @@ static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
     if (thread->previous)
         thread->previous->next = thread->next;
     else
-        self->threads = thread->next;
+        self->threads.first = thread->next;
 }
 
-static void give_back(struct ski_pe *self, struct skua_thread *thread)
+static void thread_free(struct ski_pe *self, struct skua_thread *thread)
 {
     thread->tag = 0;
     ski_pool_free(&self->pool, thread);
@@ -99,27 +55,15 @@ void ski_on_thread(skua_msg *msg)
     struct ski_pe      *self   = ski_self;
     struct skua_thread *thread = (struct skua_thread *)msg; /* its first member */
 
-    self->thread = thread;
-    self->stats.switches++;
-    ski_fiber_switch(&self->fiber, &thread->fiber, false);
+    ski_thread_enter(self, thread);
     if (!thread->done)
         return;
     thread_unlink(self, thread);
-    ski_stack_put(&self->stacks, thread->stack); /* nobody runs on it any more */
+    ski_stack_put(&self->threads.stacks, thread->stack); /* nobody runs on it any more */
     ski_fiber_destroy(&thread->fiber);
     ski_wake_all(self, &thread->joiners);
     if (thread->detached)
-        give_back(self, thread);
-}
-
-static void entry(void *arg)
-{
-    struct skua_thread *thread = arg;
-
-    ski_fiber_arrive(&thread->fiber, &ski_self->fiber);
-    thread->fn(thread->arg);
-    thread->done = true;
-    leave(ski_self, true);
+        thread_free(self, thread);
 }
 
 /* ---- calls --------------------------------------------------------------- */
@@ -136,21 +80,17 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
         ski_fatal("no memory for another user thread; raise SKUA_ARENA_SIZE");
     *thread = (struct skua_thread){
         .ready = {.handler = SKI_HANDLER_THREAD, .source = self->pe},
-        .stack = ski_stack_get(&self->stacks, bytes < STACK_LEAST ? STACK_LEAST : bytes),
+        .stack = ski_stack_get(&self->threads.stacks, bytes < STACK_LEAST ? STACK_LEAST : bytes),
         .fn    = fn,
         .arg   = arg,
         .pe    = self->pe,
-        .tag   = self->far ? thread_tag(self, thread) : 0,
+        .tag   = self->net ? thread_tag(self, thread) : 0,
     };
     if (!thread->stack.low)
         ski_fatal("the system has no memory for the stack of another user thread (this PE made "
                   "%llu)",
                   (unsigned long long)self->stats.threads);
-    if (!thread->stack.guarded)
-        *canary_of(thread) = CANARY;
-    ski_fiber_init(&thread->fiber, canary_of(thread), thread->stack.bytes);
-    thread->fiber.context =
-        ski_context_make((char *)canary_of(thread) + thread->stack.bytes, entry, thread);
+    ski_thread_prepare(thread);
     self->stats.threads++;
     thread_link(self, thread);
     ski_thread_unblock(self, thread);
@@ -167,7 +107,7 @@ skua_thread *skua_thread_self(void)
     return SKI_SELF()->thread;
 }
 
-static struct skua_thread *running(struct ski_pe *self, const char *call)
+static struct skua_thread *thread_running(struct ski_pe *self, const char *call)
 {
     if (!self->thread)
         ski_misuse("%s: called outside of a user thread", call);
@@ -178,14 +118,14 @@ void skua_thread_yield(void)
 {
     struct ski_pe *self = SKI_SELF();
 
-    ski_thread_unblock(self, running(self, __func__));
+    ski_thread_unblock(self, thread_running(self, __func__));
     ski_thread_block(self);
 }
 
 void skua_thread_suspend(void)
 {
     struct ski_pe      *self   = SKI_SELF();
-    struct skua_thread *thread = running(self, __func__);
+    struct skua_thread *thread = thread_running(self, __func__);
 
     if (!thread->resumed) {
         thread->suspended = true;
@@ -197,7 +137,7 @@ void skua_thread_suspend(void)
     thread->resumed = false;
 }
 
-static void resume(struct ski_pe *self, struct skua_thread *thread)
+static void thread_resume(struct ski_pe *self, struct skua_thread *thread)
 {
     if (thread->suspended && !thread->resumed)
         ski_thread_unblock(self, thread);
@@ -214,7 +154,7 @@ void skua_thread_resume_on(int pe, skua_thread *thread)
     struct ski_pe *self = SKI_SELF();
 
     if (pe == self->pe)
-        resume(self, thread);
+        thread_resume(self, thread);
     else
         skua_send_copy(pe, (skua_handler){SKI_HANDLER_RESUME}, &thread, sizeof thread);
 }
@@ -228,7 +168,7 @@ void ski_on_resume(skua_msg *msg)
         return;
     }
     skua_msg_free(msg);
-    resume(ski_self, thread);
+    thread_resume(ski_self, thread);
 }
 
 void skua_thread_join(skua_thread *thread)
@@ -236,18 +176,18 @@ void skua_thread_join(skua_thread *thread)
     struct ski_pe *self = SKI_SELF();
 
     if (thread == self->thread || thread->detached)
-        ski_misuse("skua_thread_join: thread %s %s", name_of(thread),
+        ski_misuse("skua_thread_join: thread %s %s", ski_thread_name(thread),
                    thread->detached ? "was detached" : "cannot join itself");
     while (!thread->done)
         if (!ski_wait_on(self, &thread->joiners, SKI_CALL))
             return; /* the job ends */
-    give_back(self, thread);
+    thread_free(self, thread);
 }
 
 void skua_thread_detach(skua_thread *thread)
 {
     if (thread->done)
-        give_back(SKI_SELF(), thread);
+        thread_free(SKI_SELF(), thread);
     else
         thread->detached = true;
 }

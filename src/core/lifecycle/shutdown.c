@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shutdown.c - see shutdown.h. */
-#include "core/net/shutdown.h"
+#include "core/lifecycle/shutdown.h"
 
 #include <stdatomic.h>
 
+#include <skua/pe.h>
+
 #include "base/config.h"
-#include "core/pe/builtin.h"
+#include "core/message/inbox_recv.h"
+#include "core/message/inbox_send.h"
+#include "core/message/message.h"
+#include "core/message/send_backlog.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "core/pe/layer.h"
 #include "core/pe/pe.h"
 #include "core/collective/tree.h"
 
@@ -42,11 +48,33 @@ static void say_to_children(struct ski_pe *self, uint32_t handler)
         say(self, ski_tree_child(&tree, i), handler, ski_job_exit_code(self->job));
 }
 
-void ski_leave_tell(struct ski_pe *self, int code)
+/* Lets the other arenas know that skua_exit(@p code) was called here. */
+static void shutdown_tell(struct ski_pe *self, int code)
 {
     /* Where process 0 shares our arena it sees the flag. */
     if (ski_job_spread(self->job) && self->job->place[0] < 0)
         say(self, 0, SKI_HANDLER_EXIT, code);
+}
+
+/* skua_exit() on this host; false: another PE was first. */
+static bool shutdown_exit_here(struct ski_pe *self, int code)
+{
+    if (!ski_job_exit(self->job, code))
+        return false;
+    ski_host_wake_all(self->host);
+    for (int index = 0; index < self->job->pes_here; index++)
+        if (index != self->index)
+            ski_msg_poke(self, ski_job_pe_at(self->job, index));
+    ski_pe_look_for_exit(self);
+    return true;
+}
+
+void skua_exit(int code)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    if (shutdown_exit_here(self, code))
+        shutdown_tell(self, code);
 }
 
 /* ---- hearing ------------------------------------------------------------------------ */
@@ -61,7 +89,7 @@ static int32_t code_in(skua_msg *msg)
 
 void ski_on_exit(skua_msg *msg)
 {
-    ski_pe_exit(ski_self, code_in(msg));
+    shutdown_exit_here(ski_self, code_in(msg));
 }
 
 void ski_on_gone(skua_msg *msg)
@@ -122,20 +150,12 @@ static void wake(struct ski_pe *self, int pe)
         ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 
-static void (*also_while_leaving)(void);
-
-void ski_leave_with(void (*also)(void))
-{
-    also_while_leaving = also;
-}
-
 static void until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
 {
     while (!condition(self)) {
         bool moved = ski_far_progress(self);
 
-        if (also_while_leaving)
-            also_while_leaving();
+        ski_layers_during_shutdown();
         if (self->queue.attention & SKI_ATTEND_PENDING)
             ski_pending_flush(self);
         attend(self);
@@ -148,7 +168,7 @@ void ski_leave(struct ski_pe *self)
 {
     struct ski_tree tree = tree_of(self->job, self->process);
 
-    if (!self->far)
+    if (!self->net)
         return;
     atomic_store(&leaving, true);
     if (self->pe == ski_job_first_pe(self->job, self->process))
