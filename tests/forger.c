@@ -470,7 +470,7 @@ static void forge_buffers(void)
 
     other.at = (char *)other.at + 64;
     forge_buffer(0, other, mine); /* fetch: would send what is there */
-    forge_buffer(3, mine, other); /* data: would write there         */
+    forge_buffer(3, mine, other); /* data: would write there */
     forge_buffer(4, mine, other);
     other = gift.buffer, other.bytes *= 2;
     forge_buffer(0, other, mine);

@@ -15,10 +15,10 @@
 
 #include "tap.h"
 
-#define WORDS 40 /* of a block                                    */
+#define WORDS 40 /* of a block */
 #define LANES 4  /* concurrent rings: three user threads, and the PE itself */
 #define PES   64
-#define SIZES 4 /* bytes of the data of a signal                 */
+#define SIZES 4 /* bytes of the data of a signal */
 
 #define BIG 100000 /* bytes of a large result */
 

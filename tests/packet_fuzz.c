@@ -47,15 +47,15 @@
 #include "core/sched/completion_tags.h"
 #include "tap.h"
 
-#define KEPT     64     /* packets, the latest of each kind   */
-#define LARGEST  16384  /* bytes of one that is kept ...      */
+#define KEPT     64     /* packets, the latest of each kind */
+#define LARGEST  16384  /* bytes of one that is kept ... */
 #define PLACED   300000 /* ... and of one that is received into its place */
 #define EVERY    13     /* packets from one child to the next */
-#define EACH     48     /* damaged packets for a child        */
-#define DRAIN    40     /* passes after the last              */
-#define TICK_US  2000   /* no pass takes longer by sleeping   */
-#define TOO_LONG 5      /* seconds                            */
-#define RUNS     30     /* seconds of the CPU                 */
+#define EACH     48     /* damaged packets for a child */
+#define DRAIN    40     /* passes after the last */
+#define TICK_US  2000   /* no pass takes longer by sleeping */
+#define TOO_LONG 5      /* seconds */
+#define RUNS     30     /* seconds of the CPU */
 #define SAID     7      /* exit code: it ended with a line */
 
 static struct kept {
@@ -143,10 +143,10 @@ static uint64_t odd_value(const struct ski_pe *self)
                             UINT64_MAX,
                             UINT64_MAX - 63,
                             (uintptr_t)self,                    /* addresses that there are ... */
-                            (uintptr_t)self->job->arena,        /* ...                          */
-                            (uintptr_t)self->job->arena + 8192, /* ...                          */
-                            (uintptr_t)&function,               /* ...                          */
-                            UINT64_C(0x6161616161616161)};      /* and one that there is not    */
+                            (uintptr_t)self->job->arena,        /* ... */
+                            (uintptr_t)self->job->arena + 8192, /* ... */
+                            (uintptr_t)&function,               /* ... */
+                            UINT64_C(0x6161616161616161)};      /* and one that there is not */
 
     return tap_random(&seed) % 3 ? odd[tap_random(&seed) % (sizeof odd / sizeof *odd)]
                                  : tap_random(&seed);

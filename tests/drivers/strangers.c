@@ -29,7 +29,7 @@
 /* ---- the log -------------------------------------------------------------------------- */
 
 static unsigned refusals; /* reported rejections */
-static unsigned others;   /* other lines         */
+static unsigned others;   /* other lines */
 static char     line[256];
 
 __attribute__((format(printf, 2, 3))) static void listen_to_log(enum ski_log_level level,

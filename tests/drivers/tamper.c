@@ -36,10 +36,10 @@ static const char *const harm_names[HARMS] = {"a bit that is flipped", "bytes th
 
 struct middle {
     int                door, near, far; /* of PE 0, of PE 1; -1: none */
-    size_t             passed;          /* bytes from PE 0 on this connection                   */
+    size_t             passed;          /* bytes from PE 0 on this connection */
     enum harm          harm;
     size_t             at, length; /* position and length; SIZE_MAX: never */
-    bool               always;     /* on each connection, or on the first              */
+    bool               always;     /* on each connection, or on the first */
     bool               harmed;
     char               kept[BLOCK]; /* the bytes that are exchanged */
     struct sockaddr_in target;

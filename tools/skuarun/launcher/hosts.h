@@ -14,8 +14,8 @@
 
 struct hosts_entry {
     char *name;
-    int   pes;   /* 0: not given              */
-    bool  local; /* the host skuarun runs on  */
+    int   pes;   /* 0: not given */
+    bool  local; /* the host skuarun runs on */
 };
 
 struct hosts {
