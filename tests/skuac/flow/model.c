@@ -30,7 +30,7 @@ struct want {
 
 /* Something that a strand has still to do; the scope is put back when it is done. */
 struct task {
-    const struct statement *statement; /* the next of a list; or the loop */
+    const struct statement *statement; /* the next of a list; or the loop                */
     const struct binding   *outside;
     bool                    loop, stepping;
 };

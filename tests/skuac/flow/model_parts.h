@@ -20,10 +20,10 @@ struct list {
 struct model {
     const struct class *class;
     struct trace          trace;
-    const struct binding *state;          /* the fields of the object */
-    struct list           ready, waiting; /* strands */
-    struct list           kept, late;     /* messages, the oldest first */
-    struct list           memory;         /* all of it, until the end */
+    const struct binding *state;          /* the fields of the object            */
+    struct list           ready, waiting; /* strands                             */
+    struct list           kept, late;     /* messages, the oldest first          */
+    struct list           memory;         /* all of it, until the end            */
     unsigned              steps;
     bool                  running;
 };

@@ -39,9 +39,9 @@ struct body {
 };
 
 struct program {
-    const char  *name, *message; /* of the class; of the message of the file */
+    const char  *name, *message; /* of the class; of the message of the file              */
     uint64_t     random;
-    bool         inlined; /* all entries are: then the program may send to itself */
+    bool         inlined; /* all entries are: then the program may send to itself  */
     struct body *body;
     FILE        *to; /* entries that are done */
     char        *text;

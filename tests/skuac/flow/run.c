@@ -36,7 +36,7 @@ struct subject {
     const struct target *target;
     struct feed          feed;
     unsigned             runs, first; /* how many, and the number of the first */
-    bool                 all;         /* each order once */
+    bool                 all;         /* each order once                       */
 };
 
 struct plan {

@@ -41,8 +41,8 @@ struct pair {
 /* What an object is told when the messages of a stretch have been sent (run.c). */
 struct turn {
     int run, at; /* which run, how many of its messages have been sent */
-    int moved;   /* the object is where the next ones are sent from */
-    int owner;   /* the PE that wants to hear of the end */
+    int moved;   /* the object is where the next ones are sent from     */
+    int owner;   /* the PE that wants to hear of the end                */
 };
 
 #endif
