@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# layers.sh - includes point down: no file of src/ includes a file of a higher layer, the modules of a
-# folder and the sub-folders of a layer form no cycle, and examples include only installed headers.
+# layers.sh - includes point down: no file of src/ includes a file of a higher layer, the modules of
+# a folder and the sub-folders of a layer form no cycle, and examples include only installed headers.
 #
 # usage: layers.sh SOURCE-FOLDER
 tests=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -31,6 +31,18 @@ ok "objects neither" reaches src/objects flow
 ok "examples see include/skua alone" reaches examples base boot transport core onesided objects flow
 ok "benchmarks too" reaches bench base boot transport core onesided objects flow
 ok "applications too" reaches apps base boot transport core onesided objects flow
+
+# The passes of the translator: support < ast < syntax < check, emit, print.
+translator_layers()
+{
+  ok "translator/support includes no other pass" reaches translator/support ast syntax check emit print
+  ok "translator/ast only support" reaches translator/ast syntax check emit print
+  ok "translator/syntax only those two" reaches translator/syntax check emit print
+  ok "translator/check not emit, print" reaches translator/check emit print
+  ok "translator/emit not check, print" reaches translator/emit check print
+  ok "translator/print not check, emit" reaches translator/print check emit
+}
+translator_layers
 
 ok "the translator uses nothing of the runtime" reaches translator base boot transport core onesided objects flow
 public=$(grep -rn '^#include <skua/' translator || true)

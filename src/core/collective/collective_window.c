@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/collective/collective.h"
+#include "core/collective/reduction.h"
 #include "core/collective/reduction_order.h"
 #include "core/collective/reduction_slot.h"
 #include "core/pe/builtin.h"

@@ -255,8 +255,9 @@ static void reduction_combine(struct ski_reduction *r, bool lower)
 static const struct ski_reduction_slot *reduction_slotted(const struct ski_pe        *self,
                                                           const struct ski_reduction *r)
 {
-    return r->small && self->collectives->board && !self->before_wait ? ski_board_find(self, r)
-                                                                      : NULL;
+    return r->small && self->collectives->board && !self->before_wait
+               ? ski_board_find(self, r->round, r->small_call)
+               : NULL;
 }
 
 /* Combines the contribution of PE @p from, which lies in a slot. */
@@ -542,7 +543,7 @@ static bool reduction_doze(struct ski_pe *self)
     const struct ski_collectives *c = self->collectives;
 
     for (struct ski_reduction *r = c->small; r && reduction_may_be_slotted(c, r); r = r->small_next)
-        if (!ski_board_doze(self, r))
+        if (!ski_board_doze(self, r->round, r->small_call))
             return false;
     return true;
 }

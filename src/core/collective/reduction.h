@@ -29,26 +29,12 @@
 #include <skua/message.h>
 
 #include "core/collective/collective.h"
+#include "core/collective/reduction_slot.h"
 #include "core/data/msg.h"
 
 struct ski_pe;
 
-#define SKI_SLOT_BYTES 208 /* elements of a small call (reduction_slot.h) */
-
 enum { SKI_WAY_WHOLE, SKI_WAY_SEGMENT, SKI_WAY_EXPOSE, SKI_WAY_COMBINED, SKI_WAYS };
-
-struct ski_reduction_head {
-    uint64_t number;
-    uint64_t count; /* elements of the call */
-    int32_t  root;
-    uint32_t call; /* its place in the order of calls, modulo 2^32 */
-    uint16_t op;
-    uint8_t  type, way;
-    uint8_t  all;   /* PEs get the result   */
-    uint8_t  round; /* of this message      */
-    uint8_t  ask;   /* for a credit at once */
-    uint8_t  barrier;
-};
 
 /* A reduction that is in flight on this PE. */
 struct ski_reduction {

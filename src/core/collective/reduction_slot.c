@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/copy.h"
 #include "base/memory.h"
+#include "core/collective/collective.h"
 #include "core/message/inbox_send.h"
 #include "core/pe/pe.h"
 
@@ -96,16 +97,14 @@ void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *s
         ski_msg_poke(self, pe);
 }
 
-const struct ski_reduction_slot *ski_board_find(const struct ski_pe        *self,
-                                                const struct ski_reduction *r)
+const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint32_t round,
+                                                uint64_t small_call)
 {
-    const struct ski_reduction_slot *slot =
-        board_slot(self->collectives->board, r->round, r->small_call);
+    const struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
 
     /* Acquire: pairs with the release in ski_board_put(). */
-    return atomic_load_explicit(&slot->stamp, memory_order_acquire) >> 1 == r->small_call + 1
-               ? slot
-               : NULL;
+    return atomic_load_explicit(&slot->stamp, memory_order_acquire) >> 1 == small_call + 1 ? slot
+                                                                                           : NULL;
 }
 
 void ski_board_count(struct ski_pe *self)
@@ -128,11 +127,11 @@ void ski_board_finish(struct ski_pe *self, uint64_t low)
     atomic_store_explicit(&c->board->low, low, memory_order_release);
 }
 
-bool ski_board_doze(struct ski_pe *self, const struct ski_reduction *r)
+bool ski_board_doze(struct ski_pe *self, uint32_t round, uint64_t small_call)
 {
-    struct ski_reduction_slot *slot = board_slot(self->collectives->board, r->round, r->small_call);
+    struct ski_reduction_slot *slot = board_slot(self->collectives->board, round, small_call);
 
     /* Acquire: as in ski_board_find(). */
     return atomic_fetch_or_explicit(&slot->stamp, ASLEEP, memory_order_acquire) >> 1 !=
-           r->small_call + 1;
+           small_call + 1;
 }
