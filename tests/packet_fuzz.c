@@ -23,7 +23,7 @@
  *
  * environment: SEED; FUZZ_FORKS, how many children at most; FUZZ_ALL
  *
- * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_far_pass,--wrap=ski_leave
+ * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_far_pass,--wrap=ski_shutdown
  */
 #include <errno.h>
 #include <signal.h>
@@ -74,8 +74,8 @@ const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers
                                     const struct skua_msg *msg, size_t bytes);
 void        __real_ski_far_pass(struct ski_pe *self, bool progress);
 void        __wrap_ski_far_pass(struct ski_pe *self, bool progress);
-void        __real_ski_leave(struct ski_pe *self);
-void        __wrap_ski_leave(struct ski_pe *self);
+void        __real_ski_shutdown(struct ski_pe *self);
+void        __wrap_ski_shutdown(struct ski_pe *self);
 
 /* ---- keeping ------------------------------------------------------------------------ */
 
@@ -400,9 +400,9 @@ void __wrap_ski_far_pass(struct ski_pe *self, bool progress)
 }
 
 /* The program has ended: others will not answer. */
-void __wrap_ski_leave(struct ski_pe *self)
+void __wrap_ski_shutdown(struct ski_pe *self)
 {
     if (in_child)
         _exit(0);
-    __real_ski_leave(self);
+    __real_ski_shutdown(self);
 }

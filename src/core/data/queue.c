@@ -27,7 +27,7 @@ void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
 }
 
 /* Whether a message of priority 0 is the most urgent of what is not expedited. */
-static bool plain_is_next(const struct ski_queue *queue)
+static bool queue_plain_is_next(const struct ski_queue *queue)
 {
     return queue->plain.first &&
            (queue->heap.count == 0 || ski_prioq_key(&queue->heap) >= SKI_PRIO_ZERO);
@@ -37,7 +37,7 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
 {
     struct skua_msg *msg = ski_list_pop(&queue->expedited);
 
-    if (!msg && plain_is_next(queue))
+    if (!msg && queue_plain_is_next(queue))
         return ski_list_pop(&queue->plain);
     if (!msg)
         msg = ski_prioq_pop(&queue->heap);
@@ -47,7 +47,7 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
 }
 
 /* Moves all of @p list into the queue, where it was before: it is not counted again. */
-static void push_all(struct ski_queue *queue, struct ski_list *list)
+static void queue_push_all(struct ski_queue *queue, struct ski_list *list)
 {
     struct skua_msg *msg;
 
@@ -58,7 +58,7 @@ static void push_all(struct ski_queue *queue, struct ski_list *list)
 }
 
 /* The same when priorities are to be weighed: all that waits is taken out and put behind. */
-static SKI_COLD void put_back_special(struct ski_queue *queue, struct ski_list *list)
+static SKI_COLD void queue_put_back_special(struct ski_queue *queue, struct ski_list *list)
 {
     struct ski_list  later;
     struct skua_msg *msg;
@@ -67,8 +67,8 @@ static SKI_COLD void put_back_special(struct ski_queue *queue, struct ski_list *
     ski_list_init(&later);
     while ((msg = ski_queue_pop(queue)))
         ski_list_push(&later, msg);
-    push_all(queue, list);
-    push_all(queue, &later);
+    queue_push_all(queue, list);
+    queue_push_all(queue, &later);
     queue->popped = popped;
 }
 
@@ -81,7 +81,7 @@ void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list)
         queue->popped--;
     }
     if (flags & SKI_MSG_SPECIAL)
-        put_back_special(queue, list);
+        queue_put_back_special(queue, list);
     else
         ski_list_prepend(&queue->plain, list);
 }

@@ -66,7 +66,7 @@ void ski_pe_destroy(struct ski_pe *self)
     ski_collectives_destroy(self->collectives);
     ski_completion_tags_destroy(self);
     ski_scheduler_destroy(self);
-    ski_pending_destroy(&self->backlog);
+    ski_send_backlog_destroy(&self->backlog);
     ski_timer_heap_destroy(&self->timers);
     ski_stacks_destroy(&self->threads.stacks);
     ski_pool_check_end(&self->pool);
@@ -117,7 +117,7 @@ void ski_pe_run(struct ski_pe_program *program, int pe)
     if (!hidden)
         program->start(program->argc, program->argv);
     ski_scheduler_run(self);
-    ski_leave(self);
+    ski_shutdown(self);
     if (ski_config.stats && !hidden)
         pe_print_stats();
     pe_end_layers(program, self);

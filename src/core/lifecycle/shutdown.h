@@ -23,9 +23,9 @@ struct ski_pe;
 struct ski_boot;
 
 /** What each PE does when its scheduler has ended: until BYE. */
-void ski_leave(struct ski_pe *self);
+void ski_shutdown(struct ski_pe *self);
 
 /** A PE cannot be reached any more; what that means is decided here. */
-SKI_COLD void ski_peer_lost(struct ski_pe *self, int pe, const char *why);
+SKI_COLD void ski_shutdown_peer_lost(struct ski_pe *self, int pe, const char *why);
 
 #endif

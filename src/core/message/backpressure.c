@@ -67,8 +67,8 @@ static void backpressure_turn(struct ski_pe *self)
         skua_thread_yield();
         return;
     }
-    ski_msg_arrivals(self, BACKPRESSURE_TURN);
-    ski_pe_look_for_exit(self);
+    ski_inbox_drain(self, BACKPRESSURE_TURN);
+    ski_pe_check_exit(self);
     if (self->net && !ski_far_progressing(self))
         ski_far_progress(self);
     ski_heap_collect(self->pool.heap);
@@ -97,7 +97,7 @@ void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *wai
     self->backpressure.gave_up_on = -1;
     self->stats.held_back++;
     while (more && ski_arena_pressed(self->pool.arena) && !ski_pe_exiting(self) &&
-           (self->thread || !ski_msg_bell_next(self))) {
+           (self->thread || !ski_inbox_doorbell_next(self))) {
         if (!backpressure_patient(self, &wait, moved)) {
             self->backpressure.gave_up_on    = pe;
             self->backpressure.gave_up_moved = moved;

@@ -49,7 +49,7 @@ static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_
     return inbox_unpack(self, cell);
 }
 
-void ski_msg_poked(struct ski_pe *self)
+void ski_inbox_answer(struct ski_pe *self)
 {
     if (self->reader.next->handler) {
         self->ring(self);
@@ -57,17 +57,17 @@ void ski_msg_poked(struct ski_pe *self)
     }
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
 }
 
-bool ski_msg_bell_next(struct ski_pe *self)
+bool ski_inbox_doorbell_next(struct ski_pe *self)
 {
     const struct ski_cell *cell = ski_reader_peek_sc(&self->reader);
 
     return cell && cell->flags & SKI_MSG_POKE && cell->handler;
 }
 
-void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
+void ski_inbox_drain(struct ski_pe *self, unsigned limit)
 {
     struct ski_cell *cell;
     uint64_t         waiting;
@@ -79,7 +79,7 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
         if (SKI_UNLIKELY(flags & SKI_MSG_POKE)) {
             if (cell->handler)
                 break;
-            ski_msg_poked(self);
+            ski_inbox_answer(self);
             continue;
         }
         msg = inbox_take(self, cell);
@@ -91,10 +91,10 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
     waiting = self->queue.pushed - self->queue.popped;
     if (waiting > self->stats.queue_longest)
         self->stats.queue_longest = waiting;
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
 }
 
-struct skua_msg *ski_msg_arrival(struct ski_pe *self)
+struct skua_msg *ski_inbox_take(struct ski_pe *self)
 {
     struct skua_msg *msg = inbox_take(self, self->reader.next);
 
@@ -102,6 +102,6 @@ struct skua_msg *ski_msg_arrival(struct ski_pe *self)
     ski_reader_tell_sc(&self->reader);
     self->stats.received++;
     self->queue.pushed++;
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
     return msg;
 }

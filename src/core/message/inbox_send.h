@@ -20,10 +20,10 @@ SKI_COLD void ski_inbox_wake(struct ski_pe *self, int pe);
  *  bits of PE numbers. */
 static inline struct ski_credit *ski_inbox_credit(struct ski_pe *self, int pe)
 {
-    struct ski_known *known = &self->known[(uint32_t)pe % SKI_KNOWN];
+    struct ski_inbox_credits *known = &self->known[(uint32_t)pe % SKI_INBOX_CREDITS];
 
     if (SKI_UNLIKELY(known->pe != pe))
-        *known = (struct ski_known){pe, {0}};
+        *known = (struct ski_inbox_credits){pe, {0}};
     return &known->credit;
 }
 
@@ -58,8 +58,8 @@ static inline void ski_inbox_publish(struct ski_pe *self, int pe, struct ski_cel
 
 /** Puts the address of @p msg into the inbox of @p pe; false: the inbox is full.  @p handler is the
  *  one in the header of @p msg, which need not be waited for. */
-static inline bool ski_msg_try_push(struct ski_pe *self, int pe, uint32_t handler,
-                                    struct skua_msg *msg)
+static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
+                                  struct skua_msg *msg)
 {
     uint64_t         tail;
     struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);

@@ -30,7 +30,7 @@ __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, ui
     if (SKI_UNLIKELY(!ski_inbox_is_near(self, pe) && ski_job_index(self->job, pe) < 0))
         message_send_remote(self, pe, handler, msg);
     else if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING) ||
-             !ski_msg_try_push(self, pe, handler, msg))
+             !ski_inbox_push(self, pe, handler, msg))
         ski_pending_send(self, pe, msg);
 }
 

@@ -81,7 +81,7 @@ static void ownership_on_pool(void *block, const struct ski_record *record, cons
 
 /* ---- checks -------------------------------------------------------------- */
 
-static uint64_t sum_bytes(uint64_t sum, const char *at, size_t bytes)
+static uint64_t ownership_sum_bytes(uint64_t sum, const char *at, size_t bytes)
 {
     uint64_t word = 0;
 
@@ -96,15 +96,15 @@ static uint64_t sum_bytes(uint64_t sum, const char *at, size_t bytes)
 }
 
 /* Of the data of a message; never 0. */
-static uint64_t sum_of(skua_msg *msg)
+static uint64_t ownership_sum_of(skua_msg *msg)
 {
     const char *data  = skua_msg_data(msg);
     size_t      bytes = msg->bytes;
 
     if (bytes <= SUM_WHOLE)
-        return sum_bytes(1, data, bytes) | 1;
-    return sum_bytes(sum_bytes(1, data, SUM_WHOLE / 2), data + bytes - SUM_WHOLE / 2,
-                     SUM_WHOLE / 2) |
+        return ownership_sum_bytes(1, data, bytes) | 1;
+    return ownership_sum_bytes(ownership_sum_bytes(1, data, SUM_WHOLE / 2),
+                               data + bytes - SUM_WHOLE / 2, SUM_WHOLE / 2) |
            1;
 }
 
@@ -132,7 +132,7 @@ void ski_ownership_send(struct ski_pe *self, enum ski_giver giver, skua_msg *msg
     record->handler = (uint16_t)handler;
     record->pe      = self->pe;
     record->where   = ski_crash_address(where);
-    record->sum     = watch ? sum_of(msg) : 0;
+    record->sum     = watch ? ownership_sum_of(msg) : 0;
 }
 
 void ski_ownership_free(struct ski_pe *self, enum ski_giver giver, skua_msg *msg, const void *where)
@@ -176,7 +176,7 @@ static void ownership_deliver(skua_msg *msg)
     record = ski_pool_record(&ski_self->pool, msg);
     if (!record)
         ownership_misuse(ski_handler_name(msg->handler), msg, NULL);
-    if (record->state == SKI_BLOCK_SENT && record->sum && record->sum != sum_of(msg))
+    if (record->state == SKI_BLOCK_SENT && record->sum && record->sum != ownership_sum_of(msg))
         ownership_changed(record);
     record->state = SKI_BLOCK_HELD;
     record->owner = ski_self->pe;

@@ -35,7 +35,7 @@ static struct ski_backlog *backlog_add(struct ski_send_backlog *all, int pe)
 
 static bool backlog_push(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
-    return ski_msg_try_push(self, pe, msg->handler, msg);
+    return ski_inbox_push(self, pe, msg->handler, msg);
 }
 
 /* Sends as much as there is room for; true when nothing is left. */
@@ -93,7 +93,7 @@ void ski_pending_flush(struct ski_pe *self)
         self->queue.attention &= ~(uint32_t)SKI_ATTEND_PENDING;
 }
 
-void ski_pending_destroy(struct ski_send_backlog *all)
+void ski_send_backlog_destroy(struct ski_send_backlog *all)
 {
     while (all->first) {
         struct ski_backlog *backlog = all->first;

@@ -26,6 +26,6 @@ SKI_COLD void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg
 SKI_COLD void ski_pending_flush(struct ski_pe *self);
 
 /** The job ends: forget what waits. */
-void ski_pending_destroy(struct ski_send_backlog *backlog);
+void ski_send_backlog_destroy(struct ski_send_backlog *backlog);
 
 #endif

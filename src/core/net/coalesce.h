@@ -19,29 +19,29 @@
 
 #include "core/net/packet.h"
 
-#define SKI_BUNDLED ((size_t)8192 + 512) /* the most that a packet takes of one */
+#define SKI_COALESCE_MOST ((size_t)8192 + 512) /* the most that a packet takes of one */
 
 /** The bytes that a packet of @p bytes takes in a bundle; and one made of @p msg. */
-static inline size_t ski_bundle_slot(size_t bytes)
+static inline size_t ski_coalesce_slot(size_t bytes)
 {
     return sizeof(uint64_t) + ((bytes + 7) & ~(size_t)7);
 }
 
-static inline size_t ski_bundled_bytes(const struct skua_msg *msg)
+static inline size_t ski_coalesce_bytes(const struct skua_msg *msg)
 {
-    return ski_bundle_slot(ski_packet_least(msg));
+    return ski_coalesce_slot(ski_packet_least(msg));
 }
 
-static inline bool ski_may_be_bundled(const struct skua_msg *msg)
+static inline bool ski_coalesce_allowed(const struct skua_msg *msg)
 {
-    return msg->bytes < SKI_BUNDLED && ski_bundled_bytes(msg) <= SKI_BUNDLED;
+    return msg->bytes < SKI_COALESCE_MOST && ski_coalesce_bytes(msg) <= SKI_COALESCE_MOST;
 }
 
 /** Adds a packet at @p to; where the next one goes. */
-static inline char *ski_bundle_add(char *to, struct skua_msg *msg)
+static inline char *ski_coalesce_add(char *to, struct skua_msg *msg)
 {
     uint64_t bytes = ski_packet_least(msg);
-    char    *next  = to + ski_bundle_slot(bytes);
+    char    *next  = to + ski_coalesce_slot(bytes);
 
     memset(next - 8, 0, 8); /* what lies between them is nobody else's business */
     memcpy(to, &bytes, sizeof bytes);
@@ -51,14 +51,14 @@ static inline char *ski_bundle_add(char *to, struct skua_msg *msg)
 
 /** The packet at @p at of a bundle that ends with @p end, of *bytes; what is there makes no
  *  sense: NULL. */
-static inline const char *ski_bundle_look(const char *at, const char *end, size_t *bytes)
+static inline const char *ski_coalesce_next(const char *at, const char *end, size_t *bytes)
 {
     uint64_t length;
 
     if ((size_t)(end - at) < sizeof length)
         return NULL;
     memcpy(&length, at, sizeof length);
-    if (length > (size_t)(end - at) || ski_bundle_slot(length) > (size_t)(end - at))
+    if (length > (size_t)(end - at) || ski_coalesce_slot(length) > (size_t)(end - at))
         return NULL;
     *bytes = length;
     return at + sizeof length;

@@ -45,8 +45,8 @@ void ski_far_drop(struct ski_pe *self, struct skua_msg *msg)
 }
 
 /* @p peer: where it comes from, or NULL if it does not prove that. */
-static void complain(struct ski_net_port *net, const struct ski_net_peer *peer, size_t bytes,
-                     const char *wrong)
+static void recv_complain(struct ski_net_port *net, const struct ski_net_peer *peer, size_t bytes,
+                          const char *wrong)
 {
     char from[32] = "";
 
@@ -61,7 +61,7 @@ static bool recv_has_flag(uint32_t handler, unsigned flag)
 }
 
 /* NULL: one that was wrong, and whose turn has come. */
-static void deliver(struct ski_net_port *net, struct skua_msg *msg)
+static void recv_deliver(struct ski_net_port *net, struct skua_msg *msg)
 {
     if (!msg)
         return;
@@ -71,7 +71,7 @@ static void deliver(struct ski_net_port *net, struct skua_msg *msg)
 }
 
 /* Keeps a packet until those before it are here; false: it is here already. */
-static bool keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uint32_t sequence)
+static bool recv_keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uint32_t sequence)
 {
     struct ski_early_packet **at = &peer->early, *early;
 
@@ -86,20 +86,20 @@ static bool keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uint32_t
 }
 
 /* What was waiting for the packet that has just been delivered. */
-static void deliver_early(struct ski_net_port *net, struct ski_net_peer *peer)
+static void recv_deliver_early(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     while (peer->early && peer->early->sequence == peer->received) {
         struct ski_early_packet *early = peer->early;
 
         peer->early = early->next;
         peer->received++;
-        deliver(net, early->msg);
+        recv_deliver(net, early->msg);
         free(early);
     }
 }
 
 /* The peer that a packet comes from, if it proves to come from there; else NULL. */
-static struct ski_net_peer *sender_of(struct ski_net_port *net, const struct skua_msg *msg)
+static struct ski_net_peer *recv_sender(struct ski_net_port *net, const struct skua_msg *msg)
 {
     const struct ski_job *job = net->self->job;
     struct ski_net_peer  *peer;
@@ -116,25 +116,26 @@ static struct ski_net_peer *sender_of(struct ski_net_port *net, const struct sku
 }
 
 /* In the order of sending. */
-static void take_turn(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg,
-                      uint32_t sequence, size_t bytes)
+static void recv_in_order(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg,
+                          uint32_t sequence, size_t bytes)
 {
     if (SKI_LIKELY(sequence == peer->received)) {
         peer->received++;
-        deliver(net, msg);
-        deliver_early(net, peer);
-    } else if (((int32_t)(sequence - peer->received) < 0 || !keep_early(peer, msg, sequence)) &&
+        recv_deliver(net, msg);
+        recv_deliver_early(net, peer);
+    } else if (((int32_t)(sequence - peer->received) < 0 ||
+                !recv_keep_early(peer, msg, sequence)) &&
                msg) {
-        complain(net, peer, bytes, "it has come before");
+        recv_complain(net, peer, bytes, "it has come before");
         ski_pool_free(&net->self->pool, msg);
     }
 }
 
 /* A packet of its own, or out of a bundle. */
-static void accept(struct ski_net_port *net, struct skua_msg *msg, size_t bytes)
+static void recv_accept(struct ski_net_port *net, struct skua_msg *msg, size_t bytes)
 {
     const char          *wrong    = ski_packet_wrong(net->self->job, net->handlers, msg, bytes);
-    struct ski_net_peer *peer     = sender_of(net, msg);
+    struct ski_net_peer *peer     = recv_sender(net, msg);
     uint32_t             sequence = msg->stamp.sequence;
 
     if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_BUNDLE))
@@ -143,16 +144,16 @@ static void accept(struct ski_net_port *net, struct skua_msg *msg, size_t bytes)
                      !recv_has_flag(msg->handler, SKI_HANDLES_HIDDEN)))
         wrong = "it is for a PE that takes no such packets";
     if (SKI_UNLIKELY(wrong || !peer)) {
-        complain(net, peer, bytes,
-                 wrong ? wrong : "its sender does not know the secret of the job");
+        recv_complain(net, peer, bytes,
+                      wrong ? wrong : "its sender does not know the secret of the job");
         ski_pool_free(&net->self->pool, msg);
         msg = NULL;
     }
     if (SKI_LIKELY(peer != NULL))
-        take_turn(net, peer, msg, sequence, bytes);
+        recv_in_order(net, peer, msg, sequence, bytes);
 }
 
-static void *on_room(void *owner, size_t bytes)
+static void *recv_on_alloc(void *owner, size_t bytes)
 {
     struct ski_net_port *net = owner;
     void                *room;
@@ -160,7 +161,7 @@ static void *on_room(void *owner, size_t bytes)
     if (!net->self)
         return NULL;
     if (bytes < SKI_PACKET_HALF) {
-        complain(net, NULL, bytes, "it is too short");
+        recv_complain(net, NULL, bytes, "it is too short");
         return NULL;
     }
     room = ski_pool_alloc(&net->self->pool, bytes);
@@ -226,37 +227,37 @@ static struct skua_msg *recv_take(struct ski_pe *self, const struct skua_msg *he
 
 /* A packet in the driver's memory: its data may go straight to where it belongs, and what is
  * left of it takes its turn.  One that comes early, or is wrong, comes in as others do. */
-static bool take(struct ski_net_port *net, const struct skua_msg *head, const char *data,
-                 size_t bytes)
+static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua_msg *head,
+                                     const char *data, size_t bytes)
 {
-    struct ski_net_peer *peer = sender_of(net, head);
+    struct ski_net_peer *peer = recv_sender(net, head);
     struct skua_msg     *left;
 
     if (!peer || head->stamp.sequence != peer->received)
         return false;
     left = recv_take(net->self, head, data);
     if (left)
-        take_turn(net, peer, left, head->stamp.sequence, bytes);
+        recv_in_order(net, peer, left, head->stamp.sequence, bytes);
     return left != NULL;
 }
 
 /* A packet that lies elsewhere, aligned or not, with @p head bytes of its header. */
-static void copy_in(struct ski_net_port *net, const char *packet, size_t bytes, size_t head)
+static void recv_copy(struct ski_net_port *net, const char *packet, size_t bytes, size_t head)
 {
     size_t           whole = bytes - head + sizeof(struct skua_msg);
-    struct skua_msg *msg   = on_room(net, whole);
+    struct skua_msg *msg   = recv_on_alloc(net, whole);
 
     if (!msg)
         return;
     memcpy(msg, packet, SKI_PACKET_HALF);
     memcpy((char *)(msg + 1) - (head - SKI_PACKET_HALF), packet + SKI_PACKET_HALF,
            bytes - SKI_PACKET_HALF);
-    accept(net, msg, whole);
+    recv_accept(net, msg, whole);
 }
 
 /* One that is worth it: @p msg is room for its header; false: it is wrong. */
-static bool look(const struct ski_net_port *net, const char *packet, size_t bytes, size_t head,
-                 struct skua_msg *msg)
+static bool recv_check_head(const struct ski_net_port *net, const char *packet, size_t bytes,
+                            size_t head, struct skua_msg *msg)
 {
     memset(msg, 0, sizeof *msg);
     memcpy(msg, packet, head);
@@ -264,51 +265,54 @@ static bool look(const struct ski_net_port *net, const char *packet, size_t byte
 }
 
 /* One of a bundle, or alone. */
-static void unpack_one(struct ski_net_port *net, const char *packet, size_t bytes)
+static void recv_split_one(struct ski_net_port *net, const char *packet, size_t bytes)
 {
     size_t          head = ski_packet_head_bytes(packet, bytes);
     struct skua_msg msg;
 
     if (SKI_UNLIKELY(head == 0))
-        complain(net, NULL, bytes, "it is too short");
-    else if (bytes < TAKE_LEAST || !look(net, packet, bytes, head, &msg) ||
-             !take(net, &msg, packet + head, bytes))
-        copy_in(net, packet, bytes, head);
+        recv_complain(net, NULL, bytes, "it is too short");
+    else if (bytes < TAKE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
+             !recv_take_packet_inplace(net, &msg, packet + head, bytes))
+        recv_copy(net, packet, bytes, head);
 }
 
 /* The data of a bundle; @p data is aligned or not. */
-static void unpack(struct ski_net_port *net, const struct skua_msg *head, const char *data)
+static void recv_split(struct ski_net_port *net, const struct skua_msg *head, const char *data)
 {
     const char *end = data + head->bytes, *packet;
     size_t      bytes;
 
-    if (!sender_of(net, head)) {
-        complain(net, NULL, head->bytes, "its sender does not know the secret of the job");
+    if (!recv_sender(net, head)) {
+        recv_complain(net, NULL, head->bytes, "its sender does not know the secret of the job");
         return;
     }
-    while (data < end && (packet = ski_bundle_look(data, end, &bytes))) {
-        unpack_one(net, packet, bytes);
-        data = packet - sizeof(uint64_t) + ski_bundle_slot(bytes);
+    while (data < end && (packet = ski_coalesce_next(data, end, &bytes))) {
+        recv_split_one(net, packet, bytes);
+        data = packet - sizeof(uint64_t) + ski_coalesce_slot(bytes);
     }
     if (data != end)
-        complain(net, sender_of(net, head), head->bytes, "it is a bundle of no packets");
+        recv_complain(net, recv_sender(net, head), head->bytes, "it is a bundle of no packets");
 }
 
 /* Whether a packet is a bundle, which is taken apart. */
-static bool take_bundle(struct ski_net_port *net, const char *packet, size_t bytes, size_t head)
+static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, size_t bytes,
+                                size_t head)
 {
     struct skua_msg msg;
     uint16_t        handler;
 
     memcpy(&handler, packet + offsetof(struct skua_msg, handler), sizeof handler);
-    if (SKI_LIKELY(handler != SKI_HANDLER_BUNDLE) || !look(net, packet, bytes, head, &msg))
+    if (SKI_LIKELY(handler != SKI_HANDLER_BUNDLE) ||
+        !recv_check_head(net, packet, bytes, head, &msg))
         return false;
-    unpack(net, &msg, packet + head);
+    recv_split(net, &msg, packet + head);
     return true;
 }
 
 /* A plain packet whose turn it is; false: it is to be looked at as any other. */
-static bool take_plain(struct ski_net_port *net, const struct skua_msg *half, const char *packet)
+static bool recv_take_plain(struct ski_net_port *net, const struct skua_msg *half,
+                            const char *packet)
 {
     struct ski_pe       *self = net->self;
     struct ski_net_peer *peer = ski_net_peer_find(net, half->source);
@@ -329,24 +333,24 @@ static bool take_plain(struct ski_net_port *net, const struct skua_msg *half, co
 }
 
 /* Any other. */
-static bool take_packet(struct ski_net_port *net, const char *packet, size_t bytes)
+static bool recv_take_any(struct ski_net_port *net, const char *packet, size_t bytes)
 {
     size_t head = ski_packet_head_bytes(packet, bytes);
 
     if (head == 0)
         return false;
-    if (take_bundle(net, packet, bytes, head))
+    if (recv_take_coalesced(net, packet, bytes, head))
         return true;
     if (head == sizeof(struct skua_msg) && bytes < TAKE_LEAST)
         return false;
     if (bytes < TAKE_LEAST)
-        copy_in(net, packet, bytes, head);
+        recv_copy(net, packet, bytes, head);
     else
-        unpack_one(net, packet, bytes);
+        recv_split_one(net, packet, bytes);
     return true;
 }
 
-static bool on_taken(void *owner, const void *packet, size_t bytes)
+static bool recv_on_inline(void *owner, const void *packet, size_t bytes)
 {
     struct ski_net_port *net = owner;
     struct skua_msg      half;
@@ -355,13 +359,13 @@ static bool on_taken(void *owner, const void *packet, size_t bytes)
         return false;
     memcpy(&half, packet, SKI_PACKET_HALF);
     if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, net->handlers) && bytes < TAKE_LEAST &&
-                   take_plain(net, &half, packet)))
+                   recv_take_plain(net, &half, packet)))
         return true;
-    return take_packet(net, packet, bytes);
+    return recv_take_any(net, packet, bytes);
 }
 
 /* In short form only from a driver that has not offered it before. */
-static void on_arrived(void *owner, void *packet, size_t bytes)
+static void recv_on_arrived(void *owner, void *packet, size_t bytes)
 {
     struct ski_net_port *net = owner;
     struct skua_msg     *msg = packet;
@@ -369,39 +373,39 @@ static void on_arrived(void *owner, void *packet, size_t bytes)
     if (!net->self) /* it goes with the arena */
         return;
     if ((msg->handler == SKI_HANDLER_BUNDLE || ski_packet_is_short(msg, bytes)) &&
-        on_taken(net, packet, bytes))
+        recv_on_inline(net, packet, bytes))
         ski_pool_free(&net->self->pool, packet);
     else
-        accept(net, msg, bytes);
+        recv_accept(net, msg, bytes);
 }
 
 /* The peer of a packet whose turn it is, and its header; NULL: it is any other. */
-static struct ski_net_peer *in_turn(struct ski_net_port *net, const char *packet, size_t bytes,
-                                    size_t *head, struct skua_msg *msg)
+static struct ski_net_peer *recv_peer_in_turn(struct ski_net_port *net, const char *packet,
+                                              size_t bytes, size_t *head, struct skua_msg *msg)
 {
     struct ski_net_peer *peer = NULL;
 
     *head = ski_packet_head_bytes(packet, bytes);
-    if (*head > 0 && look(net, packet, bytes, *head, msg))
-        peer = sender_of(net, msg);
+    if (*head > 0 && recv_check_head(net, packet, bytes, *head, msg))
+        peer = recv_sender(net, msg);
     return peer && msg->stamp.sequence == peer->received ? peer : NULL;
 }
 
-static size_t on_place(void *owner, const void *packet, size_t bytes, void **to)
+static size_t recv_on_place(void *owner, const void *packet, size_t bytes, void **to)
 {
     struct ski_net_port *net = owner;
     struct skua_msg      msg;
     size_t               head;
 
     _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
-    if (!net->self || !in_turn(net, packet, bytes, &head, &msg) ||
+    if (!net->self || !recv_peer_in_turn(net, packet, bytes, &head, &msg) ||
         msg.bytes != bytes - head) /* something is behind its data */
         return 0;
     return recv_place(net->self, &msg, (const char *)packet + head, to);
 }
 
 /* Its turn it still is: those behind it wait. */
-static void on_placed(void *owner, const void *packet, size_t bytes, bool whole)
+static void recv_on_placed(void *owner, const void *packet, size_t bytes, bool whole)
 {
     struct ski_net_port *net = owner;
     struct ski_net_peer *peer;
@@ -410,15 +414,15 @@ static void on_placed(void *owner, const void *packet, size_t bytes, bool whole)
 
     if (!net->self)
         return;
-    peer = in_turn(net, packet, bytes, &head, &msg);
+    peer = recv_peer_in_turn(net, packet, bytes, &head, &msg);
     left = recv_placed(net->self, &msg, (const char *)packet + head, whole);
     if (left && peer)
-        take_turn(net, peer, left, msg.stamp.sequence, bytes);
+        recv_in_order(net, peer, left, msg.stamp.sequence, bytes);
     else if (left)
         ski_pool_free(&net->self->pool, left);
 }
 
-static void on_spoilt(void *owner, void *packet)
+static void recv_on_abort(void *owner, void *packet)
 {
     struct ski_net_port *net = owner;
 
@@ -426,7 +430,7 @@ static void on_spoilt(void *owner, void *packet)
         ski_pool_free(&net->self->pool, packet);
 }
 
-static void on_sent(void *owner, void *packet)
+static void recv_on_sent(void *owner, void *packet)
 {
     struct ski_net_port *net = owner;
     void                *msg = ski_packet_message(packet);
@@ -436,7 +440,7 @@ static void on_sent(void *owner, void *packet)
         ski_pool_free(&net->self->pool, msg);
 }
 
-static void on_done(void *owner, void *cookie, skua_status_t status)
+static void recv_on_done(void *owner, void *cookie, skua_status_t status)
 {
     struct ski_net_port *net  = owner;
     struct ski_far_done *done = cookie;
@@ -447,7 +451,7 @@ static void on_done(void *owner, void *cookie, skua_status_t status)
         done->fn(done, status);
 }
 
-static void on_lost(void *owner, int pe, const char *why)
+static void recv_on_lost(void *owner, int pe, const char *why)
 {
     struct ski_net_port *net  = owner;
     struct ski_net_peer *peer = ski_net_peer_find(net, pe);
@@ -456,5 +460,6 @@ static void on_lost(void *owner, int pe, const char *why)
         ski_net_peer_lose(net, peer, why);
 }
 
-const struct ski_upcalls ski_far_upcalls = {on_room, on_arrived, on_spoilt, on_sent,  on_done,
-                                            on_lost, on_taken,   on_place,  on_placed};
+const struct ski_upcalls ski_far_upcalls = {recv_on_alloc,  recv_on_arrived, recv_on_abort,
+                                            recv_on_sent,   recv_on_done,    recv_on_lost,
+                                            recv_on_inline, recv_on_place,   recv_on_placed};

@@ -43,7 +43,7 @@ static bool packet_addressed_right(uint32_t handler, unsigned flags)
 
 /* Whether messages of this kind have one: broadcasts, and those to objects with long
  * indices. */
-static bool has_tail(const struct skua_msg *msg)
+static bool packet_has_tail(const struct skua_msg *msg)
 {
     if (msg->flags & SKI_MSG_OBJECT)
         return ski_target_long(msg->target);
@@ -61,7 +61,7 @@ const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
         return "its data is longer than itself";
     if (msg->flags & ~known)
         return "it has unknown flags";
-    if (!(msg->flags & SKI_MSG_TAIL) != !has_tail(msg))
+    if (!(msg->flags & SKI_MSG_TAIL) != !packet_has_tail(msg))
         return "it has a tail, or none, against its kind";
     if (msg->bit_words > msg->bit_room || ski_msg_extent(msg) != bytes)
         return "its parts are not as long as it is";

@@ -23,7 +23,7 @@ static const char **names;
 static uint32_t     room;
 static bool         closed;
 
-static void add(const char *name, skua_handler_fn fn)
+static void handler_add(const char *name, skua_handler_fn fn)
 {
     if (ski_handlers.count == room) {
         room            = room ? 2 * room : 64;
@@ -39,7 +39,7 @@ void ski_handlers_init(void)
     if (ski_handlers.count > 0)
         return;
     for (int i = 0; i < SKI_HANDLERS; i++)
-        add(ski_builtin[i].name, ski_builtin[i].fn);
+        handler_add(ski_builtin[i].name, ski_builtin[i].fn);
 }
 
 skua_handler skua_register(const char *name, skua_handler_fn fn)
@@ -55,12 +55,12 @@ skua_handler skua_register(const char *name, skua_handler_fn fn)
     for (uint32_t i = 0; i < ski_handlers.count; i++)
         if (strcmp(names[i], name) == 0)
             ski_misuse("skua_register: there is a handler \"%s\" already", name);
-    add(name, fn);
+    handler_add(name, fn);
     return (skua_handler){ski_handlers.count - 1};
 }
 
 /* What takes part in the agreement, but not in anything else. */
-static void never_sent(skua_msg *msg)
+static void handler_never_sent(skua_msg *msg)
 {
     ski_fatal("a message was sent to \"%s\", which is no handler", names[msg->handler]);
 }
@@ -71,7 +71,7 @@ void ski_register_name(const char *what, const char *name)
     char  *full  = ski_malloc(bytes);
 
     snprintf(full, bytes, "%s %s", what, name);
-    skua_register(full, never_sent);
+    skua_register(full, handler_never_sent);
 }
 
 const char *ski_handler_name(uint32_t id)
@@ -97,7 +97,7 @@ void ski_handler_unknown(skua_msg *msg)
 
 /* ---- agreement ----------------------------------------------------------- */
 
-static skua_status_t publish(struct ski_job *job)
+static skua_status_t handler_publish(struct ski_job *job)
 {
     size_t        bytes = 1;
     void         *memory;
@@ -114,14 +114,14 @@ static skua_status_t publish(struct ski_job *job)
         at = stpcpy(at, names[i]) + 1;
     job->names.text  = memory;
     job->names.count = ski_handlers.count;
-    /* Pairs with the acquire in compare(). */
+    /* Pairs with the acquire in handler_compare(). */
     atomic_store_explicit(&job->names.ready, 1, memory_order_release);
     ski_futex_wake_all(&job->names.ready);
     return SKUA_OK;
 }
 
-static skua_status_t differ(const struct ski_job *job, int process, uint32_t id, const char *ours,
-                            const char *theirs)
+static skua_status_t handler_differs(const struct ski_job *job, int process, uint32_t id,
+                                     const char *ours, const char *theirs)
 {
     return ski_refuse(
         SKUA_ERR_MISMATCH,
@@ -132,25 +132,25 @@ static skua_status_t differ(const struct ski_job *job, int process, uint32_t id,
         job->process[0].number);
 }
 
-static skua_status_t compare(const struct ski_job *job, int process)
+static skua_status_t handler_compare(const struct ski_job *job, int process)
 {
     const char *theirs = job->names.text;
     uint32_t    i;
 
     for (i = 0; i < ski_handlers.count && i < job->names.count; i++) {
         if (strcmp(names[i], theirs) != 0)
-            return differ(job, process, i, names[i], theirs);
+            return handler_differs(job, process, i, names[i], theirs);
         theirs += strlen(theirs) + 1;
     }
     if (i < ski_handlers.count)
-        return differ(job, process, i, names[i], NULL);
+        return handler_differs(job, process, i, names[i], NULL);
     if (i < job->names.count)
-        return differ(job, process, i, NULL, theirs);
+        return handler_differs(job, process, i, NULL, theirs);
     return SKUA_OK;
 }
 
 /* No more are registered; any number leads somewhere. */
-static void close_table(void)
+static void handler_close_table(void)
 {
     closed          = true;
     ski_handlers.fn = ski_realloc(ski_handlers.fn, SKI_HANDLERS_MOST * sizeof *ski_handlers.fn);
@@ -160,12 +160,12 @@ static void close_table(void)
 
 skua_status_t ski_handlers_agree(struct ski_job *job, int process)
 {
-    close_table();
+    handler_close_table();
     if (job->place[process] == 0)
-        return publish(job);
-    /* Pairs with the release in publish().  If that one dies before, the
+        return handler_publish(job);
+    /* Pairs with the release in handler_publish().  If that one dies before, the
      * launcher ends us. */
     while (!atomic_load_explicit(&job->names.ready, memory_order_acquire))
         ski_futex_wait(&job->names.ready, 0, SKI_FOREVER);
-    return compare(job, process);
+    return handler_compare(job, process);
 }

@@ -15,12 +15,12 @@ static bool forked;
 
 static struct ski_heap *heaps; /* heap 0 of the host; set before anybody asks */
 
-static bool is_ours(const void *block)
+static bool malloc_arena_is_ours(const void *block)
 {
     return ski_arena_contains(heaps->arena, block);
 }
 
-static void *share_alloc(size_t bytes)
+static void *malloc_arena_share_alloc(size_t bytes)
 {
     struct ski_pe *self = ski_self;
 
@@ -29,14 +29,14 @@ static void *share_alloc(size_t bytes)
     return ski_pool_try(&self->pool, bytes);
 }
 
-static size_t share_bytes(const void *block)
+static size_t malloc_arena_share_bytes(const void *block)
 {
-    return is_ours(block) ? ski_block_bytes(heaps->arena, block) : 0;
+    return malloc_arena_is_ours(block) ? ski_block_bytes(heaps->arena, block) : 0;
 }
 
-static bool share_free(void *block)
+static bool malloc_arena_share_free(void *block)
 {
-    if (!is_ours(block))
+    if (!malloc_arena_is_ours(block))
         return false;
     if (forked)
         return true; /* it is our parent's */
@@ -49,34 +49,35 @@ static bool share_free(void *block)
     return true;
 }
 
-static void note_fork(void)
+static void malloc_arena_note_fork(void)
 {
     forked = true;
 }
 
-static ski_share_ask_fn *find_library(void)
+static ski_malloc_set_hooks_fn *malloc_arena_find_library(void)
 {
-    void             *found = dlsym(RTLD_DEFAULT, SKI_SHARE_ASK);
-    ski_share_ask_fn *ask;
+    void                    *found = dlsym(RTLD_DEFAULT, SKI_MALLOC_SET_HOOKS);
+    ski_malloc_set_hooks_fn *ask;
 
     memcpy(&ask, &found, sizeof found);
     return ask;
 }
 
-void ski_share_open(const struct ski_host *host)
+void ski_malloc_arena_open(const struct ski_host *host)
 {
-    static const struct ski_share share = {share_alloc, share_bytes, share_free};
-    ski_share_ask_fn             *ask;
+    static const struct ski_malloc_hooks share = {
+        malloc_arena_share_alloc, malloc_arena_share_bytes, malloc_arena_share_free};
+    ski_malloc_set_hooks_fn *ask;
 
     if (!ski_config.share_malloc)
         return;
-    ask = find_library();
+    ask = malloc_arena_find_library();
     if (!ask) {
         ski_log(SKI_LOG_WARN, "SKUA_SHARE_MALLOC has no effect: skua-malloc.so is not loaded "
                               "(skuarun does it where it finds it; else set LD_PRELOAD to it)");
         return;
     }
-    pthread_atfork(NULL, NULL, note_fork);
+    pthread_atfork(NULL, NULL, malloc_arena_note_fork);
     heaps = host->heaps;
     ask(&share);
 }

@@ -21,7 +21,7 @@
 struct ski_host;
 
 /* What Skua does for malloc() and its kin. */
-struct ski_share {
+struct ski_malloc_hooks {
     /* Memory, 64-byte aligned, for a PE that wants so many bytes; NULL: take it elsewhere. */
     void *(*alloc)(size_t bytes);
     /* Bytes of a block from here that may be used; 0: it is not from here. */
@@ -32,10 +32,10 @@ struct ski_share {
 
 /** The one function of skua-malloc.so beside those of the system: from now on it asks Skua.  Found
  *  by its name in a process where the library is. */
-typedef void ski_share_ask_fn(const struct ski_share *share);
-#define SKI_SHARE_ASK "skua_malloc_ask"
+typedef void ski_malloc_set_hooks_fn(const struct ski_malloc_hooks *share);
+#define SKI_MALLOC_SET_HOOKS "skua_malloc_set_hooks"
 
 /** The PEs of this process are about to begin. */
-void ski_share_open(const struct ski_host *host);
+void ski_malloc_arena_open(const struct ski_host *host);
 
 #endif

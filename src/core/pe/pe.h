@@ -28,9 +28,9 @@ struct ski_net_port;
 struct ski_objects;
 
 /* The PEs that a PE sent to lately, and what it knows of their inboxes. */
-#define SKI_KNOWN 32
+#define SKI_INBOX_CREDITS 32
 
-struct ski_known {
+struct ski_inbox_credits {
     int32_t           pe;
     struct ski_credit credit;
 };
@@ -81,9 +81,9 @@ struct ski_pe {
     uint32_t               sendable;       /* the same, or 0: sends are checked (ownership.h) */
     void (*ring)(struct ski_pe *self);     /* answers the doorbell that is next in the inbox */
     void (*ring_own)(struct ski_pe *self); /* ... and one that it has rung itself            */
-    skua_stats       stats;
-    struct ski_known known[SKI_KNOWN];
-    struct ski_pool  pool;
+    skua_stats               stats;
+    struct ski_inbox_credits known[SKI_INBOX_CREDITS];
+    struct ski_pool          pool;
 
     /* Where the PE is. */
     struct ski_job  *job;
@@ -117,7 +117,7 @@ struct ski_pe {
 /** Note that the job ends, if it does.  Looked at with every batch of arrivals
  *  and when idle; skua_exit() pokes all PEs, so those are moments enough.
  *  Relaxed: the code comes with the flag, in one word. */
-static inline void ski_pe_look_for_exit(struct ski_pe *self)
+static inline void ski_pe_check_exit(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(atomic_load_explicit(&self->job->exit, memory_order_relaxed) != 0))
         self->queue.attention |= SKI_ATTEND_EXIT;
@@ -137,7 +137,7 @@ static inline void ski_pe_rung(struct ski_pe *self)
     self->stats.received++;
     self->queue.pushed++;
     self->queue.popped++;
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
 }
 
 /** The PE of the calling thread, or NULL.  Initial-exec: one load, also in the

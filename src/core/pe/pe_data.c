@@ -20,7 +20,7 @@ static size_t pe_bytes = SKI_DATA_BEGIN, process_bytes = SKI_DATA_BEGIN;
 static char  *process_block;
 static bool   closed;
 
-static uint32_t reserve(const char *call, size_t *total, size_t bytes)
+static uint32_t data_reserve(const char *call, size_t *total, size_t bytes)
 {
     size_t offset = *total;
 
@@ -34,12 +34,12 @@ static uint32_t reserve(const char *call, size_t *total, size_t bytes)
 
 skua_pe_data skua_pe_data_register(size_t bytes)
 {
-    return (skua_pe_data){reserve(__func__, &pe_bytes, bytes)};
+    return (skua_pe_data){data_reserve(__func__, &pe_bytes, bytes)};
 }
 
 skua_process_data skua_process_data_register(size_t bytes)
 {
-    return (skua_process_data){reserve(__func__, &process_bytes, bytes)};
+    return (skua_process_data){data_reserve(__func__, &process_bytes, bytes)};
 }
 
 static SKI_COLD _Noreturn void data_misuse(const char *call)
@@ -61,7 +61,7 @@ void *skua_process_data_get(skua_process_data key)
     return process_block + key.offset;
 }
 
-static void *zeroed(size_t bytes)
+static void *data_zeroed(size_t bytes)
 {
     return memset(ski_checked(aligned_alloc(SKI_CACHE_LINE, bytes), bytes), 0, bytes);
 }
@@ -69,7 +69,7 @@ static void *zeroed(size_t bytes)
 void ski_data_open(void)
 {
     closed        = true;
-    process_block = zeroed(process_bytes);
+    process_block = data_zeroed(process_bytes);
 }
 
 void ski_data_close(void)
@@ -80,5 +80,5 @@ void ski_data_close(void)
 
 void *ski_data_of_pe(void)
 {
-    return zeroed(pe_bytes);
+    return data_zeroed(pe_bytes);
 }

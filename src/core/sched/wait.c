@@ -19,7 +19,7 @@ struct waiter {
     bool                woken;
 };
 
-static void append(void **list, struct waiter *waiter)
+static void wait_append(void **list, struct waiter *waiter)
 {
     struct waiter *last = *list;
 
@@ -29,7 +29,7 @@ static void append(void **list, struct waiter *waiter)
     *list = waiter;
 }
 
-static struct waiter *take_first(void **list)
+static struct waiter *wait_take_first(void **list)
 {
     struct waiter *last = *list, *first = last ? last->next : NULL;
 
@@ -41,7 +41,7 @@ static struct waiter *take_first(void **list)
 }
 
 /* Takes one out of the middle: somebody gave up waiting. */
-static void take_out(void **list, struct waiter *waiter)
+static void wait_take_out(void **list, struct waiter *waiter)
 {
     struct waiter *before = *list;
 
@@ -52,7 +52,7 @@ static void take_out(void **list, struct waiter *waiter)
         *list = before == waiter ? NULL : before;
 }
 
-static bool is_woken(void *arg)
+static bool wait_is_woken(void *arg)
 {
     return ((struct waiter *)arg)->woken;
 }
@@ -70,7 +70,7 @@ static void wait_run_until_woken(struct ski_pe *self, struct waiter *waiter, str
     struct ski_blocked blocked;
 
     ski_blocked_push(self, &blocked, call);
-    ski_scheduler_until(self, is_woken, waiter);
+    ski_scheduler_until(self, wait_is_woken, waiter);
     ski_blocked_pop(self, &blocked);
 }
 
@@ -78,13 +78,13 @@ bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
 {
     struct waiter waiter = {NULL, self->thread, false};
 
-    append(list, &waiter);
+    wait_append(list, &waiter);
     if (waiter.thread)
         wait_block_thread(self, waiter.thread, call);
     else
         wait_run_until_woken(self, &waiter, call);
     if (!waiter.woken)
-        take_out(list, &waiter);
+        wait_take_out(list, &waiter);
     return waiter.woken;
 }
 
@@ -96,7 +96,7 @@ bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call)
 
 bool ski_wake_one(struct ski_pe *self, void **list)
 {
-    struct waiter *waiter = take_first(list);
+    struct waiter *waiter = wait_take_first(list);
 
     if (!waiter)
         return false;
