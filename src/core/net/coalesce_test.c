@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coalesce_test.c - bundles as they are taken apart; and damaged ones, of which nothing beyond
+ * coalesce_test.c - coalesced packets as they are split; and damaged ones, of which nothing beyond
  * their end is read, which AddressSanitizer would see.
  */
 #include "core/net/coalesce.h"
@@ -22,8 +22,8 @@ static struct skua_msg *coalesce_make_packet(size_t bytes, unsigned char fill)
     return msg;
 }
 
-/* A bundle of @p count packets in memory of just its size; packet i is filled with i. */
-static char *coalesce_make_bundle(uint64_t *seed, unsigned count, size_t *bytes)
+/* A coalesced packet of @p count packets in memory of just its size; packet i is filled with i. */
+static char *coalesce_make(uint64_t *seed, unsigned count, size_t *bytes)
 {
     struct skua_msg *packet[MOST];
     char            *made, *to;
@@ -71,7 +71,7 @@ static void coalesce_test_whole(uint64_t *seed)
     for (unsigned i = 0; i < 1000; i++) {
         unsigned count = (unsigned)(tap_random(seed) % MOST) + 1;
         size_t   bytes;
-        char    *bundle = coalesce_make_bundle(seed, count, &bytes);
+        char    *bundle = coalesce_make(seed, count, &bytes);
 
         bad += coalesce_take_apart(bundle, bundle + bytes) != (int)count;
         free(bundle);
@@ -85,7 +85,7 @@ static void coalesce_test_damaged(uint64_t *seed)
 
     for (unsigned i = 0; i < TIMES; i++) {
         size_t bytes;
-        char  *bundle = coalesce_make_bundle(seed, 3, &bytes);
+        char  *bundle = coalesce_make(seed, 3, &bytes);
 
         bundle[tap_random(seed) % bytes] ^= (char)(1u << tap_random(seed) % 8);
         whole += coalesce_take_apart(bundle, bundle + bytes) == 3;

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_recv.c - packets that come from other hosts: whose they are, whether they are what they
- * say, and whose turn it is.
+ * net_recv.c - packets from other hosts: checked, put into order, queued.
  *
- * Nothing of a packet is believed before its sender's token, its lengths and its handler are
- * checked (packet.h).  What is wrong is counted, told a few times, and dropped; but if its sender
- * is who it says, its number is used up, or those behind it would wait for ever.
+ * Nothing of a packet is trusted before the token of its sender, its lengths and its handler are
+ * checked (packet.h).  A packet that is wrong is counted, logged while there have been few, and
+ * dropped.  If its token is right its sequence number is used up all the same, or the packets
+ * behind it would wait for ever.
+ *
+ * Packets of a peer are queued in the order of their sequence numbers; one that comes early is
+ * kept. A packet whose turn it is may deliver its data in place (struct ski_placement).  A small
+ * one is copied out of the driver's memory, by the fast path recv_take_plain() if nothing is
+ * special.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,8 +25,8 @@
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
 
-#define COMPLAINTS 10   /* about wrong packets, then silence */
-#define TAKE_LEAST 4096 /* a smaller packet is copied as fast as it is looked at */
+#define COMPLAINTS  10   /* wrong packets that are logged */
+#define PLACE_LEAST 4096 /* bytes of a packet that is worth asking for a place */
 
 void ski_far_wrong(struct ski_pe *self, const char *format, ...)
 {
@@ -34,17 +39,20 @@ void ski_far_wrong(struct ski_pe *self, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    ski_log(SKI_LOG_ERROR, "%s%s", text, n == COMPLAINTS ? " (no more of these will be told)" : "");
+    ski_log(SKI_LOG_ERROR, "%s%s", text,
+            n == COMPLAINTS ? " (no more of these will be logged)" : "");
 }
 
 void ski_far_drop(struct ski_pe *self, struct skua_msg *msg)
 {
-    ski_far_wrong(self, "a message of %zu bytes from PE %d for %s was dropped: it makes no sense",
-                  msg->bytes, msg->source, ski_handler_name(msg->handler));
+    ski_far_wrong(
+        self,
+        "a message of %zu bytes from PE %d for %s was dropped: it is malformed, or not expected",
+        msg->bytes, msg->source, ski_handler_name(msg->handler));
     ski_pool_free(&self->pool, msg);
 }
 
-/* @p peer: where it comes from, or NULL if it does not prove that. */
+/* Reports a wrong packet of @p peer; NULL: the sender has not proved its identity. */
 static void recv_complain(struct ski_net_port *net, const struct ski_net_peer *peer, size_t bytes,
                           const char *wrong)
 {
@@ -60,7 +68,7 @@ static bool recv_has_flag(uint32_t handler, unsigned flag)
     return handler < SKI_HANDLERS && ski_builtin[handler].flags & flag;
 }
 
-/* NULL: one that was wrong, and whose turn has come. */
+/* Queues a packet whose turn it is; NULL: the packet was wrong. */
 static void recv_deliver(struct ski_net_port *net, struct skua_msg *msg)
 {
     if (!msg)
@@ -70,7 +78,7 @@ static void recv_deliver(struct ski_net_port *net, struct skua_msg *msg)
     ski_queue_push(&net->self->queue, msg, msg->flags);
 }
 
-/* Keeps a packet until those before it are here; false: it is here already. */
+/* Keeps a packet until those before it have arrived; false: it is kept already. */
 static bool recv_keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uint32_t sequence)
 {
     struct ski_early_packet **at = &peer->early, *early;
@@ -85,7 +93,7 @@ static bool recv_keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uin
     return true;
 }
 
-/* What was waiting for the packet that has just been delivered. */
+/* Delivers early packets whose turn has come. */
 static void recv_deliver_early(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     while (peer->early && peer->early->sequence == peer->received) {
@@ -98,7 +106,7 @@ static void recv_deliver_early(struct ski_net_port *net, struct ski_net_peer *pe
     }
 }
 
-/* The peer that a packet comes from, if it proves to come from there; else NULL. */
+/* Returns the peer that a packet comes from; NULL: its token does not prove that. */
 static struct ski_net_peer *recv_sender(struct ski_net_port *net, const struct skua_msg *msg)
 {
     const struct ski_job *job = net->self->job;
@@ -115,7 +123,7 @@ static struct ski_net_peer *recv_sender(struct ski_net_port *net, const struct s
     return SKI_LIKELY(peer->token_in == msg->stamp.token) ? peer : NULL;
 }
 
-/* In the order of sending. */
+/* Delivers or keeps a packet, in the order of sending; @p msg is NULL if it was wrong. */
 static void recv_in_order(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg,
                           uint32_t sequence, size_t bytes)
 {
@@ -126,12 +134,12 @@ static void recv_in_order(struct ski_net_port *net, struct ski_net_peer *peer, s
     } else if (((int32_t)(sequence - peer->received) < 0 ||
                 !recv_keep_early(peer, msg, sequence)) &&
                msg) {
-        recv_complain(net, peer, bytes, "it has come before");
+        recv_complain(net, peer, bytes, "it has arrived before");
         ski_pool_free(&net->self->pool, msg);
     }
 }
 
-/* A packet of its own, or out of a bundle. */
+/* Checks and queues a packet that is in a message of the pool. */
 static void recv_accept(struct ski_net_port *net, struct skua_msg *msg, size_t bytes)
 {
     const char          *wrong    = ski_packet_wrong(net->self->job, net->handlers, msg, bytes);
@@ -139,10 +147,10 @@ static void recv_accept(struct ski_net_port *net, struct skua_msg *msg, size_t b
     uint32_t             sequence = msg->stamp.sequence;
 
     if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_BUNDLE))
-        wrong = "a bundle came in a bundle";
+        wrong = "it is a coalesced packet inside of another";
     if (SKI_UNLIKELY(!wrong && ski_pe_hidden(net->self) &&
                      !recv_has_flag(msg->handler, SKI_HANDLES_HIDDEN)))
-        wrong = "it is for a PE that takes no such packets";
+        wrong = "it is for a PE that accepts no such packets";
     if (SKI_UNLIKELY(wrong || !peer)) {
         recv_complain(net, peer, bytes,
                       wrong ? wrong : "its sender does not know the secret of the job");
@@ -165,7 +173,7 @@ static void *recv_on_alloc(void *owner, size_t bytes)
         return NULL;
     }
     room = ski_pool_alloc(&net->self->pool, bytes);
-    if (!room) /* those behind it would wait for it for ever */
+    if (!room) /* packets behind it would wait for ever */
         ski_fatal("no memory for a packet of %zu bytes that has come: the arena is full (do "
                   "messages come faster than they are run?); raise SKUA_ARENA_SIZE",
                   bytes);
@@ -225,8 +233,8 @@ static struct skua_msg *recv_take(struct ski_pe *self, const struct skua_msg *he
     return recv_placed(self, head, data, true);
 }
 
-/* A packet in the driver's memory: its data may go straight to where it belongs, and what is
- * left of it takes its turn.  One that comes early, or is wrong, comes in as others do. */
+/* Delivers a packet in the driver's memory in place, if its turn has come and its handler does
+ * that; false: nothing has happened. */
 static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua_msg *head,
                                      const char *data, size_t bytes)
 {
@@ -241,7 +249,7 @@ static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua
     return left != NULL;
 }
 
-/* A packet that lies elsewhere, aligned or not, with @p head bytes of its header. */
+/* Copies a packet in the driver's memory, aligned or not, with @p head bytes of its header. */
 static void recv_copy(struct ski_net_port *net, const char *packet, size_t bytes, size_t head)
 {
     size_t           whole = bytes - head + sizeof(struct skua_msg);
@@ -255,7 +263,7 @@ static void recv_copy(struct ski_net_port *net, const char *packet, size_t bytes
     recv_accept(net, msg, whole);
 }
 
-/* One that is worth it: @p msg is room for its header; false: it is wrong. */
+/* Copies the header of a packet to @p msg; false: the packet is wrong. */
 static bool recv_check_head(const struct ski_net_port *net, const char *packet, size_t bytes,
                             size_t head, struct skua_msg *msg)
 {
@@ -264,7 +272,7 @@ static bool recv_check_head(const struct ski_net_port *net, const char *packet, 
     return !ski_packet_wrong(net->self->job, net->handlers, msg, bytes - head + sizeof *msg);
 }
 
-/* One of a bundle, or alone. */
+/* Receives a packet in the driver's memory, alone or out of a coalesced one. */
 static void recv_split_one(struct ski_net_port *net, const char *packet, size_t bytes)
 {
     size_t          head = ski_packet_head_bytes(packet, bytes);
@@ -272,12 +280,12 @@ static void recv_split_one(struct ski_net_port *net, const char *packet, size_t 
 
     if (SKI_UNLIKELY(head == 0))
         recv_complain(net, NULL, bytes, "it is too short");
-    else if (bytes < TAKE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
+    else if (bytes < PLACE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
              !recv_take_packet_inplace(net, &msg, packet + head, bytes))
         recv_copy(net, packet, bytes, head);
 }
 
-/* The data of a bundle; @p data is aligned or not. */
+/* Receives the packets in the data of a coalesced one; @p data is aligned or not. */
 static void recv_split(struct ski_net_port *net, const struct skua_msg *head, const char *data)
 {
     const char *end = data + head->bytes, *packet;
@@ -292,10 +300,11 @@ static void recv_split(struct ski_net_port *net, const struct skua_msg *head, co
         data = packet - sizeof(uint64_t) + ski_coalesce_slot(bytes);
     }
     if (data != end)
-        recv_complain(net, recv_sender(net, head), head->bytes, "it is a bundle of no packets");
+        recv_complain(net, recv_sender(net, head), head->bytes,
+                      "it is a coalesced packet, but not of packets");
 }
 
-/* Whether a packet is a bundle, which is taken apart. */
+/* Splits a packet if it is a coalesced one; false: it is not. */
 static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, size_t bytes,
                                 size_t head)
 {
@@ -310,7 +319,7 @@ static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, si
     return true;
 }
 
-/* A plain packet whose turn it is; false: it is to be looked at as any other. */
+/* The fast path: copies a plain packet whose turn it is.  False: nothing has happened. */
 static bool recv_take_plain(struct ski_net_port *net, const struct skua_msg *half,
                             const char *packet)
 {
@@ -332,7 +341,7 @@ static bool recv_take_plain(struct ski_net_port *net, const struct skua_msg *hal
     return true;
 }
 
-/* Any other. */
+/* The slow path of a packet in the driver's memory; false: the driver is to copy it. */
 static bool recv_take_any(struct ski_net_port *net, const char *packet, size_t bytes)
 {
     size_t head = ski_packet_head_bytes(packet, bytes);
@@ -341,9 +350,9 @@ static bool recv_take_any(struct ski_net_port *net, const char *packet, size_t b
         return false;
     if (recv_take_coalesced(net, packet, bytes, head))
         return true;
-    if (head == sizeof(struct skua_msg) && bytes < TAKE_LEAST)
+    if (head == sizeof(struct skua_msg) && bytes < PLACE_LEAST)
         return false;
-    if (bytes < TAKE_LEAST)
+    if (bytes < PLACE_LEAST)
         recv_copy(net, packet, bytes, head);
     else
         recv_split_one(net, packet, bytes);
@@ -358,13 +367,14 @@ static bool recv_on_inline(void *owner, const void *packet, size_t bytes)
     if (SKI_UNLIKELY(!net->self || bytes < SKI_PACKET_HALF))
         return false;
     memcpy(&half, packet, SKI_PACKET_HALF);
-    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, net->handlers) && bytes < TAKE_LEAST &&
+    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, net->handlers) && bytes < PLACE_LEAST &&
                    recv_take_plain(net, &half, packet)))
         return true;
     return recv_take_any(net, packet, bytes);
 }
 
-/* In short form only from a driver that has not offered it before. */
+/* A packet in a message of the pool.  It has its short form only if the driver did not call
+ * recv_on_inline() before. */
 static void recv_on_arrived(void *owner, void *packet, size_t bytes)
 {
     struct ski_net_port *net = owner;
@@ -379,7 +389,8 @@ static void recv_on_arrived(void *owner, void *packet, size_t bytes)
         recv_accept(net, msg, bytes);
 }
 
-/* The peer of a packet whose turn it is, and its header; NULL: it is any other. */
+/* Returns the peer of a packet whose turn it is, and copies its header to @p msg; NULL: its turn
+ * has not come, or it is wrong. */
 static struct ski_net_peer *recv_peer_in_turn(struct ski_net_port *net, const char *packet,
                                               size_t bytes, size_t *head, struct skua_msg *msg)
 {
@@ -399,12 +410,12 @@ static size_t recv_on_place(void *owner, const void *packet, size_t bytes, void 
 
     _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
     if (!net->self || !recv_peer_in_turn(net, packet, bytes, &head, &msg) ||
-        msg.bytes != bytes - head) /* something is behind its data */
+        msg.bytes != bytes - head) /* words or a tail follow the data */
         return 0;
     return recv_place(net->self, &msg, (const char *)packet + head, to);
 }
 
-/* Its turn it still is: those behind it wait. */
+/* It is still the turn of the packet: those behind it are kept. */
 static void recv_on_placed(void *owner, const void *packet, size_t bytes, bool whole)
 {
     struct ski_net_port *net = owner;
@@ -447,7 +458,7 @@ static void recv_on_done(void *owner, void *cookie, skua_status_t status)
 
     net->in_flight--;
     net->operations--;
-    if (net->self) /* else nobody is there any more to be told */
+    if (net->self) /* else the PE has ended */
         done->fn(done, status);
 }
 
