@@ -18,6 +18,7 @@ void ski_queue_destroy(struct ski_queue *queue)
 void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
 {
     queue->attention |= SKI_ATTEND_QUEUE;
+    ski_assert(msg->flags & SKI_MSG_SPECIAL);
     if (msg->flags & SKI_MSG_EXPEDITED)
         ski_list_push(&queue->expedited, msg);
     else if (msg->flags & SKI_MSG_BITS)
@@ -26,7 +27,7 @@ void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
         ski_prioq_push(&queue->heap, ski_prio_int(msg->priority), msg);
 }
 
-/* Whether a message of priority 0 is the most urgent of what is not expedited. */
+/* Returns whether a message of priority 0 goes first among those that are not expedited. */
 static bool queue_plain_is_next(const struct ski_queue *queue)
 {
     return queue->plain.first &&
@@ -46,7 +47,7 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
     return msg;
 }
 
-/* Moves all of @p list into the queue, where it was before: it is not counted again. */
+/* Queues all of @p list without counting them again. */
 static void queue_push_all(struct ski_queue *queue, struct ski_list *list)
 {
     struct skua_msg *msg;
@@ -57,7 +58,8 @@ static void queue_push_all(struct ski_queue *queue, struct ski_list *list)
     }
 }
 
-/* The same when priorities are to be weighed: all that waits is taken out and put behind. */
+/* Puts @p list back if one of its messages has a priority: all others are taken out and queued
+ * behind. */
 static SKI_COLD void queue_put_back_special(struct ski_queue *queue, struct ski_list *list)
 {
     struct ski_list  later;
@@ -78,6 +80,7 @@ void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list)
 
     for (const struct skua_msg *msg = list->first; msg; msg = msg->link) {
         flags |= msg->flags;
+        ski_assert(queue->popped > 0);
         queue->popped--;
     }
     if (flags & SKI_MSG_SPECIAL)

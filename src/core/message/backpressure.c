@@ -31,7 +31,7 @@ static void backpressure_explain(struct ski_pe *self, struct backpressure *wait)
     if (!atomic_exchange(&said, true))
         ski_log(SKI_LOG_WARN,
                 "memory is short (%zu of %zu MiB of the arena are in use): PE %d waits to send to "
-                "PE %d, which runs behind; see SKUA_BACKPRESSURE and SKUA_ARENA_SIZE",
+                "PE %d, which lags behind; see SKUA_BACKPRESSURE and SKUA_ARENA_SIZE",
                 (arena->bytes - ski_arena_free_bytes(self->pool.arena)) >> 20, arena->bytes >> 20,
                 self->pe, wait->pe);
 }
@@ -52,6 +52,7 @@ static bool backpressure_patient(struct ski_pe *self, struct backpressure *wait,
 
 uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
 {
+    ski_assert(!self->thread); /* on the stack of the scheduler */
     ski_heap_collect(self->pool.heap);
     if (!ski_arena_pressed(self->pool.arena))
         return ns;
@@ -60,7 +61,7 @@ uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
     return ns < BACKPRESSURE_REST_NS ? ns : BACKPRESSURE_REST_NS;
 }
 
-/* Lets others go on: takes what they sent, and gives back what they freed. */
+/* Lets other PEs go on: takes what they sent, and collects what they freed. */
 static void backpressure_turn(struct ski_pe *self)
 {
     if (self->thread) {

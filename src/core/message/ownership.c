@@ -23,14 +23,14 @@ static skua_handler_fn *unchecked; /* the handlers that ski_ownership_wrap() fou
 
 /* ---- lines --------------------------------------------------------------- */
 
-/* Whether the call that gave the block away freed it. */
+/* Returns whether the call that released the block freed it. */
 static bool ownership_freed(const struct ski_record *record)
 {
     return record->call == SKI_GIVER_FREE || record->call == SKI_GIVER_WHEN ||
            record->call == SKI_GIVER_RUNTIME;
 }
 
-/* "freed by skua_msg_free on PE 1, in done at ring.c:12", of a record. */
+/* Writes "freed by skua_msg_free on PE 1, in done at ring.c:12". */
 static void ownership_history(const struct ski_record *record, char *text, size_t size)
 {
     const char *giver = record->call <= SKI_GIVER_WHEN ? givers[record->call] : "?";
@@ -67,7 +67,7 @@ static _Noreturn void ownership_misuse(const char *call, const void *block,
                ownership_hint(record, call));
 }
 
-/* What the pool finds. */
+/* Reports what the pool has found. */
 static void ownership_on_pool(void *block, const struct ski_record *record, const char *what)
 {
     char history[384];
@@ -95,7 +95,7 @@ static uint64_t ownership_sum_bytes(uint64_t sum, const char *at, size_t bytes)
     return (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Of the data of a message; never 0. */
+/* Sums up the data of a message, or both ends of much data; never 0. */
 static uint64_t ownership_sum_of(skua_msg *msg)
 {
     const char *data  = skua_msg_data(msg);
@@ -108,7 +108,7 @@ static uint64_t ownership_sum_of(skua_msg *msg)
            1;
 }
 
-/* The record of a message that the caller may use; ends the job if it may not. */
+/* Returns the record of a message that the caller owns; ends the job if it does not. */
 static struct ski_record *ownership_check(struct ski_pe *self, const char *call, skua_msg *msg)
 {
     struct ski_record *record = ski_pool_record(&self->pool, msg);
@@ -140,7 +140,7 @@ void ski_ownership_free(struct ski_pe *self, enum ski_giver giver, skua_msg *msg
     struct ski_record *record = ski_pool_record(&self->pool, msg);
 
     if (record && record->state == SKI_BLOCK_SENT && self->queue.attention & SKI_ATTEND_EXIT)
-        return; /* what is queued when the job ends is freed where it is */
+        return; /* at the end of the job, queued messages are freed where they are */
     record        = ownership_check(self, givers[giver], msg);
     record->call  = (uint8_t)giver;
     record->pe    = self->pe;
@@ -164,12 +164,12 @@ static void ownership_changed(const struct ski_record *record)
                ski_handler_name(record->handler), history);
 }
 
-/* Every handler of a job whose messages are checked. */
+/* Stands in for every handler of a job whose messages are checked. */
 static void ownership_deliver(skua_msg *msg)
 {
     struct ski_record *record;
 
-    if (msg->handler == SKI_HANDLER_THREAD) { /* no message, but part of a user thread */
+    if (msg->handler == SKI_HANDLER_THREAD) { /* part of a user thread, and no block */
         unchecked[msg->handler](msg);
         return;
     }

@@ -7,7 +7,7 @@
 #include "core/message/inbox_send.h"
 #include "core/pe/pe.h"
 
-/* What waits for one PE. */
+/* Messages that wait for one PE. */
 struct ski_backlog {
     struct ski_backlog *next;
     int                 pe;
@@ -38,7 +38,7 @@ static bool backlog_push(struct ski_pe *self, int pe, struct skua_msg *msg)
     return ski_inbox_push(self, pe, msg->handler, msg);
 }
 
-/* Sends as much as there is room for; true when nothing is left. */
+/* Sends as many as there is room for; true: none is left. */
 static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
 {
     while (backlog->messages.first) {
@@ -47,6 +47,7 @@ static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
         if (!backlog_push(self, backlog->pe, backlog->messages.first))
             return false;
         backlog->messages.first = next;
+        ski_assert(self->backlog.waiting > 0);
         self->backlog.waiting--;
     }
     ski_list_init(&backlog->messages);
@@ -89,6 +90,7 @@ void ski_pending_flush(struct ski_pe *self)
             at = &backlog->next;
         }
     }
+    ski_assert(!self->backlog.first == (self->backlog.waiting == 0));
     if (!self->backlog.first)
         self->queue.attention &= ~(uint32_t)SKI_ATTEND_PENDING;
 }
