@@ -117,7 +117,7 @@ const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers
         return wrong;
     if (!ski_arena_contains(job->arena, msg))
         return is_placed(msg) && msg->stamp.sequence % 2 ? "it is kept" : NULL;
-    if (bytes <= most && msg->handler != SKI_HANDLER_BUNDLE &&
+    if (bytes <= most && msg->handler != SKI_HANDLER_COALESCED &&
         (all || msg->handler < SKI_HANDLERS || msg->flags & SKI_MSG_OBJECT)) {
         keep_packet(msg, bytes);
         seen++;
@@ -188,7 +188,7 @@ static void damage(const struct ski_pe *self, unsigned char *packet, size_t byte
 /* Whether it is of a kind whose end would only end us. */
 static bool is_end(const void *packet)
 {
-    return handler_in(packet) >= SKI_HANDLER_EXIT && handler_in(packet) <= SKI_HANDLER_BYE;
+    return handler_in(packet) >= SKI_HANDLER_SHUTDOWN_EXIT && handler_in(packet) <= SKI_HANDLER_SHUTDOWN_RELEASE;
 }
 
 /* A program does not expect others of its messages than it sends. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malloc.c - skua-malloc.so: malloc() and its kin for programs whose PEs shall reach each other's
+ * malloc.c - skua-malloc.so: malloc() and its kin for programs whose PEs are to reach each other's
  * memory (core/pe/malloc_arena.h).
  *
- * It is loaded before the system's library, and asks Skua first, from when that is ready; what
- * Skua does not want the system's own functions do.  Those that are not here, such as valloc(),
- * need not be: their memory is the system's, and free() finds out.
+ * The library is loaded before the system's, and calls Skua first once Skua is ready; blocks that
+ * Skua does not want come from the system's own functions.  Functions that are not here, such as
+ * valloc(), need not be: their memory is the system's, and free() finds out.
  *
- * Ordering.  Who loads `share` sees what it points at, which never changes: set with release,
- * loaded with acquire.  A thread that does not see it yet has no block of Skua's: it would have
- * been given it by one that does.
+ * Ordering.  A thread that loads `malloc_ready` sees what it points at, which never changes: it is
+ * stored with release and loaded with acquire.  A thread that does not see it yet has no block of
+ * Skua: another thread that does would have had to hand it over.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,29 +21,29 @@
 
 #include "core/pe/malloc_arena.h"
 
-#define ALIGNED 64 /* all blocks of Skua are */
+#define ALIGNED 64 /* all blocks of Skua are aligned so */
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The system's, by the names that they have for this purpose. */
+/* The system's own functions, by the names that they have for this purpose. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t each);
 extern void *__libc_realloc(void *block, size_t bytes);
 extern void *__libc_memalign(size_t alignment, size_t bytes);
 extern void  __libc_free(void *block);
 
-static const struct ski_malloc_hooks *_Atomic share;
+static const struct ski_malloc_hooks *_Atomic malloc_ready;
 
 ski_malloc_set_hooks_fn EXPORT skua_malloc_set_hooks;
 
 void skua_malloc_set_hooks(const struct ski_malloc_hooks *ready)
 {
-    atomic_store_explicit(&share, ready, memory_order_release);
+    atomic_store_explicit(&malloc_ready, ready, memory_order_release);
 }
 
 static inline const struct ski_malloc_hooks *malloc_hooks(void)
 {
-    return atomic_load_explicit(&share, memory_order_acquire);
+    return atomic_load_explicit(&malloc_ready, memory_order_acquire);
 }
 
 static void *malloc_shared(size_t bytes)

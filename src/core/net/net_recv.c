@@ -146,7 +146,7 @@ static void recv_accept(struct ski_net_port *net, struct skua_msg *msg, size_t b
     struct ski_net_peer *peer     = recv_sender(net, msg);
     uint32_t             sequence = msg->stamp.sequence;
 
-    if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_BUNDLE))
+    if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_COALESCED))
         wrong = "it is a coalesced packet inside of another";
     if (SKI_UNLIKELY(!wrong && ski_pe_hidden(net->self) &&
                      !recv_has_flag(msg->handler, SKI_HANDLES_HIDDEN)))
@@ -312,7 +312,7 @@ static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, si
     uint16_t        handler;
 
     memcpy(&handler, packet + offsetof(struct skua_msg, handler), sizeof handler);
-    if (SKI_LIKELY(handler != SKI_HANDLER_BUNDLE) ||
+    if (SKI_LIKELY(handler != SKI_HANDLER_COALESCED) ||
         !recv_check_head(net, packet, bytes, head, &msg))
         return false;
     recv_split(net, &msg, packet + head);
@@ -382,7 +382,7 @@ static void recv_on_arrived(void *owner, void *packet, size_t bytes)
 
     if (!net->self) /* it goes with the arena */
         return;
-    if ((msg->handler == SKI_HANDLER_BUNDLE || ski_packet_is_short(msg, bytes)) &&
+    if ((msg->handler == SKI_HANDLER_COALESCED || ski_packet_is_short(msg, bytes)) &&
         recv_on_inline(net, packet, bytes))
         ski_pool_free(&net->self->pool, packet);
     else

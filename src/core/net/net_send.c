@@ -125,7 +125,7 @@ static skua_status_t net_send(struct ski_net_peer *peer, struct skua_msg *msg)
 /* Sends a packet; false: there is no room. */
 static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
 {
-    bool          coalesced = msg->handler == SKI_HANDLER_BUNDLE; /* its packets have numbers */
+    bool          coalesced = msg->handler == SKI_HANDLER_COALESCED; /* its packets have numbers */
     skua_status_t status;
 
     if (SKI_UNLIKELY(!peer->endpoint))
@@ -171,7 +171,7 @@ static size_t net_coalesced_bytes(const struct ski_net_peer *peer)
     size_t bytes = 0, count = 0;
 
     for (const struct skua_msg *msg = peer->backlog.first; msg; msg = msg->link, count++) {
-        if (msg->handler == SKI_HANDLER_BUNDLE || !ski_coalesce_allowed(msg) ||
+        if (msg->handler == SKI_HANDLER_COALESCED || !ski_coalesce_allowed(msg) ||
             bytes + ski_coalesce_bytes(msg) > here.coalesce)
             break;
         bytes += ski_coalesce_bytes(msg);
@@ -189,8 +189,8 @@ static void net_coalesce(struct ski_net_port *net, struct ski_net_peer *peer)
 
     if (!made)
         return;
-    *made =
-        (struct skua_msg){.bytes = bytes, .handler = SKI_HANDLER_BUNDLE, .source = net->self->pe};
+    *made = (struct skua_msg){
+        .bytes = bytes, .handler = SKI_HANDLER_COALESCED, .source = net->self->pe};
     while (left > 0) {
         struct skua_msg *msg = ski_list_pop(&peer->backlog);
         char            *next;

@@ -18,12 +18,12 @@
  * This file is included several times, with different definitions of HANDLER.
  */
 
-/* core.  NONE is a skua_handler that was never registered; net_recv.c splits BUNDLE. */
+/* core.  NONE is a skua_handler that was never registered; net_recv.c splits COALESCED. */
 HANDLER(NONE, "skua.none", ski_handler_unknown, SKI_NEVER_REMOTE, 0)
 HANDLER(THREAD, "skua.thread", ski_on_thread, SKI_NEVER_REMOTE, 0)
-HANDLER(RESUME, "skua.thread-resume", ski_on_resume, sizeof(void *), 0)
+HANDLER(THREAD_RESUME, "skua.thread-resume", ski_on_thread_resume, sizeof(void *), 0)
 HANDLER(COMPLETE, "skua.complete", ski_on_complete, SKI_COMPLETE_LEAST, 0)
-HANDLER(BUNDLE, "skua.coalesced", ski_handler_unknown, 0, SKI_HANDLES_NO_BROADCAST)
+HANDLER(COALESCED, "skua.coalesced", ski_handler_unknown, 0, SKI_HANDLES_NO_BROADCAST)
 HANDLER(BROADCAST, "skua.broadcast", ski_on_broadcast, 0,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
 HANDLER(BROADCAST_HERE, "skua.broadcast-local", ski_on_broadcast_here, SKI_NEVER_REMOTE,
@@ -61,9 +61,9 @@ HANDLER(READONLY, "skua.readonly", ski_on_readonly, SKI_READONLY_LEAST, 0)
 HANDLER(PARTS, "skua.nocopy", ski_on_parts, SKI_PARTS_LEAST, 0)
 
 /* core: the end of a job.  shutdown.c runs these three, and no others, while a PE leaves. */
-HANDLER(EXIT, "skua.shutdown-exit", ski_on_exit, sizeof(int32_t), 0)
-HANDLER(GONE, "skua.shutdown-stopped", ski_on_gone, sizeof(int32_t), 0)
-HANDLER(BYE, "skua.shutdown-release", ski_on_bye, sizeof(int32_t), 0)
+HANDLER(SHUTDOWN_EXIT, "skua.shutdown-exit", ski_on_shutdown_exit, sizeof(int32_t), 0)
+HANDLER(SHUTDOWN_STOPPED, "skua.shutdown-stopped", ski_on_shutdown_stopped, sizeof(int32_t), 0)
+HANDLER(SHUTDOWN_RELEASE, "skua.shutdown-release", ski_on_shutdown_release, sizeof(int32_t), 0)
 
 /* objects: chares and collections */
 HANDLER(CREATE, "skua.collection-create", ski_on_create, SKI_CREATE_LEAST, SKI_HANDLES_PROGRAM)

@@ -45,7 +45,7 @@ int skua_processes(void)
     return SKI_SELF()->job->processes;
 }
 
-/* The job, which has a PE of that number. */
+/* Returns the job; ends it if it has no PE of that number. */
 static struct ski_job *pe_job_with_pe(const char *call, int pe)
 {
     struct ski_pe *self = SKI_SELF();

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.c - see scheduler.h. */
+/*
+ * scheduler.c - the loop of a PE (scheduler.h).
+ *
+ * The fast paths: sched_pass() runs the one message that has arrived, past the queue, or pops a
+ * message of priority 0.  Anything else sets a bit of the event mask (core/data/queue.h) and takes
+ * the slow path.  After empty passes the PE spins, yields or sleeps
+ * (docs/decisions/0004-waiting.md).
+ */
 #include "core/sched/scheduler.h"
 
 #include <sched.h>
@@ -17,14 +24,14 @@
 #include "core/sched/blocked.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent */
-#define IDLE_PASSES        64    /* empty ones between two looks at the clock            */
-#define IDLE_SHARED        4     /* the same, where PEs share a CPU                      */
+#define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent   */
+#define IDLE_PASSES        64    /* empty ones between two reads of the clock              */
+#define IDLE_SHARED        4     /* ... where PEs share a CPU                              */
 #define LOOK_NS            500   /* before each yield but the first: a quarter of its cost */
-#define FAR_PASSES         16    /* that run a message between two looks at the network  */
+#define FAR_PASSES         16    /* that run a message between two polls of the network    */
 #define FAR_PASSES_PRESSED 1024  /* ... while memory is short (backpressure.h)   */
 #define YIELDS             3     /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS              4000  /* empty passes while somebody waits for a notification */
+#define SPINS              4000  /* empty passes while a call waits for a notification     */
 #define RETRY_NS           50000 /* a PE with deferred sends sleeps no longer            */
 
 /* A callback of skua_idle_add(). */
@@ -51,8 +58,8 @@ struct ski_idle {
 
 /* ---- a pass -------------------------------------------------------------- */
 
-/* Looking at the network is a system call: every so often, and when there is nothing
- * else to do. */
+/* Polls the network, which is a system call: every so often, and when there is nothing else to do.
+ */
 static void sched_poll_net(struct ski_pe *self)
 {
     bool progress = self->net_passes-- <= 0 || self->queue.pushed == self->queue.popped;
@@ -62,7 +69,7 @@ static void sched_poll_net(struct ski_pe *self)
     ski_far_pass(self, progress);
 }
 
-/* Timers, deferred sends and priorities; the next message, if any. */
+/* Sees to timers, backlogs and the network.  Returns the next message, or NULL. */
 static struct skua_msg *sched_attend(struct ski_pe *self)
 {
     if (self->queue.attention & SKI_ATTEND_EXIT)
@@ -78,20 +85,21 @@ static struct skua_msg *sched_attend(struct ski_pe *self)
 
 static inline void sched_deliver(struct ski_pe *self, struct skua_msg *msg, uint32_t handler)
 {
+    ski_assert(self->queue.popped < self->queue.pushed && !self->thread);
     self->idle_passes = 0;
     self->queue.popped++;
     self->handler[handler](msg);
 }
 
-/* Whether what has arrived is one message, and nothing is to be weighed against it. */
+/* Returns whether one message has arrived, and no other waits that might go first. */
 static inline bool sched_is_alone(const struct ski_pe *self, const struct ski_cell *cell)
 {
     return !self->queue.plain.first && !self->queue.attention && !(cell->flags & SKI_MSG_SPECIAL) &&
            !ski_reader_more_sc(&self->reader);
 }
 
-/* Those of a long queue left the cache since they came: the next one is fetched, header and
- * first data, while this one runs. */
+/* Pops a message of priority 0.  Messages of a long queue have left the cache since they came: the
+ * next one, header and first data, is prefetched while this one runs. */
 static inline struct skua_msg *sched_pop_plain(struct ski_pe *self)
 {
     struct skua_msg *msg  = ski_list_pop(&self->queue.plain);
@@ -104,9 +112,9 @@ static inline struct skua_msg *sched_pop_plain(struct ski_pe *self)
     return msg;
 }
 
-/* A doorbell does not wait for what is in the queue; but then it is the queue's turn, for who
- * answers a doorbell may ring another, and so on.  Doorbells count as delivered (msg_counts.h), so
- * it is the queue's turn if nothing was since. */
+/* A doorbell is answered before queued messages, but then it is the queue's turn: an answer may
+ * ring another doorbell, and so on.  Doorbells count as delivered (msg_counts.h), so it is the
+ * queue's turn if nothing was delivered since the last one. */
 static inline bool sched_is_queues_turn(const struct ski_pe *self)
 {
     return self->loop.doorbell == self->queue.popped;
@@ -124,7 +132,7 @@ static inline bool sched_has_rung(const struct ski_pe *self)
     return (self->queue.attention & (SKI_ATTEND_BELLS | SKI_ATTEND_EXIT)) == SKI_ATTEND_BELLS;
 }
 
-/* The next message, of any priority; false if there is none. */
+/* Runs the next message, of any priority; false: there is none. */
 static bool sched_run_waiting(struct ski_pe *self)
 {
     struct skua_msg *msg = self->queue.attention & ~(uint32_t)SKI_ATTEND_BELLS
@@ -146,8 +154,8 @@ static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
     return true;
 }
 
-/* A message, or a doorbell that we have rung ourselves: one thing, so that who counts or waits
- * for one is in time. */
+/* Runs a message, or answers a doorbell that this PE has rung: one of them, so that a caller that
+ * counts messages or waits for one is in time. */
 static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
     if (self->queue.attention != SKI_ATTEND_BELLS || self->queue.plain.first)
@@ -156,7 +164,7 @@ static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
     return true;
 }
 
-/* Runs the next message of the queue; false if there is none, or the job ends. */
+/* Runs the next message of the queue; false: there is none, or the job ends. */
 static inline bool sched_run_queued(struct ski_pe *self)
 {
     struct skua_msg *msg;
@@ -170,22 +178,23 @@ static inline bool sched_run_queued(struct ski_pe *self)
     return true;
 }
 
-/* As above, for doorbells that others have rung. */
+/* Answers a wake-up or a doorbell of another PE. */
 static bool sched_run_poke(struct ski_pe *self)
 {
     if (!self->reader.next->handler) {
-        self->idle->since = 0; /* who pokes us has something to come */
+        self->idle->since = 0; /* more is to come from the PE that woke this one */
         ski_inbox_answer(self);
         return sched_run_queued(self);
     }
     if (sched_is_queues_turn(self) && sched_run_waiting(self))
         return true;
-    if (ski_inbox_doorbell_next(self)) /* else a timer has run messages, and it is answered */
+    if (ski_inbox_doorbell_next(
+            self)) /* else a timer has run messages, and the doorbell was answered */
         sched_answer(self, self->ring);
     return true;
 }
 
-/* Something has arrived: runs it, or the most urgent of it and what waits. */
+/* Runs what has arrived, or the most urgent of it and the queue. */
 static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
 {
     const struct ski_cell *cell    = self->reader.next;
@@ -201,7 +210,7 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     return true;
 }
 
-/* One pass; false if there was no message to run, or the job ends. */
+/* One pass; false: there was nothing to run, or the job ends. */
 static inline bool sched_pass(struct ski_pe *self)
 {
     return ski_reader_ready_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
@@ -257,7 +266,7 @@ static void sched_sleep(struct ski_pe *self)
     self->idle->since = 0;
 }
 
-/* Polls for a moment; true: something has arrived. */
+/* Polls the inbox for a moment; true: something has arrived. */
 static bool sched_poll_inbox(struct ski_pe *self)
 {
     uint64_t until = ski_ticks() + self->idle->look_ticks;
@@ -269,10 +278,10 @@ static bool sched_poll_inbox(struct ski_pe *self)
     return false;
 }
 
-/* A PE whose CPU others may want: yielding to them costs half of sleeping and
- * being woken, so a few yields come first; the first at once, for it is probably
- * we who gave them work, the others not before another look, for they may have
- * as little to do as we (docs/decisions/0004-waiting.md). */
+/* An idle PE whose CPU other PEs share.  Yielding costs half of sleeping and being woken, so a few
+ * yields come first: the first at once, because this PE has probably given the others work, the
+ * next ones after polling again, because the others may be idle as well
+ * (docs/decisions/0004-waiting.md). */
 static void sched_step_aside(struct ski_pe *self)
 {
     if (self->idle->yields > 0 && sched_poll_inbox(self))
@@ -283,7 +292,7 @@ static void sched_step_aside(struct ski_pe *self)
         sched_sleep(self);
 }
 
-/* Every so many empty passes: spin, yield or sleep? */
+/* Decides, every so many empty passes, whether to spin, yield or sleep. */
 static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
 {
     uint64_t now = ski_ticks();
@@ -293,13 +302,13 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
         return; /* a sleep that begins after the exit was noted is not woken by it */
     self->idle_passes = 0;
     if (!self->idle->since || self->idle->delivered != self->queue.popped) {
-        self->idle->since     = now; /* we have been busy in between */
+        self->idle->since     = now; /* the PE was busy in between */
         self->idle->delivered = self->queue.popped;
         self->idle->yields    = 0;
     }
     if (self->idle->callbacks && !self->idle->worked) {
         self->idle->worked = !sched_idle_work(self->idle);
-        return; /* it may have changed what the loop waits for: look before sleeping */
+        return; /* it may have changed what the loop waits for: poll before sleeping */
     }
     self->idle->worked = false;
     self->idle->rests++;
@@ -311,7 +320,7 @@ static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
         sched_yield();
 }
 
-/* After a pass that ran nothing; false: the job ends. */
+/* Called after a pass that ran nothing; false: the job ends. */
 static inline bool sched_idle(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(ski_pe_exiting(self)))
@@ -349,9 +358,10 @@ uint64_t ski_scheduler_rests(const struct ski_pe *self)
     return self->idle->rests;
 }
 
-/* A loop returns to its caller, who may compute for long. */
+/* A loop returns to its caller, which may compute for long. */
 static inline void sched_leave(struct ski_pe *self)
 {
+    ski_assert(self->loop.depth > 0);
     self->loop.depth--;
     if (SKI_UNLIKELY(self->net != NULL))
         ski_far_leave(self);
@@ -362,7 +372,8 @@ static inline void sched_leave(struct ski_pe *self)
 static struct ski_pe *sched_on_own_stack(struct ski_pe *self, const char *call)
 {
     if (self->thread)
-        ski_misuse("%s: called in a user thread, which waits with completions instead", call);
+        ski_misuse("%s: called in a user thread; a user thread waits with completions instead",
+                   call);
     return self;
 }
 
@@ -401,7 +412,7 @@ void ski_scheduler_run(struct ski_pe *self)
 void skua_run(void)
 {
     struct ski_pe     *self  = sched_on_own_stack(SKI_SELF(), __func__);
-    bool               outer = self->loop.stop; /* asked of a run around this one */
+    bool               outer = self->loop.stop; /* skua_stop() for a run around this one */
     struct ski_blocked blocked;
 
     ski_blocked_prepare(self);
@@ -459,7 +470,7 @@ size_t skua_poll(size_t n)
     size_t         run  = 0;
 
     self->loop.depth++;
-    self->loop.polling++; /* its caller goes on, whatever is found (msg_counts.h) */
+    self->loop.polling++; /* the caller goes on, whatever is found (msg_counts.h) */
     while (run < n && sched_pass(self))
         run++;
     self->loop.polling--;

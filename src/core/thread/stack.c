@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/vector.h"
 
 #ifndef MADV_GUARD_INSTALL
@@ -17,13 +18,13 @@
 #define SLAB_BYTES  ((size_t)64 << 20) /* of addresses for stacks, mapped at a time */
 #define GUARD_BYTES ((size_t)1 << 20)  /* a frame as large does not reach over it   */
 #define GUARD_LEAST ((size_t)64 << 10) /* what compilers that probe stacks expect   */
-#define REST_WARM   64                 /* stacks at rest that keep their pages */
+#define REST_WARM   64                 /* kept stacks that keep their pages */
 
 /* All stacks of one size. */
 struct ski_stack_size {
     struct ski_stack_size *next;
     size_t                 bytes, guard;
-    struct ski_vector      free;  /* lowest bytes of stacks at rest     */
+    struct ski_vector      free;  /* lowest bytes of kept stacks        */
     struct ski_vector      slabs; /* mappings, to unmap at the end      */
     size_t                 slab_bytes;
     char                  *fresh;       /* next stack of the last slab, unused */
@@ -44,14 +45,14 @@ static size_t stack_round_to_page(size_t bytes)
     return (bytes + stack_page_bytes() - 1) & ~(stack_page_bytes() - 1);
 }
 
-/* How guards are made here: tried once, remembered for the process. */
+/* How guards are made: found out once in a process. */
 enum { MADVISE, MPROTECT, NONE };
 
-static _Atomic int  way;
-static _Atomic long guards_left = -1; /* that mprotect() may make */
+static _Atomic int  stack_way;
+static _Atomic long stack_guards_left = -1; /* that mprotect() may make */
 
-/* Each costs two mappings: a quarter of what the system allows leaves as many
- * for the rest of the program. */
+/* Each guard costs two mappings: a quarter of what the system allows leaves as many for the rest of
+ * the program. */
 static long stack_guards_allowed(void)
 {
     FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
@@ -67,21 +68,22 @@ static long stack_guards_allowed(void)
 
 static bool stack_protect(char *low, size_t bytes)
 {
-    if (guards_left < 0)
-        guards_left = stack_guards_allowed();
-    return atomic_fetch_sub(&guards_left, 1) > 0 && mprotect(low, bytes, PROT_NONE) == 0;
+    if (stack_guards_left < 0)
+        stack_guards_left = stack_guards_allowed();
+    return atomic_fetch_sub(&stack_guards_left, 1) > 0 && mprotect(low, bytes, PROT_NONE) == 0;
 }
 
 static void stack_make_guard(char *low, size_t bytes)
 {
-    if (way == MADVISE && madvise(low, bytes, MADV_GUARD_INSTALL) != 0)
-        way = MPROTECT;
-    if (way == MPROTECT && !stack_protect(low, bytes) && atomic_exchange(&way, NONE) != NONE)
+    if (stack_way == MADVISE && madvise(low, bytes, MADV_GUARD_INSTALL) != 0)
+        stack_way = MPROTECT;
+    if (stack_way == MPROTECT && !stack_protect(low, bytes) &&
+        atomic_exchange(&stack_way, NONE) != NONE)
         ski_log(SKI_LOG_WARN, "stacks of user threads have no guard from here on: too many "
                               "mappings; raise vm.max_map_count");
 }
 
-/* Addresses are free, but where the system counts all of them as memory. */
+/* Addresses cost nothing, except where the system counts all of them as memory. */
 static size_t stack_guard_bytes(void)
 {
     static _Atomic size_t bytes;
@@ -142,6 +144,7 @@ static char *stack_fresh_stack(struct ski_stack_size *size)
             return NULL;
         low = size->fresh;
     }
+    ski_assert(size->fresh_bytes >= each);
     size->fresh += each;
     size->fresh_bytes -= each;
     stack_make_guard(low, size->guard);
@@ -155,13 +158,14 @@ struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes)
 
     if (!low)
         low = stack_fresh_stack(size);
-    return (struct ski_stack){low, size->guard, size->bytes, way != NONE};
+    return (struct ski_stack){low, size->guard, size->bytes, stack_way != NONE};
 }
 
 void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack)
 {
     struct ski_stack_size *size = stack_size(stacks, stack.bytes);
 
+    ski_assert(stack.low && size->bytes == stack.bytes && size->guard == stack.guard);
     if (size->free.count >= REST_WARM)
         madvise(stack.low + stack.guard, stack.bytes, MADV_DONTNEED);
     ski_vector_push(&size->free, stack.low);
