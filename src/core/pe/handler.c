@@ -94,9 +94,8 @@ void ski_handler_misuse(const char *call, uint32_t id)
 
 void ski_handler_unknown(skua_msg *msg)
 {
-    ski_fatal(
-        "a message from PE %d handler_names handler %u (%s), which no message may; there are %u",
-        msg->source, msg->handler, ski_handler_name(msg->handler), ski_handlers.count - 1);
+    ski_fatal("a message from PE %d names handler %u (%s), which no message may; there are %u",
+              msg->source, msg->handler, ski_handler_name(msg->handler), ski_handlers.count - 1);
 }
 
 /* ---- agreement ----------------------------------------------------------- */

@@ -16,7 +16,7 @@
 
 /* SKI_HANDLER_*: the numbers of the runtime's own handlers. */
 enum {
-#define HANDLER(id, name, function, least, flags) SKI_HANDLER_##id,
+#define HANDLER(id, name, function, least, flags) id,
 #include "core/pe/handler_defs.h"
 #undef HANDLER
     SKI_HANDLERS
