@@ -32,6 +32,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     size_t size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
     struct ski_pe *self = ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
 
+    ski_assert(index >= 0 && index < host->all);
     memset(self, 0, size);
     ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
     self->pe                      = pe;
@@ -61,6 +62,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 
 void ski_pe_destroy(struct ski_pe *self)
 {
+    ski_assert(!self->thread && !self->objects);
     ski_far_end(self);
     ski_segments_destroy(self);
     ski_collectives_destroy(self->collectives);

@@ -180,6 +180,8 @@ void ski_shutdown(struct ski_pe *self)
     if (self->pe == ski_job_first_pe(self->job, self->process))
         shutdown_send_to_children(self, SKI_HANDLER_SHUTDOWN_EXIT);
     shutdown_until(self, ski_far_quiet); /* no peer reads or writes memory of this PE later */
+    ski_assert(atomic_load(&shutdown_threads) <
+               ski_job_pes_of(self->job, self->process) + ski_config.helper);
     atomic_fetch_add(&shutdown_threads, 1);
     shutdown_wake(self, ski_job_first_pe(self->job, self->process));
     if (self->pe == ski_job_first_pe(self->job, self->process)) {
@@ -195,6 +197,7 @@ void ski_shutdown(struct ski_pe *self)
             shutdown_wake(self, self->pe + i);
         shutdown_wake(self, ski_job_helper(self->job, self->process));
     }
+    ski_assert(self->loop.polling == 0);
     shutdown_until(self, shutdown_is_over);
     shutdown_until(self, ski_far_quiet);
 }

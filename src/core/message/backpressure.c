@@ -83,6 +83,7 @@ bool ski_backpressure_burst(struct ski_pe *self)
         self->backpressure.burst_popped = self->queue.popped;
         self->backpressure.burst        = 0;
     }
+    ski_assert(self->backpressure.burst_popped <= self->queue.popped);
     return ++self->backpressure.burst > SKI_BACKPRESSURE_BURST;
 }
 
@@ -93,6 +94,7 @@ void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *wai
     bool                more = waiting(self, pe, &moved);
     struct backpressure wait = {pe, moved, now, now, false};
 
+    ski_assert(pe != self->pe && !ski_pe_hidden(self));
     if (self->backpressure.gave_up_on == pe && self->backpressure.gave_up_moved == moved)
         return; /* nothing has moved since patience ended */
     self->backpressure.gave_up_on = -1;

@@ -19,6 +19,7 @@ static void inbox_unpack_object(struct skua_msg *msg, const struct ski_cell *cel
     msg->target = target;
     memcpy(msg->index, cell->data + sizeof target, SKI_MSG_INDEX_BYTES);
     head += sizeof target;
+    ski_assert(head <= cell->bytes && cell->bytes <= SKI_CELL_DATA);
     msg->bytes = cell->bytes - head;
     memcpy(msg + 1, cell->data + head, SKI_CELL_DATA - head);
 }
@@ -34,6 +35,7 @@ static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct sk
         inbox_unpack_object(msg, cell);
         return msg;
     }
+    ski_assert(cell->bytes <= SKI_CELL_DATA && cell->source != self->pe);
     msg->bytes = cell->bytes;
     memcpy(msg + 1, cell->data, SKI_CELL_DATA); /* of a fixed size: a few vector moves */
     return msg;
@@ -42,7 +44,9 @@ static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct sk
 /* What a cell brings. */
 static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_cell *cell)
 {
+    ski_assert(!(cell->flags & SKI_MSG_POKE) && cell->handler != 0);
     if (cell->flags & SKI_MSG_POINTER) {
+        ski_assert(ski_arena_contains(self->pool.arena, cell->message));
         __builtin_prefetch(cell->message, 1); /* for writing: it will be sent on or freed */
         return cell->message;
     }
@@ -51,7 +55,9 @@ static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_
 
 void ski_inbox_answer(struct ski_pe *self)
 {
+    ski_assert(self->reader.next->flags & SKI_MSG_POKE);
     if (self->reader.next->handler) {
+        ski_assert(self->ring);
         self->ring(self);
         return;
     }

@@ -127,6 +127,7 @@ void ski_ownership_send(struct ski_pe *self, enum ski_giver giver, skua_msg *msg
 {
     struct ski_record *record = ownership_check(self, givers[giver], msg);
 
+    ski_assert(record->state == SKI_BLOCK_HELD);
     record->state   = SKI_BLOCK_SENT;
     record->call    = (uint8_t)giver;
     record->handler = (uint16_t)handler;
@@ -195,6 +196,7 @@ void ski_ownership_begin(struct ski_pe *self)
 
 void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count)
 {
+    ski_assert(!unchecked); /* once in a process */
     ski_pool_misuse = ownership_on_pool;
     unchecked       = ski_malloc(count * sizeof *unchecked);
     memcpy(unchecked, handlers, count * sizeof *unchecked);

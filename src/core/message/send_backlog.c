@@ -27,6 +27,7 @@ static struct ski_backlog *backlog_add(struct ski_send_backlog *all, int pe)
 {
     struct ski_backlog *backlog = ski_malloc(sizeof *backlog);
 
+    ski_assert(!backlog_find(all, pe));
     backlog->pe   = pe;
     backlog->next = all->first;
     ski_list_init(&backlog->messages);
@@ -69,6 +70,7 @@ void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg)
         return;
     if (!backlog)
         backlog = backlog_add(&self->backlog, pe);
+    ski_assert(backlog->pe == pe && pe != self->pe);
     ski_list_push(&backlog->messages, msg);
     self->backlog.waiting++;
     self->stats.deferred++;

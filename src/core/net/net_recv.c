@@ -73,6 +73,7 @@ static void recv_deliver(struct ski_net_port *net, struct skua_msg *msg)
 {
     if (!msg)
         return;
+    ski_assert(msg->handler > 0 && msg->handler < net->handlers);
     net->self->stats.received++;
     net->self->counted += recv_has_flag(msg->handler, SKI_HANDLES_COUNTED);
     ski_queue_push(&net->self->queue, msg, msg->flags);
@@ -87,6 +88,7 @@ static bool recv_keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uin
         at = &(*at)->next;
     if (*at && (*at)->sequence == sequence)
         return false;
+    ski_assert((int32_t)(sequence - peer->received) > 0);
     early  = ski_malloc(sizeof *early);
     *early = (struct ski_early_packet){*at, sequence, msg};
     *at    = early;
@@ -257,6 +259,7 @@ static void recv_copy(struct ski_net_port *net, const char *packet, size_t bytes
 
     if (!msg)
         return;
+    ski_assert(head >= SKI_PACKET_HALF && head <= sizeof *msg && bytes >= head);
     memcpy(msg, packet, SKI_PACKET_HALF);
     memcpy((char *)(msg + 1) - (head - SKI_PACKET_HALF), packet + SKI_PACKET_HALF,
            bytes - SKI_PACKET_HALF);
@@ -335,6 +338,7 @@ static bool recv_take_plain(struct ski_net_port *net, const struct skua_msg *hal
         return false;
     memcpy(msg, half, SKI_PACKET_HALF);
     memcpy(msg + 1, packet + SKI_PACKET_HALF, half->bytes);
+    ski_assert(!half->flags && half->handler >= SKI_HANDLERS);
     peer->received++;
     self->stats.received++;
     ski_queue_push(&self->queue, msg, 0);
@@ -446,6 +450,7 @@ static void recv_on_sent(void *owner, void *packet)
     struct ski_net_port *net = owner;
     void                *msg = ski_packet_message(packet);
 
+    ski_assert(net->in_flight > net->operations);
     net->in_flight--;
     if (net->self) /* else it goes with the arena */
         ski_pool_free(&net->self->pool, msg);
@@ -456,6 +461,7 @@ static void recv_on_done(void *owner, void *cookie, skua_status_t status)
     struct ski_net_port *net  = owner;
     struct ski_far_done *done = cookie;
 
+    ski_assert(net->operations > 0 && net->in_flight >= net->operations);
     net->in_flight--;
     net->operations--;
     if (net->self) /* else the PE has ended */

@@ -61,7 +61,10 @@ size_t ski_far_packet(void)
 
 static struct ski_net_port *net_port_of(int pe)
 {
-    return &here.port[ski_exchange_port_number(here.boot->job, pe)];
+    int number = ski_exchange_port_number(here.boot->job, pe);
+
+    ski_assert(number >= 0 && number < here.count);
+    return &here.port[number];
 }
 
 static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
@@ -128,6 +131,7 @@ static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, st
     bool          coalesced = msg->handler == SKI_HANDLER_COALESCED; /* its packets have numbers */
     skua_status_t status;
 
+    ski_assert(!net->self->thread); /* drivers need a large stack */
     if (SKI_UNLIKELY(!peer->endpoint))
         net_connect(net, peer);
     if (SKI_UNLIKELY(peer->lost)) {
@@ -160,6 +164,7 @@ static void net_keep(struct ski_net_port *net, struct ski_net_peer *peer, struct
         peer->listed       = true;
     }
     peer->backlog_bytes += ski_coalesce_bytes(msg);
+    ski_assert(peer->listed && net->waiting);
     ski_list_push(&peer->backlog, msg);
     net->self->stats.deferred++;
 }
@@ -202,6 +207,7 @@ static void net_coalesce(struct ski_net_port *net, struct ski_net_peer *peer)
         to = next;
         ski_pool_free(&net->self->pool, msg);
     }
+    ski_assert(to == (char *)(made + 1) + bytes);
     made->link          = peer->backlog.first;
     peer->backlog.first = made;
     if (!made->link)
@@ -228,6 +234,7 @@ static bool net_flush(struct ski_net_port *net, struct ski_net_peer *peer)
         }
         peer->backlog.first = next;
     }
+    ski_assert(!peer->full || peer->lost);
     ski_list_init(&peer->backlog);
     peer->backlog_bytes = 0;
     return true;
@@ -371,6 +378,7 @@ bool ski_far_progress(struct ski_pe *self)
     if (SKI_UNLIKELY(net->waiting != NULL))
         net_flush_all(net);
     net->progressing++;
+    ski_assert(net->self == self && !self->thread);
     some = here.driver->progress(net->port) > 0;
     net->progressing--;
     return some;
@@ -407,6 +415,7 @@ void ski_far_leave(struct ski_pe *self)
 
 void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self))
 {
+    ski_assert(self->net && all);
     self->net->acks.send = all;
 }
 
@@ -418,6 +427,7 @@ void ski_far_hold(struct ski_pe *self)
 
 void ski_far_release(struct ski_pe *self)
 {
+    ski_assert(self->net->operations > 0 && self->net->in_flight >= self->net->operations);
     self->net->in_flight--;
     self->net->operations--;
 }
@@ -544,7 +554,8 @@ void ski_far_begin(struct ski_pe *self)
 {
     if (!here.driver)
         return;
-    self->net           = net_port_of(self->pe);
+    self->net = net_port_of(self->pe);
+    ski_assert(!self->net->self); /* a port has one PE */
     self->net->self     = self;
     self->net->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
     self->net->sends    = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));

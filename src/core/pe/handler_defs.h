@@ -46,8 +46,7 @@ HANDLER(SKI_HANDLER_REQUEST, "skua.am-request", ski_on_request, 0,
         SKI_HANDLES_HIDDEN | SKI_HANDLES_COUNTED)
 HANDLER(SKI_HANDLER_PLACED, "skua.am-placed", ski_on_placed, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_SERVED, "skua.am-reply", ski_on_served, 0, SKI_HANDLES_HIDDEN)
-HANDLER(SKI_HANDLER_AGREE, "skua.symmetric-vote", ski_on_agree, SKI_AGREE_LEAST,
-        SKI_HANDLES_HIDDEN)
+HANDLER(SKI_HANDLER_AGREE, "skua.symmetric-vote", ski_on_agree, SKI_AGREE_LEAST, SKI_HANDLES_HIDDEN)
 HANDLER(SKI_HANDLER_ROUND, "skua.barrier-round", ski_on_round, sizeof(uint32_t), 0)
 HANDLER(SKI_HANDLER_LOCK, "skua.lock", ski_on_lock, SKI_LOCK_LEAST, SKI_HANDLES_HIDDEN)
 HANDLER(SKI_HANDLER_RMA, "skua.rma-request", ski_on_rma, SKI_NEVER_REMOTE, 0)

@@ -78,6 +78,7 @@ void ski_malloc_arena_open(const struct ski_host *host)
         return;
     }
     pthread_atfork(NULL, NULL, malloc_arena_note_fork);
+    ski_assert(!malloc_arena_heaps && host->heaps);
     malloc_arena_heaps = host->heaps;
     ask(&hooks);
 }

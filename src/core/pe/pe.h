@@ -135,6 +135,7 @@ static inline bool ski_pe_exiting(const struct ski_pe *self)
  * that was delivered (msg_counts.h). */
 static inline void ski_pe_rung(struct ski_pe *self)
 {
+    ski_assert(self->reader.next->flags & SKI_MSG_POKE && self->reader.next->handler);
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
     self->stats.received++;

@@ -51,6 +51,7 @@ void *skua_pe_data_get(skua_pe_data key)
 {
     if (SKI_UNLIKELY(!key.offset))
         data_misuse(__func__);
+    ski_assert(key.offset % SKI_CACHE_LINE == 0 && key.offset < data_pe_bytes);
     return (char *)SKI_SELF()->data + key.offset;
 }
 
@@ -58,6 +59,7 @@ void *skua_process_data_get(skua_process_data key)
 {
     if (SKI_UNLIKELY(!key.offset))
         data_misuse(__func__);
+    ski_assert(data_process_block && key.offset < data_process_bytes);
     return data_process_block + key.offset;
 }
 

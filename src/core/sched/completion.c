@@ -144,6 +144,7 @@ static void completion_set_future(struct ski_pe *self, skua_future *future, stru
 {
     if (future->ready)
         ski_misuse("a future was set twice; skua_future_clear() makes it ready for another use");
+    ski_assert(!future->result && result);
     future->ready  = true;
     future->result = result;
     ski_wake_all(self, &future->waiters);
@@ -291,6 +292,7 @@ const void *skua_future_wait(skua_future *future, size_t *bytes)
     while (!future->ready)
         if (!ski_wait_on(SKI_SELF(), &future->waiters, SKI_CALL))
             return NULL;
+    ski_assert(future->result && future->result->bytes >= sizeof *carried);
     carried = skua_msg_data(future->result);
     size    = future->result->bytes - sizeof *carried;
     if (bytes)

@@ -122,7 +122,8 @@ static inline bool sched_is_queues_turn(const struct ski_pe *self)
 
 static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe *self))
 {
-    self->idle_passes   = 0;
+    self->idle_passes = 0;
+    ski_assert(ring);
     self->loop.doorbell = self->queue.popped + 1;
     ring(self);
 }
@@ -473,6 +474,7 @@ size_t skua_poll(size_t n)
     self->loop.polling++; /* the caller goes on, whatever is found (msg_counts.h) */
     while (run < n && sched_pass(self))
         run++;
+    ski_assert(self->loop.polling > 0);
     self->loop.polling--;
     sched_leave(self);
     return run;
@@ -509,6 +511,7 @@ skua_stats skua_stats_get(void)
     struct ski_pe *self  = SKI_SELF();
     skua_stats     stats = self->stats;
 
+    ski_assert(self->queue.popped <= self->queue.pushed);
     stats.delivered  = self->queue.popped;
     stats.sent_self  = self->queue.pushed - stats.received - stats.switches;
     stats.arena_most = ski_arena_most_bytes(self->pool.arena);

@@ -27,6 +27,7 @@ static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *
 
 static void thread_link(struct ski_pe *self, struct skua_thread *thread)
 {
+    ski_assert(!thread->next && !thread->previous);
     thread->next = self->threads.first;
     if (thread->next)
         thread->next->previous = thread;
@@ -39,12 +40,15 @@ static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
         thread->next->previous = thread->previous;
     if (thread->previous)
         thread->previous->next = thread->next;
-    else
+    else {
+        ski_assert(self->threads.first == thread);
         self->threads.first = thread->next;
+    }
 }
 
 static void thread_free(struct ski_pe *self, struct skua_thread *thread)
 {
+    ski_assert(thread->done && !thread->joiners && thread != self->thread);
     thread->tag = 0;
     ski_pool_free(&self->pool, thread);
 }
