@@ -38,15 +38,13 @@
 #include "onesided/rma/rma_driver.h"
 
 const struct ski_builtin ski_builtin[SKI_HANDLERS] = {
-#define HANDLER(id, name, function, least, flags)                                                  \
-    [SKI_HANDLER_##id] = {name, function, least, flags},
+#define HANDLER(id, name, function, least, flags) [id] = {name, function, least, flags},
 #include "core/pe/handler_defs.h"
 #undef HANDLER
 };
 
 const bool ski_builtin_runs_program[SKI_HANDLERS] = {
-#define HANDLER(id, name, function, least, flags)                                                  \
-    [SKI_HANDLER_##id] = ((flags)&SKI_HANDLES_PROGRAM) != 0,
+#define HANDLER(id, name, function, least, flags) [id] = ((flags)&SKI_HANDLES_PROGRAM) != 0,
 #include "core/pe/handler_defs.h"
 #undef HANDLER
 };

@@ -374,7 +374,7 @@ static void forge_threads(void)
                    (char *)gift.thread + 64};
 
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        forge_to(SKI_HANDLER_RESUME, &at[i], sizeof at[i]);
+        forge_to(SKI_HANDLER_THREAD_RESUME, &at[i], sizeof at[i]);
 }
 
 /* As in core/collective/broadcast.c: a tail behind the data. */

@@ -24,7 +24,7 @@
  *
  * environment: SEED; FUZZ_FORKS, the largest number of children; FUZZ_ALL
  *
- * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_far_pass,--wrap=ski_leave
+ * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_far_pass,--wrap=ski_shutdown
  */
 #include <errno.h>
 #include <signal.h>
@@ -75,8 +75,8 @@ const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers
                                     const struct skua_msg *msg, size_t bytes);
 void        __real_ski_far_pass(struct ski_pe *self, bool progress);
 void        __wrap_ski_far_pass(struct ski_pe *self, bool progress);
-void        __real_ski_leave(struct ski_pe *self);
-void        __wrap_ski_leave(struct ski_pe *self);
+void        __real_ski_shutdown(struct ski_pe *self);
+void        __wrap_ski_shutdown(struct ski_pe *self);
 
 /* ---- keeping ------------------------------------------------------------------------ */
 
@@ -118,7 +118,7 @@ const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers
         return wrong;
     if (!ski_arena_contains(job->arena, msg))
         return is_placed(msg) && msg->stamp.sequence % 2 ? "it is kept" : NULL;
-    if (bytes <= most && msg->handler != SKI_HANDLER_BUNDLE &&
+    if (bytes <= most && msg->handler != SKI_HANDLER_COALESCED &&
         (all || msg->handler < SKI_HANDLERS || msg->flags & SKI_MSG_OBJECT)) {
         keep_packet(msg, bytes);
         seen++;
@@ -190,7 +190,7 @@ static void damage(const struct ski_pe *self, unsigned char *packet, size_t byte
 /* Whether it is a kind of packet that only ends the process. */
 static bool is_end(const void *packet)
 {
-    return handler_in(packet) >= SKI_HANDLER_EXIT && handler_in(packet) <= SKI_HANDLER_BYE;
+    return handler_in(packet) >= SKI_HANDLER_SHUTDOWN_EXIT && handler_in(packet) <= SKI_HANDLER_SHUTDOWN_RELEASE;
 }
 
 /* A program does not expect messages that it never sends. */
@@ -402,9 +402,9 @@ void __wrap_ski_far_pass(struct ski_pe *self, bool progress)
 }
 
 /* The program has ended: other processes do not answer. */
-void __wrap_ski_leave(struct ski_pe *self)
+void __wrap_ski_shutdown(struct ski_pe *self)
 {
     if (in_child)
         _exit(0);
-    __real_ski_leave(self);
+    __real_ski_shutdown(self);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malloc.c - skua-malloc.so: malloc() and its kin for programs whose PEs shall reach each other's
+ * malloc.c - skua-malloc.so: malloc() and its kin for programs whose PEs are to reach each other's
  * memory (core/pe/malloc_arena.h).
  *
- * It is loaded before the system's library, and asks Skua first, from when that is ready; what
- * Skua does not want the system's own functions do.  Those that are not here, such as valloc(),
- * need not be: their memory is the system's, and free() finds out.
+ * The library is loaded before the system's, and calls Skua first once Skua is ready; blocks that
+ * Skua does not want come from the system's own functions.  Functions that are not here, such as
+ * valloc(), need not be: their memory is the system's, and free() finds out.
  *
- * Ordering.  Who loads `share` sees what it points at, which never changes: set with release,
- * loaded with acquire.  A thread that does not see it yet has no block of Skua's: it would have
- * been given it by one that does.
+ * Ordering.  A thread that loads `malloc_ready` sees what it points at, which never changes: it is
+ * stored with release and loaded with acquire.  A thread that does not see it yet has no block of
+ * Skua: another thread that does would have had to hand it over.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,48 +21,48 @@
 
 #include "core/pe/malloc_arena.h"
 
-#define ALIGNED 64 /* all blocks of Skua are */
+#define ALIGNED 64 /* all blocks of Skua are aligned so */
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The system's, by the names that they have for this purpose. */
+/* The system's own functions, by the names that they have for this purpose. */
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t each);
 extern void *__libc_realloc(void *block, size_t bytes);
 extern void *__libc_memalign(size_t alignment, size_t bytes);
 extern void  __libc_free(void *block);
 
-static const struct ski_share *_Atomic share;
+static const struct ski_malloc_hooks *_Atomic malloc_ready;
 
-ski_share_ask_fn EXPORT skua_malloc_ask;
+ski_malloc_set_hooks_fn EXPORT skua_malloc_set_hooks;
 
-void skua_malloc_ask(const struct ski_share *ready)
+void skua_malloc_set_hooks(const struct ski_malloc_hooks *ready)
 {
-    atomic_store_explicit(&share, ready, memory_order_release);
+    atomic_store_explicit(&malloc_ready, ready, memory_order_release);
 }
 
-static inline const struct ski_share *asked(void)
+static inline const struct ski_malloc_hooks *malloc_hooks(void)
 {
-    return atomic_load_explicit(&share, memory_order_acquire);
+    return atomic_load_explicit(&malloc_ready, memory_order_acquire);
 }
 
-static void *shared(size_t bytes)
+static void *malloc_shared(size_t bytes)
 {
-    const struct ski_share *skua = asked();
+    const struct ski_malloc_hooks *skua = malloc_hooks();
 
     return skua ? skua->alloc(bytes) : NULL;
 }
 
-static size_t shared_bytes(const void *block)
+static size_t malloc_shared_bytes(const void *block)
 {
-    const struct ski_share *skua = asked();
+    const struct ski_malloc_hooks *skua = malloc_hooks();
 
     return skua ? skua->bytes(block) : 0;
 }
 
 EXPORT void *malloc(size_t bytes)
 {
-    void *block = shared(bytes);
+    void *block = malloc_shared(bytes);
 
     return block ? block : __libc_malloc(bytes);
 }
@@ -70,21 +70,21 @@ EXPORT void *malloc(size_t bytes)
 EXPORT void *calloc(size_t count, size_t each)
 {
     size_t bytes;
-    void  *block = __builtin_mul_overflow(count, each, &bytes) ? NULL : shared(bytes);
+    void  *block = __builtin_mul_overflow(count, each, &bytes) ? NULL : malloc_shared(bytes);
 
     return block ? memset(block, 0, bytes) : __libc_calloc(count, each);
 }
 
 EXPORT void free(void *block)
 {
-    const struct ski_share *skua = asked();
+    const struct ski_malloc_hooks *skua = malloc_hooks();
 
     if (!skua || !skua->free(block))
         __libc_free(block);
 }
 
 /* The one function of the system that has no second name. */
-static size_t system_usable_size(void *block)
+static size_t malloc_system_usable_size(void *block)
 {
     void *found = dlsym(RTLD_NEXT, "malloc_usable_size");
     size_t (*usable_size)(void *block);
@@ -95,12 +95,12 @@ static size_t system_usable_size(void *block)
 
 EXPORT size_t malloc_usable_size(void *block)
 {
-    size_t bytes = shared_bytes(block);
+    size_t bytes = malloc_shared_bytes(block);
 
-    return bytes ? bytes : system_usable_size(block);
+    return bytes ? bytes : malloc_system_usable_size(block);
 }
 
-static void *move(void *to, void *block, size_t most)
+static void *malloc_move(void *to, void *block, size_t most)
 {
     size_t had = block ? malloc_usable_size(block) : 0;
 
@@ -113,7 +113,7 @@ static void *move(void *to, void *block, size_t most)
 /* A block of the system moves to Skua when it has grown enough. */
 EXPORT void *realloc(void *block, size_t bytes)
 {
-    size_t ours = shared_bytes(block);
+    size_t ours = malloc_shared_bytes(block);
     void  *to;
 
     if (ours && bytes <= ours && bytes > ours / 2)
@@ -122,15 +122,15 @@ EXPORT void *realloc(void *block, size_t bytes)
         free(block);
         return NULL;
     }
-    to = ours ? malloc(bytes) : shared(bytes);
+    to = ours ? malloc(bytes) : malloc_shared(bytes);
     if (to)
-        return move(to, block, bytes);
+        return malloc_move(to, block, bytes);
     return ours ? NULL : __libc_realloc(block, bytes);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t bytes)
 {
-    void *block = alignment <= ALIGNED ? shared(bytes) : NULL;
+    void *block = alignment <= ALIGNED ? malloc_shared(bytes) : NULL;
 
     return block ? block : __libc_memalign(alignment, bytes);
 }

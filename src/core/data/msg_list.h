@@ -1,36 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msg_list.h - messages in a row, chained through their headers: first in, first out.
+ * msg_list.h - a FIFO of messages, linked through their headers.
  *
- * `last` points at the link that the next message goes into, so adding one
- * never branches; a list must therefore not be moved.
+ * `last` points at the link that the next message goes into, so that pushing one never branches.  A
+ * list must therefore not be moved in memory.
  */
 #ifndef SKI_MSG_LIST_H
 #define SKI_MSG_LIST_H
 
 #include <stddef.h>
 
+#include "base/assert.h"
 #include "core/data/msg.h"
 
+/* Messages, the oldest first. */
 struct ski_list {
     struct skua_msg  *first;
     struct skua_msg **last;
 };
 
+/** Makes @p list empty. */
 static inline void ski_list_init(struct ski_list *list)
 {
     list->first = NULL;
     list->last  = &list->first;
 }
 
+/** Appends @p msg. */
 static inline void ski_list_push(struct ski_list *list, struct skua_msg *msg)
 {
+    ski_assert(list->last && !*list->last);
     msg->link   = NULL;
     *list->last = msg;
     list->last  = &msg->link;
 }
 
-/** Put what @p other has before all that @p list has; @p other is empty then. */
+/** Moves all messages of @p other before those of @p list. */
 static inline void ski_list_prepend(struct ski_list *list, struct ski_list *other)
 {
     if (!other->first)
@@ -42,7 +47,7 @@ static inline void ski_list_prepend(struct ski_list *list, struct ski_list *othe
     ski_list_init(other);
 }
 
-/** The oldest message, taken out; or NULL. */
+/** Removes and returns the oldest message; NULL: the list is empty. */
 static inline struct skua_msg *ski_list_pop(struct ski_list *list)
 {
     struct skua_msg *msg = list->first;

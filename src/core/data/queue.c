@@ -18,6 +18,7 @@ void ski_queue_destroy(struct ski_queue *queue)
 void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
 {
     queue->attention |= SKI_ATTEND_QUEUE;
+    ski_assert(msg->flags & SKI_MSG_SPECIAL);
     if (msg->flags & SKI_MSG_EXPEDITED)
         ski_list_push(&queue->expedited, msg);
     else if (msg->flags & SKI_MSG_BITS)
@@ -26,8 +27,8 @@ void ski_queue_push_special(struct ski_queue *queue, struct skua_msg *msg)
         ski_prioq_push(&queue->heap, ski_prio_int(msg->priority), msg);
 }
 
-/* Whether a message of priority 0 is the most urgent of what is not expedited. */
-static bool plain_is_next(const struct ski_queue *queue)
+/* Returns whether a message of priority 0 goes first among those that are not expedited. */
+static bool queue_plain_is_next(const struct ski_queue *queue)
 {
     return queue->plain.first &&
            (queue->heap.count == 0 || ski_prioq_key(&queue->heap) >= SKI_PRIO_ZERO);
@@ -37,7 +38,7 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
 {
     struct skua_msg *msg = ski_list_pop(&queue->expedited);
 
-    if (!msg && plain_is_next(queue))
+    if (!msg && queue_plain_is_next(queue))
         return ski_list_pop(&queue->plain);
     if (!msg)
         msg = ski_prioq_pop(&queue->heap);
@@ -46,8 +47,8 @@ struct skua_msg *ski_queue_pop_special(struct ski_queue *queue)
     return msg;
 }
 
-/* Moves all of @p list into the queue, where it was before: it is not counted again. */
-static void push_all(struct ski_queue *queue, struct ski_list *list)
+/* Queues all of @p list without counting them again. */
+static void queue_push_all(struct ski_queue *queue, struct ski_list *list)
 {
     struct skua_msg *msg;
 
@@ -57,8 +58,9 @@ static void push_all(struct ski_queue *queue, struct ski_list *list)
     }
 }
 
-/* The same when priorities are to be weighed: all that waits is taken out and put behind. */
-static SKI_COLD void put_back_special(struct ski_queue *queue, struct ski_list *list)
+/* Puts @p list back if one of its messages has a priority: all others are taken out and queued
+ * behind. */
+static SKI_COLD void queue_put_back_special(struct ski_queue *queue, struct ski_list *list)
 {
     struct ski_list  later;
     struct skua_msg *msg;
@@ -67,8 +69,8 @@ static SKI_COLD void put_back_special(struct ski_queue *queue, struct ski_list *
     ski_list_init(&later);
     while ((msg = ski_queue_pop(queue)))
         ski_list_push(&later, msg);
-    push_all(queue, list);
-    push_all(queue, &later);
+    queue_push_all(queue, list);
+    queue_push_all(queue, &later);
     queue->popped = popped;
 }
 
@@ -78,10 +80,11 @@ void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list)
 
     for (const struct skua_msg *msg = list->first; msg; msg = msg->link) {
         flags |= msg->flags;
+        ski_assert(queue->popped > 0);
         queue->popped--;
     }
     if (flags & SKI_MSG_SPECIAL)
-        put_back_special(queue, list);
+        queue_put_back_special(queue, list);
     else
         ski_list_prepend(&queue->plain, list);
 }

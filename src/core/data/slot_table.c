@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
 static void slots_grow(struct ski_slots *slots)
@@ -12,7 +13,7 @@ static void slots_grow(struct ski_slots *slots)
 
     slots->slot = ski_realloc(slots->slot, room * sizeof *slots->slot);
     for (uint32_t i = slots->room; i < room; i++)
-        slots->slot[i] = (struct ski_slot_use){.turn = 1, .next = i + 1};
+        slots->slot[i] = (struct ski_slot_use){.generation = 1, .next = i + 1};
     slots->free = slots->room;
     slots->room = room;
 }
@@ -24,28 +25,31 @@ uint64_t ski_slots_add(struct ski_slots *slots, void *item)
 
     if (slots->free == slots->room)
         slots_grow(slots);
+    ski_assert(item && slots->free < slots->room);
     at          = slots->free;
     use         = &slots->slot[at];
     slots->free = use->next;
     use->item   = item;
-    return (uint64_t)use->turn << 32 | at;
+    return (uint64_t)use->generation << 32 | at;
 }
 
 void *ski_slots_find(const struct ski_slots *slots, uint64_t name)
 {
     uint32_t at = (uint32_t)name;
 
-    return at < slots->room && slots->slot[at].turn == name >> 32 ? slots->slot[at].item : NULL;
+    return at < slots->room && slots->slot[at].generation == name >> 32 ? slots->slot[at].item
+                                                                        : NULL;
 }
 
 void ski_slots_remove(struct ski_slots *slots, uint64_t name)
 {
     struct ski_slot_use *use = &slots->slot[(uint32_t)name];
 
-    use->item   = NULL;
-    use->turn   = use->turn == UINT32_MAX ? 1 : use->turn + 1;
-    use->next   = slots->free;
-    slots->free = (uint32_t)name;
+    ski_assert(ski_slots_find(slots, name));
+    use->item       = NULL;
+    use->generation = use->generation == UINT32_MAX ? 1 : use->generation + 1;
+    use->next       = slots->free;
+    slots->free     = (uint32_t)name;
 }
 
 void ski_slots_end(struct ski_slots *slots, void (*drop)(void *item))

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slot_table.h - names for what a PE waits for, which other PEs may send back in the place of an
- * address: a slot of a table and the turn that it is used in, so that a name which is wrong, or
- * whose time is over, finds nothing.
+ * slot_table.h - handles for local items, which other PEs may send back in place of an address.
  *
- *      | turn, from 1 on (32) | slot (32) |
+ * A handle is a slot of the table and the generation of that slot, so that one that is forged or
+ * stale finds nothing.  Adding, finding and removing take constant time; the table grows with the
+ * items that it has at a time.  0 is never a handle.
  *
- * Adding, finding and removing take constant time.  The table grows with what is waited for at a
- * time.  0 is never a name.
+ *      | generation, from 1 on (32) | slot (32) |
  */
 #ifndef SKI_SLOT_TABLE_H
 #define SKI_SLOT_TABLE_H
@@ -16,9 +15,9 @@
 #include <stdint.h>
 
 struct ski_slot_use {
-    void    *item; /* NULL: the slot is free             */
-    uint32_t turn; /* changes when an item is removed    */
-    uint32_t next; /* free slot; the table's length: none */
+    void    *item;       /* NULL: the slot is free             */
+    uint32_t generation; /* grows when an item is removed */
+    uint32_t next;       /* free slot; the table's length: none */
 };
 
 struct ski_slots {
@@ -26,16 +25,16 @@ struct ski_slots {
     uint32_t             room, free;
 };
 
-/** Name @p item, which is not NULL. */
+/** Adds @p item, which is not NULL.  Returns its handle. */
 uint64_t ski_slots_add(struct ski_slots *slots, void *item);
 
-/** The item of that name, or NULL. */
+/** Returns the item of a handle, which may be forged; NULL: there is none. */
 void *ski_slots_find(const struct ski_slots *slots, uint64_t name);
 
-/** Forget the name of an item that there is. */
+/** Removes the item of a valid handle. */
 void ski_slots_remove(struct ski_slots *slots, uint64_t name);
 
-/** Free the table; @p drop, or NULL, gets each item that is left in it. */
+/** Frees the table; @p drop, unless NULL, is called with each item that is left. */
 void ski_slots_end(struct ski_slots *slots, void (*drop)(void *item));
 
 #endif

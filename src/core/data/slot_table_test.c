@@ -11,7 +11,7 @@
 #define STEPS 100000
 
 /* Against a plain list of the names that were given and taken back. */
-static void test_names(void)
+static void slots_test_test_names(void)
 {
     struct ski_slots slots       = {0};
     uint64_t         name[ITEMS] = {0}, gone[ITEMS] = {0}, seed = tap_seed();
@@ -42,6 +42,6 @@ static void test_names(void)
 
 int main(void)
 {
-    test_names();
+    slots_test_test_names();
     return 0;
 }

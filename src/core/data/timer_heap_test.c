@@ -10,12 +10,12 @@ static struct {
     uint64_t id, deadline;
 } model[TIMERS];
 
-static skua_completion numbered(uint64_t number)
+static skua_completion timer_test_numbered(uint64_t number)
 {
     return (skua_completion){.what.handler = number};
 }
 
-static uint64_t least_of_model(void)
+static uint64_t timer_test_least_of_model(void)
 {
     uint64_t least = UINT64_MAX;
 
@@ -26,7 +26,7 @@ static uint64_t least_of_model(void)
 }
 
 /* Adds and removes at random; returns whether the earliest deadline was always right. */
-static bool agrees(struct ski_timer_heap *heap, uint64_t *seed)
+static bool timer_test_agrees(struct ski_timer_heap *heap, uint64_t *seed)
 {
     for (int step = 0; step < 20000; step++) {
         int at = (int)(tap_random(seed) % TIMERS);
@@ -38,15 +38,16 @@ static bool agrees(struct ski_timer_heap *heap, uint64_t *seed)
             model[at].id = 0;
         } else {
             model[at].deadline = 1 + tap_random(seed) % 1000;
-            model[at].id = ski_timer_heap_add(heap, model[at].deadline, 0, numbered((uint64_t)at));
+            model[at].id =
+                ski_timer_heap_add(heap, model[at].deadline, 0, timer_test_numbered((uint64_t)at));
         }
-        if (heap->count > 0 && ski_timer_heap_first(heap) != least_of_model())
+        if (heap->count > 0 && ski_timer_heap_first(heap) != timer_test_least_of_model())
             return false;
     }
     return true;
 }
 
-static bool fires_in_order(struct ski_timer_heap *heap)
+static bool timer_test_fires_in_order(struct ski_timer_heap *heap)
 {
     skua_completion done;
     uint64_t        last = 0;
@@ -68,11 +69,11 @@ static bool fires_in_order(struct ski_timer_heap *heap)
     return !ski_timer_heap_fire(heap, UINT64_MAX, &done);
 }
 
-static void test_period(void)
+static void timer_test_test_period(void)
 {
     struct ski_timer_heap heap = {0};
     skua_completion       done;
-    uint64_t              id = ski_timer_heap_add(&heap, 10, 5, numbered(1));
+    uint64_t              id = ski_timer_heap_add(&heap, 10, 5, timer_test_numbered(1));
 
     OK(ski_timer_heap_fire(&heap, 22, &done) && ski_timer_heap_first(&heap) == 25,
        "a periodic timer stays, and skips the periods that were missed");
@@ -89,9 +90,10 @@ int main(void)
     struct ski_timer_heap heap = {0};
     uint64_t              seed = tap_seed();
 
-    OK(agrees(&heap, &seed), "the earliest of many timers is first, whatever is added or removed");
-    OK(fires_in_order(&heap), "timers fire once, in the order of their deadlines");
+    OK(timer_test_agrees(&heap, &seed),
+       "the earliest of many timers is first, whatever is added or removed");
+    OK(timer_test_fires_in_order(&heap), "timers fire once, in the order of their deadlines");
     ski_timer_heap_destroy(&heap);
-    test_period();
+    timer_test_test_period();
     return tap_end();
 }

@@ -48,14 +48,14 @@ static skua_status_t core_publish(const struct ski_boot *boot)
     if (host->checked)
         ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MOST);
     core_set_placements();
-    ski_net_set_lost(ski_peer_lost);
+    ski_net_set_lost(ski_shutdown_peer_lost);
     return ski_far_open(boot);
 }
 
 static void core_open(const struct ski_boot *boot)
 {
     ski_data_open();
-    ski_share_open(boot->job->host);
+    ski_malloc_arena_open(boot->job->host);
 }
 
 static void core_close(void)

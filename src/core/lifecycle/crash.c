@@ -28,8 +28,8 @@ static bool            crash_launched;
 
 static _Thread_local bool crash_ours; /* this thread writes the record */
 
-/* The record, for the first thread of this process that asks.  Others wait until
- * it is written, at most two seconds: they would take the process down. */
+/* Returns the record for the first thread of this process that asks.  Others wait until it is
+ * written, at most two seconds, since they would take the process down. */
 static struct ski_crash *crash_take_record(void)
 {
     struct ski_crash *crash = crash_job ? &ski_job_process(crash_job, crash_process)->crash : NULL;
@@ -45,7 +45,7 @@ static struct ski_crash *crash_take_record(void)
     return NULL;
 }
 
-/* The frames from @p from on; what is above them is ours. */
+/* Records the frames from @p from on; those above belong to the handler. */
 static void crash_note_frames(struct ski_crash *crash, const void *from)
 {
     void *pc[SKI_CRASH_FRAMES];
@@ -107,7 +107,7 @@ static void crash_on_signal(int sig, siginfo_t *info, void *context)
     raise(sig);
 }
 
-/* The line of ski_fatal(), which goes on to abort(). */
+/* Records the line of ski_fatal(), which goes on to abort(). */
 static bool crash_on_fatal(const char *line, const void *caller)
 {
     struct ski_crash *crash = crash_take_record();
@@ -151,7 +151,7 @@ void *ski_crash_thread_begin(void)
     stack_t stack = {.ss_sp = ski_malloc(SIGNAL_STACK), .ss_size = SIGNAL_STACK}, old;
 
     if (sigaltstack(NULL, &old) == 0 && !(old.ss_flags & SS_DISABLE)) {
-        free(stack.ss_sp); /* there is one: a sanitizer's */
+        free(stack.ss_sp); /* a sanitizer has given the thread one */
         return NULL;
     }
     sigaltstack(&stack, NULL);

@@ -32,6 +32,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     size_t size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
     struct ski_pe *self = ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
 
+    ski_assert(index >= 0 && index < host->all);
     memset(self, 0, size);
     ski_reader_init(&self->reader, ski_host_inbox(host, index), host->cells);
     self->pe                      = pe;
@@ -61,12 +62,13 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
 
 void ski_pe_destroy(struct ski_pe *self)
 {
+    ski_assert(!self->thread && !self->objects);
     ski_far_end(self);
     ski_segments_destroy(self);
     ski_collectives_destroy(self->collectives);
     ski_completion_tags_destroy(self);
     ski_scheduler_destroy(self);
-    ski_pending_destroy(&self->backlog);
+    ski_send_backlog_destroy(&self->backlog);
     ski_timer_heap_destroy(&self->timers);
     ski_stacks_destroy(&self->threads.stacks);
     ski_pool_check_end(&self->pool);
@@ -117,7 +119,7 @@ void ski_pe_run(struct ski_pe_program *program, int pe)
     if (!hidden)
         program->start(program->argc, program->argv);
     ski_scheduler_run(self);
-    ski_leave(self);
+    ski_shutdown(self);
     if (ski_config.stats && !hidden)
         pe_print_stats();
     pe_end_layers(program, self);

@@ -18,16 +18,18 @@
 #include "core/collective/tree.h"
 
 #define ARITY  4
-#define NAP_NS UINT64_C(20000000) /* should a wake-up come too early */
+#define NAP_NS UINT64_C(20000000) /* sleep at most: a wake-up may come before the sleep */
 
-/* Of this process. */
-static _Atomic int  stopped; /* PEs and helper that have left their schedulers */
-static _Atomic int  gone;    /* children of the process in the tree            */
-static _Atomic bool leaving, bye, over;
+/* The state of this process, which all its PEs share.  Each flag is set once. */
+static _Atomic int  shutdown_threads;  /* that have stopped running messages                */
+static _Atomic int  shutdown_children; /* processes below this one that have stopped        */
+static _Atomic bool shutdown_begun;    /* a PE has left its scheduler                       */
+static _Atomic bool shutdown_released; /* RELEASE has come                                  */
+static _Atomic bool shutdown_over;     /* RELEASE has been sent on: ports may be closed     */
 
-/* ---- telling ------------------------------------------------------------------------ */
+/* ---- messages ------------------------------------------------------------------------ */
 
-static void say(struct ski_pe *self, int process, uint32_t handler, int32_t code)
+static void shutdown_send(struct ski_pe *self, int process, uint32_t handler, int32_t code)
 {
     struct skua_msg *msg = ski_msg_copy(self, handler, &code, sizeof code);
 
@@ -35,25 +37,25 @@ static void say(struct ski_pe *self, int process, uint32_t handler, int32_t code
     ski_msg_post(self, ski_job_first_pe(self->job, process), handler, msg);
 }
 
-static struct ski_tree tree_of(const struct ski_job *job, int process)
+static struct ski_tree shutdown_tree(const struct ski_job *job, int process)
 {
     return ski_tree_at(process, job->processes, 0, ARITY);
 }
 
-static void say_to_children(struct ski_pe *self, uint32_t handler)
+static void shutdown_send_to_children(struct ski_pe *self, uint32_t handler)
 {
-    struct ski_tree tree = tree_of(self->job, self->process);
+    struct ski_tree tree = shutdown_tree(self->job, self->process);
 
     for (int i = 0; i < tree.children; i++)
-        say(self, ski_tree_child(&tree, i), handler, ski_job_exit_code(self->job));
+        shutdown_send(self, ski_tree_child(&tree, i), handler, ski_job_exit_code(self->job));
 }
 
-/* Lets the other arenas know that skua_exit(@p code) was called here. */
+/* Tells process 0 that skua_exit(@p code) was called here. */
 static void shutdown_tell(struct ski_pe *self, int code)
 {
-    /* Where process 0 shares our arena it sees the flag. */
+    /* A process 0 of this host sees the flag in the arena. */
     if (ski_job_spread(self->job) && self->job->place[0] < 0)
-        say(self, 0, SKI_HANDLER_EXIT, code);
+        shutdown_send(self, 0, SKI_HANDLER_SHUTDOWN_EXIT, code);
 }
 
 /* skua_exit() on this host; false: another PE was first. */
@@ -65,7 +67,7 @@ static bool shutdown_exit_here(struct ski_pe *self, int code)
     for (int index = 0; index < self->job->pes_here; index++)
         if (index != self->index)
             ski_msg_poke(self, ski_job_pe_at(self->job, index));
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
     return true;
 }
 
@@ -77,9 +79,9 @@ void skua_exit(int code)
         shutdown_tell(self, code);
 }
 
-/* ---- hearing ------------------------------------------------------------------------ */
+/* ---- handlers ------------------------------------------------------------------------ */
 
-static int32_t code_in(skua_msg *msg)
+static int32_t shutdown_take_code(skua_msg *msg)
 {
     int32_t code = *(int32_t *)skua_msg_data(msg);
 
@@ -87,70 +89,73 @@ static int32_t code_in(skua_msg *msg)
     return code;
 }
 
-void ski_on_exit(skua_msg *msg)
+void ski_on_shutdown_exit(skua_msg *msg)
 {
-    shutdown_exit_here(ski_self, code_in(msg));
+    shutdown_exit_here(ski_self, shutdown_take_code(msg));
 }
 
-void ski_on_gone(skua_msg *msg)
+void ski_on_shutdown_stopped(skua_msg *msg)
 {
-    code_in(msg);
-    atomic_fetch_add(&gone, 1);
+    shutdown_take_code(msg);
+    atomic_fetch_add(&shutdown_children, 1);
 }
 
-void ski_on_bye(skua_msg *msg)
+void ski_on_shutdown_release(skua_msg *msg)
 {
     struct ski_job *job = ski_self->job;
 
-    /* What process 0 says counts: others may have called skua_exit() at the same time. */
-    atomic_store(&job->exit, SKI_JOB_EXIT | (uint32_t)code_in(msg));
-    atomic_store(&bye, true);
+    /* The code of process 0 counts: several PEs may have called skua_exit() at the same time. */
+    atomic_store(&job->exit, SKI_JOB_EXIT | (uint32_t)shutdown_take_code(msg));
+    atomic_store(&shutdown_released, true);
 }
 
-/* What has arrived: the messages above are run, all others have come too late. */
-static void attend(struct ski_pe *self)
+/* Runs the messages above that have arrived, and frees all others, which have come too late. */
+static void shutdown_run_messages(struct ski_pe *self)
 {
     struct skua_msg *msg;
 
-    ski_msg_arrivals(self, 64);
-    if (ski_msg_bell_next(self))
-        ski_msg_poked(self);
+    ski_inbox_drain(self, 64);
+    if (ski_inbox_doorbell_next(self))
+        ski_inbox_answer(self);
     while ((msg = ski_queue_pop(&self->queue))) {
-        if (msg->handler >= SKI_HANDLER_EXIT && msg->handler <= SKI_HANDLER_BYE)
+        if (msg->handler >= SKI_HANDLER_SHUTDOWN_EXIT &&
+            msg->handler <= SKI_HANDLER_SHUTDOWN_RELEASE)
             self->handler[msg->handler](msg);
-        else if (msg->handler != SKI_HANDLER_THREAD) /* which is no message */
+        else if (msg->handler != SKI_HANDLER_THREAD) /* part of a user thread, and no block */
             skua_msg_free(msg);
     }
 }
 
-/* ---- leaving ------------------------------------------------------------------------ */
+/* ---- shutdown ------------------------------------------------------------------------ */
 
-static bool is_over(const struct ski_pe *self)
+static bool shutdown_is_over(const struct ski_pe *self)
 {
     (void)self;
-    return atomic_load(&over);
+    return atomic_load(&shutdown_over);
 }
 
-static bool all_gone(const struct ski_pe *self)
+static bool shutdown_all_stopped(const struct ski_pe *self)
 {
-    return atomic_load(&gone) >= tree_of(self->job, self->process).children &&
-           atomic_load(&stopped) == ski_job_pes_of(self->job, self->process) + ski_config.helper;
+    return atomic_load(&shutdown_children) >= shutdown_tree(self->job, self->process).children &&
+           atomic_load(&shutdown_threads) ==
+               ski_job_pes_of(self->job, self->process) + ski_config.helper;
 }
 
-static bool may_go(const struct ski_pe *self)
+static bool shutdown_is_released(const struct ski_pe *self)
 {
     (void)self;
-    return atomic_load(&bye);
+    return atomic_load(&shutdown_released);
 }
 
-/* Another thread of ours that waits below. */
-static void wake(struct ski_pe *self, int pe)
+/* Wakes another thread of this process, which sleeps in shutdown_until(). */
+static void shutdown_wake(struct ski_pe *self, int pe)
 {
     if (pe != self->pe)
         ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 
-static void until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
+/* Keeps the network, the layers and the messages above going until @p condition holds. */
+static void shutdown_until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
 {
     while (!condition(self)) {
         bool moved = ski_far_progress(self);
@@ -158,63 +163,67 @@ static void until(struct ski_pe *self, bool (*condition)(const struct ski_pe *se
         ski_layers_during_shutdown();
         if (self->queue.attention & SKI_ATTEND_PENDING)
             ski_pending_flush(self);
-        attend(self);
+        shutdown_run_messages(self);
         if (!moved && !condition(self))
             ski_far_sleep(self, NAP_NS);
     }
 }
 
-void ski_leave(struct ski_pe *self)
+void ski_shutdown(struct ski_pe *self)
 {
-    struct ski_tree tree = tree_of(self->job, self->process);
+    struct ski_tree tree = shutdown_tree(self->job, self->process);
 
     if (!self->net)
         return;
-    atomic_store(&leaving, true);
+    ski_assert(ski_pe_exiting(self) && !self->thread);
+    atomic_store(&shutdown_begun, true);
     if (self->pe == ski_job_first_pe(self->job, self->process))
-        say_to_children(self, SKI_HANDLER_EXIT);
-    until(self, ski_far_quiet); /* what we sent has been fetched: nobody reads or writes later */
-    atomic_fetch_add(&stopped, 1);
-    wake(self, ski_job_first_pe(self->job, self->process));
+        shutdown_send_to_children(self, SKI_HANDLER_SHUTDOWN_EXIT);
+    shutdown_until(self, ski_far_quiet); /* no peer reads or writes memory of this PE later */
+    ski_assert(atomic_load(&shutdown_threads) <
+               ski_job_pes_of(self->job, self->process) + ski_config.helper);
+    atomic_fetch_add(&shutdown_threads, 1);
+    shutdown_wake(self, ski_job_first_pe(self->job, self->process));
     if (self->pe == ski_job_first_pe(self->job, self->process)) {
-        until(self, all_gone);
+        shutdown_until(self, shutdown_all_stopped);
         if (self->process > 0) {
-            say(self, ski_tree_parent(&tree), SKI_HANDLER_GONE, 0);
-            until(self, may_go);
+            shutdown_send(self, ski_tree_parent(&tree), SKI_HANDLER_SHUTDOWN_STOPPED, 0);
+            shutdown_until(self, shutdown_is_released);
         }
-        say_to_children(self, SKI_HANDLER_BYE);
-        until(self, ski_far_quiet);
-        atomic_store(&over, true);
+        shutdown_send_to_children(self, SKI_HANDLER_SHUTDOWN_RELEASE);
+        shutdown_until(self, ski_far_quiet);
+        atomic_store(&shutdown_over, true);
         for (int i = 0; i < ski_job_pes_of(self->job, self->process); i++)
-            wake(self, self->pe + i);
-        wake(self, ski_job_helper(self->job, self->process));
+            shutdown_wake(self, self->pe + i);
+        shutdown_wake(self, ski_job_helper(self->job, self->process));
     }
-    until(self, is_over);
-    until(self, ski_far_quiet);
+    ski_assert(self->loop.polling == 0);
+    shutdown_until(self, shutdown_is_over);
+    shutdown_until(self, ski_far_quiet);
 }
 
-/* ---- losing ------------------------------------------------------------------------- */
+/* ---- lost peers ------------------------------------------------------------------------- */
 
-/* A process that we wait for will not say anything any more. */
-static void wait_no_more(const struct ski_pe *self, int process)
+/* Stops waiting for a process that is lost. */
+static void shutdown_stop_waiting(const struct ski_pe *self, int process)
 {
-    struct ski_tree ours   = tree_of(self->job, self->process);
-    struct ski_tree theirs = tree_of(self->job, process);
+    struct ski_tree ours   = shutdown_tree(self->job, self->process);
+    struct ski_tree theirs = shutdown_tree(self->job, process);
 
     if (ours.rank > 0 && process == ski_tree_parent(&ours))
-        atomic_store(&bye, true);
+        atomic_store(&shutdown_released, true);
     else if (theirs.rank > 0 && self->process == ski_tree_parent(&theirs))
-        atomic_fetch_add(&gone, 1);
+        atomic_fetch_add(&shutdown_children, 1);
 }
 
-void ski_peer_lost(struct ski_pe *self, int pe, const char *why)
+void ski_shutdown_peer_lost(struct ski_pe *self, int pe, const char *why)
 {
     int process = ski_job_process_of(self->job, pe);
 
-    if (atomic_load(&leaving)) { /* it may have left; if not, its launcher knows */
-        ski_log(SKI_LOG_DEBUG, "PE %d closed its connection at the end: %s", pe, why);
+    if (atomic_load(&shutdown_begun)) { /* the peer may have left; if it died, its launcher knows */
+        ski_log(SKI_LOG_DEBUG, "PE %d closed its connection while the job ends: %s", pe, why);
         if (pe < self->pes)
-            wait_no_more(self, process);
+            shutdown_stop_waiting(self, process);
         return;
     }
     ski_fatal("lost PE %d (process %d): %s", pe, process, why);

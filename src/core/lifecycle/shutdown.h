@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shutdown.h - how a job that is spread over several arenas ends, and what is done
- * when a part of it is lost.
+ * shutdown.h - how a job ends, and what the loss of a peer means.
  *
- * The processes form a tree with process 0 at its root; the first PE of each speaks
- * for it, with three messages:
+ * On one host PEs see a flag in the arena.  The processes of a job that is spread form a tree with
+ * process 0 at its root; the first PE of each process speaks for it, with three messages:
  *
- *   EXIT   the job ends, with this code: from whoever called skua_exit() to process
- *          0, and from each process that ends to its children;
- *   GONE   from a process to its parent: all PEs of it and of those below it have
- *          stopped running handlers;
- *   BYE    from the root down, when all are gone: nobody will send anything any more.
+ *   EXIT      the job ends, with this code: from the process that called skua_exit() to process 0,
+ * and from each process that ends to its children; STOPPED   from a process to its parent: all PEs
+ * of it and of the processes below it have stopped running handlers; RELEASE   from the root down,
+ * when all have stopped: no PE will send anything any more.
  *
- * A port is closed only after BYE, so nobody is sent to who is not there.
+ * A port is closed only after RELEASE, so no PE sends to a port that is closed.
  */
 #ifndef SKI_SHUTDOWN_H
 #define SKI_SHUTDOWN_H
@@ -20,12 +18,13 @@
 #include "base/arch.h"
 
 struct ski_pe;
-struct ski_boot;
 
-/** What each PE does when its scheduler has ended: until BYE. */
-void ski_leave(struct ski_pe *self);
+/** Takes part in the end of the job, after the scheduler of a PE has returned; returns after
+ * RELEASE. */
+void ski_shutdown(struct ski_pe *self);
 
-/** A PE cannot be reached any more; what that means is decided here. */
-SKI_COLD void ski_peer_lost(struct ski_pe *self, int pe, const char *why);
+/** Decides what it means that @p pe cannot be reached any more: ends the job unless it ends
+ * already. */
+SKI_COLD void ski_shutdown_peer_lost(struct ski_pe *self, int pe, const char *why);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * addr_tag.h - the proof that an address which has been elsewhere is one of this host's own.
+ * addr_tag.h - the proof that an address which comes from another host is one of this host's own.
  *
  * Completions, buffers, threads and channels are values with addresses in them that a program may
- * send to other hosts, and that come back.  A packet may say anything, also one of a process that
- * knows the secret of the job, so an address is used only with its *tag*: a keyed hash of the
- * address and of what it is the address of.  The key is random, lies in the arena (boot/job.h) and
- * never leaves the host.
+ * send to other hosts, and that come back.  A packet may contain anything, even if its sender knows
+ * the secret of the job, so an address is used only with its *tag*: a keyed hash of the address and
+ * of what it is the address of.  The key is random, lies in the arena (boot/job.h) and never leaves
+ * the host.
  *
- * A tag says that this host made the value, not that the value is used for the first time: a
- * completion may happen many times, so one that was given away may be repeated.
+ * A tag proves that this host made the value, not that the value is used for the first time: a
+ * completion may happen many times, so one that was sent away may be replayed.
  *
  * A job on one host receives nothing from elsewhere.  It makes and checks no tags: they are 0.
  */
@@ -19,6 +19,7 @@
 #include "base/siphash.h"
 #include "core/pe/pe.h"
 
+/* What an address is the address of. */
 enum ski_addr_tag_use {
     SKI_TAG_DONE   = 1, /* a completion; plus its kind (completion.c) */
     SKI_TAG_THREAD = 16,
@@ -29,7 +30,7 @@ enum ski_addr_tag_use {
     SKI_TAG_WHOLE,
 };
 
-/** The tag of an address of PE @p pe; @p with is what else must not be changed. */
+/** Returns the tag of an address of PE @p pe; @p with is what else must not be changed. */
 static inline uint64_t ski_addr_tag(const struct ski_job *job, unsigned what, int pe,
                                     uint64_t address, uint64_t with)
 {
@@ -38,7 +39,8 @@ static inline uint64_t ski_addr_tag(const struct ski_job *job, unsigned what, in
     return ski_job_spread(job) ? ski_siphash(job->tag_key, words, 3) : 0;
 }
 
-/** Whether @p bytes at @p at, a multiple of a cache line, are in the arena: may be looked at. */
+/** Returns whether @p bytes at @p at, a multiple of a cache line, are in the arena and may be read.
+ */
 static inline bool ski_addr_tag_may_look(const struct ski_job *job, const void *at, size_t bytes)
 {
     const struct ski_arena *arena  = job->arena;
@@ -48,13 +50,13 @@ static inline bool ski_addr_tag_may_look(const struct ski_job *job, const void *
            bytes <= arena->bytes - offset;
 }
 
-/** What is at @p at, which may be looked at, but may be free: the sanitizer is not asked. */
+/** Reads the word at @p at, which is in the arena but may be free: the sanitizer is not asked. */
 __attribute__((no_sanitize("address"))) static inline uint64_t ski_addr_tag_peek(const void *at)
 {
     return *(const volatile uint64_t *)at;
 }
 
-/** The PE that is written at @p at, likewise. */
+/** Reads the number of a PE at @p at, which is in the arena but may be free. */
 __attribute__((no_sanitize("address"))) static inline int32_t ski_addr_tag_peek_pe(
     const int32_t *at)
 {

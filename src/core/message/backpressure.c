@@ -31,7 +31,7 @@ static void backpressure_explain(struct ski_pe *self, struct backpressure *wait)
     if (!atomic_exchange(&said, true))
         ski_log(SKI_LOG_WARN,
                 "memory is short (%zu of %zu MiB of the arena are in use): PE %d waits to send to "
-                "PE %d, which runs behind; see SKUA_BACKPRESSURE and SKUA_ARENA_SIZE",
+                "PE %d, which lags behind; see SKUA_BACKPRESSURE and SKUA_ARENA_SIZE",
                 (arena->bytes - ski_arena_free_bytes(self->pool.arena)) >> 20, arena->bytes >> 20,
                 self->pe, wait->pe);
 }
@@ -52,6 +52,7 @@ static bool backpressure_patient(struct ski_pe *self, struct backpressure *wait,
 
 uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
 {
+    ski_assert(!self->thread); /* on the stack of the scheduler */
     ski_heap_collect(self->pool.heap);
     if (!ski_arena_pressed(self->pool.arena))
         return ns;
@@ -60,15 +61,15 @@ uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
     return ns < BACKPRESSURE_REST_NS ? ns : BACKPRESSURE_REST_NS;
 }
 
-/* Lets others go on: takes what they sent, and gives back what they freed. */
+/* Lets other PEs go on: takes what they sent, and collects what they freed. */
 static void backpressure_turn(struct ski_pe *self)
 {
     if (self->thread) {
         skua_thread_yield();
         return;
     }
-    ski_msg_arrivals(self, BACKPRESSURE_TURN);
-    ski_pe_look_for_exit(self);
+    ski_inbox_drain(self, BACKPRESSURE_TURN);
+    ski_pe_check_exit(self);
     if (self->net && !ski_far_progressing(self))
         ski_far_progress(self);
     ski_heap_collect(self->pool.heap);
@@ -82,6 +83,7 @@ bool ski_backpressure_burst(struct ski_pe *self)
         self->backpressure.burst_popped = self->queue.popped;
         self->backpressure.burst        = 0;
     }
+    ski_assert(self->backpressure.burst_popped <= self->queue.popped);
     return ++self->backpressure.burst > SKI_BACKPRESSURE_BURST;
 }
 
@@ -92,12 +94,13 @@ void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *wai
     bool                more = waiting(self, pe, &moved);
     struct backpressure wait = {pe, moved, now, now, false};
 
+    ski_assert(pe != self->pe && !ski_pe_hidden(self));
     if (self->backpressure.gave_up_on == pe && self->backpressure.gave_up_moved == moved)
         return; /* nothing has moved since patience ended */
     self->backpressure.gave_up_on = -1;
     self->stats.held_back++;
     while (more && ski_arena_pressed(self->pool.arena) && !ski_pe_exiting(self) &&
-           (self->thread || !ski_msg_bell_next(self))) {
+           (self->thread || !ski_inbox_doorbell_next(self))) {
         if (!backpressure_patient(self, &wait, moved)) {
             self->backpressure.gave_up_on    = pe;
             self->backpressure.gave_up_moved = moved;

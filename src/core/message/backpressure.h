@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backpressure.h - while memory is short, senders wait for PEs that run behind.
+ * backpressure.h - while memory is short, senders wait for receivers that lag behind.
  *
  * A message in a queue occupies memory of the arena.  Ordinarily a queue may
  * grow and a send never waits.  Once the use of the arena exceeds the setting
@@ -47,13 +47,13 @@ static inline bool ski_backpressure_behind(const struct ski_pe *self)
     return self->queue.pushed - self->queue.popped >= SKI_BACKPRESSURE_QUEUE;
 }
 
-/** Returns whether @p self is to run what it has before it takes more. */
+/** Returns whether @p self is to run queued messages before it takes more from its inbox. */
 static inline bool ski_backpressure_receiver(const struct ski_pe *self)
 {
     return SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)) && ski_backpressure_behind(self);
 }
 
-/* Counts the sends without room of the handler that runs; true: they are a burst. */
+/** Counts a send without room of the handler that runs; true: these are a burst. */
 SKI_COLD bool ski_backpressure_burst(struct ski_pe *self);
 
 /** Returns whether a sender of a message for @p handler that finds no room is to wait. */
@@ -63,16 +63,16 @@ static inline bool ski_backpressure_sender(struct ski_pe *self, uint32_t handler
            !ski_pe_hidden(self) && (!ski_backpressure_behind(self) || ski_backpressure_burst(self));
 }
 
-/** Gives back what other PEs freed, before @p self sleeps for @p ns; returns for how long it may:
- *  while memory is short, more is given back soon. */
+/** Collects blocks that other PEs freed, before @p self sleeps for @p ns.  Returns for how long it
+ * may sleep: while memory is short it collects again soon. */
 SKI_COLD uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns);
 
-/** Tries to send what waits for @p pe; returns whether something still does.  *@p moved grows
+/** Tries to send messages that wait for @p pe; returns whether some still do.  *@p moved grows
  *  with each message that leaves for that PE. */
 typedef bool ski_backpressure_fn(struct ski_pe *self, int pe, uint64_t *moved);
 
-/** Holds the sender back while @p waiting returns true, unless memory is no longer short, the
- *  job ends, or patience does. */
+/** Holds the sender back while @p waiting returns true and memory is short, until the job or the
+ *  sender's patience ends. */
 SKI_COLD void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *waiting);
 
 #endif

@@ -19,6 +19,7 @@ static void inbox_unpack_object(struct skua_msg *msg, const struct ski_cell *cel
     msg->target = target;
     memcpy(msg->index, cell->data + sizeof target, SKI_MSG_INDEX_BYTES);
     head += sizeof target;
+    ski_assert(head <= cell->bytes && cell->bytes <= SKI_CELL_DATA);
     msg->bytes = cell->bytes - head;
     memcpy(msg + 1, cell->data + head, SKI_CELL_DATA - head);
 }
@@ -34,6 +35,7 @@ static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct sk
         inbox_unpack_object(msg, cell);
         return msg;
     }
+    ski_assert(cell->bytes <= SKI_CELL_DATA && cell->source != self->pe);
     msg->bytes = cell->bytes;
     memcpy(msg + 1, cell->data, SKI_CELL_DATA); /* of a fixed size: a few vector moves */
     return msg;
@@ -42,9 +44,11 @@ static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct sk
 /* What a cell brings. */
 static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_cell *cell)
 {
+    ski_assert(!(cell->flags & SKI_MSG_POKE) && cell->handler != 0);
     if (cell->flags & SKI_MSG_POINTER) {
         struct skua_msg *msg = cell->message;
 
+        ski_assert(ski_arena_contains(self->pool.arena, msg));
         __builtin_prefetch(msg, 1); /* for writing: it will be sent on or freed */
         __builtin_prefetch(msg + 1);
         __builtin_prefetch((const char *)(msg + 1) + SKI_CACHE_LINE);
@@ -53,25 +57,27 @@ static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_
     return inbox_unpack(self, cell);
 }
 
-void ski_msg_poked(struct ski_pe *self)
+void ski_inbox_answer(struct ski_pe *self)
 {
+    ski_assert(self->reader.next->flags & SKI_MSG_POKE);
     if (self->reader.next->handler) {
+        ski_assert(self->ring);
         self->ring(self);
         return;
     }
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
 }
 
-bool ski_msg_bell_next(struct ski_pe *self)
+bool ski_inbox_doorbell_next(struct ski_pe *self)
 {
     const struct ski_cell *cell = ski_reader_peek_sc(&self->reader);
 
     return cell && cell->flags & SKI_MSG_POKE && cell->handler;
 }
 
-void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
+void ski_inbox_drain(struct ski_pe *self, unsigned limit)
 {
     struct ski_cell *cell;
     uint64_t         waiting;
@@ -83,7 +89,7 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
         if (SKI_UNLIKELY(flags & SKI_MSG_POKE)) {
             if (cell->handler)
                 break;
-            ski_msg_poked(self);
+            ski_inbox_answer(self);
             continue;
         }
         msg = inbox_take(self, cell);
@@ -95,10 +101,10 @@ void ski_msg_arrivals(struct ski_pe *self, unsigned limit)
     waiting = self->queue.pushed - self->queue.popped;
     if (waiting > self->stats.queue_longest)
         self->stats.queue_longest = waiting;
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
 }
 
-struct skua_msg *ski_msg_arrival(struct ski_pe *self)
+struct skua_msg *ski_inbox_take(struct ski_pe *self)
 {
     struct skua_msg *msg = inbox_take(self, self->reader.next);
 
@@ -106,6 +112,6 @@ struct skua_msg *ski_msg_arrival(struct ski_pe *self)
     ski_reader_tell_sc(&self->reader);
     self->stats.received++;
     self->queue.pushed++;
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
     return msg;
 }

@@ -14,16 +14,16 @@ struct ski_pe;
 
 /** Moves messages that have arrived, at most @p limit cells and up to the next doorbell, into the
  *  queue of @p self. */
-void ski_msg_arrivals(struct ski_pe *self, unsigned limit);
+void ski_inbox_drain(struct ski_pe *self, unsigned limit);
 
 /** Returns the one message that has arrived, past the queue and without reading its memory.  What
  *  has arrived is neither a wake-up nor a doorbell. */
-struct skua_msg *ski_msg_arrival(struct ski_pe *self);
+struct skua_msg *ski_inbox_take(struct ski_pe *self);
 
 /** Answers the wake-up or the doorbell that is next in the inbox. */
-void ski_msg_poked(struct ski_pe *self);
+void ski_inbox_answer(struct ski_pe *self);
 
 /** Returns whether a doorbell is next in the inbox. */
-bool ski_msg_bell_next(struct ski_pe *self);
+bool ski_inbox_doorbell_next(struct ski_pe *self);
 
 #endif

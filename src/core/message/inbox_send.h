@@ -20,10 +20,10 @@ SKI_COLD void ski_inbox_wake(struct ski_pe *self, int pe);
  *  bits of PE numbers. */
 static inline struct ski_credit *ski_inbox_credit(struct ski_pe *self, int pe)
 {
-    struct ski_known *known = &self->known[(uint32_t)pe % SKI_KNOWN];
+    struct ski_inbox_credits *known = &self->known[(uint32_t)pe % SKI_INBOX_CREDITS];
 
     if (SKI_UNLIKELY(known->pe != pe))
-        *known = (struct ski_known){pe, {0}};
+        *known = (struct ski_inbox_credits){pe, {0}};
     return &known->credit;
 }
 
@@ -42,6 +42,8 @@ static inline struct ski_cell *ski_inbox_reserve(struct ski_pe *self, int pe, ui
                                                           : (size_t)ski_job_index(self->job, pe);
     struct ski_inbox *inbox = (struct ski_inbox *)(void *)(self->inboxes + index * self->stride);
 
+    ski_assert(pe != self->pe && index < (size_t)self->host->all);
+
     if (SKI_UNLIKELY(
             !ski_inbox_reserve_mp(inbox, self->reader.cells, ski_inbox_credit(self, pe), tail)))
         return NULL;
@@ -58,13 +60,15 @@ static inline void ski_inbox_publish(struct ski_pe *self, int pe, struct ski_cel
 
 /** Puts the address of @p msg into the inbox of @p pe; false: the inbox is full.  @p handler is the
  *  one in the header of @p msg, which need not be waited for. */
-static inline bool ski_msg_try_push(struct ski_pe *self, int pe, uint32_t handler,
-                                    struct skua_msg *msg)
+static inline bool ski_inbox_push(struct ski_pe *self, int pe, uint32_t handler,
+                                  struct skua_msg *msg)
 {
     uint64_t         tail;
     struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);
     uint8_t          flags;
 
+    ski_assert((uintptr_t)msg % SKI_CACHE_LINE == 0);
+    ski_assert(ski_arena_contains(self->pool.arena, msg));
     if (!cell)
         return false;
     /* The header may still be on its way from another core.  Wait for it before the cell is
@@ -87,6 +91,8 @@ static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t h
     uint64_t         tail;
     struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);
 
+    ski_assert(bytes <= SKI_CELL_DATA && handler <= UINT16_MAX);
+    ski_assert(!(flags & ~(unsigned)(SKI_MSG_SPECIAL | SKI_MSG_OBJECT)));
     if (!cell)
         return false;
     cell->handler  = (uint16_t)handler;

@@ -46,6 +46,7 @@ bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const str
 /* To a PE of another host.  The sender waits for room in the network while memory is short. */
 static void message_send_remote(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg)
 {
+    ski_assert(self->net);
     if (ski_far_send(self, pe, msg) && ski_backpressure_sender(self, handler))
         ski_backpressure_wait(self, pe, ski_far_waits);
 }
@@ -53,10 +54,12 @@ static void message_send_remote(struct ski_pe *self, int pe, uint32_t handler, s
 __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler,
                                                  struct skua_msg *msg)
 {
+    ski_assert(pe >= 0 && pe < ski_job_all(self->job) && pe != self->pe);
+    ski_assert(msg->handler == handler);
     if (SKI_UNLIKELY(!ski_inbox_is_near(self, pe) && ski_job_index(self->job, pe) < 0))
         message_send_remote(self, pe, handler, msg);
     else if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING) ||
-             !ski_msg_try_push(self, pe, handler, msg))
+             !ski_inbox_push(self, pe, handler, msg))
         ski_pending_send(self, pe, msg);
 }
 

@@ -142,6 +142,7 @@ skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words, s
         return ski_refuse(SKUA_ERR_INVAL,
                           "%s: a priority of %zu bits, but skua_msg_alloc_bits() made room for %d",
                           __func__, bits, 32 * msg->bit_room);
+    ski_assert((char *)(to + n) <= (char *)msg + ski_msg_extent(msg));
     memcpy(to, words, n * sizeof *to);
     if (bits % 32)
         to[n - 1] &= ~(UINT32_MAX >> (bits % 32));

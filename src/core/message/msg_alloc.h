@@ -20,6 +20,7 @@ SKI_COLD struct skua_msg *ski_msg_new_slow(struct ski_pe *self, size_t bytes, si
 /** Prepares the header of a new message; the half for objects is left as it is. */
 static inline struct skua_msg *ski_msg_init(struct skua_msg *msg, size_t bytes)
 {
+    ski_assert((uintptr_t)msg % SKI_CACHE_LINE == 0);
     msg->bytes = bytes;
     memset(&msg->handler, 0, offsetof(struct skua_msg, link) - offsetof(struct skua_msg, handler));
     msg->link = NULL;
@@ -45,6 +46,7 @@ static inline struct skua_msg *ski_msg_copy_inline(struct ski_pe *self, uint32_t
 {
     struct skua_msg *msg = ski_msg_new(self, bytes);
 
+    ski_assert(handler > 0 && handler <= self->handlers);
     msg->handler = (uint16_t)handler;
     msg->source  = self->pe;
     if (bytes)

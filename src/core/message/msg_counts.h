@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * msg_counts.h - how many messages a PE has sent and received, ever.
+ * msg_counts.h - how many messages a PE has sent and received since it began.
  *
- * Made of counters that exist anyway, so that nothing is counted for it on the fast
- * paths.  A message is *sent* from the call that sends it on, and *received* when its
- * handler is called:
+ * The numbers are made of counters that exist anyway, so the fast paths count nothing for them.  A
+ * message is *sent* from the call that sends it on, and *received* when its handler is called:
  *
- *      to itself         queue.pushed - stats.received: the queue also counts arrivals
- *      in the inbox      stats.sent_inline, stats.sent_pointer
- *      of a full inbox   pending.waiting, until it is one of those
- *      to other hosts    stats.sent_far, whether it waits for the network or not
+ *      sent      to itself         queue.pushed - stats.received, since the queue counts arrivals
+ * too to an inbox       stats.sent_inline, stats.sent_pointer to a full inbox   backlog.waiting,
+ * until it is one of the former to other hosts    stats.sent_far, whether it waits for the network
+ * or not received  handler called    queue.popped kept for later    less `held`: its handler is yet
+ * to use it
  *
- *      its handler runs  queue.popped
- *      kept for later    but not those in `held`, which are only to be used later
+ * A user thread that is ready is a message to itself.  A packet that came early, one that the
+ * driver holds and one in an inbox have been sent and not received.  Wake-ups are no messages.
+ * Packets that are dropped since they are wrong are not counted.
  *
- * A user thread that is ready is a message to itself.  A packet that came before its
- * turn, one that the driver holds, and one in an inbox have been sent and not received.
- * Pokes are no messages.  Packets that are dropped because they make no sense were sent
- * by nobody.
- *
- * Both numbers only grow, and received <= sent in the sum over all PEs.  On top of that
- * `sent` is one too large while something goes on here that will send without a message
- * that leads to it: an operation of the network's, answers that wait to be sent together,
- * a caller of skua_poll().
+ * Both numbers only grow, and received <= sent in the sum over all PEs.  In addition `sent` is one
+ * too large while something will send without a message that leads to it: an operation of the
+ * driver, acknowledgements that wait, a caller of skua_poll().
  */
 #ifndef SKI_MSG_COUNTS_H
 #define SKI_MSG_COUNTS_H
@@ -30,10 +25,12 @@
 #include "core/net/net.h"
 #include "core/pe/pe.h"
 
+/* Messages of a PE. */
 struct ski_traffic {
     uint64_t sent, received;
 };
 
+/** Returns the counts of @p pe, which is this PE or one that does not run. */
 static inline struct ski_traffic ski_traffic_of(const struct ski_pe *pe)
 {
     const skua_stats *stats = &pe->stats;
@@ -45,14 +42,14 @@ static inline struct ski_traffic ski_traffic_of(const struct ski_pe *pe)
                                 .received = pe->queue.popped - pe->held};
 }
 
-/** Keep @p msg, which is being delivered, in @p list: as if it still were in the queue. */
+/** Keeps @p msg, which is being delivered, in @p list: it counts as if it were still queued. */
 static inline void ski_hold(struct ski_pe *self, struct ski_list *list, struct skua_msg *msg)
 {
     self->held++;
     ski_list_push(list, msg);
 }
 
-/** The same with a message that was never in the queue: as if it had been sent to oneself. */
+/** Keeps @p msg, which was never queued, in @p list: it counts as a message to this PE itself. */
 static inline void ski_hold_new(struct ski_pe *self, struct ski_list *list, struct skua_msg *msg)
 {
     self->queue.pushed++;
@@ -60,12 +57,13 @@ static inline void ski_hold_new(struct ski_pe *self, struct ski_list *list, stru
     ski_hold(self, list, msg);
 }
 
-/** Queue the messages of @p list again, in their order and before what is queued by
- *  now: that came later. */
+/** Queues the messages of @p list again, in their order and before those that came later. */
 static inline void ski_unhold(struct ski_pe *self, struct ski_list *list)
 {
-    for (const struct skua_msg *msg = list->first; msg; msg = msg->link)
+    for (const struct skua_msg *msg = list->first; msg; msg = msg->link) {
+        ski_assert(self->held > 0);
         self->held--;
+    }
     ski_queue_put_back(&self->queue, list);
 }
 

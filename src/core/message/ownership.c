@@ -23,14 +23,14 @@ static skua_handler_fn *unchecked; /* the handlers that ski_ownership_wrap() fou
 
 /* ---- lines --------------------------------------------------------------- */
 
-/* Whether the call that gave the block away freed it. */
+/* Returns whether the call that released the block freed it. */
 static bool ownership_freed(const struct ski_record *record)
 {
     return record->call == SKI_GIVER_FREE || record->call == SKI_GIVER_WHEN ||
            record->call == SKI_GIVER_RUNTIME;
 }
 
-/* "freed by skua_msg_free on PE 1, in done at ring.c:12", of a record. */
+/* Writes "freed by skua_msg_free on PE 1, in done at ring.c:12". */
 static void ownership_history(const struct ski_record *record, char *text, size_t size)
 {
     const char *giver = record->call <= SKI_GIVER_WHEN ? givers[record->call] : "?";
@@ -67,7 +67,7 @@ static _Noreturn void ownership_misuse(const char *call, const void *block,
                ownership_hint(record, call));
 }
 
-/* What the pool finds. */
+/* Reports what the pool has found. */
 static void ownership_on_pool(void *block, const struct ski_record *record, const char *what)
 {
     char history[384];
@@ -81,7 +81,7 @@ static void ownership_on_pool(void *block, const struct ski_record *record, cons
 
 /* ---- checks -------------------------------------------------------------- */
 
-static uint64_t sum_bytes(uint64_t sum, const char *at, size_t bytes)
+static uint64_t ownership_sum_bytes(uint64_t sum, const char *at, size_t bytes)
 {
     uint64_t word = 0;
 
@@ -95,20 +95,20 @@ static uint64_t sum_bytes(uint64_t sum, const char *at, size_t bytes)
     return (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Of the data of a message; never 0. */
-static uint64_t sum_of(skua_msg *msg)
+/* Sums up the data of a message, or both ends of much data; never 0. */
+static uint64_t ownership_sum_of(skua_msg *msg)
 {
     const char *data  = skua_msg_data(msg);
     size_t      bytes = msg->bytes;
 
     if (bytes <= SUM_WHOLE)
-        return sum_bytes(1, data, bytes) | 1;
-    return sum_bytes(sum_bytes(1, data, SUM_WHOLE / 2), data + bytes - SUM_WHOLE / 2,
-                     SUM_WHOLE / 2) |
+        return ownership_sum_bytes(1, data, bytes) | 1;
+    return ownership_sum_bytes(ownership_sum_bytes(1, data, SUM_WHOLE / 2),
+                               data + bytes - SUM_WHOLE / 2, SUM_WHOLE / 2) |
            1;
 }
 
-/* The record of a message that the caller may use; ends the job if it may not. */
+/* Returns the record of a message that the caller owns; ends the job if it does not. */
 static struct ski_record *ownership_check(struct ski_pe *self, const char *call, skua_msg *msg)
 {
     struct ski_record *record = ski_pool_record(&self->pool, msg);
@@ -127,12 +127,13 @@ void ski_ownership_send(struct ski_pe *self, enum ski_giver giver, skua_msg *msg
 {
     struct ski_record *record = ownership_check(self, givers[giver], msg);
 
+    ski_assert(record->state == SKI_BLOCK_HELD);
     record->state   = SKI_BLOCK_SENT;
     record->call    = (uint8_t)giver;
     record->handler = (uint16_t)handler;
     record->pe      = self->pe;
     record->where   = ski_crash_address(where);
-    record->sum     = watch ? sum_of(msg) : 0;
+    record->sum     = watch ? ownership_sum_of(msg) : 0;
 }
 
 void ski_ownership_free(struct ski_pe *self, enum ski_giver giver, skua_msg *msg, const void *where)
@@ -140,7 +141,7 @@ void ski_ownership_free(struct ski_pe *self, enum ski_giver giver, skua_msg *msg
     struct ski_record *record = ski_pool_record(&self->pool, msg);
 
     if (record && record->state == SKI_BLOCK_SENT && self->queue.attention & SKI_ATTEND_EXIT)
-        return; /* what is queued when the job ends is freed where it is */
+        return; /* at the end of the job, queued messages are freed where they are */
     record        = ownership_check(self, givers[giver], msg);
     record->call  = (uint8_t)giver;
     record->pe    = self->pe;
@@ -164,19 +165,19 @@ static void ownership_changed(const struct ski_record *record)
                ski_handler_name(record->handler), history);
 }
 
-/* Every handler of a job whose messages are checked. */
+/* Stands in for every handler of a job whose messages are checked. */
 static void ownership_deliver(skua_msg *msg)
 {
     struct ski_record *record;
 
-    if (msg->handler == SKI_HANDLER_THREAD) { /* no message, but part of a user thread */
+    if (msg->handler == SKI_HANDLER_THREAD) { /* part of a user thread, and no block */
         unchecked[msg->handler](msg);
         return;
     }
     record = ski_pool_record(&ski_self->pool, msg);
     if (!record)
         ownership_misuse(ski_handler_name(msg->handler), msg, NULL);
-    if (record->state == SKI_BLOCK_SENT && record->sum && record->sum != sum_of(msg))
+    if (record->state == SKI_BLOCK_SENT && record->sum && record->sum != ownership_sum_of(msg))
         ownership_changed(record);
     record->state = SKI_BLOCK_HELD;
     record->owner = ski_self->pe;
@@ -195,6 +196,7 @@ void ski_ownership_begin(struct ski_pe *self)
 
 void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count)
 {
+    ski_assert(!unchecked); /* once in a process */
     ski_pool_misuse = ownership_on_pool;
     unchecked       = ski_malloc(count * sizeof *unchecked);
     memcpy(unchecked, handlers, count * sizeof *unchecked);

@@ -7,7 +7,7 @@
 #include "core/message/inbox_send.h"
 #include "core/pe/pe.h"
 
-/* What waits for one PE. */
+/* Messages that wait for one PE. */
 struct ski_backlog {
     struct ski_backlog *next;
     int                 pe;
@@ -27,6 +27,7 @@ static struct ski_backlog *backlog_add(struct ski_send_backlog *all, int pe)
 {
     struct ski_backlog *backlog = ski_malloc(sizeof *backlog);
 
+    ski_assert(!backlog_find(all, pe));
     backlog->pe   = pe;
     backlog->next = all->first;
     ski_list_init(&backlog->messages);
@@ -35,10 +36,10 @@ static struct ski_backlog *backlog_add(struct ski_send_backlog *all, int pe)
 
 static bool backlog_push(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
-    return ski_msg_try_push(self, pe, msg->handler, msg);
+    return ski_inbox_push(self, pe, msg->handler, msg);
 }
 
-/* Sends as much as there is room for; true when nothing is left. */
+/* Sends as many as there is room for; true: none is left. */
 static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
 {
     while (backlog->messages.first) {
@@ -47,6 +48,7 @@ static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
         if (!backlog_push(self, backlog->pe, backlog->messages.first))
             return false;
         backlog->messages.first = next;
+        ski_assert(self->backlog.waiting > 0);
         self->backlog.waiting--;
     }
     ski_list_init(&backlog->messages);
@@ -68,6 +70,7 @@ void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg)
         return;
     if (!backlog)
         backlog = backlog_add(&self->backlog, pe);
+    ski_assert(backlog->pe == pe && pe != self->pe);
     ski_list_push(&backlog->messages, msg);
     self->backlog.waiting++;
     self->stats.deferred++;
@@ -89,11 +92,12 @@ void ski_pending_flush(struct ski_pe *self)
             at = &backlog->next;
         }
     }
+    ski_assert(!self->backlog.first == (self->backlog.waiting == 0));
     if (!self->backlog.first)
         self->queue.attention &= ~(uint32_t)SKI_ATTEND_PENDING;
 }
 
-void ski_pending_destroy(struct ski_send_backlog *all)
+void ski_send_backlog_destroy(struct ski_send_backlog *all)
 {
     while (all->first) {
         struct ski_backlog *backlog = all->first;

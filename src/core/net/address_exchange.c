@@ -13,17 +13,18 @@
 #include "core/pe/handler.h"
 #include "core/data/msg.h"
 
-#define KEY           "skua.ports"
-#define NAMES         "skua.names"
-#define PORTS_A_VALUE ((int)((SKI_CONTROL_MOST - sizeof(struct told)) / (SKI_ADDRESS_MOST + 4)))
+#define PORTS_KEY "skua.ports"
+#define NAMES_KEY "skua.names"
+#define PORTS_A_VALUE                                                                              \
+    ((int)((SKI_CONTROL_MOST - sizeof(struct exchange_header)) / (SKI_ADDRESS_MOST + 4)))
 
-struct told {
-    uint64_t program; /* which must be ours */
+struct exchange_header {
+    uint64_t program; /* a hash, which must be the same everywhere */
     uint16_t ports, security;
     char     driver[12], version[16];
 };
 
-int ski_port_number(const struct ski_job *job, int pe)
+int ski_exchange_port_number(const struct ski_job *job, int pe)
 {
     int process = ski_job_process_of(job, pe);
 
@@ -31,8 +32,8 @@ int ski_port_number(const struct ski_job *job, int pe)
                          : ski_job_pes_of(job, process) + (pe - job->pes) % 2;
 }
 
-/* A hash of what programs that talk to each other must have in common. */
-static uint64_t program(void)
+/* Hashes what processes that exchange packets must have in common. */
+static uint64_t exchange_program_hash(void)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -47,8 +48,9 @@ static uint64_t program(void)
 
 /* ---- names of handlers ------------------------------------------------------------ */
 
-/* The names of the program's handlers, one behind another; returns their bytes. */
-static size_t names_pack(char *to, size_t room)
+/* Writes the names of the program's handlers, each with its final zero, as far as they fit. Returns
+ * their bytes. */
+static size_t exchange_names_pack(char *to, size_t room)
 {
     size_t at = 0;
 
@@ -63,17 +65,18 @@ static size_t names_pack(char *to, size_t room)
     return at;
 }
 
-static skua_status_t names_tell(const struct ski_boot *boot)
+static skua_status_t exchange_names_tell(const struct ski_boot *boot)
 {
-    char         *names  = ski_malloc(SKI_CONTROL_MOST);
-    skua_status_t status = ski_boot_put(boot, NAMES, names, names_pack(names, SKI_CONTROL_MOST));
+    char         *names = ski_malloc(SKI_CONTROL_MOST);
+    skua_status_t status =
+        ski_boot_put(boot, NAMES_KEY, names, exchange_names_pack(names, SKI_CONTROL_MOST));
 
     free(names);
     return status;
 }
 
-/* Ends the job with the first of @p bytes of names, @p theirs, that is not ours. */
-static _Noreturn void names_differ(int process, const char *theirs, size_t bytes)
+/* Ends the job with the first name that differs: @p theirs are @p bytes of names of @p process. */
+static _Noreturn void exchange_names_differ(int process, const char *theirs, size_t bytes)
 {
     const char *end = theirs + bytes, *ours;
     uint32_t    i   = SKI_HANDLERS;
@@ -90,48 +93,50 @@ static _Noreturn void names_differ(int process, const char *theirs, size_t bytes
                process, i, theirs < end ? theirs : "(missing)", ours);
 }
 
-static _Noreturn void names_compare(const struct ski_boot *boot, int process)
+static _Noreturn void exchange_names_compare(const struct ski_boot *boot, int process)
 {
     size_t bytes  = SKI_CONTROL_MOST;
     char  *theirs = ski_malloc(bytes);
 
-    if (ski_boot_get(boot, process, NAMES, theirs, &bytes) != SKUA_OK || bytes == 0 ||
+    if (ski_boot_get(boot, process, NAMES_KEY, theirs, &bytes) != SKUA_OK || bytes == 0 ||
         theirs[bytes - 1] != '\0')
         bytes = 0;
-    names_differ(process, theirs, bytes);
+    exchange_names_differ(process, theirs, bytes);
 }
 
 /* ---- ports ------------------------------------------------------------------------- */
 
-/* The name of the value that has the port of a number. */
-static void name_value(char key[SKI_CONTROL_KEY], int number)
+/* Writes the key of the value that has the address of port @p number. */
+static void exchange_key(char key[SKI_CONTROL_KEY], int number)
 {
     if (number < PORTS_A_VALUE)
-        snprintf(key, SKI_CONTROL_KEY, KEY);
+        snprintf(key, SKI_CONTROL_KEY, PORTS_KEY);
     else
-        snprintf(key, SKI_CONTROL_KEY, KEY ".%d", number / PORTS_A_VALUE);
+        snprintf(key, SKI_CONTROL_KEY, PORTS_KEY ".%d", number / PORTS_A_VALUE);
 }
 
-static struct told introduction(const struct ski_driver *driver, int count)
+static struct exchange_header exchange_make_header(const struct ski_driver *driver, int count)
 {
-    struct told told = {
-        .program = program(), .ports = (uint16_t)count, .security = (uint16_t)ski_config.security};
+    struct exchange_header header = {.program  = exchange_program_hash(),
+                                     .ports    = (uint16_t)count,
+                                     .security = (uint16_t)ski_config.security};
 
-    snprintf(told.driver, sizeof told.driver, "%s", driver->name);
-    snprintf(told.version, sizeof told.version, "%s", SKUA_VERSION);
-    return told;
+    snprintf(header.driver, sizeof header.driver, "%s", driver->name);
+    snprintf(header.version, sizeof header.version, "%s", SKUA_VERSION);
+    return header;
 }
 
-/* One value: @p count ports, the first of which has the number @p first. */
-static skua_status_t tell_some(const struct ski_boot *boot, const struct ski_driver *driver,
-                               struct ski_port *const port[], int first, int count)
+/* Puts one value: the addresses of @p count ports from number @p first on. */
+static skua_status_t exchange_put_value(const struct ski_boot   *boot,
+                                        const struct ski_driver *driver,
+                                        struct ski_port *const port[], int first, int count)
 {
-    struct told   told = introduction(driver, count);
-    char         *blob = ski_malloc(SKI_CONTROL_MOST), key[SKI_CONTROL_KEY];
-    size_t        at   = sizeof told;
-    skua_status_t status;
+    struct exchange_header header = exchange_make_header(driver, count);
+    char                  *blob   = ski_malloc(SKI_CONTROL_MOST), key[SKI_CONTROL_KEY];
+    size_t                 at     = sizeof header;
+    skua_status_t          status;
 
-    memcpy(blob, &told, sizeof told);
+    memcpy(blob, &header, sizeof header);
     for (int i = 0; i < count; i++) {
         uint32_t bytes = (uint32_t)driver->address(port[first + i], blob + at + 4);
 
@@ -145,47 +150,49 @@ static skua_status_t tell_some(const struct ski_boot *boot, const struct ski_dri
         memcpy(blob + at, &bytes, 4);
         at += 4 + bytes;
     }
-    name_value(key, first);
+    exchange_key(key, first);
     status = ski_boot_put(boot, key, blob, at);
     free(blob);
     return status;
 }
 
-skua_status_t ski_ports_tell(const struct ski_boot *boot, const struct ski_driver *driver,
-                             struct ski_port *const port[], int count)
+skua_status_t ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
+                                   struct ski_port *const port[], int count)
 {
-    skua_status_t status = names_tell(boot);
+    skua_status_t status = exchange_names_tell(boot);
 
     for (int first = 0; status == SKUA_OK && first < count; first += PORTS_A_VALUE)
-        status = tell_some(boot, driver, port, first,
-                           count - first < PORTS_A_VALUE ? count - first : PORTS_A_VALUE);
+        status = exchange_put_value(boot, driver, port, first,
+                                    count - first < PORTS_A_VALUE ? count - first : PORTS_A_VALUE);
     return status;
 }
 
-static void compare(const struct ski_boot *boot, const struct told *told,
-                    const struct ski_driver *driver, int process)
+static void exchange_compare(const struct ski_boot *boot, const struct exchange_header *header,
+                             const struct ski_driver *driver, int process)
 {
-    if (strncmp(told->version, SKUA_VERSION, sizeof told->version) != 0)
+    if (strncmp(header->version, SKUA_VERSION, sizeof header->version) != 0)
         ski_fatal("process %d runs Skua %.16s, this one %s: install the same everywhere", process,
-                  told->version, SKUA_VERSION);
-    if (told->program != program())
-        names_compare(boot, process);
-    if (strncmp(told->driver, driver->name, sizeof told->driver) != 0)
+                  header->version, SKUA_VERSION);
+    if (header->program != exchange_program_hash())
+        exchange_names_compare(boot, process);
+    if (strncmp(header->driver, driver->name, sizeof header->driver) != 0)
         ski_fatal("process %d uses the driver %.12s, this one %s: set SKUA_DRIVER for all", process,
-                  told->driver, driver->name);
-    if (told->security != ski_config.security)
+                  header->driver, driver->name);
+    if (header->security != ski_config.security)
         ski_fatal("process %d uses SKUA_SECURITY=%s, this one %s: set it for all", process,
-                  ski_security_name(told->security),
+                  ski_security_name(header->security),
                   ski_security_name((unsigned)ski_config.security));
 }
 
-/* The address of a port, by its place in what its process has told; NULL: it makes no sense. */
-static const char *find_address(const char *blob, size_t bytes, uint32_t number, uint32_t *length)
+/* Finds the address of a port in a value of another process, which is not trusted; NULL: the value
+ * is malformed, or has no such port. */
+static const char *exchange_find_address(const char *blob, size_t bytes, uint32_t number,
+                                         uint32_t *length)
 {
-    const struct told *told = (const struct told *)(const void *)blob;
-    size_t             at   = sizeof *told;
+    const struct exchange_header *header = (const struct exchange_header *)(const void *)blob;
+    size_t                        at     = sizeof *header;
 
-    if (number >= told->ports)
+    if (number >= header->ports)
         return NULL;
     for (uint32_t i = 0;; i++) {
         if (bytes - at < 4)
@@ -200,26 +207,27 @@ static const char *find_address(const char *blob, size_t bytes, uint32_t number,
     }
 }
 
-size_t ski_ports_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
-                      void *to)
+size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
+                         void *to)
 {
     int         process = ski_job_process_of(boot->job, pe);
-    int         number  = ski_port_number(boot->job, pe);
+    int         number  = ski_exchange_port_number(boot->job, pe);
     size_t      bytes   = SKI_CONTROL_MOST;
     char       *blob    = ski_malloc(bytes);
     const char *address = NULL;
     uint32_t    length  = 0;
     char        key[SKI_CONTROL_KEY];
 
-    name_value(key, number);
+    exchange_key(key, number);
     if (ski_boot_get(boot, process, key, blob, &bytes) != SKUA_OK)
-        ski_fatal("cannot find out where PE %d (process %d) is", pe, process);
-    if (bytes >= sizeof(struct told)) {
-        compare(boot, (const struct told *)(void *)blob, driver, process);
-        address = find_address(blob, bytes, (uint32_t)(number % PORTS_A_VALUE), &length);
+        ski_fatal("cannot find the network address of PE %d: process %d has not published one", pe,
+                  process);
+    if (bytes >= sizeof(struct exchange_header)) {
+        exchange_compare(boot, (const struct exchange_header *)(void *)blob, driver, process);
+        address = exchange_find_address(blob, bytes, (uint32_t)(number % PORTS_A_VALUE), &length);
     }
     if (!address)
-        ski_fatal("process %d says nothing of PE %d", process, pe);
+        ski_fatal("process %d has published no usable network address of PE %d", process, pe);
     memcpy(to, address, length);
     free(blob);
     return length;

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * address_exchange.h - what processes tell each other of their ports, before they can talk.
+ * address_exchange.h - how processes learn the network addresses of each other's ports.
  *
- * Each puts a value (boot.h): who it is, then for each port the length of its address and
- * the address; a process with many PEs puts several, of as many ports as fit for certain.
- * Who wants to send to a PE gets that of its port, compares versions, programs and drivers,
- * and takes the address out.
+ * A process puts a value (boot/boot.h): a header that says what it runs, then the address of each
+ * of its ports behind its length.  A process with many PEs puts several values, each with as many
+ * ports as surely fit.
  *
- *      | struct told | bytes, address | bytes, address | ...
+ *      | struct exchange_header | bytes (4), address | bytes (4), address | ...
  *
- * A second value has the names of the program's handlers, each with its zero, as far as they
- * fit: it is asked for where programs differ, to say in what.
+ * To send to a PE, a process gets the value that has the port of that PE, compares versions,
+ * programs and drivers, and takes the address.  A second value has the names of the program's
+ * handlers, as far as they fit; it is fetched where programs differ, to tell in what.
  *
- * The ports of a process are those of its PEs, then of its helper, then of its guest.
+ * The ports of a process are those of its PEs, then of its progress thread, then of its external
+ * threads.
  */
 #ifndef SKI_ADDRESS_EXCHANGE_H
 #define SKI_ADDRESS_EXCHANGE_H
@@ -20,16 +21,16 @@
 #include "boot/boot.h"
 #include "transport/driver.h"
 
-/** The place of @p pe among the ports of its process. */
-int ski_port_number(const struct ski_job *job, int pe);
+/** Returns the number of the port of @p pe among those of its process. */
+int ski_exchange_port_number(const struct ski_job *job, int pe);
 
-/** Tell the others the addresses of @p count ports.  A failure has been logged. */
-skua_status_t ski_ports_tell(const struct ski_boot *boot, const struct ski_driver *driver,
-                             struct ski_port *const port[], int count);
+/** Publishes the addresses of @p count ports of this process.  A failure has been logged. */
+skua_status_t ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
+                                   struct ski_port *const port[], int count);
 
-/** Find the address of the port of @p pe, at most SKI_ADDRESS_MOST bytes; returns how many.
- *  Ends the job, with a line, where that cannot be, or the other is not like us. */
-size_t ski_ports_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
-                      void *to);
+/** Writes the address of the port of @p pe, at most SKI_ADDRESS_MOST bytes, to @p to.  Returns how
+ *  many.  Ends the job if there is none, or if the other process runs something else. */
+size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
+                         void *to);
 
 #endif

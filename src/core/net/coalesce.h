@@ -2,63 +2,69 @@
 /*
  * coalesce.h - several packets to one PE as one.
  *
- * What a small packet costs is a system call at each end, of 3 us over loopback; a bundle
- * costs one for all of them, and a copy at the sender.  It is a packet itself, of
- * SKI_HANDLER_BUNDLE, whose data is packets in their shortest form (packet.h), each behind its
- * length and padded:
+ * A small packet costs a system call at each end, 3 us over loopback.  Coalesced packets share
+ * these calls, at the price of a copy at the sender.  A coalesced packet is a packet of its own,
+ * for SKI_HANDLER_COALESCED, whose data is packets in their shortest form (packet.h), each behind
+ * its length and padded to 8 bytes:
  *
  *      | bytes (8) | packet ... | bytes (8) | packet ... |
  *
- * Each has its own stamp and is checked as if it had come alone; a bundle's own has a token
- * and no sequence.  There is no bundle in a bundle.  docs/decisions/0021-bundles.md says when.
+ * Each inner packet has its own stamp and is checked as if it had come alone; the outer one has a
+ * token and no sequence number.  Coalesced packets do not nest.  docs/decisions/0021-bundles.md
+ * says when packets are coalesced.
  */
 #ifndef SKI_COALESCE_H
 #define SKI_COALESCE_H
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "core/net/packet.h"
 
-#define SKI_BUNDLED ((size_t)8192 + 512) /* the most that a packet takes of one */
+#define SKI_COALESCE_MOST                                                                          \
+    ((size_t)8192 + 512) /* bytes that one packet may take of a coalesced one */
 
-/** The bytes that a packet of @p bytes takes in a bundle; and one made of @p msg. */
-static inline size_t ski_bundle_slot(size_t bytes)
+/** Returns the bytes that a packet of @p bytes takes of a coalesced one. */
+static inline size_t ski_coalesce_slot(size_t bytes)
 {
     return sizeof(uint64_t) + ((bytes + 7) & ~(size_t)7);
 }
 
-static inline size_t ski_bundled_bytes(const struct skua_msg *msg)
+/** Returns the bytes that the packet of @p msg takes of a coalesced one. */
+static inline size_t ski_coalesce_bytes(const struct skua_msg *msg)
 {
-    return ski_bundle_slot(ski_packet_least(msg));
+    return ski_coalesce_slot(ski_packet_least(msg));
 }
 
-static inline bool ski_may_be_bundled(const struct skua_msg *msg)
+/** Returns whether @p msg is small enough to be coalesced. */
+static inline bool ski_coalesce_allowed(const struct skua_msg *msg)
 {
-    return msg->bytes < SKI_BUNDLED && ski_bundled_bytes(msg) <= SKI_BUNDLED;
+    return msg->bytes < SKI_COALESCE_MOST && ski_coalesce_bytes(msg) <= SKI_COALESCE_MOST;
 }
 
-/** Adds a packet at @p to; where the next one goes. */
-static inline char *ski_bundle_add(char *to, struct skua_msg *msg)
+/** Writes the packet of @p msg to @p to.  Returns where the next one goes. */
+static inline char *ski_coalesce_add(char *to, struct skua_msg *msg)
 {
     uint64_t bytes = ski_packet_least(msg);
-    char    *next  = to + ski_bundle_slot(bytes);
+    char    *next  = to + ski_coalesce_slot(bytes);
 
-    memset(next - 8, 0, 8); /* what lies between them is nobody else's business */
+    ski_assert(ski_coalesce_allowed(msg));
+    memset(next - 8, 0, 8); /* the padding: no stray memory leaves the host */
     memcpy(to, &bytes, sizeof bytes);
     memcpy(to + sizeof bytes, ski_packet_shorten(msg), bytes);
     return next;
 }
 
-/** The packet at @p at of a bundle that ends with @p end, of *bytes; what is there makes no
- *  sense: NULL. */
-static inline const char *ski_bundle_look(const char *at, const char *end, size_t *bytes)
+/** Returns the packet at @p at of a coalesced one that ends at @p end, and its length in *@p bytes;
+ *  NULL: the length there does not fit. */
+static inline const char *ski_coalesce_next(const char *at, const char *end, size_t *bytes)
 {
     uint64_t length;
 
     if ((size_t)(end - at) < sizeof length)
         return NULL;
     memcpy(&length, at, sizeof length);
-    if (length > (size_t)(end - at) || ski_bundle_slot(length) > (size_t)(end - at))
+    if (length > (size_t)(end - at) || ski_coalesce_slot(length) > (size_t)(end - at))
         return NULL;
     *bytes = length;
     return at + sizeof length;

@@ -2,6 +2,8 @@
 /* deferred_ack.c - see deferred_ack.h. */
 #include "core/net/deferred_ack.h"
 
+#include "base/assert.h"
+
 #include <stddef.h>
 
 #include "base/clock.h"
@@ -33,6 +35,7 @@ void ski_deferred_ack_consider(struct ski_deferred_ack *ack, struct ski_pe *self
 
 void ski_deferred_ack_depart(struct ski_deferred_ack *ack, struct ski_pe *self)
 {
+    ski_assert(ack->send);
     if (!ski_ack_policy_expects(&ack->policy))
         ski_deferred_ack_send(ack, self);
     ski_ack_policy_leave(&ack->policy, ski_ticks());

@@ -2,21 +2,20 @@
 /*
  * net.h - messages to and from PEs of other hosts.
  *
- * A job that is spread over several arenas has a driver (transport/driver.h), and
- * each PE a port of its own.  A message goes out as it lies in memory and comes in
- * as a block of the receiver's pool: neither side copies a large one.
+ * A job that is spread over several arenas has a driver (transport/driver.h), and each PE has a
+ * port of its own.  A message is sent as it lies in memory and received as a block of the
+ * receiver's pool: neither side copies a large one.
  *
- * A PE keeps something of those it talks to, and of nobody else: the connection,
- * which is made with the first message, the number of the next packet, and what
- * waits for room in the network.  Drivers may deliver packets in any order; here
- * they are put back into that of sending, so that messages between two PEs are
- * FIFO as they are inside a host.
+ * A PE keeps state only for the peers that it talks to (peer.h): the connection, which is made with
+ * the first message, the sequence numbers, and packets that wait for room.  Drivers may deliver
+ * packets in any order; the receiver restores the order of sending, so that messages between two
+ * PEs are FIFO as they are inside a host.
  *
- * Small packets that follow each other closely wait a little, to go as one (coalesce.h), if the
- * PE is trusted to come back soon (docs/decisions/0021-bundles.md).
+ * Small packets that follow each other closely are coalesced (coalesce.h,
+ * docs/decisions/0021-bundles.md).
  *
- * What arrives is checked before it is believed (packet.h): what is wrong is
- * counted, logged, at first, and dropped.
+ * Nothing of a packet is trusted before it is checked (packet.h).  A packet that is wrong is
+ * counted, logged while there have been few, and dropped.
  */
 #ifndef SKI_NET_H
 #define SKI_NET_H
@@ -35,7 +34,7 @@ struct ski_peer;
 struct ski_driver;
 struct skua_msg;
 
-/* Who is told of the end of a one-sided operation of the driver: its cookie. */
+/* The cookie of an operation of the driver: fn() is called when the operation has ended. */
 struct ski_far_done {
     void (*fn)(struct ski_far_done *done, skua_status_t status);
 };
@@ -68,25 +67,30 @@ typedef void ski_net_lost_fn(struct ski_pe *self, int pe, const char *why);
 /** Lets @p lost decide what the loss of a peer means.  Before PEs begin. */
 void ski_net_set_lost(ski_net_lost_fn *lost);
 
-/** Choose a driver and open a port for each PE of this process, hidden ones too; tell
- *  the others their addresses.  Nothing happens in a job that is not spread.  A failure
- *  has been logged. */
+/* ---- in a process ----------------------------------------------------------------- */
+
+/** Chooses a driver, opens a port for each PE of this process, hidden ones too, and publishes their
+ *  addresses.  Does nothing in a job on one host.  A failure has been logged. */
 skua_status_t ski_far_open(const struct ski_boot *boot);
 
-/** All PEs of this process have left. */
+/** Closes the ports, after all PEs of this process have ended. */
 void ski_far_close(void);
 
-/** The driver of a spread job, or NULL. */
+/** Returns the driver of a spread job, or NULL. */
 const struct ski_driver *ski_far_driver(void);
 
-/** Why a call of it just failed: as it says, or else what the status means. */
+/** Returns why the driver's last call failed: in the driver's words, or what @p status means. */
 const char *ski_far_reason(skua_status_t status);
 
-/** The bytes of the packets that suit it, in a spread job. */
+/** Returns how many bytes of a packet suit the driver, in a spread job. */
 size_t ski_far_packet(void);
 
-/** Begin and end with a PE, which then has its port, if there is one. */
+/* ---- on a PE ---------------------------------------------------------------------- */
+
+/** Gives a PE its port, if the job is spread. */
 void ski_far_begin(struct ski_pe *self);
+
+/** Takes the port from a PE that ends: packets that still arrive are dropped. */
 void ski_far_end(struct ski_pe *self);
 
 /** Sends @p msg, which becomes the network's, to a PE of another host.  Returns whether packets to
@@ -97,50 +101,55 @@ bool ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
  *  grows with each that leaves. */
 bool ski_far_waits(struct ski_pe *self, int pe, uint64_t *moved);
 
+/** Sends @p msg, whose last @p bytes of data are at @p rest instead of behind the others.
+ *  done->fn() says when both are free again, perhaps before this returns.  False: that is not
+ *  possible now, and nothing has happened.  Only if the driver has send_split(). */
+bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
+                        size_t bytes, struct ski_far_done *done);
+
 /** Lets @p all, which sends acknowledgements that the layer above keeps, be called when it is time
  *  (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self));
 
-/** The same for a message of which the last @p bytes of data are at @p rest and not in it.
- *  done->fn says when both are free again, perhaps before this returns.  False: that cannot be
- *  done now, and nothing has happened.  Only where the driver has send_split(). */
-bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
-                        size_t bytes, struct ski_far_done *done);
-
-/** Move things on; true if there was anything. */
+/** Flushes backlogs and lets the driver make progress; true: something has happened. */
 bool ski_far_progress(struct ski_pe *self);
 
 /** Returns whether the caller runs inside of ski_far_progress(). */
 bool ski_far_progressing(const struct ski_pe *self);
 
-/** In a pass, which moves things on if @p progress; and the scheduler returns to its caller.
- *  What waits to be sent with others may have waited enough. */
+/** Sends, in a pass of the scheduler, what has waited long enough for others; makes progress if
+ *  @p progress. */
 void ski_far_pass(struct ski_pe *self, bool progress);
+
+/** Flushes backlogs before the scheduler returns to its caller. */
 void ski_far_leave(struct ski_pe *self);
 
-/** The driver was given something that it will tell the end of by done(). */
+/** Counts an operation that the driver was given and will complete. */
 void ski_far_hold(struct ski_pe *self);
-void ski_far_release(struct ski_pe *self); /* or it did not take it */
+
+/** Uncounts an operation that the driver refused, or that has been completed. */
+void ski_far_release(struct ski_pe *self);
 
 /** Returns whether something may be sent without a message that leads to it: the driver will
  *  complete an operation, or acknowledgements wait. */
 bool ski_net_will_send(const struct ski_pe *self);
 
-/** Whether everything that was sent has left, and nothing is in the driver's hands. */
+/** Returns whether all packets have left, and the driver holds none. */
 bool ski_far_quiet(const struct ski_pe *self);
 
-/** Sleep until a packet or something in the inbox arrives, @p ns are over, or for no
- *  reason. */
+/** Sleeps until a packet or a message in the inbox arrives, or @p ns have passed.  May return
+ *  early. */
 void ski_far_sleep(struct ski_pe *self, uint64_t ns);
 
-/** Count what another PE sent and makes no sense, and say it while there has been little of it. */
+/** Counts a packet or value of another PE that is wrong, and logs @p format while there have been
+ *  few. */
 __attribute__((format(printf, 2, 3))) SKI_COLD void ski_far_wrong(struct ski_pe *self,
                                                                   const char    *format, ...);
 
-/** Drop @p msg, whose sender should not have sent it, and count and say that. */
+/** Drops @p msg, which its sender should not have sent, as ski_far_wrong() does. */
 SKI_COLD void ski_far_drop(struct ski_pe *self, struct skua_msg *msg);
 
-/** The driver's peer for a PE, connected if need be; NULL: it is lost. */
+/** Returns the driver's endpoint for @p pe, connected if need be; NULL: the peer is lost. */
 struct ski_peer *ski_far_peer(struct ski_pe *self, int pe);
 
 #endif

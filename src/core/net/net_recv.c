@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * net_recv.c - packets that come from other hosts: whose they are, whether they are what they
- * say, and whose turn it is.
+ * net_recv.c - packets from other hosts: checked, put into order, queued.
  *
- * Nothing of a packet is believed before its sender's token, its lengths and its handler are
- * checked (packet.h).  What is wrong is counted, told a few times, and dropped; but if its sender
- * is who it says, its number is used up, or those behind it would wait for ever.
+ * Nothing of a packet is trusted before the token of its sender, its lengths and its handler are
+ * checked (packet.h).  A packet that is wrong is counted, logged while there have been few, and
+ * dropped.  If its token is right its sequence number is used up all the same, or the packets
+ * behind it would wait for ever.
+ *
+ * Packets of a peer are queued in the order of their sequence numbers; one that comes early is
+ * kept. A packet whose turn it is may deliver its data in place (struct ski_placement).  A small
+ * one is copied out of the driver's memory, by the fast path recv_take_plain() if nothing is
+ * special.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,8 +25,8 @@
 #include "core/pe/handler.h"
 #include "core/net/packet.h"
 
-#define COMPLAINTS 10   /* about wrong packets, then silence */
-#define TAKE_LEAST 4096 /* a smaller packet is copied as fast as it is looked at */
+#define COMPLAINTS  10   /* wrong packets that are logged */
+#define PLACE_LEAST 4096 /* bytes of a packet that is worth asking for a place */
 
 void ski_far_wrong(struct ski_pe *self, const char *format, ...)
 {
@@ -34,19 +39,22 @@ void ski_far_wrong(struct ski_pe *self, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    ski_log(SKI_LOG_ERROR, "%s%s", text, n == COMPLAINTS ? " (no more of these will be told)" : "");
+    ski_log(SKI_LOG_ERROR, "%s%s", text,
+            n == COMPLAINTS ? " (no more of these will be logged)" : "");
 }
 
 void ski_far_drop(struct ski_pe *self, struct skua_msg *msg)
 {
-    ski_far_wrong(self, "a message of %zu bytes from PE %d for %s was dropped: it makes no sense",
-                  msg->bytes, msg->source, ski_handler_name(msg->handler));
+    ski_far_wrong(
+        self,
+        "a message of %zu bytes from PE %d for %s was dropped: it is malformed, or not expected",
+        msg->bytes, msg->source, ski_handler_name(msg->handler));
     ski_pool_free(&self->pool, msg);
 }
 
-/* @p peer: where it comes from, or NULL if it does not prove that. */
-static void complain(struct ski_net_port *net, const struct ski_net_peer *peer, size_t bytes,
-                     const char *wrong)
+/* Reports a wrong packet of @p peer; NULL: the sender has not proved its identity. */
+static void recv_complain(struct ski_net_port *net, const struct ski_net_peer *peer, size_t bytes,
+                          const char *wrong)
 {
     char from[32] = "";
 
@@ -60,18 +68,19 @@ static bool recv_has_flag(uint32_t handler, unsigned flag)
     return handler < SKI_HANDLERS && ski_builtin[handler].flags & flag;
 }
 
-/* NULL: one that was wrong, and whose turn has come. */
-static void deliver(struct ski_net_port *net, struct skua_msg *msg)
+/* Queues a packet whose turn it is; NULL: the packet was wrong. */
+static void recv_deliver(struct ski_net_port *net, struct skua_msg *msg)
 {
     if (!msg)
         return;
+    ski_assert(msg->handler > 0 && msg->handler < net->handlers);
     net->self->stats.received++;
     net->self->counted += recv_has_flag(msg->handler, SKI_HANDLES_COUNTED);
     ski_queue_push(&net->self->queue, msg, msg->flags);
 }
 
-/* Keeps a packet until those before it are here; false: it is here already. */
-static bool keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uint32_t sequence)
+/* Keeps a packet until those before it have arrived; false: it is kept already. */
+static bool recv_keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uint32_t sequence)
 {
     struct ski_early_packet **at = &peer->early, *early;
 
@@ -79,27 +88,28 @@ static bool keep_early(struct ski_net_peer *peer, struct skua_msg *msg, uint32_t
         at = &(*at)->next;
     if (*at && (*at)->sequence == sequence)
         return false;
+    ski_assert((int32_t)(sequence - peer->received) > 0);
     early  = ski_malloc(sizeof *early);
     *early = (struct ski_early_packet){*at, sequence, msg};
     *at    = early;
     return true;
 }
 
-/* What was waiting for the packet that has just been delivered. */
-static void deliver_early(struct ski_net_port *net, struct ski_net_peer *peer)
+/* Delivers early packets whose turn has come. */
+static void recv_deliver_early(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     while (peer->early && peer->early->sequence == peer->received) {
         struct ski_early_packet *early = peer->early;
 
         peer->early = early->next;
         peer->received++;
-        deliver(net, early->msg);
+        recv_deliver(net, early->msg);
         free(early);
     }
 }
 
-/* The peer that a packet comes from, if it proves to come from there; else NULL. */
-static struct ski_net_peer *sender_of(struct ski_net_port *net, const struct skua_msg *msg)
+/* Returns the peer that a packet comes from; NULL: its token does not prove that. */
+static struct ski_net_peer *recv_sender(struct ski_net_port *net, const struct skua_msg *msg)
 {
     const struct ski_job *job = net->self->job;
     struct ski_net_peer  *peer;
@@ -115,44 +125,45 @@ static struct ski_net_peer *sender_of(struct ski_net_port *net, const struct sku
     return SKI_LIKELY(peer->token_in == msg->stamp.token) ? peer : NULL;
 }
 
-/* In the order of sending. */
-static void take_turn(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg,
-                      uint32_t sequence, size_t bytes)
+/* Delivers or keeps a packet, in the order of sending; @p msg is NULL if it was wrong. */
+static void recv_in_order(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg,
+                          uint32_t sequence, size_t bytes)
 {
     if (SKI_LIKELY(sequence == peer->received)) {
         peer->received++;
-        deliver(net, msg);
-        deliver_early(net, peer);
-    } else if (((int32_t)(sequence - peer->received) < 0 || !keep_early(peer, msg, sequence)) &&
+        recv_deliver(net, msg);
+        recv_deliver_early(net, peer);
+    } else if (((int32_t)(sequence - peer->received) < 0 ||
+                !recv_keep_early(peer, msg, sequence)) &&
                msg) {
-        complain(net, peer, bytes, "it has come before");
+        recv_complain(net, peer, bytes, "it has arrived before");
         ski_pool_free(&net->self->pool, msg);
     }
 }
 
-/* A packet of its own, or out of a bundle. */
-static void accept(struct ski_net_port *net, struct skua_msg *msg, size_t bytes)
+/* Checks and queues a packet that is in a message of the pool. */
+static void recv_accept(struct ski_net_port *net, struct skua_msg *msg, size_t bytes)
 {
     const char          *wrong    = ski_packet_wrong(net->self->job, net->handlers, msg, bytes);
-    struct ski_net_peer *peer     = sender_of(net, msg);
+    struct ski_net_peer *peer     = recv_sender(net, msg);
     uint32_t             sequence = msg->stamp.sequence;
 
-    if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_BUNDLE))
-        wrong = "a bundle came in a bundle";
+    if (SKI_UNLIKELY(!wrong && msg->handler == SKI_HANDLER_COALESCED))
+        wrong = "it is a coalesced packet inside of another";
     if (SKI_UNLIKELY(!wrong && ski_pe_hidden(net->self) &&
                      !recv_has_flag(msg->handler, SKI_HANDLES_HIDDEN)))
-        wrong = "it is for a PE that takes no such packets";
+        wrong = "it is for a PE that accepts no such packets";
     if (SKI_UNLIKELY(wrong || !peer)) {
-        complain(net, peer, bytes,
-                 wrong ? wrong : "its sender does not know the secret of the job");
+        recv_complain(net, peer, bytes,
+                      wrong ? wrong : "its sender does not know the secret of the job");
         ski_pool_free(&net->self->pool, msg);
         msg = NULL;
     }
     if (SKI_LIKELY(peer != NULL))
-        take_turn(net, peer, msg, sequence, bytes);
+        recv_in_order(net, peer, msg, sequence, bytes);
 }
 
-static void *on_room(void *owner, size_t bytes)
+static void *recv_on_alloc(void *owner, size_t bytes)
 {
     struct ski_net_port *net = owner;
     void                *room;
@@ -160,11 +171,11 @@ static void *on_room(void *owner, size_t bytes)
     if (!net->self)
         return NULL;
     if (bytes < SKI_PACKET_HALF) {
-        complain(net, NULL, bytes, "it is too short");
+        recv_complain(net, NULL, bytes, "it is too short");
         return NULL;
     }
     room = ski_pool_alloc(&net->self->pool, bytes);
-    if (!room) /* those behind it would wait for it for ever */
+    if (!room) /* packets behind it would wait for ever */
         ski_fatal("no memory for a packet of %zu bytes that has come: the arena is full (do "
                   "messages come faster than they are run?); raise SKUA_ARENA_SIZE",
                   bytes);
@@ -224,91 +235,96 @@ static struct skua_msg *recv_take(struct ski_pe *self, const struct skua_msg *he
     return recv_placed(self, head, data, true);
 }
 
-/* A packet in the driver's memory: its data may go straight to where it belongs, and what is
- * left of it takes its turn.  One that comes early, or is wrong, comes in as others do. */
-static bool take(struct ski_net_port *net, const struct skua_msg *head, const char *data,
-                 size_t bytes)
+/* Delivers a packet in the driver's memory in place, if its turn has come and its handler does
+ * that; false: nothing has happened. */
+static bool recv_take_packet_inplace(struct ski_net_port *net, const struct skua_msg *head,
+                                     const char *data, size_t bytes)
 {
-    struct ski_net_peer *peer = sender_of(net, head);
+    struct ski_net_peer *peer = recv_sender(net, head);
     struct skua_msg     *left;
 
     if (!peer || head->stamp.sequence != peer->received)
         return false;
     left = recv_take(net->self, head, data);
     if (left)
-        take_turn(net, peer, left, head->stamp.sequence, bytes);
+        recv_in_order(net, peer, left, head->stamp.sequence, bytes);
     return left != NULL;
 }
 
-/* A packet that lies elsewhere, aligned or not, with @p head bytes of its header. */
-static void copy_in(struct ski_net_port *net, const char *packet, size_t bytes, size_t head)
+/* Copies a packet in the driver's memory, aligned or not, with @p head bytes of its header. */
+static void recv_copy(struct ski_net_port *net, const char *packet, size_t bytes, size_t head)
 {
     size_t           whole = bytes - head + sizeof(struct skua_msg);
-    struct skua_msg *msg   = on_room(net, whole);
+    struct skua_msg *msg   = recv_on_alloc(net, whole);
 
     if (!msg)
         return;
+    ski_assert(head >= SKI_PACKET_HALF && head <= sizeof *msg && bytes >= head);
     memcpy(msg, packet, SKI_PACKET_HALF);
     memcpy((char *)(msg + 1) - (head - SKI_PACKET_HALF), packet + SKI_PACKET_HALF,
            bytes - SKI_PACKET_HALF);
-    accept(net, msg, whole);
+    recv_accept(net, msg, whole);
 }
 
-/* One that is worth it: @p msg is room for its header; false: it is wrong. */
-static bool look(const struct ski_net_port *net, const char *packet, size_t bytes, size_t head,
-                 struct skua_msg *msg)
+/* Copies the header of a packet to @p msg; false: the packet is wrong. */
+static bool recv_check_head(const struct ski_net_port *net, const char *packet, size_t bytes,
+                            size_t head, struct skua_msg *msg)
 {
     memset(msg, 0, sizeof *msg);
     memcpy(msg, packet, head);
     return !ski_packet_wrong(net->self->job, net->handlers, msg, bytes - head + sizeof *msg);
 }
 
-/* One of a bundle, or alone. */
-static void unpack_one(struct ski_net_port *net, const char *packet, size_t bytes)
+/* Receives a packet in the driver's memory, alone or out of a coalesced one. */
+static void recv_split_one(struct ski_net_port *net, const char *packet, size_t bytes)
 {
     size_t          head = ski_packet_head_bytes(packet, bytes);
     struct skua_msg msg;
 
     if (SKI_UNLIKELY(head == 0))
-        complain(net, NULL, bytes, "it is too short");
-    else if (bytes < TAKE_LEAST || !look(net, packet, bytes, head, &msg) ||
-             !take(net, &msg, packet + head, bytes))
-        copy_in(net, packet, bytes, head);
+        recv_complain(net, NULL, bytes, "it is too short");
+    else if (bytes < PLACE_LEAST || !recv_check_head(net, packet, bytes, head, &msg) ||
+             !recv_take_packet_inplace(net, &msg, packet + head, bytes))
+        recv_copy(net, packet, bytes, head);
 }
 
-/* The data of a bundle; @p data is aligned or not. */
-static void unpack(struct ski_net_port *net, const struct skua_msg *head, const char *data)
+/* Receives the packets in the data of a coalesced one; @p data is aligned or not. */
+static void recv_split(struct ski_net_port *net, const struct skua_msg *head, const char *data)
 {
     const char *end = data + head->bytes, *packet;
     size_t      bytes;
 
-    if (!sender_of(net, head)) {
-        complain(net, NULL, head->bytes, "its sender does not know the secret of the job");
+    if (!recv_sender(net, head)) {
+        recv_complain(net, NULL, head->bytes, "its sender does not know the secret of the job");
         return;
     }
-    while (data < end && (packet = ski_bundle_look(data, end, &bytes))) {
-        unpack_one(net, packet, bytes);
-        data = packet - sizeof(uint64_t) + ski_bundle_slot(bytes);
+    while (data < end && (packet = ski_coalesce_next(data, end, &bytes))) {
+        recv_split_one(net, packet, bytes);
+        data = packet - sizeof(uint64_t) + ski_coalesce_slot(bytes);
     }
     if (data != end)
-        complain(net, sender_of(net, head), head->bytes, "it is a bundle of no packets");
+        recv_complain(net, recv_sender(net, head), head->bytes,
+                      "it is a coalesced packet, but not of packets");
 }
 
-/* Whether a packet is a bundle, which is taken apart. */
-static bool take_bundle(struct ski_net_port *net, const char *packet, size_t bytes, size_t head)
+/* Splits a packet if it is a coalesced one; false: it is not. */
+static bool recv_take_coalesced(struct ski_net_port *net, const char *packet, size_t bytes,
+                                size_t head)
 {
     struct skua_msg msg;
     uint16_t        handler;
 
     memcpy(&handler, packet + offsetof(struct skua_msg, handler), sizeof handler);
-    if (SKI_LIKELY(handler != SKI_HANDLER_BUNDLE) || !look(net, packet, bytes, head, &msg))
+    if (SKI_LIKELY(handler != SKI_HANDLER_COALESCED) ||
+        !recv_check_head(net, packet, bytes, head, &msg))
         return false;
-    unpack(net, &msg, packet + head);
+    recv_split(net, &msg, packet + head);
     return true;
 }
 
-/* A plain packet whose turn it is; false: it is to be looked at as any other. */
-static bool take_plain(struct ski_net_port *net, const struct skua_msg *half, const char *packet)
+/* The fast path: copies a plain packet whose turn it is.  False: nothing has happened. */
+static bool recv_take_plain(struct ski_net_port *net, const struct skua_msg *half,
+                            const char *packet)
 {
     struct ski_pe       *self = net->self;
     struct ski_net_peer *peer = ski_net_peer_find(net, half->source);
@@ -322,31 +338,32 @@ static bool take_plain(struct ski_net_port *net, const struct skua_msg *half, co
         return false;
     memcpy(msg, half, SKI_PACKET_HALF);
     memcpy(msg + 1, packet + SKI_PACKET_HALF, half->bytes);
+    ski_assert(!half->flags && half->handler >= SKI_HANDLERS);
     peer->received++;
     self->stats.received++;
     ski_queue_push(&self->queue, msg, 0);
     return true;
 }
 
-/* Any other. */
-static bool take_packet(struct ski_net_port *net, const char *packet, size_t bytes)
+/* The slow path of a packet in the driver's memory; false: the driver is to copy it. */
+static bool recv_take_any(struct ski_net_port *net, const char *packet, size_t bytes)
 {
     size_t head = ski_packet_head_bytes(packet, bytes);
 
     if (head == 0)
         return false;
-    if (take_bundle(net, packet, bytes, head))
+    if (recv_take_coalesced(net, packet, bytes, head))
         return true;
-    if (head == sizeof(struct skua_msg) && bytes < TAKE_LEAST)
+    if (head == sizeof(struct skua_msg) && bytes < PLACE_LEAST)
         return false;
-    if (bytes < TAKE_LEAST)
-        copy_in(net, packet, bytes, head);
+    if (bytes < PLACE_LEAST)
+        recv_copy(net, packet, bytes, head);
     else
-        unpack_one(net, packet, bytes);
+        recv_split_one(net, packet, bytes);
     return true;
 }
 
-static bool on_taken(void *owner, const void *packet, size_t bytes)
+static bool recv_on_inline(void *owner, const void *packet, size_t bytes)
 {
     struct ski_net_port *net = owner;
     struct skua_msg      half;
@@ -354,54 +371,56 @@ static bool on_taken(void *owner, const void *packet, size_t bytes)
     if (SKI_UNLIKELY(!net->self || bytes < SKI_PACKET_HALF))
         return false;
     memcpy(&half, packet, SKI_PACKET_HALF);
-    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, net->handlers) && bytes < TAKE_LEAST &&
-                   take_plain(net, &half, packet)))
+    if (SKI_LIKELY(ski_packet_is_plain(&half, bytes, net->handlers) && bytes < PLACE_LEAST &&
+                   recv_take_plain(net, &half, packet)))
         return true;
-    return take_packet(net, packet, bytes);
+    return recv_take_any(net, packet, bytes);
 }
 
-/* In short form only from a driver that has not offered it before. */
-static void on_arrived(void *owner, void *packet, size_t bytes)
+/* A packet in a message of the pool.  It has its short form only if the driver did not call
+ * recv_on_inline() before. */
+static void recv_on_arrived(void *owner, void *packet, size_t bytes)
 {
     struct ski_net_port *net = owner;
     struct skua_msg     *msg = packet;
 
     if (!net->self) /* it goes with the arena */
         return;
-    if ((msg->handler == SKI_HANDLER_BUNDLE || ski_packet_is_short(msg, bytes)) &&
-        on_taken(net, packet, bytes))
+    if ((msg->handler == SKI_HANDLER_COALESCED || ski_packet_is_short(msg, bytes)) &&
+        recv_on_inline(net, packet, bytes))
         ski_pool_free(&net->self->pool, packet);
     else
-        accept(net, msg, bytes);
+        recv_accept(net, msg, bytes);
 }
 
-/* The peer of a packet whose turn it is, and its header; NULL: it is any other. */
-static struct ski_net_peer *in_turn(struct ski_net_port *net, const char *packet, size_t bytes,
-                                    size_t *head, struct skua_msg *msg)
+/* Returns the peer of a packet whose turn it is, and copies its header to @p msg; NULL: its turn
+ * has not come, or it is wrong. */
+static struct ski_net_peer *recv_peer_in_turn(struct ski_net_port *net, const char *packet,
+                                              size_t bytes, size_t *head, struct skua_msg *msg)
 {
     struct ski_net_peer *peer = NULL;
 
     *head = ski_packet_head_bytes(packet, bytes);
-    if (*head > 0 && look(net, packet, bytes, *head, msg))
-        peer = sender_of(net, msg);
+    if (*head > 0 && recv_check_head(net, packet, bytes, *head, msg))
+        peer = recv_sender(net, msg);
     return peer && msg->stamp.sequence == peer->received ? peer : NULL;
 }
 
-static size_t on_place(void *owner, const void *packet, size_t bytes, void **to)
+static size_t recv_on_place(void *owner, const void *packet, size_t bytes, void **to)
 {
     struct ski_net_port *net = owner;
     struct skua_msg      msg;
     size_t               head;
 
     _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
-    if (!net->self || !in_turn(net, packet, bytes, &head, &msg) ||
-        msg.bytes != bytes - head) /* something is behind its data */
+    if (!net->self || !recv_peer_in_turn(net, packet, bytes, &head, &msg) ||
+        msg.bytes != bytes - head) /* words or a tail follow the data */
         return 0;
     return recv_place(net->self, &msg, (const char *)packet + head, to);
 }
 
-/* Its turn it still is: those behind it wait. */
-static void on_placed(void *owner, const void *packet, size_t bytes, bool whole)
+/* It is still the turn of the packet: those behind it are kept. */
+static void recv_on_placed(void *owner, const void *packet, size_t bytes, bool whole)
 {
     struct ski_net_port *net = owner;
     struct ski_net_peer *peer;
@@ -410,15 +429,15 @@ static void on_placed(void *owner, const void *packet, size_t bytes, bool whole)
 
     if (!net->self)
         return;
-    peer = in_turn(net, packet, bytes, &head, &msg);
+    peer = recv_peer_in_turn(net, packet, bytes, &head, &msg);
     left = recv_placed(net->self, &msg, (const char *)packet + head, whole);
     if (left && peer)
-        take_turn(net, peer, left, msg.stamp.sequence, bytes);
+        recv_in_order(net, peer, left, msg.stamp.sequence, bytes);
     else if (left)
         ski_pool_free(&net->self->pool, left);
 }
 
-static void on_spoilt(void *owner, void *packet)
+static void recv_on_abort(void *owner, void *packet)
 {
     struct ski_net_port *net = owner;
 
@@ -426,28 +445,30 @@ static void on_spoilt(void *owner, void *packet)
         ski_pool_free(&net->self->pool, packet);
 }
 
-static void on_sent(void *owner, void *packet)
+static void recv_on_sent(void *owner, void *packet)
 {
     struct ski_net_port *net = owner;
     void                *msg = ski_packet_message(packet);
 
+    ski_assert(net->in_flight > net->operations);
     net->in_flight--;
     if (net->self) /* else it goes with the arena */
         ski_pool_free(&net->self->pool, msg);
 }
 
-static void on_done(void *owner, void *cookie, skua_status_t status)
+static void recv_on_done(void *owner, void *cookie, skua_status_t status)
 {
     struct ski_net_port *net  = owner;
     struct ski_far_done *done = cookie;
 
+    ski_assert(net->operations > 0 && net->in_flight >= net->operations);
     net->in_flight--;
     net->operations--;
-    if (net->self) /* else nobody is there any more to be told */
+    if (net->self) /* else the PE has ended */
         done->fn(done, status);
 }
 
-static void on_lost(void *owner, int pe, const char *why)
+static void recv_on_lost(void *owner, int pe, const char *why)
 {
     struct ski_net_port *net  = owner;
     struct ski_net_peer *peer = ski_net_peer_find(net, pe);
@@ -456,5 +477,6 @@ static void on_lost(void *owner, int pe, const char *why)
         ski_net_peer_lose(net, peer, why);
 }
 
-const struct ski_upcalls ski_far_upcalls = {on_room, on_arrived, on_spoilt, on_sent,  on_done,
-                                            on_lost, on_taken,   on_place,  on_placed};
+const struct ski_upcalls ski_far_upcalls = {recv_on_alloc,  recv_on_arrived, recv_on_abort,
+                                            recv_on_sent,   recv_on_done,    recv_on_lost,
+                                            recv_on_inline, recv_on_place,   recv_on_placed};

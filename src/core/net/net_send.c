@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net_send.c - see net.h. */
+/*
+ * net_send.c - packets to other hosts, and the ports of this process (net.h).
+ *
+ * A packet goes to the driver at once, or waits in the backlog of its peer: for room, which the
+ * driver lacks, or for others that it can be coalesced with.  Backlogs are flushed in passes of the
+ * scheduler, before the scheduler returns, and by later sends to that peer.  Order: a packet is
+ * sent directly only if the backlog is empty, and it is stamped with its sequence number when it
+ * leaves.
+ */
 #include "core/net/net.h"
 
 #include <stdlib.h>
@@ -17,23 +25,22 @@
 #include "transport/secret.h"
 #include "transport/select.h"
 
-#define NAP_NS    UINT64_C(200000)     /* where a driver cannot wake us */
-#define FLYING_NS UINT64_C(1000000)    /* while it holds packets of ours */
-#define LOOK_NS   UINT64_C(1000000000) /* to see who is lost */
-#define BURST_NS  UINT64_C(2000)       /* packets that follow each other so soon wait ...     */
-#define HOLD_NS   UINT64_C(10000)      /* ... so long for others                              */
+#define NAP_NS    UINT64_C(200000)     /* sleep at most, if the driver cannot wake the PE      */
+#define FLIGHT_NS UINT64_C(1000000)    /* ... while it holds packets of this PE                */
+#define LOOK_NS   UINT64_C(1000000000) /* ... to notice that a peer is lost                    */
+#define BURST_NS  UINT64_C(2000)       /* a packet that follows another so soon waits ...      */
+#define HOLD_NS   UINT64_C(10000)      /* ... so long for others to be coalesced with          */
 
 static struct {
     const struct ski_driver *driver;
     const struct ski_boot   *boot;
     struct ski_net           net;
-    struct ski_net_port
-            *port; /* of this process: its PEs, its progress thread, its external threads */
-    int      count;
-    uint64_t burst, hold; /* ticks */
-    size_t   small;       /* bytes of a packet that is copied on arrival */
-    size_t   bundle;      /* bytes of data, at most */
-} here;
+    struct ski_net_port     *port; /* of PEs, of the progress thread, of external threads */
+    int                      count;
+    uint64_t                 burst, hold; /* ticks */
+    size_t                   small;       /* bytes of a packet that is copied on arrival */
+    size_t                   coalesce;    /* bytes of data of a coalesced packet, at most */
+} here;                                   /* of this process */
 
 const struct ski_driver *ski_far_driver(void)
 {
@@ -54,13 +61,16 @@ size_t ski_far_packet(void)
 
 static struct ski_net_port *net_port_of(int pe)
 {
-    return &here.port[ski_port_number(here.boot->job, pe)];
+    int number = ski_exchange_port_number(here.boot->job, pe);
+
+    ski_assert(number >= 0 && number < here.count);
+    return &here.port[number];
 }
 
-static void connect_to(struct ski_net_port *net, struct ski_net_peer *peer)
+static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     char         *address = ski_malloc(SKI_ADDRESS_MOST);
-    size_t        bytes   = ski_ports_find(here.boot, here.driver, peer->pe, address);
+    size_t        bytes   = ski_exchange_find(here.boot, here.driver, peer->pe, address);
     skua_status_t status;
 
     ski_driver_why()[0] = '\0';
@@ -72,8 +82,8 @@ static void connect_to(struct ski_net_port *net, struct ski_net_peer *peer)
         ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, here.driver->describe());
 }
 
-/* The peer with a PE; it need not be connected. */
-static struct ski_net_peer *contact_with(struct ski_net_port *net, int pe)
+/* The peer for a PE, which need not be connected. */
+static struct ski_net_peer *net_peer(struct ski_net_port *net, int pe)
 {
     struct ski_net_peer *peer = ski_net_peer_find(net, pe);
 
@@ -82,56 +92,58 @@ static struct ski_net_peer *contact_with(struct ski_net_port *net, int pe)
 
 struct ski_peer *ski_far_peer(struct ski_pe *self, int pe)
 {
-    struct ski_net_peer *peer = contact_with(self->net, pe);
+    struct ski_net_peer *peer = net_peer(self->net, pe);
 
     if (!peer->endpoint && !peer->lost)
-        connect_to(self->net, peer);
+        net_connect(self->net, peer);
     return peer->lost ? NULL : peer->endpoint;
 }
 
 /* ---- sending ------------------------------------------------------------------------ */
 
-static void stamp(const struct ski_net_peer *peer, struct skua_msg *msg)
+static void net_stamp(const struct ski_net_peer *peer, struct skua_msg *msg)
 {
     msg->stamp.token    = peer->token_out;
     msg->stamp.sequence = peer->sent;
 }
 
-/* What lies in the half of the header that means nothing is nobody else's business. */
-static void clear_half(struct skua_msg *msg)
+/* Clears the half of the header that only messages to objects use: no stray memory leaves the host.
+ */
+static void net_clear_half(struct skua_msg *msg)
 {
     memset((char *)msg + SKI_PACKET_HALF, 0, ski_packet_left_out(msg));
 }
 
 /* Hands a packet to the driver, in the form that suits it. */
-static skua_status_t send(struct ski_net_peer *peer, struct skua_msg *msg)
+static skua_status_t net_send(struct ski_net_peer *peer, struct skua_msg *msg)
 {
     size_t least = ski_packet_least(msg);
 
     if (least <= here.small)
         return here.driver->send(peer->endpoint, ski_packet_shorten(msg), least);
-    clear_half(msg);
+    net_clear_half(msg);
     return here.driver->send(peer->endpoint, msg, ski_msg_extent(msg));
 }
 
 /* Sends a packet; false: there is no room. */
-static bool try_send(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
+static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
 {
-    bool          bundle = msg->handler == SKI_HANDLER_BUNDLE; /* what is in it has been counted */
+    bool          coalesced = msg->handler == SKI_HANDLER_COALESCED; /* its packets have numbers */
     skua_status_t status;
 
+    ski_assert(!net->self->thread); /* drivers need a large stack */
     if (SKI_UNLIKELY(!peer->endpoint))
-        connect_to(net, peer);
+        net_connect(net, peer);
     if (SKI_UNLIKELY(peer->lost)) {
         ski_pool_free(&net->self->pool, msg);
         return true;
     }
-    stamp(peer, msg);
-    status     = send(peer, msg);
+    net_stamp(peer, msg);
+    status     = net_send(peer, msg);
     peer->full = status == SKUA_ERR_AGAIN;
     if (peer->full)
         return false;
-    peer->sent += !bundle;
+    peer->sent += !coalesced;
     if (status == SKUA_PENDING)
         net->in_flight++;
     else
@@ -141,7 +153,8 @@ static bool try_send(struct ski_net_port *net, struct ski_net_peer *peer, struct
     return true;
 }
 
-static void keep(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
+/* Appends a packet to the backlog of its peer. */
+static void net_keep(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg)
 {
     if (!peer->backlog.first)
         net->waiting_since = ski_ticks();
@@ -150,56 +163,59 @@ static void keep(struct ski_net_port *net, struct ski_net_peer *peer, struct sku
         net->waiting       = peer;
         peer->listed       = true;
     }
-    peer->backlog_bytes += ski_bundled_bytes(msg);
+    peer->backlog_bytes += ski_coalesce_bytes(msg);
+    ski_assert(peer->listed && net->waiting);
     ski_list_push(&peer->backlog, msg);
     net->self->stats.deferred++;
 }
 
-/* How many bytes of the backlog, from its beginning, go into one bundle; 0: it is not worth
- * it. */
-static size_t bundle_bytes(const struct ski_net_peer *peer)
+/* Returns how many bytes of the backlog, from its beginning, fit into one coalesced packet; 0:
+ * fewer than two packets do. */
+static size_t net_coalesced_bytes(const struct ski_net_peer *peer)
 {
     size_t bytes = 0, count = 0;
 
     for (const struct skua_msg *msg = peer->backlog.first; msg; msg = msg->link, count++) {
-        if (msg->handler == SKI_HANDLER_BUNDLE || !ski_may_be_bundled(msg) ||
-            bytes + ski_bundled_bytes(msg) > here.bundle)
+        if (msg->handler == SKI_HANDLER_COALESCED || !ski_coalesce_allowed(msg) ||
+            bytes + ski_coalesce_bytes(msg) > here.coalesce)
             break;
-        bytes += ski_bundled_bytes(msg);
+        bytes += ski_coalesce_bytes(msg);
     }
     return count > 1 ? bytes : 0;
 }
 
-/* Puts a bundle in the place of what it holds.  That is stamped: its turn has come. */
-static void bundle(struct ski_net_port *net, struct ski_net_peer *peer)
+/* Replaces packets at the beginning of the backlog by one that holds them.  They are stamped now,
+ * since they leave next. */
+static void net_coalesce(struct ski_net_port *net, struct ski_net_peer *peer)
 {
-    size_t           bytes = bundle_bytes(peer), left = bytes;
+    size_t           bytes = net_coalesced_bytes(peer), left = bytes;
     struct skua_msg *made = bytes ? ski_pool_alloc(&net->self->pool, sizeof *made + bytes) : NULL;
     char            *to   = (char *)(made + 1);
 
     if (!made)
         return;
-    *made =
-        (struct skua_msg){.bytes = bytes, .handler = SKI_HANDLER_BUNDLE, .source = net->self->pe};
+    *made = (struct skua_msg){
+        .bytes = bytes, .handler = SKI_HANDLER_COALESCED, .source = net->self->pe};
     while (left > 0) {
         struct skua_msg *msg = ski_list_pop(&peer->backlog);
         char            *next;
 
-        stamp(peer, msg);
+        net_stamp(peer, msg);
         peer->sent++;
-        next = ski_bundle_add(to, msg);
+        next = ski_coalesce_add(to, msg);
         left -= (size_t)(next - to);
         to = next;
         ski_pool_free(&net->self->pool, msg);
     }
+    ski_assert(to == (char *)(made + 1) + bytes);
     made->link          = peer->backlog.first;
     peer->backlog.first = made;
     if (!made->link)
         peer->backlog.last = &made->link;
 }
 
-/* Sends what waits for room, or for others; true when nothing is left of it. */
-static bool flush(struct ski_net_port *net, struct ski_net_peer *peer)
+/* Sends the backlog of a peer; true: nothing is left of it. */
+static bool net_flush(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     struct skua_msg *msg;
 
@@ -207,29 +223,30 @@ static bool flush(struct ski_net_port *net, struct ski_net_peer *peer)
         struct skua_msg *next;
 
         if (!peer->lost)
-            bundle(net, peer);
+            net_coalesce(net, peer);
         msg  = peer->backlog.first;
         next = msg->link;
         if (peer->lost)
             ski_pool_free(&net->self->pool, msg);
-        else if (!try_send(net, peer, msg)) {
+        else if (!net_try_send(net, peer, msg)) {
             msg->link = next; /* where the stamp was */
             return false;
         }
         peer->backlog.first = next;
     }
+    ski_assert(!peer->full || peer->lost);
     ski_list_init(&peer->backlog);
     peer->backlog_bytes = 0;
     return true;
 }
 
-static void flush_all(struct ski_net_port *net)
+static void net_flush_all(struct ski_net_port *net)
 {
     struct ski_net_peer **at = &net->waiting;
 
     while (*at) {
         struct ski_net_peer *peer = *at;
-        if (flush(net, peer)) {
+        if (net_flush(net, peer)) {
             peer->listed = false;
             *at          = peer->next_waiting;
         } else {
@@ -238,43 +255,43 @@ static void flush_all(struct ski_net_port *net)
     }
 }
 
-/* Whether nothing but sending and running messages was done since the last packet. */
-static bool is_in_row(const struct ski_net_port *net, const struct ski_net_peer *peer)
+/* Returns whether the PE only sent and ran messages since its last packet to @p peer. */
+static bool net_follows_closely(const struct ski_net_port *net, const struct ski_net_peer *peer)
 {
     return peer->idle_epoch == net->idle_epoch;
 }
 
-/* Whether a packet waits a little for others: one that follows closely on another, of somebody
- * who will send it soon. */
-static bool may_wait(const struct ski_net_port *net, const struct ski_net_peer *peer,
-                     const struct skua_msg *msg, uint64_t now)
+/* Returns whether a packet waits for others: it follows another closely, and the PE is expected to
+ * send, or to flush, soon. */
+static bool net_may_wait(const struct ski_net_port *net, const struct ski_net_peer *peer,
+                         const struct skua_msg *msg, uint64_t now)
 {
-    return is_in_row(net, peer) && ski_ack_policy_expects(&net->sends) &&
-           now - peer->sent_at < here.burst && ski_may_be_bundled(msg);
+    return net_follows_closely(net, peer) && ski_ack_policy_expects(&net->sends) &&
+           now - peer->sent_at < here.burst && ski_coalesce_allowed(msg);
 }
 
-/* Whether what waits has waited enough for others when @p next comes. */
-static bool is_time(const struct ski_net_port *net, const struct ski_net_peer *peer,
-                    const struct skua_msg *next, uint64_t now)
+/* Returns whether the backlog is to be flushed before @p next: it is long enough, or old enough. */
+static bool net_waited_enough(const struct ski_net_port *net, const struct ski_net_peer *peer,
+                              const struct skua_msg *next, uint64_t now)
 {
-    return peer->backlog_bytes + ski_bundled_bytes(next) > here.bundle ||
+    return peer->backlog_bytes + ski_coalesce_bytes(next) > here.coalesce ||
            now - net->waiting_since > here.hold;
 }
 
-/* Not on the small stack of a user thread, which libraries below might overrun. */
-static void send_or_keep(struct ski_net_port *net, struct ski_net_peer *peer, struct skua_msg *msg,
-                         uint64_t now)
+/* Not called on the small stack of a user thread, which libraries below might overrun. */
+static void net_send_or_keep(struct ski_net_port *net, struct ski_net_peer *peer,
+                             struct skua_msg *msg, uint64_t now)
 {
-    bool wait = may_wait(net, peer, msg, now);
+    bool wait = net_may_wait(net, peer, msg, now);
 
-    if (peer->backlog.first && !peer->full && (!wait || is_time(net, peer, msg, now)))
-        flush(net, peer);
-    if (wait || peer->backlog.first || !try_send(net, peer, msg))
-        keep(net, peer, msg);
+    if (peer->backlog.first && !peer->full && (!wait || net_waited_enough(net, peer, msg, now)))
+        net_flush(net, peer);
+    if (wait || peer->backlog.first || !net_try_send(net, peer, msg))
+        net_keep(net, peer, msg);
 }
 
-/* Returns whether packets wait for room.  Those of a user thread wait for the scheduler first,
- * which then finds out. */
+/* Returns whether packets wait for room.  Those of a user thread wait for the scheduler, which then
+ * finds out: they count as well. */
 static bool net_lacks_room(const struct ski_pe *self, const struct ski_net_peer *peer)
 {
     return peer->backlog.first && (peer->full || self->thread) && !peer->lost;
@@ -293,10 +310,10 @@ bool ski_far_waits(struct ski_pe *self, int pe, uint64_t *moved)
 bool ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_net_port *net  = self->net;
-    struct ski_net_peer *peer = contact_with(net, pe);
+    struct ski_net_peer *peer = net_peer(net, pe);
     uint64_t             now  = 0; /* reading the clock takes as long as all the rest here */
 
-    if (net->sends.since || is_in_row(net, peer) || peer->backlog.first)
+    if (net->sends.since || net_follows_closely(net, peer) || peer->backlog.first)
         now = ski_ticks();
     if (peer->lost) {
         ski_pool_free(&self->pool, msg);
@@ -307,9 +324,9 @@ bool ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, now);
     if (self->thread)
-        keep(net, peer, msg);
+        net_keep(net, peer, msg);
     else
-        send_or_keep(net, peer, msg, now);
+        net_send_or_keep(net, peer, msg, now);
     peer->idle_epoch = net->idle_epoch;
     peer->sent_at    = ski_ticks();
     ski_ack_policy_leave(&net->sends, peer->sent_at);
@@ -317,8 +334,8 @@ bool ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     return net_lacks_room(self, peer) && !net->progressing;
 }
 
-/* Whether a packet for @p peer would be sent at once. */
-static bool is_open(const struct ski_net_port *net, const struct ski_net_peer *peer)
+/* Returns whether a packet for @p peer would be sent at once. */
+static bool net_is_open(const struct ski_net_port *net, const struct ski_net_peer *peer)
 {
     return peer && peer->endpoint && !peer->lost && !peer->backlog.first && !net->self->thread;
 }
@@ -331,12 +348,12 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     skua_status_t        status;
 
     if (peer && peer->backlog.first && !peer->full && !self->thread)
-        flush(net, peer);
-    if (!is_open(net, peer))
+        net_flush(net, peer);
+    if (!net_is_open(net, peer))
         return false;
-    stamp(peer, msg);
-    clear_half(msg);
-    ski_far_hold(self); /* until on_done() */
+    net_stamp(peer, msg);
+    net_clear_half(msg);
+    ski_far_hold(self); /* until recv_on_done() */
     status = here.driver->send_split(peer->endpoint, msg, ski_msg_extent(msg) - bytes, rest, bytes,
                                      done);
     if (status != SKUA_PENDING)
@@ -359,8 +376,9 @@ bool ski_far_progress(struct ski_pe *self)
     bool                 some;
 
     if (SKI_UNLIKELY(net->waiting != NULL))
-        flush_all(net);
+        net_flush_all(net);
     net->progressing++;
+    ski_assert(net->self == self && !self->thread);
     some = here.driver->progress(net->port) > 0;
     net->progressing--;
     return some;
@@ -380,7 +398,7 @@ void ski_far_pass(struct ski_pe *self, bool progress)
     if (net->sends.since)
         ski_ack_policy_return(&net->sends, ski_ticks());
     if (SKI_UNLIKELY(net->waiting && ski_ticks() - net->waiting_since > here.hold)) {
-        flush_all(net);
+        net_flush_all(net);
         net->waiting_since = ski_ticks(); /* what is left waits for room */
     }
     net->idle_epoch += self->queue.pushed == self->queue.popped;
@@ -392,11 +410,12 @@ void ski_far_leave(struct ski_pe *self)
 {
     ski_deferred_ack_leave(&self->net->acks, self);
     if (SKI_UNLIKELY(self->net->waiting != NULL))
-        flush_all(self->net);
+        net_flush_all(self->net);
 }
 
 void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self))
 {
+    ski_assert(self->net && all);
     self->net->acks.send = all;
 }
 
@@ -408,6 +427,7 @@ void ski_far_hold(struct ski_pe *self)
 
 void ski_far_release(struct ski_pe *self)
 {
+    ski_assert(self->net->operations > 0 && self->net->in_flight >= self->net->operations);
     self->net->in_flight--;
     self->net->operations--;
 }
@@ -431,8 +451,8 @@ void ski_far_sleep(struct ski_pe *self, uint64_t ns)
 
     if (net->waiting && ns > NAP_NS)
         ns = NAP_NS;
-    else if (net->in_flight && ns > FLYING_NS) /* the driver may want to go on with them */
-        ns = FLYING_NS;
+    else if (net->in_flight && ns > FLIGHT_NS) /* the driver may want to go on with them */
+        ns = FLIGHT_NS;
     else if (net->count > 0 && ns > LOOK_NS) /* drivers look at their peers in progress() */
         ns = LOOK_NS;
     if (net->wait_fd < 0)
@@ -445,7 +465,7 @@ void ski_far_sleep(struct ski_pe *self, uint64_t ns)
 
 /* ---- life --------------------------------------------------------------------------- */
 
-static skua_status_t open_port(struct ski_net_port *net, int pe)
+static skua_status_t net_open_port(struct ski_net_port *net, int pe)
 {
     skua_status_t status;
 
@@ -493,18 +513,19 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)
         return SKUA_ERR_UNREACH;
-    here.small  = here.driver->small();
-    here.bundle = here.small - sizeof(struct skua_msg);
-    here.burst  = ski_ns_to_ticks(BURST_NS);
-    here.hold   = ski_ns_to_ticks(HOLD_NS);
-    ports       = ski_calloc((size_t)here.count, sizeof *ports);
+    here.small    = here.driver->small();
+    here.coalesce = here.small - sizeof(struct skua_msg);
+    here.burst    = ski_ns_to_ticks(BURST_NS);
+    here.hold     = ski_ns_to_ticks(HOLD_NS);
+    ports         = ski_calloc((size_t)here.count, sizeof *ports);
     for (int i = 0; status == SKUA_OK && i < here.count; i++)
-        status = open_port(&here.port[i], i < pes ? ski_job_first_pe(job, boot->process) + i
-                                                  : ski_job_helper(job, boot->process) + i - pes);
+        status =
+            net_open_port(&here.port[i], i < pes ? ski_job_first_pe(job, boot->process) + i
+                                                 : ski_job_helper(job, boot->process) + i - pes);
     for (int i = 0; i < here.count; i++)
         ports[i] = here.port[i].port;
     if (status == SKUA_OK)
-        status = ski_ports_tell(boot, here.driver, ports, here.count);
+        status = ski_exchange_publish(boot, here.driver, ports, here.count);
     free(ports);
     return status;
 }
@@ -533,7 +554,8 @@ void ski_far_begin(struct ski_pe *self)
 {
     if (!here.driver)
         return;
-    self->net           = net_port_of(self->pe);
+    self->net = net_port_of(self->pe);
+    ski_assert(!self->net->self); /* a port has one PE */
     self->net->self     = self;
     self->net->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
     self->net->sends    = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));

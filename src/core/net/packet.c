@@ -32,7 +32,8 @@ size_t ski_packet_head_bytes(const void *packet, size_t bytes)
 
 /* ---- checks --------------------------------------------------------------------- */
 
-/* Whether a message of the runtime's names an object as its kind must, may or must not. */
+/* Returns whether a message for a handler of the runtime names an object if it must, and only if it
+ * may. */
 static bool packet_addressed_right(uint32_t handler, unsigned flags)
 {
     unsigned handles = ski_builtin[handler].flags;
@@ -41,9 +42,9 @@ static bool packet_addressed_right(uint32_t handler, unsigned flags)
            !(flags & SKI_MSG_OBJECT) == !(handles & SKI_HANDLES_OBJECT);
 }
 
-/* Whether messages of this kind have one: broadcasts, and those to objects with long
- * indices. */
-static bool has_tail(const struct skua_msg *msg)
+/* Returns whether a message has a tail: broadcasts do, and messages to objects with long indices.
+ */
+static bool packet_has_tail(const struct skua_msg *msg)
 {
     if (msg->flags & SKI_MSG_OBJECT)
         return ski_target_long(msg->target);
@@ -58,24 +59,24 @@ const char *ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
     if (bytes < sizeof *msg)
         return "it is too short";
     if (msg->bytes > bytes - sizeof *msg)
-        return "its data is longer than itself";
+        return "its data is longer than the packet";
     if (msg->flags & ~known)
         return "it has unknown flags";
-    if (!(msg->flags & SKI_MSG_TAIL) != !has_tail(msg))
-        return "it has a tail, or none, against its kind";
+    if (!(msg->flags & SKI_MSG_TAIL) != !packet_has_tail(msg))
+        return "it has a tail and should not, or has none and should";
     if (msg->bit_words > msg->bit_room || ski_msg_extent(msg) != bytes)
-        return "its parts are not as long as it is";
+        return "the lengths of its parts do not add up";
     if (msg->flags & SKI_MSG_OBJECT &&
         ski_target_bytes(msg->target) > SKI_MSG_INDEX_BYTES + SKI_MSG_TAIL_BYTES)
-        return "the index of its object is longer than any";
+        return "the index of its object is too long";
     if (msg->handler >= handlers)
         return "its handler was never registered";
     if (msg->handler < SKI_HANDLERS && msg->bytes < ski_builtin[msg->handler].least)
-        return "it is too short for its kind, or no such packet exists";
+        return "it is too short for its handler, or no such packet exists";
     if (msg->handler < SKI_HANDLERS && !packet_addressed_right(msg->handler, msg->flags))
-        return "it names an object, or none, against its kind";
+        return "it names an object and should not, or names none and should";
     if (msg->source < 0 || msg->source >= ski_job_all(job))
-        return "its sender is no PE of the job";
+        return "its sender is not a PE of the job";
     if (ski_job_index(job, msg->source) >= 0)
         return "its sender is on this host";
     return NULL;

@@ -18,7 +18,7 @@
 #define SECONDS  2.0
 #define TIMES    4000000
 
-static struct ski_job *make_job(void)
+static struct ski_job *packet_test_make_job(void)
 {
     static int32_t  place[] = {0, -1};
     struct ski_job *job     = calloc(1, sizeof *job);
@@ -30,13 +30,13 @@ static struct ski_job *make_job(void)
 
 /* ---- tokens ------------------------------------------------------------------------ */
 
-static int compare(const void *a, const void *b)
+static int packet_test_compare(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return x < y ? -1 : x > y;
 }
 
-static void test_tokens(void)
+static void packet_test_test_tokens(void)
 {
     const uint64_t secret[2] = {1, 2}, others[][2] = {{2, 1}, {1, 3}, {0, 2}};
     uint32_t       all[64 * 64], *at = all, again = 0;
@@ -49,7 +49,7 @@ static void test_tokens(void)
         same += ski_packet_token(others[i], 5, 6) == ski_packet_token(secret, 5, 6);
     OK(same == 0, "another secret has another token");
     OK(ski_packet_token(secret, 5, 6) != ski_packet_token(secret, 6, 5), "each way has its own");
-    qsort(all, 64 * 64, sizeof *all, compare);
+    qsort(all, 64 * 64, sizeof *all, packet_test_compare);
     for (int i = 1; i < 64 * 64; i++)
         again += all[i] == all[i - 1];
     OK(again <= 1, "so has each pair"); /* by chance, one time in 500 */
@@ -58,7 +58,7 @@ static void test_tokens(void)
 /* ---- packets ------------------------------------------------------------------------ */
 
 /* A packet that is right, of @p bytes in all, in memory of just that size. */
-static struct skua_msg *make_packet(uint64_t *seed, size_t *bytes)
+static struct skua_msg *packet_test_make_packet(uint64_t *seed, size_t *bytes)
 {
     struct skua_msg  head = {.source  = (int32_t)(tap_random(seed) % 2) + 2,
                              .handler = (uint16_t)(SKI_HANDLERS + tap_random(seed) % USERS),
@@ -88,7 +88,7 @@ static struct skua_msg *make_packet(uint64_t *seed, size_t *bytes)
 }
 
 /* Changes a few bytes of @p head, to something near or to anything. */
-static void damage(uint64_t *seed, void *packet, size_t head)
+static void packet_test_damage(uint64_t *seed, void *packet, size_t head)
 {
     unsigned char *bytes = packet;
 
@@ -105,7 +105,7 @@ static void damage(uint64_t *seed, void *packet, size_t head)
 }
 
 /* The same or a shorter one, in memory of just that size. */
-static struct skua_msg *cut(uint64_t *seed, struct skua_msg *msg, size_t *bytes)
+static struct skua_msg *packet_test_cut(uint64_t *seed, struct skua_msg *msg, size_t *bytes)
 {
     struct skua_msg *shorter;
 
@@ -119,7 +119,8 @@ static struct skua_msg *cut(uint64_t *seed, struct skua_msg *msg, size_t *bytes)
 }
 
 /* What may be relied on in a packet that was taken. */
-static bool is_consistent(const struct ski_job *job, const struct skua_msg *msg, size_t bytes)
+static bool packet_test_is_consistent(const struct ski_job *job, const struct skua_msg *msg,
+                                      size_t bytes)
 {
     return bytes >= sizeof *msg && msg->bytes <= bytes - sizeof *msg &&
            ski_msg_extent(msg) == bytes && msg->bit_words <= msg->bit_room &&
@@ -131,13 +132,13 @@ static bool is_consistent(const struct ski_job *job, const struct skua_msg *msg,
            ski_job_index(job, msg->source) < 0;
 }
 
-static void test_right(const struct ski_job *job, uint64_t *seed)
+static void packet_test_test_right(const struct ski_job *job, uint64_t *seed)
 {
     int bad = 0;
 
     for (int i = 0; i < 10000; i++) {
         size_t           bytes;
-        struct skua_msg *msg = make_packet(seed, &bytes);
+        struct skua_msg *msg = packet_test_make_packet(seed, &bytes);
 
         bad += ski_packet_wrong(job, HANDLERS, msg, bytes) != NULL;
         free(msg);
@@ -146,7 +147,7 @@ static void test_right(const struct ski_job *job, uint64_t *seed)
 }
 
 /* The shortest form of a packet, in memory of just its size. */
-static void *shorten(struct skua_msg *msg, size_t *bytes)
+static void *packet_test_shorten(struct skua_msg *msg, size_t *bytes)
 {
     void *made = malloc(ski_packet_least(msg));
 
@@ -154,25 +155,25 @@ static void *shorten(struct skua_msg *msg, size_t *bytes)
     return memcpy(made, ski_packet_shorten(msg), *bytes);
 }
 
-static bool is_same(const struct skua_msg *msg, const char *packet, size_t head)
+static bool packet_test_is_same(const struct skua_msg *msg, const char *packet, size_t head)
 {
     return memcmp(msg, packet, head) == 0 &&
            memcmp(msg + 1, packet + head, ski_msg_extent(msg) - sizeof *msg) == 0;
 }
 
-static void test_forms(uint64_t *seed)
+static void packet_test_test_forms(uint64_t *seed)
 {
     int bad = 0;
 
     for (int i = 0; i < 10000; i++) {
         size_t           bytes;
-        struct skua_msg *msg   = make_packet(seed, &bytes);
+        struct skua_msg *msg   = packet_test_make_packet(seed, &bytes);
         size_t           whole = ski_packet_head_bytes(msg, bytes), head;
         char            *packet;
 
-        packet = shorten(msg, &bytes);
+        packet = packet_test_shorten(msg, &bytes);
         head   = ski_packet_head_bytes(packet, bytes);
-        bad += whole != sizeof *msg || !is_same(msg, packet, head) ||
+        bad += whole != sizeof *msg || !packet_test_is_same(msg, packet, head) ||
                head != (msg->flags & SKI_MSG_OBJECT ? sizeof *msg : SKI_PACKET_HALF);
         free(packet);
         free(msg);
@@ -181,18 +182,18 @@ static void test_forms(uint64_t *seed)
 }
 
 /* As far as its header is there, that is all of it that is looked at. */
-static void test_damaged_forms(uint64_t *seed)
+static void packet_test_test_damaged_forms(uint64_t *seed)
 {
     int bad = 0;
 
     for (int i = 0; i < 100000; i++) {
         size_t           bytes;
-        struct skua_msg *msg = make_packet(seed, &bytes), *packet;
+        struct skua_msg *msg = packet_test_make_packet(seed, &bytes), *packet;
         size_t           head;
 
-        packet = shorten(msg, &bytes);
-        damage(seed, packet, SKI_PACKET_HALF);
-        packet = cut(seed, packet, &bytes);
+        packet = packet_test_shorten(msg, &bytes);
+        packet_test_damage(seed, packet, SKI_PACKET_HALF);
+        packet = packet_test_cut(seed, packet, &bytes);
         head   = ski_packet_head_bytes(packet, bytes);
         bad += head > bytes || (head == 0 && bytes >= sizeof *msg);
         free(packet);
@@ -201,20 +202,20 @@ static void test_damaged_forms(uint64_t *seed)
     OK(bad == 0, "a packet has as much of its header as it is said to have");
 }
 
-static void test_damaged(const struct ski_job *job, uint64_t *seed)
+static void packet_test_test_damaged(const struct ski_job *job, uint64_t *seed)
 {
     clock_t until = clock() + (clock_t)(SECONDS * CLOCKS_PER_SEC);
     long    bad = 0, taken = 0, times = 0;
 
     while (times < TIMES && (times % 256 || clock() < until)) {
         size_t           bytes;
-        struct skua_msg *msg = make_packet(seed, &bytes);
+        struct skua_msg *msg = packet_test_make_packet(seed, &bytes);
 
-        damage(seed, msg, sizeof *msg);
-        msg = cut(seed, msg, &bytes);
+        packet_test_damage(seed, msg, sizeof *msg);
+        msg = packet_test_cut(seed, msg, &bytes);
         if (!ski_packet_wrong(job, HANDLERS, msg, bytes)) {
             taken++;
-            bad += !is_consistent(job, msg, bytes);
+            bad += !packet_test_is_consistent(job, msg, bytes);
         }
         free(msg);
         times++;
@@ -226,14 +227,14 @@ static void test_damaged(const struct ski_job *job, uint64_t *seed)
 
 int main(void)
 {
-    struct ski_job *job  = make_job();
+    struct ski_job *job  = packet_test_make_job();
     uint64_t        seed = tap_seed();
 
-    test_tokens();
-    test_right(job, &seed);
-    test_damaged(job, &seed);
-    test_forms(&seed);
-    test_damaged_forms(&seed);
+    packet_test_test_tokens();
+    packet_test_test_right(job, &seed);
+    packet_test_test_damaged(job, &seed);
+    packet_test_test_forms(&seed);
+    packet_test_test_damaged_forms(&seed);
     free(job);
     return tap_end();
 }

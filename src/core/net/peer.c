@@ -19,6 +19,7 @@ static void peer_insert(struct ski_net_port *net, struct ski_net_peer *peer)
 {
     uint32_t slot = ski_net_peer_slot(net, peer->pe);
 
+    ski_assert(net->count <= net->room / 2 + 1);
     while (net->table[slot])
         slot = (slot + 1) & (net->room - 1);
     net->table[slot] = peer;
@@ -67,6 +68,7 @@ void ski_net_peer_free(struct ski_net_peer *peer)
 
 void ski_net_peer_lose(struct ski_net_port *net, struct ski_net_peer *peer, const char *why)
 {
+    ski_assert(peer_lost && net->self);
     if (peer->lost)
         return;
     peer->lost = true;

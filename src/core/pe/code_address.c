@@ -6,6 +6,7 @@
 #include <link.h>
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "boot/crash_report.h"
 #include "boot/job.h"
 
@@ -34,6 +35,7 @@ static int code_find_program(struct dl_phdr_info *info, size_t size, void *arg)
 void ski_code_open(void)
 {
     dl_iterate_phdr(code_find_program, NULL);
+    ski_assert(program.base < program.end);
 }
 
 uint64_t ski_crash_address(const void *code)

@@ -2,9 +2,9 @@
 /*
  * handler.c - registration, and agreement between processes.
  *
- * The names travel as one block of text in the arena: every handler's name
- * followed by a zero, in order.  Operators of reductions are registered here
- * too, under the name "operator ...", so that they are compared along with the rest.
+ * Names are published as one block of text in the arena: the name of each handler with its final
+ * zero, in order.  Names that ski_register_name() adds, of operators and others, are compared with
+ * them.
  */
 #include "core/pe/handler.h"
 
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/futex.h"
 #include "base/memory.h"
 #include "core/pe/builtin.h"
@@ -19,19 +20,20 @@
 
 struct ski_handlers ski_handlers;
 
-static const char **names;
-static uint32_t     room;
-static bool         closed;
+static const char **handler_names;
+static uint32_t     handler_room;
+static bool         handler_closed;
 
-static void add(const char *name, skua_handler_fn fn)
+static void handler_add(const char *name, skua_handler_fn fn)
 {
-    if (ski_handlers.count == room) {
-        room            = room ? 2 * room : 64;
-        ski_handlers.fn = ski_realloc(ski_handlers.fn, room * sizeof *ski_handlers.fn);
-        names           = ski_realloc(names, room * sizeof *names);
+    ski_assert(name && fn && ski_handlers.count < SKI_HANDLERS_MOST);
+    if (ski_handlers.count == handler_room) {
+        handler_room    = handler_room ? 2 * handler_room : 64;
+        ski_handlers.fn = ski_realloc(ski_handlers.fn, handler_room * sizeof *ski_handlers.fn);
+        handler_names   = ski_realloc(handler_names, handler_room * sizeof *handler_names);
     }
     ski_handlers.fn[ski_handlers.count] = fn;
-    names[ski_handlers.count++]         = name;
+    handler_names[ski_handlers.count++] = name;
 }
 
 void ski_handlers_init(void)
@@ -39,7 +41,7 @@ void ski_handlers_init(void)
     if (ski_handlers.count > 0)
         return;
     for (int i = 0; i < SKI_HANDLERS; i++)
-        add(ski_builtin[i].name, ski_builtin[i].fn);
+        handler_add(ski_builtin[i].name, ski_builtin[i].fn);
 }
 
 skua_handler skua_register(const char *name, skua_handler_fn fn)
@@ -47,22 +49,23 @@ skua_handler skua_register(const char *name, skua_handler_fn fn)
     ski_handlers_init();
     if (!fn)
         ski_misuse("skua_register(\"%s\"): there is no function", name);
-    if (closed)
+    if (handler_closed)
         ski_misuse("skua_register(\"%s\"): handlers are registered before skua_main()", name);
     if (ski_handlers.count == SKI_HANDLERS_MOST)
         ski_misuse("skua_register(\"%s\"): a program has at most %d handlers", name,
                    SKI_HANDLERS_MOST);
     for (uint32_t i = 0; i < ski_handlers.count; i++)
-        if (strcmp(names[i], name) == 0)
+        if (strcmp(handler_names[i], name) == 0)
             ski_misuse("skua_register: there is a handler \"%s\" already", name);
-    add(name, fn);
+    handler_add(name, fn);
+    ski_assert(ski_handlers.count > SKI_HANDLERS);
     return (skua_handler){ski_handlers.count - 1};
 }
 
-/* What takes part in the agreement, but not in anything else. */
-static void never_sent(skua_msg *msg)
+/* The function of names that are no handlers. */
+static void handler_never_sent(skua_msg *msg)
 {
-    ski_fatal("a message was sent to \"%s\", which is no handler", names[msg->handler]);
+    ski_fatal("a message was sent to \"%s\", which is no handler", handler_names[msg->handler]);
 }
 
 void ski_register_name(const char *what, const char *name)
@@ -71,12 +74,12 @@ void ski_register_name(const char *what, const char *name)
     char  *full  = ski_malloc(bytes);
 
     snprintf(full, bytes, "%s %s", what, name);
-    skua_register(full, never_sent);
+    skua_register(full, handler_never_sent);
 }
 
 const char *ski_handler_name(uint32_t id)
 {
-    return id < ski_handlers.count ? names[id] : "?";
+    return id < ski_handlers.count ? handler_names[id] : "?";
 }
 
 void ski_handler_misuse(const char *call, uint32_t id)
@@ -97,7 +100,7 @@ void ski_handler_unknown(skua_msg *msg)
 
 /* ---- agreement ----------------------------------------------------------- */
 
-static skua_status_t publish(struct ski_job *job)
+static skua_status_t handler_publish(struct ski_job *job)
 {
     size_t        bytes = 1;
     void         *memory;
@@ -105,23 +108,23 @@ static skua_status_t publish(struct ski_job *job)
     skua_status_t status;
 
     for (uint32_t i = 0; i < ski_handlers.count; i++)
-        bytes += strlen(names[i]) + 1;
+        bytes += strlen(handler_names[i]) + 1;
     status = ski_span_alloc(job->arena, bytes, SKI_UNIT_LARGE, &memory);
     if (status != SKUA_OK)
         return status;
     at = memory;
     for (uint32_t i = 0; i < ski_handlers.count; i++)
-        at = stpcpy(at, names[i]) + 1;
+        at = stpcpy(at, handler_names[i]) + 1;
     job->names.text  = memory;
     job->names.count = ski_handlers.count;
-    /* Pairs with the acquire in compare(). */
+    /* Pairs with the acquire in handler_compare(). */
     atomic_store_explicit(&job->names.ready, 1, memory_order_release);
     ski_futex_wake_all(&job->names.ready);
     return SKUA_OK;
 }
 
-static skua_status_t differ(const struct ski_job *job, int process, uint32_t id, const char *ours,
-                            const char *theirs)
+static skua_status_t handler_differs(const struct ski_job *job, int process, uint32_t id,
+                                     const char *ours, const char *theirs)
 {
     return ski_refuse(
         SKUA_ERR_MISMATCH,
@@ -132,27 +135,27 @@ static skua_status_t differ(const struct ski_job *job, int process, uint32_t id,
         job->process[0].number);
 }
 
-static skua_status_t compare(const struct ski_job *job, int process)
+static skua_status_t handler_compare(const struct ski_job *job, int process)
 {
     const char *theirs = job->names.text;
     uint32_t    i;
 
     for (i = 0; i < ski_handlers.count && i < job->names.count; i++) {
-        if (strcmp(names[i], theirs) != 0)
-            return differ(job, process, i, names[i], theirs);
+        if (strcmp(handler_names[i], theirs) != 0)
+            return handler_differs(job, process, i, handler_names[i], theirs);
         theirs += strlen(theirs) + 1;
     }
     if (i < ski_handlers.count)
-        return differ(job, process, i, names[i], NULL);
+        return handler_differs(job, process, i, handler_names[i], NULL);
     if (i < job->names.count)
-        return differ(job, process, i, NULL, theirs);
+        return handler_differs(job, process, i, NULL, theirs);
     return SKUA_OK;
 }
 
-/* No more are registered; any number leads somewhere. */
-static void close_table(void)
+/* No more handlers are registered from here on; all other numbers lead to ski_handler_unknown(). */
+static void handler_close_table(void)
 {
-    closed          = true;
+    handler_closed  = true;
     ski_handlers.fn = ski_realloc(ski_handlers.fn, SKI_HANDLERS_MOST * sizeof *ski_handlers.fn);
     for (uint32_t i = ski_handlers.count; i < SKI_HANDLERS_MOST; i++)
         ski_handlers.fn[i] = ski_handler_unknown;
@@ -160,12 +163,12 @@ static void close_table(void)
 
 skua_status_t ski_handlers_agree(struct ski_job *job, int process)
 {
-    close_table();
+    handler_close_table();
     if (job->place[process] == 0)
-        return publish(job);
-    /* Pairs with the release in publish().  If that one dies before, the
-     * launcher ends us. */
+        return handler_publish(job);
+    /* Pairs with the release in handler_publish().  If process 0 dies before, the launcher ends
+     * this one. */
     while (!atomic_load_explicit(&job->names.ready, memory_order_acquire))
         ski_futex_wait(&job->names.ready, 0, SKI_FOREVER);
-    return compare(job, process);
+    return handler_compare(job, process);
 }

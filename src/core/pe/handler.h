@@ -2,10 +2,10 @@
 /*
  * handler.h - the table of handlers, which is the same in every process.
  *
- * A message names its handler by a number, the place in this table: function
- * addresses differ between processes.  Number 0 is no handler, so that a variable
- * of type skua_handler that was forgotten is noticed; then come the runtime's own.
- * Process 0 publishes the names in the job; the others compare theirs at start.
+ * A message names its handler by its number in this table, since addresses of functions differ
+ * between processes.  Number 0 is no handler, so that a skua_handler that was never registered is
+ * noticed; then come the runtime's own (handler_defs.h), then the program's.  Process 0 publishes
+ * the names in the job; the others compare theirs when they start.
  */
 #ifndef SKI_HANDLER_H
 #define SKI_HANDLER_H
@@ -16,7 +16,7 @@
 
 /* SKI_HANDLER_*: the numbers of the runtime's own handlers. */
 enum {
-#define HANDLER(id, name, function, least, flags) SKI_HANDLER_##id,
+#define HANDLER(id, name, function, least, flags) id,
 #include "core/pe/handler_defs.h"
 #undef HANDLER
     SKI_HANDLERS
@@ -31,28 +31,29 @@ enum {
 
 struct ski_handlers {
     uint32_t         count;
-    skua_handler_fn *fn; /* once it is closed, of SKI_HANDLERS_MOST: a number of 16 bits need
-                            not be checked before it is used */
+    skua_handler_fn *fn; /* of SKI_HANDLERS_MOST once the table is closed: any number of 16 bits
+                            leads to a function */
 };
 
 extern struct ski_handlers ski_handlers;
 
-/** Put the runtime's own handlers in place.  Idempotent. */
+/** Registers the runtime's own handlers.  Idempotent. */
 void ski_handlers_init(void);
 
-/** Agree on the table with the other processes of @p job, and close it.
- *  SKUA_ERR_MISMATCH, logged with the name that differs. */
+/** Closes the table and compares it with those of the other processes of @p job.  SKUA_ERR_MISMATCH
+ * has been logged with the name that differs. */
 skua_status_t ski_handlers_agree(struct ski_job *job, int process);
 
-/** Let the processes agree on a name that is not a handler's: "@p what @p name". */
+/** Registers "@p what @p name", which is no handler but is compared between processes as well. */
 void ski_register_name(const char *what, const char *name);
 
+/** Returns the name of a handler; "?" if there is none of that number. */
 const char *ski_handler_name(uint32_t id);
 
-/** Report that @p call was given a handler that was never registered. */
+/** Ends the job: @p call was given a handler that was never registered. */
 SKI_COLD _Noreturn void ski_handler_misuse(const char *call, uint32_t id);
 
-/** A message came for a number that is not in the table. */
+/** Ends the job: a message names a handler that is not in the table. */
 SKI_COLD _Noreturn void ski_handler_unknown(skua_msg *msg);
 
 #endif

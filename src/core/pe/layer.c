@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "base/assert.h"
 #include "base/futex.h"
 
 /* The end of the list, for stages that go from the highest layer to the lowest. */
@@ -11,6 +12,7 @@ static const struct ski_layer *const *layer_last(void)
 {
     const struct ski_layer *const *layer = ski_layers;
 
+    ski_assert(*layer);
     while (*layer)
         layer++;
     return layer;

@@ -45,8 +45,8 @@ int skua_processes(void)
     return SKI_SELF()->job->processes;
 }
 
-/* The job, which has a PE of that number. */
-static struct ski_job *job_with_pe(const char *call, int pe)
+/* Returns the job; ends it if it has no PE of that number. */
+static struct ski_job *pe_job_with_pe(const char *call, int pe)
 {
     struct ski_pe *self = SKI_SELF();
 
@@ -57,15 +57,15 @@ static struct ski_job *job_with_pe(const char *call, int pe)
 
 int skua_process_of(int pe)
 {
-    return ski_job_process_of(job_with_pe(__func__, pe), pe);
+    return ski_job_process_of(pe_job_with_pe(__func__, pe), pe);
 }
 
 bool skua_near(int pe)
 {
-    return ski_job_index(job_with_pe(__func__, pe), pe) >= 0;
+    return ski_job_index(pe_job_with_pe(__func__, pe), pe) >= 0;
 }
 
-static struct ski_job *job_with(const char *call, int process)
+static struct ski_job *pe_job_with_process(const char *call, int process)
 {
     struct ski_job *job = SKI_SELF()->job;
 
@@ -77,10 +77,10 @@ static struct ski_job *job_with(const char *call, int process)
 
 int skua_process_first(int process)
 {
-    return ski_job_first_pe(job_with(__func__, process), process);
+    return ski_job_first_pe(pe_job_with_process(__func__, process), process);
 }
 
 int skua_process_pes(int process)
 {
-    return ski_job_pes_of(job_with(__func__, process), process);
+    return ski_job_pes_of(pe_job_with_process(__func__, process), process);
 }

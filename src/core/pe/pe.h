@@ -2,8 +2,9 @@
 /*
  * pe.h - the state of one PE, in the memory of its process.
  *
- * Only the PE's own thread touches it.  What other PEs need of it lies in the
- * arena: its inbox, its heap (transport/host/host.h).
+ * Only the thread of the PE touches it.  What other PEs need lies in the arena: its inbox and its
+ * heap (transport/host/host.h).  Modules and layers own the members that bear their names; most are
+ * opaque here.
  */
 #ifndef SKI_PE_H
 #define SKI_PE_H
@@ -28,10 +29,10 @@ struct ski_net_port;
 struct ski_objects;
 struct ski_polled;
 
-/* The PEs that a PE sent to lately, and what it knows of their inboxes. */
-#define SKI_KNOWN 32
+/* What a PE knows of the free cells of the inboxes that it sent to lately. */
+#define SKI_INBOX_CREDITS 32
 
-struct ski_known {
+struct ski_inbox_credits {
     int32_t           pe;
     struct ski_credit credit;
 };
@@ -67,24 +68,25 @@ struct ski_threads {
 
 struct ski_pe {
     /* What every pass and every send looks at. */
-    struct ski_reader      reader; /* of our inbox                                */
+    struct ski_reader      reader; /* of the PE's inbox                           */
     struct ski_queue       queue;
-    uint32_t               idle_passes; /* empty ones since the last look at the clock */
-    uint32_t               idle_limit;  /* so many bring the next look                 */
-    int32_t                net_passes;  /* until the next look at the network          */
+    uint32_t               idle_passes; /* empty ones since the clock was last read    */
+    uint32_t               idle_limit;  /* so many until it is read again              */
+    int32_t                net_passes;  /* until the network is polled again           */
     int32_t                pe, pes;
-    int32_t                first;   /* PEs from there on, `near` of them, have neighbouring */
+    int32_t                first;   /* PEs from here on, `near` of them, have neighbouring */
     uint32_t               near;    /* inboxes: as in struct ski_job */
     char                  *inboxes; /* as in struct ski_host                       */
     size_t                 stride;
     const skua_handler_fn *handler;
-    uint32_t               handlers;       /* their ids are 1 .. handlers */
-    uint32_t               sendable;       /* the same, or 0: sends are checked (ownership.h) */
-    void (*ring)(struct ski_pe *self);     /* answers the doorbell that is next in the inbox */
-    void (*ring_own)(struct ski_pe *self); /* ... and one that it has rung itself            */
-    skua_stats       stats;
-    struct ski_known known[SKI_KNOWN];
-    struct ski_pool  pool;
+    uint32_t               handlers;   /* their ids are 1 .. handlers */
+    uint32_t               sendable;   /* equal to handlers; 0: sends are checked (ownership.h) */
+    void (*ring)(struct ski_pe *self); /* answers the doorbell that is next in the inbox, */
+    void (*ring_own)(
+        struct ski_pe *self); /* and one that the PE has rung for itself: set by onesided */
+    skua_stats               stats;
+    struct ski_inbox_credits known[SKI_INBOX_CREDITS];
+    struct ski_pool          pool;
 
     /* Where the PE is. */
     struct ski_job  *job;
@@ -116,51 +118,54 @@ struct ski_pe {
     const void *giver_at;    /* code that gives a message away, if that is checked          */
 };
 
-/** Note that the job ends, if it does.  Looked at with every batch of arrivals
- *  and when idle; skua_exit() pokes all PEs, so those are moments enough.
- *  Relaxed: the code comes with the flag, in one word. */
-static inline void ski_pe_look_for_exit(struct ski_pe *self)
+/** Notes in the event mask that the job ends, if it does.  Called with every batch of arrivals and
+ * when idle; skua_exit() wakes all PEs, so that is often enough.  Relaxed: the exit code comes with
+ * the flag, in one word. */
+static inline void ski_pe_check_exit(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(atomic_load_explicit(&self->job->exit, memory_order_relaxed) != 0))
         self->queue.attention |= SKI_ATTEND_EXIT;
 }
 
+/** Returns whether this PE has noted that the job ends. */
 static inline bool ski_pe_exiting(const struct ski_pe *self)
 {
     return self->queue.attention & SKI_ATTEND_EXIT;
 }
 
-/** The doorbell that is next in the inbox has been looked at: it counts as a message that has
- *  been delivered (msg_counts.h). */
+/** Removes the doorbell that is next in the inbox, which has been answered.  It counts as a message
+ * that was delivered (msg_counts.h). */
 static inline void ski_pe_rung(struct ski_pe *self)
 {
+    ski_assert(self->reader.next->flags & SKI_MSG_POKE && self->reader.next->handler);
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
     self->stats.received++;
     self->queue.pushed++;
     self->queue.popped++;
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
 }
 
-/** The PE of the calling thread, or NULL.  Initial-exec: one load, also in the
- *  shared library. */
+/** The PE of the calling thread, or NULL.  Initial-exec makes it one load, also in the shared
+ * library. */
 extern _Thread_local struct ski_pe *ski_self __attribute__((tls_model("initial-exec")));
 
-/** Whether it is one that programs do not see (transport/host/host.h). */
+/** Returns whether @p self is a PE that programs do not see (transport/host/host.h). */
 static inline bool ski_pe_hidden(const struct ski_pe *self)
 {
     return self->pe >= self->pes;
 }
 
-/** Whether @p id is that of a handler. */
+/** Returns whether @p id is the number of a handler. */
 static inline bool ski_pe_has_handler(const struct ski_pe *self, uint32_t id)
 {
     return id - 1 < self->handlers; /* 0 wraps around */
 }
 
+/** Ends the job: @p call was made by a thread that is no PE. */
 SKI_COLD _Noreturn void ski_not_a_pe(const char *call);
 
-/** The same for public calls: a thread that is no PE ends the job. */
+/** Returns the PE of the calling thread, for public calls; ends the job if the thread is no PE. */
 static inline struct ski_pe *ski_pe_of_caller(const char *call)
 {
     struct ski_pe *self = ski_self;
@@ -170,6 +175,7 @@ static inline struct ski_pe *ski_pe_of_caller(const char *call)
     return self;
 }
 
+/** The PE of the thread that has called the public function that this stands in. */
 #define SKI_SELF() ski_pe_of_caller(__func__)
 
 #endif

@@ -14,17 +14,17 @@
 #include "base/memory.h"
 #include "core/pe/pe.h"
 
-/* No key is 0, which a variable has that was never registered.  What lies there is as long as
- * what is looked at before a key is checked (objects/services/stream.c). */
-static size_t pe_bytes = SKI_DATA_BEGIN, process_bytes = SKI_DATA_BEGIN;
-static char  *process_block;
-static bool   closed;
+/* No key is 0, which is that of a variable that was never registered.  The zeroed bytes there are
+ * enough for code that reads before it checks a key (objects/services/stream.c). */
+static size_t data_pe_bytes = SKI_DATA_BEGIN, data_process_bytes = SKI_DATA_BEGIN;
+static char  *data_process_block;
+static bool   data_closed;
 
-static uint32_t reserve(const char *call, size_t *total, size_t bytes)
+static uint32_t data_reserve(const char *call, size_t *total, size_t bytes)
 {
     size_t offset = *total;
 
-    if (closed)
+    if (data_closed)
         ski_misuse("%s: data is registered before skua_main()", call);
     if (bytes > UINT32_MAX - SKI_CACHE_LINE - offset)
         ski_misuse("%s: %zu bytes are too many; register a pointer instead", call, bytes);
@@ -34,12 +34,12 @@ static uint32_t reserve(const char *call, size_t *total, size_t bytes)
 
 skua_pe_data skua_pe_data_register(size_t bytes)
 {
-    return (skua_pe_data){reserve(__func__, &pe_bytes, bytes)};
+    return (skua_pe_data){data_reserve(__func__, &data_pe_bytes, bytes)};
 }
 
 skua_process_data skua_process_data_register(size_t bytes)
 {
-    return (skua_process_data){reserve(__func__, &process_bytes, bytes)};
+    return (skua_process_data){data_reserve(__func__, &data_process_bytes, bytes)};
 }
 
 static SKI_COLD _Noreturn void data_misuse(const char *call)
@@ -51,6 +51,7 @@ void *skua_pe_data_get(skua_pe_data key)
 {
     if (SKI_UNLIKELY(!key.offset))
         data_misuse(__func__);
+    ski_assert(key.offset % SKI_CACHE_LINE == 0 && key.offset < data_pe_bytes);
     return (char *)SKI_SELF()->data + key.offset;
 }
 
@@ -58,27 +59,28 @@ void *skua_process_data_get(skua_process_data key)
 {
     if (SKI_UNLIKELY(!key.offset))
         data_misuse(__func__);
-    return process_block + key.offset;
+    ski_assert(data_process_block && key.offset < data_process_bytes);
+    return data_process_block + key.offset;
 }
 
-static void *zeroed(size_t bytes)
+static void *data_zeroed(size_t bytes)
 {
     return memset(ski_checked(aligned_alloc(SKI_CACHE_LINE, bytes), bytes), 0, bytes);
 }
 
 void ski_data_open(void)
 {
-    closed        = true;
-    process_block = zeroed(process_bytes);
+    data_closed        = true;
+    data_process_block = data_zeroed(data_process_bytes);
 }
 
 void ski_data_close(void)
 {
-    free(process_block);
-    process_block = NULL;
+    free(data_process_block);
+    data_process_block = NULL;
 }
 
 void *ski_data_of_pe(void)
 {
-    return zeroed(pe_bytes);
+    return data_zeroed(data_pe_bytes);
 }

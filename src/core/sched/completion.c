@@ -34,7 +34,7 @@ struct carried {
     _Alignas(16) unsigned char done[offsetof(skua_completion, with.own.tag) + sizeof(uint64_t)];
 };
 
-static skua_completion done_of(const struct carried *carried)
+static skua_completion completion_of(const struct carried *carried)
 {
     skua_completion done = {.kind = NOTHING};
 
@@ -103,8 +103,8 @@ skua_completion skua_done_exit(int code)
 /* ---- happening --------------------------------------------------------------- */
 
 /* A message that carries the completion and its result. */
-static struct skua_msg *carry(struct ski_pe *self, const skua_completion *done, const void *data,
-                              size_t bytes)
+static struct skua_msg *completion_carry(struct ski_pe *self, const skua_completion *done,
+                                         const void *data, size_t bytes)
 {
     struct skua_msg *msg     = skua_msg_alloc(sizeof(struct carried) + bytes);
     struct carried  *carried = skua_msg_data(msg);
@@ -118,8 +118,8 @@ static struct skua_msg *carry(struct ski_pe *self, const skua_completion *done, 
 }
 
 /* To the PE it belongs to; in a cell, if it is small. */
-static void send_home(struct ski_pe *self, const skua_completion *done, const void *data,
-                      size_t bytes)
+static void completion_send_home(struct ski_pe *self, const skua_completion *done, const void *data,
+                                 size_t bytes)
 {
     struct {
         struct carried carried;
@@ -129,7 +129,8 @@ static void send_home(struct ski_pe *self, const skua_completion *done, const vo
     if (done->kind == COUNT || done->kind == EXIT)
         bytes = 0; /* they make nothing of a result */
     if (bytes > sizeof small.result) {
-        ski_msg_post(self, done->pe, SKI_HANDLER_COMPLETE, carry(self, done, data, bytes));
+        ski_msg_post(self, done->pe, SKI_HANDLER_COMPLETE,
+                     completion_carry(self, done, data, bytes));
         return;
     }
     memcpy(small.carried.done, done, sizeof small.carried.done);
@@ -139,10 +140,11 @@ static void send_home(struct ski_pe *self, const skua_completion *done, const vo
                    sizeof small.carried + bytes);
 }
 
-static void set_future(struct ski_pe *self, skua_future *future, struct skua_msg *result)
+static void completion_set_future(struct ski_pe *self, skua_future *future, struct skua_msg *result)
 {
     if (future->ready)
         ski_misuse("a future was set twice; skua_future_clear() makes it ready for another use");
+    ski_assert(!future->result && result);
     future->ready  = true;
     future->result = result;
     ski_wake_all(self, &future->waiters);
@@ -155,7 +157,8 @@ static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
 }
 
 /* On its own PE, which made it; the kinds that do not keep the result. */
-static void happen(struct ski_pe *self, const skua_completion *done, const void *data, size_t bytes)
+static void completion_run(struct ski_pe *self, const skua_completion *done, const void *data,
+                           size_t bytes)
 {
     switch ((enum kind)done->kind) {
     case COUNT:
@@ -172,7 +175,8 @@ static void happen(struct ski_pe *self, const skua_completion *done, const void 
 }
 
 /* An object: a message for it on this PE, which knows the way to it (objects/chare/invoke.c). */
-static void invoke(struct ski_pe *self, const skua_completion *done, const void *data, size_t bytes)
+static void completion_invoke(struct ski_pe *self, const skua_completion *done, const void *data,
+                              size_t bytes)
 {
     struct skua_msg *msg = ski_msg_copy(self, done->entry, data, bytes);
 
@@ -190,11 +194,11 @@ static void completion_happen_here(struct ski_pe *self, const skua_completion *d
         ski_far_wrong(self, "a completion that came from PE %d was dropped: this PE never made it",
                       carrier ? carrier->source : self->pe);
     else if (done->kind != FUTURE)
-        happen(self, done, bytes ? data : NULL, bytes);
+        completion_run(self, done, bytes ? data : NULL, bytes);
     else if (carrier)
-        set_future(self, done->what.future, carrier), carrier = NULL;
+        completion_set_future(self, done->what.future, carrier), carrier = NULL;
     else
-        set_future(self, done->what.future, carry(self, done, data, bytes));
+        completion_set_future(self, done->what.future, completion_carry(self, done, data, bytes));
     if (carrier)
         skua_msg_free(carrier);
 }
@@ -234,11 +238,11 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
     else if (SKI_UNLIKELY(!completion_is_possible(self, &done)))
         completion_refuse(self, &done);
     else if (done.kind == OBJECT)
-        invoke(self, &done, data, bytes);
+        completion_invoke(self, &done, data, bytes);
     else if (done.kind == SEND)
         skua_send_copy(done.pe, (skua_handler){(uint32_t)done.what.handler}, data, bytes);
     else if (done.pe != self->pe)
-        send_home(self, &done, data, bytes);
+        completion_send_home(self, &done, data, bytes);
     else
         completion_happen_here(self, &done, data, bytes, NULL);
 }
@@ -260,7 +264,7 @@ void ski_complete_with(skua_completion done, skua_msg *msg)
 void ski_on_complete(skua_msg *msg)
 {
     struct carried *carried = skua_msg_data(msg);
-    skua_completion done    = done_of(carried);
+    skua_completion done    = completion_of(carried);
 
     if (SKI_UNLIKELY(done.pe != ski_self->pe || (done.kind != COUNT && done.kind != CALL &&
                                                  done.kind != FUTURE && done.kind != EXIT))) {
@@ -288,6 +292,7 @@ const void *skua_future_wait(skua_future *future, size_t *bytes)
     while (!future->ready)
         if (!ski_wait_on(SKI_SELF(), &future->waiters, SKI_CALL))
             return NULL;
+    ski_assert(future->result && future->result->bytes >= sizeof *carried);
     carried = skua_msg_data(future->result);
     size    = future->result->bytes - sizeof *carried;
     if (bytes)

@@ -38,6 +38,7 @@ uint64_t ski_completion_tag(struct ski_pe *self, const skua_completion *done)
     uint64_t               both    = address ^ arg;
     struct completion_tag *known   = &self->tags->made[(both ^ both >> 9) / 16 % TAGS];
 
+    ski_assert(self->tags && done->kind != 0);
     if (known->kind != done->kind || known->address != address || known->arg != arg) {
         known->kind    = done->kind;
         known->address = address;

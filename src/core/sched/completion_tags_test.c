@@ -10,7 +10,7 @@ static uint64_t       key[2];
 static struct ski_job job  = {.processes = 2, .tag_key = key}; /* in two arenas */
 static struct ski_pe  self = {.job = &job, .pe = 3};
 
-static skua_completion call_of(uint16_t kind, uintptr_t address, uintptr_t arg)
+static skua_completion tags_test_call_of(uint16_t kind, uintptr_t address, uintptr_t arg)
 {
     skua_completion done = {.kind = kind};
 
@@ -19,20 +19,20 @@ static skua_completion call_of(uint16_t kind, uintptr_t address, uintptr_t arg)
     return done;
 }
 
-static bool is_right(uint16_t kind, uintptr_t address, uintptr_t arg)
+static bool tags_test_is_right(uint16_t kind, uintptr_t address, uintptr_t arg)
 {
-    skua_completion done = call_of(kind, address, arg);
+    skua_completion done = tags_test_call_of(kind, address, arg);
 
     return ski_completion_tag(&self, &done) ==
            ski_addr_tag(&job, SKI_TAG_DONE + kind, self.pe, address, arg);
 }
 
 /* More completions than the cache has slots, in an order that evicts. */
-static bool all_are_right(uint64_t *seed)
+static bool tags_test_all_are_right(uint64_t *seed)
 {
     for (int i = 0; i < 10000; i++)
-        if (!is_right((uint16_t)(1 + tap_random(seed) % 5), 16 * (tap_random(seed) % 40),
-                      16 * (tap_random(seed) % 3)))
+        if (!tags_test_is_right((uint16_t)(1 + tap_random(seed) % 5), 16 * (tap_random(seed) % 40),
+                                16 * (tap_random(seed) % 3)))
             return false;
     return true;
 }
@@ -40,13 +40,13 @@ static bool all_are_right(uint64_t *seed)
 int main(void)
 {
     uint64_t        seed = tap_seed();
-    skua_completion done = call_of(1, 4096, 0);
+    skua_completion done = tags_test_call_of(1, 4096, 0);
     uint64_t        tag;
 
     key[0] = tap_random(&seed);
     ski_completion_tags_init(&self);
     OK(ski_job_spread(&job), "the job is one that makes tags");
-    OK(all_are_right(&seed), "tags that are remembered are those that would be made");
+    OK(tags_test_all_are_right(&seed), "tags that are remembered are those that would be made");
     tag = ski_completion_tag(&self, &done);
     key[0]++;
     OK(ski_completion_tag(&self, &done) == tag, "a tag is remembered");

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scheduler.c - see scheduler.h. */
+/*
+ * scheduler.c - the loop of a PE (scheduler.h).
+ *
+ * The fast paths: sched_pass() runs the one message that has arrived, past the queue, or pops a
+ * message of priority 0.  Anything else sets a bit of the event mask (core/data/queue.h) and takes
+ * the slow path.  After empty passes the PE spins, yields or sleeps
+ * (docs/decisions/0004-waiting.md).
+ */
 #include "core/sched/scheduler.h"
 
 #include <sched.h>
@@ -17,14 +24,14 @@
 #include "core/sched/blocked.h"
 #include "core/sched/timer.h"
 
-#define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent */
-#define IDLE_PASSES        64    /* empty ones between two looks at the clock            */
-#define IDLE_SHARED        4     /* the same, where PEs share a CPU                      */
+#define ARRIVALS           32    /* cells moved in a pass: later ones may be more urgent   */
+#define IDLE_PASSES        64    /* empty ones between two reads of the clock              */
+#define IDLE_SHARED        4     /* ... where PEs share a CPU                              */
 #define LOOK_NS            500   /* before each yield but the first: a quarter of its cost */
-#define FAR_PASSES         16    /* that run a message between two looks at the network  */
+#define FAR_PASSES         16    /* that run a message between two polls of the network    */
 #define FAR_PASSES_PRESSED 1024  /* ... while memory is short (backpressure.h)   */
 #define YIELDS             3     /* of a PE on a crowded CPU before it sleeps            */
-#define SPINS              4000  /* empty passes while somebody waits for a notification */
+#define SPINS              4000  /* empty passes while a call waits for a notification     */
 #define RETRY_NS           50000 /* a PE with deferred sends sleeps no longer            */
 
 /* A callback of skua_idle_add(). */
@@ -51,9 +58,9 @@ struct ski_idle {
 
 /* ---- a pass -------------------------------------------------------------- */
 
-/* Looking at the network is a system call: every so often, and when there is nothing
- * else to do. */
-static void look_far(struct ski_pe *self)
+/* Polls the network, which is a system call: every so often, and when there is nothing else to do.
+ */
+static void sched_poll_net(struct ski_pe *self)
 {
     bool progress = self->net_passes-- <= 0 || self->queue.pushed == self->queue.popped;
 
@@ -62,8 +69,8 @@ static void look_far(struct ski_pe *self)
     ski_far_pass(self, progress);
 }
 
-/* Timers, deferred sends and priorities; the next message, if any. */
-static struct skua_msg *attend(struct ski_pe *self)
+/* Sees to timers, backlogs and the network.  Returns the next message, or NULL. */
+static struct skua_msg *sched_attend(struct ski_pe *self)
 {
     if (self->queue.attention & SKI_ATTEND_EXIT)
         return NULL;
@@ -72,29 +79,30 @@ static struct skua_msg *attend(struct ski_pe *self)
     if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_TIMERS))
         ski_timers_fire(self);
     if (self->queue.attention & SKI_ATTEND_FAR)
-        look_far(self);
+        sched_poll_net(self);
     if (self->queue.attention & SKI_ATTEND_POLLED)
         self->polled->poll(self);
     return ski_queue_pop(&self->queue);
 }
 
-static inline void deliver(struct ski_pe *self, struct skua_msg *msg, uint32_t handler)
+static inline void sched_deliver(struct ski_pe *self, struct skua_msg *msg, uint32_t handler)
 {
+    ski_assert(self->queue.popped < self->queue.pushed && !self->thread);
     self->idle_passes = 0;
     self->queue.popped++;
     self->handler[handler](msg);
 }
 
-/* Whether what has arrived is one message, and nothing is to be weighed against it. */
-static inline bool is_alone(const struct ski_pe *self, const struct ski_cell *cell)
+/* Returns whether one message has arrived, and no other waits that might go first. */
+static inline bool sched_is_alone(const struct ski_pe *self, const struct ski_cell *cell)
 {
     return !self->queue.plain.first && !self->queue.attention && !(cell->flags & SKI_MSG_SPECIAL) &&
            !ski_reader_more_sc(&self->reader);
 }
 
-/* Those of a long queue left the cache since they came: the next one is fetched, header and
- * first data, while this one runs. */
-static inline struct skua_msg *pop_plain(struct ski_pe *self)
+/* Pops a message of priority 0.  Messages of a long queue have left the cache since they came: the
+ * next one, header and first data, is prefetched while this one runs. */
+static inline struct skua_msg *sched_pop_plain(struct ski_pe *self)
 {
     struct skua_msg *msg  = ski_list_pop(&self->queue.plain);
     struct skua_msg *next = self->queue.plain.first;
@@ -106,116 +114,119 @@ static inline struct skua_msg *pop_plain(struct ski_pe *self)
     return msg;
 }
 
-/* A doorbell does not wait for what is in the queue; but then it is the queue's turn, for who
- * answers a doorbell may ring another, and so on.  Doorbells count as delivered (msg_counts.h), so
- * it is the queue's turn if nothing was since. */
-static inline bool is_queues_turn(const struct ski_pe *self)
+/* A doorbell is answered before queued messages, but then it is the queue's turn: an answer may
+ * ring another doorbell, and so on.  Doorbells count as delivered (msg_counts.h), so it is the
+ * queue's turn if nothing was delivered since the last one. */
+static inline bool sched_is_queues_turn(const struct ski_pe *self)
 {
     return self->loop.doorbell == self->queue.popped;
 }
 
-static inline void answer(struct ski_pe *self, void (*ring)(struct ski_pe *self))
+static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe *self))
 {
-    self->idle_passes   = 0;
+    self->idle_passes = 0;
+    ski_assert(ring);
     self->loop.doorbell = self->queue.popped + 1;
     ring(self);
 }
 
-static inline bool has_rung(const struct ski_pe *self)
+static inline bool sched_has_rung(const struct ski_pe *self)
 {
     return (self->queue.attention & (SKI_ATTEND_BELLS | SKI_ATTEND_EXIT)) == SKI_ATTEND_BELLS;
 }
 
-/* The next message, of any priority; false if there is none. */
-static bool run_waiting(struct ski_pe *self)
+/* Runs the next message, of any priority; false: there is none. */
+static bool sched_run_waiting(struct ski_pe *self)
 {
-    struct skua_msg *msg =
-        self->queue.attention & ~(uint32_t)SKI_ATTEND_BELLS ? attend(self) : pop_plain(self);
+    struct skua_msg *msg = self->queue.attention & ~(uint32_t)SKI_ATTEND_BELLS
+                               ? sched_attend(self)
+                               : sched_pop_plain(self);
 
     if (msg)
-        deliver(self, msg, msg->handler);
+        sched_deliver(self, msg, msg->handler);
     return msg != NULL;
 }
 
-static __attribute__((noinline)) bool run_either(struct ski_pe *self)
+static __attribute__((noinline)) bool sched_run_either(struct ski_pe *self)
 {
-    if ((!has_rung(self) || is_queues_turn(self)) && run_waiting(self))
+    if ((!sched_has_rung(self) || sched_is_queues_turn(self)) && sched_run_waiting(self))
         return true;
-    if (!has_rung(self))
+    if (!sched_has_rung(self))
         return false;
-    answer(self, self->ring_own);
+    sched_answer(self, self->ring_own);
     return true;
 }
 
-/* A message, or a doorbell that we have rung ourselves: one thing, so that who counts or waits
- * for one is in time. */
-static __attribute__((noinline)) bool run_attended(struct ski_pe *self)
+/* Runs a message, or answers a doorbell that this PE has rung: one of them, so that a caller that
+ * counts messages or waits for one is in time. */
+static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
     if (self->queue.attention == SKI_ATTEND_POLLED && !self->queue.plain.first)
         return self->polled->poll(self);
     if (self->queue.attention != SKI_ATTEND_BELLS || self->queue.plain.first)
-        return run_either(self);
-    answer(self, self->ring_own);
+        return sched_run_either(self);
+    sched_answer(self, self->ring_own);
     return true;
 }
 
-/* Runs the next message of the queue; false if there is none, or the job ends. */
-static inline bool run_queued(struct ski_pe *self)
+/* Runs the next message of the queue; false: there is none, or the job ends. */
+static inline bool sched_run_queued(struct ski_pe *self)
 {
     struct skua_msg *msg;
 
     if (SKI_UNLIKELY(self->queue.attention))
-        return run_attended(self);
-    msg = pop_plain(self);
+        return sched_run_attended(self);
+    msg = sched_pop_plain(self);
     if (!msg)
         return false;
-    deliver(self, msg, msg->handler);
+    sched_deliver(self, msg, msg->handler);
     return true;
 }
 
-/* As above, for doorbells that others have rung. */
-static bool run_poke(struct ski_pe *self)
+/* Answers a wake-up or a doorbell of another PE. */
+static bool sched_run_poke(struct ski_pe *self)
 {
     if (!self->reader.next->handler) {
-        self->idle->since = 0; /* who pokes us has something to come */
-        ski_msg_poked(self);
-        return run_queued(self);
+        self->idle->since = 0; /* more is to come from the PE that woke this one */
+        ski_inbox_answer(self);
+        return sched_run_queued(self);
     }
-    if (is_queues_turn(self) && run_waiting(self))
+    if (sched_is_queues_turn(self) && sched_run_waiting(self))
         return true;
-    if (ski_msg_bell_next(self)) /* else a timer has run messages, and it is answered */
-        answer(self, self->ring);
+    if (ski_inbox_doorbell_next(
+            self)) /* else a timer has run messages, and the doorbell was answered */
+        sched_answer(self, self->ring);
     return true;
 }
 
-/* Something has arrived: runs it, or the most urgent of it and what waits. */
-static __attribute__((noinline)) bool run_arrived(struct ski_pe *self)
+/* Runs what has arrived, or the most urgent of it and the queue. */
+static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
 {
     const struct ski_cell *cell    = self->reader.next;
     uint32_t               handler = cell->handler;
 
     if (cell->flags & SKI_MSG_POKE)
-        return run_poke(self);
-    if (!is_alone(self, cell)) {
-        ski_msg_arrivals(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
-        return run_queued(self);
+        return sched_run_poke(self);
+    if (!sched_is_alone(self, cell)) {
+        ski_inbox_drain(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
+        return sched_run_queued(self);
     }
-    deliver(self, ski_msg_arrival(self), handler);
+    sched_deliver(self, ski_inbox_take(self), handler);
     return true;
 }
 
-/* One pass; false if there was no message to run, or the job ends. */
-static inline bool pass(struct ski_pe *self)
+/* One pass; false: there was nothing to run, or the job ends. */
+static inline bool sched_pass(struct ski_pe *self)
 {
-    return ski_reader_ready_sc(&self->reader) ? run_arrived(self) : run_queued(self);
+    return ski_reader_ready_sc(&self->reader) ? sched_run_arrived(self) : sched_run_queued(self);
 }
 
 /* ---- idle ---------------------------------------------------------------- */
 
 /* Removed callbacks stay in the list, without function, while it is walked. */
-static void drop_removed(struct ski_idle *idle)
+static void sched_drop_removed(struct ski_idle *sched_idle)
 {
-    struct ski_idle_callback **at = &idle->callbacks;
+    struct ski_idle_callback **at = &sched_idle->callbacks;
 
     while (*at) {
         struct ski_idle_callback *callback = *at;
@@ -229,19 +240,20 @@ static void drop_removed(struct ski_idle *idle)
 }
 
 /* Runs the idle callbacks; true if one of them has more to do. */
-static bool idle_work(struct ski_idle *idle)
+static bool sched_idle_work(struct ski_idle *sched_idle)
 {
     bool more = false;
 
-    idle->depth++;
-    for (struct ski_idle_callback *callback = idle->callbacks; callback; callback = callback->next)
+    sched_idle->depth++;
+    for (struct ski_idle_callback *callback = sched_idle->callbacks; callback;
+         callback                           = callback->next)
         more |= callback->fn && callback->fn(callback->arg);
-    if (--idle->depth == 0)
-        drop_removed(idle);
+    if (--sched_idle->depth == 0)
+        sched_drop_removed(sched_idle);
     return more;
 }
 
-static void sleep_now(struct ski_pe *self)
+static void sched_sleep(struct ski_pe *self)
 {
     uint64_t ns = ski_timers_wait(self), most = ski_layers_before_sleep(self);
 
@@ -261,8 +273,8 @@ static void sleep_now(struct ski_pe *self)
     self->idle->since = 0;
 }
 
-/* Polls for a moment; true: something has arrived. */
-static bool look_out(struct ski_pe *self)
+/* Polls the inbox for a moment; true: something has arrived. */
+static bool sched_poll_inbox(struct ski_pe *self)
 {
     uint64_t until = ski_ticks() + self->idle->look_ticks;
 
@@ -273,79 +285,79 @@ static bool look_out(struct ski_pe *self)
     return false;
 }
 
-/* A PE whose CPU others may want: yielding to them costs half of sleeping and
- * being woken, so a few yields come first; the first at once, for it is probably
- * we who gave them work, the others not before another look, for they may have
- * as little to do as we (docs/decisions/0004-waiting.md). */
-static void step_aside(struct ski_pe *self)
+/* An idle PE whose CPU other PEs share.  Yielding costs half of sleeping and being woken, so a few
+ * yields come first: the first at once, because this PE has probably given the others work, the
+ * next ones after polling again, because the others may be idle as well
+ * (docs/decisions/0004-waiting.md). */
+static void sched_step_aside(struct ski_pe *self)
 {
-    if (self->idle->yields > 0 && look_out(self))
+    if (self->idle->yields > 0 && sched_poll_inbox(self))
         return;
     if (self->idle->yields++ < YIELDS)
         sched_yield();
     else
-        sleep_now(self);
+        sched_sleep(self);
 }
 
-/* Every so many empty passes: spin, yield or sleep? */
-static SKI_COLD void consider_sleep(struct ski_pe *self)
+/* Decides, every so many empty passes, whether to spin, yield or sleep. */
+static SKI_COLD void sched_consider_sleep(struct ski_pe *self)
 {
     uint64_t now = ski_ticks();
 
-    ski_pe_look_for_exit(self);
+    ski_pe_check_exit(self);
     if (ski_pe_exiting(self))
         return; /* a sleep that begins after the exit was noted is not woken by it */
     self->idle_passes = 0;
     if (!self->idle->since || self->idle->delivered != self->queue.popped) {
-        self->idle->since     = now; /* we have been busy in between */
+        self->idle->since     = now; /* the PE was busy in between */
         self->idle->delivered = self->queue.popped;
         self->idle->yields    = 0;
     }
     if (self->idle->callbacks && !self->idle->worked) {
-        self->idle->worked = !idle_work(self->idle);
-        return; /* it may have changed what the loop waits for: look before sleeping */
+        self->idle->worked = !sched_idle_work(self->idle);
+        return; /* it may have changed what the loop waits for: poll before sleeping */
     }
     self->idle->worked = false;
     self->idle->rests++;
     if (ski_host_crowded(self->host, self->index))
-        step_aside(self);
+        sched_step_aside(self);
     else if (now - self->idle->since >= self->idle->yield_ticks)
-        sleep_now(self);
+        sched_sleep(self);
     else if (now - self->idle->since >= self->idle->spin_ticks)
         sched_yield();
 }
 
-/* After a pass that ran nothing; false: the job ends. */
-static inline bool idle(struct ski_pe *self)
+/* Called after a pass that ran nothing; false: the job ends. */
+static inline bool sched_idle(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(ski_pe_exiting(self)))
         return false;
     if (SKI_UNLIKELY(++self->idle_passes >= self->idle_limit))
-        consider_sleep(self);
+        sched_consider_sleep(self);
     return true;
 }
 
 void skua_idle_add(skua_idle_fn fn, void *arg)
 {
-    struct ski_idle          *idle     = SKI_SELF()->idle;
-    struct ski_idle_callback *callback = ski_malloc(sizeof *callback);
+    struct ski_idle          *sched_idle = SKI_SELF()->idle;
+    struct ski_idle_callback *callback   = ski_malloc(sizeof *callback);
 
-    *callback       = (struct ski_idle_callback){fn, arg, idle->callbacks};
-    idle->callbacks = callback;
-    idle->worked    = false; /* this one may have something to do */
+    *callback             = (struct ski_idle_callback){fn, arg, sched_idle->callbacks};
+    sched_idle->callbacks = callback;
+    sched_idle->worked    = false; /* this one may have something to do */
 }
 
 void skua_idle_remove(skua_idle_fn fn, void *arg)
 {
-    struct ski_idle          *idle     = SKI_SELF()->idle;
-    struct ski_idle_callback *callback = idle->callbacks;
+    struct ski_idle          *sched_idle = SKI_SELF()->idle;
+    struct ski_idle_callback *callback   = sched_idle->callbacks;
 
     while (callback && (callback->fn != fn || callback->arg != arg))
         callback = callback->next;
     if (callback)
         callback->fn = NULL;
-    if (idle->depth == 0)
-        drop_removed(idle);
+    if (sched_idle->depth == 0)
+        sched_drop_removed(sched_idle);
 }
 
 uint64_t ski_scheduler_rests(const struct ski_pe *self)
@@ -353,9 +365,10 @@ uint64_t ski_scheduler_rests(const struct ski_pe *self)
     return self->idle->rests;
 }
 
-/* A loop returns to its caller, who may compute for long. */
-static inline void leave(struct ski_pe *self)
+/* A loop returns to its caller, which may compute for long. */
+static inline void sched_leave(struct ski_pe *self)
 {
+    ski_assert(self->loop.depth > 0);
     self->loop.depth--;
     if (SKI_UNLIKELY(self->net != NULL))
         ski_far_leave(self);
@@ -363,10 +376,11 @@ static inline void leave(struct ski_pe *self)
 
 /* ---- loops --------------------------------------------------------------- */
 
-static struct ski_pe *on_own_stack(struct ski_pe *self, const char *call)
+static struct ski_pe *sched_on_own_stack(struct ski_pe *self, const char *call)
 {
     if (self->thread)
-        ski_misuse("%s: called in a user thread, which waits with completions instead", call);
+        ski_misuse("%s: called in a user thread; a user thread waits with completions instead",
+                   call);
     return self;
 }
 
@@ -375,9 +389,9 @@ bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void
     bool held;
 
     self->loop.depth++;
-    while (!(held = condition(arg)) && (pass(self) || idle(self)))
+    while (!(held = condition(arg)) && (sched_pass(self) || sched_idle(self)))
         ;
-    leave(self);
+    sched_leave(self);
     return held;
 }
 
@@ -389,32 +403,32 @@ bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void 
 
     self->loop.depth++;
     for (unsigned empty = 0; !(held = condition(arg)) && empty <= limit; empty++)
-        if (pass(self))
+        if (sched_pass(self))
             empty = 0;
-    leave(self);
+    sched_leave(self);
     return held;
 }
 
 void ski_scheduler_run(struct ski_pe *self)
 {
     self->loop.depth++;
-    while (pass(self) || idle(self))
+    while (sched_pass(self) || sched_idle(self))
         ;
 }
 
 void skua_run(void)
 {
-    struct ski_pe     *self  = on_own_stack(SKI_SELF(), __func__);
-    bool               outer = self->loop.stop; /* asked of a run around this one */
+    struct ski_pe     *self  = sched_on_own_stack(SKI_SELF(), __func__);
+    bool               outer = self->loop.stop; /* skua_stop() for a run around this one */
     struct ski_blocked blocked;
 
     ski_blocked_prepare(self);
     ski_blocked_push(self, &blocked, SKI_CALL);
     self->loop.stop = false;
     self->loop.depth++;
-    while (!self->loop.stop && (pass(self) || idle(self)))
+    while (!self->loop.stop && (sched_pass(self) || sched_idle(self)))
         ;
-    leave(self);
+    sched_leave(self);
     self->loop.stop = outer;
     ski_blocked_pop(self, &blocked);
 }
@@ -426,7 +440,7 @@ void skua_stop(void)
 
 bool skua_run_until(bool (*condition)(void *arg), void *arg)
 {
-    struct ski_pe     *self = on_own_stack(SKI_SELF(), __func__);
+    struct ski_pe     *self = sched_on_own_stack(SKI_SELF(), __func__);
     struct ski_blocked blocked;
     bool               held;
 
@@ -439,7 +453,7 @@ bool skua_run_until(bool (*condition)(void *arg), void *arg)
 
 size_t skua_run_count(size_t n)
 {
-    struct ski_pe     *self = on_own_stack(SKI_SELF(), __func__);
+    struct ski_pe     *self = sched_on_own_stack(SKI_SELF(), __func__);
     size_t             run  = 0;
     struct ski_blocked blocked;
 
@@ -447,27 +461,28 @@ size_t skua_run_count(size_t n)
     ski_blocked_push(self, &blocked, SKI_CALL);
     self->loop.depth++;
     while (run < n) {
-        if (pass(self))
+        if (sched_pass(self))
             run++;
-        else if (!idle(self))
+        else if (!sched_idle(self))
             break;
     }
-    leave(self);
+    sched_leave(self);
     ski_blocked_pop(self, &blocked);
     return run;
 }
 
 size_t skua_poll(size_t n)
 {
-    struct ski_pe *self = on_own_stack(SKI_SELF(), __func__);
+    struct ski_pe *self = sched_on_own_stack(SKI_SELF(), __func__);
     size_t         run  = 0;
 
     self->loop.depth++;
-    self->loop.polling++; /* its caller goes on, whatever is found (msg_counts.h) */
-    while (run < n && pass(self))
+    self->loop.polling++; /* the caller goes on, whatever is found (msg_counts.h) */
+    while (run < n && sched_pass(self))
         run++;
+    ski_assert(self->loop.polling > 0);
     self->loop.polling--;
-    leave(self);
+    sched_leave(self);
     return run;
 }
 
@@ -475,13 +490,14 @@ size_t skua_poll(size_t n)
 
 void ski_scheduler_init(struct ski_pe *self)
 {
-    struct ski_idle *idle = ski_calloc(1, sizeof *idle);
+    struct ski_idle *sched_idle = ski_calloc(1, sizeof *sched_idle);
 
-    idle->spin_ticks  = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
-    idle->yield_ticks = idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
-    idle->look_ticks  = ski_ns_to_ticks(LOOK_NS);
-    self->idle        = idle;
-    self->idle_limit  = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
+    sched_idle->spin_ticks = ski_ns_to_ticks((uint64_t)(ski_config.idle_spin * 1e3));
+    sched_idle->yield_ticks =
+        sched_idle->spin_ticks + ski_ns_to_ticks((uint64_t)(ski_config.idle_yield * 1e3));
+    sched_idle->look_ticks = ski_ns_to_ticks(LOOK_NS);
+    self->idle             = sched_idle;
+    self->idle_limit       = ski_host_shared(self->host, self->index) ? IDLE_SHARED : IDLE_PASSES;
     ski_queue_init(&self->queue);
 }
 
@@ -501,6 +517,7 @@ skua_stats skua_stats_get(void)
     struct ski_pe *self  = SKI_SELF();
     skua_stats     stats = self->stats;
 
+    ski_assert(self->queue.popped <= self->queue.pushed);
     stats.delivered  = self->queue.popped;
     stats.sent_self  = self->queue.pushed - stats.received - stats.switches;
     stats.arena_most = ski_arena_most_bytes(self->pool.arena);

@@ -2,10 +2,9 @@
 /*
  * scheduler.h - the loop of a PE.
  *
- * A pass: move what has arrived into the queue, see to timers and deferred
- * sends if there are any, run the next message.  A pass that finds nothing is
- * some twenty instructions; after a few dozen of them the PE decides whether to
- * spin on, yield the CPU, or sleep.
+ * A pass moves what has arrived into the queue, sees to timers, backlogs and the network if there
+ * are any, and runs the next message.  A pass that finds nothing takes some twenty instructions;
+ * after a few dozen of them the PE decides whether to spin on, yield the CPU, or sleep.
  */
 #ifndef SKI_SCHEDULER_H
 #define SKI_SCHEDULER_H
@@ -24,20 +23,23 @@ struct ski_polled {
     bool (*doze)(struct ski_pe *self);
 };
 
-/** Run messages until @p condition holds; false if the job ends first.  On the
- *  PE's own stack only. */
+/** Runs messages until @p condition holds; false: the job ends first.  On the PE's own stack only.
+ */
 bool ski_scheduler_until(struct ski_pe *self, bool (*condition)(void *arg), void *arg);
 
-/** The same for a moment: as long as it pays to look without yielding the CPU. */
+/** Runs messages until @p condition holds, or as long as it pays to poll without yielding the CPU.
+ *  Returns whether the condition holds. */
 bool ski_scheduler_spin(struct ski_pe *self, bool (*condition)(void *arg), void *arg);
 
-/** Run messages until the job ends. */
+/** Runs messages until the job ends. */
 void ski_scheduler_run(struct ski_pe *self);
 
 /** Returns how many times @p self found nothing to do, its idle callbacks included. */
 uint64_t ski_scheduler_rests(const struct ski_pe *self);
 
+/** Prepares the queue and the idle state of a new PE. */
 void ski_scheduler_init(struct ski_pe *self);
+/** Frees the queue and the idle state of a PE. */
 void ski_scheduler_destroy(struct ski_pe *self);
 
 #endif

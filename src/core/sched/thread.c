@@ -27,6 +27,7 @@ static void thread_leave(struct ski_pe *self, bool for_good)
         ski_fatal("user thread %s overran its stack of %zu bytes; ask for a larger one or raise "
                   "SKUA_STACK_SIZE",
                   ski_thread_name(thread), thread->stack.bytes);
+    ski_assert(self == ski_self && thread->pe == self->pe);
     self->thread = NULL;
     ski_fiber_switch(&thread->fiber, &self->threads.fiber, for_good);
 }
@@ -49,6 +50,7 @@ static void thread_body(void *arg)
 {
     struct skua_thread *thread = arg;
 
+    ski_assert(ski_self->thread == thread);
     ski_fiber_arrive(&thread->fiber, &ski_self->threads.fiber);
     thread->fn(thread->arg);
     thread->done = true;
@@ -59,6 +61,7 @@ void ski_thread_prepare(struct skua_thread *thread)
 {
     char *bottom = (char *)thread_canary(thread);
 
+    ski_assert(thread->stack.low && thread->stack.bytes % 16 == 0);
     if (!thread->stack.guarded)
         *thread_canary(thread) = CANARY;
     ski_fiber_init(&thread->fiber, bottom, thread->stack.bytes);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.h - user threads as the scheduler sees them.
+ * thread.h - user threads, as the scheduler sees them.
  *
- * A thread lies in the arena, so that its address can travel; its stack is
- * memory of its process.  A thread that is ready waits in the PE's queue as a
- * message does: `ready` is that message, whose handler switches to the thread.
- * A thread that waits is in no queue; whoever it waits for knows it.
+ * A thread lies in the arena, so that its address can be sent; its stack is memory of its process.
+ * A thread that is ready waits in the queue of its PE as a message does: `ready` is that message,
+ * whose handler switches to the thread.  A thread that waits is in no queue, but in the wait list
+ * of what it waits for.
  *
  * Threads switch only to and from the scheduler, on whose stack handlers run.
  */
@@ -32,11 +32,11 @@ struct skua_thread {
     bool        resumed;   /* resumed before it suspended itself        */
     bool        done;      /* fn has returned                           */
     bool        detached;
-    void       *joiners; /* wait.h */
-    uint64_t    tag;     /* addr_tag.h: its address may come from another host; 0 once it is free */
+    void       *joiners; /* wait list */
+    uint64_t    tag;     /* of its address (addr_tag.h); 0 once it is free */
 
-    struct ski_call     blocked;         /* without name: it is not */
-    struct skua_thread *next, *previous; /* of those of the PE that have not ended */
+    struct ski_call     blocked;         /* no name: the thread does not wait */
+    struct skua_thread *next, *previous; /* in ski_threads.first */
 };
 
 /** Leaves the calling thread; returns after ski_thread_unblock(). */

@@ -60,6 +60,7 @@ void ski_timers_fire(struct ski_pe *self)
     uint64_t        now = ski_ticks();
     skua_completion done;
 
+    ski_assert(self->timers.count > 0); /* or SKI_ATTEND_TIMERS is not set */
     while (ski_timer_heap_fire(&self->timers, now, &done)) {
         timer_note_count(self);
         self->stats.timers++;

@@ -18,7 +18,7 @@ static uint64_t thread_tag(const struct ski_pe *self, const struct skua_thread *
     return ski_addr_tag(self->job, SKI_TAG_THREAD, self->pe, (uintptr_t)thread, 0);
 }
 
-/* Whether @p thread, which may come from another host, is the address of a thread of ours. */
+/* Returns whether @p thread, which may come from another host, is a thread of this PE. */
 static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *thread)
 {
     return !self->net || (ski_addr_tag_may_look(self->job, thread, sizeof *thread) &&
@@ -27,6 +27,7 @@ static bool thread_is_ours(const struct ski_pe *self, const struct skua_thread *
 
 static void thread_link(struct ski_pe *self, struct skua_thread *thread)
 {
+    ski_assert(!thread->next && !thread->previous);
     thread->next = self->threads.first;
     if (thread->next)
         thread->next->previous = thread;
@@ -39,17 +40,20 @@ static void thread_unlink(struct ski_pe *self, const struct skua_thread *thread)
         thread->next->previous = thread->previous;
     if (thread->previous)
         thread->previous->next = thread->next;
-    else
+    else {
+        ski_assert(self->threads.first == thread);
         self->threads.first = thread->next;
+    }
 }
 
 static void thread_free(struct ski_pe *self, struct skua_thread *thread)
 {
+    ski_assert(thread->done && !thread->joiners && thread != self->thread);
     thread->tag = 0;
     ski_pool_free(&self->pool, thread);
 }
 
-/* The handler of `ready`: switch to the thread until it leaves again. */
+/* The handler of `ready`: runs the thread until it leaves again. */
 void ski_on_thread(skua_msg *msg)
 {
     struct ski_pe      *self   = ski_self;
@@ -58,8 +62,9 @@ void ski_on_thread(skua_msg *msg)
     ski_thread_enter(self, thread);
     if (!thread->done)
         return;
+    ski_assert(self->thread == NULL);
     thread_unlink(self, thread);
-    ski_stack_put(&self->threads.stacks, thread->stack); /* nobody runs on it any more */
+    ski_stack_put(&self->threads.stacks, thread->stack); /* nothing runs on it any more */
     ski_fiber_destroy(&thread->fiber);
     ski_wake_all(self, &thread->joiners);
     if (thread->detached)
@@ -75,7 +80,7 @@ skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_b
     struct skua_thread *thread = ski_pool_alloc(&self->pool, sizeof *thread);
 
     if (bytes > STACK_MOST)
-        ski_misuse("skua_thread_create: a stack of %zu bytes", bytes);
+        ski_misuse("skua_thread_create: a stack of %zu bytes is larger than any memory", bytes);
     if (!thread)
         ski_fatal("no memory for another user thread; raise SKUA_ARENA_SIZE");
     *thread = (struct skua_thread){
@@ -156,10 +161,10 @@ void skua_thread_resume_on(int pe, skua_thread *thread)
     if (pe == self->pe)
         thread_resume(self, thread);
     else
-        skua_send_copy(pe, (skua_handler){SKI_HANDLER_RESUME}, &thread, sizeof thread);
+        skua_send_copy(pe, (skua_handler){SKI_HANDLER_THREAD_RESUME}, &thread, sizeof thread);
 }
 
-void ski_on_resume(skua_msg *msg)
+void ski_on_thread_resume(skua_msg *msg)
 {
     struct skua_thread *thread = *(struct skua_thread **)skua_msg_data(msg);
 

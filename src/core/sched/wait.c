@@ -1,63 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * wait.c - wait lists, and the mutexes and conditions made of them.
- *
- * A list is circular and known by its last entry, so that both ends are at
- * hand.  Entries lie on the stacks of those who wait.
- */
+/* wait.c - blocking and waking (wait.h), and the mutexes and conditions made of them. */
 #include "core/sched/wait.h"
 
 #include <skua/thread.h>
 
+#include "core/data/wait_list.h"
 #include "core/pe/pe.h"
 #include "core/sched/scheduler.h"
 #include "core/sched/thread.h"
 
-struct waiter {
-    struct waiter      *next;
-    struct skua_thread *thread; /* NULL: on the PE's own stack */
-    bool                woken;
-};
-
-static void append(void **list, struct waiter *waiter)
+static bool wait_is_woken(void *arg)
 {
-    struct waiter *last = *list;
-
-    waiter->next = last ? last->next : waiter;
-    if (last)
-        last->next = waiter;
-    *list = waiter;
+    return ((struct ski_waiter *)arg)->woken;
 }
 
-static struct waiter *take_first(void **list)
-{
-    struct waiter *last = *list, *first = last ? last->next : NULL;
-
-    if (first == last)
-        *list = NULL;
-    else
-        last->next = first->next;
-    return first;
-}
-
-/* Takes one out of the middle: somebody gave up waiting. */
-static void take_out(void **list, struct waiter *waiter)
-{
-    struct waiter *before = *list;
-
-    while (before->next != waiter)
-        before = before->next;
-    before->next = waiter->next;
-    if (*list == waiter)
-        *list = before == waiter ? NULL : before;
-}
-
-static bool is_woken(void *arg)
-{
-    return ((struct waiter *)arg)->woken;
-}
-
-/* A thread that waits says in which call, as its PE's own stack does. */
+/* Blocks a user thread, which records the call that it blocks in. */
 static void wait_block_thread(struct ski_pe *self, struct skua_thread *thread, struct ski_call call)
 {
     thread->blocked = call;
@@ -65,26 +22,27 @@ static void wait_block_thread(struct ski_pe *self, struct skua_thread *thread, s
     thread->blocked.name = NULL;
 }
 
-static void wait_run_until_woken(struct ski_pe *self, struct waiter *waiter, struct ski_call call)
+static void wait_run_until_woken(struct ski_pe *self, struct ski_waiter *waiter,
+                                 struct ski_call call)
 {
     struct ski_blocked blocked;
 
     ski_blocked_push(self, &blocked, call);
-    ski_scheduler_until(self, is_woken, waiter);
+    ski_scheduler_until(self, wait_is_woken, waiter);
     ski_blocked_pop(self, &blocked);
 }
 
 bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call)
 {
-    struct waiter waiter = {NULL, self->thread, false};
+    struct ski_waiter waiter = {NULL, self->thread, false};
 
-    append(list, &waiter);
+    ski_wait_list_append(list, &waiter);
     if (waiter.thread)
         wait_block_thread(self, waiter.thread, call);
     else
         wait_run_until_woken(self, &waiter, call);
     if (!waiter.woken)
-        take_out(list, &waiter);
+        ski_wait_list_remove(list, &waiter);
     return waiter.woken;
 }
 
@@ -96,10 +54,11 @@ bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call)
 
 bool ski_wake_one(struct ski_pe *self, void **list)
 {
-    struct waiter *waiter = take_first(list);
+    struct ski_waiter *waiter = ski_wait_list_take(list);
 
     if (!waiter)
         return false;
+    ski_assert(!waiter->woken);
     waiter->woken = true;
     if (waiter->thread)
         ski_thread_unblock(self, waiter->thread);
@@ -124,7 +83,7 @@ bool skua_mutex_trylock(skua_mutex *mutex)
 
 bool skua_mutex_lock(skua_mutex *mutex)
 {
-    /* unlock hands it over, locked */
+    /* skua_mutex_unlock() hands the mutex over, locked */
     return skua_mutex_trylock(mutex) || ski_wait_on(SKI_SELF(), &mutex->waiters, SKI_CALL);
 }
 
@@ -132,7 +91,8 @@ void skua_mutex_unlock(skua_mutex *mutex)
 {
     struct ski_pe *self = SKI_SELF();
 
-    if (!mutex->locked && !ski_pe_exiting(self)) /* then a wait may have ended without it */
+    if (!mutex->locked &&
+        !ski_pe_exiting(self)) /* at the end of the job a wait may have ended without the lock */
         ski_misuse("skua_mutex_unlock: the mutex is not locked");
     if (!ski_wake_one(self, &mutex->waiters))
         mutex->locked = false;

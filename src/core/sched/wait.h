@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wait.h - lists of those who wait for something on this PE.
+ * wait.h - blocking a caller until something happens on this PE.
  *
- * A user thread that waits is blocked; on the PE's own stack the scheduler
- * runs until the wait is over.  Everything that can be waited for (futures,
- * counters, mutexes, conditions, joins) holds such a list, a void pointer that
- * is NULL when nobody waits, and wakes from it in the order of coming.
+ * A user thread that waits is blocked; on the PE's own stack the scheduler runs until the wait is
+ * over. Everything that can be waited for (futures, counters, mutexes, conditions, joins) has a
+ * wait list (core/data/wait_list.h) and wakes its waiters in the order in which they came.
  */
 #ifndef SKI_WAIT_H
 #define SKI_WAIT_H
@@ -16,17 +15,19 @@
 
 struct ski_pe;
 
-/** Block in @p call until a wake-up from @p list.  False: the job ends.  What is waited for is
- *  up to other PEs or to messages: in `begin` of skua_program() the gates open
- *  (objects/services/program.h). */
+/** Blocks in @p call until this waiter of @p list is woken; false: the job ends.  Messages or other
+ * PEs bring the end of the wait about, so the layers above are called before (layer.h:
+ * before_wait). */
 bool ski_wait_on(struct ski_pe *self, void **list, struct ski_call call);
 
-/** Block as ski_wait_on() does, for what the runtime alone brings about: gates stay closed. */
+/** Blocks as ski_wait_on() does, for something that the runtime brings about by itself: the layers
+ *  above are not called before. */
 bool ski_wait_on_runtime(struct ski_pe *self, void **list, struct ski_call call);
 
-/** Wake the one who waited longest; false if nobody does. */
+/** Wakes the waiter that came first; false: there is none. */
 bool ski_wake_one(struct ski_pe *self, void **list);
 
+/** Wakes all waiters of @p list. */
 void ski_wake_all(struct ski_pe *self, void **list);
 
 #endif

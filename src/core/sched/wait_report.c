@@ -13,7 +13,7 @@
 #define DEPTH 3 /* calls of the PE's own stack that are named       */
 #define KINDS 4 /* of waiting user threads that are told one by one */
 
-static void explain_text_append(struct ski_text *text, const char *format, va_list args)
+static void report_explain_text_append(struct ski_text *text, const char *format, va_list args)
 {
     size_t room = text->room - text->length;
     int    n    = vsnprintf(text->start + text->length, room, format, args);
@@ -27,7 +27,7 @@ void ski_text_add(struct ski_text *text, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    explain_text_append(text, format, args);
+    report_explain_text_append(text, format, args);
     va_end(args);
 }
 
@@ -38,11 +38,11 @@ void ski_text_item(struct ski_text *text, const char *format, ...)
     if (text->length > 0)
         ski_text_add(text, "; ");
     va_start(args, format);
-    explain_text_append(text, format, args);
+    report_explain_text_append(text, format, args);
     va_end(args);
 }
 
-static void explain_add_call(struct ski_text *text, const struct ski_call *call)
+static void report_explain_add_call(struct ski_text *text, const struct ski_call *call)
 {
     char where[256];
 
@@ -53,13 +53,13 @@ static void explain_add_call(struct ski_text *text, const struct ski_call *call)
     ski_text_add(text, ", called in %s", where);
 }
 
-static void explain_stack(const struct ski_pe *self, struct ski_text *text)
+static void report_explain_stack(const struct ski_pe *self, struct ski_text *text)
 {
     const struct ski_blocked *blocked = self->blocked;
 
     for (int i = 0; i < DEPTH && blocked; i++, blocked = blocked->outer) {
         ski_text_item(text, i == 0 ? "waits in " : "which runs inside of ");
-        explain_add_call(text, &blocked->call);
+        report_explain_add_call(text, &blocked->call);
     }
 }
 
@@ -70,17 +70,17 @@ struct thread_kind {
     size_t          count;
 };
 
-static bool explain_same_call(const struct ski_call *one, const struct ski_call *other)
+static bool report_explain_same_call(const struct ski_call *one, const struct ski_call *other)
 {
     return one->name == other->name && one->from == other->from;
 }
 
 /* Adds a thread to its kind; false: there is no room for another kind. */
-static bool explain_count_thread(struct thread_kind *kind, const struct skua_thread *thread)
+static bool report_explain_count_thread(struct thread_kind *kind, const struct skua_thread *thread)
 {
     int i = 0;
 
-    while (i < KINDS && kind[i].count && !explain_same_call(&kind[i].call, &thread->blocked))
+    while (i < KINDS && kind[i].count && !report_explain_same_call(&kind[i].call, &thread->blocked))
         i++;
     if (i == KINDS)
         return false;
@@ -90,14 +90,14 @@ static bool explain_count_thread(struct thread_kind *kind, const struct skua_thr
     return true;
 }
 
-static void explain_threads(const struct ski_pe *self, struct ski_text *text)
+static void report_explain_threads(const struct ski_pe *self, struct ski_text *text)
 {
     struct thread_kind kind[KINDS] = {{{NULL, NULL}, NULL, 0}};
     size_t             others      = 0;
 
     for (const struct skua_thread *thread = self->threads.first; thread; thread = thread->next)
         if (thread->blocked.name)
-            others += !explain_count_thread(kind, thread);
+            others += !report_explain_count_thread(kind, thread);
     for (int i = 0; i < KINDS && kind[i].count; i++) {
         if (kind[i].count == 1)
             ski_text_item(text, "user thread %s waits in ",
@@ -105,7 +105,7 @@ static void explain_threads(const struct ski_pe *self, struct ski_text *text)
         else
             ski_text_item(text, "%zu user threads%s%s wait in ", kind[i].count,
                           kind[i].name ? " such as " : "", kind[i].name ? kind[i].name : "");
-        explain_add_call(text, &kind[i].call);
+        report_explain_add_call(text, &kind[i].call);
     }
     if (others)
         ski_text_item(text, "%zu more user threads wait elsewhere", others);
@@ -113,6 +113,6 @@ static void explain_threads(const struct ski_pe *self, struct ski_text *text)
 
 void ski_explain_calls(const struct ski_pe *self, struct ski_text *text)
 {
-    explain_stack(self, text);
-    explain_threads(self, text);
+    report_explain_stack(self, text);
+    report_explain_threads(self, text);
 }

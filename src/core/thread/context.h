@@ -8,12 +8,12 @@
 #ifndef SKI_CONTEXT_H
 #define SKI_CONTEXT_H
 
-/** Save where we are in *from and go on at @p to, which a switch saved or
+/** Saves the calling context in *@p from and continues at @p to, which a switch saved or
  *  ski_context_make() made. */
 void ski_context_switch(void **from, void *to);
 
-/** A context that calls fn(arg), which must not return, on the stack that ends
- *  at @p top. */
+/** Makes a context that calls @p fn(@p arg), which must not return, on the stack that ends at @p
+ * top. */
 void *ski_context_make(void *top, void (*fn)(void *arg), void *arg);
 
 #endif

@@ -48,8 +48,8 @@ static inline void ski_fiber_leave(struct ski_fiber *from, struct ski_fiber *to,
     __sanitizer_start_switch_fiber(for_good ? NULL : &from->fake_stack, to->bottom, to->bytes);
 }
 
-/* First thing on a stack after a switch.  @p from, the one that was left, is
- * told its bounds: the scheduler's own stack learns them so. */
+/* Called first on a stack after a switch.  @p from, the fiber that was left, learns its bounds:
+ * those of the scheduler's own stack are not known before. */
 static inline void ski_fiber_arrive(struct ski_fiber *to, struct ski_fiber *from)
 {
     __sanitizer_finish_switch_fiber(to->fake_stack, &from->bottom, &from->bytes);
@@ -103,7 +103,7 @@ static inline void ski_fiber_arrive(struct ski_fiber *to, struct ski_fiber *from
 
 #endif
 
-/** Switch stacks; returns when somebody switches back.  @p for_good: nobody will. */
+/** Switches stacks; returns after a switch back.  @p for_good: there will be none. */
 static inline void ski_fiber_switch(struct ski_fiber *from, struct ski_fiber *to, bool for_good)
 {
     ski_fiber_leave(from, to, for_good);

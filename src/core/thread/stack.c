@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/vector.h"
 
 #ifndef MADV_GUARD_INSTALL
@@ -17,20 +18,20 @@
 #define SLAB_BYTES  ((size_t)64 << 20) /* of addresses for stacks, mapped at a time */
 #define GUARD_BYTES ((size_t)1 << 20)  /* a frame as large does not reach over it   */
 #define GUARD_LEAST ((size_t)64 << 10) /* what compilers that probe stacks expect   */
-#define REST_WARM   64                 /* stacks at rest that keep their pages */
+#define REST_WARM   64                 /* kept stacks that keep their pages */
 
 /* All stacks of one size. */
 struct ski_stack_size {
     struct ski_stack_size *next;
     size_t                 bytes, guard;
-    struct ski_vector      free;  /* lowest bytes of stacks at rest     */
+    struct ski_vector      free;  /* lowest bytes of kept stacks        */
     struct ski_vector      slabs; /* mappings, to unmap at the end      */
     size_t                 slab_bytes;
     char                  *fresh;       /* next stack of the last slab, unused */
     size_t                 fresh_bytes; /* left of that slab */
 };
 
-static size_t page_bytes(void)
+static size_t stack_page_bytes(void)
 {
     static _Atomic size_t bytes;
 
@@ -39,20 +40,20 @@ static size_t page_bytes(void)
     return bytes;
 }
 
-static size_t round_to_page(size_t bytes)
+static size_t stack_round_to_page(size_t bytes)
 {
-    return (bytes + page_bytes() - 1) & ~(page_bytes() - 1);
+    return (bytes + stack_page_bytes() - 1) & ~(stack_page_bytes() - 1);
 }
 
-/* How guards are made here: tried once, remembered for the process. */
+/* How guards are made: found out once in a process. */
 enum { MADVISE, MPROTECT, NONE };
 
-static _Atomic int  way;
-static _Atomic long guards_left = -1; /* that mprotect() may make */
+static _Atomic int  stack_way;
+static _Atomic long stack_guards_left = -1; /* that mprotect() may make */
 
-/* Each costs two mappings: a quarter of what the system allows leaves as many
- * for the rest of the program. */
-static long guards_allowed(void)
+/* Each guard costs two mappings: a quarter of what the system allows leaves as many for the rest of
+ * the program. */
+static long stack_guards_allowed(void)
 {
     FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
     long  maps = 65530;
@@ -65,24 +66,25 @@ static long guards_allowed(void)
     return maps / 4;
 }
 
-static bool protect(char *low, size_t bytes)
+static bool stack_protect(char *low, size_t bytes)
 {
-    if (guards_left < 0)
-        guards_left = guards_allowed();
-    return atomic_fetch_sub(&guards_left, 1) > 0 && mprotect(low, bytes, PROT_NONE) == 0;
+    if (stack_guards_left < 0)
+        stack_guards_left = stack_guards_allowed();
+    return atomic_fetch_sub(&stack_guards_left, 1) > 0 && mprotect(low, bytes, PROT_NONE) == 0;
 }
 
-static void make_guard(char *low, size_t bytes)
+static void stack_make_guard(char *low, size_t bytes)
 {
-    if (way == MADVISE && madvise(low, bytes, MADV_GUARD_INSTALL) != 0)
-        way = MPROTECT;
-    if (way == MPROTECT && !protect(low, bytes) && atomic_exchange(&way, NONE) != NONE)
+    if (stack_way == MADVISE && madvise(low, bytes, MADV_GUARD_INSTALL) != 0)
+        stack_way = MPROTECT;
+    if (stack_way == MPROTECT && !stack_protect(low, bytes) &&
+        atomic_exchange(&stack_way, NONE) != NONE)
         ski_log(SKI_LOG_WARN, "stacks of user threads have no guard from here on: too many "
                               "mappings; raise vm.max_map_count");
 }
 
-/* Addresses are free, but where the system counts all of them as memory. */
-static size_t guard_bytes(void)
+/* Addresses cost nothing, except where the system counts all of them as memory. */
+static size_t stack_guard_bytes(void)
 {
     static _Atomic size_t bytes;
     FILE                 *file;
@@ -96,21 +98,21 @@ static size_t guard_bytes(void)
             strict = 0;
         fclose(file);
     }
-    bytes = round_to_page(strict == 2 ? GUARD_LEAST : GUARD_BYTES);
+    bytes = stack_round_to_page(strict == 2 ? GUARD_LEAST : GUARD_BYTES);
     return bytes;
 }
 
-static struct ski_stack_size *size_of(struct ski_stacks *stacks, size_t bytes)
+static struct ski_stack_size *stack_size(struct ski_stacks *stacks, size_t bytes)
 {
     struct ski_stack_size *size;
 
-    bytes = round_to_page(bytes);
+    bytes = stack_round_to_page(bytes);
     for (size = stacks->sizes; size; size = size->next)
         if (size->bytes == bytes)
             return size;
     size             = ski_calloc(1, sizeof *size);
     size->bytes      = bytes;
-    size->guard      = guard_bytes();
+    size->guard      = stack_guard_bytes();
     size->slab_bytes = bytes + size->guard;
     if (size->slab_bytes < SLAB_BYTES)
         size->slab_bytes *= SLAB_BYTES / size->slab_bytes;
@@ -119,7 +121,7 @@ static struct ski_stack_size *size_of(struct ski_stacks *stacks, size_t bytes)
     return size;
 }
 
-static bool add_slab(struct ski_stack_size *size)
+static bool stack_add_slab(struct ski_stack_size *size)
 {
     char *slab = mmap(NULL, size->slab_bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -132,36 +134,38 @@ static bool add_slab(struct ski_stack_size *size)
     return true;
 }
 
-static char *fresh_stack(struct ski_stack_size *size)
+static char *stack_fresh_stack(struct ski_stack_size *size)
 {
     size_t each = size->guard + size->bytes;
     char  *low  = size->fresh;
 
     if (size->fresh_bytes < each) {
-        if (!add_slab(size))
+        if (!stack_add_slab(size))
             return NULL;
         low = size->fresh;
     }
+    ski_assert(size->fresh_bytes >= each);
     size->fresh += each;
     size->fresh_bytes -= each;
-    make_guard(low, size->guard);
+    stack_make_guard(low, size->guard);
     return low;
 }
 
 struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes)
 {
-    struct ski_stack_size *size = size_of(stacks, bytes);
+    struct ski_stack_size *size = stack_size(stacks, bytes);
     char                  *low  = ski_vector_pop(&size->free);
 
     if (!low)
-        low = fresh_stack(size);
-    return (struct ski_stack){low, size->guard, size->bytes, way != NONE};
+        low = stack_fresh_stack(size);
+    return (struct ski_stack){low, size->guard, size->bytes, stack_way != NONE};
 }
 
 void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack)
 {
-    struct ski_stack_size *size = size_of(stacks, stack.bytes);
+    struct ski_stack_size *size = stack_size(stacks, stack.bytes);
 
+    ski_assert(stack.low && size->bytes == stack.bytes && size->guard == stack.guard);
     if (size->free.count >= REST_WARM)
         madvise(stack.low + stack.guard, stack.bytes, MADV_DONTNEED);
     ski_vector_push(&size->free, stack.low);
