@@ -104,7 +104,7 @@ static skua_status_t prepare(struct ski_boot *boot)
         ski_config_check_names(); /* the launcher did it for its children */
         status = lay_out(boot->job);
     }
-    if (boot->way != SKI_BOOT_SELF)
+    if (boot->mode != SKI_BOOT_SELF)
         setvbuf(stdout, lines, _IOLBF, sizeof lines); /* whole lines, as they come */
     if (status == SKUA_OK)
         status = ski_boot_barrier(boot);

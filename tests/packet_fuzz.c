@@ -221,8 +221,8 @@ static void take_damaged(struct ski_pe *self)
     half.stamp.token    = ski_packet_token(self->job->secret, half.source, self->pe);
     half.stamp.sequence = contact ? contact->received : 0;
     memcpy(packet, &half, SKI_PACKET_HALF);
-    if (!is_end(packet) && !ski_far_upcalls.taken(self->far, packet, from->bytes)) {
-        void *room = ski_far_upcalls.room(self->far, from->bytes);
+    if (!is_end(packet) && !ski_far_upcalls.recv_inline(self->far, packet, from->bytes)) {
+        void *room = ski_far_upcalls.alloc(self->far, from->bytes);
 
         if (room)
             ski_far_upcalls.arrived(self->far, memcpy(room, packet, from->bytes), from->bytes);

@@ -69,12 +69,12 @@ struct ski_arena {
     uint32_t         free_units;
     uint32_t         dirty;     /* units of dirty free spans, all bins                 */
     uint32_t         keep;      /* units of them that may stay                         */
-    uint32_t         keep_most; /* what keep may grow to                               */
-    uint32_t         given;     /* units given back to the system and not taken since  */
+    uint32_t         keep_max;  /* what keep may grow to                               */
+    uint32_t         returned;  /* units given back to the system and not taken since  */
     uint32_t         busy_high; /* more units in use than this are pressure; 0: never */
     uint32_t         busy_low;  /* fewer end it                                        */
     uint32_t         busy;      /* units in use                                        */
-    _Atomic uint32_t busy_most; /* at any time; written under the lock, read by all   */
+    _Atomic uint32_t busy_peak; /* at any time; written under the lock, read by all   */
     _Atomic uint32_t pressure;  /* 1 while memory is short; written under the lock, read by all */
     uint64_t         bin_map[SKI_SPAN_BINS / 64];
     uint32_t         bin[SKI_SPAN_BINS]; /* first span of each, 0 for none      */
@@ -125,7 +125,7 @@ static inline bool ski_arena_pressed(const struct ski_arena *arena)
 /** Returns the most bytes that were ever in use at once.  For statistics. */
 static inline size_t ski_arena_most_bytes(const struct ski_arena *arena)
 {
-    return (size_t)atomic_load_explicit(&arena->busy_most, memory_order_relaxed) << SKI_UNIT_SHIFT;
+    return (size_t)atomic_load_explicit(&arena->busy_peak, memory_order_relaxed) << SKI_UNIT_SHIFT;
 }
 
 /** Bytes that are free, in spans of any size.  For statistics. */

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CGROUP_PATH_MOST 4096
+#define CGROUP_PATH_MAX 4096
 
 /* The folder of a group, from which cgroup_parent() climbs to its mount point. */
 struct cgroup_path {
-    char   text[CGROUP_PATH_MOST];
+    char   text[CGROUP_PATH_MAX];
     size_t mount; /* bytes of the mount point at the front of text */
 };
 
@@ -37,7 +37,7 @@ static bool cgroup_number(const char *text, uint64_t *value)
 /* Reads the number of @p file in the folder @p path; false where there is none. */
 static bool cgroup_read(const char *path, const struct cgroup_file *file, uint64_t *value)
 {
-    char  name[CGROUP_PATH_MOST + 32], line[128];
+    char  name[CGROUP_PATH_MAX + 32], line[128];
     FILE *in;
     bool  found = false;
 
@@ -98,7 +98,7 @@ static void cgroup_walk(const char *root, const char *self, const struct cgroup_
                         void (*take)(void *arg, uint64_t value), void *arg)
 {
     FILE              *in = fopen(self, "re");
-    char               line[CGROUP_PATH_MOST];
+    char               line[CGROUP_PATH_MAX];
     struct cgroup_path path;
 
     while (in && fgets(line, sizeof line, in)) {

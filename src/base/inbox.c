@@ -34,14 +34,14 @@ bool ski_inbox_rouse(struct ski_inbox *inbox)
 }
 
 /* Sleepers wait on the low half of `tail`: both CPUs are little-endian. */
-static _Atomic uint32_t *sleep_word(struct ski_inbox *inbox)
+static _Atomic uint32_t *inbox_sleep_word(struct ski_inbox *inbox)
 {
     return (_Atomic uint32_t *)(void *)&inbox->tail;
 }
 
 void ski_inbox_wake_mp(struct ski_inbox *inbox)
 {
-    ski_futex_wake(sleep_word(inbox), 1);
+    ski_futex_wake(inbox_sleep_word(inbox), 1);
 }
 
 bool ski_reader_doze_sc(struct ski_reader *reader)
@@ -58,7 +58,8 @@ void ski_reader_sleep_sc(struct ski_reader *reader, uint64_t ns)
     uint64_t          tail = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
 
     while ((tail & SKI_INBOX_ASLEEP) && spent < ns) {
-        ski_futex_wait(sleep_word(inbox), (uint32_t)tail, ns == SKI_FOREVER ? ns : ns - spent);
+        ski_futex_wait(inbox_sleep_word(inbox), (uint32_t)tail,
+                       ns == SKI_FOREVER ? ns : ns - spent);
         tail  = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
         spent = ski_ticks_to_ns(ski_ticks() - start);
     }

@@ -11,13 +11,13 @@
 #include "base/config.h"
 
 /* The folder that this code was loaded from. */
-static void own_folder(char *folder, size_t size)
+static void module_own_folder(char *folder, size_t size)
 {
     Dl_info info;
     char   *slash;
 
     folder[0] = '\0';
-    if (!dladdr((void *)(uintptr_t)own_folder, &info) || !info.dli_fname)
+    if (!dladdr((void *)(uintptr_t)module_own_folder, &info) || !info.dli_fname)
         return;
     snprintf(folder, size, "%s", info.dli_fname);
     if (!strchr(folder, '/')) { /* a program that was found in PATH */
@@ -29,7 +29,7 @@ static void own_folder(char *folder, size_t size)
         *slash = '\0';
 }
 
-static bool find_in(const char *folder, const char *name, char *path, size_t size)
+static bool module_find_in(const char *folder, const char *name, char *path, size_t size)
 {
     return snprintf(path, size, "%s/skua-%s.so", folder, name) < (int)size &&
            access(path, F_OK) == 0;
@@ -41,14 +41,14 @@ bool ski_module_find(const char *name, char *path, size_t size)
     char                     own[2048], folder[4096];
 
     if (strcmp(ski_config.driver_path, "auto") != 0)
-        return find_in(ski_config.driver_path, name, path, size);
-    own_folder(own, sizeof own);
+        return module_find_in(ski_config.driver_path, name, path, size);
+    module_own_folder(own, sizeof own);
     for (size_t i = 0; own[0] && i < sizeof beside / sizeof *beside; i++) {
         snprintf(folder, sizeof folder, "%s%s", own, beside[i]);
-        if (find_in(folder, name, path, size))
+        if (module_find_in(folder, name, path, size))
             return true;
     }
-    return find_in(SKUA_DRIVER_FOLDER, name, path, size);
+    return module_find_in(SKUA_DRIVER_FOLDER, name, path, size);
 }
 
 void *ski_module_open(const char *name, char *why, size_t size)

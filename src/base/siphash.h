@@ -12,17 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline uint64_t ski_siphash_turn(uint64_t x, int by)
+static inline uint64_t ski_siphash_rotate(uint64_t x, int by)
 {
     return x << by | x >> (64 - by);
 }
 
 static inline void ski_siphash_round(uint64_t v[4])
 {
-    v[0] += v[1], v[1] = ski_siphash_turn(v[1], 13) ^ v[0], v[0] = ski_siphash_turn(v[0], 32);
-    v[2] += v[3], v[3] = ski_siphash_turn(v[3], 16) ^ v[2];
-    v[0] += v[3], v[3] = ski_siphash_turn(v[3], 21) ^ v[0];
-    v[2] += v[1], v[1] = ski_siphash_turn(v[1], 17) ^ v[2], v[2] = ski_siphash_turn(v[2], 32);
+    v[0] += v[1], v[1] = ski_siphash_rotate(v[1], 13) ^ v[0], v[0] = ski_siphash_rotate(v[0], 32);
+    v[2] += v[3], v[3] = ski_siphash_rotate(v[3], 16) ^ v[2];
+    v[0] += v[3], v[3] = ski_siphash_rotate(v[3], 21) ^ v[0];
+    v[2] += v[1], v[1] = ski_siphash_rotate(v[1], 17) ^ v[2], v[2] = ski_siphash_rotate(v[2], 32);
 }
 
 /* Takes @p count words in, and the one that pads them, which is their length. */

@@ -20,7 +20,7 @@
  *
  * Giving back was wrong if the memory is wanted again: taking it costs a fault a
  * page in every process.  So units that are taken without pages, as far as some
- * had been given back, raise `keep` by as much, up to `keep_most`.  A program
+ * had been given back, raise `keep` by as much, up to `keep_max`.  A program
  * whose need goes up and down pays for one such turn, and one that frees for
  * good pays nothing and holds nothing.
  */
@@ -33,13 +33,13 @@
 #include "base/log.h"
 #include "base/sanitizer.h"
 
-static uint32_t index_of(const struct ski_arena *arena, const struct ski_unit *unit)
+static uint32_t span_index(const struct ski_arena *arena, const struct ski_unit *unit)
 {
     return (uint32_t)(unit - arena->unit);
 }
 
 /* Four bins to a power of two: 1 2 3 4 5 6 7 8-9 10-11 12-13 14-15 16-19 ... */
-static unsigned bin_of(uint32_t units)
+static unsigned span_bin_of(uint32_t units)
 {
     unsigned log;
 
@@ -49,23 +49,23 @@ static unsigned bin_of(uint32_t units)
     return 7 + (log - 3) * 4 + ((units >> (log - 2)) & 3);
 }
 
-static void bin_insert(struct ski_arena *arena, struct ski_unit *span)
+static void span_bin_insert(struct ski_arena *arena, struct ski_unit *span)
 {
-    unsigned bin = bin_of(span->units);
+    unsigned bin = span_bin_of(span->units);
 
     span->prev = 0;
     span->next = arena->bin[bin];
     if (span->next)
-        arena->unit[span->next].prev = index_of(arena, span);
-    arena->bin[bin] = index_of(arena, span);
+        arena->unit[span->next].prev = span_index(arena, span);
+    arena->bin[bin] = span_index(arena, span);
     arena->bin_map[bin / 64] |= UINT64_C(1) << (bin % 64);
     arena->dirty += span->dirty;
     arena->free_units += span->units;
 }
 
-static void bin_remove(struct ski_arena *arena, struct ski_unit *span)
+static void span_bin_remove(struct ski_arena *arena, struct ski_unit *span)
 {
-    unsigned bin = bin_of(span->units);
+    unsigned bin = span_bin_of(span->units);
 
     if (span->next)
         arena->unit[span->next].prev = span->prev;
@@ -80,7 +80,7 @@ static void bin_remove(struct ski_arena *arena, struct ski_unit *span)
 }
 
 /* Writes the descriptors of a free span and puts it into its bin. */
-static void add_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
+static void span_add_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
 {
     struct ski_unit *span = &arena->unit[first];
     struct ski_unit *last = &arena->unit[first + units - 1];
@@ -91,19 +91,19 @@ static void add_free(struct ski_arena *arena, uint32_t first, uint32_t units, ui
     span->first = first;
     span->units = units;
     span->dirty = dirty;
-    bin_insert(arena, span);
+    span_bin_insert(arena, span);
 }
 
 void ski_span_init(struct ski_arena *arena, uint32_t first, uint32_t units)
 {
     /* What is before and behind the spans is never free: no merging past the ends. */
     arena->unit[first - 1].kind = SKI_UNIT_TAIL;
-    add_free(arena, first, units, 0);
+    span_add_free(arena, first, units, 0);
 }
 
 /* The first span of the bin that is long enough, among its first @p tries. */
-static struct ski_unit *first_fit(struct ski_arena *arena, unsigned bin, uint32_t units,
-                                  uint32_t tries)
+static struct ski_unit *span_first_fit(struct ski_arena *arena, unsigned bin, uint32_t units,
+                                       uint32_t tries)
 {
     uint32_t at = arena->bin[bin];
 
@@ -113,7 +113,7 @@ static struct ski_unit *first_fit(struct ski_arena *arena, unsigned bin, uint32_
 }
 
 /* The first bin from @p bin on that is not empty, or SKI_SPAN_BINS. */
-static unsigned next_bin(const struct ski_arena *arena, unsigned bin)
+static unsigned span_next_bin(const struct ski_arena *arena, unsigned bin)
 {
     for (unsigned word = bin / 64; word < SKI_SPAN_BINS / 64; word++) {
         uint64_t map = arena->bin_map[word];
@@ -125,36 +125,36 @@ static unsigned next_bin(const struct ski_arena *arena, unsigned bin)
     return SKI_SPAN_BINS;
 }
 
-static struct ski_unit *find_free(struct ski_arena *arena, uint32_t units)
+static struct ski_unit *span_find_free(struct ski_arena *arena, uint32_t units)
 {
-    unsigned         bin    = bin_of(units);
-    struct ski_unit *span   = first_fit(arena, bin, units, 8);
-    unsigned         larger = next_bin(arena, bin + 1);
+    unsigned         bin    = span_bin_of(units);
+    struct ski_unit *span   = span_first_fit(arena, bin, units, 8);
+    unsigned         larger = span_next_bin(arena, bin + 1);
 
     if (span)
         return span;
     if (larger < SKI_SPAN_BINS)
         return &arena->unit[arena->bin[larger]];
-    return first_fit(arena, bin, units, UINT32_MAX);
+    return span_first_fit(arena, bin, units, UINT32_MAX);
 }
 
 /* Units without pages are taken: were they given back too early? */
-static void regret(struct ski_arena *arena, uint32_t units)
+static void span_raise_keep(struct ski_arena *arena, uint32_t units)
 {
-    uint32_t again = units < arena->given ? units : arena->given;
+    uint32_t again = units < arena->returned ? units : arena->returned;
 
-    arena->given -= again;
+    arena->returned -= again;
     arena->keep += again;
-    if (arena->keep > arena->keep_most)
-        arena->keep = arena->keep_most;
+    if (arena->keep > arena->keep_max)
+        arena->keep = arena->keep_max;
 }
 
 /* Notes that @p units more are in use, or fewer, and whether memory is short by that. */
-static void note_use(struct ski_arena *arena, uint32_t more, uint32_t fewer)
+static void span_count_use(struct ski_arena *arena, uint32_t more, uint32_t fewer)
 {
     arena->busy += more - fewer;
-    if (arena->busy > atomic_load_explicit(&arena->busy_most, memory_order_relaxed))
-        atomic_store_explicit(&arena->busy_most, arena->busy, memory_order_relaxed);
+    if (arena->busy > atomic_load_explicit(&arena->busy_peak, memory_order_relaxed))
+        atomic_store_explicit(&arena->busy_peak, arena->busy, memory_order_relaxed);
     if (arena->busy_high == 0)
         return;
     if (arena->busy > arena->busy_high)
@@ -170,23 +170,23 @@ void ski_arena_set_pressure(struct ski_arena *arena, size_t bytes)
     ski_lock_acquire(&arena->lock);
     arena->busy_high = high;
     arena->busy_low  = high - high / 8;
-    note_use(arena, 0, 0);
+    span_count_use(arena, 0, 0);
     ski_lock_release(&arena->lock);
 }
 
 /* Takes @p units off the front of a free span; the rest stays free. */
-static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
-                 enum ski_unit_kind kind)
+static void span_carve(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
+                       enum ski_unit_kind kind)
 {
-    uint32_t first = index_of(arena, span);
+    uint32_t first = span_index(arena, span);
     uint32_t rest  = span->units - units;
     uint32_t used  = span->dirty < units ? span->dirty : units;
 
-    bin_remove(arena, span);
-    note_use(arena, units, 0);
-    regret(arena, units - used);
+    span_bin_remove(arena, span);
+    span_count_use(arena, units, 0);
+    span_raise_keep(arena, units - used);
     if (rest)
-        add_free(arena, first + units, rest, span->dirty - used);
+        span_add_free(arena, first + units, rest, span->dirty - used);
     for (uint32_t i = 1; kind == SKI_UNIT_SLAB && i < units; i++)
         span[i].kind = SKI_UNIT_SLAB;
     span[units - 1].kind = kind == SKI_UNIT_SLAB ? SKI_UNIT_SLAB : SKI_UNIT_TAIL;
@@ -220,9 +220,9 @@ void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kin
     if (units > arena->units)
         return NULL;
     ski_lock_acquire(&arena->lock);
-    found = find_free(arena, (uint32_t)units);
+    found = span_find_free(arena, (uint32_t)units);
     if (found)
-        take(arena, found, (uint32_t)units, kind);
+        span_carve(arena, found, (uint32_t)units, kind);
     ski_lock_release(&arena->lock);
     if (!found)
         return NULL;
@@ -243,30 +243,30 @@ skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_uni
 }
 
 /* Inserts the span, merged with its free neighbours. */
-static void release(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
+static void span_merge_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
 {
     struct ski_unit *before = &arena->unit[first - 1];
     struct ski_unit *after  = &arena->unit[first + units];
 
     if (first + units < arena->units && after->kind == SKI_UNIT_FREE) {
-        bin_remove(arena, after);
+        span_bin_remove(arena, after);
         units += after->units;
         dirty += after->dirty;
     }
     if (before->kind == SKI_UNIT_FREE) {
         struct ski_unit *span = &arena->unit[before->first];
-        bin_remove(arena, span);
+        span_bin_remove(arena, span);
         first = before->first;
         units += span->units;
         dirty += span->dirty;
     }
-    add_free(arena, first, units, dirty);
+    span_add_free(arena, first, units, dirty);
 }
 
 void ski_span_free(struct ski_arena *arena, void *memory)
 {
     struct ski_unit *span  = ski_unit_of(arena, memory);
-    uint32_t         first = index_of(arena, span);
+    uint32_t         first = span_index(arena, span);
     uint32_t         units = span->units;
     uint32_t         dirty = units;
 
@@ -278,10 +278,10 @@ void ski_span_free(struct ski_arena *arena, void *memory)
         if (madvise(memory, (size_t)units << SKI_UNIT_SHIFT, MADV_REMOVE) == 0)
             dirty = 0;
         ski_lock_acquire(&arena->lock);
-        arena->given += units - dirty;
+        arena->returned += units - dirty;
     }
-    note_use(arena, 0, units);
-    release(arena, first, units, dirty);
+    span_count_use(arena, 0, units);
+    span_merge_free(arena, first, units, dirty);
     ski_lock_release(&arena->lock);
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 
-#define TURN_NS 100000 /* the shortest that Linux grants */
+#define TIME_SLICE_NS 100000 /* the shortest that Linux grants */
 
 void ski_topology_free(struct ski_topology *topology)
 {
@@ -22,7 +22,7 @@ void ski_topology_free(struct ski_topology *topology)
 }
 
 /* Up to @p max numbers of a list such as "0,2,4-7"; how many, or -1. */
-static int parse_list(const char *text, int *cpu, int max)
+static int topology_parse_list(const char *text, int *cpu, int max)
 {
     int n = 0;
 
@@ -54,13 +54,13 @@ bool ski_topology_is_list(const char *text)
 {
     int cpu[CPU_SETSIZE];
 
-    return parse_list(text, cpu, CPU_SETSIZE) > 0;
+    return topology_parse_list(text, cpu, CPU_SETSIZE) > 0;
 }
 
-static skua_status_t place_on_list(const char *list, int pes, int *cpu)
+static skua_status_t topology_assign_list(const char *list, int pes, int *cpu)
 {
     int given[CPU_SETSIZE];
-    int n = parse_list(list, given, CPU_SETSIZE);
+    int n = topology_parse_list(list, given, CPU_SETSIZE);
 
     if (n <= 0) {
         ski_log(SKI_LOG_ERROR, "SKUA_PIN=%s: expected auto, none or a list of CPUs such as 0,2,4-7",
@@ -72,7 +72,7 @@ static skua_status_t place_on_list(const char *list, int pes, int *cpu)
     return SKUA_OK;
 }
 
-static skua_status_t place_in_order(int pes, int *cpu)
+static skua_status_t topology_assign_in_order(int pes, int *cpu)
 {
     struct ski_topology topology;
     skua_status_t       status = ski_topology_load(&topology);
@@ -90,9 +90,9 @@ static skua_status_t place_in_order(int pes, int *cpu)
 skua_status_t ski_topology_place(const char *policy, int pes, int *cpu)
 {
     if (strcmp(policy, "auto") == 0)
-        return place_in_order(pes, cpu);
+        return topology_assign_in_order(pes, cpu);
     if (strcmp(policy, "none") != 0)
-        return place_on_list(policy, pes, cpu);
+        return topology_assign_list(policy, pes, cpu);
     for (int i = 0; i < pes; i++)
         cpu[i] = SKI_CPU_ANY;
     return SKUA_OK;
@@ -111,7 +111,7 @@ void ski_topology_bind(int cpu)
 }
 
 /* The system's struct sched_attr, in its first version; libc has none. */
-struct scheduling {
+struct topology_sched_attr {
     uint32_t size, policy;
     uint64_t flags;
     int32_t  nice;
@@ -121,10 +121,10 @@ struct scheduling {
 
 void ski_topology_short_turns(void)
 {
-    struct scheduling s = {.size = sizeof s};
+    struct topology_sched_attr s = {.size = sizeof s};
 
     if (syscall(SYS_sched_getattr, 0, &s, sizeof s, 0) != 0 || s.policy != SCHED_OTHER)
         return; /* somebody knows better */
-    s.runtime = TURN_NS;
+    s.runtime = TIME_SLICE_NS;
     syscall(SYS_sched_setattr, 0, &s, 0);
 }

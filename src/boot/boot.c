@@ -18,13 +18,13 @@
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
-#include "boot/mpi.h"
+#include "boot/mpi_launcher.h"
 #include "boot/pmix.h"
 
-void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int control_fd,
+void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int boot_control_fd,
                        int process)
 {
-    snprintf(text, size, "%d,%d,%d,%d,%d", SKI_BOOT_VERSION, arena_fd, lifeline_fd, control_fd,
+    snprintf(text, size, "%d,%d,%d,%d,%d", SKI_BOOT_VERSION, arena_fd, lifeline_fd, boot_control_fd,
              process);
 }
 
@@ -44,17 +44,17 @@ skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
                             arena, fd);
 }
 
-static int             control_fd   = -1; /* to the launcher */
-static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
+static int             boot_control_fd   = -1; /* to the launcher */
+static pthread_mutex_t boot_control_lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool ski_boot_is_here(const struct ski_boot *boot)
 {
     return boot->job && boot->process >= 0 && boot->process < boot->job->processes &&
-           boot->job->place[boot->process] >= 0;
+           boot->job->local_index[boot->process] >= 0;
 }
 
 /* Have the kernel kill us when the pipe's writer, the launcher, is gone. */
-static bool hold_lifeline(int fd)
+static bool boot_hold_lifeline(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
 
@@ -64,7 +64,7 @@ static bool hold_lifeline(int fd)
 }
 
 /* The launcher may have died before the lifeline was armed. */
-static bool launcher_gone(int fd)
+static bool boot_launcher_gone(int fd)
 {
     char byte;
     int  flags = fcntl(fd, F_GETFL);
@@ -73,7 +73,7 @@ static bool launcher_gone(int fd)
     return read(fd, &byte, 1) == 0;
 }
 
-static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
+static skua_status_t boot_join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
 {
     skua_status_t status = ski_arena_attach(arena_fd, &boot->arena);
 
@@ -83,20 +83,20 @@ static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
     boot->job = ski_job_of(boot->arena);
     if (!ski_boot_is_here(boot))
         return ski_fail(SKUA_ERR_INVAL, "the arena holds no job with a process %d", boot->process);
-    if (!hold_lifeline(lifeline_fd)) {
+    if (!boot_hold_lifeline(lifeline_fd)) {
         ski_log(SKI_LOG_ERROR, "descriptor %d is no lifeline (%s)", lifeline_fd, strerror(errno));
         return SKUA_ERR_INVAL;
     }
-    if (launcher_gone(lifeline_fd))
+    if (boot_launcher_gone(lifeline_fd))
         raise(SIGKILL);
     return SKUA_OK;
 }
 
-static skua_status_t start_launched(struct ski_boot *boot, const char *line)
+static skua_status_t boot_start_launched(struct ski_boot *boot, const char *line)
 {
-    int           version, arena_fd, lifeline_fd;
-    int           n = sscanf(line, "%d,%d,%d,%d,%d", &version, &arena_fd, &lifeline_fd, &control_fd,
-                             &boot->process);
+    int version, arena_fd, lifeline_fd;
+    int n = sscanf(line, "%d,%d,%d,%d,%d", &version, &arena_fd, &lifeline_fd, &boot_control_fd,
+                   &boot->process);
     skua_status_t status;
 
     if (n < 1 || (version == SKI_BOOT_VERSION && n != 5)) {
@@ -108,17 +108,17 @@ static skua_status_t start_launched(struct ski_boot *boot, const char *line)
                 version, SKI_BOOT_VERSION);
         return SKUA_ERR_MISMATCH;
     }
-    status = join(boot, arena_fd, lifeline_fd);
+    status = boot_join(boot, arena_fd, lifeline_fd);
     if (status == SKUA_OK) {
-        if (control_fd >= 0)
-            fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+        if (boot_control_fd >= 0)
+            fcntl(boot_control_fd, F_SETFD, FD_CLOEXEC);
         ski_clock_set(&boot->job->clock);
         unsetenv(SKI_BOOT_VARIABLE); /* a program that we start is not part of the job */
     }
     return status;
 }
 
-static skua_status_t start_self(struct ski_boot *boot)
+static skua_status_t boot_start_self(struct ski_boot *boot)
 {
     int pes = (int)ski_config.threads;
     /* One PE alone is best left to the system's scheduler. */
@@ -138,7 +138,7 @@ static skua_status_t start_self(struct ski_boot *boot)
 }
 
 /* A slot is for one program: the inboxes of its PEs cannot be begun anew. */
-static skua_status_t take_slot(struct ski_boot *boot)
+static skua_status_t boot_claim_slot(struct ski_boot *boot)
 {
     int32_t fresh = SKI_PROCESS_STARTED;
 
@@ -158,31 +158,31 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
     skua_status_t status;
 
     if (line) {
-        boot->way = SKI_BOOT_LAUNCHED;
-        status    = start_launched(boot, line);
-    } else if (ski_mpi_started_us() || ski_pmix_started_us()) {
-        boot->way = SKI_BOOT_FOREIGN;
-        status =
-            ski_foreign_start(boot, ski_mpi_started_us() ? &ski_mpi_launcher : &ski_pmix_launcher);
+        boot->mode = SKI_BOOT_LAUNCHED;
+        status     = boot_start_launched(boot, line);
+    } else if (ski_mpi_launcher_present() || ski_pmix_launcher_present()) {
+        boot->mode = SKI_BOOT_EXTERNAL;
+        status = ski_external_launcher_start(boot, ski_mpi_launcher_present() ? &ski_mpi_launcher
+                                                                              : &ski_pmix_launcher);
     } else {
-        boot->way = SKI_BOOT_SELF;
-        status    = start_self(boot);
+        boot->mode = SKI_BOOT_SELF;
+        status     = boot_start_self(boot);
     }
     if (status != SKUA_OK)
         return status;
-    ski_sanitizer_one_process(boot->job->here == 1);
-    return take_slot(boot);
+    ski_sanitizer_one_process(boot->job->local_processes == 1);
+    return boot_claim_slot(boot);
 }
 
 skua_status_t ski_boot_barrier(const struct ski_boot *boot)
 {
-    return boot->foreign ? boot->foreign->barrier() : SKUA_OK;
+    return boot->external ? boot->external->barrier() : SKUA_OK;
 }
 
 /* ---- telling each other -------------------------------------------------------- */
 
-static skua_status_t send_up(uint32_t kind, int process, const char *key, const void *value,
-                             size_t bytes)
+static skua_status_t boot_send_control(uint32_t kind, int process, const char *key,
+                                       const void *value, size_t bytes)
 {
     struct ski_control head    = {.kind = kind, .bytes = (uint32_t)bytes, .process = process};
     struct iovec       parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)value, bytes}};
@@ -194,14 +194,14 @@ static skua_status_t send_up(uint32_t kind, int process, const char *key, const 
         return ski_fail(SKUA_ERR_RANGE, "%zu bytes of %s are too many for the launcher", bytes,
                         key);
     do
-        n = sendmsg(control_fd, &record, MSG_NOSIGNAL);
+        n = sendmsg(boot_control_fd, &record, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     if (n >= 0)
         return SKUA_OK;
     return ski_fail(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
 }
 
-static skua_status_t receive_value(int process, const char *key, void *value, size_t *bytes)
+static skua_status_t boot_recv_value(int process, const char *key, void *value, size_t *bytes)
 {
     struct ski_control head;
     struct iovec       parts[] = {{&head, sizeof head}, {value, *bytes}};
@@ -209,7 +209,7 @@ static skua_status_t receive_value(int process, const char *key, void *value, si
     ssize_t            n;
 
     do
-        n = recvmsg(control_fd, &record, 0);
+        n = recvmsg(boot_control_fd, &record, 0);
     while (n < 0 && errno == EINTR);
     if (n < (ssize_t)sizeof head || head.kind != SKI_CONTROL_VALUE || head.process != process ||
         head.bytes != (size_t)n - sizeof head)
@@ -219,40 +219,40 @@ static skua_status_t receive_value(int process, const char *key, void *value, si
     return SKUA_OK;
 }
 
-static skua_status_t ask_launcher(int process, const char *key, void *value, size_t *bytes)
+static skua_status_t boot_ask_launcher(int process, const char *key, void *value, size_t *bytes)
 {
     skua_status_t status;
 
-    pthread_mutex_lock(&control_lock);
-    status = send_up(SKI_CONTROL_GET, process, key, NULL, 0);
+    pthread_mutex_lock(&boot_control_lock);
+    status = boot_send_control(SKI_CONTROL_GET, process, key, NULL, 0);
     if (status == SKUA_OK)
-        status = receive_value(process, key, value, bytes);
-    pthread_mutex_unlock(&control_lock);
+        status = boot_recv_value(process, key, value, bytes);
+    pthread_mutex_unlock(&boot_control_lock);
     return status;
 }
 
 skua_status_t ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
                            size_t bytes)
 {
-    if (boot->foreign)
-        return boot->foreign->put(key, value, bytes);
-    return send_up(SKI_CONTROL_PUT, boot->process, key, value, bytes);
+    if (boot->external)
+        return boot->external->put(key, value, bytes);
+    return boot_send_control(SKI_CONTROL_PUT, boot->process, key, value, bytes);
 }
 
 skua_status_t ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
                            size_t *bytes)
 {
-    if (boot->foreign)
-        return boot->foreign->get(process, key, value, bytes);
-    return ask_launcher(process, key, value, bytes);
+    if (boot->external)
+        return boot->external->get(process, key, value, bytes);
+    return boot_ask_launcher(process, key, value, bytes);
 }
 
 /* ---- the end -------------------------------------------------------------------- */
 
 void ski_boot_end(struct ski_boot *boot)
 {
-    if (boot->foreign)
-        boot->foreign->end();
+    if (boot->external)
+        boot->external->end();
     atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
     /* The arena stays mapped: a thread of the program's own may be in the middle
      * of an access, and the process is about to end. */

@@ -29,14 +29,14 @@
 #define SKI_BOOT_VARIABLE "SKUA_JOB"
 #define SKI_BOOT_VERSION  2
 
-struct ski_foreign;
+struct ski_external_launcher;
 
 struct ski_boot {
     struct ski_arena *arena;
     struct ski_job   *job;
     int               process;
-    enum ski_way { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_FOREIGN } way;
-    const struct ski_foreign *foreign; /* of the last: external_launcher.h */
+    enum ski_boot_mode { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_EXTERNAL } mode;
+    const struct ski_external_launcher *external; /* of the last: external_launcher.h */
 };
 
 /** Join the job that started us, or make one of our own.  Uses ski_config.
@@ -46,7 +46,7 @@ skua_status_t ski_boot_start(struct ski_boot *boot);
 /** Whether this process is to lay out what the layers above share in the job. */
 static inline bool ski_boot_lays_out(const struct ski_boot *boot)
 {
-    return boot->way != SKI_BOOT_LAUNCHED && boot->job->place[boot->process] == 0;
+    return boot->mode != SKI_BOOT_LAUNCHED && boot->job->local_index[boot->process] == 0;
 }
 
 /** Whether the job in our arena has a process with our number here. */

@@ -7,7 +7,7 @@
  * which of its descriptors that is; they open it under /proc.  In a job over several
  * hosts process 0 makes up the secret.
  *
- * A launcher's own way to tell each other things is behind struct ski_foreign (pmix.c,
+ * A launcher's own way to tell each other things is behind struct ski_external_launcher (pmix.c,
  * mpi.c).
  */
 #ifndef SKI_EXTERNAL_LAUNCHER_H
@@ -15,10 +15,10 @@
 
 #include "boot/boot.h"
 
-struct ski_foreign {
+struct ski_external_launcher {
     /** Begin, and learn who we are: *near are the processes of this host, ascending, for
      *  the caller to free.  A failure has been logged. */
-    skua_status_t (*begin)(int *rank, int *size, int **near, int *here, bool *one_host);
+    skua_status_t (*begin)(int *rank, int *size, int **local, int *local_processes, bool *one_host);
     void (*end)(void);
 
     /** Wait until all processes have come here. */
@@ -32,6 +32,7 @@ struct ski_foreign {
 
 /** Join the job, or make it, as the first process of this host.  A failure has been
  *  logged. */
-skua_status_t ski_foreign_start(struct ski_boot *boot, const struct ski_foreign *foreign);
+skua_status_t ski_external_launcher_start(struct ski_boot                    *boot,
+                                          const struct ski_external_launcher *external);
 
 #endif

@@ -12,28 +12,28 @@
 #include "base/log.h"
 #include "base/topology.h"
 
-#define SECRET_BYTES SKI_UNIT_BYTES
+#define JOB_SECRET_BYTES SKI_UNIT_BYTES
 
 /* The processes here, their indices, and what follows from them. */
-static void fill_in(struct ski_job *job, const struct ski_plan *plan)
+static void job_index_processes(struct ski_job *job, const struct ski_plan *plan)
 {
     int run = 1;
 
     for (int i = 0; i < job->processes; i++)
-        job->place[i] = -1;
-    for (int i = 0; i < job->here; i++) {
-        job->process[i].number             = plan->near ? plan->near[i] : i;
-        job->place[job->process[i].number] = i;
+        job->local_index[i] = -1;
+    for (int i = 0; i < job->local_processes; i++) {
+        job->process[i].number                   = plan->local ? plan->local[i] : i;
+        job->local_index[job->process[i].number] = i;
         job->pes_here += ski_job_pes_of(job, job->process[i].number);
     }
-    while (run < job->here && job->process[run].number == job->process[0].number + run)
+    while (run < job->local_processes && job->process[run].number == job->process[0].number + run)
         run++;
-    job->first = ski_job_first_pe(job, job->process[0].number);
-    job->near  = 0;
+    job->run_first = ski_job_first_pe(job, job->process[0].number);
+    job->run_pes   = 0;
     for (int i = 0; i < run; i++)
-        job->near += ski_job_pes_of(job, job->process[i].number);
+        job->run_pes += ski_job_pes_of(job, job->process[i].number);
     if (!ski_job_spread(job))
-        job->near = ski_job_all(job); /* the hidden ones as well */
+        job->run_pes = ski_job_all(job); /* the hidden ones as well */
 }
 
 static skua_status_t job_make_tag_key(uint64_t key[2])
@@ -50,14 +50,14 @@ static skua_status_t job_make_tag_key(uint64_t key[2])
  * share a host but no memory divide it between them. */
 static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
 {
-    size_t arenas = job->one_host ? (size_t)job->processes / (size_t)job->here : 1;
+    size_t arenas = job->one_host ? (size_t)job->processes / (size_t)job->local_processes : 1;
     size_t bytes  = ski_config.backpressure ? ski_config.backpressure : arena->bytes / 4 * 3;
 
     ski_arena_set_pressure(arena, ski_config.backpressure ? bytes : bytes / arenas);
 }
 
 /* The CPU of each PE here. */
-static skua_status_t job_place_pes(struct ski_job *job, const struct ski_plan *plan)
+static skua_status_t job_assign_cpus(struct ski_job *job, const struct ski_plan *plan)
 {
     if (!plan->cpu)
         return ski_topology_place(plan->pin, job->pes_here, job->cpu);
@@ -70,7 +70,7 @@ static skua_status_t job_place_pes(struct ski_job *job, const struct ski_plan *p
 static void job_hide_secret(const struct ski_job *job)
 {
     if (job->secret)
-        madvise(job->secret, SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it as it was */
+        madvise(job->secret, JOB_SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it as it was */
 }
 
 /* The secret, and the key of the host behind it, lie in a span of their own, so that its pages hold
@@ -78,7 +78,7 @@ static void job_hide_secret(const struct ski_job *job)
 static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[2])
 {
     void         *memory;
-    skua_status_t status = ski_span_alloc(job->arena, SECRET_BYTES, SKI_UNIT_LARGE, &memory);
+    skua_status_t status = ski_span_alloc(job->arena, JOB_SECRET_BYTES, SKI_UNIT_LARGE, &memory);
 
     if (status != SKUA_OK)
         return status;
@@ -92,10 +92,10 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
                              struct ski_job **job)
 {
     int             processes = (plan->pes + plan->pes_per_process - 1) / plan->pes_per_process;
-    int             here      = plan->near ? plan->here : processes;
-    size_t          head      = sizeof **job + (size_t)here * sizeof(struct ski_process);
-    size_t          cpus      = (size_t)here * (size_t)plan->pes_per_process;
-    size_t          bytes     = head + (cpus + (size_t)processes) * sizeof(int32_t);
+    int             local_processes = plan->local ? plan->local_processes : processes;
+    size_t          head  = sizeof **job + (size_t)local_processes * sizeof(struct ski_process);
+    size_t          cpus  = (size_t)local_processes * (size_t)plan->pes_per_process;
+    size_t          bytes = head + (cpus + (size_t)processes) * sizeof(int32_t);
     struct ski_job *made;
     void           *memory;
     skua_status_t   status;
@@ -109,13 +109,13 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
     made->pes             = plan->pes;
     made->pes_per_process = plan->pes_per_process;
     made->processes       = processes;
-    made->here            = here;
-    made->one_host        = plan->one_host || !plan->near;
+    made->local_processes = local_processes;
+    made->one_host        = plan->one_host || !plan->local;
     made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
-    made->place           = made->cpu + cpus;
-    fill_in(made, plan);
-    status = job_place_pes(made, plan);
+    made->local_index     = made->cpu + cpus;
+    job_index_processes(made, plan);
+    status = job_assign_cpus(made, plan);
     if (status == SKUA_OK && ski_job_spread(made))
         status = job_make_secret(made, plan->secret);
     if (status != SKUA_OK) {

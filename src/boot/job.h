@@ -58,7 +58,7 @@ struct ski_process {
 };
 
 /* The names of the handlers, as the first process here registered them. */
-struct ski_names {
+struct ski_handler_names {
     _Atomic uint32_t ready; /* futex: others wait for it */
     uint32_t         count;
     char            *text; /* count strings, one after another, each with its 0 */
@@ -77,20 +77,20 @@ struct ski_job {
     uint64_t        *tag_key;  /* of this host, where the job is spread (core/message/addr_tag.h) */
     bool             one_host; /* it may be spread and yet on one host */
     int32_t          pes, pes_per_process, processes;
-    int32_t          here, pes_here; /* processes of this host, and their PEs          */
-    int32_t          first, near;    /* so many PEs from there on have neighbouring indices */
-    _Atomic uint64_t exit;           /* 0, or SKI_JOB_EXIT | code once skua_exit() was called */
-    struct ski_names names;
-    int32_t         *cpu;         /* of each PE here, or SKI_CPU_ANY                    */
-    int32_t         *place;       /* of each process of the job: its index, or -1       */
-    struct ski_process process[]; /* those here */
+    int32_t          local_processes, pes_here; /* processes of this host, and their PEs          */
+    int32_t          run_first, run_pes; /* so many PEs from there on have neighbouring indices */
+    _Atomic uint64_t exit;               /* 0, or SKI_JOB_EXIT | code once skua_exit() was called */
+    struct ski_handler_names names;
+    int32_t                 *cpu;         /* of each PE here, or SKI_CPU_ANY                    */
+    int32_t                 *local_index; /* of each process of the job: its index, or -1       */
+    struct ski_process       process[];   /* those here */
 };
 
 /* How a job is to be made. */
 struct ski_plan {
     int         pes, pes_per_process;
-    const int  *near; /* numbers of the processes here, ascending; NULL: all are here */
-    int         here;
+    const int  *local; /* numbers of the processes here, ascending; NULL: all are here */
+    int         local_processes;
     bool        one_host;
     const char *pin; /* of the PEs here (topology.h) */
     const int  *cpu; /* or that has been decided     */
@@ -124,7 +124,7 @@ static inline int ski_job_exit_code(const struct ski_job *job)
 
 static inline bool ski_job_spread(const struct ski_job *job)
 {
-    return job->here < job->processes;
+    return job->local_processes < job->processes;
 }
 
 static inline int ski_job_helper(const struct ski_job *job, int process)
@@ -162,13 +162,13 @@ static inline int ski_job_all(const struct ski_job *job)
 
 static inline int ski_job_all_here(const struct ski_job *job)
 {
-    return job->pes_here + 2 * job->here;
+    return job->pes_here + 2 * job->local_processes;
 }
 
 /** The index of any PE, or -1: it is not here. */
 static inline int ski_job_index(const struct ski_job *job, int pe)
 {
-    int at = job->place[ski_job_process_of(job, pe)];
+    int at = job->local_index[ski_job_process_of(job, pe)];
 
     if (at < 0)
         return -1;
@@ -189,7 +189,7 @@ static inline int ski_job_pe_at(const struct ski_job *job, int index)
 /** The record of a process that is here. */
 static inline struct ski_process *ski_job_process(struct ski_job *job, int process)
 {
-    return &job->process[job->place[process]];
+    return &job->process[job->local_index[process]];
 }
 
 #endif

@@ -12,10 +12,10 @@
 
 #include "boot/external_launcher.h"
 
-extern const struct ski_foreign ski_pmix_launcher;
+extern const struct ski_external_launcher ski_pmix_launcher;
 
 /** Whether such a launcher started us. */
-bool ski_pmix_started_us(void);
+bool ski_pmix_launcher_present(void);
 
 /** Why PMIx cannot be used, or NULL if it can. */
 const char *ski_pmix_missing(void);

@@ -18,7 +18,7 @@
  * the runtime numbers them (core/net/net_send.c).  Drivers look at nothing inside.
  *
  * Threads.  The functions of a port are called by one thread at a time, the PE's,
- * and never from within an upcall.  start(), stop(), expose() and conceal() are
+ * and never from within an upcall.  start(), stop(), mem_reg() and mem_dereg() are
  * called by one thread at a time while others may be in functions of ports.
  * Upcalls come on the thread of the port, from within progress(), except sent()
  * and done(), which may also come from within the call that they belong to.
@@ -53,7 +53,7 @@
 #define SKI_ADDRESS_MOST   2048 /* bytes of an address */
 #define SKI_KEY_MOST       512  /* of a key to memory  */
 #define SKI_WHY_MOST       256
-#define SKI_PLACE_HEAD     256 /* bytes of a packet, at most, that are not its data */
+#define SKI_DIRECT_HEAD    256 /* bytes of a packet, at most, that are not its data */
 
 struct ski_port;   /* a PE's access to the network; the driver's own  */
 struct ski_peer;   /* another port, as seen through ours; likewise     */
@@ -77,45 +77,45 @@ struct ski_net {
     /** Derive keys that belong to @p count words alone from the secret of the job; false: it
      *  cannot, as with SKI_SECURITY_JOB. */
     bool (*derive)(const uint64_t *words, size_t count, void *keys, size_t bytes);
-    char *(*why)(void); /* of the calling thread, SKI_WHY_MOST bytes, in which the driver says
-                           to people why start(), open(), connect() or send() failed */
+    char *(*last_error)(void); /* of the calling thread, SKI_WHY_MOST bytes, in which the driver
+                           says to people why start(), open(), connect() or send() failed */
 };
 
 /* What a port calls; @p owner is what open() was given. */
 struct ski_upcalls {
     /** Memory for a packet of @p bytes that arrives, aligned to 64 bytes; NULL: drop
      *  it. */
-    void *(*room)(void *owner, size_t bytes);
+    void *(*alloc)(void *owner, size_t bytes);
 
-    /** What room() gave holds the packet, which is the runtime's from now on. */
-    void (*arrived)(void *owner, void *packet, size_t bytes);
+    /** What alloc() gave holds the packet, which is the runtime's from now on. */
+    void (*arrived)(void *owner, void *preferred_packet, size_t bytes);
 
-    /** What room() gave will not be filled: the sender is gone. */
-    void (*spoilt)(void *owner, void *packet);
+    /** What alloc() gave will not be filled: the sender is gone. */
+    void (*abort)(void *owner, void *preferred_packet);
 
     /** A packet for which send() was SKUA_PENDING is no longer needed. */
-    void (*sent)(void *owner, void *packet);
+    void (*sent)(void *owner, void *preferred_packet);
 
     /** A put, get, atomic, flush or split packet that was SKUA_PENDING is over. */
     void (*done)(void *owner, void *cookie, skua_status_t status);
 
     /** The peer cannot be reached, or not any more.  What was sent to it and has not
      *  come back through sent() and done() does so, now or later. */
-    void (*lost)(void *owner, int pe, const char *why);
+    void (*lost)(void *owner, int pe, const char *reason);
 
-    /** A packet that lies in the driver's own memory, aligned or not, before room() is asked.
+    /** A packet that lies in the driver's own memory, aligned or not, before alloc() is asked.
      *  True: the runtime has taken it.  False: it is to be copied as usual.  May be NULL.  To
-     *  offer those of up to small() bytes saves copying them twice. */
-    bool (*taken)(void *owner, const void *packet, size_t bytes);
+     *  offer those of up to eager_max() bytes saves copying them twice. */
+    bool (*recv_inline)(void *owner, const void *preferred_packet, size_t bytes);
 
-    /** A packet of @p bytes of which the first SKI_PLACE_HEAD, at least, lie in the driver's own
+    /** A packet of @p bytes of which the first SKI_DIRECT_HEAD, at least, lie in the driver's own
      *  memory, and the rest will come: where its last bytes belong, in *@p to, and how many these
-     *  are, all but SKI_PLACE_HEAD or fewer.  0: it is to be received as usual.  May be NULL, as
-     *  placed(). */
-    size_t (*place)(void *owner, const void *packet, size_t bytes, void **to);
+     *  are, all but SKI_DIRECT_HEAD or fewer.  0: it is to be received as usual.  May be NULL, as
+     *  recv_direct_done(). */
+    size_t (*recv_direct)(void *owner, const void *preferred_packet, size_t bytes, void **to);
 
     /** They are there, if @p whole, or else will never be.  @p packet has those before them. */
-    void (*placed)(void *owner, const void *packet, size_t bytes, bool whole);
+    void (*recv_direct_done)(void *owner, const void *preferred_packet, size_t bytes, bool whole);
 };
 
 enum ski_net_op { SKI_NET_ADD, SKI_NET_AND, SKI_NET_OR, SKI_NET_XOR, SKI_NET_SWAP, SKI_NET_CSWAP };
@@ -128,7 +128,7 @@ struct ski_driver {
     /* -- the process, mandatory ------------------------------------------------ */
 
     /** Find out whether we can work here, and prepare.  @p net stays in place.
-     *  On failure net->why() says why, and nothing is left to undo. */
+     *  On failure net->last_error() says why, and nothing is left to undo. */
     skua_status_t (*start)(struct ski_net *net);
 
     /** Undo start(); all ports are closed. */
@@ -144,7 +144,7 @@ struct ski_driver {
                           struct ski_port **port);
 
     /** Close it.  What was sent has been delivered or will be, as far as that can be
-     *  known; peers that are gone do not keep us waiting.  sent(), done() and spoilt() may
+     *  known; peers that are gone do not keep us waiting.  sent(), done() and abort() may
      *  come from here, and nothing comes afterwards; what has not come back by then stays
      *  the network's. */
     void (*close)(struct ski_port *port);
@@ -161,13 +161,13 @@ struct ski_driver {
      *  so.  SKUA_ERR_AGAIN: nothing has happened for want of room; try after progress().
      *  What a driver holds of its own for packets under way is bounded, and a peer that does
      *  not receive leaves room for the others. */
-    skua_status_t (*send)(struct ski_peer *peer, void *packet, size_t bytes);
+    skua_status_t (*send)(struct ski_peer *peer, void *preferred_packet, size_t bytes);
 
     /** Send a packet of @p bytes at @p packet and @p rest_bytes at @p rest, which arrives as
      *  one.  As send(), but done() says that both are free again.  SKUA_ERR_UNSUPPORTED: not
      *  this one.  May be NULL: none. */
-    skua_status_t (*send_split)(struct ski_peer *peer, void *packet, size_t bytes, const void *rest,
-                                size_t rest_bytes, void *cookie);
+    skua_status_t (*send_split)(struct ski_peer *peer, void *preferred_packet, size_t bytes,
+                                const void *rest, size_t rest_bytes, void *cookie);
 
     /** Move things on: upcalls happen here.  Returns a number > 0 if there was anything. */
     unsigned (*progress)(struct ski_port *port);
@@ -178,12 +178,12 @@ struct ski_driver {
 
     /** How large the packets are that it moves best, of those that could as well be smaller
      *  or larger.  After start().  May be NULL: a megabyte. */
-    size_t (*packet)(void);
+    size_t (*preferred_packet)(void);
 
     /** Up to which size packets leave without the receiver being asked first, and land in
      *  memory of the driver's: small ones that wait are put together up to there.  After
      *  start(). */
-    size_t (*small)(void);
+    size_t (*eager_max)(void);
 
     /** Before waiting for wait_fd(): true if it will become readable with the next
      *  event.  False: there is something to do now. */
@@ -193,36 +193,36 @@ struct ski_driver {
 
     /** Whether the network does what follows without the CPU of the target.  May be NULL:
      *  no.  Requests are then faster, and used unless the user wants it otherwise. */
-    bool (*by_hardware)(void);
+    bool (*rma_offload)(void);
 
     /** Let peers access memory of this process.  SKUA_ERR_UNSUPPORTED: not this memory, or
-     *  this network cannot.  Another failure is told, with net->why(); in either case requests
-     *  are sent instead. */
-    skua_status_t (*expose)(void *base, size_t bytes, struct ski_memory **memory);
-    void (*conceal)(struct ski_memory *memory);
+     *  this network cannot.  Another failure is told, with net->last_error(); in either case
+     * requests are sent instead. */
+    skua_status_t (*mem_reg)(void *base, size_t bytes, struct ski_memory **memory);
+    void (*mem_dereg)(struct ski_memory *memory);
 
     /** Write the key that peers need for it, at most SKI_KEY_MOST bytes; how many. */
-    size_t (*key)(struct ski_memory *memory, void *to);
+    size_t (*rkey_pack)(struct ski_memory *memory, void *to);
 
     /** Take a key that @p peer's process has written; and forget it. */
-    skua_status_t (*take_key)(struct ski_peer *peer, const void *from, size_t bytes,
-                              struct ski_key **key);
-    void (*drop_key)(struct ski_key *key);
+    skua_status_t (*rkey_unpack)(struct ski_peer *peer, const void *from, size_t bytes,
+                                 struct ski_key **rkey_pack);
+    void (*rkey_destroy)(struct ski_key *rkey_pack);
 
     /** Copy to or from the peer's memory at its address @p remote.  SKUA_OK: local memory
      *  is free again, or filled.  SKUA_PENDING: done() will say so.  SKUA_ERR_AGAIN: as
      *  for send().  Puts are done at the target after flush(), in no order before. */
     skua_status_t (*put)(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                         struct ski_key *key, void *cookie);
+                         struct ski_key *rkey_pack, void *cookie);
     skua_status_t (*get)(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                         struct ski_key *key, void *cookie);
+                         struct ski_key *rkey_pack, void *cookie);
 
     /** Operate on 4 or 8 bytes at @p remote; *result, which stays in place until done(),
      *  is the value before, and holds the value to compare with for SKI_NET_CSWAP.
      *  SKUA_ERR_UNSUPPORTED: not this one. */
     skua_status_t (*atomic)(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                            uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
-                            void *cookie);
+                            uint64_t value, uint64_t *result, uint64_t remote,
+                            struct ski_key *rkey_pack, void *cookie);
 
     /** Everything that was put to the peer before is visible there at done(). */
     skua_status_t (*flush)(struct ski_peer *peer, void *cookie);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define COMPLAINTS 10 /* about packets that are not genuine, then silence */
+#define SEAL_WARNINGS_MAX 10 /* about packets that are not genuine, then silence */
 
 struct seal_head {
     int32_t  source;
@@ -17,12 +17,12 @@ struct seal_head {
     uint8_t  tag[SKI_CRYPTO_TAG];
 };
 
-#define HEAD sizeof(struct seal_head)
+#define SEAL_HEAD sizeof(struct seal_head)
 
-_Static_assert(HEAD >= SKI_PACKET_LEAST, "what is sealed is a packet below");
+_Static_assert(SEAL_HEAD >= SKI_PACKET_LEAST, "what is sealed is a packet below");
 
 /* The keys of one direction between two PEs. */
-struct seal_way {
+struct seal_direction {
     struct ski_cipher *cipher;
     uint64_t           nonce[2]; /* of number 0; SKI_CRYPTO_NONCE bytes of it are used */
 };
@@ -35,11 +35,11 @@ struct seal_range {
 
 /* A PE whose packets come: made with the first that is genuine. */
 struct seal_source {
-    struct seal_way    way;
-    uint64_t           next;   /* all below have come      */
-    struct seal_range *ranges; /* ascending, with gaps     */
-    double             until;  /* for `awaited', after a packet was dropped; 0: none was */
-    uint64_t           awaited;
+    struct seal_direction direction;
+    uint64_t              next;     /* all below have come      */
+    struct seal_range    *ranges;   /* ascending, with gaps     */
+    double                deadline; /* for `awaited', after a packet was dropped; 0: none was */
+    uint64_t              awaited;
 };
 
 /* Ports and peers of ours, and those below: driver.h leaves open what they are. */
@@ -58,15 +58,15 @@ struct ski_port {
 };
 
 struct ski_peer {
-    struct ski_peer *below;
-    struct ski_port *port;
-    struct seal_way  way;
-    uint64_t         number; /* of the next packet */
-    struct ski_peer *next;
+    struct ski_peer      *below;
+    struct ski_port      *port;
+    struct seal_direction direction;
+    uint64_t              number; /* of the next packet */
+    struct ski_peer      *next;
 };
 
 /* A packet on its way; the driver below sees what begins with its head. */
-struct seal_out {
+struct seal_send_buffer {
     void            *packet; /* the runtime's */
     uint64_t         unused;
     struct seal_head head;
@@ -89,7 +89,7 @@ static double seal_now(void)
 
 /* ---- keys ----------------------------------------------------------------------------- */
 
-static bool seal_way_make(struct seal_way *way, int source, int target)
+static bool seal_direction_make(struct seal_direction *direction, int source, int target)
 {
     const uint64_t words[] = {UINT64_C(0x736c61657320616b) /* no other use of the secret has it */,
                               (uint64_t)seal.net->security, (uint64_t)(uint32_t)source,
@@ -99,18 +99,20 @@ static bool seal_way_make(struct seal_way *way, int source, int target)
         uint64_t      nonce[2];
     } keys;
 
-    way->cipher = NULL;
+    direction->cipher = NULL;
     if (seal.net->derive(words, sizeof words / sizeof *words, &keys, sizeof keys))
-        way->cipher = seal.net->crypto->make(keys.key, seal.net->security == SKI_SECURITY_ENCRYPT);
-    memcpy(way->nonce, keys.nonce, sizeof way->nonce);
+        direction->cipher =
+            seal.net->crypto->make(keys.key, seal.net->security == SKI_SECURITY_ENCRYPT);
+    memcpy(direction->nonce, keys.nonce, sizeof direction->nonce);
     explicit_bzero(&keys, sizeof keys);
-    return way->cipher != NULL;
+    return direction->cipher != NULL;
 }
 
-static void seal_way_nonce(const struct seal_way *way, uint64_t number, uint64_t nonce[2])
+static void seal_direction_nonce(const struct seal_direction *direction, uint64_t number,
+                                 uint64_t nonce[2])
 {
-    nonce[0] = way->nonce[0] ^ number;
-    nonce[1] = way->nonce[1];
+    nonce[0] = direction->nonce[0] ^ number;
+    nonce[1] = direction->nonce[1];
 }
 
 /* ---- numbers -------------------------------------------------------------------------- */
@@ -180,7 +182,7 @@ static void seal_source_drop(struct seal_source *s)
         free(gone);
     }
     if (s)
-        seal.net->crypto->drop(s->way.cipher);
+        seal.net->crypto->drop(s->direction.cipher);
     free(s);
 }
 
@@ -216,14 +218,14 @@ static void seal_suspect(struct ski_port *port, int pe)
 {
     struct seal_source *s = seal_source_find(port, pe);
 
-    if (!s || s->until > 0)
+    if (!s || s->deadline > 0)
         return;
-    s->until       = seal_now() + seal.net->peer_timeout;
+    s->deadline    = seal_now() + seal.net->peer_timeout;
     s->awaited     = s->next;
     port->suspects = true;
 }
 
-static void seal_look_at_suspects(struct ski_port *port)
+static void seal_check_suspects(struct ski_port *port)
 {
     double now     = seal_now();
     bool   another = false;
@@ -231,12 +233,12 @@ static void seal_look_at_suspects(struct ski_port *port)
     for (size_t pe = 0; pe < port->sources; pe++) {
         struct seal_source *s = port->source[pe];
 
-        if (!s || s->until <= 0)
+        if (!s || s->deadline <= 0)
             continue;
-        another |= now < s->until;
-        if (now < s->until)
+        another |= now < s->deadline;
+        if (now < s->deadline)
             continue;
-        s->until = 0;
+        s->deadline = 0;
         if (s->next == s->awaited && s->ranges)
             port->up->lost(port->owner, (int)pe,
                            "a packet of it is missing: it was changed or left out on the way");
@@ -246,13 +248,13 @@ static void seal_look_at_suspects(struct ski_port *port)
 
 /* ---- packets that come ------------------------------------------------------------------- */
 
-static void seal_complain(struct ski_port *port, int source, size_t bytes, const char *wrong)
+static void seal_warn_dropped(struct ski_port *port, int source, size_t bytes, const char *wrong)
 {
-    if (++port->dropped <= COMPLAINTS)
+    if (++port->dropped <= SEAL_WARNINGS_MAX)
         seal.net->log(SKI_LOG_WARN,
                       "a packet of %zu bytes that claims to be of PE %d was dropped: %s%s", bytes,
                       source, wrong,
-                      port->dropped == COMPLAINTS ? " (no more of these will be told)" : "");
+                      port->dropped == SEAL_WARNINGS_MAX ? " (no more of these will be told)" : "");
     seal_suspect(port, source);
 }
 
@@ -265,13 +267,13 @@ static bool seal_open_body(struct ski_port *port, const struct seal_head *head, 
     const char         *wrong = NULL;
 
     if (!s && head->source >= 0 && (s = calloc(1, sizeof *s)) &&
-        !seal_way_make(&s->way, head->source, port->pe)) {
+        !seal_direction_make(&s->direction, head->source, port->pe)) {
         free(s);
         s = NULL;
     }
     if (s)
-        seal_way_nonce(&s->way, head->number, nonce);
-    if (!s || !seal.net->crypto->open(s->way.cipher, nonce, body, bytes, head->tag))
+        seal_direction_nonce(&s->direction, head->number, nonce);
+    if (!s || !seal.net->crypto->open(s->direction.cipher, nonce, body, bytes, head->tag))
         wrong = "it is not genuine";
     else if (!seal_source_take(s, head->number))
         wrong = "it has come before";
@@ -280,15 +282,15 @@ static bool seal_open_body(struct ski_port *port, const struct seal_head *head, 
     if (wrong && !known)
         seal_source_drop(s);
     if (wrong)
-        seal_complain(port, head->source, HEAD + bytes, wrong);
+        seal_warn_dropped(port, head->source, SEAL_HEAD + bytes, wrong);
     return !wrong;
 }
 
 static bool seal_is_long_enough(struct ski_port *port, size_t bytes)
 {
-    if (bytes >= HEAD + SKI_PACKET_LEAST)
+    if (bytes >= SEAL_HEAD + SKI_PACKET_LEAST)
         return true;
-    seal_complain(port, -1, bytes, "it is too short");
+    seal_warn_dropped(port, -1, bytes, "it is too short");
     return false;
 }
 
@@ -297,14 +299,14 @@ static void seal_deliver(struct ski_port *port, const char *packet, size_t bytes
 {
     void *room;
 
-    if (port->up->taken && port->up->taken(port->owner, packet, bytes))
+    if (port->up->recv_inline && port->up->recv_inline(port->owner, packet, bytes))
         return;
-    room = port->up->room(port->owner, bytes);
+    room = port->up->alloc(port->owner, bytes);
     if (room)
         port->up->arrived(port->owner, memcpy(room, packet, bytes), bytes);
 }
 
-static void *seal_on_room(void *owner, size_t bytes)
+static void *seal_on_alloc(void *owner, size_t bytes)
 {
     (void)owner;
     return aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -316,19 +318,19 @@ static void seal_on_arrived(void *owner, void *packet, size_t bytes)
     struct seal_head *head = packet;
 
     if (seal_is_long_enough(port, bytes) &&
-        seal_open_body(port, head, (char *)(head + 1), bytes - HEAD))
-        seal_deliver(port, (char *)(head + 1), bytes - HEAD);
+        seal_open_body(port, head, (char *)(head + 1), bytes - SEAL_HEAD))
+        seal_deliver(port, (char *)(head + 1), bytes - SEAL_HEAD);
     free(packet);
 }
 
-static void seal_on_spoilt(void *owner, void *packet)
+static void seal_on_abort(void *owner, void *packet)
 {
     (void)owner;
     free(packet);
 }
 
 /* In the driver's memory, which is not ours to write to. */
-static bool seal_on_taken(void *owner, const void *packet, size_t bytes)
+static bool seal_on_recv_inline(void *owner, const void *packet, size_t bytes)
 {
     struct ski_port *port = owner;
     struct seal_head head;
@@ -337,17 +339,18 @@ static bool seal_on_taken(void *owner, const void *packet, size_t bytes)
         return false;
     if (!seal_is_long_enough(port, bytes))
         return true;
-    memcpy(&head, packet, HEAD);
-    memcpy(port->scratch, (const char *)packet + HEAD, bytes - HEAD);
-    if (seal_open_body(port, &head, port->scratch, bytes - HEAD))
-        seal_deliver(port, port->scratch, bytes - HEAD);
+    memcpy(&head, packet, SEAL_HEAD);
+    memcpy(port->scratch, (const char *)packet + SEAL_HEAD, bytes - SEAL_HEAD);
+    if (seal_open_body(port, &head, port->scratch, bytes - SEAL_HEAD))
+        seal_deliver(port, port->scratch, bytes - SEAL_HEAD);
     return true;
 }
 
 static void seal_on_sent(void *owner, void *sealed)
 {
-    struct ski_port *port = owner;
-    struct seal_out *out  = (void *)((char *)sealed - offsetof(struct seal_out, head)); /* NOLINT */
+    struct ski_port         *port = owner;
+    struct seal_send_buffer *out =
+        (void *)((char *)sealed - offsetof(struct seal_send_buffer, head)); /* NOLINT */
 
     port->up->sent(port->owner, out->packet);
     free(out);
@@ -360,20 +363,20 @@ static void seal_on_done(void *owner, void *cookie, skua_status_t status)
     port->up->done(port->owner, cookie, status);
 }
 
-static void seal_on_lost(void *owner, int pe, const char *why)
+static void seal_on_lost(void *owner, int pe, const char *reason)
 {
     struct ski_port *port = owner;
 
-    port->up->lost(port->owner, pe, why);
+    port->up->lost(port->owner, pe, reason);
 }
 
-static const struct ski_upcalls seal_upcalls = {.room    = seal_on_room,
-                                                .arrived = seal_on_arrived,
-                                                .spoilt  = seal_on_spoilt,
-                                                .sent    = seal_on_sent,
-                                                .done    = seal_on_done,
-                                                .lost    = seal_on_lost,
-                                                .taken   = seal_on_taken};
+static const struct ski_upcalls seal_upcalls = {.alloc       = seal_on_alloc,
+                                                .arrived     = seal_on_arrived,
+                                                .abort       = seal_on_abort,
+                                                .sent        = seal_on_sent,
+                                                .done        = seal_on_done,
+                                                .lost        = seal_on_lost,
+                                                .recv_inline = seal_on_recv_inline};
 
 /* ---- packets that go ---------------------------------------------------------------------- */
 
@@ -381,18 +384,18 @@ static const struct ski_upcalls seal_upcalls = {.room    = seal_on_room,
  * sealed now is seen by nobody. */
 static skua_status_t seal_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    struct seal_out *out  = malloc(sizeof *out + bytes);
-    struct iovec     part = {packet, bytes};
-    uint64_t         nonce[2];
-    skua_status_t    status = SKUA_ERR_SYSTEM;
+    struct seal_send_buffer *out  = malloc(sizeof *out + bytes);
+    struct iovec             part = {packet, bytes};
+    uint64_t                 nonce[2];
+    skua_status_t            status = SKUA_ERR_SYSTEM;
 
     if (!out)
         return SKUA_ERR_AGAIN;
-    *out = (struct seal_out){.packet = packet,
-                             .head   = {.source = peer->port->pe, .number = peer->number}};
-    seal_way_nonce(&peer->way, peer->number, nonce);
-    if (seal.net->crypto->seal(peer->way.cipher, nonce, &part, 1, out->body, out->head.tag))
-        status = seal.below->send(peer->below, &out->head, HEAD + bytes);
+    *out = (struct seal_send_buffer){.packet = packet,
+                                     .head   = {.source = peer->port->pe, .number = peer->number}};
+    seal_direction_nonce(&peer->direction, peer->number, nonce);
+    if (seal.net->crypto->seal(peer->direction.cipher, nonce, &part, 1, out->body, out->head.tag))
+        status = seal.below->send(peer->below, &out->head, SEAL_HEAD + bytes);
     if (status >= 0)
         peer->number++;
     if (status != SKUA_PENDING)
@@ -407,7 +410,7 @@ static void seal_free_port(struct ski_port *port)
     while (port->peers) {
         struct ski_peer *peer = port->peers;
         port->peers           = peer->next;
-        seal.net->crypto->drop(peer->way.cipher);
+        seal.net->crypto->drop(peer->direction.cipher);
         free(peer);
     }
     for (size_t i = 0; i < port->sources; i++)
@@ -428,7 +431,7 @@ static skua_status_t seal_open(int pe, const struct ski_upcalls *up, void *owner
     port->pe            = pe;
     port->up            = up;
     port->owner         = owner;
-    port->scratch_bytes = HEAD + seal.below->small();
+    port->scratch_bytes = SEAL_HEAD + seal.below->eager_max();
     port->scratch       = aligned_alloc(64, (port->scratch_bytes + 63) / 64 * 64);
     status =
         port->scratch ? seal.below->open(pe, &seal_upcalls, port, &port->below) : SKUA_ERR_NOMEM;
@@ -459,11 +462,11 @@ static skua_status_t seal_connect(struct ski_port *port, int pe, const void *add
     if (!peer)
         return SKUA_ERR_NOMEM;
     peer->port = port;
-    status     = seal_way_make(&peer->way, port->pe, pe)
+    status     = seal_direction_make(&peer->direction, port->pe, pe)
                      ? seal.below->connect(port->below, pe, address, bytes, &peer->below)
                      : SKUA_ERR_SYSTEM;
     if (status != SKUA_OK) {
-        seal.net->crypto->drop(peer->way.cipher);
+        seal.net->crypto->drop(peer->direction.cipher);
         free(peer);
         return status;
     }
@@ -476,7 +479,7 @@ static skua_status_t seal_connect(struct ski_port *port, int pe, const void *add
 static unsigned seal_progress(struct ski_port *port)
 {
     if (port->suspects)
-        seal_look_at_suspects(port);
+        seal_check_suspects(port);
     return seal.below->progress(port->below);
 }
 
@@ -509,14 +512,14 @@ static const char *seal_describe(void)
 }
 
 /* Packets that suit the driver below, with what is before them. */
-static size_t seal_packet(void)
+static size_t seal_preferred_packet(void)
 {
-    return seal.below->packet ? seal.below->packet() : (size_t)1 << 20;
+    return seal.below->preferred_packet ? seal.below->preferred_packet() : (size_t)1 << 20;
 }
 
-static size_t seal_small(void)
+static size_t seal_eager_max(void)
 {
-    return seal.below->small() - HEAD;
+    return seal.below->eager_max() - SEAL_HEAD;
 }
 
 const struct ski_driver *ski_seal_over(const struct ski_driver *driver, struct ski_net *net)
@@ -528,22 +531,22 @@ const struct ski_driver *ski_seal_over(const struct ski_driver *driver, struct s
     seal.net   = net;
     snprintf(seal.text, sizeof seal.text, "%s, packets sealed", driver->describe());
     sealed = (struct ski_driver){
-        .version  = SKI_DRIVER_VERSION,
-        .name     = driver->name,
-        .seals    = true,
-        .start    = seal_start,
-        .stop     = seal_stop,
-        .describe = seal_describe,
-        .open     = seal_open,
-        .close    = seal_close,
-        .address  = seal_address,
-        .connect  = seal_connect,
-        .send     = seal_send,
-        .progress = seal_progress,
-        .wait_fd  = seal_wait_fd,
-        .packet   = seal_packet,
-        .small    = seal_small,
-        .arm      = seal_arm,
+        .version          = SKI_DRIVER_VERSION,
+        .name             = driver->name,
+        .seals            = true,
+        .start            = seal_start,
+        .stop             = seal_stop,
+        .describe         = seal_describe,
+        .open             = seal_open,
+        .close            = seal_close,
+        .address          = seal_address,
+        .connect          = seal_connect,
+        .send             = seal_send,
+        .progress         = seal_progress,
+        .wait_fd          = seal_wait_fd,
+        .preferred_packet = seal_preferred_packet,
+        .eager_max        = seal_eager_max,
+        .arm              = seal_arm,
     };
     return &sealed;
 }

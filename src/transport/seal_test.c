@@ -85,14 +85,14 @@ static const char *below_describe(void)
     return "a queue";
 }
 
-static const struct ski_driver queue = {.name     = "queue",
-                                        .open     = below_open,
-                                        .close    = below_close,
-                                        .connect  = below_connect,
-                                        .send     = below_send,
-                                        .progress = below_progress,
-                                        .small    = below_small,
-                                        .describe = below_describe};
+static const struct ski_driver queue = {.name      = "queue",
+                                        .open      = below_open,
+                                        .close     = below_close,
+                                        .connect   = below_connect,
+                                        .send      = below_send,
+                                        .progress  = below_progress,
+                                        .eager_max = below_small,
+                                        .describe  = below_describe};
 
 /* A packet of the queue comes to PE 1, in one of the ways that packets come. */
 static void come(int i)
@@ -100,9 +100,9 @@ static void come(int i)
     const struct ski_upcalls *up = below[1].up;
     void                     *room;
 
-    if (up->taken(below[1].owner, wire[i].data, wire[i].bytes))
+    if (up->recv_inline(below[1].owner, wire[i].data, wire[i].bytes))
         return;
-    room = up->room(below[1].owner, wire[i].bytes);
+    room = up->alloc(below[1].owner, wire[i].bytes);
     memcpy(room, wire[i].data, wire[i].bytes);
     up->arrived(below[1].owner, room, wire[i].bytes);
 }
@@ -137,14 +137,14 @@ static void ignore(void *owner, void *packet)
     (void)owner, (void)packet;
 }
 
-static void on_loss(void *owner, int pe, const char *why)
+static void on_loss(void *owner, int pe, const char *reason)
 {
     (void)owner;
-    lost += pe == 0 && strstr(why, "is missing");
+    lost += pe == 0 && strstr(reason, "is missing");
 }
 
 static const struct ski_upcalls upcalls = {
-    .room = room, .arrived = arrived, .spoilt = ignore, .sent = ignore, .lost = on_loss};
+    .alloc = room, .arrived = arrived, .abort = ignore, .sent = ignore, .lost = on_loss};
 
 static unsigned lines;
 
@@ -158,7 +158,7 @@ static struct ski_net           net = {.peer_timeout = 0.01,
                                        .log          = count_lines,
                                        .prove        = ski_secret_prove,
                                        .derive       = ski_secret_derive,
-                                       .why          = ski_driver_why};
+                                       .last_error   = ski_driver_why};
 static const struct ski_driver *driver;
 static struct ski_port         *port[2];
 
@@ -271,8 +271,8 @@ static void test_reflected(void)
 {
     begin(SKI_SECURITY_AUTH);
     for (int i = 0; i < PACKETS; i++)
-        below[0].up->taken(below[0].owner, wire[i].data,
-                           wire[i].bytes < SMALL ? wire[i].bytes : SMALL);
+        below[0].up->recv_inline(below[0].owner, wire[i].data,
+                                 wire[i].bytes < SMALL ? wire[i].bytes : SMALL);
     OK(count_arrived(0) == PACKETS && wrong == 0, "packets that are sent back are dropped");
     end();
 }

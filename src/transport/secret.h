@@ -17,7 +17,7 @@
 #define SKI_SECRET_WORDS 2
 
 /** Load skua-crypto.so, or find it loaded; NULL, and why not. */
-const struct ski_crypto *ski_crypto_load(char *why, size_t size);
+const struct ski_crypto *ski_crypto_load(char *reason, size_t size);
 
 /** Begin with @p level and the secret, which stays in place: @p crypto is the library then, or NULL
  *  where none is needed.  A failure has been logged. */

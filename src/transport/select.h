@@ -19,7 +19,7 @@ extern const char *const ski_driver_names[SKI_CANDIDATES];
 char *ski_driver_why(void);
 
 /** Load one, by name; NULL, and why not. */
-const struct ski_driver *ski_driver_load(const char *name, char *why, size_t size);
+const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t size);
 
 /** The driver that does what net->security asks for: @p driver, which has been started, or one over
  *  it (seal.h). */

@@ -96,8 +96,8 @@ static bool make_launch(struct agent *a, struct order *order)
     int                     *near = ski_calloc((size_t)h->here, sizeof *near);
     struct ski_plan          plan = {.pes             = h->pes,
                                      .pes_per_process = h->pes_per_process,
-                                     .near            = near,
-                                     .here            = h->here,
+                                     .local            = near,
+                                     .local_processes            = h->here,
                                      .one_host        = h->one_host,
                                      .secret          = {h->secret[0], h->secret[1]}};
     bool                     made;
@@ -287,7 +287,7 @@ static bool goes_on(struct agent *a, bool open)
 
 static void run(struct agent *a)
 {
-    size_t         count = LAUNCH + launch_polls(&a->launch) + (size_t)a->launch.job->here;
+    size_t         count = LAUNCH + launch_polls(&a->launch) + (size_t)a->launch.job->local_processes;
     struct pollfd *polls = ski_calloc(count, sizeof *polls);
     bool           open  = true;
 

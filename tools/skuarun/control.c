@@ -29,7 +29,7 @@ void control_begin(struct control *c, struct launch *launch, struct channel *cha
     c->launch  = launch;
     c->channel = channel;
     c->table   = table_create(TABLE_KEYS * (size_t)launch->job->processes, answer, c);
-    c->asks    = ski_calloc((size_t)launch->job->here, sizeof *c->asks);
+    c->asks    = ski_calloc((size_t)launch->job->local_processes, sizeof *c->asks);
 }
 
 void control_end(struct control *c)
@@ -40,7 +40,7 @@ void control_end(struct control *c)
 
 void control_fill(const struct control *c, struct pollfd *polls)
 {
-    for (int i = 0; i < c->launch->job->here; i++)
+    for (int i = 0; i < c->launch->job->local_processes; i++)
         polls[i] = (struct pollfd){.fd = c->launch->child[i].control, .events = POLLIN};
 }
 
@@ -81,7 +81,7 @@ bool control_serve(struct control *c, const struct pollfd *polls, char why[WHY_B
     static char record[RECORD_MOST + 1]; /* one more, to see what is too long */
     char        who[64];
 
-    for (int i = 0; i < c->launch->job->here; i++) {
+    for (int i = 0; i < c->launch->job->local_processes; i++) {
         struct child *child = &c->launch->child[i];
         ssize_t       n     = 0;
 

@@ -17,7 +17,7 @@
 
 static int index_of(const struct launch *launch, pid_t pid)
 {
-    for (int i = 0; i < launch->job->here; i++)
+    for (int i = 0; i < launch->job->local_processes; i++)
         if (launch->child[i].pid == pid)
             return i;
     return -1;
@@ -46,7 +46,7 @@ void launch_give_up(struct launch *launch)
 {
     double before = skua_time() - ski_config.stop_timeout;
 
-    for (int i = 0; ski_config.stop_timeout > 0 && i < launch->job->here; i++) {
+    for (int i = 0; ski_config.stop_timeout > 0 && i < launch->job->local_processes; i++) {
         struct child *child = &launch->child[i];
 
         if (child->pid <= 0 || child->stopped <= 0 || child->stopped > before || child->given_up)
@@ -126,7 +126,7 @@ void launch_why(const struct launch *launch, int index, char why[WHY_BYTES])
 
 bool launch_joined(const struct launch *launch)
 {
-    for (int i = 0; i < launch->job->here; i++)
+    for (int i = 0; i < launch->job->local_processes; i++)
         if (atomic_load(&launch->job->process[i].state) != SKI_PROCESS_STARTED)
             return true;
     return false;
@@ -140,7 +140,7 @@ void launch_fill(const struct launch *launch, struct pollfd *polls)
 
     *polls++ = (struct pollfd){.fd = feed_full(feed) ? -1 : feed->from, .events = POLLIN};
     *polls++ = (struct pollfd){.fd = feed_full(feed) ? feed->to : -1, .events = POLLOUT};
-    for (int i = 0; i < launch->job->here; i++) {
+    for (int i = 0; i < launch->job->local_processes; i++) {
         *polls++ = (struct pollfd){.fd = launch->child[i].out.fd, .events = POLLIN};
         *polls++ = (struct pollfd){.fd = launch->child[i].err.fd, .events = POLLIN};
     }
@@ -150,7 +150,7 @@ bool launch_serve(struct launch *launch, const struct pollfd *polls)
 {
     bool open = false;
 
-    for (int i = 0; i < launch->job->here; i++) {
+    for (int i = 0; i < launch->job->local_processes; i++) {
         struct child *child = &launch->child[i];
 
         if (polls[2 + 2 * i].revents)

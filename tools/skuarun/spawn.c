@@ -40,10 +40,10 @@ bool launch_create(struct launch *launch, const struct ski_plan *plan)
         ski_host_create(launch->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK ||
         ski_onesided_create(launch->job) != SKUA_OK)
         return false;
-    launch->child      = ski_calloc((size_t)launch->job->here, sizeof *launch->child);
+    launch->child      = ski_calloc((size_t)launch->job->local_processes, sizeof *launch->child);
     launch->stdin_feed = (struct feed){.from = -1, .to = -1};
     launch->oom_kills  = ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
-    for (int i = 0; i < launch->job->here; i++) /* not started yet */
+    for (int i = 0; i < launch->job->local_processes; i++) /* not started yet */
         launch->child[i].out.fd = launch->child[i].err.fd = launch->child[i].control = -1;
     return true;
 }
@@ -226,7 +226,7 @@ static void announce(const struct launch *launch, int index)
 bool launch_start(struct launch *launch, const struct options *options, int *code,
                   char why[WHY_BYTES])
 {
-    for (int i = 0; i < launch->job->here; i++) {
+    for (int i = 0; i < launch->job->local_processes; i++) {
         if (!start_one(launch, options, i, code, why))
             return false;
         if (options->verbose)
@@ -237,7 +237,7 @@ bool launch_start(struct launch *launch, const struct options *options, int *cod
 
 void launch_signal(struct launch *launch, int signal)
 {
-    for (int i = 0; i < launch->job->here; i++)
+    for (int i = 0; i < launch->job->local_processes; i++)
         if (launch->child[i].pid > 0)
             kill(-launch->child[i].pid, signal);
 }

@@ -72,7 +72,7 @@ bool launch_joined(const struct launch *launch);
  * launch_serve() attends to.  The latter says whether some output is open. */
 static inline size_t launch_polls(const struct launch *launch)
 {
-    return 2 + 2 * (size_t)launch->job->here;
+    return 2 + 2 * (size_t)launch->job->local_processes;
 }
 
 void launch_fill(const struct launch *launch, struct pollfd *polls);

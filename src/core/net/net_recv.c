@@ -386,7 +386,7 @@ static size_t on_place(void *owner, const void *packet, size_t bytes, void **to)
     struct skua_msg msg;
     size_t          head;
 
-    _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
+    _Static_assert(SKI_DIRECT_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
     if (!far->self || !in_turn(far, packet, bytes, &head, &msg) ||
         msg.bytes != bytes - head) /* something is behind its data */
         return 0;

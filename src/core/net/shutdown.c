@@ -45,7 +45,7 @@ static void say_to_children(struct ski_pe *self, uint32_t handler)
 void ski_leave_tell(struct ski_pe *self, int code)
 {
     /* Where process 0 shares our arena it sees the flag. */
-    if (ski_job_spread(self->job) && self->job->place[0] < 0)
+    if (ski_job_spread(self->job) && self->job->local_index[0] < 0)
         say(self, 0, SKI_HANDLER_EXIT, code);
 }
 

@@ -182,7 +182,7 @@ void ski_crash_install(const struct ski_boot *boot)
 
     crash_job      = boot->job;
     crash_process  = boot->process;
-    crash_launched = boot->way == SKI_BOOT_LAUNCHED;
+    crash_launched = boot->mode == SKI_BOOT_LAUNCHED;
     ski_log_set_fatal_hook(on_fatal);
     dl_iterate_phdr(find_program, NULL);
     if (crash_wants_frames()) {

@@ -164,7 +164,7 @@ skua_status_t ski_handlers_agree(struct ski_job *job, int process)
     close_table();
     if (((const struct ski_host *)job->host)->checked)
         ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MOST);
-    if (job->place[process] == 0)
+    if (job->local_index[process] == 0)
         return publish(job);
     /* Pairs with the release in publish().  If that one dies before, the
      * launcher ends us. */

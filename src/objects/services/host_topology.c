@@ -8,7 +8,7 @@
 #include <skua/topology.h>
 
 #include "base/memory.h"
-#include "base/place.h"
+#include "base/cpu_locality.h"
 #include "base/topology.h"
 #include "core/pe/pe.h"
 #include "objects/services/mesh.h"
@@ -45,7 +45,7 @@ static struct told tell_of(const struct ski_job *job, int process)
 {
     struct told told = {job->process[0].number, 1};
 
-    while (process + told.run < job->processes && job->place[process + told.run] >= 0)
+    while (process + told.run < job->processes && job->local_index[process + told.run] >= 0)
         told.run++;
     return told;
 }
@@ -63,7 +63,7 @@ static struct told ask(int process)
     struct told told;
     size_t      bytes = sizeof told;
 
-    if (boot->job->place[process] >= 0)
+    if (boot->job->local_index[process] >= 0)
         return tell_of(boot->job, process);
     if (ski_boot_get(boot, process, KEY, &told, &bytes) != SKUA_OK || bytes != sizeof told ||
         told.leader < 0 || told.leader > process || told.run < 1 ||

@@ -35,7 +35,7 @@ static struct ski_key *take_key(struct ski_pe *self, int pe, const struct ski_de
     struct ski_key          *key    = NULL;
 
     if (!ski_rma_wanted(driver) || told->key_bytes == 0 || told->key_bytes > SKI_KEY_MOST ||
-        !peer || driver->take_key(peer, told->key, told->key_bytes, &key) != SKUA_OK)
+        !peer || driver->rkey_unpack(peer, told->key, told->key_bytes, &key) != SKUA_OK)
         return NULL;
     return key;
 }
@@ -98,7 +98,7 @@ void ski_known_end(struct ski_origin *origin)
             struct ski_known_region *gone = origin->known[i];
             origin->known[i]              = gone->next;
             if (gone->key)
-                ski_far_driver()->drop_key(gone->key);
+                ski_far_driver()->rkey_destroy(gone->key);
             free(gone);
         }
 }
@@ -129,7 +129,7 @@ static void sweep(uint32_t id, bool all)
         }
         *at = e->next;
         if (e->memory)
-            ski_far_driver()->conceal(e->memory);
+            ski_far_driver()->mem_dereg(e->memory);
         free(e);
     }
 }
@@ -155,7 +155,7 @@ static struct exposed *expose(uint32_t id, int pe, char *base, uint64_t bytes)
     *e                  = (struct exposed){exposed, id, pe, NULL};
     ski_driver_why()[0] = '\0';
     if (bytes > 0)
-        status = ski_far_driver()->expose(base, bytes, &e->memory);
+        status = ski_far_driver()->mem_reg(base, bytes, &e->memory);
     if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED)
         say_not_registered(id, pe, bytes, ski_far_reason(status));
     return exposed = e;
@@ -180,7 +180,7 @@ void ski_describe(uint32_t id, const struct ski_place *place, uint64_t bytes,
     if (!e)
         e = expose(id, place->pe, place->memory, bytes);
     if (e->memory)
-        to->key_bytes = (uint32_t)driver->key(e->memory, to->key);
+        to->key_bytes = (uint32_t)driver->rkey_pack(e->memory, to->key);
     pthread_mutex_unlock(&exposed_lock);
 }
 

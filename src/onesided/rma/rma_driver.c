@@ -23,7 +23,7 @@ bool ski_rma_wanted(const struct ski_driver *driver)
 {
     if (!driver->put || ski_config.rma == 0)
         return false;
-    return ski_config.rma > 0 || (driver->by_hardware && driver->by_hardware());
+    return ski_config.rma > 0 || (driver->rma_offload && driver->rma_offload());
 }
 
 bool ski_rma_pays(const struct ski_transfer *t)

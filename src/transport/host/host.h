@@ -34,12 +34,12 @@ struct ski_domain {
     int32_t pes, cpus;
 };
 
-#define SKI_BELL_NAME 16 /* bytes of the name that the system gives a bell, at most */
+#define SKI_WAKEUP_NAME 16 /* bytes of the name that the system gives a bell, at most */
 
 struct ski_sleeper {
-    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t at_bell; /* it sleeps there, not at its futex */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t polling; /* it sleeps there, not at its futex */
     uint8_t name_bytes;                                /* written before the first sleep    */
-    char    name[SKI_BELL_NAME];
+    char    name[SKI_WAKEUP_NAME];
 };
 
 struct ski_host {
@@ -51,8 +51,8 @@ struct ski_host {
     struct ski_heap    *heaps;   /* one a PE, hidden or not          */
     struct ski_sleeper *sleeper; /* one a PE */
     struct ski_domain  *domains;
-    uint32_t           *domain;      /* of each PE, an index */
-    uint32_t            bell_key[4]; /* what wakes a PE that sleeps at its bell */
+    uint32_t           *domain;        /* of each PE, an index */
+    uint32_t            wakeup_key[4]; /* what wakes a PE that sleeps at its bell */
 };
 
 /** Lay out inboxes, heaps and domains for the PEs of @p job; job->host is set.

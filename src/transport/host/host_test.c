@@ -46,18 +46,18 @@ static bool bell_send(const void *data, size_t bytes)
 static void pester(void)
 {
     uint32_t     words[8] = {0};
-    const size_t bytes    = sizeof host.bell_key;
+    const size_t bytes    = sizeof host.wakeup_key;
 
     bell_send("", 0);
     bell_send("", 1);
     for (size_t n = 1; n <= sizeof words; n++)
         bell_send(words, n);
     for (unsigned bit = 0; bit < 8 * bytes; bit++) {
-        memcpy(words, host.bell_key, bytes);
+        memcpy(words, host.wakeup_key, bytes);
         words[bit / 32] ^= UINT32_C(1) << bit % 32;
         bell_send(words, bytes);
     }
-    memcpy(words, host.bell_key, bytes);
+    memcpy(words, host.wakeup_key, bytes);
     bell_send(words, bytes - 1);
     bell_send(words, bytes + 1);
 }
@@ -80,12 +80,12 @@ static bool as_stranger(void (*act)(void))
 int main(void)
 {
     int  bell;
-    bool random = getrandom(host.bell_key, sizeof host.bell_key, 0) == sizeof host.bell_key;
+    bool random = getrandom(host.wakeup_key, sizeof host.wakeup_key, 0) == sizeof host.wakeup_key;
 
     bell = ski_bell_open(&host, 0);
     OK(random && bell >= 0 && sleeper.name_bytes > 0, "a bell is made and named");
     OK(as_stranger(pester) && !is_rung(bell), "what a stranger sends does not ring it");
-    OK(bell_send(host.bell_key, sizeof host.bell_key) && is_rung(bell), "its key does");
+    OK(bell_send(host.wakeup_key, sizeof host.wakeup_key) && is_rung(bell), "its key does");
     close(bell);
     return tap_end();
 }

@@ -7,7 +7,7 @@
  * the sender's memory straight into what room() gave, or, over TCP, we cut them into pieces
  * (pieces.h).  Endpoints report errors, so a peer that is gone is noticed.
  *
- * UCX calls back with a request, in which we keep whose it is (struct ski_note), and a
+ * UCX calls back with a request, in which we keep whose it is (struct ski_ucx_request), and a
  * pointer of ours: the packet, or the cookie.  A request that is over when the call returns
  * has neither.
  *
@@ -23,10 +23,10 @@
 #include <ucp/api/ucp.h>
 
 #include "transport/driver.h"
-#include "transport/names.h"
-#include "transport/ucx/pieces.h"
+#include "transport/sockaddrs.h"
+#include "transport/ucx/ucx_fragment.h"
 
-#define SKI_UCX_PACKET 1 /* the number of their active message */
+#define SKI_UCX_AM_PACKET 1 /* the number of their active message */
 
 struct ski_port {
     ucp_worker_h              worker;
@@ -34,26 +34,26 @@ struct ski_port {
     void                     *owner;
     struct ski_peer          *peers;
     unsigned                  events; /* upcalls since progress() was called */
-    struct ski_pieces         pieces;
-    double                    looked_at;
-    struct ski_names          names;
+    struct ski_fragments      fragments;
+    double                    checked_at;
+    struct ski_sockaddrs      addrs;
     pthread_t                 opener;
     struct ski_port          *next; /* of the process */
 };
 
 struct ski_peer {
-    struct ski_port *port;
-    ucp_ep_h         ep;
-    int              pe;
-    bool             shared; /* reached through shared memory alone */
-    unsigned         sends;  /* packets to it that UCX holds        */
-    bool             by_tcp;
-    struct ski_names names;
-    struct ski_peer *next;
+    struct ski_port     *port;
+    ucp_ep_h             ep;
+    int                  pe;
+    bool                 shared; /* reached through shared memory alone */
+    unsigned             sends;  /* packets to it that UCX holds        */
+    bool                 by_tcp;
+    struct ski_sockaddrs addrs;
+    struct ski_peer     *next;
 };
 
 /* In a request that UCX holds. */
-struct ski_note {
+struct ski_ucx_request {
     struct ski_port *port;
     struct ski_peer *peer;  /* of a send    */
     size_t           bytes; /* of a receive */
@@ -63,7 +63,7 @@ struct ski_ucx {
     ucp_context_h    context;
     struct ski_net  *net;
     char             text[128];
-    bool             hardware;
+    bool             has_adapter;
     pthread_mutex_t  lock; /* of the list */
     struct ski_port *ports;
 };
@@ -72,7 +72,7 @@ extern struct ski_ucx ski_ucx;
 
 /** What a status of UCX is here; the same, with a reason for people. */
 skua_status_t ski_ucx_status(ucs_status_t status);
-skua_status_t ski_ucx_refuse(const char *what, ucs_status_t status);
+skua_status_t ski_ucx_failed(const char *what, ucs_status_t status);
 
 /** The interfaces to be used, and whether so many ports of the range are free. */
 const char *ski_ucx_interfaces(const struct ski_net *net);
@@ -95,13 +95,13 @@ bool          ski_ucx_arm(struct ski_port *port);
 skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes);
 skua_status_t ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes,
                                  const void *rest, size_t rest_bytes, void *cookie);
-bool          ski_ucx_by_hardware(void);
-skua_status_t ski_ucx_expose(void *base, size_t bytes, struct ski_memory **out);
-void          ski_ucx_conceal(struct ski_memory *memory);
-size_t        ski_ucx_key(struct ski_memory *memory, void *to);
-skua_status_t ski_ucx_take_key(struct ski_peer *peer, const void *from, size_t bytes,
-                               struct ski_key **out);
-void          ski_ucx_drop_key(struct ski_key *key);
+bool          ski_ucx_rma_offload(void);
+skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_memory **out);
+void          ski_ucx_mem_dereg(struct ski_memory *memory);
+size_t        ski_ucx_rkey_pack(struct ski_memory *memory, void *to);
+skua_status_t ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
+                                  struct ski_key **out);
+void          ski_ucx_rkey_destroy(struct ski_key *key);
 skua_status_t ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
                           struct ski_key *key, void *cookie);
 skua_status_t ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
