@@ -7,6 +7,8 @@
 
 #include <skua/time.h>
 
+#include "base/assert.h"
+
 static pthread_once_t   clock_once = PTHREAD_ONCE_INIT;
 static struct ski_clock clock_in_use;
 
@@ -17,11 +19,12 @@ static uint64_t clock_monotonic_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* The two clocks, read at the same time. */
 struct clock_sample {
     uint64_t ns, ticks;
 };
 
-/* Both clocks at once: the try in which they were read closest to each other. */
+/* Reads both clocks several times and returns the sample with the shortest interval. */
 static struct clock_sample clock_take_sample(void)
 {
     struct clock_sample best = {0, 0};
@@ -37,7 +40,7 @@ static struct clock_sample clock_take_sample(void)
     return best;
 }
 
-/* Counts ticks over a millisecond of the system's clock. */
+/* Counts ticks over a millisecond of CLOCK_MONOTONIC. */
 static double clock_measure_rate(void)
 {
     struct clock_sample begin = clock_take_sample(), end;
@@ -54,6 +57,7 @@ static void clock_find(void)
 
     clock_in_use.ticks_per_ns = rate ? (double)rate * 1e-9 : clock_measure_rate();
     clock_in_use.origin       = ski_ticks();
+    ski_assert(clock_in_use.ticks_per_ns > 0);
 }
 
 static void clock_keep(void)
@@ -68,7 +72,8 @@ struct ski_clock ski_clock_get(void)
 
 void ski_clock_set(const struct ski_clock *clock)
 {
-    pthread_once(&clock_once, clock_keep); /* no need to measure any more */
+    ski_assert(clock->ticks_per_ns > 0);
+    pthread_once(&clock_once, clock_keep); /* so that clock_find() does not run later */
     clock_in_use = *clock;
 }
 

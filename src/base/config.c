@@ -2,9 +2,8 @@
 /*
  * config.c - parsing, printing and spell-checking of settings.
  *
- * One table, made from config_defs.h, drives all of it.  Each type has a
- * parse function; a parse function reports what it expects by a text, so that
- * an error can say it.
+ * One table, generated from config_defs.h, drives all of it.  Each type T of setting has a function
+ * config_parse_T() and a text config_expects_T for error messages.
  */
 #include "base/config.h"
 
@@ -14,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/assert.h"
 #include "base/topology.h"
 
 #define CONFIG_PREFIX "SKUA_"
@@ -22,8 +22,8 @@ struct ski_config ski_config;
 
 extern char **environ;
 
-/* Variables of the environment that are Skua's but no settings: the launcher's
- * word to its children (boot/boot.h). */
+/* Variables with the prefix of Skua that are not settings: the launcher sets these for its children
+ * (boot/boot.h). */
 static const char *const config_reserved[] = {"SKUA_JOB"};
 
 #define CONFIG_NUMBER_MAX 1e9 /* of seconds or microseconds: can be counted in nanoseconds */
@@ -76,7 +76,7 @@ static bool config_parse_autobytes(const char *text, void *field)
     return true;
 }
 
-/* What any address range holds, and no less than a job needs. */
+/* The bounds are the smallest arena of a job and the largest address range. */
 static bool config_parse_arena(const char *text, void *field)
 {
     size_t *bytes = field;
@@ -103,7 +103,7 @@ static bool config_parse_address(const char *text, void *field)
     return true;
 }
 
-/* Sets an enum of config.h to the place of @p text in @p words, which NULL ends. */
+/* Sets *@p value to the index of @p text in @p words, which NULL terminates. */
 static bool config_parse_word(const char *text, const char *const *words, int *value)
 {
     for (int i = 0; words[i]; i++)
@@ -134,14 +134,14 @@ static bool config_parse_cpus(const char *text, void *field)
     return strcmp(text, "auto") == 0 || strcmp(text, "none") == 0 || ski_topology_is_list(text);
 }
 
-/* The names of transport/select.c, or the part of them before a dash. */
+/* Accepts the names of transport/select.c, and their part before a dash. */
 static bool config_parse_driver(const char *text, void *field)
 {
     static const char *const words[] = {"auto", "tcp",         "ucx",       "ofi",
                                         "mpi",  "mpi-openmpi", "mpi-mpich", NULL};
     int                      which;
 
-    *(const char **)field = *text ? text : "auto"; /* scripts unset it by making it empty */
+    *(const char **)field = *text ? text : "auto"; /* scripts unset a variable by an empty value */
     return *text == '\0' || config_parse_word(text, words, &which);
 }
 
@@ -290,6 +290,8 @@ static const struct config_setting {
 static void config_variable_name(const char *setting, char *variable, size_t size)
 {
     size_t n = (size_t)snprintf(variable, size, CONFIG_PREFIX "%s", setting);
+
+    ski_assert(n < size);
     for (size_t i = 0; i < n && i < size; i++)
         variable[i] = (char)toupper((unsigned char)variable[i]);
 }
@@ -311,9 +313,13 @@ skua_status_t ski_config_load(void)
         void       *field = (char *)&ski_config + s->offset;
         char        variable[64];
 
+        bool parsed;
+
         if (given && s->parse(given, field))
             continue;
-        s->parse(s->preset, field);
+        parsed = s->parse(s->preset, field);
+        ski_assert(parsed);
+        (void)parsed;
         if (given) {
             config_variable_name(s->name, variable, sizeof variable);
             ski_log(SKI_LOG_ERROR, "%s=%s: expected %s", variable, given, s->expects);
@@ -324,7 +330,7 @@ skua_status_t ski_config_load(void)
     return status;
 }
 
-/* Levenshtein distance: insertions, deletions and substitutions between a and b. */
+/* Returns the Levenshtein distance of @p a and @p b. */
 static size_t config_edit_distance(const char *a, const char *b)
 {
     size_t row[64], n = strlen(b);
@@ -354,7 +360,7 @@ static bool config_is_reserved(const char *variable)
     return false;
 }
 
-/* Warns if @p variable is no setting.  Returns whether it did. */
+/* Warns if @p variable is not a setting.  Returns whether it warned. */
 static bool config_check_name(const char *variable)
 {
     char   nearest[64] = "", candidate[64];
@@ -373,7 +379,7 @@ static bool config_check_name(const char *variable)
             memcpy(nearest, candidate, sizeof nearest);
         }
     }
-    ski_log(SKI_LOG_WARN, "%s is no setting; did you mean %s?  (skua info --config lists them)",
+    ski_log(SKI_LOG_WARN, "%s is not a setting; did you mean %s?  (skua info --config lists them)",
             variable, nearest);
     return true;
 }

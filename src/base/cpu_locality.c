@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* place.c - see place.h. */
+/* cpu_locality.c - see cpu_locality.h. */
 #include "base/cpu_locality.h"
 
 #include <dirent.h>
@@ -10,7 +10,8 @@
 
 #define CPU_CACHES_MAX 8
 
-/* The number that a file begins with: of "0-3,8", a list of CPUs, the first; or -1. */
+/* Returns the number that a file begins with, such as the first of a list of CPUs "0-3,8"; -1 if
+ * there is none. */
 static int cpu_first_number(const char *root, int cpu, const char *name)
 {
     char  path[256];
@@ -27,7 +28,7 @@ static int cpu_first_number(const char *root, int cpu, const char *name)
     return n;
 }
 
-/* Who shares the cache of the highest level, which is the last in the list. */
+/* Returns the first CPU that shares the cache of the highest level with @p cpu, or -1. */
 static int cpu_last_cache(const char *root, int cpu)
 {
     int  found = -1, highest = 0;
@@ -46,7 +47,7 @@ static int cpu_last_cache(const char *root, int cpu)
     return found;
 }
 
-/* Its folder has a link "nodeN". */
+/* Returns the NUMA node of a CPU: its folder has a symbolic link "nodeN". */
 static int cpu_numa_node(const char *root, int cpu)
 {
     char           path[256];
@@ -65,7 +66,7 @@ static int cpu_numa_node(const char *root, int cpu)
     return node;
 }
 
-/* The newer name of a file, or its older one. */
+/* Reads the file under its newer name, or else under its older one. */
 static int cpu_number_of_either(const char *root, int cpu, const char *newer, const char *older)
 {
     int n = cpu_first_number(root, cpu, newer);

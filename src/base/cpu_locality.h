@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place.h - what a CPU of this host shares with others, as the system tells in
- * /sys/devices/system/cpu: with or without hwloc.
+ * cpu_locality.h - which core, cache, package and NUMA node a CPU belongs to, as /sys/devices/
+ * system/cpu tells with or without hwloc.
  */
-#ifndef SKI_PLACE_H
-#define SKI_PLACE_H
+#ifndef SKI_CPU_LOCALITY_H
+#define SKI_CPU_LOCALITY_H
 
 #include <skua/topology.h>
 
-/** Look a CPU up under @p root, "/sys/devices/system/cpu" but in tests; all but its
- *  number may be -1. */
-skua_place ski_place_read(const char *root, int cpu);
-
+/** Where the kernel describes the CPUs of the host. */
 #define SKI_PLACE_ROOT "/sys/devices/system/cpu"
 
-/** How far two places of one host are from each other, SKUA_SAME_CORE at least. */
+/** Reads the locality of a CPU under @p root, which is SKI_PLACE_ROOT except in tests.  What the
+ *  system does not tell is -1. */
+skua_place ski_place_read(const char *root, int cpu);
+
+/** Returns how close two CPUs of one host are to each other. */
 skua_nearness ski_place_distance(const skua_place *a, const skua_place *b);
 
 #endif

@@ -2,19 +2,20 @@
 /*
  * heap.c - slabs and remote frees (see heap.h).
  *
- * `next`, `prev`, `used`, `fresh`, `blocks` and `listed` of a slab's first unit
- * are touched by the owner alone.  `kind`, `size_class`, `heap` and `first` are
- * written before a block of the slab is handed out and not changed until all
- * have come back, so whoever holds a block may read them.
+ * Of the first unit of a slab, the members `next`, `prev`, `used`, `fresh`, `blocks` and `listed`
+ * are accessed by the owner alone.  `kind`, `size_class`, `heap` and `first` are written before the
+ * first block of the slab is allocated and stay until all its blocks are freed, so any thread that
+ * holds a block may read them.
  */
 #include "base/heap.h"
 
-#include <assert.h>
 #include <string.h>
 
-/* What a slab has room for, at least.  The blocks of a class take turns, so that
- * lines which another PE has just read are not the next to be written; above 32
- * KiB few are enough for that, and a heap keeps a slab of each class. */
+#include "base/assert.h"
+
+/* The length of a slab for blocks of @p block bytes.  Several blocks of a class are used in turn,
+ * so that cache lines which another PE has just read are not the next ones written.  Above 32 KiB
+ * four blocks are enough for that, as each heap keeps a slab of every class. */
 static size_t heap_slab_bytes(size_t block)
 {
     return block * (block > 32768 ? 4 : 8);
@@ -26,6 +27,7 @@ skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct sk
     struct ski_heap *all;
     skua_status_t    status;
 
+    ski_assert(count > 0 && count <= UINT16_MAX); /* as ski_unit.heap counts them */
     status = ski_span_alloc(arena, count * sizeof *all, SKI_UNIT_LARGE, &memory);
     if (status != SKUA_OK)
         return status;
@@ -63,6 +65,7 @@ static void heap_list_slab(struct ski_heap *heap, struct ski_unit *slab)
     struct ski_unit *unit = heap->arena->unit;
     uint32_t        *head = &heap->slabs[slab->size_class];
 
+    ski_assert(!slab->listed && slab->kind == SKI_UNIT_SLAB);
     slab->listed = true;
     slab->prev   = 0;
     slab->next   = *head;
@@ -75,6 +78,7 @@ static void heap_unlist_slab(struct ski_heap *heap, struct ski_unit *slab)
 {
     struct ski_unit *unit = heap->arena->unit;
 
+    ski_assert(slab->listed && slab->heap == heap->id);
     slab->listed = false;
     if (slab->next)
         unit[slab->next].prev = slab->prev;
@@ -84,7 +88,7 @@ static void heap_unlist_slab(struct ski_heap *heap, struct ski_unit *slab)
         heap->slabs[slab->size_class] = slab->next;
 }
 
-/* Where there is no room for many blocks, a slab of one will do. */
+/* Makes a slab; where the arena has no room for a full one, of a single block. */
 static struct ski_unit *heap_new_slab(struct ski_heap *heap, unsigned size_class)
 {
     struct ski_arena *arena  = heap->arena;
@@ -109,11 +113,12 @@ static struct ski_unit *heap_new_slab(struct ski_heap *heap, unsigned size_class
     return slab;
 }
 
-/* One block of a slab that has room. */
+/* Allocates a block of a slab that has room. */
 static void *heap_slab_take(struct ski_heap *heap, struct ski_unit *slab)
 {
     char *block = slab->blocks;
 
+    ski_assert(block || slab->fresh > 0);
     slab->used++;
     if (block) {
         memcpy(&slab->blocks, block, sizeof slab->blocks);
@@ -130,6 +135,7 @@ static void *heap_slab_take(struct ski_heap *heap, struct ski_unit *slab)
 
 static void heap_return_slab(struct ski_heap *heap, struct ski_unit *slab)
 {
+    ski_assert(slab->used == 0);
     heap_unlist_slab(heap, slab);
     ski_span_free(heap->arena, ski_unit_memory(heap->arena, slab));
 }
@@ -138,7 +144,8 @@ static void heap_slab_put(struct ski_heap *heap, void *block)
 {
     struct ski_unit *slab = heap_slab_of(heap->arena, block);
 
-    assert(slab->heap == heap->id && slab->used > 0);
+    ski_assert(slab->heap == heap->id && slab->used > 0);
+    ski_assert(ski_block_begins(heap->arena, block));
     memcpy(block, &slab->blocks, sizeof slab->blocks);
     slab->blocks = block;
     if (!slab->listed)
@@ -161,8 +168,8 @@ void ski_heap_trim(struct ski_heap *heap)
 
 void ski_heap_collect(struct ski_heap *heap)
 {
-    /* Acquire: pairs with the release in heap_push_chain(), so that what the other
-     * PEs did to the blocks lies behind us. */
+    /* Acquire: pairs with the release in heap_push_chain(), so that all accesses of the other PEs
+     * to the blocks have happened before. */
     char *block = atomic_exchange_explicit(&heap->remote, NULL, memory_order_acquire);
 
     while (block) {
@@ -174,7 +181,7 @@ void ski_heap_collect(struct ski_heap *heap)
     }
 }
 
-/* A slab with room, from what is listed, what came back, or the arena. */
+/* Returns a slab with room: a listed one, one whose blocks other PEs freed, or a new one. */
 static struct ski_unit *heap_find_slab(struct ski_heap *heap, unsigned size_class)
 {
     uint32_t *head = &heap->slabs[size_class];
@@ -189,14 +196,15 @@ unsigned ski_heap_take(struct ski_heap *heap, unsigned size_class, void **blocks
     struct ski_unit *slab = heap_find_slab(heap, size_class);
     unsigned         got  = 0;
 
+    ski_assert(size_class < SKI_CLASSES && want > 0);
     if (!slab)
         return 0;
-    while (got < want && slab->listed) /* one slab's worth is enough for a batch */
+    while (got < want && slab->listed) /* the blocks of one slab are enough for a batch */
         blocks[got++] = heap_slab_take(heap, slab);
     return got;
 }
 
-/* Hands a chain of blocks, linked by their first words, to their owner. */
+/* Hands a chain of blocks, linked through their first words, to their owner. */
 static void heap_push_chain(struct ski_heap *owner, void *first, void *last)
 {
     void *top = atomic_load_explicit(&owner->remote, memory_order_relaxed);
@@ -218,7 +226,7 @@ void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count)
             heap_slab_put(heap, blocks[i++]);
             continue;
         }
-        /* A run of blocks of one owner makes one chain. */
+        /* Consecutive blocks of one owner make one chain. */
         while (++i < count && ski_unit_of(heap->arena, blocks[i])->heap == owner) {
             memcpy(last, &blocks[i], sizeof blocks[i]);
             last = blocks[i];

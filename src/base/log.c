@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - composes a line and writes it with one system call. */
+/* log.c - formats a line and writes it with one system call, so lines of processes do not mix. */
 #include "base/assert.h"
 #include "base/log.h"
 
@@ -42,7 +42,7 @@ static void log_write_line(const char *kind, const char *text)
         snprintf(speaker, sizeof speaker, "PE %d: ", log_pe);
     n = snprintf(line, sizeof line, "skua: %s%s: %s\n", speaker, kind, text);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
-        return; /* there is no other place to say it */
+        return; /* there is no other place to report it */
 }
 
 void ski_log_write(enum ski_log_level level, const char *format, ...)

@@ -10,7 +10,7 @@
 
 #include "base/config.h"
 
-/* The folder that this code was loaded from. */
+/* Writes the folder that this code was loaded from; "" if the system does not tell. */
 static void module_own_folder(char *folder, size_t size)
 {
     Dl_info info;
@@ -20,7 +20,7 @@ static void module_own_folder(char *folder, size_t size)
     if (!dladdr((void *)(uintptr_t)module_own_folder, &info) || !info.dli_fname)
         return;
     snprintf(folder, size, "%s", info.dli_fname);
-    if (!strchr(folder, '/')) { /* a program that was found in PATH */
+    if (!strchr(folder, '/')) { /* a program that the shell found in PATH */
         ssize_t n             = readlink("/proc/self/exe", folder, size - 1);
         folder[n < 0 ? 0 : n] = '\0';
     }
@@ -51,18 +51,18 @@ bool ski_module_find(const char *name, char *path, size_t size)
     return module_find_in(SKUA_DRIVER_FOLDER, name, path, size);
 }
 
-void *ski_module_open(const char *name, char *why, size_t size)
+void *ski_module_open(const char *name, char *reason, size_t size)
 {
     char  path[4096];
     void *library;
 
     if (!ski_module_find(name, path, sizeof path)) {
-        snprintf(why, size, "skua-%s.so was not found", name);
+        snprintf(reason, size, "skua-%s.so was not found", name);
         return NULL;
     }
-    /* Of its own symbols first: another library of the program may have the same. */
+    /* RTLD_LOCAL: another library of the program may define the same symbols. */
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        snprintf(why, size, "%s", dlerror());
+        snprintf(reason, size, "%s", dlerror());
     return library;
 }

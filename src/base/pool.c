@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c - filling and emptying magazines, and large blocks. */
+/* pool.c - the slow paths of pool.h: filling and emptying magazines, and large blocks. */
 #include "base/pool.h"
 
 #include <string.h>
+
+#include "base/assert.h"
 
 void ski_pool_init(struct ski_pool *pool, struct ski_heap *heap)
 {
@@ -15,11 +17,12 @@ void ski_pool_init(struct ski_pool *pool, struct ski_heap *heap)
     }
 }
 
-/* Gives the oldest @p count blocks of a magazine back to the heaps. */
+/* Returns the oldest @p count blocks of a magazine to their heaps. */
 static void pool_unload(struct ski_pool *pool, struct ski_magazine *magazine, uint32_t count)
 {
     size_t bytes = ski_class_bytes((unsigned)(magazine - pool->magazine));
 
+    ski_assert(count <= magazine->count && magazine->count <= SKI_MAGAZINE);
     for (uint32_t i = 0; i < count; i++)
         ski_unpoison(magazine->block[i], bytes);
     ski_heap_give(pool->heap, magazine->block, count);
@@ -35,13 +38,14 @@ void ski_pool_flush(struct ski_pool *pool)
         pool_unload(pool, &pool->magazine[c], pool->magazine[c].count);
 }
 
-/* A block of an empty magazine, which is filled for it. */
+/* Fills an empty magazine from the heap and takes a block out of it. */
 static void *pool_refill(struct ski_pool *pool, size_t bytes)
 {
     unsigned             size_class = ski_size_class(bytes);
     struct ski_magazine *magazine   = &pool->magazine[size_class];
     uint32_t             want       = magazine->limit ? (magazine->limit + 1) / 2 : 1;
 
+    ski_assert(magazine->count == 0);
     magazine->count = ski_heap_take(pool->heap, size_class, magazine->block, want);
     for (uint32_t i = 0; i < magazine->count; i++)
         ski_poison(magazine->block[i], ski_class_bytes(size_class));
@@ -55,8 +59,8 @@ static void *pool_try_alloc(struct ski_pool *pool, size_t bytes)
     return pool_refill(pool, bytes);
 }
 
-/* Blocks at hand, those that others gave back, and empty slabs may be what is
- * missing: before giving up they go where they belong. */
+/* Tries once more after everything that is free was returned to the arena: cached blocks, blocks
+ * that other PEs freed, and empty slabs. */
 static SKI_COLD void *pool_try_after_flush(struct ski_pool *pool, size_t bytes)
 {
     ski_pool_flush(pool);
@@ -99,6 +103,7 @@ void ski_pool_give(struct ski_pool *pool, void *block)
     struct ski_unit     *unit     = ski_unit_of(pool->arena, block);
     struct ski_magazine *magazine = &pool->magazine[unit->size_class];
 
+    ski_assert(ski_arena_contains(pool->arena, block) && ski_block_begins(pool->arena, block));
     if (unit->kind == SKI_UNIT_LARGE) {
         ski_span_free(pool->arena, block);
         return;

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_check.c - checked pools: a record behind each block, and a quarantine.
+ * pool_check.c - checked pools: a record at the end of each block, and a quarantine.
  *
- * A block that is freed is overwritten with POISON, as far as BOUND, and its record says
- * SKI_BLOCK_FREED.  It then waits in a ring; when the ring is full, or holds too much, the
- * oldest goes back to its heap, after a look whether POISON is still there.  So a second
- * free, and a write to freed memory, is found as long as the block waits, and a second free
- * until the memory is given out again.
+ * A freed block is overwritten with POOL_CHECK_POISON, up to POOL_CHECK_POISON_MAX bytes, and its
+ * record says SKI_BLOCK_FREED.  It then waits in a ring.  When the ring is full, or holds too many
+ * bytes, the oldest block is checked for the poison and returns to its heap.  So a write to freed
+ * memory is found while the block waits, and a second free until the block is allocated again.
  *
- * A block may be freed by another PE than the one that allocated it; the record travels with
- * it, ordered by what handed the block over.
+ * A block may be freed by another PE than the one that allocated it.  The record moves with the
+ * block, ordered by the operation that handed the block over.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "base/pool.h"
 
 #define POOL_CHECK_POISON 0xdb
-#define POOL_CHECK_POISON_MAX                                                                      \
-    ((size_t)4096)            /* bytes of a block that are overwritten and looked at */
-#define QUARANTINE_BLOCKS 256 /* blocks that wait at most                           */
-#define QUARANTINE_BYTES  ((size_t)8 << 20) /* ... of so many bytes                            */
-#define QUARANTINE_SHARE  256               /* ... and in so small a share of the arena           */
+/* bytes of a freed block that are overwritten and checked, at most */
+#define POOL_CHECK_POISON_MAX ((size_t)4096)
+#define QUARANTINE_BLOCKS     256               /* blocks that wait, at most        */
+#define QUARANTINE_BYTES      ((size_t)8 << 20) /* their bytes, at most             */
+#define QUARANTINE_SHARE      256               /* and their share of the arena: 1/256 */
 
+/* A ring of freed blocks, oldest first. */
 struct ski_quarantine {
     uint32_t first, count;
     size_t   bytes, max_bytes;
@@ -36,6 +37,7 @@ void ski_pool_check_begin(struct ski_pool *pool)
 {
     size_t share = pool->arena->bytes / QUARANTINE_SHARE;
 
+    ski_assert(!pool->quarantine);
     pool->quarantine            = ski_calloc(1, sizeof *pool->quarantine);
     pool->quarantine->max_bytes = share < QUARANTINE_BYTES ? share : QUARANTINE_BYTES;
     for (unsigned c = 0; c < SKI_CLASSES; c++)
@@ -84,7 +86,7 @@ void *ski_pool_check_alloc(struct ski_pool *pool, size_t bytes)
 
 /* ---- quarantine ---------------------------------------------------------- */
 
-/* The bytes of a block that are overwritten. */
+/* Returns how many bytes of a block are overwritten. */
 static size_t pool_check_poisoned_bytes(struct ski_pool *pool, void *block)
 {
     size_t bytes = (size_t)((char *)pool_check_record(pool, block) - (char *)block);
@@ -102,8 +104,10 @@ static void pool_check_release(struct ski_pool *pool)
     struct ski_quarantine *quarantine = pool->quarantine;
     void                  *block      = quarantine->block[quarantine->first];
 
+    ski_assert(quarantine->count > 0);
     quarantine->first = (quarantine->first + 1) % QUARANTINE_BLOCKS;
     quarantine->count--;
+    ski_assert(quarantine->bytes >= ski_block_bytes(pool->arena, block));
     quarantine->bytes -= ski_block_bytes(pool->arena, block);
     ski_unpoison(block, pool_check_poisoned_bytes(pool, block));
     if (ski_pool_misuse && !pool_check_is_intact(block, pool_check_poisoned_bytes(pool, block)))

@@ -2,9 +2,9 @@
 /* prioq.c - see prioq.h. */
 #include "base/prioq.h"
 
-#include <assert.h>
 #include <stdbool.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
 #define PRIOQ_ARITY      4
@@ -50,6 +50,7 @@ void ski_prioq_push(struct ski_prioq *queue, struct ski_prio prio, void *item)
     struct ski_prioq_entry added = {prio, queue->pushes++, item};
     size_t                 at    = queue->count++;
 
+    ski_assert(at <= queue->room && queue->room > 0);
     if (queue->count > queue->room) {
         queue->room *= 2;
         queue->entry = ski_realloc(queue->entry, queue->room * sizeof *queue->entry);
@@ -61,7 +62,7 @@ void ski_prioq_push(struct ski_prioq *queue, struct ski_prio prio, void *item)
     queue->entry[at] = added;
 }
 
-/* The child of @p at that comes first, or SIZE_MAX. */
+/* Returns the child of entry @p at that comes first, or SIZE_MAX if it has none. */
 static size_t prioq_first_child(const struct ski_prioq *queue, size_t at)
 {
     size_t best = PRIOQ_ARITY * at + 1, end = best + PRIOQ_ARITY;
@@ -80,7 +81,7 @@ void *ski_prioq_pop(struct ski_prioq *queue)
     struct ski_prioq_entry last;
     size_t                 at = 0, child;
 
-    assert(queue->count > 0);
+    ski_assert(queue->count > 0);
     last = queue->entry[--queue->count];
     while ((child = prioq_first_child(queue, at)) != SIZE_MAX &&
            prioq_before(&queue->entry[child], &last)) {
@@ -89,5 +90,6 @@ void *ski_prioq_pop(struct ski_prioq *queue)
     }
     if (queue->count > 0)
         queue->entry[at] = last;
+    ski_assert(at == 0 || !prioq_before(&queue->entry[at], &queue->entry[(at - 1) / PRIOQ_ARITY]));
     return item;
 }

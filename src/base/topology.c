@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.c - placing PEs on the CPUs that topology_*.c found. */
+/* topology.c - assigning PEs to CPUs, and binding threads (see topology.h). */
 #include "base/topology.h"
 
 #include <ctype.h>
@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 
 #define TIME_SLICE_NS 100000 /* the shortest that Linux grants */
@@ -21,7 +22,8 @@ void ski_topology_free(struct ski_topology *topology)
     topology->cpu = NULL;
 }
 
-/* Up to @p max numbers of a list such as "0,2,4-7"; how many, or -1. */
+/* Parses up to @p max numbers of a list such as "0,2,4-7".  Returns their number, or -1 if it is
+ * not a list. */
 static int topology_parse_list(const char *text, int *cpu, int max)
 {
     int n = 0;
@@ -80,6 +82,7 @@ static skua_status_t topology_assign_in_order(int pes, int *cpu)
 
     if (status != SKUA_OK)
         return status;
+    ski_assert(topology.cores > 0 && topology.cores <= topology.cpus);
     n = pes <= topology.cores ? topology.cores : topology.cpus;
     for (int i = 0; i < pes; i++)
         cpu[i] = topology.cpu[pes <= n ? i : (int)((long long)i * n / pes)];
@@ -104,13 +107,14 @@ void ski_topology_bind(int cpu)
 
     if (cpu == SKI_CPU_ANY)
         return;
+    ski_assert(cpu >= 0 && cpu < CPU_SETSIZE);
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
     if (sched_setaffinity(0, sizeof set, &set) < 0)
-        ski_log(SKI_LOG_WARN, "cannot run on CPU %d (%s); see SKUA_PIN", cpu, strerror(errno));
+        ski_log(SKI_LOG_WARN, "cannot bind to CPU %d (%s); see SKUA_PIN", cpu, strerror(errno));
 }
 
-/* The system's struct sched_attr, in its first version; libc has none. */
+/* struct sched_attr of the kernel, in its first version, which libc does not declare. */
 struct topology_sched_attr {
     uint32_t size, policy;
     uint64_t flags;
@@ -124,7 +128,7 @@ void ski_topology_short_turns(void)
     struct topology_sched_attr s = {.size = sizeof s};
 
     if (syscall(SYS_sched_getattr, 0, &s, sizeof s, 0) != 0 || s.policy != SCHED_OTHER)
-        return; /* somebody knows better */
+        return; /* the user chose another policy */
     s.runtime = TIME_SLICE_NS;
     syscall(SYS_sched_setattr, 0, &s, 0);
 }

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/topology.h"
 
-/* hwloc's tree, cut down to what this process may use. */
+/* Loads the tree of hwloc, restricted to the CPUs that this process may use. */
 static bool topology_load_tree(hwloc_topology_t *tree)
 {
     hwloc_cpuset_t mine = hwloc_bitmap_alloc();
@@ -26,7 +26,7 @@ static bool topology_load_tree(hwloc_topology_t *tree)
     return ok;
 }
 
-/* Appends the n-th CPU of every core that has so many; false when none has. */
+/* Appends the n-th CPU of every core that has one.  Returns false if no core has. */
 static bool topology_add_nth(struct ski_topology *topology, hwloc_topology_t tree, int cores, int n)
 {
     hwloc_obj_t core  = NULL;

@@ -20,21 +20,21 @@
 static const struct ski_crypto *crypto;
 static uint64_t                 random_state;
 
-struct world {
+struct record_test_world {
     struct ski_records *from, *to;
     char                plain[STREAM], wire[2 * STREAM], out[STREAM];
     size_t              bytes, length, got; /* of plain, of wire, of out */
 };
 
-static struct world w;
+static struct record_test_world w;
 
-static uint64_t draw(uint64_t least, uint64_t most)
+static uint64_t record_test_draw(uint64_t least, uint64_t most)
 {
     return least + tap_random(&random_state) % (most - least + 1);
 }
 
 /* Both sides of a link. */
-static void begin(bool encrypts)
+static void record_test_begin(bool encrypts)
 {
     for (int side = 0; side < 2; side++) {
         struct ski_record_keys in  = {.key = {1}, .nonce = {2}, .check = {3, 4}};
@@ -46,23 +46,23 @@ static void begin(bool encrypts)
     }
 }
 
-static void end(void)
+static void record_test_end(void)
 {
     ski_records_drop(w.from);
     ski_records_drop(w.to);
 }
 
 /* Seals up to @p most bytes in pieces of all sizes, each of several parts. */
-static void seal_all(size_t most)
+static void record_test_seal_all(size_t most)
 {
-    w.bytes = draw(1, most);
+    w.bytes = record_test_draw(1, most);
     for (size_t i = 0; i < w.bytes; i++)
         w.plain[i] = (char)tap_random(&random_state);
     w.length = w.got = 0;
     for (size_t at = 0; at < w.bytes; at += w.from->plain) {
-        size_t       end_sent = w.bytes - at, cut = draw(0, end_sent < 1000 ? end_sent : 1000);
+        size_t       end_sent = w.bytes - at, cut = record_test_draw(0, end_sent < 1000 ? end_sent : 1000);
         struct iovec part[] = {{w.plain + at, cut},
-                               {w.plain + at + cut, draw(1, 4) == 1 ? end_sent - cut : 0}};
+                               {w.plain + at + cut, record_test_draw(1, 4) == 1 ? end_sent - cut : 0}};
 
         if (cut + part[1].iov_len == 0)
             part[0].iov_len = 1;
@@ -74,7 +74,7 @@ static void seal_all(size_t most)
     }
 }
 
-static bool take(void *arg, const char *data, size_t bytes)
+static bool record_test_take(void *arg, const char *data, size_t bytes)
 {
     (void)arg;
     memcpy(w.out + w.got, data, bytes);
@@ -83,38 +83,38 @@ static bool take(void *arg, const char *data, size_t bytes)
 }
 
 /* Whether all of it was found to be genuine. */
-static bool open_all(void)
+static bool record_test_open_all(void)
 {
     bool genuine = true;
 
     for (size_t at = 0, n; at < w.length && genuine; at += n) {
         size_t room = SKI_RECORD_ROOM - w.to->have;
 
-        n = draw(1, draw(1, 3) == 1 ? 20 : room);
+        n = record_test_draw(1, record_test_draw(1, 3) == 1 ? 20 : room);
         n = n < w.length - at ? n : w.length - at;
         n = n < room ? n : room;
         memcpy(w.to->came + w.to->have, w.wire + at, n);
         w.to->have += n;
-        genuine = ski_records_open(w.to, take, NULL);
+        genuine = ski_records_open(w.to, record_test_take, NULL);
     }
     return genuine;
 }
 
-static bool is_beginning(void)
+static bool record_test_is_beginning(void)
 {
     return w.got <= w.bytes && memcmp(w.out, w.plain, w.got) == 0;
 }
 
-static void test_whole(bool encrypts)
+static void test_record_whole(bool encrypts)
 {
     unsigned good = 0, hidden = 0;
 
     for (int i = 0; i < ROUNDS; i++) {
-        begin(encrypts);
-        seal_all(STREAM / 2);
+        record_test_begin(encrypts);
+        record_test_seal_all(STREAM / 2);
         hidden += w.bytes > 64 && !memmem(w.wire, w.length, w.plain + w.bytes - 32, 32);
-        good += open_all() && w.got == w.bytes && is_beginning() && w.to->have == 0;
-        end();
+        good += record_test_open_all() && w.got == w.bytes && record_test_is_beginning() && w.to->have == 0;
+        record_test_end();
     }
     OK(good == ROUNDS, "%u of %d streams come out as they were sealed", good, ROUNDS);
     OK(encrypts ? hidden > ROUNDS / 2 : hidden < ROUNDS / 4, "%u of them cannot be read on the way",
@@ -122,14 +122,14 @@ static void test_whole(bool encrypts)
 }
 
 /* Changes one place of what is on the way; false: there is nothing to change. */
-static bool damage(int kind)
+static bool record_test_damage(int kind)
 {
-    size_t at = draw(0, w.length - 1), n = draw(1, 100);
+    size_t at = record_test_draw(0, w.length - 1), n = record_test_draw(1, 100);
 
     if (at + 2 * n > w.length)
         return false;
     switch (kind) {
-    case 0: w.wire[at] ^= (char)(1 << draw(0, 7)); return true;
+    case 0: w.wire[at] ^= (char)(1 << record_test_draw(0, 7)); return true;
     case 1: memmove(w.wire + at, w.wire + at + n, w.length - at - n); break;
     case 2:
         memmove(w.wire + at + n, w.wire + at, w.length - at);
@@ -147,42 +147,42 @@ static bool damage(int kind)
     return true;
 }
 
-static void test_damage(bool encrypts)
+static void test_record_damage(bool encrypts)
 {
     unsigned good = 0, noticed = 0, all = 0;
 
     for (int i = 0; i < DAMAGE; i++) {
-        begin(encrypts);
-        seal_all(4000);
-        if (w.length > 300 && damage(i % 4)) {
+        record_test_begin(encrypts);
+        record_test_seal_all(4000);
+        if (w.length > 300 && record_test_damage(i % 4)) {
             all++;
-            noticed += !open_all() || w.to->have > 0; /* the end is missing */
-            good += is_beginning() && w.got < w.bytes;
+            noticed += !record_test_open_all() || w.to->have > 0; /* the end is missing */
+            good += record_test_is_beginning() && w.got < w.bytes;
         }
-        end();
+        record_test_end();
     }
     OK(noticed == all && all > DAMAGE / 2, "%u of %u damages are noticed", noticed, all);
     OK(good == all, "and nothing behind them is taken: %u", good);
 }
 
 /* Records of another link, of the other direction, and one that was there before. */
-static void test_elsewhere(void)
+static void test_record_elsewhere(void)
 {
-    begin(true);
-    seal_all(1000);
+    record_test_begin(true);
+    record_test_seal_all(1000);
     w.length = w.from->length; /* the last one alone */
     memcpy(w.wire, w.from->goes, w.length);
     w.to->in.number = w.from->out.number - 1;
-    OK(open_all(), "a record in its turn is genuine");
-    OK(!open_all(), "the same again is not");
-    end();
-    begin(true);
-    seal_all(1000);
-    end();
-    begin(true);
+    OK(record_test_open_all(), "a record in its turn is genuine");
+    OK(!record_test_open_all(), "the same again is not");
+    record_test_end();
+    record_test_begin(true);
+    record_test_seal_all(1000);
+    record_test_end();
+    record_test_begin(true);
     w.to->in.keys.check[0]++;
-    OK(!open_all() && w.got == 0, "nor is one of another link");
-    end();
+    OK(!record_test_open_all() && w.got == 0, "nor is one of another link");
+    record_test_end();
 }
 
 int main(void)
@@ -196,9 +196,9 @@ int main(void)
     }
     printf("# %s\n", crypto->describe());
     for (int encrypts = 0; encrypts < 2; encrypts++) {
-        test_whole(encrypts);
-        test_damage(encrypts);
+        test_record_whole(encrypts);
+        test_record_damage(encrypts);
     }
-    test_elsewhere();
+    test_record_elsewhere();
     return tap_end();
 }
