@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/cgroup.h"
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
@@ -28,32 +28,10 @@ void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, i
              process);
 }
 
-size_t ski_boot_arena_bytes(void)
-{
-    size_t most  = ski_sanitizer_arena_max();
-    size_t share = ski_memory_allowed() / 4 * 3; /* the rest is for what lies outside the arena */
-
-    if (ski_config.arena_size > 0)
-        return ski_config.arena_size;
-    return share < most ? share : most;
-}
-
-skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
-{
-    return ski_arena_create(ski_boot_arena_bytes(), ski_config.arena_address, ski_config.arena_keep,
-                            arena, fd);
-}
-
 static int             boot_control_fd   = -1; /* to the launcher */
 static pthread_mutex_t boot_control_lock = PTHREAD_MUTEX_INITIALIZER;
 
-bool ski_boot_is_here(const struct ski_boot *boot)
-{
-    return boot->job && boot->process >= 0 && boot->process < boot->job->processes &&
-           boot->job->local_index[boot->process] >= 0;
-}
-
-/* Have the kernel kill us when the pipe's writer, the launcher, is gone. */
+/* Makes the kernel kill this process when the launcher, which holds the write end, is gone. */
 static bool boot_hold_lifeline(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -63,7 +41,7 @@ static bool boot_hold_lifeline(int fd)
            fcntl(fd, F_SETFL, flags | O_ASYNC) == 0;
 }
 
-/* The launcher may have died before the lifeline was armed. */
+/* Returns whether the launcher died before the lifeline was armed. */
 static bool boot_launcher_gone(int fd)
 {
     char byte;
@@ -81,10 +59,11 @@ static skua_status_t boot_join(struct ski_boot *boot, int arena_fd, int lifeline
         return status;
     close(arena_fd);
     boot->job = ski_job_of(boot->arena);
-    if (!ski_boot_is_here(boot))
+    if (!ski_job_has_process(boot->job, boot->process))
         return ski_fail(SKUA_ERR_INVAL, "the arena holds no job with a process %d", boot->process);
     if (!boot_hold_lifeline(lifeline_fd)) {
-        ski_log(SKI_LOG_ERROR, "descriptor %d is no lifeline (%s)", lifeline_fd, strerror(errno));
+        ski_log(SKI_LOG_ERROR, "descriptor %d is not a lifeline (%s)", lifeline_fd,
+                strerror(errno));
         return SKUA_ERR_INVAL;
     }
     if (boot_launcher_gone(lifeline_fd))
@@ -104,7 +83,9 @@ static skua_status_t boot_start_launched(struct ski_boot *boot, const char *line
         return SKUA_ERR_INVAL;
     }
     if (version != SKI_BOOT_VERSION) {
-        ski_log(SKI_LOG_ERROR, "started by a launcher of another version of Skua (%d, not %d)",
+        ski_log(SKI_LOG_ERROR,
+                "started by a launcher of another version of Skua (%d, not %d): use the skuarun of "
+                "the installation that the program was built with",
                 version, SKI_BOOT_VERSION);
         return SKUA_ERR_MISMATCH;
     }
@@ -113,7 +94,7 @@ static skua_status_t boot_start_launched(struct ski_boot *boot, const char *line
         if (boot_control_fd >= 0)
             fcntl(boot_control_fd, F_SETFD, FD_CLOEXEC);
         ski_clock_set(&boot->job->clock);
-        unsetenv(SKI_BOOT_VARIABLE); /* a program that we start is not part of the job */
+        unsetenv(SKI_BOOT_VARIABLE); /* a child of this process is not part of the job */
     }
     return status;
 }
@@ -121,7 +102,7 @@ static skua_status_t boot_start_launched(struct ski_boot *boot, const char *line
 static skua_status_t boot_start_self(struct ski_boot *boot)
 {
     int pes = (int)ski_config.threads;
-    /* One PE alone is best left to the system's scheduler. */
+    /* A single PE is not bound: the kernel's scheduler serves it best. */
     struct ski_plan plan = {
         .pes = pes, .pes_per_process = pes, .pin = pes > 1 ? ski_config.pin : "none"};
     int           fd;
@@ -137,11 +118,26 @@ static skua_status_t boot_start_self(struct ski_boot *boot)
     return status;
 }
 
-/* A slot is for one program: the inboxes of its PEs cannot be begun anew. */
+static skua_status_t boot_start_external(struct ski_boot *boot)
+{
+    struct ski_external_join join   = {.launcher = ski_mpi_launcher_present() ? &ski_mpi_launcher
+                                                                              : &ski_pmix_launcher};
+    skua_status_t            status = ski_external_launcher_start(&join);
+
+    boot->arena    = join.arena;
+    boot->job      = join.job;
+    boot->process  = join.process;
+    boot->external = join.launcher;
+    return status;
+}
+
+/* Claims the slot of this process in the job.  Only one program can use it, since the inboxes of
+ * its PEs cannot be reset. */
 static skua_status_t boot_claim_slot(struct ski_boot *boot)
 {
     int32_t fresh = SKI_PROCESS_STARTED;
 
+    ski_assert(ski_job_has_process(boot->job, boot->process));
     if (atomic_compare_exchange_strong(&ski_job_process(boot->job, boot->process)->state, &fresh,
                                        SKI_PROCESS_ATTACHED))
         return SKUA_OK;
@@ -162,8 +158,7 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
         status     = boot_start_launched(boot, line);
     } else if (ski_mpi_launcher_present() || ski_pmix_launcher_present()) {
         boot->mode = SKI_BOOT_EXTERNAL;
-        status = ski_external_launcher_start(boot, ski_mpi_launcher_present() ? &ski_mpi_launcher
-                                                                              : &ski_pmix_launcher);
+        status     = boot_start_external(boot);
     } else {
         boot->mode = SKI_BOOT_SELF;
         status     = boot_start_self(boot);
@@ -179,7 +174,7 @@ skua_status_t ski_boot_barrier(const struct ski_boot *boot)
     return boot->external ? boot->external->barrier() : SKUA_OK;
 }
 
-/* ---- telling each other -------------------------------------------------------- */
+/* ---- exchange of data ----------------------------------------------------------- */
 
 static skua_status_t boot_send_control(uint32_t kind, int process, const char *key,
                                        const void *value, size_t bytes)
@@ -189,16 +184,17 @@ static skua_status_t boot_send_control(uint32_t kind, int process, const char *k
     struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t            n;
 
+    ski_assert(boot_control_fd >= 0 && strlen(key) < sizeof head.key);
     snprintf(head.key, sizeof head.key, "%s", key);
     if (bytes > SKI_CONTROL_MOST)
-        return ski_fail(SKUA_ERR_RANGE, "%zu bytes of %s are too many for the launcher", bytes,
-                        key);
+        return ski_fail(SKUA_ERR_RANGE, "cannot publish %s: %zu bytes are more than %d", key, bytes,
+                        SKI_CONTROL_MOST);
     do
         n = sendmsg(boot_control_fd, &record, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     if (n >= 0)
         return SKUA_OK;
-    return ski_fail(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
+    return ski_fail(SKUA_ERR_SYSTEM, "cannot send %s to the launcher: %s", key, strerror(errno));
 }
 
 static skua_status_t boot_recv_value(int process, const char *key, void *value, size_t *bytes)
@@ -213,7 +209,7 @@ static skua_status_t boot_recv_value(int process, const char *key, void *value, 
     while (n < 0 && errno == EINTR);
     if (n < (ssize_t)sizeof head || head.kind != SKI_CONTROL_VALUE || head.process != process ||
         head.bytes != (size_t)n - sizeof head)
-        return ski_fail(SKUA_ERR_SYSTEM, "the launcher does not say the %s of process %d", key,
+        return ski_fail(SKUA_ERR_SYSTEM, "the launcher does not send the %s of process %d", key,
                         process);
     *bytes = head.bytes;
     return SKUA_OK;
@@ -254,6 +250,6 @@ void ski_boot_end(struct ski_boot *boot)
     if (boot->external)
         boot->external->end();
     atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
-    /* The arena stays mapped: a thread of the program's own may be in the middle
-     * of an access, and the process is about to end. */
+    /* The arena stays mapped: an external thread may be accessing it, and the process is about to
+     * end. */
 }

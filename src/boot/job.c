@@ -14,7 +14,7 @@
 
 #define JOB_SECRET_BYTES SKI_UNIT_BYTES
 
-/* The processes here, their indices, and what follows from them. */
+/* Sets the local processes, their indices, and the members that follow from these. */
 static void job_index_processes(struct ski_job *job, const struct ski_plan *plan)
 {
     int run = 1;
@@ -24,16 +24,18 @@ static void job_index_processes(struct ski_job *job, const struct ski_plan *plan
     for (int i = 0; i < job->local_processes; i++) {
         job->process[i].number                   = plan->local ? plan->local[i] : i;
         job->local_index[job->process[i].number] = i;
+        ski_assert(i == 0 || job->process[i].number > job->process[i - 1].number);
         job->pes_here += ski_job_pes_of(job, job->process[i].number);
     }
     while (run < job->local_processes && job->process[run].number == job->process[0].number + run)
         run++;
+    ski_assert(job->local_processes > 0);
     job->run_first = ski_job_first_pe(job, job->process[0].number);
     job->run_pes   = 0;
     for (int i = 0; i < run; i++)
         job->run_pes += ski_job_pes_of(job, job->process[i].number);
     if (!ski_job_spread(job))
-        job->run_pes = ski_job_all(job); /* the hidden ones as well */
+        job->run_pes = ski_job_all(job); /* with the hidden ones */
 }
 
 static skua_status_t job_make_tag_key(uint64_t key[2])
@@ -46,8 +48,8 @@ static skua_status_t job_make_tag_key(uint64_t key[2])
                     strerror(errno));
 }
 
-/* Sets from which use of the arena on senders are held back.  The arenas of processes that
- * share a host but no memory divide it between them. */
+/* Sets the use of the arena above which senders must wait.  Processes that share a host but no
+ * arena divide its memory between them. */
 static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
 {
     size_t arenas = job->one_host ? (size_t)job->processes / (size_t)job->local_processes : 1;
@@ -56,7 +58,7 @@ static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
     ski_arena_set_pressure(arena, ski_config.backpressure ? bytes : bytes / arenas);
 }
 
-/* The CPU of each PE here. */
+/* Assigns a CPU to each PE on this host. */
 static skua_status_t job_assign_cpus(struct ski_job *job, const struct ski_plan *plan)
 {
     if (!plan->cpu)
@@ -65,16 +67,17 @@ static skua_status_t job_assign_cpus(struct ski_job *job, const struct ski_plan 
     return SKUA_OK;
 }
 
-/* Core dumps are kept, and sent to others: the secret is not in them.  (A process stays dumpable:
- * its peers on the host read and write its memory, which the kernel allows on the same terms.) */
+/* Keeps the secret out of core dumps, which users keep and pass on.  (The process itself stays
+ * dumpable: the kernel lets the other processes of the host access its memory on the same terms.)
+ */
 static void job_hide_secret(const struct ski_job *job)
 {
     if (job->secret)
-        madvise(job->secret, JOB_SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it as it was */
+        madvise(job->secret, JOB_SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it in the dump */
 }
 
-/* The secret, and the key of the host behind it, lie in a span of their own, so that its pages hold
- * nothing that a core dump misses. */
+/* Allocates a span for the secret and the key of the host, so that no other data is missing in a
+ * core dump. */
 static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[2])
 {
     void         *memory;
@@ -100,6 +103,7 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
     void           *memory;
     skua_status_t   status;
 
+    ski_assert(plan->pes > 0 && plan->pes_per_process > 0 && local_processes <= processes);
     status = ski_span_alloc(arena, bytes, SKI_UNIT_LARGE, &memory);
     if (status != SKUA_OK)
         return status;
@@ -144,6 +148,6 @@ bool ski_job_exit(struct ski_job *job, int code)
 {
     uint64_t running = 0;
 
-    /* Sequentially consistent: see ski_inbox_rouse(). */
+    /* Sequentially consistent: see ski_inbox_rouse() in inbox.c. */
     return atomic_compare_exchange_strong(&job->exit, &running, SKI_JOB_EXIT | (uint32_t)code);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mpi.c - see mpi.h. */
+/* mpi_launcher.c - see mpi_launcher.h. */
 #include "boot/mpi_launcher.h"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@
 
 static const struct ski_mpi_boot *mpi_module;
 
-/* What MPI says of the job. */
+/* The job, as MPI describes it. */
 static struct {
     int        rank, size;
     const int *local; /* the ranks on this host, ours among them, sorted */
@@ -24,7 +24,8 @@ static struct {
 
 /* ---- which MPI ----------------------------------------------------------------- */
 
-/* The likelier one first, so that the other's library is not loaded for nothing. */
+/* Returns the modules in the order of their likelihood, so that the library of the other MPI is not
+ * loaded without need. */
 static const char *mpi_launcher_candidate(int i)
 {
     static const char *const names[]     = {"mpi-openmpi", "mpi-mpich"};
@@ -45,7 +46,7 @@ static const struct ski_mpi_boot *mpi_launcher_load(const char *name, char *reas
     found = dlsym(library, SKI_MPI_BOOT_SYMBOL);
     if (found && found->version == SKI_MPI_BOOT_VERSION)
         return found;
-    snprintf(reason, size, "it is of another version of Skua");
+    snprintf(reason, size, "it belongs to another version of Skua");
     return NULL;
 }
 
@@ -81,7 +82,7 @@ static skua_status_t mpi_launcher_find(void)
         }
     }
     return ski_fail(SKUA_ERR_UNSUPPORTED,
-                    "cannot learn from MPI which processes are the job (%s: %s; %s: %s)",
+                    "MPI does not tell which processes form the job (%s: %s; %s: %s)",
                     mpi_launcher_candidate(0), reason[0], mpi_launcher_candidate(1), reason[1]);
 }
 
@@ -95,14 +96,13 @@ static skua_status_t mpi_launcher_check(const char *what, skua_status_t status)
 
 static skua_status_t mpi_launcher_gather(const void *mine, size_t bytes, void *all)
 {
-    return mpi_launcher_check("telling all processes", mpi_module->gather(mine, bytes, all));
+    return mpi_launcher_check("exchanging values", mpi_module->gather(mine, bytes, all));
 }
 
-/* ---- as a foreign launcher (external_launcher.h) ------------------------------------------------
- */
+/* ---- as an external launcher ------------------------------------------------------- */
 
-/* What was put since the last barrier, and what all have put: MPI has nothing to ask a busy
- * process with, so barriers take it to everybody. */
+/* A value that was put.  mpi_unsent are those of this process since the last barrier, mpi_received
+ * those of all processes. */
 struct mpi_launcher_entry {
     struct mpi_launcher_entry *next;
     int                        process;
@@ -150,13 +150,13 @@ static skua_status_t mpi_launcher_get(int process, const char *key, void *value,
     while (entry && (entry->process != process || strcmp(entry->key, key) != 0))
         entry = entry->next;
     if (!entry || entry->bytes > *bytes)
-        return ski_fail(SKUA_ERR_UNREACH, "MPI: process %d does not say its %s", process, key);
+        return ski_fail(SKUA_ERR_UNREACH, "MPI: process %d has no %s", process, key);
     *bytes = entry->bytes;
     memcpy(value, entry->value, entry->bytes);
     return SKUA_OK;
 }
 
-/* One record for each process, all of one size: an entry, or nothing. */
+/* Exchanges one record of each process, all of the same size: an entry, or none. */
 static skua_status_t mpi_launcher_exchange(size_t most)
 {
     size_t record = (sizeof(struct mpi_launcher_entry) + most + 7) & ~(size_t)7; /* as aligned */
@@ -186,7 +186,7 @@ static skua_status_t mpi_launcher_exchange(size_t most)
     return status;
 }
 
-/* Rounds of entries, until nobody has any. */
+/* Exchanges entries in rounds until no process has any left. */
 static skua_status_t mpi_launcher_barrier(void)
 {
     uint64_t     *sizes  = ski_calloc((size_t)mpi_job.size, sizeof *sizes);
@@ -194,7 +194,7 @@ static skua_status_t mpi_launcher_barrier(void)
     skua_status_t status = SKUA_OK;
 
     while (status == SKUA_OK && most > 0) {
-        uint64_t mine = mpi_unsent ? mpi_unsent->bytes + 1 : 0; /* 1: there is one */
+        uint64_t mine = mpi_unsent ? mpi_unsent->bytes + 1 : 0; /* an entry may be empty */
 
         status = mpi_launcher_gather(&mine, sizeof mine, sizes);
         most   = 0;

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi.h - started by an mpiexec that knows neither PMIx nor Skua, such as MPICH's: MPI
- * itself says who we are and who the others are.
+ * mpi_launcher.h - the external launcher is an mpiexec without PMIx, such as MPICH's: MPI itself
+ * tells the ranks of the processes and which of them share a host.
  *
- * MPI is called in the modules of the MPI driver alone (transport/mpi), one for each
- * MPI.  Besides the driver they export struct ski_mpi_boot, which is used here; the
- * right one is found by trying: a module refuses where the launcher or the program is
- * of the other MPI.
+ * Only the modules of the MPI driver (transport/mpi), one for each MPI, call MPI.  Besides the
+ * driver they export struct ski_mpi_boot, which is used here.  The right module is found by trial:
+ * a module refuses where the launcher or the program belongs to the other MPI.
  *
- * MPI has nothing to ask a busy process with, so what processes put goes to everybody
- * with the next barrier.  All calls but get() are for the thread that starts the job, and
- * calls that all processes make together, in the same order.
+ * MPI cannot query a busy process, so a barrier sends all values that were put to all processes.
+ * All calls but get() belong to the thread that starts the job and are collective: every process
+ * makes them in the same order.
  *
- * Our process finalises MPI at the end if nobody had initialised it before; a
- * program that wants to go on with MPI initialises it first.
+ * The process finalizes MPI at its end only if Skua initialized it; a program that continues to use
+ * MPI after Skua initializes it first.
  */
-#ifndef SKI_MPI_H
-#define SKI_MPI_H
+#ifndef SKI_MPI_LAUNCHER_H
+#define SKI_MPI_LAUNCHER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,24 +31,29 @@
 struct ski_mpi_boot {
     unsigned version;
 
-    /** Initialise MPI, or find it initialised; *near stays in place until end().
-     *  SKUA_ERR_UNSUPPORTED: not with this MPI; @p why (SKI_MPI_BOOT_REASON_MAX bytes) says why. */
+    /** Initializes MPI, or finds it initialized.  *@p local, the ranks on this host, stays valid
+     *  until end().  SKUA_ERR_UNSUPPORTED: not with this MPI; @p reason, of SKI_MPI_BOOT_REASON_MAX
+     *  bytes, tells why. */
     skua_status_t (*begin)(int *rank, int *size, const int **local, int *local_count, char *reason);
 
-    /** Collect @p bytes of every process in @p all, by rank. */
+    /** Collects @p bytes of every process in @p all, by rank. */
     skua_status_t (*gather)(const void *mine, size_t bytes, void *all);
 
+    /** Returns the text of the last error of MPI. */
     const char *(*reason)(void);
+
+    /** Ends this use of MPI. */
     void (*end)(void);
 };
 
+/** The exchange through MPI. */
 extern const struct ski_external_launcher ski_mpi_launcher;
 
-/** Whether we are to start this way: an MPI launcher without PMIx started us, or the
- *  setting boot says so.  Uses ski_config. */
+/** Returns whether an MPI launcher without PMIx started this process, or the setting boot selects
+ *  MPI.  Uses ski_config. */
 bool ski_mpi_launcher_present(void);
 
-/** Why this way cannot be gone, or NULL if it can, as far as can be known before. */
+/** Returns why MPI cannot be used, or NULL if its modules can be loaded. */
 const char *ski_mpi_missing(void);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define PMIX_LIBRARY "libpmix.so.2"
 
-/* What we use of the library, found when it is loaded. */
+/* The functions of the library that are used, set when it is loaded. */
 static struct {
     void *library;
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t info[], size_t n);
@@ -57,7 +57,7 @@ const char *ski_pmix_missing(void)
         return NULL;
     dlclose(pmix.library);
     pmix.library = NULL;
-    return PMIX_LIBRARY " is of another kind";
+    return PMIX_LIBRARY " lacks functions that Skua needs";
 }
 
 bool ski_pmix_launcher_present(void)
@@ -72,7 +72,7 @@ static skua_status_t pmix_launcher_failed(const char *what, pmix_status_t status
 
 /* ---- when the launcher dies -------------------------------------------------------- */
 
-/* A thread of PMIx calls this, whatever our PEs are computing. */
+/* A thread of PMIx calls this when the connection to the server is lost, whatever the PEs do. */
 static void pmix_launcher_on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
                                   pmix_info_t info[], size_t n, pmix_info_t *results, size_t m,
                                   pmix_event_notification_cbfunc_fn_t done, void *arg)
@@ -91,8 +91,8 @@ static void pmix_launcher_watch_server(void)
 
 /* ---- what the launcher knows --------------------------------------------------- */
 
-/* PMIx_Get() may be called by any thread, says PMIx; but when two do, versions 4.1 and 4.2 now
- * and then give one of them a value of no type, or none at all.  So one after the other. */
+/* PMIx allows any thread to call PMIx_Get(); but when two threads call it at once, versions 4.1 and
+ * 4.2 sometimes return a value without a type, or none.  So calls take turns. */
 static pmix_status_t pmix_launcher_ask(const pmix_proc_t *whose, const char *key,
                                        pmix_value_t **value)
 {
@@ -106,8 +106,8 @@ static pmix_status_t pmix_launcher_ask(const pmix_proc_t *whose, const char *key
     return status == PMIX_SUCCESS && !*value ? PMIX_ERR_NOT_FOUND : status;
 }
 
-/* What the launcher says about the job under @p key; NULL: nothing, or of another type.
- * The caller frees it. */
+/* Returns the value of @p key for the job, which the caller frees; NULL if the launcher has none or
+ * one of another type. */
 static pmix_value_t *pmix_launcher_job_value(const char *key, pmix_data_type_t type)
 {
     pmix_proc_t   all = self;
@@ -136,7 +136,7 @@ static int pmix_launcher_compare_ranks(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* The processes of this host, ascending. */
+/* Returns the ascending ranks of the processes on this host. */
 static int *pmix_launcher_local_ranks(int size, int *local_processes)
 {
     pmix_value_t *value = pmix_launcher_job_value(PMIX_LOCAL_PEERS, PMIX_STRING);
@@ -147,7 +147,7 @@ static int *pmix_launcher_local_ranks(int size, int *local_processes)
     while (*local_processes < size && (word = strsep(&rest, ",")))
         local[(*local_processes)++] = atoi(word);
     qsort(local, (size_t)*local_processes, sizeof *local, pmix_launcher_compare_ranks);
-    if (*local_processes == 0) /* nobody, or the launcher does not know */
+    if (*local_processes == 0) /* the launcher does not tell */
         local[(*local_processes)++] = (int)self.rank;
     if (value)
         free(value->data.string);
@@ -166,12 +166,12 @@ static bool pmix_launcher_is_one_host(void)
 
 static skua_status_t pmix_launcher_barrier(void)
 {
-    pmix_status_t status = pmix.fence(NULL, 0, NULL, 0); /* of nothing: what is needed is got */
+    pmix_status_t status = pmix.fence(NULL, 0, NULL, 0); /* without data, which get() fetches */
 
     return status == PMIX_SUCCESS ? SKUA_OK : pmix_launcher_failed("a fence", status);
 }
 
-/* ---- telling each other ---------------------------------------------------------- */
+/* ---- exchange of data -------------------------------------------------------------- */
 
 static skua_status_t pmix_launcher_put(const char *key, const void *data, size_t bytes)
 {
@@ -193,11 +193,11 @@ static skua_status_t pmix_launcher_get(int process, const char *key, void *data,
     whose.rank = (pmix_rank_t)process;
     status     = pmix_launcher_ask(&whose, key, &value);
     if (status != PMIX_SUCCESS)
-        return ski_fail(SKUA_ERR_UNREACH, "PMIx: process %d does not say its %s: %s", process, key,
+        return ski_fail(SKUA_ERR_UNREACH, "PMIx: process %d has no %s: %s", process, key,
                         pmix.error(status));
     if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size > room) {
         free(value);
-        return ski_fail(SKUA_ERR_INVAL, "PMIx: the %s of process %d makes no sense", key, process);
+        return ski_fail(SKUA_ERR_INVAL, "PMIx: the %s of process %d is invalid", key, process);
     }
     *bytes = value->data.bo.size;
     memcpy(data, value->data.bo.bytes, *bytes);
