@@ -114,7 +114,7 @@ for mpi in "$@"; do
   ok "$mpi: in a program that uses it, the other refuses" \
     test "$(lines 'the program uses another MPI')" = 2
   under "$mpi" 1 env SKUA_BOOT=mpi SKUA_DRIVER_PATH="$work" "$boot"
-  ok "$mpi: without the modules" has "$err" 'cannot learn from MPI.*was not found'
+  ok "$mpi: without the modules" has "$err" 'MPI does not tell.*was not found'
   mkdir -p "$work/$mpi"
   cp "$stranger" "$work/$mpi"
   under "$mpi" 1 env SKUA_BOOT=mpi SKUA_DRIVER_PATH="$work/$mpi" "$boot"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* accept.c - see accept.h. */
+/* accept_hook.c - see accept_hook.h. */
 #include "transport/accept_hook.h"
 
 #include <elf.h>
@@ -37,7 +37,7 @@ static void accept_warn_refused(void)
         accept_net->log(SKI_LOG_WARN, "connections are refused: " SKI_TOO_MANY_FILES);
 }
 
-/* Whether the other side has hung up without a word. */
+/* Returns whether the other side has closed the connection without sending anything. */
 static bool accept_is_over(int fd)
 {
     struct tcp_info info  = {0};
@@ -54,7 +54,8 @@ static bool accept_is_short_of_files(void)
     return errno == EMFILE || errno == ENFILE;
 }
 
-/* Closes the connection that waits longest, by means of the spare descriptor; false: none waits. */
+/* Accepts the oldest waiting connection by means of the spare descriptor and closes it.  Returns
+ * false if none waits. */
 static bool accept_turn_away(int listener)
 {
     int fd;
@@ -71,7 +72,7 @@ static bool accept_turn_away(int listener)
     return fd >= 0;
 }
 
-/* In the place of accept(). */
+/* Replaces accept(). */
 static int accept_filtered(int listener, struct sockaddr *name, socklen_t *bytes)
 {
     socklen_t room = bytes ? *bytes : 0;
@@ -104,7 +105,7 @@ struct accept_search {
     bool        found;
 };
 
-/* What the dynamic section of a library says. */
+/* The tables in the dynamic section of a library. */
 struct accept_tables {
     const ElfW(Sym) * symbols;
     const char *strings;
@@ -135,13 +136,13 @@ static void accept_read_tables(const struct dl_phdr_info *info, struct accept_ta
 
 typedef int accept_fn(int, struct sockaddr *, socklen_t *);
 
-/* Entries that were replaced, and what they were. */
+/* The entries that were replaced, and their previous values. */
 static struct accept_entry {
     accept_fn **at, *before;
 } accept_entries[ACCEPT_ENTRIES_MAX];
 static int accept_entry_count;
 
-/* The table may be read-only by now. */
+/* Writes an entry of the table, which the loader may have made read-only. */
 static bool accept_write_entry(accept_fn **at, accept_fn *fn)
 {
     uintptr_t page = (uintptr_t)at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* files.c - see files.h. */
+/* fd_limit.c - see fd_limit.h. */
 #include "transport/fd_limit.h"
 
 #include <errno.h>

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.h - the descriptors that this process may have: each connection is one, also one that a
- * stranger makes.
+ * fd_limit.h - the limit on open descriptors: each connection takes one, also an unauthenticated
+ * one.
  *
- * The system gives out the lowest number that is free.  So a descriptor's number says how many are
- * in use, and the last quarter of them, at most 256, is left to the job itself.
+ * The kernel assigns the lowest free number, so the number of a new descriptor tells how many are
+ * in use.  The last quarter of the limit, at most 256 descriptors, is reserved for the job itself.
  */
-#ifndef SKI_FILES_H
-#define SKI_FILES_H
+#ifndef SKI_FD_LIMIT_H
+#define SKI_FD_LIMIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/** How many descriptors the process may have now. */
+/** Returns how many descriptors the process may have. */
 size_t ski_fd_limit(void);
 
-/** Raise that to what the system lets us have; false: it is there already. */
+/** Raises the limit to the most that the system allows.  Returns false if it cannot be raised. */
 bool ski_fd_limit_raise(void);
 
-/** Whether @p fd, which was just made, is one of those that are left to the job. */
+/** Returns whether @p fd, a new descriptor, is one of those that are reserved for the job. */
 bool ski_fd_is_reserved(int fd);
 
-/** Whether no descriptor is left. */
+/** Returns whether no descriptor is left. */
 bool ski_fd_exhausted(void);
 
+/** The text for errors that the limit causes. */
 #define SKI_TOO_MANY_FILES                                                                         \
-    "too many open files; each connection is one, also of strangers (raise ulimit -n)"
+    "too many open files; each connection takes one, also an unauthenticated one (raise ulimit "   \
+    "-n)"
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* guard.c - see guard.h. */
+/* keepalive.c - see keepalive.h. */
 #include "transport/keepalive.h"
 
 #include <dirent.h>
@@ -12,6 +12,7 @@
 
 #include "transport/driver.h"
 #include "transport/fd_limit.h"
+#include "transport/sockaddr.h"
 
 #define KEEPALIVE_PROBES_MIN 3   /* questions that were not answered */
 #define KEEPALIVE_CHECKS     4.0 /* within the timeout               */
@@ -19,42 +20,14 @@
     120 /* that a connection to a library may be silent until that hears of it                     \
          */
 
-/* ---- names ------------------------------------------------------------------------ */
-
-/* The length of what has to be equal in two names, without their padding. */
-static size_t sockaddr_compared_bytes(const struct sockaddr_storage *name)
-{
-    switch (name->ss_family) {
-    case AF_INET: return offsetof(struct sockaddr_in, sin_zero);
-    case AF_INET6: return sizeof(struct sockaddr_in6);
-    default: return 0;
-    }
-}
-
-bool ski_sockaddr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-    size_t bytes = sockaddr_compared_bytes(a);
-
-    return bytes > 0 && memcmp(a, b, bytes) == 0;
-}
-
-bool ski_sockaddr_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-    struct sockaddr_storage host = *a;
-
-    /* In both families the port lies at the same place. */
-    ((struct sockaddr_in *)(void *)&host)->sin_port =
-        ((const struct sockaddr_in *)(const void *)b)->sin_port;
-    return ski_sockaddr_equal(&host, b);
-}
+/* ---- addresses of sockets ----------------------------------------------------------- */
 
 static bool socket_local_addr(int fd, struct sockaddr_storage *name)
 {
     socklen_t bytes = sizeof *name;
 
     memset(name, 0, sizeof *name);
-    return getsockname(fd, (struct sockaddr *)name, &bytes) == 0 &&
-           sockaddr_compared_bytes(name) > 0;
+    return getsockname(fd, (struct sockaddr *)name, &bytes) == 0 && ski_sockaddr_is_ip(name);
 }
 
 static bool socket_peer_addr(int fd, struct sockaddr_storage *name)
@@ -65,31 +38,8 @@ static bool socket_peer_addr(int fd, struct sockaddr_storage *name)
     return getpeername(fd, (struct sockaddr *)name, &bytes) == 0;
 }
 
-/* A name as /proc has it, in words of the machine; false: it is not one. */
-static bool sockaddr_parse_proc(const char *text, sa_family_t family, struct sockaddr_storage *name)
-{
-    struct sockaddr_in  *four = (struct sockaddr_in *)(void *)name;
-    struct sockaddr_in6 *six  = (struct sockaddr_in6 *)(void *)name;
-    unsigned             word[4], port;
-
-    memset(name, 0, sizeof *name);
-    name->ss_family = family;
-    if (family == AF_INET) {
-        if (sscanf(text, "%8x:%4x", &word[0], &port) != 2)
-            return false;
-        four->sin_addr.s_addr = word[0];
-        four->sin_port        = htons((uint16_t)port);
-        return true;
-    }
-    if (sscanf(text, "%8x%8x%8x%8x:%4x", &word[0], &word[1], &word[2], &word[3], &port) != 5)
-        return false;
-    memcpy(&six->sin6_addr, word, sizeof word);
-    six->sin6_port = htons((uint16_t)port);
-    return true;
-}
-
-/* Where the socket of the name @p here is connecting to, which getpeername() says only when
- * it has got there. */
+/* Finds the address that the socket with the local address @p here is connecting to, which
+ * getpeername() returns only once it is connected. */
 static bool socket_connecting_to(const struct sockaddr_storage *here,
                                  struct sockaddr_storage       *there)
 {
@@ -101,8 +51,9 @@ static bool socket_connecting_to(const struct sockaddr_storage *here,
 
     while (list && !found && fgets(line, sizeof line, list))
         found = sscanf(line, " %*d: %63s %63s", from, to) == 2 &&
-                sockaddr_parse_proc(from, here->ss_family, &name) &&
-                ski_sockaddr_equal(&name, here) && sockaddr_parse_proc(to, here->ss_family, there);
+                ski_sockaddr_parse_proc(from, here->ss_family, &name) &&
+                ski_sockaddr_equal(&name, here) &&
+                ski_sockaddr_parse_proc(to, here->ss_family, there);
     if (list)
         fclose(list);
     return found;
@@ -110,12 +61,12 @@ static bool socket_connecting_to(const struct sockaddr_storage *here,
 
 /* ---- sockets ---------------------------------------------------------------------- */
 
-/* The next descriptor in a list of them, or -1. */
+/* Returns the next descriptor in /proc/self/fd, or -1. */
 static int keepalive_next_fd(DIR *list)
 {
     struct dirent *entry = list ? readdir(list) : NULL;
 
-    return entry ? atoi(entry->d_name) : -1; /* "." is 0, which is no matter */
+    return entry ? atoi(entry->d_name) : -1; /* "." is 0, which does no harm */
 }
 
 static void keepalive_close_dir(DIR *list)
@@ -145,14 +96,14 @@ static bool keepalive_is_dead(int fd, double timeout)
 
     if (!keepalive_tcp_info(fd, &info))
         return false;
-    if (info.tcpi_state == TCP_SYN_SENT) /* asked after 1, 3, 7 ... seconds */
+    if (info.tcpi_state == TCP_SYN_SENT) /* retransmitted after 1, 3, 7 ... seconds */
         return info.tcpi_retransmits > 1 && (double)(1u << info.tcpi_retransmits % 32) > timeout;
     return info.tcpi_state == TCP_ESTABLISHED && info.tcpi_last_ack_recv > 1000 * timeout &&
            info.tcpi_retransmits + info.tcpi_probes >= KEEPALIVE_PROBES_MIN;
 }
 
-/* Lets it ask even when there is nothing to send: often enough to be found dead in time,
- * and for longer than that, so that it is us who find it. */
+/* Enables keepalive probes, often enough that a dead connection is found in time, and so many of
+ * them that the kernel does not close it before keepalive_is_dead() finds it. */
 static void keepalive_enable(int fd, double timeout)
 {
     int on = 1, idle = (int)(timeout / 3) + 1, interval = (int)(timeout / 6) + 1, count = 100;
@@ -183,7 +134,7 @@ void ski_keepalive_check(double timeout, ski_keepalive_fn *is_ours, void *arg)
             continue;
         if (!socket_peer_addr(fd, &there) &&
             !(keepalive_is_connecting(fd) && socket_connecting_to(&here, &there)))
-            there = (struct sockaddr_storage){0}; /* it is not connected */
+            there = (struct sockaddr_storage){0}; /* not connected */
         dead = keepalive_is_dead(fd, timeout);
         if (!is_ours(arg, &here, &there, dead))
             continue;
@@ -217,7 +168,7 @@ bool ski_keepalive_is_connected(const struct sockaddr_storage *name)
     return found;
 }
 
-/* What listens at @p name, or -1. */
+/* Returns the socket that listens at @p name, or -1. */
 static int keepalive_find_listener(const struct sockaddr_storage *name)
 {
     DIR                    *list  = opendir("/proc/self/fd");
@@ -248,12 +199,12 @@ void ski_keepalive_check_fds(const struct ski_net *net, const struct sockaddr_st
         return;
     if (ski_fd_exhausted()) {
         said = true;
-        net->log(SKI_LOG_ERROR, "other PEs may not get through to this one: " SKI_TOO_MANY_FILES);
+        net->log(SKI_LOG_ERROR, "other PEs may not reach this one: " SKI_TOO_MANY_FILES);
     } else if (name && keepalive_find_listener(name) < 0) {
         said = true;
         net->log(SKI_LOG_ERROR,
-                 "other PEs do not get through to this one any more: its library has "
-                 "closed the socket it listened at, as it does after " SKI_TOO_MANY_FILES);
+                 "other PEs cannot reach this one any more: its library has closed its "
+                 "listening socket, as it does after " SKI_TOO_MANY_FILES);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* interface.c - see interface.h. */
+/* netif.c - see netif.h. */
 #include "transport/netif.h"
 
 #include <arpa/inet.h>
@@ -10,16 +10,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "transport/sockaddr.h"
+
 #define NETIF_RDMA_DEVICES "/sys/class/infiniband/"
 
-/* A link that has just been set up has no carrier for up to a second: the kernel's link watch
+/* A link that has just been set up has no carrier for up to a second, since the kernel's link watch
  * runs once a second. */
 #define NETIF_CARRIER_TRIES    20
 #define NETIF_CARRIER_PAUSE_US 100000 /* microseconds */
 
 enum netif_state { NETIF_ABSENT, NETIF_DOWN, NETIF_NO_CARRIER, NETIF_NO_ADDRESS, NETIF_USABLE };
 
-/* ---- one of them ---------------------------------------------------------------------- */
+/* ---- one interface -------------------------------------------------------------------- */
 
 static enum netif_state netif_entry_state(const struct ifaddrs *entry)
 {
@@ -33,7 +35,7 @@ static enum netif_state netif_entry_state(const struct ifaddrs *entry)
     return ip ? NETIF_USABLE : NETIF_NO_ADDRESS;
 }
 
-/* An interface has an entry of its own and one for each address. */
+/* Returns the best state among the entries of an interface: one of its own and one per address. */
 static enum netif_state netif_state_of(const struct ifaddrs *all, const char *name, size_t length)
 {
     enum netif_state best = NETIF_ABSENT;
@@ -45,7 +47,8 @@ static enum netif_state netif_state_of(const struct ifaddrs *all, const char *na
     return best;
 }
 
-/* mlx5_0, or mlx5_0:1: not ours to judge. */
+/* Returns whether a name is an RDMA device, such as mlx5_0 or mlx5_0:1, which the library checks.
+ */
 static bool netif_is_rdma_device(const char *name, size_t length)
 {
     char path[sizeof NETIF_RDMA_DEVICES + 64];
@@ -54,7 +57,7 @@ static bool netif_is_rdma_device(const char *name, size_t length)
     return memchr(name, ':', length) || access(path, F_OK) == 0;
 }
 
-/* ---- all ------------------------------------------------------------------------------ */
+/* ---- all interfaces ------------------------------------------------------------------- */
 
 static const char *netif_state_note(enum netif_state state)
 {
@@ -87,7 +90,8 @@ static void netif_explain(const struct ifaddrs *all, const char *name, size_t le
         snprintf(reason, size, "interface %.*s has no address", (int)length, name);
         break;
     default:
-        snprintf(reason, size, "there is no interface %.*s (but %s)", (int)length, name, there);
+        snprintf(reason, size, "there is no interface %.*s (there are: %s)", (int)length, name,
+                 there);
         break;
     }
 }
@@ -100,11 +104,11 @@ static bool netif_any_routable(const struct ifaddrs *all, char *reason, size_t s
         if (netif_entry_state(entry) == NETIF_USABLE && !(entry->ifa_flags & IFF_LOOPBACK))
             return true;
     netif_list(all, there, sizeof there);
-    snprintf(reason, size, "no interface that leads to other hosts is up (there are %s)", there);
+    snprintf(reason, size, "no interface that leads to other hosts is up (there are: %s)", there);
     return access(NETIF_RDMA_DEVICES ".", F_OK) == 0;
 }
 
-/* The first that cannot be used is told of, if none can. */
+/* If no interface can be used, the reason names the first one. */
 static bool netif_any_usable(const struct ifaddrs *all, const char *names, char *reason,
                              size_t size)
 {
@@ -130,34 +134,40 @@ static bool netif_any_lacks_carrier(const struct ifaddrs *all)
     return false;
 }
 
+bool ski_netif_usable_in(const struct ifaddrs *all, const char *names, char *reason, size_t size)
+{
+    return strcmp(names, "auto") == 0 ? netif_any_routable(all, reason, size)
+                                      : netif_any_usable(all, names, reason, size);
+}
+
 static bool netif_usable_now(const char *names, char *reason, size_t size, bool *wait_helps)
 {
     struct ifaddrs *all;
-    bool            fit;
+    bool            usable;
 
     *wait_helps = false;
     if (getifaddrs(&all) != 0)
-        return true; /* let the library below find out */
-    fit         = strcmp(names, "auto") == 0 ? netif_any_routable(all, reason, size)
-                                             : netif_any_usable(all, names, reason, size);
-    *wait_helps = !fit && netif_any_lacks_carrier(all);
+        return true; /* the library below finds out */
+    usable      = ski_netif_usable_in(all, names, reason, size);
+    *wait_helps = !usable && netif_any_lacks_carrier(all);
     freeifaddrs(all);
-    return fit;
+    return usable;
 }
 
-/* The drivers ask one after the other; they share the tries, so that a cable that is not plugged
- * in delays the start once. */
+/* Drivers call this one after the other and share the retries, so that an unplugged cable delays
+ * the start once. */
 bool ski_netif_usable(const char *names, char *reason, size_t size)
 {
     static int tries = NETIF_CARRIER_TRIES;
-    bool       wait_helps, fit;
+    bool       wait_helps, usable;
 
-    while (!(fit = netif_usable_now(names, reason, size, &wait_helps)) && wait_helps && tries-- > 0)
+    while (!(usable = netif_usable_now(names, reason, size, &wait_helps)) && wait_helps &&
+           tries-- > 0)
         usleep(NETIF_CARRIER_PAUSE_US);
-    return fit;
+    return usable;
 }
 
-/* ---- their addresses -------------------------------------------------------------------- */
+/* ---- addresses of interfaces ---------------------------------------------------------- */
 
 const char *ski_netif_resolve(const char *names, bool one_host)
 {
@@ -166,7 +176,7 @@ const char *ski_netif_resolve(const char *names, bool one_host)
     return one_host ? "lo" : "all";
 }
 
-/* Whether @p name is one of @p names, as in eth0,ib0. */
+/* Returns whether @p name is one of @p names, as in eth0,ib0. */
 static bool netif_is_listed(const char *name, const char *names)
 {
     size_t length = strlen(name);
@@ -186,8 +196,8 @@ static bool netif_has_ipv4(const struct ifaddrs *all, const char *name)
     return false;
 }
 
-/* Of the two families an interface is used with the older one, if it has both; and an address
- * of its link alone, fe80::, means nothing elsewhere. */
+/* Returns whether an address is used: of an interface with both families those of IPv4, and no
+ * link-local ones, fe80::, which mean nothing on another link. */
 static bool netif_is_usable(const struct ifaddrs *all, const struct ifaddrs *entry)
 {
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)entry->ifa_addr;
@@ -204,13 +214,11 @@ static bool netif_is_selected(const struct ifaddrs *entry, const char *selected)
                                         : netif_is_listed(entry->ifa_name, selected);
 }
 
-int ski_netif_addresses(const char *selected, struct sockaddr_storage *to, int most)
+int ski_netif_addresses_in(const struct ifaddrs *all, const char *selected,
+                           struct sockaddr_storage *to, int most)
 {
-    struct ifaddrs *all;
-    int             n = 0;
+    int n = 0;
 
-    if (getifaddrs(&all) != 0)
-        return 0;
     for (const struct ifaddrs *entry = all; entry && n < most; entry = entry->ifa_next)
         if (netif_is_usable(all, entry) && netif_is_selected(entry, selected)) {
             memset(&to[n], 0, sizeof to[n]);
@@ -218,22 +226,33 @@ int ski_netif_addresses(const char *selected, struct sockaddr_storage *to, int m
             memcpy(&to[n], entry->ifa_addr, ski_sockaddr_bytes(&to[n]));
             n++;
         }
+    return n;
+}
+
+int ski_netif_addresses(const char *selected, struct sockaddr_storage *to, int most)
+{
+    struct ifaddrs *all;
+    int             n;
+
+    if (getifaddrs(&all) != 0)
+        return 0;
+    n = ski_netif_addresses_in(all, selected, to, most);
     freeifaddrs(all);
     return n;
 }
 
-/* The address in a name, and its length. */
-static const unsigned char *netif_address_bytes(const struct sockaddr *name, size_t *bytes)
+/* Returns the bytes of the IP address in a socket address, and their number. */
+static const unsigned char *netif_address_bytes(const struct sockaddr *addr, size_t *bytes)
 {
-    const struct sockaddr_in  *four = (const struct sockaddr_in *)(const void *)name;
-    const struct sockaddr_in6 *six  = (const struct sockaddr_in6 *)(const void *)name;
+    const struct sockaddr_in  *four = (const struct sockaddr_in *)(const void *)addr;
+    const struct sockaddr_in6 *six  = (const struct sockaddr_in6 *)(const void *)addr;
 
-    *bytes = name->sa_family == AF_INET6 ? sizeof six->sin6_addr : sizeof four->sin_addr;
-    return name->sa_family == AF_INET6 ? (const unsigned char *)&six->sin6_addr
+    *bytes = addr->sa_family == AF_INET6 ? sizeof six->sin6_addr : sizeof four->sin_addr;
+    return addr->sa_family == AF_INET6 ? (const unsigned char *)&six->sin6_addr
                                        : (const unsigned char *)&four->sin_addr;
 }
 
-/* Whether an address is in the network of an interface. */
+/* Returns whether an address is in the subnet of an interface. */
 static bool netif_in_subnet(const struct ifaddrs *entry, const struct sockaddr *name)
 {
     size_t               bytes;
@@ -247,19 +266,26 @@ static bool netif_in_subnet(const struct ifaddrs *entry, const struct sockaddr *
     return true;
 }
 
-bool ski_netif_on_link(const struct sockaddr_storage *name)
+bool ski_netif_on_link_in(const struct ifaddrs *all, const struct sockaddr_storage *addr)
+{
+    for (const struct ifaddrs *entry = all; entry; entry = entry->ifa_next)
+        if (netif_is_usable(all, entry) && entry->ifa_netmask &&
+            entry->ifa_addr->sa_family == addr->ss_family &&
+            netif_in_subnet(entry, (const struct sockaddr *)addr))
+            return true;
+    return false;
+}
+
+bool ski_netif_on_link(const struct sockaddr_storage *addr)
 {
     struct ifaddrs *all;
-    bool            near = false;
+    bool            on_link;
 
     if (getifaddrs(&all) != 0)
         return false;
-    for (const struct ifaddrs *entry = all; entry && !near; entry = entry->ifa_next)
-        near = netif_is_usable(all, entry) && entry->ifa_netmask &&
-               entry->ifa_addr->sa_family == name->ss_family &&
-               netif_in_subnet(entry, (const struct sockaddr *)name);
+    on_link = ski_netif_on_link_in(all, addr);
     freeifaddrs(all);
-    return near;
+    return on_link;
 }
 
 /* ---- ports ---------------------------------------------------------------------------- */
@@ -302,32 +328,4 @@ bool ski_port_range_has_free(const char *setting, int wanted, char *reason, size
         snprintf(reason, size, "%d ports of %.40s are free, and %d are needed", found, setting,
                  wanted);
     return found >= wanted;
-}
-
-/* ---- addresses ------------------------------------------------------------------------ */
-
-socklen_t ski_sockaddr_bytes(const struct sockaddr_storage *name)
-{
-    return name->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
-}
-
-bool ski_sockaddr_is_loopback(const struct sockaddr_storage *name)
-{
-    char text[INET6_ADDRSTRLEN];
-
-    ski_sockaddr_text(name, text, sizeof text);
-    return strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;
-}
-
-const char *ski_sockaddr_text(const struct sockaddr_storage *name, char *to, size_t size)
-{
-    const void *address =
-        name->ss_family == AF_INET6
-            ? (const void *)&((const struct sockaddr_in6 *)(const void *)name)->sin6_addr
-            : (const void *)&((const struct sockaddr_in *)(const void *)name)->sin_addr;
-
-    if ((name->ss_family != AF_INET && name->ss_family != AF_INET6) ||
-        !inet_ntop(name->ss_family, address, to, (socklen_t)size))
-        snprintf(to, size, "its address");
-    return to;
 }

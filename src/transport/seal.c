@@ -19,7 +19,8 @@ struct seal_head {
 
 #define SEAL_HEAD sizeof(struct seal_head)
 
-_Static_assert(SEAL_HEAD >= SKI_PACKET_LEAST, "what is sealed is a packet below");
+_Static_assert(SEAL_HEAD >= SKI_PACKET_LEAST,
+               "a sealed packet is long enough for the driver below");
 
 /* The keys of one direction between two PEs. */
 struct seal_direction {
@@ -27,13 +28,13 @@ struct seal_direction {
     uint64_t           nonce[2]; /* of number 0; SKI_CRYPTO_NONCE bytes of it are used */
 };
 
-/* Numbers that have come before others below them. */
+/* A range of numbers that arrived before smaller ones. */
 struct seal_range {
     struct seal_range *next;
     uint64_t           first, last;
 };
 
-/* A PE whose packets come: made with the first that is genuine. */
+/* A PE that sends to this port; created with its first authentic packet. */
 struct seal_source {
     struct seal_direction direction;
     uint64_t              next;     /* all below have come      */
@@ -42,7 +43,7 @@ struct seal_source {
     uint64_t              awaited;
 };
 
-/* Ports and peers of ours, and those below: driver.h leaves open what they are. */
+/* The port of this driver, with the port of the driver below. */
 struct ski_port {
     struct ski_port          *below;
     int                       pe;
@@ -65,7 +66,7 @@ struct ski_peer {
     struct ski_peer      *next;
 };
 
-/* A packet on its way; the driver below sees what begins with its head. */
+/* A packet that is being sent; the driver below gets it from its head on. */
 struct seal_send_buffer {
     void            *packet; /* the runtime's */
     uint64_t         unused;
@@ -117,7 +118,7 @@ static void seal_direction_nonce(const struct seal_direction *direction, uint64_
 
 /* ---- numbers -------------------------------------------------------------------------- */
 
-/* What has come since the first gap may close it. */
+/* Advances past the numbers that arrived before the one that was missing. */
 static void seal_source_advance(struct seal_source *s)
 {
     while (s->ranges && s->ranges->first == s->next) {
@@ -129,8 +130,8 @@ static void seal_source_advance(struct seal_source *s)
     }
 }
 
-/* Takes a number above the first gap into the ranges; false: it has come before, or there is no
- * memory. */
+/* Adds a number above the first missing one to the ranges.  Returns false if it has arrived before,
+ * or if memory is exhausted. */
 static bool seal_range_add(struct seal_range **at, uint64_t number)
 {
     struct seal_range *range;
@@ -164,7 +165,7 @@ static bool seal_range_add(struct seal_range **at, uint64_t number)
     return true;
 }
 
-/* Each number once. */
+/* Accepts a number.  Returns false if it has arrived before. */
 static bool seal_source_take(struct seal_source *s, uint64_t number)
 {
     if (number < s->next || (number > s->next && !seal_range_add(&s->ranges, number)))
@@ -193,7 +194,7 @@ static struct seal_source *seal_source_find(const struct ski_port *port, int pe)
     return pe >= 0 && (size_t)pe < port->sources ? port->source[pe] : NULL;
 }
 
-/* Has a genuine source found from now on. */
+/* Records a source.  Returns false if memory is exhausted. */
 static bool seal_source_keep(struct ski_port *port, int pe, struct seal_source *s)
 {
     size_t room = port->sources ? port->sources : 16;
@@ -213,7 +214,8 @@ static bool seal_source_keep(struct ski_port *port, int pe, struct seal_source *
     return true;
 }
 
-/* A packet that claims to be of @p pe was dropped: if the peer misses one, it does so for long. */
+/* Starts to watch a source, as a packet that claims to be from @p pe was dropped: if it was real,
+ * its number stays missing. */
 static void seal_suspect(struct ski_port *port, int pe)
 {
     struct seal_source *s = seal_source_find(port, pe);
@@ -241,24 +243,25 @@ static void seal_check_suspects(struct ski_port *port)
         s->deadline = 0;
         if (s->next == s->awaited && s->ranges)
             port->up->lost(port->owner, (int)pe,
-                           "a packet of it is missing: it was changed or left out on the way");
+                           "one of its packets is missing: it was changed or dropped on the way");
     }
     port->suspects = another;
 }
 
-/* ---- packets that come ------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------- */
 
 static void seal_warn_dropped(struct ski_port *port, int source, size_t bytes, const char *wrong)
 {
     if (++port->dropped <= SEAL_WARNINGS_MAX)
         seal.net->log(SKI_LOG_WARN,
-                      "a packet of %zu bytes that claims to be of PE %d was dropped: %s%s", bytes,
+                      "a packet of %zu bytes that claims to be from PE %d was dropped: %s%s", bytes,
                       source, wrong,
-                      port->dropped == SEAL_WARNINGS_MAX ? " (no more of these will be told)" : "");
+                      port->dropped == SEAL_WARNINGS_MAX ? " (further ones are not logged)" : "");
     seal_suspect(port, source);
 }
 
-/* Opens the body of a packet, in place; false: it was told of, and is to be dropped. */
+/* Checks and decrypts the body of a packet in place.  Returns false, after a warning, if the packet
+ * is to be dropped. */
 static bool seal_open_body(struct ski_port *port, const struct seal_head *head, char *body,
                            size_t bytes)
 {
@@ -274,11 +277,11 @@ static bool seal_open_body(struct ski_port *port, const struct seal_head *head, 
     if (s)
         seal_direction_nonce(&s->direction, head->number, nonce);
     if (!s || !seal.net->crypto->open(s->direction.cipher, nonce, body, bytes, head->tag))
-        wrong = "it is not genuine";
+        wrong = "it is not authentic";
     else if (!seal_source_take(s, head->number))
-        wrong = "it has come before";
+        wrong = "it has arrived before";
     else if (!known && !seal_source_keep(port, head->source, s))
-        wrong = "there is no memory";
+        wrong = "memory is exhausted";
     if (wrong && !known)
         seal_source_drop(s);
     if (wrong)
@@ -294,7 +297,7 @@ static bool seal_is_long_enough(struct ski_port *port, size_t bytes)
     return false;
 }
 
-/* Hands on a packet that lies in memory of ours. */
+/* Delivers an opened packet to the runtime. */
 static void seal_deliver(struct ski_port *port, const char *packet, size_t bytes)
 {
     void *room;
@@ -329,7 +332,7 @@ static void seal_on_abort(void *owner, void *packet)
     free(packet);
 }
 
-/* In the driver's memory, which is not ours to write to. */
+/* Copies the packet first, since the driver's memory must not be written. */
 static bool seal_on_recv_inline(void *owner, const void *packet, size_t bytes)
 {
     struct ski_port *port = owner;
@@ -378,10 +381,10 @@ static const struct ski_upcalls seal_upcalls = {.alloc       = seal_on_alloc,
                                                 .lost        = seal_on_lost,
                                                 .recv_inline = seal_on_recv_inline};
 
-/* ---- packets that go ---------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------------ */
 
-/* A packet that the driver has no room for is sealed again later, with the same number: what was
- * sealed now is seen by nobody. */
+/* A packet that the driver below refuses is sealed again later with the same number; the first
+ * result was not sent. */
 static skua_status_t seal_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct seal_send_buffer *out  = malloc(sizeof *out + bytes);
@@ -511,7 +514,6 @@ static const char *seal_describe(void)
     return seal.text;
 }
 
-/* Packets that suit the driver below, with what is before them. */
 static size_t seal_preferred_packet(void)
 {
     return seal.below->preferred_packet ? seal.below->preferred_packet() : (size_t)1 << 20;

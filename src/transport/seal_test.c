@@ -37,7 +37,7 @@ static struct {
 } below[2]; /* by PE */
 
 static skua_status_t seal_test_below_open(int pe, const struct ski_upcalls *up, void *owner,
-                                struct ski_port **port)
+                                          struct ski_port **port)
 {
     below[pe].up    = up;
     below[pe].owner = owner;
@@ -50,8 +50,8 @@ static void seal_test_below_close(struct ski_port *port)
     (void)port;
 }
 
-static skua_status_t seal_test_below_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
-                                   struct ski_peer **peer)
+static skua_status_t seal_test_below_connect(struct ski_port *port, int pe, const void *address,
+                                             size_t bytes, struct ski_peer **peer)
 {
     (void)port, (void)pe, (void)address, (void)bytes;
     *peer = NULL;
@@ -143,8 +143,11 @@ static void seal_test_on_loss(void *owner, int pe, const char *reason)
     lost += pe == 0 && strstr(reason, "is missing");
 }
 
-static const struct ski_upcalls upcalls = {
-    .alloc = seal_test_alloc, .arrived = seal_test_arrived, .abort = seal_test_ignore, .sent = seal_test_ignore, .lost = seal_test_on_loss};
+static const struct ski_upcalls upcalls = {.alloc   = seal_test_alloc,
+                                           .arrived = seal_test_arrived,
+                                           .abort   = seal_test_ignore,
+                                           .sent    = seal_test_ignore,
+                                           .lost    = seal_test_on_loss};
 
 static unsigned lines;
 
@@ -230,13 +233,14 @@ static void test_seal_order(enum ski_security security)
     seal_test_shuffle(order);
     for (int i = 0; i < PACKETS; i++)
         seal_test_come(order[i]);
-    OK(seal_test_count_arrived(1) == PACKETS && wrong == 0 && lines == 0, "%s: packets in any order arrive",
-       ski_security_name(security));
+    OK(seal_test_count_arrived(1) == PACKETS && wrong == 0 && lines == 0,
+       "%s: packets in any order arrive", ski_security_name(security));
     OK(readable == (security == SKI_SECURITY_AUTH ? PACKETS : 0), "%u can be read on the way",
        readable);
     for (int i = 0; i < PACKETS; i++)
         seal_test_come(order[i]);
-    OK(seal_test_count_arrived(1) == PACKETS && lines == 10, "and none of them twice; ten are told of");
+    OK(seal_test_count_arrived(1) == PACKETS && lines == 10,
+       "and none of them twice; ten are told of");
     seal_test_wait_for_suspects();
     OK(lost == 0, "who misses nothing is not lost");
     seal_test_end();
@@ -259,7 +263,8 @@ static void test_seal_harm(enum ski_security security)
         }
         seal_test_come(i);
     }
-    OK(seal_test_count_arrived(1) == PACKETS - harmed && wrong == 0 && seal_test_count_arrived(0) == harmed,
+    OK(seal_test_count_arrived(1) == PACKETS - harmed && wrong == 0 &&
+           seal_test_count_arrived(0) == harmed,
        "%s: %u packets that were changed or cut are dropped", ski_security_name(security), harmed);
     seal_test_wait_for_suspects();
     OK(lost == 1, "and their sender is lost, once");
@@ -273,7 +278,8 @@ static void test_seal_reflected(void)
     for (int i = 0; i < PACKETS; i++)
         below[0].up->recv_inline(below[0].owner, wire[i].data,
                                  wire[i].bytes < SMALL ? wire[i].bytes : SMALL);
-    OK(seal_test_count_arrived(0) == PACKETS && wrong == 0, "packets that are sent back are dropped");
+    OK(seal_test_count_arrived(0) == PACKETS && wrong == 0,
+       "packets that are sent back are dropped");
     seal_test_end();
 }
 

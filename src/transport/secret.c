@@ -11,7 +11,7 @@
 
 static struct {
     const uint64_t          *secret;
-    const struct ski_crypto *crypto; /* NULL: proofs are ours */
+    const struct ski_crypto *crypto; /* NULL: proofs are SipHashes */
 } secret_state;
 
 const struct ski_crypto *ski_crypto_load(char *reason, size_t size)
@@ -21,7 +21,7 @@ const struct ski_crypto *ski_crypto_load(char *reason, size_t size)
 
     if (!library || (crypto && crypto->version == SKI_CRYPTO_VERSION))
         return crypto;
-    snprintf(reason, size, "skua-crypto.so is of another version of Skua");
+    snprintf(reason, size, "skua-crypto.so belongs to another version of Skua");
     dlclose(library);
     return NULL;
 }

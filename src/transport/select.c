@@ -12,11 +12,11 @@
 #include "transport/adapter.h"
 #include "transport/seal.h"
 
-/* mpi is built for the MPIs that were found. */
+/* The MPI driver is built once for each MPI that was found. */
 const char *const ski_driver_names[SKI_CANDIDATES] = {"tcp", "ucx", "ofi", "mpi-openmpi",
                                                       "mpi-mpich"};
 
-/* The order of preference: libraries that know adapters go before TCP if there is one. */
+/* The order of preference on a host with an adapter: libraries that use it come before tcp. */
 static const int select_with_adapter[SKI_CANDIDATES] = {1, 2, 0, 3, 4};
 
 static const char *select_candidate(int i, bool adapter)
@@ -36,17 +36,17 @@ const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t 
     void                    *library;
     const struct ski_driver *driver;
 
-    /* Or, when it is loaded, UCX takes our signal handlers, and SIGHUP. */
+    /* When it is loaded, UCX would otherwise replace the signal handlers, and that of SIGHUP. */
     setenv("UCX_HANDLE_ERRORS", "none", 0);
     setenv("UCX_DEBUG_SIGNO", "0", 0);
-    setenv("UCX_LOG_LEVEL", "fatal", 0); /* what fails is said once, by us */
+    setenv("UCX_LOG_LEVEL", "fatal", 0); /* Skua reports what fails, once */
     library = ski_module_open(name, reason, size);
     if (!library)
         return NULL;
     driver = dlsym(library, SKI_DRIVER_SYMBOL);
     if (driver && driver->version == SKI_DRIVER_VERSION)
-        return driver; /* never closed: the libraries below do not expect it */
-    snprintf(reason, size, "it is of another version of Skua");
+        return driver; /* never closed, which the libraries below do not support */
+    snprintf(reason, size, "it belongs to another version of Skua");
     dlclose(library);
     return NULL;
 }
@@ -58,7 +58,7 @@ const struct ski_driver *ski_driver_secured(const struct ski_driver *driver, str
     return enough ? driver : ski_seal_over(driver, net);
 }
 
-/* Whether the setting asks for it: by its name, or by the part before the dash. */
+/* Returns whether the setting selects a driver: by its name, or by the part before the dash. */
 static bool select_is_wanted(const char *name)
 {
     const char *wanted = ski_config.driver;
@@ -92,6 +92,6 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
                 "SKUA_DRIVER=%s: there is no such driver (auto, tcp, ucx, ofi or mpi)",
                 ski_config.driver);
     else
-        ski_log(SKI_LOG_ERROR, "no driver to reach other hosts with (%s)", tried);
+        ski_log(SKI_LOG_ERROR, "no driver can reach other hosts (%s)", tried);
     return NULL;
 }

@@ -1,40 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h - where a port listens: one name, of an address and a port number, for each network
- * that it is in.
+ * sockaddrs.h - the socket addresses that a port listens at: one for each network of the job.
  *
- * They go to peers at the beginning of the port's address:
+ * They are sent to peers at the beginning of the address of a port:
  *
- *      | count (8) | names: sockaddr_in6 ... |
+ *      | count (8) | count times struct sockaddr_in6 |
  */
-#ifndef SKI_NAMES_H
-#define SKI_NAMES_H
+#ifndef SKI_SOCKADDRS_H
+#define SKI_SOCKADDRS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
-#define SKI_SOCKADDRS_MAX 8    /* of a port, at most  */
-#define SKI_LISTENERS_MAX 1024 /* of the process */
+#define SKI_SOCKADDRS_MAX 8    /* addresses of a port, at most             */
+#define SKI_LISTENERS_MAX 1024 /* listening sockets of a process, at most  */
 
 struct ski_sockaddrs {
     uint64_t                count;
     struct sockaddr_storage addr[SKI_SOCKADDRS_MAX];
 };
 
-/** The names that the process listens at now and has not before. */
-void ski_sockaddrs_find_new(struct ski_sockaddrs *names, const struct sockaddr_storage *before,
+/** Appends the addresses that the process listens at now and that are not among the @p count
+ *  addresses of @p before. */
+void ski_sockaddrs_find_new(struct ski_sockaddrs *addrs, const struct sockaddr_storage *before,
                             int count);
 
-/** Write them; take them from an address: the bytes that they were, 0 if that makes no sense. */
-size_t ski_sockaddrs_pack(const struct ski_sockaddrs *names, char *to);
-size_t ski_sockaddrs_unpack(struct ski_sockaddrs *names, const char *from, size_t bytes);
+/** Writes addresses as above.  Returns the number of bytes. */
+size_t ski_sockaddrs_pack(const struct ski_sockaddrs *addrs, char *to);
 
-bool ski_sockaddrs_contain(const struct ski_sockaddrs *names, const struct sockaddr_storage *name);
+/** Reads addresses from the first of @p bytes bytes, which come from another process.  Returns the
+ *  number of bytes read; 0 if they are invalid. */
+size_t ski_sockaddrs_unpack(struct ski_sockaddrs *addrs, const char *from, size_t bytes);
 
-/** The first few of them, as people read them, in @p to; those of loopback if @p loopback. */
-const char *ski_sockaddrs_text(const struct ski_sockaddrs *names, bool loopback, char *to,
+/** Returns whether @p addr is one of the addresses. */
+bool ski_sockaddrs_contain(const struct ski_sockaddrs *addrs, const struct sockaddr_storage *addr);
+
+/** Writes the first few addresses as text, those of loopback only if @p loopback.  Returns
+ *  @p to. */
+const char *ski_sockaddrs_text(const struct ski_sockaddrs *addrs, bool loopback, char *to,
                                size_t size);
 
 #endif

@@ -27,6 +27,7 @@
 #include "transport/keepalive.h"
 #include "transport/netif.h"
 #include "transport/ofi/ofi.h"
+#include "transport/sockaddr.h"
 
 #define OFI_RECONNECT_SECONDS 1.0
 #define OFI_GRACE_SECONDS     1.0

@@ -15,6 +15,7 @@
 
 #include "transport/keepalive.h"
 #include "transport/ofi/ofi.h"
+#include "transport/sockaddr.h"
 
 /* What an address begins with: what both ends must agree on, as otherwise connections
  * would just not come up. */

@@ -30,6 +30,7 @@
 #include "base/arch.h"
 #include "transport/fd_limit.h"
 #include "transport/netif.h"
+#include "transport/sockaddr.h"
 #include "transport/tcp/tcp.h"
 
 #define TCP_UNAUTHENTICATED_MAX 256  /* links that came in, of a process                 */

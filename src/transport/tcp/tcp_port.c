@@ -17,6 +17,7 @@
 
 #include "transport/keepalive.h"
 #include "transport/netif.h"
+#include "transport/sockaddr.h"
 #include "transport/tcp/tcp.h"
 
 #define TCP_BACKLOG       4096
