@@ -103,7 +103,7 @@ too_much_at_once()
 settings()
 {
   SKUA_INTERFACES=nosuch0 apart 2 "$examples/token"
-  ok "$driver: no such interface" has "$code $err" 'other hosts with \(.* nosuch0'
+  ok "$driver: no such interface" has "$code $err" 'can reach other hosts \(.* nosuch0'
   SKUA_PORTS=45000-45001 apart 2 "$examples/token"
   ok "$driver: too few ports" has "$code $err" '45000-45001'
   ok "$driver: which ends the job ($seconds s)" test "$code $((seconds < 25))" = "1 1"

@@ -315,7 +315,7 @@ static void test_silent(struct end *ends, const struct sockaddr_in *door)
 
     if (hear(fd, &byte, 1, ends, 2) != 0)
         fail("somebody who says nothing is not shown the door");
-    expect_told(1, "say who it is", "somebody who says nothing");
+    expect_told(1, "identify itself", "somebody who says nothing");
     close(fd);
 }
 

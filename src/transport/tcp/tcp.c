@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcp.c - the process's side of the driver: see tcp.h. */
+/* tcp.c - settings and the table of functions of the TCP driver: see tcp.h. */
 #include "transport/tcp/tcp.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ double ski_tcp_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Whether the interfaces that are meant are there; there is always loopback. */
+/* Returns whether the selected interfaces can be used; loopback always can. */
 static bool tcp_check_interfaces(struct ski_net *net)
 {
     struct sockaddr_storage any;
@@ -30,12 +30,12 @@ static bool tcp_check_interfaces(struct ski_net *net)
         return false;
     if (ski_netif_addresses(ski_tcp.interfaces, &any, 1) > 0)
         return true;
-    snprintf(net->last_error(), SKI_WHY_MOST, "no interface of %.60s has an address of IP",
+    snprintf(net->last_error(), SKI_WHY_MOST, "no interface of %.60s has an IP address",
              ski_tcp.interfaces);
     return false;
 }
 
-/* Whether the ports make sense; that they are free is seen when they are opened. */
+/* Returns whether the range of ports is valid; whether they are free shows when they are opened. */
 static bool tcp_check_ports(struct ski_net *net)
 {
     unsigned first, last;

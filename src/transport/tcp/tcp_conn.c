@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - connections that are open, and what comes by them: see tcp.h.
+ * tcp_conn.c - connections, and what is received on open ones: see tcp.h.
  *
- * A side that closes its port ends the stream before.  So a link that breaks without that is a
- * peer that is lost, though it is another one that we send by.
+ * A side that closes its port ends the stream first.  So a connection that breaks without that
+ * means that the peer is lost, even if packets are sent on another connection.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,12 +17,13 @@
 #include "transport/keepalive.h"
 #include "transport/tcp/tcp.h"
 
-#define TCP_FOLLOW_BYTES ((size_t)4 << 10) /* bytes that are received behind a large packet */
-#define TCP_COLD_MIN     ((size_t)2 << 20) /* bytes of a message */
+#define TCP_FOLLOW_BYTES ((size_t)4 << 10) /* bytes received after a large packet, at most */
+#define TCP_COLD_MIN                                                                               \
+    ((size_t)2 << 20) /* bytes of a packet whose memory is likely not in the cache */
 #define TCP_DIRECT_RECV_MAX                                                                        \
-    ((size_t)256 << 10) /* bytes that are received before others have their turn */
+    ((size_t)256 << 10) /* bytes received before other connections have their turn */
 
-/* ---- what a link is ----------------------------------------------------------------- */
+/* ---- life --------------------------------------------------------------------------- */
 
 bool ski_tcp_epoll_add(struct ski_port *port, struct ski_tcp_source *source)
 {
@@ -71,14 +72,14 @@ struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe)
     return peer;
 }
 
-/* Of a link that is over. */
+/* Handles an event of a closed connection. */
 static bool tcp_conn_on_nothing(struct ski_tcp_conn *conn)
 {
     (void)conn;
     return false;
 }
 
-/* Epoll may still tell of it: so it is freed later. */
+/* The connection is freed later, since epoll may already have reported it. */
 void ski_tcp_conn_close(struct ski_tcp_conn *conn)
 {
     struct ski_port      *port = conn->port;
@@ -93,7 +94,7 @@ void ski_tcp_conn_close(struct ski_tcp_conn *conn)
     port->closed = conn;
     if (port->hot == conn)
         port->hot = NULL;
-    /* A child of fork() may have it, too: then close() alone ends nothing. */
+    /* A child of fork() may hold the socket, too; then close() alone would not end it. */
     epoll_ctl(port->epoll, EPOLL_CTL_DEL, conn->source.fd, NULL);
     if (conn->state == SKI_TCP_OPEN)
         shutdown(conn->source.fd, SHUT_RDWR);
@@ -101,7 +102,7 @@ void ski_tcp_conn_close(struct ski_tcp_conn *conn)
     conn->on_readable = tcp_conn_on_nothing;
     close(conn->source.fd);
     ski_framing_close(&conn->in);
-    ski_tcp_pause_accept(port, false); /* there is room for another */
+    ski_tcp_pause_accept(port, false); /* another connection may be accepted */
 }
 
 void ski_tcp_conns_reap(struct ski_port *port)
@@ -135,7 +136,7 @@ void ski_tcp_peer_lost(struct ski_peer *peer, const char *tcp_conn_end_reason)
     ski_tcp_sendq_clear(peer);
 }
 
-/* One that was open. */
+/* Ends a connection that was open. */
 static void tcp_conn_end(struct ski_tcp_conn *conn, const char *tcp_conn_end_reason)
 {
     struct ski_peer *peer  = ski_tcp_peer_find(conn->port, conn->pe);
@@ -147,14 +148,14 @@ static void tcp_conn_end(struct ski_tcp_conn *conn, const char *tcp_conn_end_rea
     if (!ended)
         ski_tcp_peer_lost(peer, tcp_conn_end_reason);
     else if (peer->conn == conn)
-        peer->conn = NULL; /* it has left: who still sends something to it has lost it */
+        peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
 }
 
-/* ---- what happens at them -------------------------------------------------------------- */
+/* ---- receiving ----------------------------------------------------------------------- */
 
-/* How many bytes are received straight to where they belong.  A large message, whose memory has
- * been touched by nobody for long, is filled faster by our own copy from memory in the cache than
- * by the system's. */
+/* Returns how many bytes are received straight to their target. A large message, whose memory is
+ * not in the cache, is filled faster by a copy from the scratch buffer, which is, than by the
+ * kernel. */
 static size_t tcp_conn_direct_bytes(const struct ski_tcp_conn *conn, void **to)
 {
     const struct ski_framing *in = &conn->in;
@@ -162,8 +163,8 @@ static size_t tcp_conn_direct_bytes(const struct ski_tcp_conn *conn, void **to)
     return in->kept == 0 && in->bytes > TCP_COLD_MIN ? 0 : ski_framing_target(in, to);
 }
 
-/* Receives the rest of a packet to its place, with what follows if it is not long; or else
- * what there is to memory of the port's. */
+/* Receives the rest of a packet at its target, with what follows if the rest is short; otherwise
+ * receives into the scratch buffer. */
 static ssize_t tcp_conn_recv(struct ski_tcp_conn *conn, bool *sense)
 {
     struct ski_port *port    = conn->port;
@@ -172,7 +173,7 @@ static ssize_t tcp_conn_recv(struct ski_tcp_conn *conn, bool *sense)
     ssize_t          n;
 
     part[0].iov_len = rest;
-    if (conn->in.bytes > SKI_TCP_SCRATCH) /* as may be what follows */
+    if (conn->in.bytes > SKI_TCP_SCRATCH) /* as the next packet may be large, too */
         part[1].iov_len = TCP_FOLLOW_BYTES;
     if (rest == 0)
         n = recv(conn->source.fd, port->scratch, SKI_TCP_SCRATCH, 0);
@@ -194,11 +195,12 @@ static const char *tcp_conn_end_reason(ssize_t n)
     if (n == 0 || errno == ECONNRESET || errno == EPIPE)
         return "the connection broke";
     if (errno == EFAULT)
-        return "the memory that a get of ours is to fill is not there";
+        return "the memory that a get is to fill does not exist";
     return errno == ETIMEDOUT ? "it does not answer any more" : strerror(errno);
 }
 
-/* Who closes its port waits until we have acknowledged that, which the system would put off. */
+/* Acknowledges the end of the stream at once: a peer that closes its port waits for that, and the
+ * kernel would delay it. */
 static void tcp_conn_ack_end(struct ski_tcp_conn *conn)
 {
     int on = 1;
@@ -206,7 +208,7 @@ static void tcp_conn_ack_end(struct ski_tcp_conn *conn)
     setsockopt(conn->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
-/* After @p n bytes, or none, have come, which made @p sense or not. */
+/* Handles the result of a receive: @p n bytes, which were valid if @p sense. */
 static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool sense,
                                      const char *nonsense)
 {
@@ -227,7 +229,7 @@ bool ski_tcp_on_packets(struct ski_tcp_conn *conn)
     bool    sense = true;
     ssize_t n     = tcp_conn_recv(conn, &sense);
 
-    return tcp_conn_received(conn, n, sense, "what it sent makes no sense");
+    return tcp_conn_received(conn, n, sense, "it sent invalid data");
 }
 
 static bool tcp_conn_feed(void *stream, const char *data, size_t bytes)
@@ -235,7 +237,7 @@ static bool tcp_conn_feed(void *stream, const char *data, size_t bytes)
     return ski_framing_feed(stream, data, bytes);
 }
 
-/* What comes in records: nothing of one is taken before all of it is found to be genuine. */
+/* Nothing of a record is used before all of it is authenticated. */
 bool ski_tcp_on_records(struct ski_tcp_conn *conn)
 {
     struct ski_records *r = conn->records;
@@ -248,11 +250,11 @@ bool ski_tcp_on_records(struct ski_tcp_conn *conn)
     }
     return tcp_conn_received(
         conn, n, sense,
-        "what came is not what it sent: bytes were changed, left out, repeated or put in "
+        "the data is not authentic: bytes were changed, removed, repeated or inserted "
         "on the way");
 }
 
-/* Looks at one link. */
+/* Checks one connection. */
 static void tcp_conn_check(struct ski_tcp_conn *conn)
 {
     bool open = conn->state == SKI_TCP_OPEN;
@@ -265,7 +267,8 @@ static void tcp_conn_check(struct ski_tcp_conn *conn)
         ski_tcp_on_deadline(conn);
 }
 
-/* With one, others may go: if that is the next one, the rest is looked at the next time. */
+/* Checks all connections. Ending one may end others: if the next one is closed, the rest is checked
+ * the next time. */
 void ski_tcp_conns_check(struct ski_port *port)
 {
     struct ski_tcp_conn *conn = port->conns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.c - see stream.h. */
+/* tcp_framing.c - see tcp_framing.h. */
 #include "transport/tcp/tcp_framing.h"
 
 #include <assert.h>
@@ -11,7 +11,7 @@ static size_t framing_min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* All of the packet has come. */
+/* Delivers a packet that is complete. */
 static void framing_end_packet(struct ski_framing *s)
 {
     if (s->kept > 0)
@@ -35,7 +35,7 @@ static void framing_alloc(struct ski_framing *s, size_t bytes)
     s->bytes = bytes;
 }
 
-/* A packet of which there are @p have bytes; how many of them have been taken. */
+/* Begins a packet of which @p have bytes are there.  Returns how many of them were consumed. */
 static size_t framing_begin_packet(struct ski_framing *s, const char *packet, size_t have,
                                    size_t bytes)
 {
@@ -56,7 +56,7 @@ static size_t framing_begin_packet(struct ski_framing *s, const char *packet, si
     return s->kept;
 }
 
-/* Bytes of the packet that is coming; how many of them belong to it. */
+/* Consumes bytes of the current packet.  Returns how many of them belong to it. */
 static size_t framing_take_part(struct ski_framing *s, const char *data, size_t bytes)
 {
     size_t n = framing_min(bytes, s->bytes - s->got);
@@ -67,7 +67,7 @@ static size_t framing_take_part(struct ski_framing *s, const char *data, size_t 
     return n;
 }
 
-/* A packet that is there whole. */
+/* Delivers a packet that lies whole in a piece. */
 static void framing_take_whole(struct ski_framing *s, const char *packet, size_t bytes)
 {
     if (s->up->recv_inline && s->up->recv_inline(s->owner, packet, bytes))
@@ -76,7 +76,7 @@ static void framing_take_whole(struct ski_framing *s, const char *packet, size_t
     framing_take_part(s, packet, bytes);
 }
 
-/* Of a head that is complete: whether it makes sense. */
+/* Parses a complete head.  Returns whether it is valid. */
 static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
 {
     uint64_t head;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.h - packets in a stream of bytes, as it comes in pieces of any length.
+ * tcp_framing.h - finding packets in a stream of bytes that arrives in pieces of any length.
  *
  *      | head (8): kind (8 bits), bytes (56 bits) | packet | head | packet ...
  *
- * in the byte order of the machine.  A packet that lies in a piece whole is offered to the
- * runtime there.  Of any other, the bytes that are missing can be received straight into the
- * room that was made for it, or to where the runtime says that its data belongs.  After a head of
- * the kind END, of no bytes, nothing follows.
+ * in the byte order of the machine.  A packet that lies whole in a piece is offered to the runtime
+ * there.  The missing bytes of any other packet can be received straight into the memory that was
+ * allocated for it, or where the runtime wants its data.  Nothing follows a head of the kind END,
+ * which has no bytes.
  */
 #ifndef SKI_TCP_STREAM_H
 #define SKI_TCP_STREAM_H
@@ -20,6 +20,7 @@
 
 enum ski_frame_kind { SKI_FRAME_PACKET = 0x53, SKI_FRAME_END = 0x45 };
 
+/** Returns the head of a frame. */
 static inline uint64_t ski_frame_head(enum ski_frame_kind kind, size_t bytes)
 {
     return (uint64_t)kind << 56 | bytes;
@@ -37,20 +38,22 @@ struct ski_framing {
     bool                      ended;
 };
 
-/** Where the next bytes belong, and how many; 0: take them to memory of one's own. */
+/** Returns how many of the next bytes may be received straight at *@p to; 0: they are to be
+ * received into other memory and fed. */
 static inline size_t ski_framing_target(const struct ski_framing *s, void **to)
 {
     *to = s->room ? s->room + s->got - s->kept : NULL;
     return s->room ? s->bytes - s->got : 0;
 }
 
-/** So many of them are there. */
+/** Records that @p bytes were received at the target. */
 void ski_framing_received(struct ski_framing *s, size_t bytes);
 
-/** Take the next @p bytes.  False: they make no sense, and nothing that follows will. */
+/** Consumes the next @p bytes of the stream.  Returns false if they are invalid; the stream is then
+ *  useless. */
 bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes);
 
-/** No more will come. */
+/** Ends the stream: a packet that is not complete is aborted. */
 void ski_framing_close(struct ski_framing *s);
 
 #endif

@@ -67,7 +67,8 @@ static void framing_test_append_packet(struct framing_test_world *w, size_t most
     w->size[w->packets++] = size;
 }
 
-static void framing_test_make_stream(struct framing_test_world *w, int packets, size_t most, bool end)
+static void framing_test_make_stream(struct framing_test_world *w, int packets, size_t most,
+                                     bool end)
 {
     char *bytes = malloc((size_t)(packets + 1) * (SKI_FRAME_HEAD + most));
 
@@ -78,7 +79,8 @@ static void framing_test_make_stream(struct framing_test_world *w, int packets, 
         framing_test_append_head(w, ski_frame_head(SKI_FRAME_END, 0));
 }
 
-static void framing_test_check_packet(struct framing_test_world *w, const char *packet, size_t bytes)
+static void framing_test_check_packet(struct framing_test_world *w, const char *packet,
+                                      size_t bytes)
 {
     bool right = w->next < w->packets && bytes == w->size[w->next];
 
@@ -129,8 +131,10 @@ static bool framing_test_recv_inline(void *owner, const void *packet, size_t byt
     return true;
 }
 
-static const struct ski_upcalls upcalls = {
-    .alloc = framing_test_alloc, .arrived = framing_test_arrived, .abort = framing_test_abort, .recv_inline = framing_test_recv_inline};
+static const struct ski_upcalls upcalls = {.alloc       = framing_test_alloc,
+                                           .arrived     = framing_test_arrived,
+                                           .abort       = framing_test_abort,
+                                           .recv_inline = framing_test_recv_inline};
 
 /* ---- pieces ----------------------------------------------------------------------------- */
 
@@ -194,7 +198,7 @@ static void test_framing_whole(void)
 
     for (int i = 0; i < ROUNDS; i++) {
         struct framing_test_world w;
-        bool         ended, sense;
+        bool                      ended, sense;
 
         framing_test_make_stream(&w, PACKETS, PACKET_MOST, true);
         sense = framing_test_receive(&w, w.length, &ended);
@@ -205,8 +209,8 @@ static void test_framing_whole(void)
         filled += w.filled;
     }
     OK(good == ROUNDS, "packets come whole, once and in order: %u of %d streams", good, ROUNDS);
-    OK(refused && framing_test_recv_inline && filled, "%u were received, %u taken, %u dropped", filled, framing_test_recv_inline,
-       refused);
+    OK(refused && framing_test_recv_inline && filled, "%u were received, %u taken, %u dropped",
+       filled, framing_test_recv_inline, refused);
 }
 
 static void test_framing_cut(void)
@@ -215,7 +219,7 @@ static void test_framing_cut(void)
 
     for (int i = 0; i < ROUNDS; i++) {
         struct framing_test_world w;
-        bool         ended, sense;
+        bool                      ended, sense;
 
         framing_test_make_stream(&w, 5, PACKET_MOST, false);
         sense = framing_test_receive(&w, tap_random(&random_state) % w.length, &ended);
@@ -230,7 +234,7 @@ static void test_framing_cut(void)
 static bool framing_test_is_refused(uint64_t head)
 {
     struct framing_test_world w;
-    bool         ended, sense;
+    bool                      ended, sense;
 
     framing_test_make_stream(&w, 1, SMALL_MOST, false);
     framing_test_append_head(&w, head);
@@ -258,8 +262,8 @@ static void test_framing_heads(void)
 
 static void test_framing_behind_the_end(void)
 {
-    struct ski_framing s = {.up = &upcalls};
-    struct framing_test_world       w;
+    struct ski_framing        s = {.up = &upcalls};
+    struct framing_test_world w;
 
     framing_test_make_stream(&w, 0, SMALL_MOST, true);
     w.bytes[w.length++] = 0;
@@ -274,8 +278,8 @@ static void test_framing_flips(void)
 
     for (int i = 0; i < DAMAGES; i++) {
         struct framing_test_world w;
-        bool         ended;
-        size_t       at, of_head = SKI_FRAME_HEAD;
+        bool                      ended;
+        size_t                    at, of_head = SKI_FRAME_HEAD;
 
         framing_test_make_stream(&w, 3, SMALL_MOST, true);
         w.exact = false;
@@ -294,7 +298,7 @@ static void test_framing_garbage(void)
 
     for (int i = 0; i < DAMAGES; i++) {
         struct framing_test_world w;
-        bool         ended;
+        bool                      ended;
 
         framing_test_make_stream(&w, 1, SMALL_MOST, false);
         w.exact  = false;

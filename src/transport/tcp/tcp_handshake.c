@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * greet.c - connections until they are open: see tcp.h.
+ * tcp_handshake.c - connections until they are open: see tcp.h.
  *
- * A link of ours is for one peer, and goes to the names that it listens at in turn, those of
- * networks that we are in first, until somebody answers who proves to be that peer.  The peer is
- * lost when none is left.  A link that came in belongs to nobody before its proof; it is refused
- * if its hello or its proof is wrong, or its hello takes too long.  So one of ours may find the
- * door shut, if its hello was late as we computed meanwhile, and is begun again.
+ * An initiator connects to the addresses of its peer in turn, those in subnets of this host first,
+ * until the port that answers proves to be that peer.  The peer is lost when no address is left. An
+ * accepted connection is unauthenticated until its proof has arrived; it is refused if its hello or
+ * proof is wrong, or if the hello takes too long.  So a connection may be refused because this PE
+ * computed and sent its hello late; it is then retried.
  *
- * Strangers cannot use up what the job needs.  The system does not tell of a connection before
- * something has come by it, or a second is over (TCP_DEFER_ACCEPT in port.c): those that say
- * nothing, or hang up, cost no descriptor.  Of others that have not proved who they are a process
- * has a bounded number, an eighth of the descriptors that it may have; and none of the reserve
- * (transport/files.h).  Where there is no room the oldest of the port gives way, if it has had its
- * time to say who it is, which a peer does at once: first one that has not said hello, then one
- * whose proof is awaited, which has no other limit.
+ * Unauthenticated connections cannot exhaust what the job needs.  The kernel does not report a
+ * connection before data has arrived, or a second has passed (TCP_DEFER_ACCEPT in tcp_port.c), so
+ * those that send nothing, or are closed, cost no descriptor.  The number of others is bounded by
+ * an eighth of the limit on descriptors, and they get none that is reserved (transport/fd_limit.h).
+ * Where there is no room, the oldest one of the port is evicted if it has had its time, which is
+ * long enough for a peer: first one that has not sent its hello, then one whose proof is awaited,
+ * which has no other deadline.
  */
 #include <errno.h>
 #include <math.h>
@@ -33,20 +33,20 @@
 #include "transport/sockaddr.h"
 #include "transport/tcp/tcp.h"
 
-#define TCP_UNAUTHENTICATED_MAX 256  /* links that came in, of a process                 */
-#define TCP_UNAUTHENTICATED_MIN 4    /* that a port may have whatever others have        */
-#define TCP_HELLO_SECONDS       10   /* for them to say who they are                     */
-#define TCP_HELLO_SECONDS_MIN   0.05 /* the least time for that, where there are many    */
-#define TCP_PROOF_SECONDS_MIN   1    /* the least time for their proofs                  */
-#define TCP_CONNECT_POLL_MS     10   /* that connect() waits for the system              */
-#define TCP_RETRIES_MAX         10   /* times that a name is tried again                 */
-#define TCP_WARNINGS_MAX        10   /* about strangers, then silence                    */
-#define TCP_ACCEPT_BATCH        16   /* in one go                                        */
+#define TCP_UNAUTHENTICATED_MAX 256  /* unauthenticated connections of a process, at most */
+#define TCP_UNAUTHENTICATED_MIN 4    /* of a port, in any case */
+#define TCP_HELLO_SECONDS       10   /* for the hello of an accepted connection */
+#define TCP_HELLO_SECONDS_MIN   0.05 /* for the hello, at least, when there are many connections */
+#define TCP_PROOF_SECONDS_MIN   1    /* for the proof, at least */
+#define TCP_CONNECT_POLL_MS     10   /* that connect() waits for the kernel */
+#define TCP_RETRIES_MAX         10   /* attempts that are repeated */
+#define TCP_WARNINGS_MAX        10   /* about refused connections, then none */
+#define TCP_ACCEPT_BATCH        16   /* connections accepted in a row */
 
 /* ---- sockets ---------------------------------------------------------------------------- */
 
-/* After a call that failed: whether that was for want of descriptors, and there can be more now.
- * Launchers leave the limit where the system has it, low for the sake of select(). */
+/* Returns whether a call failed for want of descriptors and the limit has now been raised.
+ * Launchers leave it at the low default of the system, which is meant for select(). */
 static bool tcp_raised_fd_limit(void)
 {
     return errno == EMFILE && ski_fd_limit_raise();
@@ -57,7 +57,7 @@ static bool tcp_is_out_of_fds(void)
     return errno == EMFILE || errno == ENFILE;
 }
 
-/* Who is at a door; -1: nobody, or nobody that can be let in. */
+/* Accepts one connection. Returns -1 if there is none, or no descriptor for it. */
 static int tcp_accept_one(struct ski_port *port, int listener)
 {
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -66,7 +66,7 @@ static int tcp_accept_one(struct ski_port *port, int listener)
         fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && tcp_is_out_of_fds() && !port->short_of_files) {
         port->short_of_files = true;
-        ski_tcp.net->log(SKI_LOG_WARN, "peers wait to connect: " SKI_TOO_MANY_FILES);
+        ski_tcp.net->log(SKI_LOG_WARN, "peers wait to connect to this PE: " SKI_TOO_MANY_FILES);
     }
     return fd;
 }
@@ -96,7 +96,7 @@ static bool handshake_prove(const struct ski_tcp_conn *conn, enum ski_tcp_role r
                               proof);
 }
 
-/* It takes as long for a proof that is wrong in the first byte as in the last. */
+/* Checks a proof in constant time. */
 static bool handshake_is_proven(const struct ski_tcp_conn *conn, enum ski_tcp_role role,
                                 const uint64_t proof[2])
 {
@@ -111,7 +111,7 @@ static bool handshake_nonce(uint64_t nonce[2])
     return getrandom(nonce, 2 * sizeof *nonce, 0) == 2 * sizeof *nonce;
 }
 
-/* Their keys are those of no other link. */
+/* The keys differ from those of any other connection. */
 bool ski_tcp_conn_secure(struct ski_tcp_conn *conn)
 {
     struct ski_tcp_transcript transcript = handshake_transcript(conn, SKI_TCP_KEYS);
@@ -129,21 +129,22 @@ bool ski_tcp_conn_secure(struct ski_tcp_conn *conn)
     return conn->records != NULL;
 }
 
-/* What is said before a link is open is little: there is room for it. */
+/* Sends a handshake message, which always fits in the socket buffer of a new connection. */
 static bool handshake_send(const struct ski_tcp_conn *conn, const void *what, size_t bytes)
 {
     return send(conn->source.fd, what, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
-/* ---- links that open ------------------------------------------------------------------- */
+/* ---- opening -------------------------------------------------------------------------- */
 
-/* Which of two links to a peer is used: both sides think the same. */
+/* Returns whether this connection is the one of two to a peer that is used; both sides decide
+ * alike. */
 static bool handshake_is_preferred(const struct ski_tcp_conn *conn)
 {
     return conn->initiator ? conn->port->pe < conn->pe : conn->pe < conn->port->pe;
 }
 
-/* Packets may come and go by it. */
+/* Opens a connection for packets. */
 static void handshake_open(struct ski_tcp_conn *conn)
 {
     struct ski_peer *peer = ski_tcp_peer_find(conn->port, conn->pe);
@@ -171,12 +172,12 @@ static void handshake_warn_refused(struct ski_tcp_conn *conn, const char *reason
     if (n <= TCP_WARNINGS_MAX)
         ski_tcp.net->log(SKI_LOG_WARN, "a connection from %s was refused: it does not %s%s",
                          ski_sockaddr_text(&addr, text, sizeof text), reason,
-                         n == TCP_WARNINGS_MAX ? " (no more of these will be told)" : "");
+                         n == TCP_WARNINGS_MAX ? " (further ones are not logged)" : "");
 }
 
-/* ---- links of ours --------------------------------------------------------------------- */
+/* ---- initiator ------------------------------------------------------------------------- */
 
-/* The system has connected it. */
+/* Sends the hello on a connection that the kernel has connected. */
 static bool handshake_begin(struct ski_tcp_conn *conn)
 {
     conn->hello       = (struct ski_tcp_hello){.magic    = SKI_TCP_MAGIC,
@@ -190,8 +191,8 @@ static bool handshake_begin(struct ski_tcp_conn *conn)
            handshake_send(conn, &conn->hello, sizeof conn->hello);
 }
 
-/* The other side does not wait long for a hello, and we may compute before the next
- * progress(): so the system is given a moment.  If that fails it is found later. */
+/* Waits a moment for the kernel and sends the hello, since the other side does not wait long for it
+ * and this PE may compute before the next progress(). A failure is found later. */
 static void handshake_begin_soon(struct ski_tcp_conn *conn)
 {
     struct pollfd fd = {conn->source.fd, POLLOUT, 0};
@@ -201,7 +202,7 @@ static void handshake_begin_soon(struct ski_tcp_conn *conn)
         handshake_begin(conn);
 }
 
-/* A socket to reach a name by; -1, and errno. */
+/* Returns a socket for an address; -1, with errno set. */
 static int handshake_socket(const struct sockaddr_storage *addr)
 {
     int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
@@ -210,7 +211,7 @@ static int handshake_socket(const struct sockaddr_storage *addr)
     return fd < 0 && tcp_raised_fd_limit() ? socket(addr->ss_family, type, IPPROTO_TCP) : fd;
 }
 
-/* The time that a peer may take, for each of its names. */
+/* Returns the seconds that the handshake at one address of a peer may take. */
 static double handshake_seconds_per_addr(const struct ski_peer *peer)
 {
     double seconds = ski_tcp.net->peer_timeout / (double)peer->addrs.count;
@@ -218,7 +219,8 @@ static double handshake_seconds_per_addr(const struct ski_peer *peer)
     return seconds > 1 ? seconds : 1;
 }
 
-/* Begins a link to the next name; NULL, and peer->error. */
+/* Opens a connection to the next address of a peer. Returns NULL, with peer->error set, if that
+ * fails. */
 static struct ski_tcp_conn *handshake_connect(struct ski_peer *peer)
 {
     const struct sockaddr_storage *addr = &peer->addrs.addr[peer->next_addr];
@@ -246,7 +248,7 @@ static struct ski_tcp_conn *handshake_connect(struct ski_peer *peer)
     return NULL;
 }
 
-/* A link to a PE that has got so far; NULL: there is none. */
+/* Returns a connection to a PE in the given state, or NULL. */
 static struct ski_tcp_conn *handshake_find_conn(const struct ski_port *port, int pe, int state)
 {
     struct ski_tcp_conn *conn = port->conns;
@@ -256,8 +258,8 @@ static struct ski_tcp_conn *handshake_find_conn(const struct ski_port *port, int
     return conn;
 }
 
-/* Goes on with the next of its names, or waits for the answer at another; false: none is
- * left. */
+/* Connects to the next address of a peer, or waits for the answer at another one. Returns false if
+ * none is left. */
 static bool handshake_try_next(struct ski_peer *peer)
 {
     peer->conn = handshake_find_conn(peer->port, peer->pe, SKI_TCP_OPEN);
@@ -268,7 +270,7 @@ static bool handshake_try_next(struct ski_peer *peer)
     return peer->conn != NULL;
 }
 
-/* Those of networks that we are in come first. */
+/* Puts the addresses in subnets of this host first. */
 static void handshake_sort_addrs(struct ski_sockaddrs *addrs)
 {
     size_t near = 0;
@@ -292,7 +294,7 @@ static const char *handshake_no_route(const struct ski_peer *peer, char *to)
         snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
                  ski_sockaddrs_text(&peer->addrs, ski_tcp.net->one_host, list, sizeof list),
                  ski_tcp.interfaces,
-                 peer->error ? strerror(peer->error) : "somebody else answers there");
+                 peer->error ? strerror(peer->error) : "another port answers there");
     return to;
 }
 
@@ -339,9 +341,9 @@ void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error)
         ski_tcp_peer_lost(peer, handshake_no_route(peer, reason));
 }
 
-/* ---- links that come in ---------------------------------------------------------------- */
+/* ---- responder ------------------------------------------------------------------------- */
 
-/* Whether something has come that we have not had the time to look at. */
+/* Returns whether there is an event at a connection that was not handled yet. */
 static bool handshake_is_ready(const struct ski_tcp_conn *conn)
 {
     struct pollfd fd = {conn->source.fd, conn->state == SKI_TCP_CONNECTING ? POLLOUT : POLLIN, 0};
@@ -349,7 +351,7 @@ static bool handshake_is_ready(const struct ski_tcp_conn *conn)
     return poll(&fd, 1, 0) == 1;
 }
 
-/* Whether the port may have another link that has not proved who it is. */
+/* Returns whether the port may accept another unauthenticated connection. */
 static bool tcp_may_accept_more(const struct ski_port *port)
 {
     size_t share = ski_fd_limit() / 8;
@@ -359,8 +361,8 @@ static bool tcp_may_accept_more(const struct ski_port *port)
            atomic_load(&ski_tcp.unauthenticated) < most;
 }
 
-/* The link that gives way first: the oldest of a port's that have not said hello, or else of those
- * that have not proved who they are; NULL: there are none. */
+/* Returns the connection that is evicted first: the oldest one that has not sent its hello, or else
+ * the oldest unauthenticated one; NULL if there is none. */
 static struct ski_tcp_conn *tcp_oldest_unauthenticated(const struct ski_port *port)
 {
     struct ski_tcp_conn *oldest = NULL;
@@ -368,19 +370,19 @@ static struct ski_tcp_conn *tcp_oldest_unauthenticated(const struct ski_port *po
     for (struct ski_tcp_conn *conn = port->conns; port->unauthenticated > 0 && conn;
          conn                      = conn->next)
         if (ski_tcp_is_unauthenticated(conn) && (!oldest || conn->state <= oldest->state))
-            oldest = conn; /* they are in the order of their age */
+            oldest = conn; /* they are in the order of their age, the youngest first */
     return oldest;
 }
 
-/* How long a link that came in may take, whatever else waits.  After a hello, which may be a
- * peer's, it is longer, as the PE of that peer may compute. */
+/* Returns the seconds that an accepted connection has in any case. After a hello, which a peer may
+ * have sent, they are more, since the PE of that peer may compute. */
 static double handshake_seconds_min(const struct ski_tcp_conn *conn)
 {
     return conn->state == SKI_TCP_AWAIT_PROOF ? TCP_PROOF_SECONDS_MIN : TCP_HELLO_SECONDS_MIN;
 }
 
-/* Lets the oldest go that has not proved who it is, though it has had the time; false: there is
- * none such. */
+/* Closes the oldest unauthenticated connection if it has had its time. Returns false if there is
+ * none. */
 static bool tcp_evict_oldest(struct ski_port *port)
 {
     struct ski_tcp_conn *oldest = tcp_oldest_unauthenticated(port);
@@ -392,13 +394,14 @@ static bool tcp_evict_oldest(struct ski_port *port)
         ski_tcp_on_readable(oldest);
         return port->unauthenticated < before;
     }
-    handshake_warn_refused(oldest, "say who it is");
+    handshake_warn_refused(oldest, "identify itself");
     ski_tcp_conn_close(oldest);
     return true;
 }
 
-/* Whether a connection that has just come may stay: not if it takes of what is left to the job, no
- * other gives way, and more than a few of the process have not proved who they are. */
+/* Returns whether a new connection may stay. It may not if it takes a descriptor that is reserved
+ * for the job, none can be evicted, and the process has more than a few unauthenticated
+ * connections. */
 static bool tcp_may_keep(struct ski_port *port, int fd)
 {
     if (SKI_LIKELY(!ski_fd_is_reserved(fd)) || ski_fd_limit_raise() || tcp_evict_oldest(port) ||
@@ -410,7 +413,7 @@ static bool tcp_may_keep(struct ski_port *port, int fd)
     return false;
 }
 
-/* How long a link that comes in may take to say who it is. */
+/* Returns the seconds that an accepted connection has to send its hello. */
 static double handshake_hello_seconds(void)
 {
     double timeout = ski_tcp.net->peer_timeout;
@@ -418,7 +421,8 @@ static double handshake_hello_seconds(void)
     return timeout < TCP_HELLO_SECONDS ? timeout : TCP_HELLO_SECONDS;
 }
 
-/* What cannot be let in now would keep us awake: the doors are shut until something changes. */
+/* Connections that cannot be accepted now would keep the PE awake, so listeners are left out of
+ * epoll until something changes. */
 bool ski_tcp_accept(struct ski_port *port, int listener)
 {
     bool any = false;
@@ -444,7 +448,7 @@ bool ski_tcp_accept(struct ski_port *port, int listener)
     return any;
 }
 
-/* ---- what happens at them -------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------- */
 
 static void handshake_refuse(struct ski_tcp_conn *conn, const char *reason)
 {
@@ -452,7 +456,7 @@ static void handshake_refuse(struct ski_tcp_conn *conn, const char *reason)
     ski_tcp_conn_fail(conn, 0);
 }
 
-/* What is wrong with a hello: NULL, or what it does not do. */
+/* Returns what a hello fails to do, or NULL if it is valid. */
 static const char *handshake_check_hello(const struct ski_tcp_conn *conn)
 {
     const struct ski_tcp_hello *hello = &conn->hello;
@@ -464,8 +468,8 @@ static const char *handshake_check_hello(const struct ski_tcp_conn *conn)
                                                               : "use the SKUA_SECURITY of the job";
 }
 
-/* Of a link that has come in.  It may take its time for the proof, as its PE may compute: it goes
- * when its place is needed. */
+/* Answers a hello. The proof has no deadline, since the PE of the peer may compute; the connection
+ * is evicted when its place is needed. */
 static void handshake_on_hello(struct ski_tcp_conn *conn)
 {
     const char *wrong = handshake_check_hello(conn);
@@ -499,7 +503,7 @@ static void handshake_on_proof(struct ski_tcp_conn *conn)
     handshake_open(conn);
 }
 
-/* Of a link of ours: before it is open, nothing but the proof goes by it. */
+/* Checks an answer and sends the proof, before which nothing else is sent. */
 static void handshake_on_answer(struct ski_tcp_conn *conn)
 {
     uint64_t proof[2];
@@ -509,11 +513,10 @@ static void handshake_on_answer(struct ski_tcp_conn *conn)
         handshake_send(conn, proof, sizeof proof))
         handshake_open(conn);
     else
-        ski_tcp_conn_fail(conn, 0); /* that is somebody else */
+        ski_tcp_conn_fail(conn, 0); /* another port answered */
 }
 
-/* What is expected at a link that is not open: where it goes, its length, and what is done with
- * it. */
+/* The message that a handshake expects: where it is stored, its length, and its handler. */
 struct handshake_step {
     void  *to;
     size_t bytes;
@@ -529,7 +532,7 @@ static struct handshake_step handshake_expected(struct ski_tcp_conn *conn)
     return (struct handshake_step){&conn->hello, sizeof conn->hello, handshake_on_hello};
 }
 
-/* Reads no further than what is expected goes. */
+/* Reads no further than the end of the expected message. */
 bool ski_tcp_on_handshake(struct ski_tcp_conn *conn)
 {
     struct handshake_step what = handshake_expected(conn);
@@ -560,8 +563,8 @@ bool ski_tcp_on_connected(struct ski_tcp_conn *conn)
     return true;
 }
 
-/* Where somebody was reached who has not answered, it may be busy: that goes on beside the next
- * one. */
+/* A peer that was reached but has not answered may be busy: its handshake continues beside the one
+ * at the next address. */
 void ski_tcp_on_deadline(struct ski_tcp_conn *conn)
 {
     struct ski_peer *peer = ski_tcp_peer_find(conn->port, conn->pe);
@@ -571,7 +574,7 @@ void ski_tcp_on_deadline(struct ski_tcp_conn *conn)
         return;
     }
     if (!conn->initiator)
-        handshake_warn_refused(conn, "say who it is");
+        handshake_warn_refused(conn, "identify itself");
     if (!conn->initiator || conn->state == SKI_TCP_CONNECTING)
         ski_tcp_conn_fail(conn, ETIMEDOUT);
     else if (peer && peer->conn == conn)

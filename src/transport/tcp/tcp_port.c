@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* port.c - ports, and what happens at them: see tcp.h. */
+/* tcp_port.c - ports: listeners, epoll, progress and close (see tcp.h). */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -20,20 +20,21 @@
 #include "transport/sockaddr.h"
 #include "transport/tcp/tcp.h"
 
-#define TCP_BACKLOG       4096
-#define TCP_DEFER_SECONDS 1 /* that a connection may take to say something, until we hear of it */
-#define TCP_PAUSE_SECONDS                                                                          \
-    0.05 /* that doors stay shut, at most                                    */
-#define TCP_BIND_RETRIES     50       /* where all ports of the range are in use, ... */
-#define TCP_BIND_RETRY_NS    20000000 /* ... after so long */
+#define TCP_BACKLOG 4096
+#define TCP_DEFER_SECONDS                                                                          \
+    1 /* seconds until an accepted connection that sends nothing is reported */
+#define TCP_PAUSE_SECONDS    0.05     /* seconds that listeners are left out of epoll, at most */
+#define TCP_BIND_RETRIES     50       /* attempts where all ports of the range are in use */
+#define TCP_BIND_RETRY_NS    20000000 /* nanoseconds between them */
 #define TCP_EPOLL_EVENTS     32
 #define TCP_CLOSE_SECONDS    2
-#define TCP_EPOLL_IDLE_POLLS 4  /* turns without anything from the hot link until all are asked */
-#define TCP_EPOLL_BUSY_POLLS 16 /* turns with something from it */
+#define TCP_EPOLL_IDLE_POLLS 4  /* polls of an idle hot connection per poll of epoll */
+#define TCP_EPOLL_BUSY_POLLS 16 /* polls of a busy one */
 
-/* ---- doors ------------------------------------------------------------------------- */
+/* ---- listeners --------------------------------------------------------------------- */
 
-/* Listens at a name, which is completed; -1, and errno. */
+/* Listens at an address and completes it with the port number. Returns -1, with errno set, if that
+ * fails. */
 static int tcp_listen_at(struct sockaddr_storage *addr)
 {
     int       fd = socket(addr->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -53,12 +54,13 @@ static int tcp_listen_at(struct sockaddr_storage *addr)
     return -1;
 }
 
-/* The same at an address, at a port of the setting, or any. */
+/* Listens at an address, at any port or one of the range of the setting. */
 static int tcp_listen_in_range(struct sockaddr_storage *addr)
 {
-    struct sockaddr_in *in    = (struct sockaddr_in *)(void *)addr; /* of both families alike */
-    unsigned            first = 0, last = 0;
-    int                 fd = -1;
+    struct sockaddr_in *in =
+        (struct sockaddr_in *)(void *)addr; /* the port is at the same offset in both families */
+    unsigned first = 0, last = 0;
+    int      fd = -1;
 
     if (strcmp(ski_tcp.net->port_range, "any") != 0 &&
         !ski_port_range_parse(ski_tcp.net->port_range, &first, &last, ski_tcp.net->last_error(),
@@ -73,7 +75,8 @@ static int tcp_listen_in_range(struct sockaddr_storage *addr)
     return fd;
 }
 
-/* Where all ports of a range are taken, one may only have been tried by another process. */
+/* Opens a listener. Where all ports of the range are in use it retries, since another process may
+ * only have tried one. */
 static int tcp_listener_open(struct sockaddr_storage *addr)
 {
     int fd = tcp_listen_in_range(addr);
@@ -95,7 +98,7 @@ static bool tcp_listeners_open(struct ski_port *port)
 
         *listener = (struct ski_tcp_source){SKI_TCP_LISTENER, tcp_listener_open(&all[i])};
         if (listener->fd < 0)
-            continue; /* one is enough */
+            continue; /* one address is enough */
         port->addrs.addr[port->addrs.count++] = all[i];
         if (!ski_tcp_epoll_add(port, listener))
             return false;
@@ -163,12 +166,12 @@ skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, st
     tcp_port_free(port);
     if (error != EADDRINUSE || ski_port_range_has_free(ski_tcp.net->port_range, ski_tcp.net->ports,
                                                        ski_tcp.net->last_error(), SKI_WHY_MOST))
-        snprintf(ski_tcp.net->last_error(), SKI_WHY_MOST, "a port cannot listen: %s",
+        snprintf(ski_tcp.net->last_error(), SKI_WHY_MOST, "cannot listen for other PEs: %s",
                  strerror(error));
     return SKUA_ERR_SYSTEM;
 }
 
-/* Whether the other side has all that was sent by a link. */
+/* Returns whether the other side has acknowledged all data of a connection. */
 static bool tcp_conn_is_drained(const struct ski_tcp_conn *conn)
 {
     int end_sent = 0;
@@ -184,8 +187,9 @@ static bool tcp_port_is_drained(const struct ski_port *port)
     return !port->waiting;
 }
 
-/* Whether the stream can be ended here: the other side opens one that we have answered, though it
- * has not proved yet who it is; and a packet that did not get out whole has no end. */
+/* Returns whether the end of the stream can be sent now. The other side has opened a connection
+ * whose hello was answered, even if its proof has not arrived; and a packet that was sent in part
+ * has no end. */
 static bool tcp_conn_may_end(const struct ski_tcp_conn *conn)
 {
     const struct ski_peer *peer;
@@ -217,7 +221,8 @@ static void tcp_port_progress_or_yield(struct ski_port *port)
         sched_yield();
 }
 
-/* One host that is silent does not keep a process with many ports waiting for each of them. */
+/* Returns the deadline of close(). Ports that are closed in a row share it, so that a silent host
+ * delays the process once. */
 static double tcp_close_deadline(void)
 {
     double unset = 0, deadline = ski_tcp_now() + TCP_CLOSE_SECONDS;
@@ -226,8 +231,8 @@ static double tcp_close_deadline(void)
                                                                                      : unset;
 }
 
-/* What comes meanwhile is read: the system would take back what we have sent, if it were
- * closed before.  Who gets through to us only now is told, too, that we leave. */
+/* Data that arrives meanwhile is read, since the kernel would otherwise reset the connection and
+ * discard what was sent. A peer that connects only now is told of the end, too. */
 void ski_tcp_close(struct ski_port *port)
 {
     double deadline = tcp_close_deadline();
@@ -251,7 +256,7 @@ size_t ski_tcp_address(struct ski_port *port, void *to)
 
 /* ---- progress ------------------------------------------------------------------------ */
 
-/* Of a link that has room, after it was asked for. */
+/* Handles an event of a connection. */
 static bool tcp_conn_on_event(struct ski_tcp_conn *conn, uint32_t events)
 {
     bool room = conn->state == SKI_TCP_OPEN && events & EPOLLOUT;
@@ -261,7 +266,7 @@ static bool tcp_conn_on_event(struct ski_tcp_conn *conn, uint32_t events)
     return ski_tcp_on_readable(conn) || room;
 }
 
-/* Asks for all that happens at doors and links; how much there was. */
+/* Handles all events that epoll reports. Returns their number. */
 static unsigned tcp_port_poll_epoll(struct ski_port *port)
 {
     struct epoll_event event[TCP_EPOLL_EVENTS];
@@ -279,7 +284,7 @@ static unsigned tcp_port_poll_epoll(struct ski_port *port)
     return some;
 }
 
-/* Whether the others are asked, too, after the hot link had something or had not. */
+/* Returns whether epoll is due, after the hot connection had something or had not. */
 static bool tcp_port_epoll_is_due(struct ski_port *port, bool heard)
 {
     if (++port->polls < (heard ? TCP_EPOLL_BUSY_POLLS : TCP_EPOLL_IDLE_POLLS) && port->hot)
@@ -288,7 +293,7 @@ static bool tcp_port_epoll_is_due(struct ski_port *port, bool heard)
     return true;
 }
 
-/* What waits is sent last: it may just have been told that there is room. */
+/* Packets that wait are sent last, as a connection may just have become writable. */
 unsigned ski_tcp_progress(struct ski_port *port)
 {
     unsigned n = port->hot && ski_tcp_on_readable(port->hot);
@@ -312,7 +317,7 @@ int ski_tcp_wait_fd(struct ski_port *port)
     return port->epoll;
 }
 
-/* It tells as long as there is something: no event can be missed. */
+/* epoll is level-triggered, so no event can be missed. */
 bool ski_tcp_arm(struct ski_port *port)
 {
     ski_tcp_want_writable_all(port);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.c - see record.h. */
+/* tcp_record.c - see tcp_record.h. */
 #include "transport/tcp/tcp_record.h"
 
 #include <assert.h>
@@ -63,7 +63,7 @@ void ski_records_drop(struct ski_records *r)
 
 /* ---- records ---------------------------------------------------------------------------- */
 
-/* The head of the next record: without the keys no other length has a right one. */
+/* Returns the head of the next record.  Its check is valid for no other length or number. */
 static struct record_head record_make_head(const struct ski_record_direction *direction,
                                            size_t                             bytes)
 {
@@ -73,7 +73,7 @@ static struct record_head record_make_head(const struct ski_record_direction *di
     return (struct record_head){(uint32_t)bytes, (uint32_t)(hash ^ hash >> 32)};
 }
 
-/* The nonce of the next record, which no other record of this key has. */
+/* Writes the nonce of the next record, which no other record of this key has. */
 static void record_nonce(struct ski_record_direction *direction,
                          unsigned char                nonce[SKI_CRYPTO_NONCE])
 {
@@ -85,7 +85,7 @@ static void record_nonce(struct ski_record_direction *direction,
     memcpy(nonce + SKI_CRYPTO_NONCE - sizeof last, &last, sizeof last);
 }
 
-/* The first bytes of @p part, as many as fit in a record: their number, and their parts. */
+/* Selects the first bytes of @p part, as many as fit in a record.  Returns their number. */
 static size_t record_choose(const struct iovec *part, size_t parts, struct iovec *chosen,
                             size_t *count)
 {
@@ -120,8 +120,8 @@ bool ski_records_seal(struct ski_records *r, const struct iovec *part, size_t pa
     return true;
 }
 
-/* The bytes of the record that begins at @p at, if its head is there and as it should be; 0: there
- * is too little of it. */
+/* Reads the length of the record at @p at, 0 if its head is not complete.  Returns whether the head
+ * is valid. */
 static bool record_read_head(const struct ski_records *r, const char *at, size_t have,
                              size_t *bytes)
 {

@@ -60,9 +60,11 @@ static void record_test_seal_all(size_t most)
         w.plain[i] = (char)tap_random(&random_state);
     w.length = w.got = 0;
     for (size_t at = 0; at < w.bytes; at += w.from->plain) {
-        size_t       end_sent = w.bytes - at, cut = record_test_draw(0, end_sent < 1000 ? end_sent : 1000);
-        struct iovec part[] = {{w.plain + at, cut},
-                               {w.plain + at + cut, record_test_draw(1, 4) == 1 ? end_sent - cut : 0}};
+        size_t end_sent     = w.bytes - at,
+               cut          = record_test_draw(0, end_sent < 1000 ? end_sent : 1000);
+        struct iovec part[] = {
+            {w.plain + at, cut},
+            {w.plain + at + cut, record_test_draw(1, 4) == 1 ? end_sent - cut : 0}};
 
         if (cut + part[1].iov_len == 0)
             part[0].iov_len = 1;
@@ -113,7 +115,8 @@ static void test_record_whole(bool encrypts)
         record_test_begin(encrypts);
         record_test_seal_all(STREAM / 2);
         hidden += w.bytes > 64 && !memmem(w.wire, w.length, w.plain + w.bytes - 32, 32);
-        good += record_test_open_all() && w.got == w.bytes && record_test_is_beginning() && w.to->have == 0;
+        good += record_test_open_all() && w.got == w.bytes && record_test_is_beginning() &&
+                w.to->have == 0;
         record_test_end();
     }
     OK(good == ROUNDS, "%u of %d streams come out as they were sealed", good, ROUNDS);

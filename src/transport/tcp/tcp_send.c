@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * send.c - packets that go: see tcp.h.
+ * tcp_send.c - sending packets: see tcp.h.
  *
- * Only the first of a queue may have left in part; so a peer changes its link only between
- * packets (greet.c).  A link that fails is not noticed here but when it is read: until then
- * what is sent waits.
+ * Only the first packet of a queue may have been sent in part, so a peer changes its connection
+ * only between packets (tcp_handshake.c).  A connection that fails is not noticed here but by the
+ * receiving side; until then packets wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,27 +13,29 @@
 
 #include "transport/tcp/tcp.h"
 
-#define TCP_COPY_MAX   2048 /* bytes that are copied faster than they are named to the system */
-#define TCP_SENDQ_MAX  1024 /* packets in a queue                                             */
-#define TCP_STALLS_MAX 64   /* times that a queue is tried in vain                            */
-#define TCP_IOV_MAX    48   /* that are named to the system at once ...                       */
-#define TCP_WRITE_MAX  ((size_t)512 << 10) /* ... and their bytes: with more the flow is uneven */
+#define TCP_COPY_MAX   2048 /* bytes that are copied faster than they are gathered by the kernel */
+#define TCP_SENDQ_MAX  1024 /* packets in a send queue, at most */
+#define TCP_STALLS_MAX 64   /* flushes that send nothing before epoll is used */
+#define TCP_IOV_MAX    48   /* parts in one call ... */
+#define TCP_WRITE_MAX                                                                              \
+    ((size_t)512 << 10) /* ... and their bytes, at most: with more the flow is uneven */
 
 static size_t tcp_min(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* ---- to the system ---------------------------------------------------------------- */
+/* ---- writing ---------------------------------------------------------------------- */
 
-/* In records: one after the other, each when the one before has left. */
+/* Writes the next record, or the rest of the last one. */
 static size_t tcp_write_record(struct ski_tcp_conn *conn, const struct iovec *part, size_t parts)
 {
     struct ski_records *r = conn->records;
     ssize_t             n;
 
     if (!ski_records_wait(r) && !ski_records_seal(r, part, parts)) {
-        shutdown(conn->source.fd, SHUT_RDWR); /* which is noticed when it is read */
+        shutdown(conn->source.fd,
+                 SHUT_RDWR); /* which the receiving side of the connection notices */
         return 0;
     }
     n = send(conn->source.fd, r->goes + r->sent, r->length - r->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -52,7 +54,7 @@ size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts
     return n > 0 ? (size_t)n : 0;
 }
 
-/* The same for a small packet: one piece of memory is less work for it. */
+/* Writes a small packet as one part, which is less work for the kernel. */
 static size_t tcp_write_copy(int fd, const struct ski_tcp_send_req *out)
 {
     char    copy[SKI_FRAME_HEAD + TCP_COPY_MAX];
@@ -69,8 +71,8 @@ static size_t tcp_send_req_bytes(const struct ski_tcp_send_req *out)
     return SKI_FRAME_HEAD + out->bytes[0] + out->bytes[1];
 }
 
-/* What has not left of it, but at most *@p room bytes, which is then that much less: the number
- * of parts. */
+/* Lists the parts of a request that were not sent, at most *@p room bytes, which it subtracts.
+ * Returns the number of parts. */
 static size_t tcp_send_req_iov(const struct ski_tcp_send_req *out, struct iovec *part, size_t *room)
 {
     const void *from[]  = {&out->head, out->part[0], out->part[1]};
@@ -87,13 +89,13 @@ static size_t tcp_send_req_iov(const struct ski_tcp_send_req *out, struct iovec 
     return n;
 }
 
-/* Whether the system took all that it was given, @p n of @p bytes, and may take more. */
+/* Returns whether the kernel accepted @p n of @p bytes bytes and may accept more. */
 static bool tcp_wrote_all(const struct ski_tcp_conn *conn, size_t n, size_t bytes)
 {
-    return n == bytes || (conn->records && n > 0); /* a record holds less */
+    return n == bytes || (conn->records && n > 0); /* a record holds fewer bytes */
 }
 
-/* As much of a packet as the system takes. */
+/* Writes as much of a packet as the kernel accepts. */
 static void tcp_write_req(struct ski_tcp_conn *conn, struct ski_tcp_send_req *out)
 {
     struct iovec part[3];
@@ -146,7 +148,7 @@ void ski_tcp_sendq_clear(struct ski_peer *peer)
         tcp_sendq_pop(peer);
 }
 
-/* So many bytes of the queue have left. */
+/* Removes @p bytes bytes from the front of a queue. */
 static void tcp_sendq_advance(struct ski_peer *peer, size_t bytes)
 {
     while (bytes > 0) {
@@ -162,7 +164,7 @@ static void tcp_sendq_advance(struct ski_peer *peer, size_t bytes)
     }
 }
 
-/* The beginning of the queue; true if the system took all of it. */
+/* Writes the beginning of a queue. Returns whether the kernel accepted all of it. */
 static bool tcp_sendq_write(struct ski_peer *peer, bool *any)
 {
     struct iovec part[TCP_IOV_MAX];
@@ -182,8 +184,8 @@ static bool tcp_peer_is_open(const struct ski_peer *peer)
     return peer->conn && peer->conn->state == SKI_TCP_OPEN;
 }
 
-/* All that goes now; true if that was anything.  Who takes nothing for long is not asked again
- * and again: epoll will tell. */
+/* Sends from the queue of one peer. Returns whether anything was sent. A peer that accepts nothing
+ * for a while is left to epoll. */
 static bool tcp_sendq_flush_peer(struct ski_peer *peer)
 {
     bool any = false;
@@ -229,7 +231,7 @@ void ski_tcp_want_writable_all(struct ski_port *port)
 
 /* ---- sending ------------------------------------------------------------------------- */
 
-/* Keeps what has not left of it in the queue. */
+/* Queues the rest of a packet. */
 static inline skua_status_t tcp_send_queue_rest(struct ski_peer               *peer,
                                                 const struct ski_tcp_send_req *out)
 {
@@ -243,7 +245,7 @@ static inline skua_status_t tcp_send_queue_rest(struct ski_peer               *p
     return SKUA_PENDING;
 }
 
-/* Sends it, or as much of it as goes now. */
+/* Sends a packet, or as much of it as the kernel accepts, and queues the rest. */
 static skua_status_t tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     bool now = tcp_peer_is_open(peer) && !peer->first;
@@ -255,7 +257,7 @@ static skua_status_t tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp
     return tcp_send_queue_rest(peer, out);
 }
 
-/* Whether there is room to keep a packet. */
+/* Returns whether the queue has room for a packet. */
 static bool tcp_sendq_has_room(struct ski_peer *peer)
 {
     struct ski_port *port = peer->port;
@@ -265,7 +267,7 @@ static bool tcp_sendq_has_room(struct ski_peer *peer)
     return port->spare && peer->waiting < TCP_SENDQ_MAX;
 }
 
-/* To a peer that is lost, or whose links have records. */
+/* Sends to a peer that is lost, or whose connections have records. */
 static skua_status_t tcp_send_slow_path(struct ski_peer *peer, struct ski_tcp_send_req *out)
 {
     if (peer->lost)
