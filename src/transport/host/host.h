@@ -8,14 +8,14 @@
  *
  * PEs are identified here by their local index (boot/job.h).
  *
- * Waiting.  CPUs are grouped into *domains*: one CPU each where PEs are bound, one of all CPUs where
- * they are not.  A domain counts its PEs that are awake.  An idle PE spins only while its domain has
- * a CPU for each PE that is awake; in a crowded domain it soon sleeps and leaves the CPU to a PE
- * with work.
+ * Waiting.  CPUs are grouped into *domains*: one CPU each where PEs are bound, one of all CPUs
+ * where they are not.  A domain counts its PEs that are awake.  An idle PE spins only while its
+ * domain has a CPU for each PE that is awake; in a crowded domain it soon sleeps and leaves the CPU
+ * to a PE with work.
  *
  * A PE that also waits for the network cannot sleep on a futex.  It has a *wakeup socket*, a
- * datagram socket on which it sleeps together with the descriptor of the driver, and a PE that wakes
- * it sends the wakeup key there.
+ * datagram socket on which it sleeps together with the descriptor of the driver, and a PE that
+ * wakes it sends the wakeup key there.
  *
  * All users of a host can read the names of its sockets (/proc/net/unix) and send to them.  So the
  * kernel chooses the name of a wakeup socket, and a filter in the kernel drops everything but the
@@ -57,8 +57,8 @@ struct ski_host {
     uint32_t            wakeup_key[4]; /* the datagram that wakes a PE                           */
 };
 
-/** Creates inboxes, heaps and domains for the local PEs of @p job and sets job->host.  A failure has
- *  been logged. */
+/** Creates inboxes, heaps and domains for the local PEs of @p job and sets job->host.  A failure
+ * has been logged. */
 skua_status_t ski_host_create(struct ski_job *job, uint32_t cells);
 
 /** Returns the inbox of a PE. */
@@ -88,7 +88,8 @@ static inline bool ski_host_crowded(const struct ski_host *host, int index)
 }
 
 /** Sleeps until a message is sent to @p index, the calling PE, whose inbox @p reader reads; or for
- *  @p ns nanoseconds, or until @p job, unless NULL, exits.  It may return early without a reason. */
+ *  @p ns nanoseconds, or until @p job, unless NULL, exits.  It may return early without a reason.
+ */
 void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
                     struct ski_reader *reader, uint64_t ns);
 

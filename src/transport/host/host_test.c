@@ -84,8 +84,10 @@ int main(void)
 
     bell = ski_bell_open(&host, 0);
     OK(random && bell >= 0 && sleeper.name_bytes > 0, "a bell is made and named");
-    OK(host_test_as_other_user(host_test_send_noise) && !host_test_is_woken(bell), "what a stranger sends does not ring it");
-    OK(host_test_send(host.wakeup_key, sizeof host.wakeup_key) && host_test_is_woken(bell), "its key does");
+    OK(host_test_as_other_user(host_test_send_noise) && !host_test_is_woken(bell),
+       "what a stranger sends does not ring it");
+    OK(host_test_send(host.wakeup_key, sizeof host.wakeup_key) && host_test_is_woken(bell),
+       "its key does");
     close(bell);
     return tap_end();
 }

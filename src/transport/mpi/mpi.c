@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mpi.c - the driver that carries packets over MPI-3, whichever MPI it is built with.
+ * mpi.c - the driver that carries packets over MPI-3, with the MPI that it is compiled for.
  *
- * For machines where the MPI is what knows the network best, and for programs that use
- * MPI themselves.  Packets go as messages in communicators of our own (port.h), so
- * that they do not meet those of the program.
+ * It is for machines where MPI knows the network best, and for programs that use MPI themselves.
+ * Packets are messages in communicators of the driver (mpi_port.h), which do not meet those of the
+ * program.
  *
- * Starting is a matter of all processes together: MPI_Comm_dup waits for them.  So
- * before that they agree on whether all of them can; one that cannot makes all refuse.
+ * start() is collective, as MPI_Comm_dup is.  So all processes first agree on whether each of them
+ * can use the driver; if one cannot, all refuse.
  *
- * Threads.  With MPI_THREAD_MULTIPLE ports are independent.  With MPI_THREAD_SERIALIZED
- * calls of MPI take turns (session.h), which a program that calls MPI itself on another
- * thread knows nothing of.  With less there can be one port, the main thread's.
+ * Threads.  With MPI_THREAD_MULTIPLE ports are independent.  With MPI_THREAD_SERIALIZED calls of
+ * MPI take turns (mpi_session.h), of which a program that calls MPI on another thread does not
+ * know. With less there can be one port, that of the main thread.
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static bool mpi_check_process(struct ski_net *net)
     return false;
 }
 
-/* Whether all are fit. */
+/* Returns whether all processes can use the driver. */
 static bool mpi_all_agree(struct ski_net *net)
 {
     int mine = mpi_check_process(net), all = 0;
@@ -71,7 +71,7 @@ static void mpi_create_comms(struct ski_net *net)
     MPI_Type_contiguous(SKI_MPI_BLOCK, MPI_BYTE, &ski_mpi_net.block);
     MPI_Type_commit(&ski_mpi_net.block);
     MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &tag_most, &found);
-    ski_mpi_net.tag_most = found ? *tag_most : 32767; /* which every MPI has */
+    ski_mpi_net.tag_most = found ? *tag_most : 32767; /* guaranteed by the standard */
     ski_mpi_net.net      = net;
     atomic_store(&ski_mpi_net.ports, 0);
 }

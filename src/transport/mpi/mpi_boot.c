@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * boot.c - what a job that an MPI launcher started learns from MPI (boot/mpi.h).
+ * mpi_boot.c - what boot/mpi_launcher.c gets from MPI under an MPI launcher.
  *
- * In communicators of its own: a copy of MPI_COMM_WORLD, and the part of it that shares
- * memory.  The copy is split by rank, so that the first in it has the lowest.
+ * It uses communicators of its own: a copy of MPI_COMM_WORLD, and the part of it that shares
+ * memory, ordered by rank.
  */
 #include "boot/mpi_launcher.h"
 
@@ -17,7 +17,7 @@
 _Static_assert(SKI_MPI_REASON_MAX == SKI_MPI_BOOT_REASON_MAX, "reasons are passed on");
 
 static MPI_Comm boot_comm, local;
-static int     *boot_local_ranks; /* of near ranks, see below */
+static int     *boot_local_ranks; /* see mpi_boot_list_local() */
 static char     boot_error[SKI_MPI_REASON_MAX];
 
 static skua_status_t mpi_boot_check(int error)
@@ -28,8 +28,8 @@ static skua_status_t mpi_boot_check(int error)
     return SKUA_ERR_SYSTEM;
 }
 
-/* The ranks in `all' of those of `near' come second in the list; its first
- * half is their numbers there. */
+/* Returns the ranks of the processes on this host, in the second half of the list; the first half
+ * are their ranks in boot_local_comm. */
 static int *mpi_boot_list_local(int count)
 {
     MPI_Group group, group_near;

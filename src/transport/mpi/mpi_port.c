@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* port.c - see port.h. */
+/* mpi_port.c - see mpi_port.h. */
 #include "transport/mpi/mpi_port.h"
 
 #include <assert.h>
@@ -12,46 +12,47 @@
 
 #include "transport/mpi/mpi_session.h"
 
-#define MPI_RECV_SLOTS    16 /* receives posted for small packets, at most */
+#define MPI_RECV_SLOTS    16 /* receives posted for eager packets, at most */
 #define MPI_SENDS_MAX     64
 #define MPI_RECVS_MAX     64
-#define MPI_REQUESTS_MAX  (3 * (MPI_SENDS_MAX + MPI_RECVS_MAX)) /* announcement, blocks and rest */
-#define MPI_SYNC_WINDOW   128 /* small packets from one proof to the next */
-#define MPI_SYNCS_MAX     2   /* under way to a peer                      */
+#define MPI_REQUESTS_MAX  (3 * (MPI_SENDS_MAX + MPI_RECVS_MAX)) /* RTS, blocks and rest */
+#define MPI_SYNC_WINDOW   128 /* eager packets from one synchronous send to the next */
+#define MPI_SYNCS_MAX     2   /* synchronous sends in flight to a peer, at most */
 #define MPI_CLOSE_SECONDS 2.0 /* seconds that close() waits for peers */
 
 struct mpi_rts {
     uint64_t bytes;
     int32_t  tag, pe;
 };
-_Static_assert(sizeof(struct mpi_rts) < SKI_PACKET_LEAST, "told from packets by its size");
+_Static_assert(sizeof(struct mpi_rts) < SKI_PACKET_LEAST,
+               "an RTS is told from packets by its size");
 
 struct mpi_address {
     int32_t rank, port;
 };
 
-/* A packet on its way, of which MPI has not said that it is done. */
+/* A packet in flight. */
 struct mpi_transfer {
     enum { MPI_TRANSFER_SEND, MPI_TRANSFER_RECV, MPI_TRANSFER_DROP } kind;
-    int                  left;  /* requests of it that are not over  */
-    int                  error; /* of any of them                    */
-    int                  pe;    /* the other side                    */
-    struct ski_peer     *peer;  /* likewise, if SEND                 */
-    bool                 sync;  /* it is over when it was received   */
+    int                  left;  /* its requests that are not complete */
+    int                  error; /* the error of any of them */
+    int                  pe;    /* the PE of the other side */
+    struct ski_peer     *peer;  /* the peer, of a send */
+    bool                 sync;  /* a synchronous send, complete when it was received */
     void                *packet;
     size_t               bytes;
     struct mpi_rts       announcement; /* stays in place while it is sent */
-    struct mpi_transfer *next;         /* in the list of free ones        */
+    struct mpi_transfer *next;         /* in the list of free ones */
 };
 
 struct ski_peer {
     struct ski_port *port;
-    int              pe, rank, number; /* of the port there */
-    int              error;            /* why it is lost, or MPI_SUCCESS */
-    bool             reported;         /* lost() has been called         */
-    unsigned         small;            /* small packets, counted ...     */
-    unsigned         syncs;            /* ... and proofs under way      */
-    unsigned         sends;            /* transfers to it               */
+    int              pe, rank, number; /* the number of its port */
+    int              error;            /* why the peer is lost, or MPI_SUCCESS */
+    bool             reported;         /* lost() was called */
+    unsigned         small;            /* eager packets sent, counted */
+    unsigned         syncs;            /* synchronous sends in flight */
+    unsigned         sends;            /* transfers to it */
     struct ski_peer *next;
 };
 
@@ -60,15 +61,15 @@ struct ski_port {
     const struct ski_upcalls *up;
     void                     *owner;
     bool                      closing;
-    bool                      recv_failed; /* its receives have failed                      */
-    bool                      has_lost;    /* there may be peers that are lost and not told */
-    bool                      took;        /* the last look at them found a message         */
-    unsigned                  oldest;      /* of the posted receives ...                    */
-    unsigned                  posted;      /* ... and how many there are                    */
-    unsigned                  wanted;      /* ... and should be                             */
-    unsigned                  made; /* receives that can be started (mpi_recv_restart())      */
+    bool                      recv_failed; /* its receives have failed */
+    bool                      has_lost;    /* lost peers are to be reported */
+    bool                      took;        /* the last test found a message */
+    unsigned                  oldest;      /* the first of the posted receives */
+    unsigned                  posted;      /* their number */
+    unsigned                  wanted;      /* the number that there should be */
+    unsigned                  made;        /* persistent receives made (mpi_recv_restart()) */
     MPI_Request               receive[MPI_RECV_SLOTS];
-    char                     *slots; /* SLOTS times SMALL bytes */
+    char                     *slots; /* MPI_RECV_SLOTS times SKI_MPI_EAGER_MAX bytes */
     struct ski_peer          *peers;
     struct mpi_transfer      *free_send, *free_receive;
     unsigned                  sends; /* transfers to all peers */
@@ -91,7 +92,7 @@ static void mpi_peer_lose(struct ski_peer *peer, int error)
     peer->port->has_lost = true;
 }
 
-/* Receives from anybody have failed: nobody can reach us. */
+/* Loses all peers, since the receives of the port have failed. */
 static void mpi_peers_lose_all(struct ski_port *port, int error)
 {
     port->recv_failed = true;
@@ -115,6 +116,7 @@ static struct mpi_transfer *mpi_transfer_get(struct mpi_transfer **list)
 {
     struct mpi_transfer *t = *list;
 
+    assert(t);
     *list    = t->next;
     t->left  = 0;
     t->error = MPI_SUCCESS;
@@ -127,7 +129,7 @@ static void mpi_transfer_put(struct mpi_transfer **list, struct mpi_transfer *t)
     *list   = t;
 }
 
-/* What a call of MPI for a transfer has come to: a request to wait for, or an error. */
+/* Records the result of an MPI call for a transfer: a request to wait for, or an error. */
 static void mpi_track_request(struct ski_port *port, struct mpi_transfer *t, int error,
                               MPI_Request request)
 {
@@ -141,7 +143,7 @@ static void mpi_track_request(struct ski_port *port, struct mpi_transfer *t, int
     t->left++;
 }
 
-/* The packet itself, or a part of it. */
+/* Sends or receives a part of a packet. */
 static void mpi_transfer_part(struct ski_port *port, struct mpi_transfer *t, size_t from, int count,
                               MPI_Datatype type, int rank, int tag)
 {
@@ -205,7 +207,7 @@ static void mpi_transfer_end(struct ski_port *port, struct mpi_transfer *t)
         mpi_recv_end(port, t);
 }
 
-/* Removes the requests that MPI has set to MPI_REQUEST_NULL. */
+/* Removes requests that MPI has set to MPI_REQUEST_NULL. */
 static void mpi_compact_requests(struct ski_port *port)
 {
     int n = 0;
@@ -218,7 +220,7 @@ static void mpi_compact_requests(struct ski_port *port)
     port->requests = n;
 }
 
-/* Ends the transfers whose requests are over. */
+/* Ends transfers whose requests are complete. */
 static unsigned mpi_test_requests(struct ski_port *port)
 {
     int count, result;
@@ -257,7 +259,7 @@ static struct mpi_transfer *mpi_send_get(struct ski_peer *peer, void *packet, si
     return t;
 }
 
-/* Of messages to a port. */
+/* Returns the communicator for messages to a port. */
 static MPI_Comm mpi_comm_to(int number)
 {
     return number == 0 ? ski_mpi_net.first : ski_mpi_net.packets;
@@ -268,9 +270,9 @@ static int mpi_tag_to(const struct ski_peer *peer, size_t bytes)
     return peer->number == 0 ? (int)bytes : peer->number;
 }
 
-/* MPI takes small packets whether or not anybody receives them, and looks through all of
- * them with each receive.  So now and then one is sent that is over only when it has been
- * received, and nobody is more than a few of these ahead of his receiver. */
+/* MPI accepts eager packets whether or not they are received, and searches all of them with each
+ * receive. So one of MPI_SYNC_WINDOW packets is sent synchronously, which completes only when it
+ * was received, and a sender is never more than a few of these ahead of its receiver. */
 static skua_status_t mpi_send_eager(struct ski_peer *peer, void *packet, size_t bytes)
 {
     struct ski_port     *port = peer->port;
@@ -330,8 +332,8 @@ static skua_status_t mpi_send_rndv(struct ski_peer *peer, void *packet, size_t b
     return SKUA_OK;
 }
 
-/* What one peer has under way must leave as much for the others, or a peer that computes
- * would stop them all. */
+/* Returns whether a peer must wait: it leaves as much room as it uses to others, or a peer that
+ * computes would stop them all. */
 static bool mpi_is_crowded(const struct ski_peer *peer)
 {
     return !peer->port->free_send || peer->sends > MPI_SENDS_MAX - peer->port->sends;
@@ -340,7 +342,7 @@ static bool mpi_is_crowded(const struct ski_peer *peer)
 skua_status_t ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     if (peer->error != MPI_SUCCESS)
-        return SKUA_OK; /* lost() says what became of it */
+        return SKUA_OK; /* lost() reports it */
     if (mpi_is_crowded(peer))
         return SKUA_ERR_AGAIN;
     return bytes <= SKI_MPI_EAGER_MAX ? mpi_send_eager(peer, packet, bytes)
@@ -365,7 +367,8 @@ static void mpi_on_packet(struct ski_port *port, const void *data, size_t bytes)
         port->up->arrived(port->owner, memcpy(packet, data, bytes), bytes);
 }
 
-/* What mpi_alloc() does not want is received as well, or its sender would wait forever. */
+/* Receives a large packet.  One that the runtime drops is received as well, or its sender would
+ * wait for ever. */
 static void mpi_on_rts(struct ski_port *port, const struct mpi_rts *a, int rank)
 {
     struct mpi_transfer *t = mpi_transfer_get(&port->free_receive);
@@ -386,7 +389,7 @@ static void mpi_on_rts(struct ski_port *port, const struct mpi_rts *a, int rank)
         mpi_transfer_end(port, t);
 }
 
-/* The receive of a slot is made once, and started again. */
+/* Starts the persistent receive of a slot, which is made on first use. */
 static int mpi_recv_restart(struct ski_port *port, unsigned slot, int tag)
 {
     int error = MPI_SUCCESS;
@@ -400,7 +403,7 @@ static int mpi_recv_restart(struct ski_port *port, unsigned slot, int tag)
     return error == MPI_SUCCESS ? MPI_Start(&port->receive[slot]) : error;
 }
 
-/* Posts another receive, behind the others. */
+/* Posts another receive, after the others. */
 static int mpi_recv_post(struct ski_port *port)
 {
     unsigned slot = (port->oldest + port->posted) % MPI_RECV_SLOTS;
@@ -428,17 +431,19 @@ static int mpi_recv_post_wanted(struct ski_port *port)
 static void mpi_recv_pop_oldest(struct ski_port *port)
 {
     port->oldest = (port->oldest + 1) % MPI_RECV_SLOTS;
+    assert(port->posted > 0);
     port->posted--;
 }
 
-/* How long the message is; one that lies about it is at least in its slot. */
+/* Gets the length of a message; a forged one is at least within its slot. */
 static int mpi_recv_bytes(const struct ski_port *port, const MPI_Status *status, int *bytes)
 {
     *bytes = status->MPI_TAG < SKI_MPI_EAGER_MAX ? status->MPI_TAG : SKI_MPI_EAGER_MAX;
     return port->number == 0 ? MPI_SUCCESS : MPI_Get_count(status, MPI_BYTE, bytes);
 }
 
-/* Whether the oldest posted receive is over; what it has come to. */
+/* Posts the receives wanted and tests the oldest one. Returns whether it is complete or has failed.
+ */
 static bool mpi_recv_test(struct ski_port *port, MPI_Status *status, int *bytes, int *error)
 {
     int over = 0;
@@ -456,16 +461,16 @@ static bool mpi_recv_test(struct ski_port *port, MPI_Status *status, int *bytes,
     return over || *error != MPI_SUCCESS;
 }
 
-/* A receive is over, and its memory the packet's until the next is looked for.  Where they
- * follow each other closely there should be more of them. */
+/* Adapts the number of posted receives: where messages follow each other closely there should be
+ * more. The memory of the receive belongs to the packet until the next test. */
 static void mpi_recv_adapt(struct ski_port *port)
 {
     port->wanted += port->took && port->wanted < MPI_RECV_SLOTS;
     port->took = true;
 }
 
-/* Takes one message, if there is one.  To look for a second would poll the network while
- * the first waits to be worked on. */
+/* Handles one message, if there is one. A test for a second one would poll the network while the
+ * first waits to be handled. */
 static unsigned mpi_recv_poll(struct ski_port *port)
 {
     char      *data = port->slots + (size_t)port->oldest * SKI_MPI_EAGER_MAX;
@@ -526,7 +531,7 @@ static void mpi_transfers_init(struct ski_port *port)
         mpi_transfer_put(&port->free_receive, &port->transfer[i]);
 }
 
-/* Takes back the receives that are posted. */
+/* Cancels the posted receives. */
 static void mpi_recv_cancel_all(struct ski_port *port)
 {
     ski_mpi_enter();
@@ -573,9 +578,9 @@ skua_status_t ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner,
     int              error;
 
     if (!mpi_thread_may_call())
-        return mpi_port_refuse("the MPI lets only the thread that initialised it call it");
+        return mpi_port_refuse("MPI allows only the thread that initialized it to call it");
     if (number > (uint32_t)ski_mpi_net.tag_most)
-        return mpi_port_refuse("the MPI has not enough tags");
+        return mpi_port_refuse("MPI has too few tags for the ports of this process");
     made = calloc(1, sizeof *made);
     if (!made || !(made->slots = aligned_alloc(64, (size_t)MPI_RECV_SLOTS * SKI_MPI_EAGER_MAX))) {
         free(made);
@@ -595,7 +600,7 @@ skua_status_t ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner,
     return SKUA_OK;
 }
 
-/* Goes on until everything is sent, or for so long that the peers must be gone. */
+/* Makes progress until everything is sent, or until peers must be gone. */
 static void mpi_port_drain(struct ski_port *port)
 {
     double timeout = ski_mpi_net.net->peer_timeout;
@@ -607,9 +612,8 @@ static void mpi_port_drain(struct ski_port *port)
             sched_yield();
 }
 
-/* Requests that are left keep the port, since MPI sends announcements from it.  They are
- * not given up by MPI_Request_free: MPICH 4.0 then sends to the own process what comes to
- * lie in the memory of the request. */
+/* Requests that are left keep the port, since MPI sends RTS messages from it. MPI_Request_free is
+ * no way out: MPICH 4.0 then sends what comes to lie in the memory of the request. */
 void ski_mpi_close(struct ski_port *port)
 {
     mpi_port_drain(port);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* session.c - see session.h. */
+/* mpi_session.c - see mpi_session.h. */
 #include "transport/mpi/mpi_session.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* MPIs differ in how long their texts may be; ours may be called with another's. */
+/* MPI libraries differ in the length of this text, and the call may reach another library. */
 #define MPI_VERSION_MAX 16384
 
 struct ski_mpi ski_mpi = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int  mpi_uses;
-static bool mpi_initialized_here; /* we have initialised it, and are to finalise it */
-static bool mpi_finalized_here;   /* by us, perhaps not before exit (mpich.c) */
+static bool mpi_initialized_here; /* Skua has initialized MPI, and is to finalize it */
+static bool mpi_finalized_here;   /* Skua has finalized MPI, perhaps only at exit (mpich.c) */
 
 const char *ski_mpi_error(int error)
 {
@@ -24,8 +24,8 @@ const char *ski_mpi_error(int error)
     return text;
 }
 
-/* Whether the library that our calls reach is the one that we were compiled for.  This
- * call may come before MPI_Init, and is the same in all MPIs. */
+/* Returns whether the library that calls reach is the one that this module was compiled for. The
+ * call is allowed before MPI_Init and is the same in all MPI libraries. */
 static bool mpi_check_library(char *reason)
 {
     static char version[MPI_VERSION_MAX];
@@ -41,7 +41,7 @@ static bool mpi_check_library(char *reason)
     return false;
 }
 
-/* Whether MPI_Init would find the others. */
+/* Returns whether MPI_Init would find the other processes. */
 static bool mpi_check_launcher(bool launched, char *reason)
 {
     if (ski_mpi_library.launched())
@@ -65,7 +65,7 @@ static bool mpi_initialize(bool launched, char *reason)
     MPI_Finalized(&after);
     if (after || mpi_finalized_here) {
         snprintf(reason, SKI_MPI_REASON_MAX,
-                 "MPI has been finalised in this process, which is for good");
+                 "MPI has been finalized in this process and cannot be initialized again");
         return false;
     }
     MPI_Initialized(&before);
@@ -103,7 +103,7 @@ void ski_mpi_session_end(void)
 
     if (--mpi_uses > 0 || !mpi_initialized_here)
         return;
-    MPI_Finalized(&over); /* by the program, which need not know that it is ours */
+    MPI_Finalized(&over); /* the program may have done it */
     if (!over)
         ski_mpi_library.finalize();
     mpi_finalized_here   = true;

@@ -25,7 +25,7 @@ static void mpich_label(const char *version, char *to, size_t size)
         snprintf(to, size, "%.*s", (int)strcspn(version, "\n"), version);
 }
 
-/* mpiexec (hydra) says both, srun --mpi=pmi2 the first. */
+/* mpiexec (hydra) sets both, srun --mpi=pmi2 the first. */
 static bool mpich_launched(void)
 {
     return getenv("PMI_RANK") || getenv("PMI_FD");
@@ -40,11 +40,11 @@ static void mpich_prepare(void)
 {
 }
 
-/* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 hangs now and then: a process that has
- * closed its connections waits for the launcher, and does not answer those who are closing
- * theirs.  So where the launcher's connection is known we take leave of it ourselves, in
- * its words, when all of us have come so far.  That is done at exit, since MPI is not
- * finalised as the program sees it, and it may do so. */
+/* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 sometimes hangs: a process that has closed its
+ * connections waits for the launcher and does not answer processes that are closing theirs. So
+ * where the connection to the launcher is known, the process takes leave of it in the protocol of
+ * PMI once all processes have come so far. That happens at exit, since MPI is not finalized for the
+ * program, which may do so itself. */
 static void mpich_leave_launcher(void)
 {
     static const char leave[] = "cmd=finalize\n";

@@ -22,7 +22,7 @@ static void openmpi_label(const char *version, char *to, size_t size)
     snprintf(to, size, "Open MPI %s", number);
 }
 
-/* mpirun says both, prterun and srun --mpi=pmix the first. */
+/* mpirun sets both, prterun and srun --mpi=pmix the first. */
 static bool openmpi_launched(void)
 {
     return getenv("PMIX_NAMESPACE") || getenv("OMPI_COMM_WORLD_RANK");
@@ -33,7 +33,7 @@ static bool openmpi_launched_by_other(void)
     return getenv("PMI_RANK") || getenv("PMI_FD");
 }
 
-/* Its plugins may expect its symbols to be global, which they are not in a library that
+/* The plugins of Open MPI may expect its symbols to be global, which they are not in a library that
  * was loaded for a module. */
 static void openmpi_prepare(void)
 {

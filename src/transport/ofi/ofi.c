@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ofi.c - the libfabric driver: what a process has once, and the table.
+ * ofi.c - what the libfabric driver has once per process, and its table of functions.
  *
- * A fabric and a domain for all ports, so that memory is registered once.  A port
- * is a reliable datagram endpoint with its own completion queue and addresses
- * (port.c); threads of different ports meet in the domain alone, which is
- * FI_THREAD_SAFE.
+ * All ports share a fabric and a domain, so memory is registered once.  A port is a reliable
+ * datagram endpoint with its own completion queue and address vector (ofi_port.c); threads of
+ * different ports share only the domain, which is FI_THREAD_SAFE.
  *
- * Most providers, tcp among them, move data only while a port is in progress(),
- * also for puts and gets that reach it.
+ * Most providers, tcp among them, move data only while a port is in progress(), also for puts and
+ * gets that target it.
  */
 #include <stdio.h>
 #include <string.h>

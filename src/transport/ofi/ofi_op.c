@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * op.c - operations under way, and peers that do not answer.
+ * ofi_op.c - operations in flight, and peers that do not answer.
  *
- * How a peer is found to be lost.  An operation that ends in an error says so at
- * once.  But rxm, the layer above tcp and verbs, keeps quiet in two cases:
- *   - It has no connection, or the peer has dropped it: it tries to connect for
- *     ever, and refuses what is sent meanwhile just as it does when it is short of
- *     room.  We tell the two apart by `busy': with nothing under way to the peer,
- *     and room in the port, a refusal means that there is no connection.  When
- *     that has lasted for net->peer_timeout, or for OFI_RECONNECT_SECONDS if there has
- *     been one before, the peer is lost; unless it is only too busy to take the
- *     connection: its kernel has, so there is one of TCP.
- *   - A large packet waits for the other side, which has died: it waits for ever.
- *     So as long as there are large packets we ask for a sign of life, a short
- *     message each ASK_SECONDS, and the case above applies (port.c).
+ * How a lost peer is detected.  An operation that ends in an error tells at once.  But rxm, the
+ * layer above tcp and verbs, reports nothing in two cases:
+ *   - It has no connection, or the peer has closed it.  It then tries to connect for ever, and
+ *     refuses what is sent meanwhile just as it does when it is out of room.  `busy` tells the two
+ *     apart: with no operation to the peer in flight, and room in the port, a refusal means that
+ *     there is no connection.  When that has lasted for net->peer_timeout, or for
+ *     OFI_RECONNECT_SECONDS if there was a connection before, the peer is lost; unless it is only
+ *     too busy to accept, which an established TCP connection shows.
+ *   - A large packet waits for the other side, which has died: it waits for ever.  So while there
+ *     are large packets, a short probe is sent every OFI_PROBE_SECONDS (ofi_packet.c), and the case
+ *     above applies.
  *
- * What was under way to a lost peer mostly comes back by itself, as errors.  After
- * OFI_GRACE_SECONDS we give the rest back to the runtime; such an operation stays
- * taken, as SKI_OFI_FREE, until the provider returns it or the port is closed.
+ * Most operations to a lost peer end with an error.  After OFI_GRACE_SECONDS the rest is reported
+ * to the runtime; such an operation keeps its entry, as SKI_OFI_FREE, until the provider returns it
+ * or the port is closed.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 
 #define OFI_RECONNECT_SECONDS 1.0
 #define OFI_GRACE_SECONDS     1.0
-#define OFI_REFUSAL_GAP_MAX   0.1 /* seconds that one refusal can stand for */
+#define OFI_REFUSAL_GAP_MAX   0.1 /* seconds that one refusal counts for, at most */
 
 double ski_ofi_now(void)
 {
@@ -53,11 +53,13 @@ static bool ofi_op_is_receive(const struct ski_ofi_op *op)
     return op->kind == SKI_OFI_RECV || op->kind == SKI_OFI_RNDV_RECV;
 }
 
-/* By 1 or -1. */
+/* Adds @p by, 1 or -1, to the counts of operations in flight. */
 static void ofi_op_count(struct ski_port *port, struct ski_ofi_op *op, int by)
 {
-    if (!ofi_op_is_receive(op))
+    if (!ofi_op_is_receive(op)) {
+        assert(by > 0 || port->in_flight > 0);
         port->in_flight += (unsigned)by;
+    }
     if (!op->peer)
         return;
     if (ofi_op_is_rndv(op)) {
@@ -117,7 +119,7 @@ void ski_ofi_op_put(struct ski_port *port, struct ski_ofi_op *op)
     ofi_op_push_free(port, op);
 }
 
-/* Gives back what room() gave. */
+/* Delivers or aborts a large packet. */
 static void ofi_op_end_rndv_recv(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
 {
     if (op->dropped)
@@ -128,7 +130,7 @@ static void ofi_op_end_rndv_recv(struct ski_port *port, struct ski_ofi_op *op, s
         port->up->abort(port->owner, op->memory);
 }
 
-/* Tells the owner, who is not told again. */
+/* Reports the end of an operation to its owner, once. */
 static void ofi_op_report(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
 {
     switch (op->kind) {
@@ -198,8 +200,8 @@ static bool ofi_is_tcp(void)
     return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) == 0;
 }
 
-/* rxm keeps a broken connection to itself until something is sent; so the peers of a dead
- * one are told of here.  One that came in is of some peer of that host. */
+/* rxm does not report a broken connection until something is sent, so the peers of a dead one are
+ * marked as lost here. An accepted connection belongs to some peer of that host. */
 static bool ofi_socket_is_ours(void *arg, const struct sockaddr_storage *here,
                                const struct sockaddr_storage *there, bool dead)
 {
@@ -232,7 +234,7 @@ void ski_ofi_peer_refused(struct ski_peer *peer)
     double now, gap, most = ski_ofi.net->peer_timeout;
 
     if (peer->busy > 0 || peer->port->in_flight >= ski_ofi.info->tx_attr->size / 2) {
-        peer->refused = 0; /* short of room: what is under way will make some */
+        peer->refused = 0; /* out of room, which operations in flight will make */
         return;
     }
     peer->port->refused = true;
@@ -251,7 +253,7 @@ void ski_ofi_peer_refused(struct ski_peer *peer)
                                peer->reached ? "the connection broke" : "no connection comes up");
 }
 
-/* Calls @p visit for all operations of a peer that are under way. */
+/* Calls @p visit for all operations of a peer in flight. */
 static void ofi_op_each(struct ski_peer *peer,
                         void (*visit)(struct ski_port *, struct ski_ofi_op *))
 {

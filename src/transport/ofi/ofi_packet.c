@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * packet.c - sending and receiving.
+ * ofi_packet.c - sending and receiving packets.
  *
- * Packets of up to SKI_OFI_EAGER_MAX bytes are sent as they are.  They land in buffers of
- * that size, one each, and are copied out.  That is what rxm sends in one piece, too:
- * more would be cut up and copied twice.  (Not in one large buffer, FI_MULTI_RECV: rxm
- * 1.17 over tcp says that such a buffer is free while packets of other senders are still
- * on the way into it.)
+ * Packets of up to SKI_OFI_EAGER_MAX bytes are sent eagerly.  Each arrives in a receive buffer of
+ * that size and is copied out.  rxm, too, sends this size in one piece; more would be split and
+ * copied twice.  (Not into one large buffer with FI_MULTI_RECV: rxm 1.17 over tcp reports that such
+ * a buffer is free while packets of other senders are still arriving in it.)
  *
- * A larger packet is sent without a copy: first a notice of it, then at once the
- * packet, as a tagged message; the receiver finds room when the notice comes, and
- * receives the tag there.  The provider moves the data when both are known.
+ * A larger packet is sent without a copy: first a control message, a ready-to-send (RTS), then at
+ * once the packet as a tagged message.  The receiver allocates memory when the RTS arrives and
+ * receives the tag there.  The provider moves the data when both sides are known.
  *
- * On the wire, in the order of the sender's bytes:
- *     a packet    32 bytes or more, unchanged
- *     a notice    24 bytes: kind (4), PE of the sender (4), tag (8), bytes (8)
- * A tag is the sender's PE and a sequence number, 24 bits each, as some providers
- * have only 48.  A notice that asks for a sign of life, kind ASK, is ignored: that
- * it could be sent is the answer.
+ * On the wire, in the byte order of the sender:
+ *     a packet            32 bytes or more, unchanged
+ *     a control message   24 bytes: kind (4), PE of the sender (4), tag (8), bytes (8)
+ * A tag is the PE of the sender and a sequence number, 24 bits each, as some providers have
+ * only 48. A control message of the kind PROBE is ignored: that it could be sent is the answer.
  *
- * Every send is counted until its completion, copied ones too, so that close()
- * knows when all are out and op.c knows when a peer is deaf.
+ * Every send is counted until its completion, injected ones too, so that close() knows when all
+ * were sent, and ofi_op.c when a peer does not respond.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +43,7 @@ _Static_assert(sizeof(struct ofi_control) <= SKI_OFI_INJECT_MIN, "providers copy
 
 /* ---- handing to the provider ------------------------------------------------------- */
 
-/* What may be refused now and must happen all the same. */
+/* Posts an operation that the provider may refuse now and that must happen later. */
 static ssize_t ofi_post(struct ski_port *port, struct ski_ofi_op *op)
 {
     if (op->kind == SKI_OFI_RNDV_SEND)
@@ -75,7 +73,7 @@ SKI_COLD static void ofi_post_failed(struct ski_port *port, struct ski_ofi_op *o
     ski_ofi_op_end(port, op, SKUA_ERR_UNREACH);
 }
 
-/* False: later. */
+/* Posts an operation. Returns false if it was queued for a retry. */
 bool ski_ofi_post(struct ski_port *port, struct ski_ofi_op *op)
 {
     ssize_t result = ofi_post(port, op);
@@ -87,7 +85,7 @@ bool ski_ofi_post(struct ski_port *port, struct ski_ofi_op *op)
     return result != -FI_EAGAIN;
 }
 
-/* Tries once what was refused. */
+/* Retries operations that the provider refused. */
 static void ofi_post_retries(struct ski_port *port)
 {
     struct ski_ofi_op *op = port->retry, *next;
@@ -107,7 +105,7 @@ static void ofi_post_retries(struct ski_port *port)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
-/* A few bytes, which the provider copies. */
+/* Sends a few bytes, which the provider copies. */
 static skua_status_t ofi_send_injected(struct ski_peer *peer, void *from, size_t bytes)
 {
     struct ski_ofi_op *op      = ski_ofi_op_get(peer->port, peer, SKI_OFI_INJECTED);
@@ -152,12 +150,12 @@ static skua_status_t ofi_send_rndv(struct ski_peer *peer, void *packet, size_t b
     op->memory = packet;
     op->bytes  = bytes;
     op->tag    = notice.tag;
-    ski_ofi_post(port, op); /* a failure is told by sent() and lost() */
+    ski_ofi_post(port, op); /* a failure is reported by sent() and lost() */
     return SKUA_PENDING;
 }
 
-/* What one peer has under way must leave as much for the others, or a peer that computes
- * would stop them all. */
+/* Returns whether a peer must wait: it leaves as much room as it uses to others, or a peer that
+ * computes would stop them all. */
 static bool ofi_is_crowded(const struct ski_peer *peer)
 {
     size_t room = ski_ofi.info->tx_attr->size, taken = peer->port->in_flight;
@@ -183,7 +181,8 @@ skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes)
     return status == SKUA_PENDING ? SKUA_OK : status;
 }
 
-/* Makes a connection that is dead show it: op.c. */
+/* Sends a probe to peers with large packets in flight, so that a dead connection shows (ofi_op.c).
+ */
 static void ofi_probe_peers(struct ski_port *port, double now)
 {
     struct ofi_control notice = {OFI_CONTROL_PROBE, port->pe, 0, 0};
@@ -195,7 +194,7 @@ static void ofi_probe_peers(struct ski_port *port, double now)
         if (!peer->rndv_count || peer->lost)
             continue;
         if (ofi_send_injected(peer, &notice, sizeof notice) == SKUA_ERR_AGAIN)
-            port->probed_at = 0; /* each refusal counts */
+            port->probed_at = 0; /* so that each refusal counts */
     }
 }
 
@@ -224,8 +223,8 @@ static void ofi_on_packet(struct ski_port *port, const void *from, size_t bytes)
     port->up->arrived(port->owner, room, bytes);
 }
 
-/* What nobody has room for is received all the same, or the sender would wait; as
- * far as there is memory, and the rest is cut off. */
+/* Receives a large packet. One that the runtime drops is received all the same, as far as there is
+ * memory, or the sender would wait. */
 static void ofi_on_rts(struct ski_port *port, const struct ofi_control *notice)
 {
     struct ski_ofi_op *op =
@@ -242,7 +241,7 @@ static void ofi_on_rts(struct ski_port *port, const struct ofi_control *notice)
     ski_ofi_post(port, op);
 }
 
-/* What it says is checked: it comes from the network. */
+/* Handles a control message, which comes from the network and is checked. */
 static void ofi_on_control(struct ski_port *port, const void *from, size_t bytes)
 {
     struct ofi_control notice;
@@ -280,7 +279,7 @@ static void ofi_on_completion(struct ski_port *port, const struct fi_cq_data_ent
     ski_ofi_op_end(port, op, cut ? SKUA_ERR_RANGE : SKUA_OK);
 }
 
-/* The reason of a failure: libfabric's, and the provider's if it has another. */
+/* Formats the error of libfabric, and that of the provider if it differs. */
 static void ofi_format_error(struct ski_port *port, const struct fi_cq_err_entry *error, char *to,
                              size_t size)
 {
@@ -296,7 +295,7 @@ static void ofi_format_error(struct ski_port *port, const struct fi_cq_err_entry
         snprintf(to, size, "%s", common);
 }
 
-/* The buffer waits for the next one. */
+/* Logs a failed receive and posts its buffer again. */
 static void ofi_recv_failed(struct ski_port *port, struct ski_ofi_op *op, const char *reason)
 {
     ski_ofi.net->log(SKI_LOG_DEBUG, "libfabric: a receive failed: %s", reason);
@@ -323,7 +322,7 @@ SKI_COLD static void ofi_on_error(struct ski_port *port)
     ski_ofi_op_end(port, op, SKUA_ERR_UNREACH);
 }
 
-/* Nothing has happened: is all well? */
+/* Checks peers and sockets when no completion was found. */
 static void ofi_check_idle(struct ski_port *port)
 {
     double now = ski_ofi_now();

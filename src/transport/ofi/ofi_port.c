@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port.c - a port is an endpoint, with a queue of completions, a table of addresses
- * and buffers that small packets land in.
+ * ofi_port.c - a port is an endpoint with a completion queue, an address vector, and receive
+ * buffers for small packets.
  *
- * An address is a card, which both ends must agree on, and the endpoint's name.
+ * The address of a port is what both ends must agree on, then the name of the endpoint.
  *
- * close() goes on until all that was sent is out, but not for longer than
- * net->peer_timeout; what arrives meanwhile is dropped.
+ * close() makes progress until all packets were sent, for at most net->peer_timeout; packets that
+ * arrive meanwhile are dropped.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +17,11 @@
 #include "transport/ofi/ofi.h"
 #include "transport/sockaddr.h"
 
-/* What an address begins with: what both ends must agree on, as otherwise connections
- * would just not come up. */
+/* The first part of an address: what both ends must agree on, since otherwise connections would
+ * fail without a reason. */
 struct ofi_address_head {
     char     provider[32];
-    uint64_t limit; /* of rxm's; see choose.c */
+    uint64_t limit; /* of rxm: see ofi_provider.c */
 };
 
 /* ---- waiting --------------------------------------------------------------------------- */
@@ -36,7 +36,7 @@ bool ski_ofi_arm(struct ski_port *port)
     struct fid *queue = &port->cq->fid;
 
     if (port->refused || port->retry || port->has_lost)
-        return false; /* nothing that happens would wake us */
+        return false; /* no event would wake the PE */
     return fi_trywait(ski_ofi.fabric, &queue, 1) == FI_SUCCESS;
 }
 
@@ -63,7 +63,8 @@ size_t ski_ofi_address(struct ski_port *port, void *to)
     return sizeof ofi_address_head + bytes;
 }
 
-/* Of an address of @p bytes in all; zeros if it is too long to be one of TCP's. */
+/* Keeps the socket address of an endpoint, of an address of @p bytes in all; zeros if it is not one
+ * of TCP. */
 static void ofi_save_addr(struct sockaddr_storage *addr, const char *from, size_t bytes)
 {
     bytes -= bytes < sizeof(struct ofi_address_head) ? bytes : sizeof(struct ofi_address_head);
@@ -73,7 +74,7 @@ static void ofi_save_addr(struct sockaddr_storage *addr, const char *from, size_
 
 /* ---- ports ----------------------------------------------------------------------------- */
 
-/* The queue, with a descriptor to wait for if the provider has that. */
+/* Opens the completion queue, with a descriptor to wait for if the provider supports one. */
 static int ofi_open_cq(struct ski_port *port)
 {
     struct fi_cq_attr attr  = {.format   = FI_CQ_FORMAT_DATA,
@@ -134,7 +135,7 @@ static void ofi_free_peers(struct ski_port *port)
     free(port->by_pe);
 }
 
-/* Whatever there is of it. */
+/* Frees all parts of a port, which may be incomplete. */
 static void ofi_port_destroy(struct ski_port *port)
 {
     if (port->ep)
@@ -193,14 +194,13 @@ void ski_ofi_close(struct ski_port *port)
     while (port->in_flight && ski_ofi_now() < deadline)
         if (!ski_ofi_progress(port))
             nanosleep(&nap, NULL);
-    /* A connection that is closed with something unread in it is reset, and what we
-     * have just sent may be lost with it. */
+    /* A connection that is closed with unread data is reset, and packets just sent may be lost. */
     for (int i = 0; i < 1000 && ski_ofi_progress(port); i++)
         ;
     ofi_port_destroy(port);
 }
 
-/* Whether the other end is like us; else logged. */
+/* Returns whether the other end is compatible; otherwise logs why not. */
 static bool ofi_is_compatible(struct ski_port *port, int pe, const void *address, size_t bytes)
 {
     char                    own[SKI_ADDRESS_MOST];
@@ -219,8 +219,8 @@ static bool ofi_is_compatible(struct ski_port *port, int pe, const void *address
     return false;
 }
 
-/* Makes by_pe[pe]; it is only for finding out whether a sender lives, so that being
- * short of memory is no failure. */
+/* Sets by_pe[pe], which only serves to find out whether a sender lives, so a lack of memory is not
+ * a failure. */
 static void ofi_index_peer(struct ski_port *port, struct ski_peer *peer)
 {
     struct ski_peer **bigger;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * choose.c - which provider of libfabric, on which interface.
+ * ofi_provider.c - the selection of a provider of libfabric, and of its interface.
  *
- * libfabric lists what it can do, best first: a fast network before tcp.  We take
- * the first entry that
- *   - is a provider we trust: not shm, which cannot wait nor see a peer die; not
- *     udp, sockets and net, for which there is tcp.  Whoever sets FI_PROVIDER has
- *     chosen and gets it;
- *   - is on an interface of the job: one that the settings name; or loopback, if
- *     all processes are on this host; or else one that other hosts can reach.
- * IPv4 goes first, so that all hosts decide alike.
+ * libfabric lists what it offers, best first: a fast network before tcp.  The driver uses the first
+ * entry that
+ *   - is of a trusted provider: not shm, which cannot wait or detect that a peer died; not udp,
+ *     sockets and net, as there is tcp.  A user that sets FI_PROVIDER gets that provider;
+ *   - is on an interface of the job: one that the settings name; or loopback, if all processes are
+ *     on this host; or else one that other hosts can reach.
+ * IPv4 is preferred, so that all hosts decide alike.
  *
- * We ask for all of one-sided communication, then for less.
+ * The query asks for all of one-sided communication first, then for less.
  */
 #include <arpa/inet.h>
 #include <glob.h>
@@ -23,9 +22,10 @@
 #include "transport/netif.h"
 #include "transport/ofi/ofi.h"
 
-#define OFI_API FI_VERSION(1, 11) /* what we are written for; newer libraries keep to it */
+#define OFI_API                                                                                    \
+    FI_VERSION(1, 11) /* the version of the API that this code uses; newer libraries support it */
 
-/* What we ask for, best first. */
+/* The capabilities requested, best first. */
 static const uint64_t ofi_caps[] = {FI_RMA | FI_ATOMIC, FI_RMA, 0};
 
 /* ---- interfaces ---------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static bool provider_same_host(const struct sockaddr *a, const struct sockaddr *
     return IN6_ARE_ADDR_EQUAL(provider_ipv6(a), provider_ipv6(b));
 }
 
-/* Whether the address is one of the interface @p name, of @p length characters. */
+/* Returns whether an address belongs to the interface @p name, of @p length characters. */
 static bool provider_is_on_interface(const struct sockaddr *address, const char *name,
                                      size_t length)
 {
@@ -90,8 +90,8 @@ static bool provider_is_on_interface(const struct sockaddr *address, const char 
     return found;
 }
 
-/* Whether the entry is on one of the interfaces in @p names; a device's own name will
- * do as well. */
+/* Returns whether an entry is on one of the interfaces in @p names, which may also be names of
+ * devices. */
 static bool provider_is_listed(const struct fi_info *info, const char *names)
 {
     const struct sockaddr *address = provider_ip_address(info);
@@ -164,22 +164,22 @@ static struct fi_info *provider_hints(uint64_t caps)
 
     if (!hints)
         return NULL;
-    hints->caps                       = FI_MSG | FI_TAGGED | FI_LOCAL_COMM | FI_REMOTE_COMM | caps;
-    hints->mode                       = FI_CONTEXT | FI_CONTEXT2;
-    hints->ep_attr->type              = FI_EP_RDM;
-    hints->domain_attr->threading     = FI_THREAD_SAFE; /* ports of several threads share it */
+    hints->caps                   = FI_MSG | FI_TAGGED | FI_LOCAL_COMM | FI_REMOTE_COMM | caps;
+    hints->mode                   = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type          = FI_EP_RDM;
+    hints->domain_attr->threading = FI_THREAD_SAFE; /* ports of several threads share the domain */
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-    /* Not FI_MR_LOCAL: providers that need our buffers registered have a layer, rxm,
-     * that does it, and keeps a cache.  Nor FI_MR_ENDPOINT: memory is the process's. */
+    /* Not FI_MR_LOCAL: for providers that need registered buffers, rxm registers them and keeps a
+     * cache. Not FI_MR_ENDPOINT: memory belongs to the process. */
     hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
     if (caps)
-        hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE; /* what flush() is made from */
+        hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE; /* flush() relies on it */
     return hints;
 }
 
 /* ---- the choice ------------------------------------------------------------------ */
 
-/* The names of the devices that there are, for people. */
+/* Lists the names of the devices, for error texts. */
 static void provider_list_devices(const struct fi_info *list, char *to, size_t size)
 {
     size_t n = 0;
@@ -202,18 +202,18 @@ static void provider_explain(struct ski_net *net, const struct fi_info *list, in
         snprintf(net->last_error(), SKI_WHY_MOST, "fi_getinfo: %s", fi_strerror(-error));
     else if (!list)
         snprintf(net->last_error(), SKI_WHY_MOST,
-                 "libfabric has no provider of reliable datagrams here%s",
-                 provider_is_forced() ? " that is called as FI_PROVIDER says" : "");
+                 "libfabric has no provider of reliable datagrams on this host%s",
+                 provider_is_forced() ? " with the name in FI_PROVIDER" : "");
     else if (strcmp(net->interfaces, "auto") != 0 &&
              ski_netif_usable(net->interfaces, net->last_error(), SKI_WHY_MOST))
         snprintf(net->last_error(), SKI_WHY_MOST,
-                 "no provider is on interface %.60s (there are %s)", net->interfaces, devices);
+                 "no provider is on interface %.60s (there are: %s)", net->interfaces, devices);
     else if (strcmp(net->interfaces, "auto") == 0)
-        snprintf(net->last_error(), SKI_WHY_MOST, "no interface to reach %s with (there are %s)",
+        snprintf(net->last_error(), SKI_WHY_MOST, "no interface reaches %s (there are: %s)",
                  net->one_host ? "processes of this host" : "other hosts", devices);
 }
 
-/* Providers read their parameters when they are first asked for anything. */
+/* Sets the ports of providers, which read their parameters on first use. */
 static skua_status_t provider_set_ports(struct ski_net *net)
 {
     char     low[16], high[16];
@@ -231,9 +231,9 @@ static skua_status_t provider_set_ports(struct ski_net *net)
     return SKUA_OK;
 }
 
-/* tcp is quicker when packets of up to 256 KiB need no question and answer; twice as
- * quick for 64 KiB.  Both ends must have the same limit (port.c checks), and over
- * verbs it must be another, so hosts with such devices keep what they have. */
+/* Sends packets of up to 256 KiB over tcp without a rendezvous, which is faster, twice as fast for
+ * 64 KiB. Both ends must have the same limit (ofi_port.c checks it), and verbs needs another one,
+ * so a host with such devices keeps the default. */
 static void provider_set_eager_limit(void)
 {
     glob_t devices;
@@ -244,7 +244,8 @@ static void provider_set_eager_limit(void)
         setenv(SKI_OFI_EAGER_LIMIT, "262144", 0);
 }
 
-/* Asks for one wish; NULL if it has no answer, and net->last_error(). */
+/* Queries providers with the given capabilities. Returns NULL, with net->last_error() set, if there
+ * is none. */
 static struct fi_info *provider_query(struct ski_net *net, uint64_t caps)
 {
     struct fi_info *hints = provider_hints(caps), *list = NULL, *found, *chosen = NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * onesided.c - puts, gets and atomics of libfabric.
+ * ofi_rma.c - puts, gets and atomics of libfabric.
  *
- * A put completes when it is visible at its target (FI_DELIVERY_COMPLETE), so a
- * flush only has to wait for the puts before it.  They are counted in spans: a
- * peer has a list of them, oldest first; a put counts in the last one, a flush
- * ends that and begins another.  A span is over when it has ended, nothing in it
- * is open, and it is the first.
+ * A put completes when it is visible at its target (FI_DELIVERY_COMPLETE), so a flush only waits
+ * for earlier puts.  Puts are counted in *epochs*: a peer has a list of these, oldest first.  A put
+ * counts in the last epoch; a flush ends that and starts another.  An epoch is over when it has
+ * ended, none of its puts is in flight, and it is the first.
  *
- * A key is, in the order of its maker's bytes: the first address (8), how many
- * bytes (8), the provider's key (8).
+ * An rkey is, in the byte order of its maker: the first address (8), the number of bytes (8), the
+ * key of the provider (8).
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct ski_key {
 
 skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_memory **memory)
 {
-    static uint64_t    next; /* for providers that let us choose; one thread at a time */
+    static uint64_t    next; /* a key for providers that do not choose one; one thread at a time */
     struct ski_memory *made;
     const uint64_t     access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
     int                error;
@@ -94,13 +94,13 @@ static bool rkey_covers(const struct ski_key *key, uint64_t remote, size_t bytes
     return remote >= key->base && bytes <= key->bytes && remote - key->base <= key->bytes - bytes;
 }
 
-/* As the provider wants it. */
+/* Returns a remote address as the provider expects it: virtual, or an offset. */
 static uint64_t ofi_rma_address(const struct ski_key *key, uint64_t remote)
 {
     return ski_ofi.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? remote : remote - key->base;
 }
 
-/* SKUA_OK if there may be another operation now. */
+/* Returns SKUA_OK if another operation may start now. */
 static skua_status_t ofi_rma_admit(struct ski_peer *peer, const struct ski_key *key,
                                    uint64_t remote, size_t bytes)
 {
@@ -111,7 +111,7 @@ static skua_status_t ofi_rma_admit(struct ski_peer *peer, const struct ski_key *
     return peer->port->in_flight < ski_ofi.info->tx_attr->size ? SKUA_OK : SKUA_ERR_AGAIN;
 }
 
-/* The span that a put of now belongs to, or NULL. */
+/* Returns the epoch that a new put belongs to, or NULL if memory is exhausted. */
 static struct ski_ofi_epoch *ofi_rma_epoch(struct ski_peer *peer)
 {
     if (!peer->last)
@@ -177,7 +177,7 @@ skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint
 
 /* ---- flush ------------------------------------------------------------------------- */
 
-/* Ends the spans that are over. */
+/* Completes the flushes of epochs that are over. */
 static void ofi_rma_end_epochs(struct ski_peer *peer, skua_status_t status)
 {
     struct ski_ofi_epoch *epoch;
@@ -223,8 +223,8 @@ static bool ofi_rma_has_atomic(struct fid_ep *ep, enum ski_net_op op, enum fi_da
     return fi_fetch_atomicvalid(ep, type, ofi_rma_ops[op], &most) == 0 && most >= 1;
 }
 
-/* The operands stay in the operation until it is done.  A value of 4 bytes is kept
- * in the first 4 of its 8. */
+/* Returns an operand as it is stored in an operation until that is done: a value of 4 bytes in the
+ * first 4 of its 8. */
 static uint64_t ofi_rma_narrow(uint64_t value, unsigned width)
 {
     uint32_t half = (uint32_t)value;
@@ -276,7 +276,7 @@ skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned
                                               &own->context));
 }
 
-/* ---- the end of them --------------------------------------------------------------- */
+/* ---- completion ------------------------------------------------------------------- */
 
 void ski_ofi_rma_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status)
 {
@@ -286,6 +286,7 @@ void ski_ofi_rma_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t
         port->up->done(port->owner, op->cookie, status);
     if (op->kind != SKI_OFI_PUT)
         return;
+    assert(op->epoch->open > 0);
     op->epoch->open--;
     ofi_rma_end_epochs(op->peer, status);
 }

@@ -85,6 +85,7 @@ void ski_tcp_conn_close(struct ski_tcp_conn *conn)
     struct ski_port      *port = conn->port;
     struct ski_tcp_conn **at   = &port->conns;
 
+    assert(conn->state != SKI_TCP_CLOSED);
     if (ski_tcp_is_unauthenticated(conn))
         ski_tcp_count_unauthenticated(port, -1);
     while (*at != conn)

@@ -24,6 +24,7 @@ static void framing_end_packet(struct ski_framing *s)
 
 void ski_framing_received(struct ski_framing *s, size_t bytes)
 {
+    assert(bytes <= s->bytes - s->got);
     s->got += bytes;
     if (s->got == s->bytes)
         framing_end_packet(s);
@@ -31,6 +32,7 @@ void ski_framing_received(struct ski_framing *s, size_t bytes)
 
 static void framing_alloc(struct ski_framing *s, size_t bytes)
 {
+    assert(s->bytes == 0 && s->got == 0);
     s->room  = s->up->alloc(s->owner, bytes);
     s->bytes = bytes;
 }

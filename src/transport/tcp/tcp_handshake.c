@@ -149,6 +149,7 @@ static void handshake_open(struct ski_tcp_conn *conn)
 {
     struct ski_peer *peer = ski_tcp_peer_find(conn->port, conn->pe);
 
+    assert(conn->pe >= 0 && conn->got == 0);
     conn->state       = SKI_TCP_OPEN;
     conn->on_readable = conn->records ? ski_tcp_on_records : ski_tcp_on_packets;
     if (!peer || !peer->conn || peer->conn == conn)
@@ -545,6 +546,7 @@ bool ski_tcp_on_handshake(struct ski_tcp_conn *conn)
         return true;
     }
     conn->got += (size_t)n;
+    assert(conn->got <= what.bytes);
     if (conn->got == what.bytes) {
         conn->got = 0;
         what.take(conn);

@@ -6,6 +6,7 @@
  * only between packets (tcp_handshake.c).  A connection that fails is not noticed here but by the
  * receiving side; until then packets wait.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -131,6 +132,7 @@ static void tcp_sendq_pop(struct ski_peer *peer)
     struct ski_port         *port = peer->port;
     struct ski_tcp_send_req *out  = peer->first;
 
+    assert(out && peer->waiting > 0);
     peer->first = out->next;
     if (!peer->first)
         peer->last = &peer->first;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx.c - the process's side of the driver: see ucx.h. */
+/* ucx.c - the context of the process, its settings, and the table of functions of the UCX driver:
+ * see ucx.h. */
 #include "transport/ucx/ucx.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ skua_status_t ski_ucx_failed(const char *what, ucs_status_t status)
 
 /* ---- the process ------------------------------------------------------------------ */
 
-/* A setting of UCX that the user has not made. */
+/* Changes a setting of UCX that the user has not set. */
 static ucs_status_t ucx_config_set(ucp_config_t *config, const char *name, const char *value)
 {
     char variable[64];
@@ -48,8 +49,8 @@ const char *ski_ucx_interfaces(const struct ski_net *net)
     return ski_netif_resolve(net->interfaces, net->one_host);
 }
 
-/* Whether what the settings name is there and up: UCX does without what is not, and would
- * find later that nobody can be reached. */
+/* Returns whether the selected interfaces are up: UCX ignores one that is not, and later reaches no
+ * peer. */
 static bool ucx_check_interfaces(struct ski_net *net)
 {
     if (getenv("UCX_NET_DEVICES") || (net->one_host && strcmp(net->interfaces, "auto") == 0))
@@ -57,7 +58,7 @@ static bool ucx_check_interfaces(struct ski_net *net)
     return ski_netif_usable(net->interfaces, net->last_error(), SKI_WHY_MOST);
 }
 
-/* Where it listens, and how soon it notices that nobody is there. */
+/* Sets the interfaces, and how soon a silent peer is noticed. */
 static ucs_status_t ucx_set_network(ucp_config_t *config, const struct ski_net *net)
 {
     char         seconds[32];
@@ -65,32 +66,32 @@ static ucs_status_t ucx_set_network(ucp_config_t *config, const struct ski_net *
 
     if (strcmp(ski_ucx_interfaces(net), "all") != 0)
         status = ucx_config_set(config, "NET_DEVICES", ski_ucx_interfaces(net));
-    /* PEs of this host share the arena, or are to be as if they were on others.  Where UCX
-     * takes shared memory, in containers say, it may never be woken; and its segments have names,
-     * of which some may be left when a job is killed. */
+    /* Without shared memory: PEs of this host share the arena, or are to behave as if they were on
+     * several hosts. With it, in containers for example, UCX may never be woken, and segments with
+     * names may be left when a job is killed. */
     if (status == UCS_OK)
         status = ucx_config_set(config, "TLS", "^sm");
     snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
     return status == UCS_OK ? ucx_config_set(config, "KEEPALIVE_INTERVAL", seconds) : status;
 }
 
-/* Settings of TCP alone, which UCX reads from the environment. */
+/* Sets what UCX reads from the environment for TCP alone. */
 static void ucx_set_tcp(const struct ski_net *net)
 {
     char seconds[32];
 
     snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
     setenv("UCX_TCP_KEEPIDLE", seconds, 0);
-    /* Or a PE would stand still for minutes where nobody answers, deaf to all others. */
+    /* Without it a PE would block for minutes where no peer answers. */
     setenv("UCX_TCP_CONN_NB", "y", 0);
-    /* The default of 8 KB costs large messages a third and more. */
+    /* The default of 8 KB makes large messages a third slower and more. */
     setenv("UCX_TCP_TX_SEG_SIZE", SKI_UCX_SEGMENT, 0);
     setenv("UCX_TCP_RX_SEG_SIZE", SKI_UCX_SEGMENT, 0);
     if (strcmp(net->port_range, "any") != 0)
         setenv("UCX_TCP_PORT_RANGE", net->port_range, 0);
 }
 
-/* Whether there is an adapter that may be used. */
+/* Returns whether there is an adapter that may be used. */
 static bool ucx_find_adapter(void)
 {
     const char *tls = getenv("UCX_TLS");
@@ -98,7 +99,7 @@ static bool ucx_find_adapter(void)
     return ski_adapter_present() && !(tls && strncmp(tls, "tcp", 3) == 0);
 }
 
-/* Whether so many ports of the range are free: UCX would try for ever. */
+/* Returns whether @p wanted ports of the range are free: UCX would retry for ever. */
 bool ski_ucx_check_ports(struct ski_net *net, int wanted)
 {
     return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_WHY_MOST);
@@ -155,13 +156,13 @@ static const char *ucx_describe(void)
     return ski_ucx.text;
 }
 
-/* One segment of TCP, so that it lies in UCX's memory whole. */
+/* Over TCP the size of a segment, so that a packet lies whole in the memory of UCX. */
 static size_t ucx_preferred_packet(void)
 {
     return ski_ucx.has_adapter ? (size_t)1 << 20 : SKI_FRAGMENT_BYTES;
 }
 
-/* Over TCP any packet does; adapters have rendezvous beyond a few KB. */
+/* Over TCP any size would do; adapters use a rendezvous above a few KB. */
 static size_t ucx_eager_max(void)
 {
     return ski_ucx.has_adapter ? (size_t)8 << 10 : (size_t)64 << 10;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pieces.c - see pieces.h. */
+/* ucx_fragment.c - see ucx_fragment.h. */
 #include "transport/ucx/ucx_fragment.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -15,21 +16,21 @@ struct fragment_header {
     uint64_t bytes, at;
 };
 
-/* A packet of which pieces have come. */
+/* A packet that has arrived in part. */
 struct ski_fragments_in {
     struct ski_fragments_in *next;
-    struct fragment_header   of;   /* its first piece's           */
-    char                    *room; /* NULL: it is dropped         */
-    size_t                   left; /* bytes that have not come    */
+    struct fragment_header   of;   /* the header of its first fragment */
+    char                    *room; /* NULL: the packet is dropped */
+    size_t                   left; /* bytes that have not arrived */
 };
 
-/* A packet of which pieces are on the way.  It goes when UCX has none of them left, and
- * the call that sends them is over. */
+/* A packet that is being sent. It is complete when UCX holds none of its fragments and the call
+ * that sends them is over. */
 struct fragment_out {
     struct ski_fragments  *fragments;
     void                  *packet;
-    size_t                 left;     /* pieces that UCX holds, and the call    */
-    struct fragment_header header[]; /* which UCX reads as long as it has them */
+    size_t                 left;     /* fragments that UCX holds, and 1 for the call */
+    struct fragment_header header[]; /* one per fragment, which UCX reads until it is sent */
 };
 
 /* ---- sending ---------------------------------------------------------------------- */
@@ -39,7 +40,8 @@ static void fragment_on_sent(void *request, ucs_status_t status, void *arg)
     struct fragment_out  *out       = arg;
     struct ski_fragments *fragments = out->fragments;
 
-    (void)status; /* a failure is told by the endpoint */
+    (void)status; /* the endpoint reports a failure */
+    assert(out->left > 0);
     fragments->events++;
     ucp_request_free(request);
     if (--out->left > 0)
@@ -69,7 +71,7 @@ static ucs_status_t fragment_send(struct fragment_out *out, ucp_ep_h ep,
     return UCS_INPROGRESS;
 }
 
-/* Of the pieces of a packet that fails midway, those that UCX has come back as usual. */
+/* Of a packet that fails midway, fragments that UCX holds complete as usual. */
 ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep, void *packet,
                                 size_t bytes)
 {
@@ -100,7 +102,7 @@ static bool fragment_is_same_packet(const struct fragment_header *a,
     return a->key == b->key && a->pe == b->pe && a->number == b->number && a->bytes == b->bytes;
 }
 
-/* Where the packet of a piece is noted; the end of the list if it is the first. */
+/* Returns the link to the packet of a fragment; the end of the list if it is the first one. */
 static struct ski_fragments_in **fragment_find(struct ski_fragments         *fragments,
                                                const struct fragment_header *header)
 {
@@ -111,7 +113,7 @@ static struct ski_fragments_in **fragment_find(struct ski_fragments         *fra
     return at;
 }
 
-/* The first piece of a packet; NULL: there is no memory to note it. */
+/* Starts a packet with its first fragment. Returns NULL if memory is exhausted. */
 static struct ski_fragments_in *fragment_begin(struct ski_fragments         *fragments,
                                                const struct fragment_header *header)
 {
@@ -125,7 +127,7 @@ static struct ski_fragments_in *fragment_begin(struct ski_fragments         *fra
     return in;
 }
 
-/* A piece of @p bytes, and what it belongs to; the last one completes the packet. */
+/* Copies a fragment of @p bytes; the last one completes the packet. */
 static void fragment_take(struct ski_fragments *fragments, const struct fragment_header *header,
                           const void *data, size_t bytes)
 {
@@ -145,7 +147,7 @@ static void fragment_take(struct ski_fragments *fragments, const struct fragment
     free(in);
 }
 
-/* UCX's memory is not aligned. */
+/* Copies the header first, since UCX does not align it. */
 static ucs_status_t fragment_on_recv(void *arg, const void *header, size_t header_bytes, void *data,
                                      size_t bytes, const ucp_am_recv_param_t *param)
 {
@@ -154,7 +156,7 @@ static ucs_status_t fragment_on_recv(void *arg, const void *header, size_t heade
 
     fragments->events++;
     if (header_bytes != sizeof own || param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV)
-        return UCS_OK; /* not one of ours */
+        return UCS_OK; /* not a fragment */
     memcpy(&own, header, sizeof own);
     if (bytes > 0 && own.at <= own.bytes && bytes <= own.bytes - own.at)
         fragment_take(fragments, &own, data, bytes);

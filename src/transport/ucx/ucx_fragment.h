@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pieces.h - large packets as a row of active messages.
+ * ucx_fragment.h - large packets as a sequence of active messages, *fragments*.
  *
- * An endpoint that tells of lost peers has no fast rendezvous over TCP (UCX 1.13): both
- * ends copy, in turn.  Messages that fill a segment of TCP are faster: the sender copies
- * nothing, and the receiver copies each from UCX's buffer, which is in its cache, to
- * where it belongs in the packet, while the next one is on the way.
+ * An endpoint that reports lost peers has no fast rendezvous over TCP (UCX 1.13): both ends copy,
+ * in turn.  Messages that fill a segment of TCP are faster: the sender copies nothing, and the
+ * receiver copies each fragment from the buffer of UCX, which is in its cache, to its place in the
+ * packet while the next one arrives.
  *
- * Each piece says what it belongs to, in the header of its active message:
+ * The header of the active message tells what a fragment belongs to:
  *
  *      | key (8) | pe (4) | number (4) | bytes (8) | at (8) |
  *
- * key, pe and number name the packet: a random number of the sender's port, which nobody
- * guesses who wants to meddle, its PE, and a count.  bytes is how long the packet is, at
- * is where in it the piece lies.  Pieces come exactly once, in any order.
+ * key, pe and number identify the packet: a random number of the sender's port, which an attacker
+ * cannot guess, its PE, and a count.  bytes is the length of the packet, at the offset of the
+ * fragment in it.  Fragments arrive exactly once, in any order.
  */
 #ifndef SKI_UCX_PIECES_H
 #define SKI_UCX_PIECES_H
@@ -22,32 +22,32 @@
 
 #include "transport/driver.h"
 
-/* Of a segment of TCP, and the most of it that is a piece: the rest is for headers. */
+/* The size of a TCP segment, and the most of it that is a fragment; the rest is for headers. */
 #define SKI_UCX_SEGMENT    "260k"
 #define SKI_FRAGMENT_BYTES ((size_t)257 << 10)
 
 struct ski_fragments_in;
 
-/* What a port knows of pieces. */
+/* The fragments that a port sends and receives. */
 struct ski_fragments {
     const struct ski_upcalls *up;
     void                     *owner;
     uint64_t                  key;
     int32_t                   pe;
-    uint32_t                  number; /* of the next packet   */
+    uint32_t                  number; /* the number of the next packet */
     struct ski_fragments_in  *incoming;
-    unsigned                  events; /* as in struct ski_port */
+    unsigned                  events; /* upcalls, as in struct ski_port */
 };
 
-/** Begin, in a worker; it stays in place. */
+/** Registers the handler of fragments with a worker; @p fragments stays in place. */
 ucs_status_t ski_fragments_open(struct ski_fragments *fragments, ucp_worker_h worker, int pe,
                                 const struct ski_upcalls *up, void *owner);
 
-/** Send a packet.  UCS_OK: its memory is free again.  UCS_INPROGRESS: sent() will say so. */
+/** Sends a packet. UCS_OK: its memory may be reused. UCS_INPROGRESS: sent() will tell when. */
 ucs_status_t ski_fragments_send(struct ski_fragments *fragments, ucp_ep_h ep, void *packet,
                                 size_t bytes);
 
-/** The rest of what @p pe has begun to send will not come; -1: nor from anybody. */
+/** Aborts the packets that @p pe, or any peer if it is -1, has begun to send. */
 void ski_fragments_abort(struct ski_fragments *fragments, int pe);
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* packet.c - packets that come and go: see ucx.h. */
+/* ucx_packet.c - sending and receiving packets: see ucx.h. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "transport/ucx/ucx.h"
 
-#define UCX_SENDS_MAX 1024 /* packets to a peer that UCX holds: each costs 300 bytes beside it */
+#define UCX_SENDS_MAX                                                                              \
+    1024 /* packets to a peer that UCX holds, at most; each costs 300 bytes beside it */
 
-/* ---- packets that come ------------------------------------------------------------- */
+/* ---- receiving --------------------------------------------------------------------- */
 
 static void ucx_on_received(void *request, ucs_status_t status, size_t bytes, void *packet)
 {
@@ -23,7 +25,7 @@ static void ucx_on_received(void *request, ucs_status_t status, size_t bytes, vo
     ucp_request_free(request);
 }
 
-/* A large packet: fetch it.  UCX forgets the data if we do not ask for it. */
+/* Receives a large packet by rendezvous. UCX drops the data if it is not requested. */
 static ucs_status_t ucx_recv_rndv(struct ski_port *port, void *data, size_t bytes)
 {
     ucp_request_param_t     param  = {.op_attr_mask =
@@ -67,15 +69,16 @@ ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_byte
     return UCS_OK;
 }
 
-/* ---- packets that go ---------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------- */
 
 static void ucx_on_sent(void *request, ucs_status_t status, void *packet)
 {
     struct ski_ucx_request *request_data = request;
     struct ski_port        *port         = request_data->port;
 
-    (void)status; /* a failure is told by on_error() */
+    (void)status; /* a failure is reported by on_error() */
     port->events++;
+    assert(request_data->peer->sends > 0);
     request_data->peer->sends--;
     port->up->sent(port->owner, packet);
     ucp_request_free(request);
@@ -93,19 +96,19 @@ skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes)
 
     if (peer->by_tcp && bytes > SKI_FRAGMENT_BYTES)
         return ski_ucx_status(ski_fragments_send(&peer->port->fragments, peer->ep, packet, bytes));
-    if (peer->sends >= UCX_SENDS_MAX) /* UCX would take any number */
+    if (peer->sends >= UCX_SENDS_MAX) /* UCX would accept any number */
         return SKUA_ERR_AGAIN;
     request = ucp_am_send_nbx(peer->ep, SKI_UCX_AM_PACKET, NULL, 0, packet, bytes, &param);
     if (!UCS_PTR_IS_PTR(request))
         return UCS_PTR_STATUS(request) == UCS_OK
                    ? SKUA_OK
-                   : ski_ucx_failed("a packet cannot be sent", UCS_PTR_STATUS(request));
+                   : ski_ucx_failed("cannot send a packet", UCS_PTR_STATUS(request));
     *request = (struct ski_ucx_request){.port = peer->port, .peer = peer};
     peer->sends++;
     return SKUA_PENDING;
 }
 
-/* What UCX reads, and we need, until a packet in two parts is sent. */
+/* What UCX reads, and the callback needs, until a split packet is sent. */
 struct ucx_split {
     struct ski_port *port;
     void            *cookie;
@@ -116,15 +119,15 @@ static void ucx_on_split_sent(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_split *split = arg;
 
-    (void)status; /* a failure is told by on_error() */
+    (void)status; /* a failure is reported by on_error() */
     split->port->events++;
     split->port->up->done(split->port->owner, split->cookie, SKUA_OK);
     free(split);
     ucp_request_free(request);
 }
 
-/* Over TCP both parts go to the system from where they are; others would have to
- * register them. */
+/* Over TCP both parts are sent from where they are; other transports would have to register them.
+ */
 skua_status_t ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes,
                                  const void *rest, size_t rest_bytes, void *cookie)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* port.c - ports and peers: see ucx.h. */
+/* ucx_port.c - ports and peers: see ucx.h. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static bool ucx_socket_is_ours(void *arg, const struct sockaddr_storage *here,
 {
     const struct ski_port *port = arg;
 
-    (void)dead; /* UCX sees it */
+    (void)dead; /* UCX notices it itself */
     if (ski_sockaddrs_contain(&port->addrs, here))
         return true;
     for (const struct ski_peer *peer = port->peers; peer; peer = peer->next)
@@ -26,7 +26,7 @@ static bool ucx_socket_is_ours(void *arg, const struct sockaddr_storage *here,
     return false;
 }
 
-/* To some milliseconds, and for a few nanoseconds: progress() asks each time. */
+/* Returns the time in seconds, accurate to some milliseconds; progress() calls it each time. */
 static double ucx_now(void)
 {
     struct timespec time;
@@ -99,7 +99,8 @@ skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, st
     return SKUA_OK;
 }
 
-/* Moves on all ports that this thread has opened: nobody uses them when it closes one. */
+/* Makes progress on all ports that this thread has opened; no other thread uses them while it
+ * closes one. */
 static void ucx_progress_all(void)
 {
     pthread_mutex_lock(&ski_ucx.lock);
@@ -109,7 +110,7 @@ static void ucx_progress_all(void)
     pthread_mutex_unlock(&ski_ucx.lock);
 }
 
-/* Progress until UCX is done with @p request, or it takes too long. */
+/* Makes progress until UCX has completed @p request, or until the deadline. */
 static void ucx_wait_request(void *request, double until)
 {
     if (!UCS_PTR_IS_PTR(request))
@@ -121,8 +122,8 @@ static void ucx_wait_request(void *request, double until)
     ucp_request_free(request);
 }
 
-/* What an endpoint waits for may have to come from a port of another process whose thread
- * closes a port before, and waits for one of ours: hence ucx_progress_all(). */
+/* Closes a port. What an endpoint waits for may depend on a port of another process whose thread
+ * closes another port first and waits for one of this thread: hence ucx_progress_all(). */
 void ski_ucx_close(struct ski_port *port)
 {
     ucp_request_param_t gently = {0};
@@ -159,7 +160,7 @@ size_t ski_ucx_address(struct ski_port *port, void *to)
     return addrs + bytes;
 }
 
-/* Why a peer is lost, for people. */
+/* Returns why a peer is lost, for the user. */
 static const char *ucx_lost_reason(ucs_status_t status)
 {
     switch (status) {
@@ -181,7 +182,7 @@ static void ucx_on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
     peer->port->up->lost(peer->port->owner, peer->pe, ucx_lost_reason(status));
 }
 
-/* Which addresses could not be reached. */
+/* Writes which addresses cannot be reached. */
 static void ucx_no_route(const struct ski_sockaddrs *addrs, ucs_status_t status)
 {
     char list[128];
@@ -212,7 +213,7 @@ skua_status_t ski_ucx_connect(struct ski_port *port, int pe, const void *to, siz
     peer->next     = port->peers;
     params.address = (const ucp_address_t *)((const char *)to + addrs);
     status         = ucp_ep_create(port->worker, &params, &peer->ep);
-    if (status == UCS_ERR_UNREACHABLE) { /* shared memory alone, which tells of no errors */
+    if (status == UCS_ERR_UNREACHABLE) { /* through shared memory alone, which reports no errors */
         params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
         peer->shared    = true;
         status          = ucp_ep_create(port->worker, &params, &peer->ep);

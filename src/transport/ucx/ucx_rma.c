@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onesided.c - memory, put, get and atomics: see ucx.h. */
+/* ucx_rma.c - registered memory, put, get and atomics: see ucx.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,9 +126,10 @@ skua_status_t ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned
         [SKI_NET_OR] = UCP_ATOMIC_OP_OR,     [SKI_NET_XOR] = UCP_ATOMIC_OP_XOR,
         [SKI_NET_SWAP] = UCP_ATOMIC_OP_SWAP, [SKI_NET_CSWAP] = UCP_ATOMIC_OP_CSWAP};
     ucp_request_param_t param  = ucx_request_param(cookie);
-    uint64_t            before = *result; /* to compare with */
+    uint64_t            before = *result; /* the value to compare with */
 
-    /* UCX wants the new value where it puts the old one, and the other as argument. */
+    /* UCX takes the new value where it returns the old one, and the value to compare with as an
+     * argument. */
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
     param.datatype     = ucp_dt_make_contig(bytes);
     param.reply_buffer = result;
@@ -145,8 +146,8 @@ skua_status_t ski_ucx_flush(struct ski_peer *peer, void *cookie)
     return ucx_started(peer, ucp_ep_flush_nbx(peer->ep, &param));
 }
 
-/* Copies through the system, which UCX does where all it has is shared memory, are not
- * ordered by its fence. */
+/* UCX's fence does not order copies through the kernel, which it uses where it has shared memory
+ * alone. */
 bool ski_ucx_fence(struct ski_peer *peer)
 {
     return !peer->shared && ucp_worker_fence(peer->port->worker) == UCS_OK;
