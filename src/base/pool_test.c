@@ -2,7 +2,7 @@
 /*
  * pool_test.c - size classes, and heaps and pools under threads that allocate
  * on one PE and free on another, against a model: every block holds its own
- * address and size, which nobody else may have changed when it is freed.
+ * address and size, which no other thread may have changed when it is freed.
  */
 #include "base/pool.h"
 
@@ -146,8 +146,8 @@ static void test_pool_exhaustion(void)
     ski_pool_free(pool, held[0]);
 }
 
-/* There and back, as messages of two PEs that answer in fresh ones: nobody writes
- * what the other has just written. */
+/* Two PEs send each other messages and answer in new ones: neither writes cache lines that the other
+ * has just written. */
 static void test_pool_home(size_t bytes)
 {
     struct ski_pool *here = &workers[0].pool, *there = &workers[1].pool;

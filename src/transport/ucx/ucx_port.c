@@ -55,41 +55,45 @@ static void ucx_port_unlink(struct ski_port *port)
     pthread_mutex_unlock(&ski_ucx.lock);
 }
 
+/* Makes the worker of a port, with the handlers of packets and fragments. */
+static skua_status_t ucx_open_worker(struct ski_port *port, int pe)
+{
+    ucp_worker_params_t    params  = {.field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                      .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                      .id  = SKI_UCX_AM_PACKET,
+                                      .cb  = ski_ucx_on_packet,
+                                      .arg = port};
+    ucs_status_t           status  = ucp_worker_create(ski_ucx.context, &params, &port->worker);
+
+    if (status != UCS_OK)
+        return ski_ucx_failed("cannot create a worker (is the interface up?)", status);
+    status = ucp_worker_set_am_recv_handler(port->worker, &handler);
+    if (status == UCS_OK)
+        status = ski_fragments_open(&port->fragments, port->worker, pe, port->up, port->owner);
+    if (status == UCS_OK)
+        return SKUA_OK;
+    ucp_worker_destroy(port->worker);
+    return ski_ucx_failed("a worker does not support active messages", status);
+}
+
 skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
 {
-    ucp_worker_params_t     params  = {.field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
-                                       .thread_mode = UCS_THREAD_MODE_SERIALIZED};
-    ucp_am_handler_param_t  handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
-                                                     UCP_AM_HANDLER_PARAM_FIELD_CB |
-                                                     UCP_AM_HANDLER_PARAM_FIELD_ARG,
-                                       .id = SKI_UCX_AM_PACKET,
-                                       .cb = ski_ucx_on_packet};
-    struct ski_port        *port    = calloc(1, sizeof *port);
+    struct ski_port        *port = calloc(1, sizeof *port);
     struct sockaddr_storage before[SKI_LISTENERS_MAX];
     int                     listeners = ski_keepalive_listeners(before, SKI_LISTENERS_MAX);
-    ucs_status_t            status;
+    skua_status_t           status;
 
     if (!port)
         return SKUA_ERR_NOMEM;
-    if (!ski_ucx_check_ports(ski_ucx.net, 1)) {
-        free(port);
-        return SKUA_ERR_SYSTEM;
-    }
     port->up    = up;
     port->owner = owner;
-    handler.arg = port;
-    status      = ucp_worker_create(ski_ucx.context, &params, &port->worker);
-    if (status != UCS_OK) {
+    status      = ski_ucx_check_ports(ski_ucx.net, 1) ? ucx_open_worker(port, pe) : SKUA_ERR_SYSTEM;
+    if (status != SKUA_OK) {
         free(port);
-        return ski_ucx_failed("a worker cannot be made (is the interface up?)", status);
-    }
-    status = ucp_worker_set_am_recv_handler(port->worker, &handler);
-    if (status == UCS_OK)
-        status = ski_fragments_open(&port->fragments, port->worker, pe, up, owner);
-    if (status != UCS_OK) {
-        ucp_worker_destroy(port->worker);
-        free(port);
-        return ski_ucx_failed("a worker takes no active messages", status);
+        return status;
     }
     ski_sockaddrs_find_new(&port->addrs, before, listeners);
     for (size_t i = 0; i < port->addrs.count; i++)
