@@ -79,7 +79,7 @@ for mpi in "$@"; do
     done
   done
   SKUA_DRIVER=mpi under "$mpi" 2 "$tests/mpi_program_$mpi" single
-  ok "$mpi: MPI for one thread is too little" has "$err" 'MPI was initialised for one thread .*needs 3'
+  ok "$mpi: MPI for one thread is too little" has "$err" 'MPI was initialized for one thread .*needs 3'
   ok "$mpi: which the program outlives" test "$(lines '^code 1; MPI was begun by the program')" = 2
   unset SKUA_SHARE SKUA_DRIVER
 

@@ -307,7 +307,7 @@ static void test_two(bool mpi_first, bool ends_well)
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Finalize();
     }
-    CHECK(start(1) == SKUA_ERR_UNSUPPORTED && strstr(net.last_error(), "finalised"));
+    CHECK(start(1) == SKUA_ERR_UNSUPPORTED && strstr(net.last_error(), "finalized"));
 }
 
 static void test_single(void)

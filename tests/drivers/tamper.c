@@ -225,7 +225,7 @@ static void test_harm(enum harm kind)
     if (!m.harmed)
         fail("a link was lost before it was harmed: %s%s", ends[0].why, ends[1].why);
     if (!strstr(ends[1].lost[0] ? ends[1].why : ends[0].why,
-                ends[1].lost[0] ? "is not what it sent" : "broke"))
+                ends[1].lost[0] ? "is not authentic" : "broke"))
         fail("%s at byte %zu: %s%s", harm_names[kind], m.at, ends[0].why, ends[1].why);
     end_between(&m, ends);
 }
