@@ -74,7 +74,7 @@ static skua_status_t main_prepare(struct ski_boot *boot)
         ski_config_check_names(); /* a launcher did both for its children */
         status = ski_layers_create(boot->job);
     }
-    if (boot->way != SKI_BOOT_SELF)
+    if (boot->mode != SKI_BOOT_SELF)
         setvbuf(stdout, lines, _IOLBF, sizeof lines); /* whole lines, as they come */
     if (status == SKUA_OK)
         status = ski_boot_barrier(boot);

@@ -72,9 +72,9 @@ static void on_lost(void *owner, int pe, const char *why)
     skua_abort("the stranger has lost PE %d: %s", pe, why);
 }
 
-static const struct ski_upcalls upcalls = {.room    = on_room,
+static const struct ski_upcalls upcalls = {.alloc    = on_room,
                                            .arrived = on_packet,
-                                           .spoilt  = on_memory,
+                                           .abort  = on_memory,
                                            .sent    = on_sent,
                                            .done    = on_done,
                                            .lost    = on_lost};

@@ -189,7 +189,7 @@ ok "a program without a launcher" has "$code $err" '^1 skua: error: SKUA_PORTS=n
 
 # Invalid values of SKUA_JOB.
 run env SKUA_JOB=2,77,78,-1,0 "$program" exit-42
-ok "a stale SKUA_JOB" has "$code $err" '^1 .*descriptor 77 is no arena'
+ok "a stale SKUA_JOB" has "$code $err" '^1 .*descriptor 77 is not an arena'
 run env SKUA_JOB=nonsense "$program" exit-42
 ok "an invalid SKUA_JOB" has "$code $err" '^1 .*is not what a launcher writes'
 run env SKUA_JOB=9,3,4,0 "$program" exit-42

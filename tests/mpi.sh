@@ -79,7 +79,7 @@ for mpi in "$@"; do
     done
   done
   SKUA_DRIVER=mpi under "$mpi" 2 "$tests/mpi_program_$mpi" single
-  ok "$mpi: MPI without thread support is rejected" has "$err" 'MPI was initialised for one thread .*needs 3'
+  ok "$mpi: MPI without thread support is rejected" has "$err" 'MPI was initialized for one thread .*needs 3'
   ok "$mpi: and the program continues" test "$(lines '^code 1; MPI was begun by the program')" = 2
   unset SKUA_SHARE SKUA_DRIVER
 
@@ -114,7 +114,7 @@ for mpi in "$@"; do
   ok "$mpi: the driver of the other MPI refuses to start in a program that uses it" \
     test "$(lines 'the program uses another MPI')" = 2
   under "$mpi" 1 env SKUA_BOOT=mpi SKUA_DRIVER_PATH="$work" "$boot"
-  ok "$mpi: without the modules" has "$err" 'cannot learn from MPI.*was not found'
+  ok "$mpi: without the modules" has "$err" 'MPI does not tell.*was not found'
   mkdir -p "$work/$mpi"
   cp "$stranger" "$work/$mpi"
   under "$mpi" 1 env SKUA_BOOT=mpi SKUA_DRIVER_PATH="$work/$mpi" "$boot"

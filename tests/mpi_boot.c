@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/config.h"
-#include "boot/mpi.h"
+#include "boot/mpi_launcher.h"
 #include "transport/select.h"
 
 #define CHECK(condition)                                                                           \
@@ -20,10 +20,10 @@
             ski_fatal("%s:%d: not true: %s", __FILE__, __LINE__, #condition);                      \
     } while (0)
 
-static const struct ski_foreign *const mpi = &ski_mpi_launcher;
+static const struct ski_external_launcher *const mpi = &ski_mpi_launcher;
 
 static struct {
-    int  rank, size, *near, n_near;
+    int  rank, size, *local, local_count;
     bool one_host;
 } job;
 
@@ -31,9 +31,9 @@ static void test_near(void)
 {
     bool us = false;
 
-    for (int i = 0; i < job.n_near; i++) {
-        us |= job.near[i] == job.rank;
-        CHECK(i == 0 || job.near[i] > job.near[i - 1]);
+    for (int i = 0; i < job.local_count; i++) {
+        us |= job.local[i] == job.rank;
+        CHECK(i == 0 || job.local[i] > job.local[i - 1]);
     }
     CHECK(us);
 }
@@ -47,15 +47,15 @@ static void test_share(void)
     } blob       = {0};
     size_t bytes = sizeof blob;
 
-    if (job.rank == job.near[0]) {
+    if (job.rank == job.local[0]) {
         blob.first = job.rank;
         strcpy(blob.text, "the arena is here");
         CHECK(mpi->put("arena", &blob, sizeof blob) == SKUA_OK);
         memset(&blob, 0, sizeof blob);
     }
     CHECK(mpi->barrier() == SKUA_OK);
-    CHECK(mpi->get(job.near[0], "arena", &blob, &bytes) == SKUA_OK && bytes == sizeof blob);
-    CHECK(blob.first == job.near[0] && strcmp(blob.text, "the arena is here") == 0);
+    CHECK(mpi->get(job.local[0], "arena", &blob, &bytes) == SKUA_OK && bytes == sizeof blob);
+    CHECK(blob.first == job.local[0] && strcmp(blob.text, "the arena is here") == 0);
 }
 
 /* All-to-all exchange of values of different sizes, several at once. */
@@ -99,10 +99,10 @@ static void sent(void *owner, void *packet)
     pending--;
 }
 
-static void lost(void *owner, int pe, const char *why)
+static void lost(void *owner, int pe, const char *reason)
 {
     (void)owner;
-    ski_fatal("PE %d is lost: %s", pe, why);
+    ski_fatal("PE %d is lost: %s", pe, reason);
 }
 
 static void send_round(const struct ski_driver *driver, struct ski_port *port)
@@ -130,13 +130,13 @@ static void send_round(const struct ski_driver *driver, struct ski_port *port)
 static void test_driver(char *words, size_t size)
 {
     static const struct ski_upcalls up = {
-        .room = room, .arrived = arrived, .sent = sent, .lost = lost};
+        .alloc = room, .arrived = arrived, .sent = sent, .lost = lost};
     static struct ski_net    net = {.ports        = 1,
                                     .interfaces   = "auto",
                                     .port_range   = "any",
                                     .peer_timeout = 10,
                                     .log          = ski_log_write,
-                                    .why          = ski_driver_why};
+                                    .last_error          = ski_driver_why};
     const struct ski_driver *driver;
     struct ski_port         *port;
 
@@ -158,11 +158,11 @@ int main(int argc, char **argv)
     (void)argv;
     if (ski_config_load() != SKUA_OK)
         return 1;
-    if (!ski_mpi_started_us()) {
+    if (!ski_mpi_launcher_present()) {
         printf("no MPI launcher\n");
         return 0;
     }
-    if (mpi->begin(&job.rank, &job.size, &job.near, &job.n_near, &job.one_host) != SKUA_OK)
+    if (mpi->begin(&job.rank, &job.size, &job.local, &job.local_count, &job.one_host) != SKUA_OK)
         return 1;
     CHECK(ski_mpi_missing() == NULL);
     test_near();
@@ -170,9 +170,9 @@ int main(int argc, char **argv)
     test_gather();
     if (argc > 1)
         test_driver(words, sizeof words);
-    printf("%d of %d with %d%s\n", job.rank, job.size, job.n_near, words);
+    printf("%d of %d with %d%s\n", job.rank, job.size, job.local_count, words);
     fflush(stdout);
-    free(job.near);
+    free(job.local);
     mpi->end();
     return 0;
 }

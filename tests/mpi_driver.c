@@ -118,7 +118,7 @@ static void lost(void *owner, int pe, const char *why)
 }
 
 static const struct ski_upcalls upcalls = {
-    .room = room, .arrived = arrived, .spoilt = spoilt, .sent = sent, .lost = lost};
+    .alloc = room, .arrived = arrived, .abort = spoilt, .sent = sent, .lost = lost};
 
 __attribute__((format(printf, 2, 3))) static void say(enum ski_log_level level, const char *format,
                                                       ...)
@@ -140,7 +140,7 @@ static char *why(void)
 }
 
 static struct ski_net net = {
-    .interfaces = "auto", .port_range = "any", .peer_timeout = 10, .log = say, .why = why};
+    .interfaces = "auto", .port_range = "any", .peer_timeout = 10, .log = say, .last_error = why};
 
 static skua_status_t start(int ports)
 {
@@ -284,7 +284,7 @@ static void test_two(bool mpi_first, bool ends_well)
     if (mpi_first)
         MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
     if (start(1) != SKUA_OK) {
-        fprintf(stderr, "start: %s\n", net.why());
+        fprintf(stderr, "start: %s\n", net.last_error());
         exit(1);
     }
     MPI_Initialized(&there);
@@ -307,7 +307,7 @@ static void test_two(bool mpi_first, bool ends_well)
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Finalize();
     }
-    CHECK(start(1) == SKUA_ERR_UNSUPPORTED && strstr(net.why(), "finalised"));
+    CHECK(start(1) == SKUA_ERR_UNSUPPORTED && strstr(net.last_error(), "finalized"));
 }
 
 static void test_single(void)
@@ -318,9 +318,9 @@ static void test_single(void)
     MPI_Init(NULL, NULL);
     MPI_Query_thread(&level);
     if (level < MPI_THREAD_SERIALIZED) {
-        CHECK(start(2) == SKUA_ERR_UNSUPPORTED && strstr(net.why(), "one thread"));
+        CHECK(start(2) == SKUA_ERR_UNSUPPORTED && strstr(net.last_error(), "one thread"));
         CHECK(start(1 + rank) == SKUA_ERR_UNSUPPORTED);
-        CHECK(rank == 1 || strstr(net.why(), "another process"));
+        CHECK(rank == 1 || strstr(net.last_error(), "another process"));
     }
     CHECK(start(1) == SKUA_OK);
     open_ends(&end, 1);
@@ -538,7 +538,7 @@ static void test_measure(void)
     char          *from = aligned_alloc(64, MOST), *to = aligned_alloc(64, MOST);
 
     if (start(1) != SKUA_OK) {
-        fprintf(stderr, "start: %s\n", net.why());
+        fprintf(stderr, "start: %s\n", net.last_error());
         exit(1);
     }
     memset(from, 1, MOST);
@@ -580,7 +580,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "measure") == 0)
         test_measure();
     else if (strcmp(what, "refuse") == 0)
-        printf("%d: %s\n", start(1), net.why());
+        printf("%d: %s\n", start(1), net.last_error());
     else
         test_two(strcmp(what, "mpi-first") == 0, strcmp(what, "no-end") != 0);
     return 0;

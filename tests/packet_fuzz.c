@@ -224,8 +224,8 @@ static void take_damaged(struct ski_pe *self)
     half.stamp.token    = ski_packet_token(self->job->secret, half.source, self->pe);
     half.stamp.sequence = peer ? peer->received : 0;
     memcpy(packet, &half, SKI_PACKET_HALF);
-    if (!is_end(packet) && !ski_far_upcalls.taken(self->net, packet, from->bytes)) {
-        void *room = ski_far_upcalls.room(self->net, from->bytes);
+    if (!is_end(packet) && !ski_far_upcalls.recv_inline(self->net, packet, from->bytes)) {
+        void *room = ski_far_upcalls.alloc(self->net, from->bytes);
 
         if (room)
             ski_far_upcalls.arrived(self->net, memcpy(room, packet, from->bytes), from->bytes);

@@ -27,7 +27,7 @@ ok "with their meaning" has "$out" '^    Address range of the arena'
 run env SKUA_ARENA_SIZE=2g "$skua" info --config
 ok "and the origin of a value" has "$out" '^SKUA_ARENA_SIZE=2g   .from the environment.'
 run env SKUA_STAT=1 "$skua" info
-ok "a misspelt setting is reported" has "$err" 'SKUA_STAT is no setting; did you mean SKUA_STATS'
+ok "a misspelt setting is reported" has "$err" 'SKUA_STAT is not a setting; did you mean SKUA_STATS'
 run "$skua" info --topology
 ok "info --topology" has "$out" 'Core|CPUs'
 run "$skua" info --what

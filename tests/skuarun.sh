@@ -45,7 +45,7 @@ ok "the log shows the zero-copy threshold" has "$code $err" 'zero copy from [0-9
 run env SKUA_SHARE_MALLOC=4k "$program" exit-42
 ok "share_malloc needs a library that skuarun preloads" has "$code $err" '^42 .*skua-malloc.so is not loaded'
 run env SKUA_LOG_LEVLE=info "$skuarun" -n 2 "$program" exit-42
-ok "a misspelt setting is reported with a suggestion" has "$code $err" '^42 .*SKUA_LOG_LEVLE is no setting; did you mean SKUA_LOG_LEVEL'
+ok "a misspelt setting is reported with a suggestion" has "$code $err" '^42 .*SKUA_LOG_LEVLE is not a setting; did you mean SKUA_LOG_LEVEL'
 ok "once" one_line "$err"
 run "$skuarun" -n 2 -s arena_address=1000000000000 "$program" exit-42
 ok "an arena that cannot be mapped" has "$code $err" '^1 .*cannot map an arena.*SKUA_ARENA_ADDRESS'

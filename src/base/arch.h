@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * arch.h - the few things that differ between CPUs.
+ * arch.h - what differs between CPUs.
  *
  * Each arch_*.h defines
- *   ski_ticks()        the cycle clock, monotonic and common to all cores
- *   ski_ticks_rate()   its ticks a second, or 0 when it must be measured
- *   ski_order_stores() keeps later stores behind earlier ones, for all who look
- *   ski_order_swap()   makes an atomic read-modify-write before it a full barrier
- *   SKI_COPY_AHEAD_*   from how many bytes to how many a copy is better fetched
- *                      ahead by software; LEAST = MOST: never
- *   ski_context_pc()   where the thread of a signal handler was executing
+ *   ski_ticks()        the cycle counter, monotonic and common to all cores
+ *   ski_ticks_rate()   its ticks per second, or 0 when it must be measured
+ *   ski_order_stores() a store barrier: later stores become visible after earlier ones
+ *   ski_order_swap()   makes the atomic read-modify-write before it a full barrier
+ *   SKI_COPY_AHEAD_*   the range of sizes in bytes in which software prefetch makes a copy faster;
+ *                      an empty range: never
+ *   ski_context_pc()   the program counter in the context of a signal handler
  */
 #ifndef SKI_ARCH_H
 #define SKI_ARCH_H
@@ -20,8 +20,8 @@
 #define SKI_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define SKI_COLD        __attribute__((cold, noinline))
 
-/* Compiled for several generations of a CPU, chosen at start: arch_x86_64.h.
- * Sanitizers do not like what is called so early. */
+/* Marks a function that is compiled for several generations of a CPU and chosen at program start
+ * (arch_x86_64.h).  Sanitizers do not support the resolver, which runs before their start. */
 #define SKI_WIDE
 
 #if defined(__aarch64__)

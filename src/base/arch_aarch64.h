@@ -23,13 +23,13 @@ static inline uint64_t ski_ticks_rate(void)
 #define SKI_COPY_AHEAD_LEAST ((size_t)384 << 10)
 #define SKI_COPY_AHEAD_MOST  ((size_t)3 << 19)
 
-/* Half the price of a release fence, which also waits for loads. */
+/* It costs half of a release fence, which also waits for loads. */
 static inline void ski_order_stores(void)
 {
     __asm__ volatile("dmb ishst" ::: "memory");
 }
 
-/* A later load may otherwise overtake the store of the swap. */
+/* Without it a later load may overtake the store of the swap. */
 static inline void ski_order_swap(void)
 {
     __asm__ volatile("dmb ish" ::: "memory");

@@ -19,7 +19,7 @@ static inline uint64_t ski_ticks(void)
 
 static inline uint64_t ski_ticks_rate(void)
 {
-    return 0; /* CPUID knows it only on some models: clock.c measures */
+    return 0; /* CPUID reports it only on some models, so clock.c measures it */
 }
 
 #define SKI_COPY_AHEAD_LEAST SIZE_MAX
@@ -27,12 +27,12 @@ static inline uint64_t ski_ticks_rate(void)
 
 static inline void ski_order_stores(void)
 {
-    __asm__ volatile("" ::: "memory"); /* they are never reordered */
+    __asm__ volatile("" ::: "memory"); /* the CPU does not reorder stores */
 }
 
 static inline void ski_order_swap(void)
 {
-    __asm__ volatile("" ::: "memory"); /* locked instructions are */
+    __asm__ volatile("" ::: "memory"); /* a locked instruction is a full barrier */
 }
 
 static inline const void *ski_context_pc(const void *ucontext)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arena.c - making, finding and mapping the memfd.  Spans are in span.c. */
+/* arena.c - creating and mapping the memfd (see arena.h).  Spans are in span.c. */
 #include "base/arena.h"
 
 #include <errno.h>
@@ -9,50 +9,50 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 #include "base/sanitizer.h"
 
-#define ARENA_MAGIC UINT64_C(0x33616e657261616b) /* changes with the layout */
-#define KEEP_LEAST  ((size_t)64 << 20)
+#define ARENA_MAGIC    UINT64_C(0x33616e657261616b) /* changes with the layout */
+#define ARENA_KEEP_MIN ((size_t)64 << 20)
 
-/* Places to try, best first.  They lie clear of where Linux puts programs,
- * heaps, libraries and stacks wherever it randomizes them to, and of
- * AddressSanitizer's shadow memory; the third fits kernels with 39-bit
- * addresses.  ThreadSanitizer leaves a program little else than the range below
- * 8 GiB, which position-independent programs keep free.  Zero lets the kernel
- * choose: that always works for one process, for several only by luck. */
+/* Addresses to try, best first.  They are clear of where Linux puts programs, heaps, libraries and
+ * stacks under any randomization, and of AddressSanitizer's shadow memory; the third fits kernels
+ * with 39-bit addresses.  ThreadSanitizer leaves little but the range below 8 GiB, which
+ * position-independent programs do not use.  0 lets the kernel choose, which always works for one
+ * process but for several only by chance. */
 #ifdef SKI_TSAN
-static const uintptr_t places[] = {0x100000000, 0};
+static const uintptr_t arena_addresses[] = {0x100000000, 0};
 #else
-static const uintptr_t places[] = {0x400000000000, 0x200000000000, 0x3000000000, 0};
+static const uintptr_t arena_addresses[] = {0x400000000000, 0x200000000000, 0x3000000000, 0};
 #endif
 
-static struct ski_arena *map_at(int fd, size_t bytes, uintptr_t address)
+static struct ski_arena *arena_map_at(int fd, size_t bytes, uintptr_t address)
 {
     int   flags = MAP_SHARED | MAP_NORESERVE | (address ? MAP_FIXED_NOREPLACE : 0);
     void *at    = mmap((void *)address, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
 
     if (at == MAP_FAILED)
         return NULL;
-    if (address && (uintptr_t)at != address) { /* kernel before 4.17: took it as a hint */
+    if (address && (uintptr_t)at != address) { /* kernels before 4.17 take it as a hint */
         munmap(at, bytes);
         return NULL;
     }
     return at;
 }
 
-static struct ski_arena *map_somewhere(int fd, size_t bytes)
+static struct ski_arena *arena_map_anywhere(int fd, size_t bytes)
 {
-    size_t            n     = sizeof places / sizeof *places;
+    size_t            n     = sizeof arena_addresses / sizeof *arena_addresses;
     struct ski_arena *arena = NULL;
 
     for (size_t i = 0; !arena && i < n; i++)
-        arena = map_at(fd, bytes, places[i]);
+        arena = arena_map_at(fd, bytes, arena_addresses[i]);
     return arena;
 }
 
-/* A memfd of that size, sealed so that no process can resize it under others. */
-static int sealed_memfd(size_t bytes)
+/* Creates a memfd of @p bytes, sealed so that no process can resize it. */
+static int arena_memfd(size_t bytes)
 {
     int fd = memfd_create("skua-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -68,33 +68,34 @@ static int sealed_memfd(size_t bytes)
     return fd;
 }
 
-static uint32_t whole_units(const struct ski_arena *arena, size_t bytes)
+static uint32_t arena_whole_units(const struct ski_arena *arena, size_t bytes)
 {
     return (uint32_t)((bytes < arena->bytes ? bytes : arena->bytes) >> SKI_UNIT_SHIFT);
 }
 
-/* A bound that somebody chose stays; else it may grow to a quarter of the memory
- * that the arena can have. */
-static void init_keep(struct ski_arena *arena, size_t keep)
+/* A bound given by the setting is fixed; the default may grow to a quarter of the memory that the
+ * arena can have. */
+static void arena_init_keep(struct ski_arena *arena, size_t keep)
 {
     size_t   memory  = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    uint32_t quarter = whole_units(arena, memory) / 4;
+    uint32_t quarter = arena_whole_units(arena, memory) / 4;
 
-    arena->keep      = whole_units(arena, keep ? keep : KEEP_LEAST);
-    arena->keep_most = keep || quarter < arena->keep ? arena->keep : quarter;
+    arena->keep     = arena_whole_units(arena, keep ? keep : ARENA_KEEP_MIN);
+    arena->keep_max = keep || quarter < arena->keep ? arena->keep : quarter;
 }
 
-static void init(struct ski_arena *arena, size_t bytes, size_t keep)
+static void arena_init(struct ski_arena *arena, size_t bytes, size_t keep)
 {
     uint32_t units = (uint32_t)(bytes >> SKI_UNIT_SHIFT);
     size_t   table = sizeof *arena + (size_t)units * sizeof(struct ski_unit);
     uint32_t first = (uint32_t)((table + SKI_UNIT_BYTES - 1) >> SKI_UNIT_SHIFT);
 
+    ski_assert(first > 0 && first < units); /* the table leaves room for spans */
     arena->base  = (uintptr_t)arena;
     arena->bytes = bytes;
     arena->units = units;
     arena->magic = ARENA_MAGIC;
-    init_keep(arena, keep);
+    arena_init_keep(arena, keep);
     ski_span_init(arena, first, units - first);
 }
 
@@ -104,20 +105,20 @@ skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
     struct ski_arena *made;
     int               memfd;
 
-    if (bytes <= SIZE_MAX - SKI_UNIT_BYTES) /* else it is too large anyway */
+    if (bytes <= SIZE_MAX - SKI_UNIT_BYTES) /* a larger value is refused below */
         bytes = (bytes + SKI_UNIT_BYTES - 1) & ~(SKI_UNIT_BYTES - 1);
     if (bytes < 16 * SKI_UNIT_BYTES || bytes >> SKI_UNIT_SHIFT > UINT32_MAX) {
         ski_log(SKI_LOG_ERROR, "an arena of %zu bytes is %s; set SKUA_ARENA_SIZE", bytes,
-                bytes < 16 * SKI_UNIT_BYTES ? "too small (1m is the least)" : "too large");
+                bytes < 16 * SKI_UNIT_BYTES ? "too small (the minimum is 1m)" : "too large");
         return SKUA_ERR_INVAL;
     }
-    memfd = sealed_memfd(bytes);
+    memfd = arena_memfd(bytes);
     if (memfd < 0) {
-        ski_log(SKI_LOG_ERROR, "cannot make an arena of %zu MiB (%s); see SKUA_ARENA_SIZE",
+        ski_log(SKI_LOG_ERROR, "cannot create an arena of %zu MiB (%s); see SKUA_ARENA_SIZE",
                 bytes >> 20, strerror(errno));
         return SKUA_ERR_SYSTEM;
     }
-    made = address ? map_at(memfd, bytes, address) : map_somewhere(memfd, bytes);
+    made = address ? arena_map_at(memfd, bytes, address) : arena_map_anywhere(memfd, bytes);
     if (!made) {
         ski_log(SKI_LOG_ERROR,
                 "cannot map an arena of %zu MiB%s (%s); see SKUA_ARENA_SIZE and SKUA_ARENA_ADDRESS",
@@ -125,7 +126,8 @@ skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
         close(memfd);
         return SKUA_ERR_ADDRESS;
     }
-    init(made, bytes, keep);
+    ski_assert((uintptr_t)made % SKI_UNIT_BYTES == 0);
+    arena_init(made, bytes, keep);
     *arena = made;
     *fd    = memfd;
     return SKUA_OK;
@@ -141,24 +143,26 @@ skua_status_t ski_arena_attach(int fd, struct ski_arena **arena)
         head.magic != ARENA_MAGIC || head.bytes != (size_t)file.st_size ||
         head.base % SKI_UNIT_BYTES != 0 || head.base == 0) {
         ski_log(SKI_LOG_ERROR,
-                "descriptor %d is no arena of this version of Skua: were the program and its "
+                "descriptor %d is not an arena of this version of Skua: were the program and its "
                 "launcher built together?",
                 fd);
         return SKUA_ERR_INVAL;
     }
-    mapped = map_at(fd, head.bytes, head.base);
+    mapped = arena_map_at(fd, head.bytes, head.base);
     if (!mapped) {
         ski_log(SKI_LOG_ERROR,
                 "cannot map the arena at %#zx, where the other processes of the job have it (%s); "
-                "set SKUA_ARENA_ADDRESS to a place that is free in every process",
+                "set SKUA_ARENA_ADDRESS to an address that is free in every process",
                 (size_t)head.base, strerror(errno));
         return SKUA_ERR_ADDRESS;
     }
+    ski_assert((uintptr_t)mapped == mapped->base);
     *arena = mapped;
     return SKUA_OK;
 }
 
 void ski_arena_detach(struct ski_arena *arena)
 {
+    ski_assert(arena->magic == ARENA_MAGIC);
     munmap(arena, arena->bytes);
 }

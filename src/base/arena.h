@@ -2,24 +2,22 @@
 /*
  * arena.h - the memory that all processes of a job share on one host.
  *
- * An arena is one memfd, mapped whole and at the same address by every
- * process, so that a pointer into it means the same everywhere.  It is sparse:
- * the range is reserved, pages come when touched and go when large blocks are
- * freed.  It has no name in any file system and is gone with the last process.
+ * An arena is one memfd, mapped whole and at the same address by every process, so a pointer into
+ * it is valid in all of them.  It is sparse: the address range is reserved, the kernel allocates
+ * pages on first touch, and freed spans return theirs.  It has no name in any file system and
+ * disappears with the last process.
  *
- * The range is cut into units of 64 KiB, and each unit has a descriptor in a
- * table at the front:
+ * The range is divided into units of 64 KiB.  Each unit has a descriptor in a table at the front:
  *
  *     base                                                      base + bytes
  *     | struct ski_arena | unit[0] unit[1] ... unit[n-1] | 64 KiB | 64 KiB ...
  *
- * A run of units is a *span*.  Spans are handed out and taken back here, under
- * one lock (span.c); what happens inside a span is its owner's affair: heaps
- * (heap.h) cut them into small blocks, larger blocks are a span each.
+ * A run of units is a *span*.  span.c allocates and frees spans under one lock.  A span is either a
+ * large block of its own or a slab that a heap (heap.h) cuts into small blocks.
  *
- * Free spans are found by size in doubly linked bins (four to a power of two,
- * with a bitmap of the bins that are not empty) and merged with free neighbours
- * through the descriptors of their first and last units.
+ * Free spans are kept by length in doubly linked bins, four bins to a power of two, with a bitmap
+ * of the bins that are not empty.  A freed span is merged with free neighbours through the
+ * descriptors of their first and last units.
  */
 #ifndef SKI_ARENA_H
 #define SKI_ARENA_H
@@ -32,91 +30,94 @@
 #include <skua/status.h>
 
 #include "base/arch.h"
-#include "base/lock.h"
+#include "base/futex_lock.h"
 
 #define SKI_UNIT_SHIFT 16
 #define SKI_UNIT_BYTES ((size_t)1 << SKI_UNIT_SHIFT)
 #define SKI_SPAN_BINS  128
 
+/* What a unit is part of. */
 enum ski_unit_kind {
-    SKI_UNIT_FREE,  /* first or last unit of a free span, or never used */
-    SKI_UNIT_LARGE, /* first unit of a block of its own                 */
-    SKI_UNIT_TAIL,  /* its last unit, if it has several                 */
-    SKI_UNIT_SLAB,  /* any unit of a span that a heap cuts up           */
+    SKI_UNIT_FREE,  /* the first or last unit of a free span, or a unit never used */
+    SKI_UNIT_LARGE, /* the first unit of a large block                             */
+    SKI_UNIT_TAIL,  /* the last unit of a large block of several units             */
+    SKI_UNIT_SLAB,  /* any unit of a slab                                          */
 };
 
+/* The descriptor of a unit. */
 struct ski_unit {
     _Alignas(SKI_CACHE_LINE) uint8_t kind;
-    uint8_t  size_class; /* slab, every unit: of its blocks (heap.h)          */
-    uint16_t heap;       /* slab, every unit: whose it is                     */
-    uint32_t first;      /* index of the span's first unit                    */
-    uint32_t units;      /* length of the span; kept in its first unit        */
-    uint32_t dirty;      /* free: how many of its units may hold pages        */
-    uint32_t next, prev; /* bin of free spans, or list of slabs; 0 ends it    */
-    uint32_t used;       /* slab: blocks that are out                         */
-    uint32_t fresh;      /* slab: blocks that were never out, at its end      */
-    void    *blocks;     /* slab: blocks that came back, linked by first word */
-    bool     listed;     /* slab: in its heap's list of slabs with room       */
+    uint8_t  size_class; /* every unit of a slab: size class of its blocks (heap.h)      */
+    uint16_t heap;       /* every unit of a slab: id of the heap that owns it            */
+    uint32_t first;      /* index of the first unit of the span                          */
+    uint32_t units;      /* length of the span; valid in its first unit                  */
+    uint32_t dirty;      /* free span: units that may hold pages                         */
+    uint32_t next, prev; /* links in a bin of free spans or a list of slabs; 0 ends it   */
+    uint32_t used;       /* slab: blocks allocated                                       */
+    uint32_t fresh;      /* slab: blocks never allocated, at its end                     */
+    void    *blocks;     /* slab: freed blocks, linked through their first word          */
+    bool     listed;     /* slab: it has room and is in its heap's list of such slabs    */
 };
 
+/* The head of an arena, at its first byte. */
 struct ski_arena {
     uint64_t         magic;
     uintptr_t        base;
     size_t           bytes;
     uint32_t         units;
-    void            *root; /* the layer above's: boot/job                        */
-    struct ski_lock  lock; /* guards what follows, and free spans                */
+    void            *root; /* the job (boot/job.h)                                          */
+    struct ski_lock  lock; /* guards all members below, and the descriptors of free spans   */
     uint32_t         free_units;
-    uint32_t         dirty;     /* units of dirty free spans, all bins                 */
-    uint32_t         keep;      /* units of them that may stay                         */
-    uint32_t         keep_most; /* what keep may grow to                               */
-    uint32_t         given;     /* units given back to the system and not taken since  */
-    uint32_t         busy_high; /* more units in use than this are pressure; 0: never */
-    uint32_t         busy_low;  /* fewer end it                                        */
-    uint32_t         busy;      /* units in use                                        */
-    _Atomic uint32_t busy_most; /* at any time; written under the lock, read by all   */
-    _Atomic uint32_t pressure;  /* 1 while memory is short; written under the lock, read by all */
-    uint64_t         bin_map[SKI_SPAN_BINS / 64];
-    uint32_t         bin[SKI_SPAN_BINS]; /* first span of each, 0 for none      */
+    uint32_t         dirty;     /* units of free spans that may hold pages                   */
+    uint32_t         keep;      /* how many of these may keep their pages                    */
+    uint32_t         keep_max;  /* what keep may grow to                                     */
+    uint32_t         returned;  /* units whose pages went to the kernel, not reused since    */
+    uint32_t         busy_high; /* units in use above which pressure is set; 0: never        */
+    uint32_t         busy_low;  /* units in use at which pressure is cleared                 */
+    uint32_t         busy;      /* units in use                                              */
+    _Atomic uint32_t busy_peak; /* highest value of busy; read without the lock              */
+    _Atomic uint32_t pressure;  /* 1 while memory is short; read without the lock            */
+    uint64_t         bin_map[SKI_SPAN_BINS / 64]; /* bit set: that bin is not empty */
+    uint32_t         bin[SKI_SPAN_BINS];          /* first span of each bin, 0: none */
     struct ski_unit  unit[];
 };
 
-/** Create an arena of @p bytes, map it at @p address (0: a place that should be
- *  free in every process) and return its descriptor, which other processes
- *  inherit.  Up to @p keep bytes of freed spans keep their pages; 0: as many as
- *  the program turns out to use again, up to a quarter of the memory (span.c).
- *  SKUA_ERR_ADDRESS, SKUA_ERR_NOMEM or SKUA_ERR_SYSTEM, logged. */
+/** Creates an arena of @p bytes and maps it at @p address; 0 chooses an address that should be free
+ *  in every process.  *@p fd is its descriptor, which other processes inherit.  Freed spans keep up
+ *  to @p keep bytes of pages; 0 adapts that to what the program reuses, up to a quarter of the
+ *  memory (span.c).  Errors are logged: SKUA_ERR_INVAL, SKUA_ERR_ADDRESS, SKUA_ERR_SYSTEM. */
 skua_status_t ski_arena_create(size_t bytes, uintptr_t address, size_t keep,
                                struct ski_arena **arena, int *fd);
 
-/** Map the arena behind the inherited descriptor @p fd.  SKUA_ERR_INVAL if it
- *  is none, SKUA_ERR_ADDRESS if its range is taken in this process; logged. */
+/** Maps the arena behind the inherited descriptor @p fd.  Errors are logged: SKUA_ERR_INVAL if
+ *  @p fd is not an arena, SKUA_ERR_ADDRESS if its address range is in use in this process. */
 skua_status_t ski_arena_attach(int fd, struct ski_arena **arena);
 
-/** Unmap it.  The memory lives on while another process maps it. */
+/** Unmaps an arena.  Its memory stays as long as another process maps it. */
 void ski_arena_detach(struct ski_arena *arena);
 
-/** Take a span of at least @p bytes, 64 KiB aligned, to be used as @p kind
- *  (SKI_UNIT_LARGE or SKI_UNIT_SLAB).  Its bytes are undefined.
- *  SKUA_ERR_NOMEM, logged with the setting to raise. */
+/** Allocates a span of at least @p bytes, aligned to 64 KiB, for use as @p kind: SKI_UNIT_LARGE or
+ *  SKI_UNIT_SLAB.  Its contents are undefined.  SKUA_ERR_NOMEM is logged with the setting to
+ *  raise. */
 skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind,
                              void **span);
 
-/** The same; NULL if there is none, and nothing is said. */
+/** Allocates a span as ski_span_alloc() does, or returns NULL without logging. */
 void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kind);
 
-/** Log that @p bytes were not to be had, with the setting to raise.  SKUA_ERR_NOMEM. */
+/** Logs that the arena has no @p bytes left, with the setting to raise.  Returns
+ *  SKUA_ERR_NOMEM. */
 skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes);
 
-/** Give a span back.  Any process, any PE. */
+/** Frees a span.  Any thread of any process that maps the arena may call it. */
 void ski_span_free(struct ski_arena *arena, void *span);
 
-/** Sets the bytes in use from which on ski_arena_pressed() holds, until use has fallen to
- *  seven eighths of them; 0: never. */
+/** Sets the number of bytes in use above which ski_arena_pressed() becomes true; it becomes false
+ *  again at seven eighths of that.  0: never true. */
 void ski_arena_set_pressure(struct ski_arena *arena, size_t bytes);
 
-/** Returns whether memory is short: senders to a PE that runs behind are then held back
- *  (core/message/backpressure.h).  A hint without ordering. */
+/** Returns whether memory is short, so that senders to an overloaded PE must wait
+ *  (core/message/backpressure.h).  A hint without memory ordering. */
 static inline bool ski_arena_pressed(const struct ski_arena *arena)
 {
     return atomic_load_explicit(&arena->pressure, memory_order_relaxed) != 0;
@@ -125,28 +126,31 @@ static inline bool ski_arena_pressed(const struct ski_arena *arena)
 /** Returns the most bytes that were ever in use at once.  For statistics. */
 static inline size_t ski_arena_most_bytes(const struct ski_arena *arena)
 {
-    return (size_t)atomic_load_explicit(&arena->busy_most, memory_order_relaxed) << SKI_UNIT_SHIFT;
+    return (size_t)atomic_load_explicit(&arena->busy_peak, memory_order_relaxed) << SKI_UNIT_SHIFT;
 }
 
-/** Bytes that are free, in spans of any size.  For statistics. */
+/** Returns the number of free bytes, in spans of any length.  For statistics. */
 size_t ski_arena_free_bytes(struct ski_arena *arena);
 
+/** Returns whether the address @p at lies in the arena. */
 static inline bool ski_arena_contains(const struct ski_arena *arena, const void *at)
 {
     return (uintptr_t)at - arena->base < arena->bytes;
 }
 
+/** Returns the descriptor of the unit that contains the address @p at, which lies in the arena. */
 static inline struct ski_unit *ski_unit_of(struct ski_arena *arena, const void *at)
 {
     return &arena->unit[((uintptr_t)at - arena->base) >> SKI_UNIT_SHIFT];
 }
 
+/** Returns the first byte of a unit. */
 static inline void *ski_unit_memory(struct ski_arena *arena, const struct ski_unit *unit)
 {
     return (char *)arena + ((size_t)(unit - arena->unit) << SKI_UNIT_SHIFT);
 }
 
-/* arena.c calls it once, for the units behind the table. */
+/** Makes the @p units from @p first on one free span.  arena.c calls it once, for a new arena. */
 void ski_span_init(struct ski_arena *arena, uint32_t first, uint32_t units);
 
 #endif

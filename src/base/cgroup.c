@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define CGROUP_PATH_MOST 4096
+#define CGROUP_PATH_MAX 4096
 
 /* The folder of a group, from which cgroup_parent() climbs to its mount point. */
 struct cgroup_path {
-    char   text[CGROUP_PATH_MOST];
+    char   text[CGROUP_PATH_MAX];
     size_t mount; /* bytes of the mount point at the front of text */
 };
 
-/* A file of a group in both versions: its name, and the word before the number, if any. */
+/* A file of a group: its name, and the word before the number that it holds, if any. */
 struct cgroup_file {
     const char *name, *key;
 };
@@ -34,10 +34,10 @@ static bool cgroup_number(const char *text, uint64_t *value)
     return end != text;
 }
 
-/* Reads the number of @p file in the folder @p path; false where there is none. */
+/* Reads the number of @p file in the folder @p path.  Returns false if there is none. */
 static bool cgroup_read(const char *path, const struct cgroup_file *file, uint64_t *value)
 {
-    char  name[CGROUP_PATH_MOST + 32], line[128];
+    char  name[CGROUP_PATH_MAX + 32], line[128];
     FILE *in;
     bool  found = false;
 
@@ -57,7 +57,7 @@ static bool cgroup_read(const char *path, const struct cgroup_file *file, uint64
     return found;
 }
 
-/* Cuts the last folder off; false at the mount point. */
+/* Removes the last folder of a path.  Returns false at the mount point. */
 static bool cgroup_parent(struct cgroup_path *path)
 {
     char *slash = strrchr(path->text + path->mount, '/');
@@ -68,8 +68,8 @@ static bool cgroup_parent(struct cgroup_path *path)
     return true;
 }
 
-/* Turns one line "id:controllers:path" into the folder of that group.  False: the line is
- * of another controller. */
+/* Turns one line "id:controllers:path" into the folder of that group.  Returns false if the line
+ * belongs to another controller. */
 static bool cgroup_locate(const char *root, char *line, struct cgroup_path *path)
 {
     char       *controllers = strchr(line, ':');
@@ -92,13 +92,13 @@ static bool cgroup_locate(const char *root, char *line, struct cgroup_path *path
     return path->mount < sizeof path->text;
 }
 
-/* Calls @p take with the number of one of the two @p files in each group, up to the mount
- * points. */
+/* Calls @p take with the number of one of the two @p files in each group and its ancestors, up to
+ * the mount point. */
 static void cgroup_walk(const char *root, const char *self, const struct cgroup_file files[2],
                         void (*take)(void *arg, uint64_t value), void *arg)
 {
     FILE              *in = fopen(self, "re");
-    char               line[CGROUP_PATH_MOST];
+    char               line[CGROUP_PATH_MAX];
     struct cgroup_path path;
 
     while (in && fgets(line, sizeof line, in)) {

@@ -3,10 +3,10 @@
  * cgroup.h - how much memory the control groups of this process allow, and
  * whether the kernel has killed a process for exceeding that.
  *
- * A process belongs to one group of the unified hierarchy (version 2) or of the
- * memory controller (version 1).  Each ancestor of the group may set a limit, so
- * the smallest of them holds.  In a container the path of the group may not be
- * visible below the mount point; the mount point itself is then the group.
+ * A process belongs to one group of the unified hierarchy (version 2) or of the memory controller
+ * (version 1).  Each ancestor of the group may set a limit; the smallest one applies.  In a
+ * container the path of the group may not be visible below the mount point; the mount point itself
+ * is then the group.
  */
 #ifndef SKI_CGROUP_H
 #define SKI_CGROUP_H
@@ -25,8 +25,8 @@ size_t ski_cgroup_memory_max(const char *root, const char *self);
  *  0 where the kernel does not tell. */
 uint64_t ski_cgroup_oom_kills(const char *root, const char *self);
 
-/** Returns the bytes of memory this process may hope for: the host's, or less if its
- *  control groups allow less. */
+/** Returns the bytes of memory that this process may use: those of the host, or fewer if its
+ *  control groups set a limit. */
 size_t ski_memory_allowed(void);
 
 #endif

@@ -7,69 +7,74 @@
 
 #include <skua/time.h>
 
-static pthread_once_t   clock_once = PTHREAD_ONCE_INIT;
-static struct ski_clock job_clock;
+#include "base/assert.h"
 
-static uint64_t monotonic_ns(void)
+static pthread_once_t   clock_once = PTHREAD_ONCE_INIT;
+static struct ski_clock clock_in_use;
+
+static uint64_t clock_monotonic_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-struct moment {
+/* The two clocks, read at the same time. */
+struct clock_sample {
     uint64_t ns, ticks;
 };
 
-/* Both clocks at once: the try in which they were read closest to each other. */
-static struct moment now(void)
+/* Reads both clocks several times and returns the sample with the shortest interval. */
+static struct clock_sample clock_take_sample(void)
 {
-    struct moment best = {0, 0};
-    uint64_t      span = UINT64_MAX;
+    struct clock_sample best = {0, 0};
+    uint64_t            span = UINT64_MAX;
 
     for (int i = 0; i < 16; i++) {
-        uint64_t before = ski_ticks(), ns = monotonic_ns(), after = ski_ticks();
+        uint64_t before = ski_ticks(), ns = clock_monotonic_ns(), after = ski_ticks();
         if (after - before < span) {
             span = after - before;
-            best = (struct moment){ns, before + span / 2};
+            best = (struct clock_sample){ns, before + span / 2};
         }
     }
     return best;
 }
 
-/* Counts ticks over a millisecond of the system's clock. */
-static double measured_rate(void)
+/* Counts ticks over a millisecond of CLOCK_MONOTONIC. */
+static double clock_measure_rate(void)
 {
-    struct moment begin = now(), end;
+    struct clock_sample begin = clock_take_sample(), end;
 
-    while (monotonic_ns() - begin.ns < 1000000u)
+    while (clock_monotonic_ns() - begin.ns < 1000000u)
         ;
-    end = now();
+    end = clock_take_sample();
     return (double)(end.ticks - begin.ticks) / (double)(end.ns - begin.ns);
 }
 
-static void find_clock(void)
+static void clock_find(void)
 {
     uint64_t rate = ski_ticks_rate();
 
-    job_clock.ticks_per_ns = rate ? (double)rate * 1e-9 : measured_rate();
-    job_clock.origin       = ski_ticks();
+    clock_in_use.ticks_per_ns = rate ? (double)rate * 1e-9 : clock_measure_rate();
+    clock_in_use.origin       = ski_ticks();
+    ski_assert(clock_in_use.ticks_per_ns > 0);
 }
 
-static void keep_clock(void)
+static void clock_keep(void)
 {
 }
 
 struct ski_clock ski_clock_get(void)
 {
-    pthread_once(&clock_once, find_clock);
-    return job_clock;
+    pthread_once(&clock_once, clock_find);
+    return clock_in_use;
 }
 
 void ski_clock_set(const struct ski_clock *clock)
 {
-    pthread_once(&clock_once, keep_clock); /* no need to measure any more */
-    job_clock = *clock;
+    ski_assert(clock->ticks_per_ns > 0);
+    pthread_once(&clock_once, clock_keep); /* so that clock_find() does not run later */
+    clock_in_use = *clock;
 }
 
 uint64_t ski_ticks_to_ns(uint64_t ticks)

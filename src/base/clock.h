@@ -2,10 +2,9 @@
 /*
  * clock.h - time from the cycle counter.
  *
- * ski_ticks() (arch.h) costs an instruction or two and is what hot paths
- * compare.  Its rate is asked of the CPU, or measured over a millisecond
- * where the CPU does not tell.  The processes of a host share one rate and one
- * origin (ski_clock_set), so that their times can be compared.
+ * ski_ticks() (arch.h) takes an instruction or two; fast paths compare ticks.  The CPU reports the
+ * rate of the counter, or it is measured over a millisecond.  The processes of a host share one
+ * rate and one origin (ski_clock_set), so their times are comparable.
  */
 #ifndef SKI_CLOCK_H
 #define SKI_CLOCK_H
@@ -14,22 +13,23 @@
 
 #include "base/arch.h"
 
+/* How ticks become time. */
 struct ski_clock {
     double   ticks_per_ns;
     uint64_t origin; /* ticks at time zero */
 };
 
-/** The clock in use; found out on the first call. */
+/** Returns the clock in use; the first call determines it. */
 struct ski_clock ski_clock_get(void);
 
-/** Use @p clock, made by another process of this host, from now on.
- *  Call it before other threads look at the time. */
+/** Uses @p clock, of another process of this host, from now on.  It is called before other threads
+ *  read the time. */
 void ski_clock_set(const struct ski_clock *clock);
 
-/** Nanoseconds that @p ticks last. */
+/** Converts @p ticks to nanoseconds. */
 uint64_t ski_ticks_to_ns(uint64_t ticks);
 
-/** Ticks in @p ns nanoseconds. */
+/** Converts @p ns nanoseconds to ticks. */
 uint64_t ski_ns_to_ticks(uint64_t ns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.h - the settings of config_defs.h, read from the environment.
+ * config.h - the settings of config_defs.h, which are read from the environment.
  */
 #ifndef SKI_CONFIG_H
 #define SKI_CONFIG_H
@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/security.h"
 
-/* The types of settings. */
+/* The types of settings; config.c has a parser for each. */
 typedef uintptr_t          ski_type_address;   /* 0x400000000000; auto is 0 */
 typedef size_t             ski_type_arena;     /* 1m to 128t; auto is 0      */
 typedef size_t             ski_type_autobytes; /* 4096, 64k, 2g; auto is 0  */
@@ -39,35 +39,35 @@ typedef const char        *ski_type_text;      /* the variable itself       */
 enum { SKI_CHANNELS_AUTO, SKI_CHANNELS_MESSAGE };
 enum { SKI_ERRORS_LOG, SKI_ERRORS_FATAL };
 
-/* What the checks are at first: on in builds with assertions. */
+/* The default of the checks: on in builds with assertions. */
 #ifdef NDEBUG
 #define SKI_CHECKED "0"
 #else
 #define SKI_CHECKED "1"
 #endif
 
+/** The values of all settings, set by ski_config_load(). */
 extern struct ski_config {
 #define CONFIG(name, type, preset, doc) ski_type_##type name;
 #include "base/config_defs.h"
 #undef CONFIG
 } ski_config;
 
-/** Fill ski_config from the defaults and the SKUA_* variables of the
- *  environment.  A value that cannot be read is an error: one line is logged
- *  for each and SKUA_ERR_INVAL returned.  May be called again. */
+/** Fills ski_config from the defaults and the SKUA_* variables of the environment.  Each invalid
+ *  value is logged, and SKUA_ERR_INVAL is returned.  It may be called again. */
 skua_status_t ski_config_load(void);
 
-/** Log a warning for every SKUA_* variable that is no setting, with the
- *  nearest name that is; returns how many there were. */
+/** Logs a warning for every SKUA_* variable that is not a setting, with the most similar name that
+ *  is one.  Returns the number of these variables. */
 int ski_config_check_names(void);
 
-/** Print every setting, its value, where that came from, and what it does. */
+/** Prints every setting, its value, the origin of the value, and what the setting does. */
 void ski_config_print(FILE *to);
 
-/** Print them as the body of a manual page (roff). */
+/** Prints all settings as the body of a manual page (roff). */
 void ski_config_print_man(FILE *to);
 
-/** Read a size such as "64k" (k, m, g, t are powers of 1024). */
+/** Parses a size such as "64k"; k, m, g and t are powers of 1024.  Returns whether it is one. */
 bool ski_parse_bytes(const char *text, size_t *bytes);
 
 #endif

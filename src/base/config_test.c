@@ -7,7 +7,7 @@
 
 #include "tests/tap.h"
 
-static void test_bytes(void)
+static void test_config_bytes(void)
 {
     size_t n = 0;
 
@@ -24,7 +24,7 @@ static void test_bytes(void)
     OK(n == (size_t)1 << 40, "failures leave the result alone");
 }
 
-static void test_load(void)
+static void test_config_load(void)
 {
     setenv("SKUA_ARENA_SIZE", "128m", 1);
     setenv("SKUA_BACKTRACE", "yes", 1);
@@ -38,7 +38,7 @@ static void test_load(void)
 }
 
 /* Whether a load with NAME=VALUE fails. */
-static int refused(const char *name, const char *value)
+static int config_test_refused(const char *name, const char *value)
 {
     skua_status_t status;
 
@@ -48,19 +48,19 @@ static int refused(const char *name, const char *value)
     return status == SKUA_ERR_INVAL;
 }
 
-static void test_refusals(void)
+static void test_config_refusals(void)
 {
-    OK(refused("SKUA_ARENA_SIZE", "12q"), "a bad size");
-    OK(refused("SKUA_LOG_LEVEL", "loud"), "a bad level");
-    OK(refused("SKUA_BACKTRACE", "maybe"), "a bad flag");
-    OK(refused("SKUA_INBOX_CELLS", "500"), "not a power of two");
-    OK(refused("SKUA_TREE_ARITY", "0"), "a count of 0");
-    OK(refused("SKUA_IDLE_SPIN", "-3"), "a negative time");
-    OK(refused("SKUA_ARENA_ADDRESS", "0x400000000001"), "an address off the grid");
+    OK(config_test_refused("SKUA_ARENA_SIZE", "12q"), "a bad size");
+    OK(config_test_refused("SKUA_LOG_LEVEL", "loud"), "a bad level");
+    OK(config_test_refused("SKUA_BACKTRACE", "maybe"), "a bad flag");
+    OK(config_test_refused("SKUA_INBOX_CELLS", "500"), "not a power of two");
+    OK(config_test_refused("SKUA_TREE_ARITY", "0"), "a count of 0");
+    OK(config_test_refused("SKUA_IDLE_SPIN", "-3"), "a negative time");
+    OK(config_test_refused("SKUA_ARENA_ADDRESS", "0x400000000001"), "an address off the grid");
     OK(ski_config_load() == SKUA_OK, "and without them all is well");
 }
 
-static void test_names(void)
+static void test_config_names(void)
 {
     OK(ski_config_check_names() == 0, "known names are not remarked on");
     setenv("SKUA_LOG_LEVLE", "warn", 1);
@@ -70,9 +70,9 @@ static void test_names(void)
 
 int main(void)
 {
-    test_bytes();
-    test_load();
-    test_refusals();
-    test_names();
+    test_config_bytes();
+    test_config_load();
+    test_config_refusals();
+    test_config_names();
     return tap_end();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * copy.h - memcpy, and what is better where the data is about as large as the
- * cache of a core: fetching it ahead of the copy saves a tenth there, on CPUs
- * whose arch_*.h says so, and is better for pieces of what two cores copy at a time; and what is
- * better for a few bytes.
+ * copy.h - memcpy() variants for sizes where memcpy() itself is not the best.
+ *
+ * Where the data is about as large as the cache of a core, prefetching by software saves a tenth on
+ * some CPUs (SKI_COPY_AHEAD_* in arch_*.h); it also helps where two cores copy parts of one buffer.
+ * A few bytes are copied inline, without a call.
  */
 #ifndef SKI_COPY_H
 #define SKI_COPY_H
@@ -13,8 +14,7 @@
 
 #include "base/arch.h"
 
-/** A few bytes, by moves of fixed size that may overlap, and no call: 8 are the most
- *  frequent. */
+/** Copies a few bytes by moves of fixed sizes that may overlap; 8 bytes are the most frequent. */
 static inline void ski_copy_small(void *to, const void *from, size_t bytes)
 {
     char       *t = to;
@@ -39,8 +39,10 @@ static inline void ski_copy_small(void *to, const void *from, size_t bytes)
     }
 }
 
+/** Copies with software prefetch. */
 void ski_copy_ahead(char *to, const char *from, size_t bytes);
 
+/** Copies any number of bytes, with software prefetch where that is faster. */
 static inline void ski_copy(char *to, const char *from, size_t bytes)
 {
     if (SKI_UNLIKELY(bytes >= SKI_COPY_AHEAD_LEAST && bytes < SKI_COPY_AHEAD_MOST))
@@ -49,7 +51,7 @@ static inline void ski_copy(char *to, const char *from, size_t bytes)
         memcpy(to, from, bytes);
 }
 
-/** A piece of something large, while another core is busy with the next. */
+/** Copies a part of a large buffer while another core copies another part. */
 static inline void ski_copy_piece(char *to, const char *from, size_t bytes)
 {
     if (SKI_COPY_AHEAD_LEAST < SIZE_MAX)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * error.c - errors of calls: told to the program's callback, logged, or the end of the job.
+ * error.c - reporting of errors of calls: to the program's callback, to the log, or by ending the
+ * job.
  *
- * The line begins with the name of the call ("skua_put: ..." or "skua_register("x"): ...");
- * the name is taken from there, so that each place that reports an error says it once.
+ * A line begins with the name of the call ("skua_put: ..." or "skua_register("x"): ..."), and the
+ * name that the callback gets is taken from there.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #include "base/config.h"
-#include "base/lock.h"
+#include "base/futex_lock.h"
 #include "base/log.h"
 
 struct error_callback {
@@ -41,7 +42,7 @@ static struct error_callback error_callback_now(void)
     return callback;
 }
 
-/* Copies the name of the call that begins @p line; empty if none does. */
+/* Copies the name of the call at the beginning of @p line; an empty one if there is none. */
 static void error_call_name(const char *line, char *name, size_t size)
 {
     size_t n = 0;
@@ -54,7 +55,8 @@ static void error_call_name(const char *line, char *name, size_t size)
     name[n] = '\0';
 }
 
-/* Tells the program's callback; true: the line need not be logged. */
+/* Calls the program's callback.  Returns whether it handled the error, so that the line is not
+ * logged. */
 static bool error_tell(skua_status_t status, const char *line, bool fatal)
 {
     struct error_callback callback = error_callback_now();
@@ -83,7 +85,7 @@ static void error_report(skua_status_t status, const char *line, bool fatal, con
         ski_log(SKI_LOG_ERROR, "%s", line);
 }
 
-/* The line of a variadic function that ends in @p format. */
+/* Formats the arguments of a variadic function after @p format into @p line. */
 #define ERROR_LINE(line, format)                                                                   \
     do {                                                                                           \
         va_list args;                                                                              \

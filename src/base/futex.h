@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * futex.h - sleep on a 32-bit word and wake sleepers, across processes.
+ * futex.h - sleeping on a 32-bit word in shared memory, and waking the sleepers.
  *
- * The word lies in shared memory, so the private (one process) forms of the
- * system call are of no use here.
+ * Processes share the word, so FUTEX_PRIVATE_FLAG is not used.
  */
 #ifndef SKI_FUTEX_H
 #define SKI_FUTEX_H
@@ -18,8 +17,8 @@
 
 #define SKI_FOREVER UINT64_MAX
 
-/** Sleep while *word == expected, at most @p ns nanoseconds.  Returns early for
- *  any reason: the caller looks at the word again. */
+/** Sleeps while *@p word == @p expected, for at most @p ns nanoseconds.  It may return early for
+ * any reason, so the caller checks the word again. */
 static inline void ski_futex_wait(_Atomic uint32_t *word, uint32_t expected, uint64_t ns)
 {
     struct timespec  t     = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
@@ -28,11 +27,13 @@ static inline void ski_futex_wait(_Atomic uint32_t *word, uint32_t expected, uin
     syscall(SYS_futex, word, FUTEX_WAIT, expected, limit, NULL, 0);
 }
 
+/** Wakes up to @p sleepers threads that sleep on @p word. */
 static inline void ski_futex_wake(_Atomic uint32_t *word, int sleepers)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, sleepers, NULL, NULL, 0);
 }
 
+/** Wakes all threads that sleep on @p word. */
 static inline void ski_futex_wake_all(_Atomic uint32_t *word)
 {
     ski_futex_wake(word, INT_MAX);

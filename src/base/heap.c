@@ -2,20 +2,21 @@
 /*
  * heap.c - slabs and remote frees (see heap.h).
  *
- * `next`, `prev`, `used`, `fresh`, `blocks` and `listed` of a slab's first unit
- * are touched by the owner alone.  `kind`, `size_class`, `heap` and `first` are
- * written before a block of the slab is handed out and not changed until all
- * have come back, so whoever holds a block may read them.
+ * Of the first unit of a slab, the members `next`, `prev`, `used`, `fresh`, `blocks` and `listed`
+ * are accessed by the owner alone.  `kind`, `size_class`, `heap` and `first` are written before the
+ * first block of the slab is allocated and stay until all its blocks are freed, so any thread that
+ * holds a block may read them.
  */
 #include "base/heap.h"
 
-#include <assert.h>
 #include <string.h>
 
-/* What a slab has room for, at least.  The blocks of a class take turns, so that
- * lines which another PE has just read are not the next to be written; above 32
- * KiB few are enough for that, and a heap keeps a slab of each class. */
-static size_t slab_bytes(size_t block)
+#include "base/assert.h"
+
+/* The length of a slab for blocks of @p block bytes.  Several blocks of a class are used in turn,
+ * so that cache lines which another PE has just read are not the next ones written.  Above 32 KiB
+ * four blocks are enough for that, as each heap keeps a slab of every class. */
+static size_t heap_slab_bytes(size_t block)
 {
     return block * (block > 32768 ? 4 : 8);
 }
@@ -26,6 +27,7 @@ skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct sk
     struct ski_heap *all;
     skua_status_t    status;
 
+    ski_assert(count > 0 && count <= UINT16_MAX); /* as ski_unit.heap counts them */
     status = ski_span_alloc(arena, count * sizeof *all, SKI_UNIT_LARGE, &memory);
     if (status != SKUA_OK)
         return status;
@@ -40,7 +42,7 @@ skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct sk
     return SKUA_OK;
 }
 
-static struct ski_unit *slab_of(struct ski_arena *arena, const void *block)
+static struct ski_unit *heap_slab_of(struct ski_arena *arena, const void *block)
 {
     return &arena->unit[ski_unit_of(arena, block)->first];
 }
@@ -58,11 +60,12 @@ bool ski_block_begins(struct ski_arena *arena, const void *at)
     return (size_t)((const char *)at - slab) % ski_class_bytes(unit->size_class) == 0;
 }
 
-static void list_slab(struct ski_heap *heap, struct ski_unit *slab)
+static void heap_list_slab(struct ski_heap *heap, struct ski_unit *slab)
 {
     struct ski_unit *unit = heap->arena->unit;
     uint32_t        *head = &heap->slabs[slab->size_class];
 
+    ski_assert(!slab->listed && slab->kind == SKI_UNIT_SLAB);
     slab->listed = true;
     slab->prev   = 0;
     slab->next   = *head;
@@ -71,10 +74,11 @@ static void list_slab(struct ski_heap *heap, struct ski_unit *slab)
     *head = (uint32_t)(slab - unit);
 }
 
-static void unlist_slab(struct ski_heap *heap, struct ski_unit *slab)
+static void heap_unlist_slab(struct ski_heap *heap, struct ski_unit *slab)
 {
     struct ski_unit *unit = heap->arena->unit;
 
+    ski_assert(slab->listed && slab->heap == heap->id);
     slab->listed = false;
     if (slab->next)
         unit[slab->next].prev = slab->prev;
@@ -84,12 +88,12 @@ static void unlist_slab(struct ski_heap *heap, struct ski_unit *slab)
         heap->slabs[slab->size_class] = slab->next;
 }
 
-/* Where there is no room for many blocks, a slab of one will do. */
-static struct ski_unit *new_slab(struct ski_heap *heap, unsigned size_class)
+/* Makes a slab; where the arena has no room for a full one, of a single block. */
+static struct ski_unit *heap_new_slab(struct ski_heap *heap, unsigned size_class)
 {
     struct ski_arena *arena  = heap->arena;
     size_t            bytes  = ski_class_bytes(size_class);
-    void             *memory = ski_span_try(arena, slab_bytes(bytes), SKI_UNIT_SLAB);
+    void             *memory = ski_span_try(arena, heap_slab_bytes(bytes), SKI_UNIT_SLAB);
     struct ski_unit  *slab;
 
     if (!memory)
@@ -105,15 +109,16 @@ static struct ski_unit *new_slab(struct ski_heap *heap, unsigned size_class)
         slab[i].size_class = (uint8_t)size_class;
         slab[i].first      = (uint32_t)(slab - arena->unit);
     }
-    list_slab(heap, slab);
+    heap_list_slab(heap, slab);
     return slab;
 }
 
-/* One block of a slab that has room. */
-static void *slab_take(struct ski_heap *heap, struct ski_unit *slab)
+/* Allocates a block of a slab that has room. */
+static void *heap_slab_take(struct ski_heap *heap, struct ski_unit *slab)
 {
     char *block = slab->blocks;
 
+    ski_assert(block || slab->fresh > 0);
     slab->used++;
     if (block) {
         memcpy(&slab->blocks, block, sizeof slab->blocks);
@@ -124,27 +129,29 @@ static void *slab_take(struct ski_heap *heap, struct ski_unit *slab)
         slab->fresh--;
     }
     if (!slab->blocks && !slab->fresh)
-        unlist_slab(heap, slab);
+        heap_unlist_slab(heap, slab);
     return block;
 }
 
-static void give_back(struct ski_heap *heap, struct ski_unit *slab)
+static void heap_return_slab(struct ski_heap *heap, struct ski_unit *slab)
 {
-    unlist_slab(heap, slab);
+    ski_assert(slab->used == 0);
+    heap_unlist_slab(heap, slab);
     ski_span_free(heap->arena, ski_unit_memory(heap->arena, slab));
 }
 
-static void slab_put(struct ski_heap *heap, void *block)
+static void heap_slab_put(struct ski_heap *heap, void *block)
 {
-    struct ski_unit *slab = slab_of(heap->arena, block);
+    struct ski_unit *slab = heap_slab_of(heap->arena, block);
 
-    assert(slab->heap == heap->id && slab->used > 0);
+    ski_assert(slab->heap == heap->id && slab->used > 0);
+    ski_assert(ski_block_begins(heap->arena, block));
     memcpy(block, &slab->blocks, sizeof slab->blocks);
     slab->blocks = block;
     if (!slab->listed)
-        list_slab(heap, slab);
+        heap_list_slab(heap, slab);
     if (--slab->used == 0 && (slab->next || slab->prev))
-        give_back(heap, slab);
+        heap_return_slab(heap, slab);
 }
 
 void ski_heap_trim(struct ski_heap *heap)
@@ -155,49 +162,50 @@ void ski_heap_trim(struct ski_heap *heap)
         for (uint32_t at = heap->slabs[c], next; at; at = next) {
             next = unit[at].next;
             if (unit[at].used == 0)
-                give_back(heap, &unit[at]);
+                heap_return_slab(heap, &unit[at]);
         }
 }
 
 void ski_heap_collect(struct ski_heap *heap)
 {
-    /* Acquire: pairs with the release in push_chain(), so that what the other
-     * PEs did to the blocks lies behind us. */
+    /* Acquire: pairs with the release in heap_push_chain(), so that all accesses of the other PEs
+     * to the blocks have happened before. */
     char *block = atomic_exchange_explicit(&heap->remote, NULL, memory_order_acquire);
 
     while (block) {
         void *next;
         memcpy(&next, block, sizeof next);
-        slab_put(heap, block);
+        heap_slab_put(heap, block);
         heap->collected++;
         block = next;
     }
 }
 
-/* A slab with room, from what is listed, what came back, or the arena. */
-static struct ski_unit *find_slab(struct ski_heap *heap, unsigned size_class)
+/* Returns a slab with room: a listed one, one whose blocks other PEs freed, or a new one. */
+static struct ski_unit *heap_find_slab(struct ski_heap *heap, unsigned size_class)
 {
     uint32_t *head = &heap->slabs[size_class];
 
     if (!*head)
         ski_heap_collect(heap);
-    return *head ? &heap->arena->unit[*head] : new_slab(heap, size_class);
+    return *head ? &heap->arena->unit[*head] : heap_new_slab(heap, size_class);
 }
 
 unsigned ski_heap_take(struct ski_heap *heap, unsigned size_class, void **blocks, unsigned want)
 {
-    struct ski_unit *slab = find_slab(heap, size_class);
+    struct ski_unit *slab = heap_find_slab(heap, size_class);
     unsigned         got  = 0;
 
+    ski_assert(size_class < SKI_CLASSES && want > 0);
     if (!slab)
         return 0;
-    while (got < want && slab->listed) /* one slab's worth is enough for a batch */
-        blocks[got++] = slab_take(heap, slab);
+    while (got < want && slab->listed) /* the blocks of one slab are enough for a batch */
+        blocks[got++] = heap_slab_take(heap, slab);
     return got;
 }
 
-/* Hands a chain of blocks, linked by their first words, to their owner. */
-static void push_chain(struct ski_heap *owner, void *first, void *last)
+/* Hands a chain of blocks, linked through their first words, to their owner. */
+static void heap_push_chain(struct ski_heap *owner, void *first, void *last)
 {
     void *top = atomic_load_explicit(&owner->remote, memory_order_relaxed);
 
@@ -215,19 +223,19 @@ void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count)
         void    *first = blocks[i], *last = first;
 
         if (owner == heap->id) {
-            slab_put(heap, blocks[i++]);
+            heap_slab_put(heap, blocks[i++]);
             continue;
         }
-        /* A run of blocks of one owner makes one chain. */
+        /* Consecutive blocks of one owner make one chain. */
         while (++i < count && ski_unit_of(heap->arena, blocks[i])->heap == owner) {
             memcpy(last, &blocks[i], sizeof blocks[i]);
             last = blocks[i];
         }
-        push_chain(heap->all + owner, first, last);
+        heap_push_chain(heap->all + owner, first, last);
     }
 }
 
 void ski_heap_return(struct ski_heap *all, void *block)
 {
-    push_chain(all + ski_unit_of(all->arena, block)->heap, block, block);
+    heap_push_chain(all + ski_unit_of(all->arena, block)->heap, block, block);
 }

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.h - small blocks: slabs of the arena that belong to one PE each.
+ * heap.h - the allocator of small blocks: one heap for each PE, of slabs in the arena.
  *
- * A heap is the allocator of one PE.  It lies in the arena; only its owner
- * takes blocks from it.  Blocks come in size classes (64-byte steps to 512,
- * then four to a power of two, to 128 KiB); a slab is a span cut into blocks of
- * one class, and knows its heap.
+ * A heap lies in the arena, and only the PE that owns it allocates from it.  Blocks have size
+ * classes: steps of 64 bytes up to 512, then four to a power of two, up to 128 KiB.  A slab is a
+ * span cut into blocks of one class; its units hold the id of its heap.
  *
- * Any PE may give a block back.  The owner puts it into its slab; another PE
- * pushes it onto the owner's `remote` stack, a chain at a time, with one
- * compare-and-swap; the owner takes the whole stack when it runs out of
- * blocks.  Push-only and take-all: the stack cannot suffer from ABA.
+ * Any PE may free a block.  The owner puts it back into its slab.  Another PE pushes it onto the
+ * owner's `remote` stack, a chain of blocks at a time, with one compare-and-swap; the owner takes
+ * the whole stack when it runs out of blocks.  As blocks are only pushed one chain at a time and
+ * taken all at once, the stack has no ABA problem.
  *
- * Blocks are 64-byte aligned.  A slab all of whose blocks came back returns to
- * the arena unless it is the last one with room in its class, and that one too
- * when memory is short (ski_heap_trim).
+ * Blocks are aligned to 64 bytes.  A slab without allocated blocks returns to the arena unless it
+ * is the only one with room in its class; when memory is short that one returns, too
+ * (ski_heap_trim).
  *
- * Nobody calls this per message: pool.h keeps blocks at hand in batches.
+ * Messages do not call the heap one by one: pool.h caches blocks in batches.
  */
 #ifndef SKI_HEAP_H
 #define SKI_HEAP_H
@@ -27,39 +26,38 @@
 
 #define SKI_CLASSES     40
 #define SKI_SMALL_BYTES ((size_t)131072) /* the largest class */
-#define SKI_HOME_CLASS  12               /* the first above 1 KiB: see pool.h */
+#define SKI_HOME_CLASS  12               /* the first class above 1 KiB: see pool.h */
 
+/* The heap of one PE, in the arena. */
 struct ski_heap {
     _Alignas(SKI_CACHE_LINE) struct ski_arena *arena;
-    struct ski_heap *all;                          /* heap 0 of the arena's heaps          */
-    uint32_t         id;                           /* this one's place there               */
-    uint32_t         slabs[SKI_CLASSES];           /* first of the slabs with room, by class */
-    uint64_t         collected;                    /* blocks that came back from other PEs */
-    _Alignas(SKI_CACHE_LINE) void *_Atomic remote; /* blocks freed by others      */
+    struct ski_heap *all;                          /* heap 0 of the arena                      */
+    uint32_t         id;                           /* index of this heap from there            */
+    uint32_t         slabs[SKI_CLASSES];           /* by class, the first slab that has room   */
+    uint64_t         collected;                    /* blocks taken from `remote`               */
+    _Alignas(SKI_CACHE_LINE) void *_Atomic remote; /* blocks that other PEs freed              */
 };
 
-/** Make @p count heaps in @p arena, next to each other.  SKUA_ERR_NOMEM. */
+/** Creates an array of @p count heaps in @p arena.  SKUA_ERR_NOMEM is logged. */
 skua_status_t ski_heap_create(struct ski_arena *arena, unsigned count, struct ski_heap **heaps);
 
-/** Take up to @p want blocks of a class; returns how many were got, 0 only when
- *  the arena is exhausted (and nothing is said).  Owner only. */
+/** Allocates up to @p want blocks of a class.  Returns their number, which is 0 only if the arena
+ *  is exhausted; that is not logged.  Called by the owner alone. */
 unsigned ski_heap_take(struct ski_heap *heap, unsigned size_class, void **blocks, unsigned want);
 
-/** Give @p count blocks back, whatever heaps they are of.  @p heap is the
- *  caller's own. */
+/** Frees @p count blocks of any heaps of the arena.  @p heap is the caller's own. */
 void ski_heap_give(struct ski_heap *heap, void **blocks, unsigned count);
 
-/** Give a block back to the heap it is of; @p all is heap 0.  Any thread. */
+/** Returns a block to the heap that it came from; @p all is heap 0.  Any thread may call it. */
 void ski_heap_return(struct ski_heap *all, void *block);
 
-/** Put the blocks that other PEs gave back into their slabs.  Owner only. */
+/** Puts the blocks that other PEs freed back into their slabs.  Called by the owner alone. */
 void ski_heap_collect(struct ski_heap *heap);
 
-/** Give slabs that have no block out back to the arena.  Owner only. */
+/** Frees all slabs without allocated blocks.  Called by the owner alone. */
 void ski_heap_trim(struct ski_heap *heap);
 
-/** The class of blocks that hold @p bytes; only for up to SKI_SMALL_BYTES is
- *  there one. */
+/** Returns the smallest class whose blocks hold @p bytes, at most SKI_SMALL_BYTES. */
 static inline unsigned ski_size_class(size_t bytes)
 {
     unsigned log;
@@ -70,7 +68,7 @@ static inline unsigned ski_size_class(size_t bytes)
     return 8 + (log - 9) * 4 + (unsigned)((bytes - 1) >> (log - 2) & 3);
 }
 
-/** Bytes of a block of a class. */
+/** Returns the size in bytes of the blocks of a class. */
 static inline size_t ski_class_bytes(unsigned size_class)
 {
     unsigned log = 9 + (size_class - 8) / 4;
@@ -80,7 +78,7 @@ static inline size_t ski_class_bytes(unsigned size_class)
     return ((size_t)5 + (size_class - 8) % 4) << (log - 2);
 }
 
-/** Bytes of a block that is out: of a class, or a span of its own. */
+/** Returns the size in bytes of an allocated block, small or large. */
 static inline size_t ski_block_bytes(struct ski_arena *arena, const void *block)
 {
     const struct ski_unit *unit = ski_unit_of(arena, block);
@@ -89,7 +87,7 @@ static inline size_t ski_block_bytes(struct ski_arena *arena, const void *block)
                                         : ski_class_bytes(unit->size_class);
 }
 
-/** Whether @p at is where a block begins. */
+/** Returns whether the address @p at in the arena is the first byte of a block. */
 bool ski_block_begins(struct ski_arena *arena, const void *at);
 
 #endif

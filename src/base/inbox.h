@@ -1,39 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inbox.h - bounded ring of cache-line cells: many producers, one consumer.
+ * inbox.h - a bounded ring of cells of one cache line: many producers, one consumer.
  *
- * It is how anything reaches a PE.  A cell is one cache line and carries a
- * small message whole, or the pointer to a larger one.
+ * All messages reach a PE through its inbox.  A cell carries a small message whole, or the pointer
+ * to a larger one.
  *
- *   producer   take a ticket (one atomic add), fill that cell, publish it by
- *              writing the ticket's stamp into it;
- *   consumer   look at the stamp of the next cell.
+ *   producer   takes a ticket (one atomic add), fills the cell of that ticket and publishes it by
+ *              writing the stamp of the ticket into it;
+ *   consumer   checks the stamp of the next cell.
  *
- * Between two cores only the cell's line moves, once: `tail` is touched by
- * producers alone, `head` is written once in a quarter of a ring, and each
- * producer remembers the last head it saw (struct ski_credit).
+ * Between two cores only the line of the cell moves, once: `tail` is accessed by producers alone,
+ * `head` is written once per quarter of a ring, and each producer caches the last head it read
+ * (struct ski_credit).
  *
- * Room.  A ticket cannot be given back, so room is checked before it is
- * taken: at most half of the cells may look taken.  Producers that check at the
- * same time take a ticket each, so with no more producers than half the cells a
- * ticket's cell has been consumed when it is taken.  A producer that was held
- * up between check and ticket may not know that yet, for want of a recent head:
- * it then looks again until it does (ski_inbox_await_mp, hardly ever).
+ * Room.  A ticket cannot be returned, so a producer checks for room before it takes one: at most
+ * half of the cells may appear used.  Producers that check at the same time take a ticket each, so
+ * with at most half as many producers as cells, the cell of a ticket has been consumed when the
+ * ticket is taken.  A producer that was delayed between the check and the ticket may hold too old a
+ * head to know that; it then rereads the head until it does (ski_inbox_await_mp, very rare).
  *
- * Sleep.  Bit 0 of `tail` says that the consumer sleeps; tickets count in
- * steps of two.  The consumer sets the bit with an atomic or, a producer sees
- * it in the result of its atomic add.  All changes of one word are totally
- * ordered: either the consumer's or returns the producer's ticket, and it does
- * not sleep, or the producer's add returns the bit, and it wakes the consumer.
- * So nothing is lost, no fence is needed, and a send to a PE that is awake
- * pays nothing for the possibility.
+ * Sleep.  Bit 0 of `tail` is set while the consumer sleeps; tickets count in steps of two.  The
+ * consumer sets the bit with an atomic or; a producer sees it in the result of its atomic add.  All
+ * changes of one word are totally ordered: either the consumer's or returns the producer's ticket,
+ * and the consumer does not sleep, or the producer's add returns the bit, and the producer wakes
+ * the consumer.  So no wake-up is lost, no fence is needed, and a send to a PE that is awake costs
+ * nothing extra.
  *
  * Ordering.
  *   cell contents   stamp release (publish) -> stamp acquire (peek)
  *   reuse of cells  head release (tell) -> head acquire (refresh, await)
- *   One producer's tickets grow, so its cells are consumed in its order: FIFO.
- *   A send has no acquire of its own: on aarch64 that would wait until the
- *   release of the send before it is done, and cut the rate to a third.
+ *   The tickets of one producer ascend, so its cells are consumed in FIFO order.
+ *   A send has no acquire of its own: on aarch64 that would wait for the release of the previous
+ *   send and cut the message rate to a third.
  */
 #ifndef SKI_INBOX_H
 #define SKI_INBOX_H
@@ -47,11 +45,12 @@
 
 #define SKI_CELL_DATA 48
 
+/* One slot of the ring. */
 struct ski_cell {
-    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t stamp; /* ticket + 1 when filled */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t stamp; /* low half of ticket + 1, once filled */
     uint16_t handler;
-    uint8_t  flags; /* the message layer's */
-    uint8_t  bytes; /* of data             */
+    uint8_t  flags; /* defined by core/message   */
+    uint8_t  bytes; /* valid bytes of data       */
     int32_t  source;
     int32_t  priority;
     union {
@@ -62,16 +61,16 @@ struct ski_cell {
 
 _Static_assert(sizeof(struct ski_cell) == SKI_CACHE_LINE, "a cell is one cache line");
 
-/* Tickets never wrap; their stamps are the low 32 bits. */
+/* Tickets never wrap; a stamp is the low 32 bits of ticket + 1. */
 struct ski_inbox {
-    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t tail; /* next ticket * 2 + asleep          */
-    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t head; /* cells the consumer is done with   */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t tail; /* next ticket * 2 + SKI_INBOX_ASLEEP */
+    _Alignas(SKI_CACHE_LINE) _Atomic uint64_t head; /* cells consumed, as last published  */
     _Alignas(SKI_CACHE_LINE) struct ski_cell cell[];
 };
 
 #define SKI_INBOX_ASLEEP UINT64_C(1)
 
-/** Bytes of an inbox of @p cells cells, a power of two.  Zeroed memory is an
+/** Returns the size in bytes of an inbox of @p cells cells, a power of two.  Zeroed memory is an
  *  empty inbox. */
 static inline size_t ski_inbox_bytes(uint32_t cells)
 {
@@ -80,18 +79,22 @@ static inline size_t ski_inbox_bytes(uint32_t cells)
 
 /* ---- producers ---------------------------------------------------------- */
 
-/* What a producer knows of one inbox: a head it has seen, at least 0. */
+/* What a producer caches of one inbox: the last head that it read, at first 0. */
 struct ski_credit {
     uint64_t head;
 };
 
-/* Slow paths of reserve: the ring looks full; our head is too old for our ticket. */
+/** Slow path of ski_inbox_reserve_mp(): rereads the head.  Returns whether there is room. */
 SKI_COLD bool ski_inbox_refresh_mp(struct ski_inbox *inbox, uint32_t cells,
                                    struct ski_credit *credit);
+
+/** Slow path of ski_inbox_reserve_mp(): waits until the head shows that the cell of @p ticket is
+ *  free, which it is already. */
 SKI_COLD void ski_inbox_await_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_credit *credit,
                                  uint64_t ticket);
 
-/** Take a ticket.  False: the ring is full.  *tail is to be handed on. */
+/** Takes a ticket.  Returns false if the ring is full.  *@p tail is passed to ski_inbox_cell() and
+ *  ski_inbox_publish_mp(). */
 static inline bool ski_inbox_reserve_mp(struct ski_inbox *inbox, uint32_t cells,
                                         struct ski_credit *credit, uint64_t *tail)
 {
@@ -106,15 +109,15 @@ static inline bool ski_inbox_reserve_mp(struct ski_inbox *inbox, uint32_t cells,
     return true;
 }
 
-/** The cell that @p tail reserved; its fields are the caller's to fill. */
+/** Returns the cell of a ticket, for the caller to fill. */
 static inline struct ski_cell *ski_inbox_cell(struct ski_inbox *inbox, uint32_t cells,
                                               uint64_t tail)
 {
     return &inbox->cell[(tail >> 1) & (cells - 1)];
 }
 
-/** Make the filled cell visible.  True: the consumer was asleep when the ticket
- *  was taken, and the caller must rouse and wake it. */
+/** Makes a filled cell visible.  Returns whether the consumer was asleep when the ticket was taken;
+ *  the caller must then call ski_inbox_rouse() and, if that is true, ski_inbox_wake_mp(). */
 static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
 {
     /* Publishes the cell: pairs with the acquire in ski_reader_ready_sc(). */
@@ -122,31 +125,32 @@ static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
     return SKI_UNLIKELY(tail & SKI_INBOX_ASLEEP);
 }
 
-/** Take back the consumer's announcement of sleep.  True for the one caller
- *  that did; a producer that did must also ski_inbox_wake_mp(). */
+/** Clears the sleep bit.  Returns true to the one caller that cleared it; if that is a producer, it
+ *  must call ski_inbox_wake_mp(). */
 SKI_COLD bool ski_inbox_rouse(struct ski_inbox *inbox);
 
-/** Wake the consumer after a true ski_inbox_rouse(): a system call. */
+/** Wakes the consumer after ski_inbox_rouse() returned true.  A system call. */
 SKI_COLD void ski_inbox_wake_mp(struct ski_inbox *inbox);
 
 /* ---- the consumer ------------------------------------------------------- */
 
-/* The consumer's place in its inbox, in memory of its own. */
+/* The consumer's position in its inbox, in private memory. */
 struct ski_reader {
-    struct ski_cell  *next;  /* the cell that will be filled next          */
-    uint64_t          stamp; /* its ticket + 1, of which it gets the low half */
-    uint64_t          told;  /* the stamp when producers last heard of us  */
+    struct ski_cell  *next;  /* the cell that is consumed next            */
+    uint64_t          stamp; /* its ticket + 1                            */
+    uint64_t          told;  /* the stamp when head was last published    */
     uint32_t          cells;
     struct ski_inbox *inbox;
 };
 
+/** Makes the reader of an empty inbox. */
 static inline void ski_reader_init(struct ski_reader *reader, struct ski_inbox *inbox,
                                    uint32_t cells)
 {
     *reader = (struct ski_reader){inbox->cell, 1, 1, cells, inbox};
 }
 
-/** Whether the next cell is filled. */
+/** Returns whether the next cell is filled. */
 static inline bool ski_reader_ready_sc(const struct ski_reader *reader)
 {
     /* Pairs with the release in ski_inbox_publish_mp(). */
@@ -154,13 +158,13 @@ static inline bool ski_reader_ready_sc(const struct ski_reader *reader)
            (uint32_t)reader->stamp;
 }
 
-/** The next cell if it is filled, else NULL. */
+/** Returns the next cell if it is filled, else NULL. */
 static inline struct ski_cell *ski_reader_peek_sc(const struct ski_reader *reader)
 {
     return ski_reader_ready_sc(reader) ? reader->next : NULL;
 }
 
-/** Whether the cell behind the one that was peeked at is filled too: a hint. */
+/** Returns whether the cell after the next one is filled, too: a hint without ordering. */
 static inline bool ski_reader_more_sc(const struct ski_reader *reader)
 {
     const struct ski_cell *cell = &reader->inbox->cell[reader->stamp & (reader->cells - 1)];
@@ -168,7 +172,7 @@ static inline bool ski_reader_more_sc(const struct ski_reader *reader)
     return atomic_load_explicit(&cell->stamp, memory_order_relaxed) == (uint32_t)reader->stamp + 1;
 }
 
-/** The cell @p n behind the one that is next, if it is filled, or NULL. */
+/** Returns the cell @p n after the next one if it is filled, else NULL. */
 static inline const struct ski_cell *ski_reader_ahead_sc(const struct ski_reader *reader,
                                                          uint32_t                 n)
 {
@@ -181,14 +185,14 @@ static inline const struct ski_cell *ski_reader_ahead_sc(const struct ski_reader
     return cell;
 }
 
-/** Be done with the cell that was peeked at. */
+/** Consumes the next cell, which ski_reader_peek_sc() returned. */
 static inline void ski_reader_advance_sc(struct ski_reader *reader)
 {
     reader->next = &reader->inbox->cell[reader->stamp & (reader->cells - 1)];
     reader->stamp++;
 }
 
-/** Tell producers how far we are, if they might care: once in a quarter of a ring. */
+/** Publishes the position of the consumer to producers, once per quarter of a ring. */
 static inline void ski_reader_tell_sc(struct ski_reader *reader)
 {
     if (reader->stamp - reader->told < reader->cells / 4)
@@ -198,11 +202,11 @@ static inline void ski_reader_tell_sc(struct ski_reader *reader)
     atomic_store_explicit(&reader->inbox->head, reader->stamp - 1, memory_order_release);
 }
 
-/** Announce sleep.  True: nothing has arrived nor is on its way, and the caller
- *  may sleep.  In either case it calls ski_inbox_rouse() when it goes on. */
+/** Sets the sleep bit.  Returns whether no ticket is outstanding, so that the caller may sleep.  In
+ *  either case it calls ski_inbox_rouse() before it continues. */
 bool ski_reader_doze_sc(struct ski_reader *reader);
 
-/** Sleep until a producer rouses us, for @p ns at most. */
+/** Sleeps until a producer clears the sleep bit, for at most @p ns nanoseconds. */
 void ski_reader_sleep_sc(struct ski_reader *reader, uint64_t ns);
 
 #endif

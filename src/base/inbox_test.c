@@ -16,7 +16,7 @@
 #define PRODUCERS 4
 #define EACH      50000u
 
-static struct ski_inbox *new_inbox(uint64_t first_ticket, struct ski_reader *reader)
+static struct ski_inbox *inbox_test_new_inbox(uint64_t first_ticket, struct ski_reader *reader)
 {
     struct ski_inbox *inbox = aligned_alloc(SKI_CACHE_LINE, ski_inbox_bytes(CELLS));
 
@@ -32,7 +32,8 @@ static struct ski_inbox *new_inbox(uint64_t first_ticket, struct ski_reader *rea
     return inbox;
 }
 
-static bool push(struct ski_inbox *inbox, struct ski_credit *credit, int32_t source, int32_t value)
+static bool inbox_test_push(struct ski_inbox *inbox, struct ski_credit *credit, int32_t source,
+                            int32_t value)
 {
     struct ski_cell *cell;
     uint64_t         tail;
@@ -47,15 +48,15 @@ static bool push(struct ski_inbox *inbox, struct ski_credit *credit, int32_t sou
     return true;
 }
 
-static void test_alone(uint64_t first_ticket, const char *when)
+static void test_inbox_alone(uint64_t first_ticket, const char *when)
 {
     struct ski_credit credit = {0};
     struct ski_reader reader;
-    struct ski_inbox *inbox = new_inbox(first_ticket, &reader);
+    struct ski_inbox *inbox = inbox_test_new_inbox(first_ticket, &reader);
     int               n = 0, good = 1;
 
     OK(!ski_reader_peek_sc(&reader), "an inbox is empty at first (%s)", when);
-    while (push(inbox, &credit, 0, n))
+    while (inbox_test_push(inbox, &credit, 0, n))
         n++;
     OK(n == (int)CELLS / 2, "it takes half of its cells, then refuses (%s)", when);
     for (int i = 0; i < n; i++) {
@@ -65,7 +66,7 @@ static void test_alone(uint64_t first_ticket, const char *when)
         ski_reader_tell_sc(&reader);
     }
     OK(good && !ski_reader_peek_sc(&reader), "what went in comes out in order (%s)", when);
-    OK(push(inbox, &credit, 0, 0), "and there is room again (%s)", when);
+    OK(inbox_test_push(inbox, &credit, 0, 0), "and there is room again (%s)", when);
     free(inbox);
 }
 
@@ -73,13 +74,13 @@ static void test_alone(uint64_t first_ticket, const char *when)
 
 static struct ski_inbox *shared;
 
-static void *produce(void *arg)
+static void *inbox_test_produce(void *arg)
 {
     struct ski_credit credit = {0};
     int32_t           me     = (int32_t)(intptr_t)arg;
 
     for (uint32_t i = 0; i < EACH; i++) {
-        while (!push(shared, &credit, me, (int32_t)i))
+        while (!inbox_test_push(shared, &credit, me, (int32_t)i))
             sched_yield();
         if (i % 1024 == 0)
             sched_yield(); /* let the consumer fall asleep now and then */
@@ -87,7 +88,7 @@ static void *produce(void *arg)
     return NULL;
 }
 
-static void test_together(void)
+static void test_inbox_together(void)
 {
     struct ski_reader reader;
     pthread_t         thread[PRODUCERS];
@@ -95,9 +96,9 @@ static void test_together(void)
     unsigned long     taken = 0, sleeps = 0;
     int               bad = 0;
 
-    shared = new_inbox(0, &reader);
+    shared = inbox_test_new_inbox(0, &reader);
     for (intptr_t i = 0; i < PRODUCERS; i++)
-        pthread_create(&thread[i], NULL, produce, (void *)i);
+        pthread_create(&thread[i], NULL, inbox_test_produce, (void *)i);
     while (taken < (unsigned long)PRODUCERS * EACH) {
         struct ski_cell *cell = ski_reader_peek_sc(&reader);
         if (cell) {
@@ -119,26 +120,26 @@ static void test_together(void)
     free(shared);
 }
 
-static void test_time_limit(void)
+static void test_inbox_time_limit(void)
 {
     struct ski_reader reader;
-    struct ski_inbox *inbox  = new_inbox(0, &reader);
+    struct ski_inbox *inbox  = inbox_test_new_inbox(0, &reader);
     struct ski_credit credit = {0};
 
     OK(ski_reader_doze_sc(&reader), "with nothing on its way it may sleep");
     ski_reader_sleep_sc(&reader, 1000000);
     OK(ski_inbox_rouse(inbox), "the time being over, the announcement is still there");
     OK(!ski_inbox_rouse(inbox), "and can be taken back once");
-    push(inbox, &credit, 0, 0);
+    inbox_test_push(inbox, &credit, 0, 0);
     OK(!ski_reader_doze_sc(&reader), "with something on its way it may not");
     free(inbox);
 }
 
 int main(void)
 {
-    test_alone(0, "fresh");
-    test_alone(UINT32_MAX - UINT64_C(10), "stamps about to wrap");
-    test_time_limit();
-    test_together();
+    test_inbox_alone(0, "fresh");
+    test_inbox_alone(UINT32_MAX - UINT64_C(10), "stamps about to wrap");
+    test_inbox_time_limit();
+    test_inbox_together();
     return tap_end();
 }

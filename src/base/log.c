@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - composes a line and writes it with one system call. */
+/* log.c - formats a line and writes it with one system call, so lines of processes do not mix. */
 #include "base/assert.h"
 #include "base/log.h"
 
@@ -15,7 +15,7 @@ const char *const ski_log_names[SKI_LOG_LEVELS] = {
 enum ski_log_level ski_log_level = SKI_LOG_WARN;
 
 static _Thread_local int log_pe = -1;
-static ski_fatal_hook    fatal_hook;
+static ski_fatal_hook    log_fatal_hook;
 
 void ski_log_set_pe(int pe)
 {
@@ -29,20 +29,20 @@ int ski_log_pe(void)
 
 void ski_log_set_fatal_hook(ski_fatal_hook hook)
 {
-    fatal_hook = hook;
+    log_fatal_hook = hook;
 }
 
-static void write_line(const char *kind, const char *text)
+static void log_write_line(const char *kind, const char *text)
 {
     char line[SKI_LOG_LINE + 64];
-    char who[32] = "";
+    char speaker[32] = "";
     int  n;
 
     if (log_pe >= 0)
-        snprintf(who, sizeof who, "PE %d: ", log_pe);
-    n = snprintf(line, sizeof line, "skua: %s%s: %s\n", who, kind, text);
+        snprintf(speaker, sizeof speaker, "PE %d: ", log_pe);
+    n = snprintf(line, sizeof line, "skua: %s%s: %s\n", speaker, kind, text);
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
-        return; /* there is no other place to say it */
+        return; /* there is no other place to report it */
 }
 
 void ski_log_write(enum ski_log_level level, const char *format, ...)
@@ -53,13 +53,13 @@ void ski_log_write(enum ski_log_level level, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    write_line(ski_log_names[level], text);
+    log_write_line(ski_log_names[level], text);
 }
 
 void ski_fatal_line(const char *line, const void *caller)
 {
-    if (!fatal_hook || !fatal_hook(line, caller))
-        write_line("fatal", line);
+    if (!log_fatal_hook || !log_fatal_hook(line, caller))
+        log_write_line("fatal", line);
     abort();
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memory.h - process-private memory that the runtime cannot do without.
+ * memory.h - malloc() for the runtime's own tables, which does not return NULL.
  *
- * Queues, tables and the like grow by small amounts; when malloc() refuses
- * those, no caller can go on.  These end the process with a line that says so.
+ * Queues and tables grow by small amounts.  When malloc() fails for these no caller can continue,
+ * so these functions end the process with a line that says so.
  */
 #ifndef SKI_MEMORY_H
 #define SKI_MEMORY_H
@@ -14,25 +14,27 @@
 #include "base/arch.h"
 #include "base/log.h"
 
+/** Returns @p memory, or ends the process if it is NULL: @p bytes were requested. */
 static inline void *ski_checked(void *memory, size_t bytes)
 {
     if (SKI_UNLIKELY(!memory))
-        ski_fatal("malloc has no %zu bytes left for the runtime", bytes);
+        ski_fatal("out of memory: malloc() has no %zu bytes for the runtime", bytes);
     return memory;
 }
 
+/** Allocates @p bytes of undefined contents. */
 static inline void *ski_malloc(size_t bytes)
 {
     return ski_checked(malloc(bytes), bytes);
 }
 
-/** Zeroed. */
+/** Allocates @p count objects of @p bytes, zeroed. */
 static inline void *ski_calloc(size_t count, size_t bytes)
 {
     return ski_checked(calloc(count, bytes), count * bytes);
 }
 
-/** Zeroed, and beginning with a cache line. */
+/** Allocates @p bytes, zeroed and aligned to a cache line. */
 static inline void *ski_calloc_line(size_t bytes)
 {
     size_t lines  = (bytes + SKI_CACHE_LINE - 1) / SKI_CACHE_LINE;
@@ -41,6 +43,7 @@ static inline void *ski_calloc_line(size_t bytes)
     return memset(memory, 0, bytes);
 }
 
+/** Resizes @p memory to @p bytes. */
 static inline void *ski_realloc(void *memory, size_t bytes)
 {
     return ski_checked(realloc(memory, bytes), bytes);

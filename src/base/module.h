@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * module.h - parts of Skua that are libraries of their own: skua-NAME.so.
+ * module.h - loading of modules, the shared libraries skua-NAME.so.
  *
- * They stand on libraries that not every machine has (UCX, libfabric, MPI) and are
- * loaded when a job needs them.  They are looked for in SKUA_DRIVER_PATH, or beside
- * the library or program that this code is in, or where they were installed.
+ * A module uses libraries that not every machine has (UCX, libfabric, MPI, OpenSSL) and is loaded
+ * when a job needs it.  It is searched for in SKUA_DRIVER_PATH, or beside the library or program
+ * that contains this code, then where Skua was installed.
  */
 #ifndef SKI_MODULE_H
 #define SKI_MODULE_H
@@ -12,11 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Where skua-NAME.so is; false: it was not found.  Uses ski_config. */
+/** Writes the path of skua-NAME.so.  Returns false if it is not found.  Uses ski_config. */
 bool ski_module_find(const char *name, char *path, size_t size);
 
-/** Load skua-NAME.so, or find it loaded; what dlopen() gives, or NULL, and why not.
- *  Uses ski_config.  Never close it: the libraries below do not expect it. */
-void *ski_module_open(const char *name, char *why, size_t size);
+/** Loads skua-NAME.so, or finds it loaded.  Returns the handle of dlopen(), or NULL with @p reason
+ *  written.  Uses ski_config.  The handle is never closed, which the libraries that the module uses
+ *  do not support. */
+void *ski_module_open(const char *name, char *reason, size_t size);
 
 #endif

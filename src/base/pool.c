@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pool.c - filling and emptying magazines, and large blocks. */
+/* pool.c - the slow paths of pool.h: filling and emptying magazines, and large blocks. */
 #include "base/pool.h"
 
 #include <string.h>
+
+#include "base/assert.h"
 
 void ski_pool_init(struct ski_pool *pool, struct ski_heap *heap)
 {
@@ -15,11 +17,12 @@ void ski_pool_init(struct ski_pool *pool, struct ski_heap *heap)
     }
 }
 
-/* Gives the oldest @p count blocks of a magazine back to the heaps. */
-static void unload(struct ski_pool *pool, struct ski_magazine *magazine, uint32_t count)
+/* Returns the oldest @p count blocks of a magazine to their heaps. */
+static void pool_unload(struct ski_pool *pool, struct ski_magazine *magazine, uint32_t count)
 {
     size_t bytes = ski_class_bytes((unsigned)(magazine - pool->magazine));
 
+    ski_assert(count <= magazine->count && magazine->count <= SKI_MAGAZINE);
     for (uint32_t i = 0; i < count; i++)
         ski_unpoison(magazine->block[i], bytes);
     ski_heap_give(pool->heap, magazine->block, count);
@@ -32,54 +35,55 @@ void ski_pool_flush(struct ski_pool *pool)
     if (pool->quarantine)
         ski_pool_check_flush(pool);
     for (unsigned c = 0; c < SKI_CLASSES; c++)
-        unload(pool, &pool->magazine[c], pool->magazine[c].count);
+        pool_unload(pool, &pool->magazine[c], pool->magazine[c].count);
 }
 
-/* A block of an empty magazine, which is filled for it. */
-static void *refill(struct ski_pool *pool, size_t bytes)
+/* Fills an empty magazine from the heap and takes a block out of it. */
+static void *pool_refill(struct ski_pool *pool, size_t bytes)
 {
     unsigned             size_class = ski_size_class(bytes);
     struct ski_magazine *magazine   = &pool->magazine[size_class];
     uint32_t             want       = magazine->limit ? (magazine->limit + 1) / 2 : 1;
 
+    ski_assert(magazine->count == 0);
     magazine->count = ski_heap_take(pool->heap, size_class, magazine->block, want);
     for (uint32_t i = 0; i < magazine->count; i++)
         ski_poison(magazine->block[i], ski_class_bytes(size_class));
     return ski_magazine_take(magazine, bytes);
 }
 
-static void *try_alloc(struct ski_pool *pool, size_t bytes)
+static void *pool_try_alloc(struct ski_pool *pool, size_t bytes)
 {
     if (bytes > SKI_SMALL_BYTES)
         return ski_span_try(pool->arena, bytes, SKI_UNIT_LARGE);
-    return refill(pool, bytes);
+    return pool_refill(pool, bytes);
 }
 
-/* Blocks at hand, those that others gave back, and empty slabs may be what is
- * missing: before giving up they go where they belong. */
-static SKI_COLD void *try_again(struct ski_pool *pool, size_t bytes)
+/* Tries once more after everything that is free was returned to the arena: cached blocks, blocks
+ * that other PEs freed, and empty slabs. */
+static SKI_COLD void *pool_try_after_flush(struct ski_pool *pool, size_t bytes)
 {
     ski_pool_flush(pool);
     ski_heap_collect(pool->heap);
     ski_heap_trim(pool->heap);
-    return try_alloc(pool, bytes);
+    return pool_try_alloc(pool, bytes);
 }
 
-static void *try_slow(struct ski_pool *pool, size_t bytes)
+static void *pool_try_slow(struct ski_pool *pool, size_t bytes)
 {
-    void *block = try_alloc(pool, bytes);
-    return SKI_LIKELY(block != NULL) ? block : try_again(pool, bytes);
+    void *block = pool_try_alloc(pool, bytes);
+    return SKI_LIKELY(block != NULL) ? block : pool_try_after_flush(pool, bytes);
 }
 
 void *ski_pool_try(struct ski_pool *pool, size_t bytes)
 {
     void *block = ski_pool_at_hand(pool, bytes);
-    return SKI_LIKELY(block != NULL) ? block : try_slow(pool, bytes);
+    return SKI_LIKELY(block != NULL) ? block : pool_try_slow(pool, bytes);
 }
 
 void *ski_pool_alloc_slow(struct ski_pool *pool, size_t bytes)
 {
-    void *block = pool->quarantine ? ski_pool_check_alloc(pool, bytes) : try_slow(pool, bytes);
+    void *block = pool->quarantine ? ski_pool_check_alloc(pool, bytes) : pool_try_slow(pool, bytes);
 
     if (SKI_UNLIKELY(!block))
         ski_span_exhausted(pool->arena, bytes);
@@ -99,6 +103,7 @@ void ski_pool_give(struct ski_pool *pool, void *block)
     struct ski_unit     *unit     = ski_unit_of(pool->arena, block);
     struct ski_magazine *magazine = &pool->magazine[unit->size_class];
 
+    ski_assert(ski_arena_contains(pool->arena, block) && ski_block_begins(pool->arena, block));
     if (unit->kind == SKI_UNIT_LARGE) {
         ski_span_free(pool->arena, block);
         return;
@@ -109,7 +114,7 @@ void ski_pool_give(struct ski_pool *pool, void *block)
         return;
     }
     if (magazine->count == magazine->limit)
-        unload(pool, magazine, (magazine->limit + 1) / 2);
+        pool_unload(pool, magazine, (magazine->limit + 1) / 2);
     magazine->block[magazine->count++] = block;
     ski_poison(block, ski_class_bytes(unit->size_class));
 }

@@ -2,7 +2,7 @@
 /*
  * pool_test.c - size classes, and heaps and pools under threads that allocate
  * on one PE and free on another, against a model: every block holds its own
- * address and size, which nobody else may have changed when it is freed.
+ * address and size, which no other thread may have changed when it is freed.
  */
 #include "base/pool.h"
 
@@ -17,7 +17,7 @@
 #define STEPS 60000
 #define SLOTS 512
 
-static void test_classes(void)
+static void test_pool_classes(void)
 {
     int bad = 0;
 
@@ -31,7 +31,7 @@ static void test_classes(void)
     OK(ski_size_class(0) == 0, "0 bytes are a small block");
 }
 
-struct worker {
+struct pool_test_worker {
     pthread_t       thread;
     struct ski_pool pool;
     uint64_t        seed;
@@ -39,55 +39,55 @@ struct worker {
 };
 
 /* Blocks change hands here: whoever swaps one out owns it. */
-static void *_Atomic    table[SLOTS];
-static struct ski_heap *heaps;
-static struct worker    workers[PES];
+static void *_Atomic           table[SLOTS];
+static struct ski_heap        *heaps;
+static struct pool_test_worker workers[PES];
 
-struct block {
-    struct block *self;
-    size_t        bytes;
+struct pool_test_block {
+    struct pool_test_block *self;
+    size_t                  bytes;
 };
 
-static size_t random_size(uint64_t *seed)
+static size_t pool_test_random_size(uint64_t *seed)
 {
     size_t most = tap_random(seed) % 64 == 0 ? 200000 : tap_random(seed) % 4 == 0 ? 20000 : 300;
-    return sizeof(struct block) + 1 + tap_random(seed) % most;
+    return sizeof(struct pool_test_block) + 1 + tap_random(seed) % most;
 }
 
-static struct block *make(struct worker *w)
+static struct pool_test_block *pool_test_make(struct pool_test_worker *w)
 {
-    size_t        bytes = random_size(&w->seed);
-    struct block *block = ski_pool_alloc(&w->pool, bytes);
+    size_t                  bytes = pool_test_random_size(&w->seed);
+    struct pool_test_block *block = ski_pool_alloc(&w->pool, bytes);
 
     if (!block)
         abort();
     w->bad += (uintptr_t)block % SKI_CACHE_LINE != 0;
-    *block                     = (struct block){block, bytes};
+    *block                     = (struct pool_test_block){block, bytes};
     ((char *)block)[bytes - 1] = 'e';
     return block;
 }
 
-static void check_and_free(struct worker *w, struct block *block)
+static void pool_test_check_and_free(struct pool_test_worker *w, struct pool_test_block *block)
 {
     w->bad += block->self != block || ((char *)block)[block->bytes - 1] != 'e';
     ski_pool_free(&w->pool, block);
 }
 
-static void *work(void *arg)
+static void *pool_test_work(void *arg)
 {
-    struct worker *w = arg;
+    struct pool_test_worker *w = arg;
 
     for (int step = 0; step < STEPS; step++) {
-        size_t        slot = tap_random(&w->seed) % SLOTS;
-        struct block *mine = tap_random(&w->seed) % 2 ? make(w) : NULL;
-        struct block *old  = atomic_exchange(&table[slot], mine);
+        size_t                  slot = tap_random(&w->seed) % SLOTS;
+        struct pool_test_block *mine = tap_random(&w->seed) % 2 ? pool_test_make(w) : NULL;
+        struct pool_test_block *old  = atomic_exchange(&table[slot], mine);
         if (old)
-            check_and_free(w, old);
+            pool_test_check_and_free(w, old);
     }
     return NULL;
 }
 
-static void test_stress(struct ski_arena *arena)
+static void test_pool_stress(struct ski_arena *arena)
 {
     uint64_t seed = tap_seed();
     int      bad  = 0;
@@ -96,7 +96,7 @@ static void test_stress(struct ski_arena *arena)
     for (int i = 0; i < PES; i++) {
         ski_pool_init(&workers[i].pool, &heaps[i]);
         workers[i].seed = seed + (uint64_t)i;
-        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+        pthread_create(&workers[i].thread, NULL, pool_test_work, &workers[i]);
     }
     for (int i = 0; i < PES; i++) {
         pthread_join(workers[i].thread, NULL);
@@ -106,13 +106,13 @@ static void test_stress(struct ski_arena *arena)
 }
 
 /* With all blocks back, a heap holds at most one empty slab of each class. */
-static void test_nothing_lost(struct ski_arena *arena, size_t before)
+static void test_pool_nothing_lost(struct ski_arena *arena, size_t before)
 {
     size_t most = PES * SKI_CLASSES * 4 * SKI_UNIT_BYTES;
 
     for (int i = 0; i < SLOTS; i++)
         if (table[i])
-            check_and_free(&workers[0], table[i]);
+            pool_test_check_and_free(&workers[0], table[i]);
     for (int i = 0; i < PES; i++)
         ski_pool_flush(&workers[i].pool);
     for (int i = 0; i < PES; i++)
@@ -121,7 +121,7 @@ static void test_nothing_lost(struct ski_arena *arena, size_t before)
     OK(heaps[0].collected + heaps[1].collected > 0, "some of it from other PEs");
 }
 
-static void test_exhaustion(void)
+static void test_pool_exhaustion(void)
 {
     struct ski_pool *pool = &workers[0].pool;
     void            *held[4096];
@@ -146,9 +146,9 @@ static void test_exhaustion(void)
     ski_pool_free(pool, held[0]);
 }
 
-/* There and back, as messages of two PEs that answer in fresh ones: nobody writes
- * what the other has just written. */
-static void test_home(size_t bytes)
+/* Two PEs send each other messages and answer in new ones: neither writes cache lines that the other
+ * has just written. */
+static void test_pool_home(size_t bytes)
 {
     struct ski_pool *here = &workers[0].pool, *there = &workers[1].pool;
     void            *last = NULL;
@@ -167,7 +167,7 @@ static void test_home(size_t bytes)
 }
 
 /* An arena that has room for blocks, but not for whole slabs of them. */
-static void test_small_arena(void)
+static void test_pool_small_arena(void)
 {
     struct ski_arena *arena;
     struct ski_pool   pool;
@@ -198,7 +198,7 @@ static void test_small_arena(void)
 static int         misused;
 static const char *misused_how;
 
-static void note_misuse(void *block, const struct ski_record *record, const char *what)
+static void pool_test_note_misuse(void *block, const struct ski_record *record, const char *what)
 {
     (void)block, (void)record;
     misused++;
@@ -206,7 +206,7 @@ static void note_misuse(void *block, const struct ski_record *record, const char
 }
 
 /* One that holds blocks of all sizes, freed by the other of two pools. */
-static void test_checked(struct ski_heap *of)
+static void test_pool_checked(struct ski_heap *of)
 {
     struct ski_pool pool[2];
     uint64_t        seed = 1;
@@ -214,13 +214,13 @@ static void test_checked(struct ski_heap *of)
     char           *block, *other;
     int             bad = 0;
 
-    ski_pool_misuse = note_misuse;
+    ski_pool_misuse = pool_test_note_misuse;
     for (int i = 0; i < 2; i++) {
         ski_pool_init(&pool[i], &of[i]);
         ski_pool_check_begin(&pool[i]);
     }
     for (int i = 0; i < 5000; i++) {
-        bytes = random_size(&seed);
+        bytes = pool_test_random_size(&seed);
         block = ski_pool_alloc(&pool[i % 2], bytes);
         memset(block, i, bytes);
         bad += ski_pool_record(&pool[0], block) == NULL;
@@ -251,19 +251,19 @@ int main(void)
     int               fd;
     size_t            before;
 
-    test_classes();
+    test_pool_classes();
     OK(ski_arena_create((size_t)100 << 20, 0, (size_t)4 << 20, &arena, &fd) == SKUA_OK, "create");
     before = ski_arena_free_bytes(arena);
-    test_stress(arena);
-    test_nothing_lost(arena, before);
-    test_exhaustion();
-    test_home(5000);
-    test_home(35000);
-    test_home(100000);
+    test_pool_stress(arena);
+    test_pool_nothing_lost(arena, before);
+    test_pool_exhaustion();
+    test_pool_home(5000);
+    test_pool_home(35000);
+    test_pool_home(100000);
     OK(ski_heap_create(arena, 2, &heaps) == SKUA_OK, "two heaps");
-    test_checked(heaps);
+    test_pool_checked(heaps);
     ski_arena_detach(arena);
     close(fd);
-    test_small_arena();
+    test_pool_small_arena();
     return tap_end();
 }

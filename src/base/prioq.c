@@ -2,18 +2,18 @@
 /* prioq.c - see prioq.h. */
 #include "base/prioq.h"
 
-#include <assert.h>
 #include <stdbool.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
-#define ARITY      4
-#define ROOM_FIRST 64
+#define PRIOQ_ARITY      4
+#define PRIOQ_ROOM_FIRST 64
 
 void ski_prioq_init(struct ski_prioq *queue)
 {
-    *queue = (struct ski_prioq){.entry = ski_malloc(ROOM_FIRST * sizeof *queue->entry),
-                                .room  = ROOM_FIRST};
+    *queue = (struct ski_prioq){.entry = ski_malloc(PRIOQ_ROOM_FIRST * sizeof *queue->entry),
+                                .room  = PRIOQ_ROOM_FIRST};
 }
 
 void ski_prioq_destroy(struct ski_prioq *queue)
@@ -30,7 +30,7 @@ struct ski_prio ski_prio_words(const uint32_t *words, size_t n)
     return (struct ski_prio){high << 32 | low, words + 2, n > 2 ? n - 2 : 0};
 }
 
-static bool before(const struct ski_prioq_entry *a, const struct ski_prioq_entry *b)
+static bool prioq_before(const struct ski_prioq_entry *a, const struct ski_prioq_entry *b)
 {
     size_t words = a->prio.words > b->prio.words ? a->prio.words : b->prio.words;
 
@@ -50,26 +50,27 @@ void ski_prioq_push(struct ski_prioq *queue, struct ski_prio prio, void *item)
     struct ski_prioq_entry added = {prio, queue->pushes++, item};
     size_t                 at    = queue->count++;
 
+    ski_assert(at <= queue->room && queue->room > 0);
     if (queue->count > queue->room) {
         queue->room *= 2;
         queue->entry = ski_realloc(queue->entry, queue->room * sizeof *queue->entry);
     }
-    while (at > 0 && before(&added, &queue->entry[(at - 1) / ARITY])) {
-        queue->entry[at] = queue->entry[(at - 1) / ARITY];
-        at               = (at - 1) / ARITY;
+    while (at > 0 && prioq_before(&added, &queue->entry[(at - 1) / PRIOQ_ARITY])) {
+        queue->entry[at] = queue->entry[(at - 1) / PRIOQ_ARITY];
+        at               = (at - 1) / PRIOQ_ARITY;
     }
     queue->entry[at] = added;
 }
 
-/* The child of @p at that comes first, or SIZE_MAX. */
-static size_t first_child(const struct ski_prioq *queue, size_t at)
+/* Returns the child of entry @p at that comes first, or SIZE_MAX if it has none. */
+static size_t prioq_first_child(const struct ski_prioq *queue, size_t at)
 {
-    size_t best = ARITY * at + 1, end = best + ARITY;
+    size_t best = PRIOQ_ARITY * at + 1, end = best + PRIOQ_ARITY;
 
     if (best >= queue->count)
         return SIZE_MAX;
     for (size_t i = best + 1; i < end && i < queue->count; i++)
-        if (before(&queue->entry[i], &queue->entry[best]))
+        if (prioq_before(&queue->entry[i], &queue->entry[best]))
             best = i;
     return best;
 }
@@ -80,13 +81,15 @@ void *ski_prioq_pop(struct ski_prioq *queue)
     struct ski_prioq_entry last;
     size_t                 at = 0, child;
 
-    assert(queue->count > 0);
+    ski_assert(queue->count > 0);
     last = queue->entry[--queue->count];
-    while ((child = first_child(queue, at)) != SIZE_MAX && before(&queue->entry[child], &last)) {
+    while ((child = prioq_first_child(queue, at)) != SIZE_MAX &&
+           prioq_before(&queue->entry[child], &last)) {
         queue->entry[at] = queue->entry[child];
         at               = child;
     }
     if (queue->count > 0)
         queue->entry[at] = last;
+    ski_assert(at == 0 || !prioq_before(&queue->entry[at], &queue->entry[(at - 1) / PRIOQ_ARITY]));
     return item;
 }

@@ -21,7 +21,7 @@ void ski_sanitizer_one_process(bool one)
 size_t ski_sanitizer_arena_max(void)
 {
 #if defined(SKI_ASAN) || defined(SKI_TSAN)
-    return (size_t)1 << 30; /* ASan fills shadow memory of all of it; TSan has few addresses left */
+    return (size_t)1 << 30; /* ASan fills the shadow of all of it; TSan leaves few addresses */
 #else
     return SIZE_MAX;
 #endif

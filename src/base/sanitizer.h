@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sanitizer.h - what the sanitizers must be told, and nothing in other builds.
+ * sanitizer.h - annotations for AddressSanitizer and ThreadSanitizer; empty in other builds.
  *
- * SKI_ASAN and SKI_TSAN say which one is in.  The fiber calls tell them about
- * stack switches of user threads (core/sched/thread.c); poisoning makes a touch of
- * freed arena memory an error.  Each process has a shadow memory of its own,
- * so poisoning is right only where one process frees and allocates:
- * ski_poison_on is set for jobs of one process.
+ * SKI_ASAN and SKI_TSAN are defined in builds with the respective sanitizer.  Poisoning makes an
+ * access to freed arena memory an error.  Each process has its own shadow memory, so poisoning is
+ * correct only where one process allocates and frees: ski_poison_on is set for jobs of one process.
  */
 #ifndef SKI_SANITIZER_H
 #define SKI_SANITIZER_H
@@ -58,18 +56,18 @@ static inline void ski_unpoison(void *at, size_t bytes)
 }
 #endif
 
-/** A fence of C11.  ThreadSanitizer does not know them; it sees the accesses that
- *  they order as unordered, which is what their callers must live with there. */
+/** A C11 fence.  ThreadSanitizer does not support fences and reports the accesses that they order
+ *  as unordered, so a caller must use atomics for these accesses. */
 #ifdef SKI_TSAN
 #define ski_fence(order) atomic_signal_fence(order)
 #else
 #define ski_fence(order) atomic_thread_fence(order)
 #endif
 
-/** Tell the sanitizer whether poisoning is right in this job (see above). */
+/** Sets whether the job has one process, so that freed arena memory may be poisoned. */
 void ski_sanitizer_one_process(bool one);
 
-/** The largest arena the sanitizer's address layout has room for. */
+/** Returns the largest arena in bytes that the address layout of the sanitizer has room for. */
 size_t ski_sanitizer_arena_max(void);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * security.h - the values of the setting security: what protects a job between hosts.
+ * security.h - the levels of the setting security, which protects a job between hosts.
  *
  *   job       both ends of a connection prove that they know the secret of the job
- *   auth      and every byte on it is authenticated, in its order
- *   encrypt   and encrypted
+ *   auth      in addition, all bytes on it and their order are authenticated
+ *   encrypt   in addition, they are encrypted
  *
- * All processes of a job have the same: docs/guide/security.md says what each is for.
+ * All processes of a job use the same level (docs/guide/security.md).
  */
 #ifndef SKI_SECURITY_H
 #define SKI_SECURITY_H
 
 enum ski_security { SKI_SECURITY_JOB, SKI_SECURITY_AUTH, SKI_SECURITY_ENCRYPT, SKI_SECURITIES };
 
-/** The word for a level, as in the setting; a number that is none comes from a process of another
- *  version. */
+/** Returns the word of the setting for a level; "unknown" for a number that is not a level, which a
+ *  process of another version may send. */
 static inline const char *ski_security_name(unsigned level)
 {
     static const char *const names[SKI_SECURITIES] = {"job", "auth", "encrypt"};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * siphash.h - SipHash-2-4 of Aumasson and Bernstein, of whole words: a keyed hash for short
- * inputs, whose values tell nothing of the key.
+ * siphash.h - SipHash-2-4 of Aumasson and Bernstein over whole words: a keyed hash for short inputs
+ * whose values reveal nothing about the key.
  *
- * It makes what proves the knowledge of a secret where no library for cryptography need be
- * installed, and is checked against the vectors of its authors (siphash_test.c).
+ * It proves the knowledge of a secret where no cryptography library is installed.  siphash_test.c
+ * checks it against the vectors of its authors.
  */
 #ifndef SKI_SIPHASH_H
 #define SKI_SIPHASH_H
@@ -12,20 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-static inline uint64_t ski_siphash_turn(uint64_t x, int by)
+static inline uint64_t ski_siphash_rotate(uint64_t x, int by)
 {
     return x << by | x >> (64 - by);
 }
 
 static inline void ski_siphash_round(uint64_t v[4])
 {
-    v[0] += v[1], v[1] = ski_siphash_turn(v[1], 13) ^ v[0], v[0] = ski_siphash_turn(v[0], 32);
-    v[2] += v[3], v[3] = ski_siphash_turn(v[3], 16) ^ v[2];
-    v[0] += v[3], v[3] = ski_siphash_turn(v[3], 21) ^ v[0];
-    v[2] += v[1], v[1] = ski_siphash_turn(v[1], 17) ^ v[2], v[2] = ski_siphash_turn(v[2], 32);
+    v[0] += v[1], v[1] = ski_siphash_rotate(v[1], 13) ^ v[0], v[0] = ski_siphash_rotate(v[0], 32);
+    v[2] += v[3], v[3] = ski_siphash_rotate(v[3], 16) ^ v[2];
+    v[0] += v[3], v[3] = ski_siphash_rotate(v[3], 21) ^ v[0];
+    v[2] += v[1], v[1] = ski_siphash_rotate(v[1], 17) ^ v[2], v[2] = ski_siphash_rotate(v[2], 32);
 }
 
-/* Takes @p count words in, and the one that pads them, which is their length. */
+/* Absorbs @p count words and the padding word, which holds their length. */
 static inline void ski_siphash_words(uint64_t v[4], const uint64_t key[2], const uint64_t *words,
                                      size_t count)
 {
@@ -47,7 +47,7 @@ static inline uint64_t ski_siphash_end(uint64_t v[4])
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/** The hash of @p count words, of 64 bits. */
+/** Returns the 64-bit hash of @p count words. */
 static inline uint64_t ski_siphash(const uint64_t key[2], const uint64_t *words, size_t count)
 {
     uint64_t v[4] = {0};
@@ -57,7 +57,7 @@ static inline uint64_t ski_siphash(const uint64_t key[2], const uint64_t *words,
     return ski_siphash_end(v);
 }
 
-/** The hash of @p count words, of 128 bits: another function than the one of 64 bits. */
+/** Writes the 128-bit hash of @p count words, which is not an extension of the 64-bit hash. */
 static inline void ski_siphash_long(const uint64_t key[2], const uint64_t *words, size_t count,
                                     uint64_t hash[2])
 {

@@ -1,72 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * span.c - which units of the arena are taken (see arena.h for the layout).
+ * span.c - the allocator of spans (see arena.h for the layout of an arena).
  *
  * Invariants, under the lock:
- *   a free span is in exactly one bin, the one of its length;
- *   no two free spans are neighbours;
- *   the first and last unit of every span tell where it begins, and the first
- *   how long it is, so that a neighbour can be merged without a search.
+ *   - a free span is in exactly one bin, the one for its length;
+ *   - no two free spans are adjacent;
+ *   - the first and the last unit of every span hold the index of its first unit, which holds its
+ *     length, so an adjacent span is merged without a search.
  *
- * A bin holds spans of one range of lengths; taking the first span of a bin
- * whose whole range is long enough is O(1).  The bin that the length itself
- * falls into is looked through first, a few spans deep, before a larger span is
- * cut, and to its end when there is none.
+ * A bin holds the spans of one range of lengths.  An allocation searches the first few spans of the
+ * bin for its own length, then takes the first span of the next larger bin that is not empty, which
+ * is O(1), and searches its own bin to the end only if there is none.
  *
- * Pages: a freed span stays *dirty* (keeps its pages, for quick reuse) as long
- * as all dirty free spans together stay below arena->keep; beyond that its
- * pages go back to the system before it becomes free.  `dirty` counts them per
- * span; a span that is cut gives its dirty units to the part in use.
+ * Pages.  A freed span stays *dirty*, that is, keeps its pages for quick reuse, while all dirty
+ * units together do not exceed arena->keep; above that its pages return to the kernel before it
+ * becomes free.  `dirty` counts such units per span.  A span that is split gives its dirty units to
+ * the part that is allocated.
  *
- * Giving back was wrong if the memory is wanted again: taking it costs a fault a
- * page in every process.  So units that are taken without pages, as far as some
- * had been given back, raise `keep` by as much, up to `keep_most`.  A program
- * whose need goes up and down pays for one such turn, and one that frees for
- * good pays nothing and holds nothing.
+ * Returning pages was wrong if they are needed again, since every process then takes a page fault
+ * for each.  So an allocation of units without pages raises `keep` by as many units as were
+ * returned before, up to `keep_max`.  A program whose use goes up and down pays for one such cycle;
+ * one that frees for good keeps nothing.
  */
-#include <assert.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sanitizer.h"
 
-static uint32_t index_of(const struct ski_arena *arena, const struct ski_unit *unit)
+static uint32_t span_index(const struct ski_arena *arena, const struct ski_unit *unit)
 {
     return (uint32_t)(unit - arena->unit);
 }
 
 /* Four bins to a power of two: 1 2 3 4 5 6 7 8-9 10-11 12-13 14-15 16-19 ... */
-static unsigned bin_of(uint32_t units)
+static unsigned span_bin_of(uint32_t units)
 {
     unsigned log;
 
+    ski_assert(units > 0);
     if (units < 8)
         return units - 1;
     log = 31u - (unsigned)__builtin_clz(units);
     return 7 + (log - 3) * 4 + ((units >> (log - 2)) & 3);
 }
 
-static void bin_insert(struct ski_arena *arena, struct ski_unit *span)
+static void span_bin_insert(struct ski_arena *arena, struct ski_unit *span)
 {
-    unsigned bin = bin_of(span->units);
+    unsigned bin = span_bin_of(span->units);
 
+    ski_assert(bin < SKI_SPAN_BINS && span->kind == SKI_UNIT_FREE);
     span->prev = 0;
     span->next = arena->bin[bin];
     if (span->next)
-        arena->unit[span->next].prev = index_of(arena, span);
-    arena->bin[bin] = index_of(arena, span);
+        arena->unit[span->next].prev = span_index(arena, span);
+    arena->bin[bin] = span_index(arena, span);
     arena->bin_map[bin / 64] |= UINT64_C(1) << (bin % 64);
     arena->dirty += span->dirty;
     arena->free_units += span->units;
 }
 
-static void bin_remove(struct ski_arena *arena, struct ski_unit *span)
+static void span_bin_remove(struct ski_arena *arena, struct ski_unit *span)
 {
-    unsigned bin = bin_of(span->units);
+    unsigned bin = span_bin_of(span->units);
 
+    ski_assert(span->kind == SKI_UNIT_FREE && arena->unit[span->first].units == span->units);
+    ski_assert(arena->free_units >= span->units && arena->dirty >= span->dirty);
     if (span->next)
         arena->unit[span->next].prev = span->prev;
     if (span->prev)
@@ -79,31 +81,32 @@ static void bin_remove(struct ski_arena *arena, struct ski_unit *span)
     arena->free_units -= span->units;
 }
 
-/* Writes the descriptors of a free span and puts it into its bin. */
-static void add_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
+/* Writes the descriptors of a free span and inserts it into its bin. */
+static void span_add_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
 {
     struct ski_unit *span = &arena->unit[first];
     struct ski_unit *last = &arena->unit[first + units - 1];
 
+    ski_assert(dirty <= units && first + units <= arena->units);
     last->kind  = SKI_UNIT_FREE;
     last->first = first;
     span->kind  = SKI_UNIT_FREE;
     span->first = first;
     span->units = units;
     span->dirty = dirty;
-    bin_insert(arena, span);
+    span_bin_insert(arena, span);
 }
 
 void ski_span_init(struct ski_arena *arena, uint32_t first, uint32_t units)
 {
-    /* What is before and behind the spans is never free: no merging past the ends. */
+    /* The unit before the first span is never free, so merging stops there. */
     arena->unit[first - 1].kind = SKI_UNIT_TAIL;
-    add_free(arena, first, units, 0);
+    span_add_free(arena, first, units, 0);
 }
 
-/* The first span of the bin that is long enough, among its first @p tries. */
-static struct ski_unit *first_fit(struct ski_arena *arena, unsigned bin, uint32_t units,
-                                  uint32_t tries)
+/* Returns the first of the first @p tries spans of a bin that is long enough, or NULL. */
+static struct ski_unit *span_first_fit(struct ski_arena *arena, unsigned bin, uint32_t units,
+                                       uint32_t tries)
 {
     uint32_t at = arena->bin[bin];
 
@@ -112,8 +115,8 @@ static struct ski_unit *first_fit(struct ski_arena *arena, unsigned bin, uint32_
     return at ? &arena->unit[at] : NULL;
 }
 
-/* The first bin from @p bin on that is not empty, or SKI_SPAN_BINS. */
-static unsigned next_bin(const struct ski_arena *arena, unsigned bin)
+/* Returns the first bin from @p bin on that is not empty, or SKI_SPAN_BINS. */
+static unsigned span_next_bin(const struct ski_arena *arena, unsigned bin)
 {
     for (unsigned word = bin / 64; word < SKI_SPAN_BINS / 64; word++) {
         uint64_t map = arena->bin_map[word];
@@ -125,36 +128,38 @@ static unsigned next_bin(const struct ski_arena *arena, unsigned bin)
     return SKI_SPAN_BINS;
 }
 
-static struct ski_unit *find_free(struct ski_arena *arena, uint32_t units)
+static struct ski_unit *span_find_free(struct ski_arena *arena, uint32_t units)
 {
-    unsigned         bin    = bin_of(units);
-    struct ski_unit *span   = first_fit(arena, bin, units, 8);
-    unsigned         larger = next_bin(arena, bin + 1);
+    unsigned         bin    = span_bin_of(units);
+    struct ski_unit *span   = span_first_fit(arena, bin, units, 8);
+    unsigned         larger = span_next_bin(arena, bin + 1);
 
     if (span)
         return span;
     if (larger < SKI_SPAN_BINS)
         return &arena->unit[arena->bin[larger]];
-    return first_fit(arena, bin, units, UINT32_MAX);
+    return span_first_fit(arena, bin, units, UINT32_MAX);
 }
 
-/* Units without pages are taken: were they given back too early? */
-static void regret(struct ski_arena *arena, uint32_t units)
+/* Raises the bound on kept pages, as @p units without pages are allocated: if pages were returned
+ * before, that was too early. */
+static void span_raise_keep(struct ski_arena *arena, uint32_t units)
 {
-    uint32_t again = units < arena->given ? units : arena->given;
+    uint32_t again = units < arena->returned ? units : arena->returned;
 
-    arena->given -= again;
+    arena->returned -= again;
     arena->keep += again;
-    if (arena->keep > arena->keep_most)
-        arena->keep = arena->keep_most;
+    if (arena->keep > arena->keep_max)
+        arena->keep = arena->keep_max;
 }
 
-/* Notes that @p units more are in use, or fewer, and whether memory is short by that. */
-static void note_use(struct ski_arena *arena, uint32_t more, uint32_t fewer)
+/* Counts @p more units in use and @p fewer, and sets or clears the sign of memory pressure. */
+static void span_count_use(struct ski_arena *arena, uint32_t more, uint32_t fewer)
 {
+    ski_assert(arena->busy + more >= fewer);
     arena->busy += more - fewer;
-    if (arena->busy > atomic_load_explicit(&arena->busy_most, memory_order_relaxed))
-        atomic_store_explicit(&arena->busy_most, arena->busy, memory_order_relaxed);
+    if (arena->busy > atomic_load_explicit(&arena->busy_peak, memory_order_relaxed))
+        atomic_store_explicit(&arena->busy_peak, arena->busy, memory_order_relaxed);
     if (arena->busy_high == 0)
         return;
     if (arena->busy > arena->busy_high)
@@ -170,23 +175,24 @@ void ski_arena_set_pressure(struct ski_arena *arena, size_t bytes)
     ski_lock_acquire(&arena->lock);
     arena->busy_high = high;
     arena->busy_low  = high - high / 8;
-    note_use(arena, 0, 0);
+    span_count_use(arena, 0, 0);
     ski_lock_release(&arena->lock);
 }
 
-/* Takes @p units off the front of a free span; the rest stays free. */
-static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
-                 enum ski_unit_kind kind)
+/* Allocates the first @p units of a free span; the rest stays free. */
+static void span_carve(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
+                       enum ski_unit_kind kind)
 {
-    uint32_t first = index_of(arena, span);
+    uint32_t first = span_index(arena, span);
     uint32_t rest  = span->units - units;
     uint32_t used  = span->dirty < units ? span->dirty : units;
 
-    bin_remove(arena, span);
-    note_use(arena, units, 0);
-    regret(arena, units - used);
+    ski_assert(span->units >= units && (kind == SKI_UNIT_LARGE || kind == SKI_UNIT_SLAB));
+    span_bin_remove(arena, span);
+    span_count_use(arena, units, 0);
+    span_raise_keep(arena, units - used);
     if (rest)
-        add_free(arena, first + units, rest, span->dirty - used);
+        span_add_free(arena, first + units, rest, span->dirty - used);
     for (uint32_t i = 1; kind == SKI_UNIT_SLAB && i < units; i++)
         span[i].kind = SKI_UNIT_SLAB;
     span[units - 1].kind = kind == SKI_UNIT_SLAB ? SKI_UNIT_SLAB : SKI_UNIT_TAIL;
@@ -195,10 +201,10 @@ static void take(struct ski_arena *arena, struct ski_unit *span, uint32_t units,
     span->units          = units;
 }
 
-/* Said at most once a second: a program may ask again and again. */
+/* Logs at most once a second, since a program may retry in a loop. */
 SKI_COLD skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes)
 {
-    static _Atomic uint64_t again; /* ticks before which nothing is said */
+    static _Atomic uint64_t again; /* time in ticks of the next line */
     uint64_t                now = ski_ticks();
 
     if (now < again)
@@ -206,7 +212,7 @@ SKI_COLD skua_status_t ski_span_exhausted(struct ski_arena *arena, size_t bytes)
     again = now + ski_ns_to_ticks(1000000000);
     return ski_fail(
         SKUA_ERR_NOMEM,
-        "the arena is full: %zu KiB asked for, %zu of %zu MiB free; raise SKUA_ARENA_SIZE",
+        "the arena is full: %zu KiB requested, %zu of %zu MiB free; raise SKUA_ARENA_SIZE",
         bytes >> 10, ski_arena_free_bytes(arena) >> 20, arena->bytes >> 20);
 }
 
@@ -216,13 +222,13 @@ void *ski_span_try(struct ski_arena *arena, size_t bytes, enum ski_unit_kind kin
     struct ski_unit *found;
     void            *span;
 
-    assert(bytes > 0);
+    ski_assert(bytes > 0);
     if (units > arena->units)
         return NULL;
     ski_lock_acquire(&arena->lock);
-    found = find_free(arena, (uint32_t)units);
+    found = span_find_free(arena, (uint32_t)units);
     if (found)
-        take(arena, found, (uint32_t)units, kind);
+        span_carve(arena, found, (uint32_t)units, kind);
     ski_lock_release(&arena->lock);
     if (!found)
         return NULL;
@@ -242,46 +248,48 @@ skua_status_t ski_span_alloc(struct ski_arena *arena, size_t bytes, enum ski_uni
     return SKUA_OK;
 }
 
-/* Inserts the span, merged with its free neighbours. */
-static void release(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
+/* Makes a span free, merged with its free neighbours. */
+static void span_merge_free(struct ski_arena *arena, uint32_t first, uint32_t units, uint32_t dirty)
 {
     struct ski_unit *before = &arena->unit[first - 1];
     struct ski_unit *after  = &arena->unit[first + units];
 
+    ski_assert(first > 0);
     if (first + units < arena->units && after->kind == SKI_UNIT_FREE) {
-        bin_remove(arena, after);
+        span_bin_remove(arena, after);
         units += after->units;
         dirty += after->dirty;
     }
     if (before->kind == SKI_UNIT_FREE) {
         struct ski_unit *span = &arena->unit[before->first];
-        bin_remove(arena, span);
+        span_bin_remove(arena, span);
         first = before->first;
         units += span->units;
         dirty += span->dirty;
     }
-    add_free(arena, first, units, dirty);
+    span_add_free(arena, first, units, dirty);
 }
 
 void ski_span_free(struct ski_arena *arena, void *memory)
 {
     struct ski_unit *span  = ski_unit_of(arena, memory);
-    uint32_t         first = index_of(arena, span);
+    uint32_t         first = span_index(arena, span);
     uint32_t         units = span->units;
     uint32_t         dirty = units;
 
-    assert(memory == ski_unit_memory(arena, span));
+    ski_assert(memory == ski_unit_memory(arena, span) && units > 0);
+    ski_assert(span->kind == SKI_UNIT_LARGE || span->kind == SKI_UNIT_SLAB);
     ski_poison(memory, (size_t)units << SKI_UNIT_SHIFT);
     ski_lock_acquire(&arena->lock);
     if ((uint64_t)arena->dirty + units > arena->keep) {
-        ski_lock_release(&arena->lock); /* the span is still ours: no need to hold others up */
+        ski_lock_release(&arena->lock); /* the span is not free yet, so no lock is needed */
         if (madvise(memory, (size_t)units << SKI_UNIT_SHIFT, MADV_REMOVE) == 0)
             dirty = 0;
         ski_lock_acquire(&arena->lock);
-        arena->given += units - dirty;
+        arena->returned += units - dirty;
     }
-    note_use(arena, 0, units);
-    release(arena, first, units, dirty);
+    span_count_use(arena, 0, units);
+    span_merge_free(arena, first, units, dirty);
     ski_lock_release(&arena->lock);
 }
 

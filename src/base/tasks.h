@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tasks.h - threads of this process that are not the runtime's.
+ * tasks.h - whether the process has threads that the runtime did not start.
  *
- * Such a thread may do at any time what no PE knows of: put into memory that a PE waits for.
+ * Such an external thread may act at any time without the knowledge of a PE, for example put data
+ * into memory that a PE waits for.
  */
 #ifndef SKI_TASKS_H
 #define SKI_TASKS_H
 
 #include <stdbool.h>
 
-/** Threads of this process, as the system counts them; -1: that cannot be found out. */
+/** Returns the number of threads of this process, or -1 if the system does not tell. */
 int ski_tasks(void);
 
-/** So many of them, at most, are the runtime's and its libraries'. */
+/** Sets how many threads, at most, belong to the runtime and its libraries. */
 void ski_tasks_own(int count);
 
-/** Whether there may be others. */
+/** Returns whether the process may have external threads. */
 bool ski_tasks_foreign(void);
 
 #endif

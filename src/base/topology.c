@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology.c - placing PEs on the CPUs that topology_*.c found. */
+/* topology.c - assigning PEs to CPUs, and binding threads (see topology.h). */
 #include "base/topology.h"
 
 #include <ctype.h>
@@ -11,9 +11,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/log.h"
 
-#define TURN_NS 100000 /* the shortest that Linux grants */
+#define TIME_SLICE_NS 100000 /* the shortest that Linux grants */
 
 void ski_topology_free(struct ski_topology *topology)
 {
@@ -21,8 +22,9 @@ void ski_topology_free(struct ski_topology *topology)
     topology->cpu = NULL;
 }
 
-/* Up to @p max numbers of a list such as "0,2,4-7"; how many, or -1. */
-static int parse_list(const char *text, int *cpu, int max)
+/* Parses up to @p max numbers of a list such as "0,2,4-7".  Returns their number, or -1 if it is
+ * not a list. */
+static int topology_parse_list(const char *text, int *cpu, int max)
 {
     int n = 0;
 
@@ -54,13 +56,13 @@ bool ski_topology_is_list(const char *text)
 {
     int cpu[CPU_SETSIZE];
 
-    return parse_list(text, cpu, CPU_SETSIZE) > 0;
+    return topology_parse_list(text, cpu, CPU_SETSIZE) > 0;
 }
 
-static skua_status_t place_on_list(const char *list, int pes, int *cpu)
+static skua_status_t topology_assign_list(const char *list, int pes, int *cpu)
 {
     int given[CPU_SETSIZE];
-    int n = parse_list(list, given, CPU_SETSIZE);
+    int n = topology_parse_list(list, given, CPU_SETSIZE);
 
     if (n <= 0) {
         ski_log(SKI_LOG_ERROR, "SKUA_PIN=%s: expected auto, none or a list of CPUs such as 0,2,4-7",
@@ -72,7 +74,7 @@ static skua_status_t place_on_list(const char *list, int pes, int *cpu)
     return SKUA_OK;
 }
 
-static skua_status_t place_in_order(int pes, int *cpu)
+static skua_status_t topology_assign_in_order(int pes, int *cpu)
 {
     struct ski_topology topology;
     skua_status_t       status = ski_topology_load(&topology);
@@ -80,6 +82,7 @@ static skua_status_t place_in_order(int pes, int *cpu)
 
     if (status != SKUA_OK)
         return status;
+    ski_assert(topology.cores > 0 && topology.cores <= topology.cpus);
     n = pes <= topology.cores ? topology.cores : topology.cpus;
     for (int i = 0; i < pes; i++)
         cpu[i] = topology.cpu[pes <= n ? i : (int)((long long)i * n / pes)];
@@ -90,9 +93,9 @@ static skua_status_t place_in_order(int pes, int *cpu)
 skua_status_t ski_topology_place(const char *policy, int pes, int *cpu)
 {
     if (strcmp(policy, "auto") == 0)
-        return place_in_order(pes, cpu);
+        return topology_assign_in_order(pes, cpu);
     if (strcmp(policy, "none") != 0)
-        return place_on_list(policy, pes, cpu);
+        return topology_assign_list(policy, pes, cpu);
     for (int i = 0; i < pes; i++)
         cpu[i] = SKI_CPU_ANY;
     return SKUA_OK;
@@ -104,14 +107,15 @@ void ski_topology_bind(int cpu)
 
     if (cpu == SKI_CPU_ANY)
         return;
+    ski_assert(cpu >= 0 && cpu < CPU_SETSIZE);
     CPU_ZERO(&set);
     CPU_SET((size_t)cpu, &set);
     if (sched_setaffinity(0, sizeof set, &set) < 0)
-        ski_log(SKI_LOG_WARN, "cannot run on CPU %d (%s); see SKUA_PIN", cpu, strerror(errno));
+        ski_log(SKI_LOG_WARN, "cannot bind to CPU %d (%s); see SKUA_PIN", cpu, strerror(errno));
 }
 
-/* The system's struct sched_attr, in its first version; libc has none. */
-struct scheduling {
+/* struct sched_attr of the kernel, in its first version, which libc does not declare. */
+struct topology_sched_attr {
     uint32_t size, policy;
     uint64_t flags;
     int32_t  nice;
@@ -121,10 +125,10 @@ struct scheduling {
 
 void ski_topology_short_turns(void)
 {
-    struct scheduling s = {.size = sizeof s};
+    struct topology_sched_attr s = {.size = sizeof s};
 
     if (syscall(SYS_sched_getattr, 0, &s, sizeof s, 0) != 0 || s.policy != SCHED_OTHER)
-        return; /* somebody knows better */
-    s.runtime = TURN_NS;
+        return; /* the user chose another policy */
+    s.runtime = TIME_SLICE_NS;
     syscall(SYS_sched_setattr, 0, &s, 0);
 }

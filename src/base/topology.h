@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topology.h - the CPUs of this host that we may use, and who runs where.
+ * topology.h - the CPUs that this process may use, and the binding of PEs to them.
  *
- * Found with hwloc where it was there at build time (topology_hwloc.c), else
- * from the affinity mask alone (topology_plain.c).
+ * topology_hwloc.c finds the CPUs with hwloc, where it was present at build time; otherwise
+ * topology_plain.c uses the affinity mask alone.
  */
 #ifndef SKI_TOPOLOGY_H
 #define SKI_TOPOLOGY_H
@@ -13,36 +13,37 @@
 
 #include <skua/status.h>
 
+/** In place of the number of a CPU: the PE is not bound. */
 #define SKI_CPU_ANY (-1)
 
+/* The CPUs of the affinity mask. */
 struct ski_topology {
-    int *cpu; /* numbers as the system has them: the first of every core in
-                 order of nearness, then the second of every core, ...      */
-    int cpus;
-    int cores; /* so many of them are first ones */
+    int *cpu;  /* their numbers: the first CPU of every core, then the second of every core, ... */
+    int  cpus; /* the number of CPUs                                                              */
+    int cores; /* the number of cores, whose first CPUs come first                                */
 };
 
-/** Find the CPUs.  The caller frees it with ski_topology_free(). */
+/** Finds the CPUs.  The caller frees the result with ski_topology_free(). */
 skua_status_t ski_topology_load(struct ski_topology *topology);
 
+/** Frees what ski_topology_load() allocated. */
 void ski_topology_free(struct ski_topology *topology);
 
-/** Draw packages, caches and cores as an indented list. */
+/** Prints packages, caches and cores as an indented list. */
 void ski_topology_print(FILE *to);
 
-/** Whether @p text is a list of CPUs such as "0,2,4-7". */
+/** Returns whether @p text is a list of CPUs such as "0,2,4-7". */
 bool ski_topology_is_list(const char *text);
 
-/** Decide where @p pes PEs run: the CPU of each into cpu[], or SKI_CPU_ANY.
- *  @p policy is the setting `pin`.  With more PEs than CPUs, neighbours share
- *  one.  SKUA_ERR_INVAL, logged, for a policy that cannot be read. */
+/** Assigns a CPU, or SKI_CPU_ANY, to each of @p pes PEs.  @p policy is the setting `pin`.  With
+ * more PEs than CPUs, neighbours share one.  SKUA_ERR_INVAL, logged, for an invalid policy. */
 skua_status_t ski_topology_place(const char *policy, int pes, int *cpu);
 
-/** Bind the calling thread.  SKI_CPU_ANY leaves it alone. */
+/** Binds the calling thread to a CPU.  SKI_CPU_ANY changes nothing. */
 void ski_topology_bind(int cpu);
 
-/** Ask the system for short turns of the calling thread, which shares its CPU
- *  with other PEs: they wait for each other.  Linux before 6.12 ignores it. */
+/** Requests short time slices for the calling thread, which shares its CPU with other PEs that it
+ *  waits for.  Linux before 6.12 ignores it. */
 void ski_topology_short_turns(void);
 
 #endif

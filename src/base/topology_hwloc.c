@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "base/topology.h"
 
-/* hwloc's tree, cut down to what this process may use. */
-static bool load(hwloc_topology_t *tree)
+/* Loads the tree of hwloc, restricted to the CPUs that this process may use. */
+static bool topology_load_tree(hwloc_topology_t *tree)
 {
     hwloc_cpuset_t mine = hwloc_bitmap_alloc();
     bool           ok   = false;
@@ -26,8 +26,8 @@ static bool load(hwloc_topology_t *tree)
     return ok;
 }
 
-/* Appends the n-th CPU of every core that has so many; false when none has. */
-static bool add_nth(struct ski_topology *topology, hwloc_topology_t tree, int cores, int n)
+/* Appends the n-th CPU of every core that has one.  Returns false if no core has. */
+static bool topology_add_nth(struct ski_topology *topology, hwloc_topology_t tree, int cores, int n)
 {
     hwloc_obj_t core  = NULL;
     int         added = 0;
@@ -49,7 +49,7 @@ skua_status_t ski_topology_load(struct ski_topology *topology)
     hwloc_topology_t tree;
     int              cpus, cores;
 
-    if (!load(&tree))
+    if (!topology_load_tree(&tree))
         return SKUA_ERR_SYSTEM;
     cpus           = hwloc_get_nbobjs_by_type(tree, HWLOC_OBJ_PU);
     cores          = hwloc_get_type_or_below_depth(tree, HWLOC_OBJ_CORE); /* a depth */
@@ -57,7 +57,7 @@ skua_status_t ski_topology_load(struct ski_topology *topology)
     topology->cpu  = calloc((size_t)cpus, sizeof(int));
     if (topology->cpu) {
         int n = 0;
-        while (topology->cpus < cpus && add_nth(topology, tree, cores, n))
+        while (topology->cpus < cpus && topology_add_nth(topology, tree, cores, n))
             n++;
         topology->cores = (int)hwloc_get_nbobjs_by_depth(tree, cores);
     }
@@ -65,7 +65,7 @@ skua_status_t ski_topology_load(struct ski_topology *topology)
     return topology->cpu ? SKUA_OK : SKUA_ERR_NOMEM;
 }
 
-static void print_tree(FILE *to, hwloc_obj_t object, int depth)
+static void topology_print_tree(FILE *to, hwloc_obj_t object, int depth)
 {
     char type[64], attributes[128];
 
@@ -76,15 +76,15 @@ static void print_tree(FILE *to, hwloc_obj_t object, int depth)
         fprintf(to, " %u", object->os_index);
     fprintf(to, "%s%s%s\n", attributes[0] ? " (" : "", attributes, attributes[0] ? ")" : "");
     for (unsigned i = 0; i < object->arity; i++)
-        print_tree(to, object->children[i], depth + 1);
+        topology_print_tree(to, object->children[i], depth + 1);
 }
 
 void ski_topology_print(FILE *to)
 {
     hwloc_topology_t tree;
 
-    if (!load(&tree))
+    if (!topology_load_tree(&tree))
         return;
-    print_tree(to, hwloc_get_root_obj(tree), 0);
+    topology_print_tree(to, hwloc_get_root_obj(tree), 0);
     hwloc_topology_destroy(tree);
 }

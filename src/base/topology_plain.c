@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* topology_plain.c - the CPUs of the affinity mask; nothing is known of cores. */
+/* topology_plain.c - the CPUs of the affinity mask, each taken for a core (see topology.h). */
 #include <sched.h>
 #include <stdlib.h>
 

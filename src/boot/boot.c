@@ -14,47 +14,25 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/cgroup.h"
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/sanitizer.h"
 #include "base/topology.h"
-#include "boot/mpi.h"
+#include "boot/mpi_launcher.h"
 #include "boot/pmix.h"
 
-void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int control_fd,
+void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int boot_control_fd,
                        int process)
 {
-    snprintf(text, size, "%d,%d,%d,%d,%d", SKI_BOOT_VERSION, arena_fd, lifeline_fd, control_fd,
+    snprintf(text, size, "%d,%d,%d,%d,%d", SKI_BOOT_VERSION, arena_fd, lifeline_fd, boot_control_fd,
              process);
 }
 
-size_t ski_boot_arena_bytes(void)
-{
-    size_t most  = ski_sanitizer_arena_max();
-    size_t share = ski_memory_allowed() / 4 * 3; /* the rest is for what lies outside the arena */
+static int             boot_control_fd   = -1; /* to the launcher */
+static pthread_mutex_t boot_control_lock = PTHREAD_MUTEX_INITIALIZER;
 
-    if (ski_config.arena_size > 0)
-        return ski_config.arena_size;
-    return share < most ? share : most;
-}
-
-skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd)
-{
-    return ski_arena_create(ski_boot_arena_bytes(), ski_config.arena_address, ski_config.arena_keep,
-                            arena, fd);
-}
-
-static int             control_fd   = -1; /* to the launcher */
-static pthread_mutex_t control_lock = PTHREAD_MUTEX_INITIALIZER;
-
-bool ski_boot_is_here(const struct ski_boot *boot)
-{
-    return boot->job && boot->process >= 0 && boot->process < boot->job->processes &&
-           boot->job->place[boot->process] >= 0;
-}
-
-/* Have the kernel kill us when the pipe's writer, the launcher, is gone. */
-static bool hold_lifeline(int fd)
+/* Makes the kernel kill this process when the launcher, which holds the write end, is gone. */
+static bool boot_hold_lifeline(int fd)
 {
     int flags = fcntl(fd, F_GETFL);
 
@@ -63,8 +41,8 @@ static bool hold_lifeline(int fd)
            fcntl(fd, F_SETFL, flags | O_ASYNC) == 0;
 }
 
-/* The launcher may have died before the lifeline was armed. */
-static bool launcher_gone(int fd)
+/* Returns whether the launcher died before the lifeline was armed. */
+static bool boot_launcher_gone(int fd)
 {
     char byte;
     int  flags = fcntl(fd, F_GETFL);
@@ -73,7 +51,7 @@ static bool launcher_gone(int fd)
     return read(fd, &byte, 1) == 0;
 }
 
-static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
+static skua_status_t boot_join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
 {
     skua_status_t status = ski_arena_attach(arena_fd, &boot->arena);
 
@@ -81,22 +59,23 @@ static skua_status_t join(struct ski_boot *boot, int arena_fd, int lifeline_fd)
         return status;
     close(arena_fd);
     boot->job = ski_job_of(boot->arena);
-    if (!ski_boot_is_here(boot))
+    if (!ski_job_has_process(boot->job, boot->process))
         return ski_fail(SKUA_ERR_INVAL, "the arena holds no job with a process %d", boot->process);
-    if (!hold_lifeline(lifeline_fd)) {
-        ski_log(SKI_LOG_ERROR, "descriptor %d is no lifeline (%s)", lifeline_fd, strerror(errno));
+    if (!boot_hold_lifeline(lifeline_fd)) {
+        ski_log(SKI_LOG_ERROR, "descriptor %d is not a lifeline (%s)", lifeline_fd,
+                strerror(errno));
         return SKUA_ERR_INVAL;
     }
-    if (launcher_gone(lifeline_fd))
+    if (boot_launcher_gone(lifeline_fd))
         raise(SIGKILL);
     return SKUA_OK;
 }
 
-static skua_status_t start_launched(struct ski_boot *boot, const char *line)
+static skua_status_t boot_start_launched(struct ski_boot *boot, const char *line)
 {
-    int           version, arena_fd, lifeline_fd;
-    int           n = sscanf(line, "%d,%d,%d,%d,%d", &version, &arena_fd, &lifeline_fd, &control_fd,
-                             &boot->process);
+    int version, arena_fd, lifeline_fd;
+    int n = sscanf(line, "%d,%d,%d,%d,%d", &version, &arena_fd, &lifeline_fd, &boot_control_fd,
+                   &boot->process);
     skua_status_t status;
 
     if (n < 1 || (version == SKI_BOOT_VERSION && n != 5)) {
@@ -104,24 +83,26 @@ static skua_status_t start_launched(struct ski_boot *boot, const char *line)
         return SKUA_ERR_INVAL;
     }
     if (version != SKI_BOOT_VERSION) {
-        ski_log(SKI_LOG_ERROR, "started by a launcher of another version of Skua (%d, not %d)",
+        ski_log(SKI_LOG_ERROR,
+                "started by a launcher of another version of Skua (%d, not %d): use the skuarun of "
+                "the installation that the program was built with",
                 version, SKI_BOOT_VERSION);
         return SKUA_ERR_MISMATCH;
     }
-    status = join(boot, arena_fd, lifeline_fd);
+    status = boot_join(boot, arena_fd, lifeline_fd);
     if (status == SKUA_OK) {
-        if (control_fd >= 0)
-            fcntl(control_fd, F_SETFD, FD_CLOEXEC);
+        if (boot_control_fd >= 0)
+            fcntl(boot_control_fd, F_SETFD, FD_CLOEXEC);
         ski_clock_set(&boot->job->clock);
-        unsetenv(SKI_BOOT_VARIABLE); /* a program that we start is not part of the job */
+        unsetenv(SKI_BOOT_VARIABLE); /* a child of this process is not part of the job */
     }
     return status;
 }
 
-static skua_status_t start_self(struct ski_boot *boot)
+static skua_status_t boot_start_self(struct ski_boot *boot)
 {
     int pes = (int)ski_config.threads;
-    /* One PE alone is best left to the system's scheduler. */
+    /* A single PE is not bound: the kernel's scheduler serves it best. */
     struct ski_plan plan = {
         .pes = pes, .pes_per_process = pes, .pin = pes > 1 ? ski_config.pin : "none"};
     int           fd;
@@ -137,11 +118,26 @@ static skua_status_t start_self(struct ski_boot *boot)
     return status;
 }
 
-/* A slot is for one program: the inboxes of its PEs cannot be begun anew. */
-static skua_status_t take_slot(struct ski_boot *boot)
+static skua_status_t boot_start_external(struct ski_boot *boot)
+{
+    struct ski_external_join join   = {.launcher = ski_mpi_launcher_present() ? &ski_mpi_launcher
+                                                                              : &ski_pmix_launcher};
+    skua_status_t            status = ski_external_launcher_start(&join);
+
+    boot->arena    = join.arena;
+    boot->job      = join.job;
+    boot->process  = join.process;
+    boot->external = join.launcher;
+    return status;
+}
+
+/* Claims the slot of this process in the job.  Only one program can use it, since the inboxes of
+ * its PEs cannot be reset. */
+static skua_status_t boot_claim_slot(struct ski_boot *boot)
 {
     int32_t fresh = SKI_PROCESS_STARTED;
 
+    ski_assert(ski_job_has_process(boot->job, boot->process));
     if (atomic_compare_exchange_strong(&ski_job_process(boot->job, boot->process)->state, &fresh,
                                        SKI_PROCESS_ATTACHED))
         return SKUA_OK;
@@ -158,50 +154,50 @@ skua_status_t ski_boot_start(struct ski_boot *boot)
     skua_status_t status;
 
     if (line) {
-        boot->way = SKI_BOOT_LAUNCHED;
-        status    = start_launched(boot, line);
-    } else if (ski_mpi_started_us() || ski_pmix_started_us()) {
-        boot->way = SKI_BOOT_FOREIGN;
-        status =
-            ski_foreign_start(boot, ski_mpi_started_us() ? &ski_mpi_launcher : &ski_pmix_launcher);
+        boot->mode = SKI_BOOT_LAUNCHED;
+        status     = boot_start_launched(boot, line);
+    } else if (ski_mpi_launcher_present() || ski_pmix_launcher_present()) {
+        boot->mode = SKI_BOOT_EXTERNAL;
+        status     = boot_start_external(boot);
     } else {
-        boot->way = SKI_BOOT_SELF;
-        status    = start_self(boot);
+        boot->mode = SKI_BOOT_SELF;
+        status     = boot_start_self(boot);
     }
     if (status != SKUA_OK)
         return status;
-    ski_sanitizer_one_process(boot->job->here == 1);
-    return take_slot(boot);
+    ski_sanitizer_one_process(boot->job->local_processes == 1);
+    return boot_claim_slot(boot);
 }
 
 skua_status_t ski_boot_barrier(const struct ski_boot *boot)
 {
-    return boot->foreign ? boot->foreign->barrier() : SKUA_OK;
+    return boot->external ? boot->external->barrier() : SKUA_OK;
 }
 
-/* ---- telling each other -------------------------------------------------------- */
+/* ---- exchange of data ----------------------------------------------------------- */
 
-static skua_status_t send_up(uint32_t kind, int process, const char *key, const void *value,
-                             size_t bytes)
+static skua_status_t boot_send_control(uint32_t kind, int process, const char *key,
+                                       const void *value, size_t bytes)
 {
     struct ski_control head    = {.kind = kind, .bytes = (uint32_t)bytes, .process = process};
     struct iovec       parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)value, bytes}};
     struct msghdr      record  = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t            n;
 
+    ski_assert(boot_control_fd >= 0 && strlen(key) < sizeof head.key);
     snprintf(head.key, sizeof head.key, "%s", key);
     if (bytes > SKI_CONTROL_MOST)
-        return ski_fail(SKUA_ERR_RANGE, "%zu bytes of %s are too many for the launcher", bytes,
-                        key);
+        return ski_fail(SKUA_ERR_RANGE, "cannot publish %s: %zu bytes are more than %d", key, bytes,
+                        SKI_CONTROL_MOST);
     do
-        n = sendmsg(control_fd, &record, MSG_NOSIGNAL);
+        n = sendmsg(boot_control_fd, &record, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     if (n >= 0)
         return SKUA_OK;
-    return ski_fail(SKUA_ERR_SYSTEM, "cannot tell the launcher %s: %s", key, strerror(errno));
+    return ski_fail(SKUA_ERR_SYSTEM, "cannot send %s to the launcher: %s", key, strerror(errno));
 }
 
-static skua_status_t receive_value(int process, const char *key, void *value, size_t *bytes)
+static skua_status_t boot_recv_value(int process, const char *key, void *value, size_t *bytes)
 {
     struct ski_control head;
     struct iovec       parts[] = {{&head, sizeof head}, {value, *bytes}};
@@ -209,51 +205,51 @@ static skua_status_t receive_value(int process, const char *key, void *value, si
     ssize_t            n;
 
     do
-        n = recvmsg(control_fd, &record, 0);
+        n = recvmsg(boot_control_fd, &record, 0);
     while (n < 0 && errno == EINTR);
     if (n < (ssize_t)sizeof head || head.kind != SKI_CONTROL_VALUE || head.process != process ||
         head.bytes != (size_t)n - sizeof head)
-        return ski_fail(SKUA_ERR_SYSTEM, "the launcher does not say the %s of process %d", key,
+        return ski_fail(SKUA_ERR_SYSTEM, "the launcher does not send the %s of process %d", key,
                         process);
     *bytes = head.bytes;
     return SKUA_OK;
 }
 
-static skua_status_t ask_launcher(int process, const char *key, void *value, size_t *bytes)
+static skua_status_t boot_ask_launcher(int process, const char *key, void *value, size_t *bytes)
 {
     skua_status_t status;
 
-    pthread_mutex_lock(&control_lock);
-    status = send_up(SKI_CONTROL_GET, process, key, NULL, 0);
+    pthread_mutex_lock(&boot_control_lock);
+    status = boot_send_control(SKI_CONTROL_GET, process, key, NULL, 0);
     if (status == SKUA_OK)
-        status = receive_value(process, key, value, bytes);
-    pthread_mutex_unlock(&control_lock);
+        status = boot_recv_value(process, key, value, bytes);
+    pthread_mutex_unlock(&boot_control_lock);
     return status;
 }
 
 skua_status_t ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
                            size_t bytes)
 {
-    if (boot->foreign)
-        return boot->foreign->put(key, value, bytes);
-    return send_up(SKI_CONTROL_PUT, boot->process, key, value, bytes);
+    if (boot->external)
+        return boot->external->put(key, value, bytes);
+    return boot_send_control(SKI_CONTROL_PUT, boot->process, key, value, bytes);
 }
 
 skua_status_t ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
                            size_t *bytes)
 {
-    if (boot->foreign)
-        return boot->foreign->get(process, key, value, bytes);
-    return ask_launcher(process, key, value, bytes);
+    if (boot->external)
+        return boot->external->get(process, key, value, bytes);
+    return boot_ask_launcher(process, key, value, bytes);
 }
 
 /* ---- the end -------------------------------------------------------------------- */
 
 void ski_boot_end(struct ski_boot *boot)
 {
-    if (boot->foreign)
-        boot->foreign->end();
+    if (boot->external)
+        boot->external->end();
     atomic_store(&ski_job_process(boot->job, boot->process)->state, SKI_PROCESS_LEFT);
-    /* The arena stays mapped: a thread of the program's own may be in the middle
-     * of an access, and the process is about to end. */
+    /* The arena stays mapped: an external thread may be accessing it, and the process is about to
+     * end. */
 }

@@ -1,97 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * boot.h - who am I, and who are the others?
+ * boot.h - how a process joins its job, and how processes exchange data before they are connected.
  *
- * A program learns it in one of these ways:
+ * A process joins in one of three modes:
  *
- *   launched   skuarun made the arena and the job and started us with
- *              SKUA_JOB="2,arena,lifeline,control,process" in the environment: the
- *              version of this line, three inherited descriptors, our number.
- *   foreign    mpirun, prterun, srun or mpiexec did, who know nothing of Skua: the
- *              first process of each host makes arena and job (external_launcher.h).
- *   self       nobody did: we are the only process, with SKUA_THREADS PEs.
+ *   launched   skuarun created the arena and the job and started the process with
+ *              SKUA_JOB="2,arena,lifeline,control,process" in the environment: the version of this
+ *              line, three inherited descriptors, and the number of the process.
+ *   external   a launcher that does not know Skua started the process: mpirun, prterun, srun or
+ *              mpiexec.  The first process of each host creates arena and job
+ *              (external_launcher.h).
+ *   self       the program was started without a launcher.  It is the only process of the job and
+ *              has SKUA_THREADS PEs.
  *
- * Processes that share no memory tell each other what they must know, the
- * addresses of their ports, through whoever started them: each puts what it has
- * to say, and gets what it needs of another when it needs it.
+ * Processes without common memory exchange what they must know of each other, such as the addresses
+ * of ports, through the launcher: each process puts values under keys, and gets a value of another
+ * process when it needs it.
  *
- * The lifeline is a pipe whose other end the launcher alone holds and never
- * writes to.  When the launcher dies, however, the pipe hangs up and the
- * kernel kills us, whether or not some PE is in the middle of a computation:
- * no thread watches it.  (F_SETSIG with SIGKILL; each process has a pipe of
- * its own, since the signal and its receiver belong to the open file.)
+ * The lifeline is a pipe whose write end only the launcher holds; it never writes to it.  When the
+ * launcher dies, for whatever reason, the pipe hangs up and the kernel kills the process, even in
+ * the middle of a computation; no thread watches the pipe.  (F_SETSIG with SIGKILL.  Each process
+ * has a pipe of its own, since signal and receiver belong to the open file.)
  */
 #ifndef SKI_BOOT_H
 #define SKI_BOOT_H
 
 #include "boot/job.h"
+#include "boot/job_arena.h"
 
 #define SKI_BOOT_VARIABLE "SKUA_JOB"
 #define SKI_BOOT_VERSION  2
 
-struct ski_foreign;
+struct ski_external_launcher;
 
+/* A process that has joined its job. */
 struct ski_boot {
     struct ski_arena *arena;
     struct ski_job   *job;
     int               process;
-    enum ski_way { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_FOREIGN } way;
-    const struct ski_foreign *foreign; /* of the last: external_launcher.h */
+    enum ski_boot_mode { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_EXTERNAL } mode;
+    const struct ski_external_launcher *external; /* with SKI_BOOT_EXTERNAL, else NULL */
 };
 
-/** Join the job that started us, or make one of our own.  Uses ski_config.
+/** Joins the job that started this process, or creates one of this process alone.  Uses ski_config.
  *  A failure has been logged. */
 skua_status_t ski_boot_start(struct ski_boot *boot);
 
-/** Whether this process is to lay out what the layers above share in the job. */
+/** Returns whether this process creates the shared structures of the layers above in the arena. */
 static inline bool ski_boot_lays_out(const struct ski_boot *boot)
 {
-    return boot->way != SKI_BOOT_LAUNCHED && boot->job->place[boot->process] == 0;
+    return boot->mode != SKI_BOOT_LAUNCHED && boot->job->local_index[boot->process] == 0;
 }
 
-/** Whether the job in our arena has a process with our number here. */
-bool ski_boot_is_here(const struct ski_boot *boot);
-
-/** Wait until all processes have come here, if no launcher has done our work. */
+/** Waits until all processes of the job have called it, under an external launcher; otherwise
+ *  returns at once. */
 skua_status_t ski_boot_barrier(const struct ski_boot *boot);
 
-/** Tell the others @p bytes under @p key: once for each key, and before the next
+/** Publishes @p bytes under @p key to the other processes: once for each key, and before the next
  *  barrier or get.  A failure has been logged. */
 skua_status_t ski_boot_put(const struct ski_boot *boot, const char *key, const void *value,
                            size_t bytes);
 
-/** What @p process has told under @p key, waited for; *bytes is the room, then the
- *  size.  Any thread.  A failure has been logged. */
+/** Gets the value that @p process has published under @p key, and waits for it.  *@p bytes is the
+ *  room at @p value, then the size of the value.  Any thread may call it.  A failure has been
+ *  logged. */
 skua_status_t ski_boot_get(const struct ski_boot *boot, int process, const char *key, void *value,
                            size_t *bytes);
 
-/** Leave in good order. */
+/** Leaves the job in good order. */
 void ski_boot_end(struct ski_boot *boot);
 
-/** An arena for a new job, of the size, place and thrift that the settings say. */
-skua_status_t ski_boot_arena(struct ski_arena **arena, int *fd);
-
-/** Returns the bytes of the arena that ski_boot_arena() makes: as the setting says, or a share of
- *  the memory that this process may have. */
-size_t ski_boot_arena_bytes(void);
-
-/** The launcher's side of SKI_BOOT_VARIABLE: the value for one process. */
+/** Writes the value of SKI_BOOT_VARIABLE for one process.  Used by the launcher. */
 void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, int control_fd,
                        int process);
 
 /* ---- the control connection of a launched process ------------------------------- */
 
-/* A SOCK_SEQPACKET to the launcher.  Up: SKI_CONTROL_PUT with a key and a value, or
- * SKI_CONTROL_GET with a process and a key, which is answered by SKI_CONTROL_VALUE when
- * that has been put.  Each is one record: this head, then the value. */
+/* A SOCK_SEQPACKET to the launcher.  A process sends SKI_CONTROL_PUT with a key and a value, or
+ * SKI_CONTROL_GET with a process and a key, which the launcher answers with SKI_CONTROL_VALUE once
+ * that value has been put.  Each message is one record: this head, then the value. */
 #define SKI_CONTROL_KEY  32
 #define SKI_CONTROL_MOST 60000 /* bytes of a value */
 
 enum { SKI_CONTROL_PUT = 1, SKI_CONTROL_GET, SKI_CONTROL_VALUE };
 
+/* The head of a control message. */
 struct ski_control {
-    uint32_t kind, bytes; /* of the value */
-    int32_t  process;     /* whose it is  */
+    uint32_t kind, bytes; /* SKI_CONTROL_PUT ..., and the size of the value */
+    int32_t  process;     /* the process that the value belongs to          */
     char     key[SKI_CONTROL_KEY];
 };
 

@@ -2,8 +2,8 @@
 /*
  * crash_report.c - see crash_report.h.
  *
- * Source lines come from addr2line, where it is installed, with the functions
- * that were inlined; else a frame is a symbol, or a module and an offset.
+ * addr2line, where it is installed, finds source lines and inlined functions; otherwise a frame is
+ * a symbol, or a module and an offset.
  */
 #include "boot/crash_report.h"
 
@@ -17,8 +17,9 @@
 
 extern char **environ;
 
-/* Starts addr2line for one address, its answer going to @p to; its pid, or -1. */
-static pid_t ask_addr2line(const char *module, const char *address, int to)
+/* Starts addr2line for one address, with @p to as its standard output.  Returns its process id, or
+ * -1. */
+static pid_t crash_report_spawn_addr2line(const char *module, const char *address, int to)
 {
     char *argv[] = {"addr2line",     "-f", "-i", "-p", "-s", "-C", "-e", (char *)module,
                     (char *)address, NULL};
@@ -35,10 +36,10 @@ static pid_t ask_addr2line(const char *module, const char *address, int to)
     return pid;
 }
 
-#define CALLED_FROM "\n    called from "
+#define CRASH_REPORT_CALLED_FROM "\n    called from "
 
-/* All that comes out of a pipe, as far as there is room. */
-static size_t read_answer(int from, char *text, size_t size)
+/* Reads a pipe to its end, as far as there is room. */
+static size_t crash_report_read_all(int from, char *text, size_t size)
 {
     size_t  have = 0;
     ssize_t n;
@@ -49,33 +50,34 @@ static size_t read_answer(int from, char *text, size_t size)
     return have;
 }
 
-/* The length of a line without " (discriminator 3)", which means something to compilers only. */
-static size_t frame_length(const char *line, size_t length)
+/* Returns the length of a line without " (discriminator 3)", which matters to compilers only. */
+static size_t crash_report_line_length(const char *line, size_t length)
 {
     const char *extra = memmem(line, length, " (discriminator ", 16);
 
     return extra ? (size_t)(extra - line) : length;
 }
 
-/* The answer's lines " (inlined by) f at file.c:12" as further frames, into @p text. */
-static void show_inlined(const char *answer, char *text, size_t size)
+/* Writes the lines " (inlined by) f at file.c:12" of the answer as further frames. */
+static void crash_report_format_inlined(const char *answer, char *text, size_t size)
 {
     static const char inlined[] = " (inlined by) ";
     size_t            have      = 0;
 
     while (*answer && have < size) {
-        size_t length = strcspn(answer, "\n"), shown = frame_length(answer, length);
+        size_t length = strcspn(answer, "\n"), shown = crash_report_line_length(answer, length);
         bool   outer = strncmp(answer, inlined, sizeof inlined - 1) == 0;
         size_t skip  = outer ? sizeof inlined - 1 : 0;
 
-        have += (size_t)snprintf(text + have, size - have, "%s%.*s", outer ? CALLED_FROM : "",
-                                 (int)(shown - skip), answer + skip);
+        have += (size_t)snprintf(text + have, size - have, "%s%.*s",
+                                 outer ? CRASH_REPORT_CALLED_FROM : "", (int)(shown - skip),
+                                 answer + skip);
         answer += length + (answer[length] == '\n');
     }
 }
 
-/* "function at file.c:12" into @p text; false if it cannot be found out. */
-static bool source_line(const char *module, uint64_t offset, char *text, size_t size)
+/* Writes "function at file.c:12".  Returns false if addr2line does not know it. */
+static bool crash_report_source_line(const char *module, uint64_t offset, char *text, size_t size)
 {
     char   address[32], answer[1024];
     int    ends[2];
@@ -85,28 +87,28 @@ static bool source_line(const char *module, uint64_t offset, char *text, size_t 
     if (!module[0] || pipe(ends) < 0)
         return false;
     snprintf(address, sizeof address, "%#llx", (unsigned long long)offset);
-    pid = ask_addr2line(module, address, ends[1]);
+    pid = crash_report_spawn_addr2line(module, address, ends[1]);
     close(ends[1]);
     if (pid > 0) {
-        n = read_answer(ends[0], answer, sizeof answer);
+        n = crash_report_read_all(ends[0], answer, sizeof answer);
         waitpid(pid, NULL, 0);
     }
     close(ends[0]);
     if (n == 0 || strncmp(answer, "??", 2) == 0)
         return false;
-    show_inlined(answer, text, size);
+    crash_report_format_inlined(answer, text, size);
     return true;
 }
 
-/* A frame, and those of the functions it was inlined into, if they are known. */
-static void frames_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
-                        size_t size)
+/* Writes a frame, with the functions that it was inlined into, if they are known. */
+static void crash_report_frames_text(const struct ski_frame *frame, bool innermost, bool lines,
+                                     char *text, size_t size)
 {
     const char *base = strrchr(frame->module, '/');
 
-    /* Outer frames are return addresses: the call is just before them. */
-    if (lines &&
-        source_line(frame->module, innermost ? frame->offset : frame->offset - 1, text, size))
+    /* An outer frame is a return address; the call is just before it. */
+    if (lines && crash_report_source_line(
+                     frame->module, innermost ? frame->offset : frame->offset - 1, text, size))
         return;
     if (frame->symbol[0])
         snprintf(text, size, "%s", frame->symbol);
@@ -118,7 +120,7 @@ static void frames_text(const struct ski_frame *frame, bool innermost, bool line
 void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
                     size_t size)
 {
-    frames_text(frame, innermost, lines, text, size);
+    crash_report_frames_text(frame, innermost, lines, text, size);
     text[strcspn(text, "\n")] = '\0';
 }
 
@@ -135,23 +137,24 @@ void ski_process_text(const struct ski_job *job, int process, int pe, char *text
 bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE])
 {
     const struct ski_crash *crash = &ski_job_process(job, process)->crash;
-    char                    who[64], where[512];
+    char                    speaker[64], where[512];
     bool                    gave_up;
     int                     n;
 
     if (!atomic_load_explicit(&crash->ready, memory_order_acquire))
         return false;
     gave_up = crash->signal == SIGABRT && crash->text[0];
-    ski_process_text(job, process, crash->pe, who, sizeof who);
+    ski_process_text(job, process, crash->pe, speaker, sizeof speaker);
     if (gave_up)
-        n = snprintf(text, SKI_CRASH_LINE, "%s gave up: %.*s", who, SKI_CRASH_TEXT, crash->text);
+        n = snprintf(text, SKI_CRASH_LINE, "%s gave up: %.*s", speaker, SKI_CRASH_TEXT,
+                     crash->text);
     else
-        n = snprintf(text, SKI_CRASH_LINE, "%s died of signal %d (%s)%.*s", who, crash->signal,
+        n = snprintf(text, SKI_CRASH_LINE, "%s died of signal %d (%s)%.*s", speaker, crash->signal,
                      strsignal(crash->signal), SKI_CRASH_TEXT, crash->text);
     for (int i = 0; i < crash->frames && i < SKI_CRASH_FRAMES && n < SKI_CRASH_LINE; i++) {
-        frames_text(&crash->frame[i], i == 0 && !gave_up, true, where, sizeof where);
-        n += snprintf(text + n, SKI_CRASH_LINE - (size_t)n, i == 0 ? ", in %s" : CALLED_FROM "%s",
-                      where);
+        crash_report_frames_text(&crash->frame[i], i == 0 && !gave_up, true, where, sizeof where);
+        n += snprintf(text + n, SKI_CRASH_LINE - (size_t)n,
+                      i == 0 ? ", in %s" : CRASH_REPORT_CALLED_FROM "%s", where);
     }
     return true;
 }

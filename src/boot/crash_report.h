@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crash_report.h - the record of a process that died, for people.
+ * crash_report.h - the crash record of a process (boot/job.h) as text.
  */
 #ifndef SKI_CRASH_REPORT_H
 #define SKI_CRASH_REPORT_H
@@ -9,21 +9,21 @@
 
 #define SKI_CRASH_LINE 2048
 
-/** "PE 3 (process 1) died of signal 11 (Segmentation fault) at address ...", and the
- *  frames, if there are any, on indented lines below.  False: @p process left no
- *  record. */
+/** Writes "PE 3 (process 1) died of signal 11 (Segmentation fault) at address ...", then the stack
+ *  frames, if any, on indented lines.  Returns false if @p process left no record. */
 bool ski_crash_text(struct ski_job *job, int process, char text[SKI_CRASH_LINE]);
 
-/** Where @p frame is: "function at file.c:12", if @p lines and addr2line is installed; else its
- *  symbol, or the module and the offset.  Of a frame that is not @p innermost the address is one
- *  that a call returns to. */
+/** Writes the location of @p frame: "function at file.c:12" if @p lines is true and addr2line is
+ *  installed, else its symbol, or module and offset.  The address of a frame that is not
+ *  @p innermost is a return address. */
 void ski_frame_text(const struct ski_frame *frame, bool innermost, bool lines, char *text,
                     size_t size);
 
-/** Print that on stderr, after "SPEAKER: ". */
+/** Prints the text of ski_crash_text() on stderr, after "SPEAKER: ".  Returns false if @p process
+ *  left no record. */
 bool ski_crash_print(struct ski_job *job, int process, const char *speaker);
 
-/** "PE 3 (process 3)" or "PEs 4-7 (process 1)". */
+/** Writes "PE 3 (process 3)", or "PEs 4-7 (process 1)" if @p pe is -1. */
 void ski_process_text(const struct ski_job *job, int process, int pe, char *text, size_t size);
 
 #endif

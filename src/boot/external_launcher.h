@@ -1,37 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * external_launcher.h - started by a launcher that knows nothing of Skua: mpirun, prterun, srun,
- * mpiexec.
+ * external_launcher.h - joining a job under a launcher that does not know Skua: mpirun, prterun,
+ * srun, mpiexec.
  *
- * The first process of each host makes arena and job, and tells the others of the host
- * which of its descriptors that is; they open it under /proc.  In a job over several
- * hosts process 0 makes up the secret.
+ * The first process of each host creates arena and job and publishes its process id and the
+ * descriptor of the arena; the other processes of the host open it under /proc.  In a job over
+ * several hosts process 0 makes the secret.
  *
- * A launcher's own way to tell each other things is behind struct ski_foreign (pmix.c,
- * mpi.c).
+ * struct ski_external_launcher is the exchange that a launcher offers: PMIx (pmix.c) or MPI
+ * (mpi_launcher.c).
  */
 #ifndef SKI_EXTERNAL_LAUNCHER_H
 #define SKI_EXTERNAL_LAUNCHER_H
 
-#include "boot/boot.h"
+#include "boot/job.h"
 
-struct ski_foreign {
-    /** Begin, and learn who we are: *near are the processes of this host, ascending, for
-     *  the caller to free.  A failure has been logged. */
-    skua_status_t (*begin)(int *rank, int *size, int **near, int *here, bool *one_host);
+/* What a launcher offers.  Every function logs its failures. */
+struct ski_external_launcher {
+    /** Connects to the launcher.  *@p local is the ascending list of the processes on this host,
+     *  which the caller frees. */
+    skua_status_t (*begin)(int *rank, int *size, int **local, int *local_processes, bool *one_host);
+
+    /** Disconnects from the launcher. */
     void (*end)(void);
 
-    /** Wait until all processes have come here. */
+    /** Waits until all processes have called it. */
     skua_status_t (*barrier)(void);
 
-    /** Tell the others, who may get it after the next barrier.  Failures have been
-     *  logged. */
+    /** Publishes a value, which others may get after the next barrier. */
     skua_status_t (*put)(const char *key, const void *value, size_t bytes);
+
+    /** Gets the value that @p process has published under @p key.  *@p bytes is the room, then the
+     *  size. */
     skua_status_t (*get)(int process, const char *key, void *value, size_t *bytes);
 };
 
-/** Join the job, or make it, as the first process of this host.  A failure has been
- *  logged. */
-skua_status_t ski_foreign_start(struct ski_boot *boot, const struct ski_foreign *foreign);
+/* What a process has after it joined. */
+struct ski_external_join {
+    const struct ski_external_launcher *launcher;
+    struct ski_arena                   *arena;
+    struct ski_job                     *job;
+    int                                 process;
+};
+
+/** Joins the job through @p join->launcher, or creates it as the first process of this host.  A
+ *  failure has been logged. */
+skua_status_t ski_external_launcher_start(struct ski_external_join *join);
 
 #endif

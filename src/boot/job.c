@@ -12,28 +12,30 @@
 #include "base/log.h"
 #include "base/topology.h"
 
-#define SECRET_BYTES SKI_UNIT_BYTES
+#define JOB_SECRET_BYTES SKI_UNIT_BYTES
 
-/* The processes here, their indices, and what follows from them. */
-static void fill_in(struct ski_job *job, const struct ski_plan *plan)
+/* Sets the local processes, their indices, and the members that follow from these. */
+static void job_index_processes(struct ski_job *job, const struct ski_plan *plan)
 {
     int run = 1;
 
     for (int i = 0; i < job->processes; i++)
-        job->place[i] = -1;
-    for (int i = 0; i < job->here; i++) {
-        job->process[i].number             = plan->near ? plan->near[i] : i;
-        job->place[job->process[i].number] = i;
+        job->local_index[i] = -1;
+    for (int i = 0; i < job->local_processes; i++) {
+        job->process[i].number                   = plan->local ? plan->local[i] : i;
+        job->local_index[job->process[i].number] = i;
+        ski_assert(i == 0 || job->process[i].number > job->process[i - 1].number);
         job->pes_here += ski_job_pes_of(job, job->process[i].number);
     }
-    while (run < job->here && job->process[run].number == job->process[0].number + run)
+    while (run < job->local_processes && job->process[run].number == job->process[0].number + run)
         run++;
-    job->first = ski_job_first_pe(job, job->process[0].number);
-    job->near  = 0;
+    ski_assert(job->local_processes > 0);
+    job->run_first = ski_job_first_pe(job, job->process[0].number);
+    job->run_pes   = 0;
     for (int i = 0; i < run; i++)
-        job->near += ski_job_pes_of(job, job->process[i].number);
+        job->run_pes += ski_job_pes_of(job, job->process[i].number);
     if (!ski_job_spread(job))
-        job->near = ski_job_all(job); /* the hidden ones as well */
+        job->run_pes = ski_job_all(job); /* with the hidden ones */
 }
 
 static skua_status_t job_make_tag_key(uint64_t key[2])
@@ -46,18 +48,18 @@ static skua_status_t job_make_tag_key(uint64_t key[2])
                     strerror(errno));
 }
 
-/* Sets from which use of the arena on senders are held back.  The arenas of processes that
- * share a host but no memory divide it between them. */
+/* Sets the use of the arena above which senders must wait.  Processes that share a host but no
+ * arena divide its memory between them. */
 static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
 {
-    size_t arenas = job->one_host ? (size_t)job->processes / (size_t)job->here : 1;
+    size_t arenas = job->one_host ? (size_t)job->processes / (size_t)job->local_processes : 1;
     size_t bytes  = ski_config.backpressure ? ski_config.backpressure : arena->bytes / 4 * 3;
 
     ski_arena_set_pressure(arena, ski_config.backpressure ? bytes : bytes / arenas);
 }
 
-/* The CPU of each PE here. */
-static skua_status_t job_place_pes(struct ski_job *job, const struct ski_plan *plan)
+/* Assigns a CPU to each PE on this host. */
+static skua_status_t job_assign_cpus(struct ski_job *job, const struct ski_plan *plan)
 {
     if (!plan->cpu)
         return ski_topology_place(plan->pin, job->pes_here, job->cpu);
@@ -65,20 +67,21 @@ static skua_status_t job_place_pes(struct ski_job *job, const struct ski_plan *p
     return SKUA_OK;
 }
 
-/* Core dumps are kept, and sent to others: the secret is not in them.  (A process stays dumpable:
- * its peers on the host read and write its memory, which the kernel allows on the same terms.) */
+/* Keeps the secret out of core dumps, which users keep and pass on.  (The process itself stays
+ * dumpable: the kernel lets the other processes of the host access its memory on the same terms.)
+ */
 static void job_hide_secret(const struct ski_job *job)
 {
     if (job->secret)
-        madvise(job->secret, SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it as it was */
+        madvise(job->secret, JOB_SECRET_BYTES, MADV_DONTDUMP); /* a failure leaves it in the dump */
 }
 
-/* The secret, and the key of the host behind it, lie in a span of their own, so that its pages hold
- * nothing that a core dump misses. */
+/* Allocates a span for the secret and the key of the host, so that no other data is missing in a
+ * core dump. */
 static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[2])
 {
     void         *memory;
-    skua_status_t status = ski_span_alloc(job->arena, SECRET_BYTES, SKI_UNIT_LARGE, &memory);
+    skua_status_t status = ski_span_alloc(job->arena, JOB_SECRET_BYTES, SKI_UNIT_LARGE, &memory);
 
     if (status != SKUA_OK)
         return status;
@@ -92,14 +95,15 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
                              struct ski_job **job)
 {
     int             processes = (plan->pes + plan->pes_per_process - 1) / plan->pes_per_process;
-    int             here      = plan->near ? plan->here : processes;
-    size_t          head      = sizeof **job + (size_t)here * sizeof(struct ski_process);
-    size_t          cpus      = (size_t)here * (size_t)plan->pes_per_process;
-    size_t          bytes     = head + (cpus + (size_t)processes) * sizeof(int32_t);
+    int             local_processes = plan->local ? plan->local_processes : processes;
+    size_t          head  = sizeof **job + (size_t)local_processes * sizeof(struct ski_process);
+    size_t          cpus  = (size_t)local_processes * (size_t)plan->pes_per_process;
+    size_t          bytes = head + (cpus + (size_t)processes) * sizeof(int32_t);
     struct ski_job *made;
     void           *memory;
     skua_status_t   status;
 
+    ski_assert(plan->pes > 0 && plan->pes_per_process > 0 && local_processes <= processes);
     status = ski_span_alloc(arena, bytes, SKI_UNIT_LARGE, &memory);
     if (status != SKUA_OK)
         return status;
@@ -109,13 +113,13 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
     made->pes             = plan->pes;
     made->pes_per_process = plan->pes_per_process;
     made->processes       = processes;
-    made->here            = here;
-    made->one_host        = plan->one_host || !plan->near;
+    made->local_processes = local_processes;
+    made->one_host        = plan->one_host || !plan->local;
     made->starter         = getpid();
     made->cpu             = (int32_t *)(void *)((char *)memory + head);
-    made->place           = made->cpu + cpus;
-    fill_in(made, plan);
-    status = job_place_pes(made, plan);
+    made->local_index     = made->cpu + cpus;
+    job_index_processes(made, plan);
+    status = job_assign_cpus(made, plan);
     if (status == SKUA_OK && ski_job_spread(made))
         status = job_make_secret(made, plan->secret);
     if (status != SKUA_OK) {
@@ -144,6 +148,6 @@ bool ski_job_exit(struct ski_job *job, int code)
 {
     uint64_t running = 0;
 
-    /* Sequentially consistent: see ski_inbox_rouse(). */
+    /* Sequentially consistent: see ski_inbox_rouse() in inbox.c. */
     return atomic_compare_exchange_strong(&job->exit, &running, SKI_JOB_EXIT | (uint32_t)code);
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job.h - what the processes of a job on one host know in common.
+ * job.h - the record of a job that its processes on one host share.
  *
- * It lies in the arena (its root).  Whoever starts the job makes it: the
- * launcher, or a program that was started without one.  The processes write
- * how they fare into it, and the launcher reads that when one of them ends.
+ * It is the root of the arena.  The launcher creates it, or the first process on the host.  Each
+ * process records its state there, and the launcher reads it when a process ends.
  *
- * PEs and processes have numbers in the job, which are the same everywhere, and
- * those of this host also have an *index* here, in the same order: arrays in the
- * arena are as long as what is here.  Behind the PEs of the job come two more for
- * each process, which nobody sees: its helper thread, and the guest that stands
- * for its threads that are no PEs.  They too have numbers and indices.
+ * PEs and processes are numbered across the job.  Those on this host also have a local *index*, in
+ * the same order, and arrays in the arena have an element for each local index.  After the PEs of
+ * the job come two hidden PEs for each process, which programs do not see: one for its progress
+ * thread, and one that stands for its external threads.  They have numbers and indices, too.
  *
- * A job is *spread* if some of its processes do not share this arena: they are on
- * other hosts, or were told to keep apart (SKUA_SHARE=0), which is the same.
+ * A job is *spread* if some of its processes do not share this arena, because they are on other
+ * hosts or are kept apart (SKUA_SHARE=0).
  */
 #ifndef SKI_JOB_H
 #define SKI_JOB_H
@@ -23,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/clock.h"
 
 #define SKI_CRASH_FRAMES 24
@@ -30,145 +29,160 @@
 
 #define SKI_CRASH_SAID 2
 
-/* Why a process died, as far as it could still tell (core/lifecycle/crash.c). */
+/* Why a process died, as written by its signal handler (core/lifecycle/crash.c). */
 struct ski_crash {
-    _Atomic uint32_t taken; /* the first thread to crash writes the record */
-    _Atomic uint32_t ready; /* 1: can be read; SKI_CRASH_SAID: the thread is done with it */
-    int32_t          pe;    /* of the thread, or -1                        */
+    _Atomic uint32_t taken; /* set by the first thread that crashes, which writes the record   */
+    _Atomic uint32_t ready; /* 1: may be read; SKI_CRASH_SAID: the thread is done with it      */
+    int32_t          pe;    /* the PE of the thread, or -1                                     */
     int32_t          signal;
-    char             text[SKI_CRASH_TEXT]; /* what is known beyond the signal, or "" */
+    char             text[SKI_CRASH_TEXT]; /* details beyond the signal, or "" */
     int32_t          frames;
     struct ski_frame {
-        uint64_t offset; /* in the module */
+        uint64_t offset; /* of the address in its module */
         char     module[120];
         char     symbol[64];
     } frame[SKI_CRASH_FRAMES];
 };
 
+/* The life of a process. */
 enum ski_process_state {
-    SKI_PROCESS_STARTED,  /* by the launcher; nothing heard of it */
-    SKI_PROCESS_ATTACHED, /* it is in skua_main()                 */
-    SKI_PROCESS_LEFT,     /* it left skua_main() in good order    */
+    SKI_PROCESS_STARTED,  /* the launcher started it; it has not joined yet */
+    SKI_PROCESS_ATTACHED, /* it runs skua_main()                             */
+    SKI_PROCESS_LEFT,     /* it left skua_main() in good order               */
 };
 
+/* A process on this host. */
 struct ski_process {
     int32_t          number;
     _Atomic int32_t  state;
     struct ski_crash crash;
 };
 
-/* The names of the handlers, as the first process here registered them. */
-struct ski_names {
-    _Atomic uint32_t ready; /* futex: others wait for it */
+/* The names of the handlers, as the first process on the host registered them. */
+struct ski_handler_names {
+    _Atomic uint32_t ready; /* a futex: set once the rest is valid */
     uint32_t         count;
-    char            *text; /* count strings, one after another, each with its 0 */
+    char            *text; /* count strings, each with its terminating 0 */
 };
 
 #define SKI_JOB_EXIT (UINT64_C(1) << 32)
 
+/* The root of the arena. */
 struct ski_job {
     struct ski_arena *arena;
-    void             *host;     /* the layer above's: transport/host  */
-    void             *onesided; /* and that one's: onesided           */
-    int32_t           starter;  /* the process that made it: launcher, or the job itself */
+    void             *host;     /* struct ski_host of transport/host                            */
+    void             *onesided; /* the shared state of the one-sided layer                      */
+    int32_t           starter;  /* id of the launcher's process, or of the one that made the job */
     struct ski_clock  clock;
-    uint64_t         *secret;  /* of a job that is spread: two words, in pages of their own; then
-                                  those of tag_key */
-    uint64_t        *tag_key;  /* of this host, where the job is spread (core/message/addr_tag.h) */
-    bool             one_host; /* it may be spread and yet on one host */
-    int32_t          pes, pes_per_process, processes;
-    int32_t          here, pes_here; /* processes of this host, and their PEs          */
-    int32_t          first, near;    /* so many PEs from there on have neighbouring indices */
-    _Atomic uint64_t exit;           /* 0, or SKI_JOB_EXIT | code once skua_exit() was called */
-    struct ski_names names;
-    int32_t         *cpu;         /* of each PE here, or SKI_CPU_ANY                    */
-    int32_t         *place;       /* of each process of the job: its index, or -1       */
-    struct ski_process process[]; /* those here */
+    uint64_t         *secret;  /* of a spread job: two words in pages of their own, then tag_key */
+    uint64_t         *tag_key; /* of a spread job: the key of this host (core/message/addr_tag.h) */
+    bool              one_host; /* all processes are on one host, also if the job is spread       */
+    int32_t           pes, pes_per_process, processes; /* of the whole job                        */
+    int32_t           local_processes, pes_here;       /* processes on this host, and their PEs   */
+    int32_t           run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
+    _Atomic uint64_t  exit;               /* 0, or SKI_JOB_EXIT | code after skua_exit()          */
+    struct ski_handler_names names;
+    int32_t                 *cpu;   /* by local index: the CPU of a PE, or SKI_CPU_ANY       */
+    int32_t           *local_index; /* by process number: its local index, or -1             */
+    struct ski_process process[];   /* by local index                                       */
 };
 
-/* How a job is to be made. */
+/* The parameters of a new job. */
 struct ski_plan {
     int         pes, pes_per_process;
-    const int  *near; /* numbers of the processes here, ascending; NULL: all are here */
-    int         here;
+    const int  *local; /* ascending numbers of the processes on this host; NULL: all are */
+    int         local_processes;
     bool        one_host;
-    const char *pin; /* of the PEs here (topology.h) */
-    const int  *cpu; /* or that has been decided     */
+    const char *pin; /* how PEs are bound to CPUs (topology.h), if cpu is NULL */
+    const int  *cpu; /* by local index, the CPU of each PE                     */
     uint64_t    secret[2];
 };
 
-/** Make a job in a fresh arena.  A failure has been logged. */
+/** Creates a job in a new arena.  A failure has been logged. */
 skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
                              struct ski_job **job);
 
-/** Find the job in an attached arena; NULL if there is none.  Its secret stays out of core dumps of
- *  this process. */
+/** Returns the job in an attached arena, or NULL if there is none.  Its secret is kept out of core
+ *  dumps of this process. */
 struct ski_job *ski_job_of(struct ski_arena *arena);
 
-/** Ask all PEs to end with @p code.  The first to ask decides; returns whether
- *  this call was it.  Sleeping PEs must be woken by the caller. */
+/** Requests that all PEs exit with @p code.  The first request counts; returns whether this one is
+ *  it.  The caller must wake sleeping PEs. */
 bool ski_job_exit(struct ski_job *job, int code);
 
+/** Returns whether the exit of the job was requested. */
 static inline bool ski_job_exiting(const struct ski_job *job)
 {
     return atomic_load_explicit(&job->exit, memory_order_relaxed) != 0;
 }
 
-/** The code of a job that is exiting. */
+/** Returns the exit code of a job that is exiting. */
 static inline int ski_job_exit_code(const struct ski_job *job)
 {
     return (int)(uint32_t)atomic_load_explicit(&job->exit, memory_order_relaxed);
 }
 
-/* ---- numbers ------------------------------------------------------------------ */
+/* ---- numbers and indices ---------------------------------------------------- */
 
-static inline bool ski_job_spread(const struct ski_job *job)
+/** Returns whether process @p process of the job is on this host; @p job may be NULL. */
+static inline bool ski_job_has_process(const struct ski_job *job, int process)
 {
-    return job->here < job->processes;
+    return job && process >= 0 && process < job->processes && job->local_index[process] >= 0;
 }
 
+/** Returns whether some processes of the job do not share this arena. */
+static inline bool ski_job_spread(const struct ski_job *job)
+{
+    return job->local_processes < job->processes;
+}
+
+/** Returns the number of the hidden PE of the progress thread of a process. */
 static inline int ski_job_helper(const struct ski_job *job, int process)
 {
     return job->pes + 2 * process;
 }
 
+/** Returns the number of the hidden PE of the external threads of a process. */
 static inline int ski_job_guest(const struct ski_job *job, int process)
 {
     return job->pes + 2 * process + 1;
 }
 
-/** The process of any PE, also a hidden one. */
+/** Returns the process of a PE, which may be a hidden one. */
 static inline int ski_job_process_of(const struct ski_job *job, int pe)
 {
     return pe < job->pes ? pe / job->pes_per_process : (pe - job->pes) / 2;
 }
 
+/** Returns the first PE of a process. */
 static inline int ski_job_first_pe(const struct ski_job *job, int process)
 {
     return process * job->pes_per_process;
 }
 
+/** Returns the number of PEs of a process, without hidden ones. */
 static inline int ski_job_pes_of(const struct ski_job *job, int process)
 {
     int left = job->pes - ski_job_first_pe(job, process);
     return left < job->pes_per_process ? left : job->pes_per_process;
 }
 
-/** How many PEs there are, with the hidden ones: in the job, and here. */
+/** Returns the number of PEs of the job, with the hidden ones. */
 static inline int ski_job_all(const struct ski_job *job)
 {
     return job->pes + 2 * job->processes;
 }
 
+/** Returns the number of PEs on this host, with the hidden ones. */
 static inline int ski_job_all_here(const struct ski_job *job)
 {
-    return job->pes_here + 2 * job->here;
+    return job->pes_here + 2 * job->local_processes;
 }
 
-/** The index of any PE, or -1: it is not here. */
+/** Returns the local index of a PE, which may be a hidden one; -1 if it is not on this host. */
 static inline int ski_job_index(const struct ski_job *job, int pe)
 {
-    int at = job->place[ski_job_process_of(job, pe)];
+    int at = job->local_index[ski_job_process_of(job, pe)];
 
     if (at < 0)
         return -1;
@@ -176,7 +190,7 @@ static inline int ski_job_index(const struct ski_job *job, int pe)
                          : job->pes_here + 2 * at + (pe - job->pes) % 2;
 }
 
-/** The number of the PE with an index here. */
+/** Returns the number of the PE with a local index. */
 static inline int ski_job_pe_at(const struct ski_job *job, int index)
 {
     int at = index < job->pes_here ? index / job->pes_per_process : (index - job->pes_here) / 2;
@@ -186,10 +200,11 @@ static inline int ski_job_pe_at(const struct ski_job *job, int index)
                                  : job->pes + 2 * n + (index - job->pes_here) % 2;
 }
 
-/** The record of a process that is here. */
+/** Returns the record of a process on this host. */
 static inline struct ski_process *ski_job_process(struct ski_job *job, int process)
 {
-    return &job->process[job->place[process]];
+    ski_assert(ski_job_has_process(job, process));
+    return &job->process[job->local_index[process]];
 }
 
 #endif

@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 
-#define LIBRARY "libpmix.so.2"
+#define PMIX_LIBRARY "libpmix.so.2"
 
-/* What we use of the library, found when it is loaded. */
+/* The functions of the library that are used, set when it is loaded. */
 static struct {
     void *library;
     pmix_status_t (*init)(pmix_proc_t *proc, pmix_info_t info[], size_t n);
@@ -33,7 +33,7 @@ static pmix_proc_t self;
 
 /* ---- the library ------------------------------------------------------------ */
 
-static bool find(void *function, const char *name)
+static bool pmix_launcher_find_symbol(void *function, const char *name)
 {
     *(void **)function = dlsym(pmix.library, name);
     return *(void **)function != NULL;
@@ -43,54 +43,58 @@ const char *ski_pmix_missing(void)
 {
     if (pmix.library)
         return NULL;
-    pmix.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    pmix.library = dlopen(PMIX_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!pmix.library)
-        return LIBRARY " was not found";
-    if (find(&pmix.init, "PMIx_Init") && find(&pmix.finalize, "PMIx_Finalize") &&
-        find(&pmix.put, "PMIx_Put") && find(&pmix.commit, "PMIx_Commit") &&
-        find(&pmix.fence, "PMIx_Fence") && find(&pmix.get, "PMIx_Get") &&
-        find(&pmix.on_event, "PMIx_Register_event_handler") &&
-        find(&pmix.error, "PMIx_Error_string"))
+        return PMIX_LIBRARY " was not found";
+    if (pmix_launcher_find_symbol(&pmix.init, "PMIx_Init") &&
+        pmix_launcher_find_symbol(&pmix.finalize, "PMIx_Finalize") &&
+        pmix_launcher_find_symbol(&pmix.put, "PMIx_Put") &&
+        pmix_launcher_find_symbol(&pmix.commit, "PMIx_Commit") &&
+        pmix_launcher_find_symbol(&pmix.fence, "PMIx_Fence") &&
+        pmix_launcher_find_symbol(&pmix.get, "PMIx_Get") &&
+        pmix_launcher_find_symbol(&pmix.on_event, "PMIx_Register_event_handler") &&
+        pmix_launcher_find_symbol(&pmix.error, "PMIx_Error_string"))
         return NULL;
     dlclose(pmix.library);
     pmix.library = NULL;
-    return LIBRARY " is of another kind";
+    return PMIX_LIBRARY " lacks functions that Skua needs";
 }
 
-bool ski_pmix_started_us(void)
+bool ski_pmix_launcher_present(void)
 {
     return getenv("PMIX_NAMESPACE") && getenv("PMIX_RANK");
 }
 
-static skua_status_t failed(const char *what, pmix_status_t status)
+static skua_status_t pmix_launcher_failed(const char *what, pmix_status_t status)
 {
     return ski_fail(SKUA_ERR_SYSTEM, "PMIx: %s: %s", what, pmix.error(status));
 }
 
 /* ---- when the launcher dies -------------------------------------------------------- */
 
-/* A thread of PMIx calls this, whatever our PEs are computing. */
-static void on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
-                    size_t n, pmix_info_t *results, size_t m,
-                    pmix_event_notification_cbfunc_fn_t done, void *arg)
+/* A thread of PMIx calls this when the connection to the server is lost, whatever the PEs do. */
+static void pmix_launcher_on_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                                  pmix_info_t info[], size_t n, pmix_info_t *results, size_t m,
+                                  pmix_event_notification_cbfunc_fn_t done, void *arg)
 {
     (void)id, (void)status, (void)source, (void)info, (void)n, (void)results, (void)m, (void)done,
         (void)arg;
     raise(SIGKILL);
 }
 
-static void die_with_launcher(void)
+static void pmix_launcher_watch_server(void)
 {
     pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
 
-    pmix.on_event(&lost, 1, NULL, 0, on_lost, NULL, NULL);
+    pmix.on_event(&lost, 1, NULL, 0, pmix_launcher_on_lost, NULL, NULL);
 }
 
 /* ---- what the launcher knows --------------------------------------------------- */
 
-/* PMIx_Get() may be called by any thread, says PMIx; but when two do, versions 4.1 and 4.2 now
- * and then give one of them a value of no type, or none at all.  So one after the other. */
-static pmix_status_t ask(const pmix_proc_t *whose, const char *key, pmix_value_t **value)
+/* PMIx allows any thread to call PMIx_Get(); but when two threads call it at once, versions 4.1 and
+ * 4.2 sometimes return a value without a type, or none.  So calls take turns. */
+static pmix_status_t pmix_launcher_ask(const pmix_proc_t *whose, const char *key,
+                                       pmix_value_t **value)
 {
     static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
     pmix_status_t          status;
@@ -102,15 +106,15 @@ static pmix_status_t ask(const pmix_proc_t *whose, const char *key, pmix_value_t
     return status == PMIX_SUCCESS && !*value ? PMIX_ERR_NOT_FOUND : status;
 }
 
-/* What the launcher says about the job under @p key; NULL: nothing, or of another type.
- * The caller frees it. */
-static pmix_value_t *about_job(const char *key, pmix_data_type_t type)
+/* Returns the value of @p key for the job, which the caller frees; NULL if the launcher has none or
+ * one of another type. */
+static pmix_value_t *pmix_launcher_job_value(const char *key, pmix_data_type_t type)
 {
     pmix_proc_t   all = self;
     pmix_value_t *value;
 
     all.rank = PMIX_RANK_WILDCARD;
-    if (ask(&all, key, &value) != PMIX_SUCCESS)
+    if (pmix_launcher_ask(&all, key, &value) != PMIX_SUCCESS)
         return NULL;
     if (value->type == type)
         return value;
@@ -118,68 +122,68 @@ static pmix_value_t *about_job(const char *key, pmix_data_type_t type)
     return NULL;
 }
 
-static uint32_t job_size(void)
+static uint32_t pmix_launcher_job_size(void)
 {
-    pmix_value_t *value = about_job(PMIX_JOB_SIZE, PMIX_UINT32);
+    pmix_value_t *value = pmix_launcher_job_value(PMIX_JOB_SIZE, PMIX_UINT32);
     uint32_t      size  = value ? value->data.uint32 : 1;
 
     free(value);
     return size;
 }
 
-static int by_number(const void *a, const void *b)
+static int pmix_launcher_compare_ranks(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
 }
 
-/* The processes of this host, ascending. */
-static int *find_near(int size, int *here)
+/* Returns the ascending ranks of the processes on this host. */
+static int *pmix_launcher_local_ranks(int size, int *local_processes)
 {
-    pmix_value_t *value = about_job(PMIX_LOCAL_PEERS, PMIX_STRING);
-    int          *near  = ski_malloc((size_t)size * sizeof *near);
+    pmix_value_t *value = pmix_launcher_job_value(PMIX_LOCAL_PEERS, PMIX_STRING);
+    int          *local = ski_malloc((size_t)size * sizeof *local);
     char         *rest  = value ? value->data.string : NULL, *word;
 
-    *here = 0;
-    while (*here < size && (word = strsep(&rest, ",")))
-        near[(*here)++] = atoi(word);
-    qsort(near, (size_t)*here, sizeof *near, by_number);
-    if (*here == 0) /* nobody, or the launcher does not know */
-        near[(*here)++] = (int)self.rank;
+    *local_processes = 0;
+    while (*local_processes < size && (word = strsep(&rest, ",")))
+        local[(*local_processes)++] = atoi(word);
+    qsort(local, (size_t)*local_processes, sizeof *local, pmix_launcher_compare_ranks);
+    if (*local_processes == 0) /* the launcher does not tell */
+        local[(*local_processes)++] = (int)self.rank;
     if (value)
         free(value->data.string);
     free(value);
-    return near;
+    return local;
 }
 
-static bool all_on_one_host(void)
+static bool pmix_launcher_is_one_host(void)
 {
-    pmix_value_t *value = about_job(PMIX_NUM_NODES, PMIX_UINT32);
+    pmix_value_t *value = pmix_launcher_job_value(PMIX_NUM_NODES, PMIX_UINT32);
     bool          one   = value && value->data.uint32 == 1;
 
     free(value);
     return one;
 }
 
-static skua_status_t barrier(void)
+static skua_status_t pmix_launcher_barrier(void)
 {
-    pmix_status_t status = pmix.fence(NULL, 0, NULL, 0); /* of nothing: what is needed is got */
+    pmix_status_t status = pmix.fence(NULL, 0, NULL, 0); /* without data, which get() fetches */
 
-    return status == PMIX_SUCCESS ? SKUA_OK : failed("a fence", status);
+    return status == PMIX_SUCCESS ? SKUA_OK : pmix_launcher_failed("a fence", status);
 }
 
-/* ---- telling each other ---------------------------------------------------------- */
+/* ---- exchange of data -------------------------------------------------------------- */
 
-static skua_status_t put(const char *key, const void *data, size_t bytes)
+static skua_status_t pmix_launcher_put(const char *key, const void *data, size_t bytes)
 {
     pmix_value_t  value  = {.type = PMIX_BYTE_OBJECT, .data.bo = {(char *)(uintptr_t)data, bytes}};
     pmix_status_t status = pmix.put(PMIX_GLOBAL, key, &value);
 
     if (status == PMIX_SUCCESS)
         status = pmix.commit();
-    return status == PMIX_SUCCESS ? SKUA_OK : failed(key, status);
+    return status == PMIX_SUCCESS ? SKUA_OK : pmix_launcher_failed(key, status);
 }
 
-static skua_status_t get(int process, const char *key, void *data, size_t *bytes)
+static skua_status_t pmix_launcher_get(int process, const char *key, void *data, size_t *bytes)
 {
     pmix_proc_t   whose = self;
     pmix_value_t *value;
@@ -187,13 +191,13 @@ static skua_status_t get(int process, const char *key, void *data, size_t *bytes
     size_t        room = *bytes;
 
     whose.rank = (pmix_rank_t)process;
-    status     = ask(&whose, key, &value);
+    status     = pmix_launcher_ask(&whose, key, &value);
     if (status != PMIX_SUCCESS)
-        return ski_fail(SKUA_ERR_UNREACH, "PMIx: process %d does not say its %s: %s", process, key,
+        return ski_fail(SKUA_ERR_UNREACH, "PMIx: process %d has no %s: %s", process, key,
                         pmix.error(status));
     if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size > room) {
         free(value);
-        return ski_fail(SKUA_ERR_INVAL, "PMIx: the %s of process %d makes no sense", key, process);
+        return ski_fail(SKUA_ERR_INVAL, "PMIx: the %s of process %d is invalid", key, process);
     }
     *bytes = value->data.bo.size;
     memcpy(data, value->data.bo.bytes, *bytes);
@@ -204,7 +208,8 @@ static skua_status_t get(int process, const char *key, void *data, size_t *bytes
 
 /* ---- beginning and end ------------------------------------------------------------ */
 
-static skua_status_t begin(int *rank, int *size, int **near, int *here, bool *one_host)
+static skua_status_t pmix_launcher_begin(int *rank, int *size, int **local, int *local_processes,
+                                         bool *one_host)
 {
     const char   *missing = ski_pmix_missing();
     pmix_status_t began;
@@ -214,18 +219,20 @@ static skua_status_t begin(int *rank, int *size, int **near, int *here, bool *on
                         "started by a PMIx launcher, but PMIx cannot be used: %s", missing);
     began = pmix.init(&self, NULL, 0);
     if (began != PMIX_SUCCESS)
-        return failed("PMIx_Init", began);
-    die_with_launcher();
+        return pmix_launcher_failed("PMIx_Init", began);
+    pmix_launcher_watch_server();
     *rank     = (int)self.rank;
-    *size     = (int)job_size();
-    *near     = find_near(*size, here);
-    *one_host = all_on_one_host();
+    *size     = (int)pmix_launcher_job_size();
+    *local    = pmix_launcher_local_ranks(*size, local_processes);
+    *one_host = pmix_launcher_is_one_host();
     return SKUA_OK;
 }
 
-static void end(void)
+static void pmix_launcher_end(void)
 {
     pmix.finalize(NULL, 0);
 }
 
-const struct ski_foreign ski_pmix_launcher = {begin, end, barrier, put, get};
+const struct ski_external_launcher ski_pmix_launcher = {pmix_launcher_begin, pmix_launcher_end,
+                                                        pmix_launcher_barrier, pmix_launcher_put,
+                                                        pmix_launcher_get};

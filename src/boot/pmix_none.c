@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pmix_none.c - Skua was built without PMIx (pmix.h). */
+/* pmix_none.c - in place of pmix.c where Skua was built without PMIx. */
 #include "boot/pmix.h"
 
-const struct ski_foreign ski_pmix_launcher;
+const struct ski_external_launcher ski_pmix_launcher;
 
-bool ski_pmix_started_us(void)
+bool ski_pmix_launcher_present(void)
 {
     return false;
 }

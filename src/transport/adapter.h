@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * adapter.h - whether the host has a network adapter that moves data by itself: InfiniBand,
- * RoCE, Omni-Path and EFA are of one class of devices, Slingshot has its own.
+ * adapter.h - detection of RDMA adapters: InfiniBand, RoCE, Omni-Path and EFA share one class of
+ * devices, Slingshot has its own.
  */
 #ifndef SKI_ADAPTER_H
 #define SKI_ADAPTER_H
@@ -9,6 +9,7 @@
 #include <glob.h>
 #include <stdbool.h>
 
+/** Returns whether the host has an RDMA adapter. */
 static inline bool ski_adapter_present(void)
 {
     glob_t found = {0};

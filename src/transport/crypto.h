@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crypto.h - what Skua needs of a library for cryptography: skua-crypto.so, a module
- * (base/module.h) that is loaded when the setting security asks for more than `job`.
+ * crypto.h - the contract of skua-crypto.so, a module (base/module.h) that is loaded when the
+ * setting security is auth or encrypt.
  *
- * crypto/openssl.c stands on OpenSSL: AES-128-GCM, whose tags authenticate and which encrypts or
- * does not; keys by HKDF, proofs by HMAC, of SHA-256.
+ * crypto/openssl.c implements it with OpenSSL: AES-128-GCM, which authenticates with or without
+ * encryption, HKDF for keys and HMAC for proofs, both with SHA-256.
  */
 #ifndef SKI_CRYPTO_H
 #define SKI_CRYPTO_H
@@ -23,33 +23,35 @@
 
 struct ski_cipher; /* one key, to seal with or to open with */
 
-/* Functions fail, returning false or NULL, if the library does; ski_crypto.open() also if what it
- * is given is not genuine.  A cipher is used by one thread at a time. */
+/* What the module provides.  A function returns false or NULL if the library fails; open() also if
+ * the data is not authentic.  A cipher is used by one thread at a time. */
 struct ski_crypto {
     unsigned version; /* SKI_CRYPTO_VERSION */
 
-    /** A few words for people: the library and the algorithms. */
+    /** Returns a short description: the library and the algorithms. */
     const char *(*describe)(void);
 
-    /** Write the proof, SKI_CRYPTO_PROOF bytes, that a holder of @p secret has said @p said. */
+    /** Writes a proof, of SKI_CRYPTO_PROOF bytes, that a holder of @p secret sent @p said. */
     bool (*prove)(const void *secret, size_t secret_bytes, const void *said, size_t bytes,
                   void *proof);
 
-    /** Derive @p key_bytes of keys, which belong to @p said alone, from @p secret. */
+    /** Derives @p key_bytes bytes of keys from @p secret, for @p said and for nothing else. */
     bool (*derive)(const void *secret, size_t secret_bytes, const void *said, size_t bytes,
                    void *keys, size_t key_bytes);
 
-    /** Make a cipher of a key; @p encrypts: what it seals is also encrypted. */
+    /** Makes a cipher of a key; with @p encrypts it also encrypts what it seals. */
     struct ski_cipher *(*make)(const void *key, bool encrypts);
+
+    /** Frees a cipher, which may be NULL. */
     void (*drop)(struct ski_cipher *cipher);
 
-    /** Copy @p parts to @p to, one after the other, encrypted or not, and write their tag.  No two
-     *  calls with one key have the same nonce. */
+    /** Copies @p parts to @p to, one after the other, encrypted or not, and writes their tag.  No
+     *  two calls with one key have the same nonce. */
     bool (*seal)(struct ski_cipher *cipher, const void *nonce, const struct iovec *part,
                  size_t parts, void *to, void *tag);
 
-    /** Check, and decrypt in place, @p bytes at @p data.  False: they are not what was sealed, and
-     *  must not be used. */
+    /** Checks and decrypts @p bytes at @p data in place.  Returns false if they are not authentic
+     *  and must not be used. */
     bool (*open)(struct ski_cipher *cipher, const void *nonce, void *data, size_t bytes,
                  const void *tag);
 };

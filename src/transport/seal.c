@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define COMPLAINTS 10 /* about packets that are not genuine, then silence */
+#define SEAL_WARNINGS_MAX 10 /* about packets that are not genuine, then silence */
 
 struct seal_head {
     int32_t  source;
@@ -17,32 +17,33 @@ struct seal_head {
     uint8_t  tag[SKI_CRYPTO_TAG];
 };
 
-#define HEAD sizeof(struct seal_head)
+#define SEAL_HEAD sizeof(struct seal_head)
 
-_Static_assert(HEAD >= SKI_PACKET_LEAST, "what is sealed is a packet below");
+_Static_assert(SEAL_HEAD >= SKI_PACKET_LEAST,
+               "a sealed packet is long enough for the driver below");
 
 /* The keys of one direction between two PEs. */
-struct seal_way {
+struct seal_direction {
     struct ski_cipher *cipher;
     uint64_t           nonce[2]; /* of number 0; SKI_CRYPTO_NONCE bytes of it are used */
 };
 
-/* Numbers that have come before others below them. */
+/* A range of numbers that arrived before smaller ones. */
 struct seal_range {
     struct seal_range *next;
     uint64_t           first, last;
 };
 
-/* A PE whose packets come: made with the first that is genuine. */
+/* A PE that sends to this port; created with its first authentic packet. */
 struct seal_source {
-    struct seal_way    way;
-    uint64_t           next;   /* all below have come      */
-    struct seal_range *ranges; /* ascending, with gaps     */
-    double             until;  /* for `awaited', after a packet was dropped; 0: none was */
-    uint64_t           awaited;
+    struct seal_direction direction;
+    uint64_t              next;     /* all below have come      */
+    struct seal_range    *ranges;   /* ascending, with gaps     */
+    double                deadline; /* for `awaited', after a packet was dropped; 0: none was */
+    uint64_t              awaited;
 };
 
-/* Ports and peers of ours, and those below: driver.h leaves open what they are. */
+/* The port of this driver, with the port of the driver below. */
 struct ski_port {
     struct ski_port          *below;
     int                       pe;
@@ -58,15 +59,15 @@ struct ski_port {
 };
 
 struct ski_peer {
-    struct ski_peer *below;
-    struct ski_port *port;
-    struct seal_way  way;
-    uint64_t         number; /* of the next packet */
-    struct ski_peer *next;
+    struct ski_peer      *below;
+    struct ski_port      *port;
+    struct seal_direction direction;
+    uint64_t              number; /* of the next packet */
+    struct ski_peer      *next;
 };
 
-/* A packet on its way; the driver below sees what begins with its head. */
-struct seal_out {
+/* A packet that is being sent; the driver below gets it from its head on. */
+struct seal_send_buffer {
     void            *packet; /* the runtime's */
     uint64_t         unused;
     struct seal_head head;
@@ -89,7 +90,7 @@ static double seal_now(void)
 
 /* ---- keys ----------------------------------------------------------------------------- */
 
-static bool seal_way_make(struct seal_way *way, int source, int target)
+static bool seal_direction_make(struct seal_direction *direction, int source, int target)
 {
     const uint64_t words[] = {UINT64_C(0x736c61657320616b) /* no other use of the secret has it */,
                               (uint64_t)seal.net->security, (uint64_t)(uint32_t)source,
@@ -99,23 +100,25 @@ static bool seal_way_make(struct seal_way *way, int source, int target)
         uint64_t      nonce[2];
     } keys;
 
-    way->cipher = NULL;
+    direction->cipher = NULL;
     if (seal.net->derive(words, sizeof words / sizeof *words, &keys, sizeof keys))
-        way->cipher = seal.net->crypto->make(keys.key, seal.net->security == SKI_SECURITY_ENCRYPT);
-    memcpy(way->nonce, keys.nonce, sizeof way->nonce);
+        direction->cipher =
+            seal.net->crypto->make(keys.key, seal.net->security == SKI_SECURITY_ENCRYPT);
+    memcpy(direction->nonce, keys.nonce, sizeof direction->nonce);
     explicit_bzero(&keys, sizeof keys);
-    return way->cipher != NULL;
+    return direction->cipher != NULL;
 }
 
-static void seal_way_nonce(const struct seal_way *way, uint64_t number, uint64_t nonce[2])
+static void seal_direction_nonce(const struct seal_direction *direction, uint64_t number,
+                                 uint64_t nonce[2])
 {
-    nonce[0] = way->nonce[0] ^ number;
-    nonce[1] = way->nonce[1];
+    nonce[0] = direction->nonce[0] ^ number;
+    nonce[1] = direction->nonce[1];
 }
 
 /* ---- numbers -------------------------------------------------------------------------- */
 
-/* What has come since the first gap may close it. */
+/* Advances past the numbers that arrived before the one that was missing. */
 static void seal_source_advance(struct seal_source *s)
 {
     while (s->ranges && s->ranges->first == s->next) {
@@ -127,8 +130,8 @@ static void seal_source_advance(struct seal_source *s)
     }
 }
 
-/* Takes a number above the first gap into the ranges; false: it has come before, or there is no
- * memory. */
+/* Adds a number above the first missing one to the ranges.  Returns false if it has arrived before,
+ * or if memory is exhausted. */
 static bool seal_range_add(struct seal_range **at, uint64_t number)
 {
     struct seal_range *range;
@@ -162,7 +165,7 @@ static bool seal_range_add(struct seal_range **at, uint64_t number)
     return true;
 }
 
-/* Each number once. */
+/* Accepts a number.  Returns false if it has arrived before. */
 static bool seal_source_take(struct seal_source *s, uint64_t number)
 {
     if (number < s->next || (number > s->next && !seal_range_add(&s->ranges, number)))
@@ -180,7 +183,7 @@ static void seal_source_drop(struct seal_source *s)
         free(gone);
     }
     if (s)
-        seal.net->crypto->drop(s->way.cipher);
+        seal.net->crypto->drop(s->direction.cipher);
     free(s);
 }
 
@@ -191,7 +194,7 @@ static struct seal_source *seal_source_find(const struct ski_port *port, int pe)
     return pe >= 0 && (size_t)pe < port->sources ? port->source[pe] : NULL;
 }
 
-/* Has a genuine source found from now on. */
+/* Records a source.  Returns false if memory is exhausted. */
 static bool seal_source_keep(struct ski_port *port, int pe, struct seal_source *s)
 {
     size_t room = port->sources ? port->sources : 16;
@@ -211,19 +214,20 @@ static bool seal_source_keep(struct ski_port *port, int pe, struct seal_source *
     return true;
 }
 
-/* A packet that claims to be of @p pe was dropped: if the peer misses one, it does so for long. */
+/* Starts to watch a source, as a packet that claims to be from @p pe was dropped: if it was real,
+ * its number stays missing. */
 static void seal_suspect(struct ski_port *port, int pe)
 {
     struct seal_source *s = seal_source_find(port, pe);
 
-    if (!s || s->until > 0)
+    if (!s || s->deadline > 0)
         return;
-    s->until       = seal_now() + seal.net->peer_timeout;
+    s->deadline    = seal_now() + seal.net->peer_timeout;
     s->awaited     = s->next;
     port->suspects = true;
 }
 
-static void seal_look_at_suspects(struct ski_port *port)
+static void seal_check_suspects(struct ski_port *port)
 {
     double now     = seal_now();
     bool   another = false;
@@ -231,32 +235,33 @@ static void seal_look_at_suspects(struct ski_port *port)
     for (size_t pe = 0; pe < port->sources; pe++) {
         struct seal_source *s = port->source[pe];
 
-        if (!s || s->until <= 0)
+        if (!s || s->deadline <= 0)
             continue;
-        another |= now < s->until;
-        if (now < s->until)
+        another |= now < s->deadline;
+        if (now < s->deadline)
             continue;
-        s->until = 0;
+        s->deadline = 0;
         if (s->next == s->awaited && s->ranges)
             port->up->lost(port->owner, (int)pe,
-                           "a packet of it is missing: it was changed or left out on the way");
+                           "one of its packets is missing: it was changed or dropped on the way");
     }
     port->suspects = another;
 }
 
-/* ---- packets that come ------------------------------------------------------------------- */
+/* ---- receiving ------------------------------------------------------------------------- */
 
-static void seal_complain(struct ski_port *port, int source, size_t bytes, const char *wrong)
+static void seal_warn_dropped(struct ski_port *port, int source, size_t bytes, const char *wrong)
 {
-    if (++port->dropped <= COMPLAINTS)
+    if (++port->dropped <= SEAL_WARNINGS_MAX)
         seal.net->log(SKI_LOG_WARN,
-                      "a packet of %zu bytes that claims to be of PE %d was dropped: %s%s", bytes,
+                      "a packet of %zu bytes that claims to be from PE %d was dropped: %s%s", bytes,
                       source, wrong,
-                      port->dropped == COMPLAINTS ? " (no more of these will be told)" : "");
+                      port->dropped == SEAL_WARNINGS_MAX ? " (further ones are not logged)" : "");
     seal_suspect(port, source);
 }
 
-/* Opens the body of a packet, in place; false: it was told of, and is to be dropped. */
+/* Checks and decrypts the body of a packet in place.  Returns false, after a warning, if the packet
+ * is to be dropped. */
 static bool seal_open_body(struct ski_port *port, const struct seal_head *head, char *body,
                            size_t bytes)
 {
@@ -265,46 +270,46 @@ static bool seal_open_body(struct ski_port *port, const struct seal_head *head, 
     const char         *wrong = NULL;
 
     if (!s && head->source >= 0 && (s = calloc(1, sizeof *s)) &&
-        !seal_way_make(&s->way, head->source, port->pe)) {
+        !seal_direction_make(&s->direction, head->source, port->pe)) {
         free(s);
         s = NULL;
     }
     if (s)
-        seal_way_nonce(&s->way, head->number, nonce);
-    if (!s || !seal.net->crypto->open(s->way.cipher, nonce, body, bytes, head->tag))
-        wrong = "it is not genuine";
+        seal_direction_nonce(&s->direction, head->number, nonce);
+    if (!s || !seal.net->crypto->open(s->direction.cipher, nonce, body, bytes, head->tag))
+        wrong = "it is not authentic";
     else if (!seal_source_take(s, head->number))
-        wrong = "it has come before";
+        wrong = "it has arrived before";
     else if (!known && !seal_source_keep(port, head->source, s))
-        wrong = "there is no memory";
+        wrong = "memory is exhausted";
     if (wrong && !known)
         seal_source_drop(s);
     if (wrong)
-        seal_complain(port, head->source, HEAD + bytes, wrong);
+        seal_warn_dropped(port, head->source, SEAL_HEAD + bytes, wrong);
     return !wrong;
 }
 
 static bool seal_is_long_enough(struct ski_port *port, size_t bytes)
 {
-    if (bytes >= HEAD + SKI_PACKET_LEAST)
+    if (bytes >= SEAL_HEAD + SKI_PACKET_LEAST)
         return true;
-    seal_complain(port, -1, bytes, "it is too short");
+    seal_warn_dropped(port, -1, bytes, "it is too short");
     return false;
 }
 
-/* Hands on a packet that lies in memory of ours. */
+/* Delivers an opened packet to the runtime. */
 static void seal_deliver(struct ski_port *port, const char *packet, size_t bytes)
 {
     void *room;
 
-    if (port->up->taken && port->up->taken(port->owner, packet, bytes))
+    if (port->up->recv_inline && port->up->recv_inline(port->owner, packet, bytes))
         return;
-    room = port->up->room(port->owner, bytes);
+    room = port->up->alloc(port->owner, bytes);
     if (room)
         port->up->arrived(port->owner, memcpy(room, packet, bytes), bytes);
 }
 
-static void *seal_on_room(void *owner, size_t bytes)
+static void *seal_on_alloc(void *owner, size_t bytes)
 {
     (void)owner;
     return aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -316,19 +321,19 @@ static void seal_on_arrived(void *owner, void *packet, size_t bytes)
     struct seal_head *head = packet;
 
     if (seal_is_long_enough(port, bytes) &&
-        seal_open_body(port, head, (char *)(head + 1), bytes - HEAD))
-        seal_deliver(port, (char *)(head + 1), bytes - HEAD);
+        seal_open_body(port, head, (char *)(head + 1), bytes - SEAL_HEAD))
+        seal_deliver(port, (char *)(head + 1), bytes - SEAL_HEAD);
     free(packet);
 }
 
-static void seal_on_spoilt(void *owner, void *packet)
+static void seal_on_abort(void *owner, void *packet)
 {
     (void)owner;
     free(packet);
 }
 
-/* In the driver's memory, which is not ours to write to. */
-static bool seal_on_taken(void *owner, const void *packet, size_t bytes)
+/* Copies the packet first, since the driver's memory must not be written. */
+static bool seal_on_recv_inline(void *owner, const void *packet, size_t bytes)
 {
     struct ski_port *port = owner;
     struct seal_head head;
@@ -337,17 +342,18 @@ static bool seal_on_taken(void *owner, const void *packet, size_t bytes)
         return false;
     if (!seal_is_long_enough(port, bytes))
         return true;
-    memcpy(&head, packet, HEAD);
-    memcpy(port->scratch, (const char *)packet + HEAD, bytes - HEAD);
-    if (seal_open_body(port, &head, port->scratch, bytes - HEAD))
-        seal_deliver(port, port->scratch, bytes - HEAD);
+    memcpy(&head, packet, SEAL_HEAD);
+    memcpy(port->scratch, (const char *)packet + SEAL_HEAD, bytes - SEAL_HEAD);
+    if (seal_open_body(port, &head, port->scratch, bytes - SEAL_HEAD))
+        seal_deliver(port, port->scratch, bytes - SEAL_HEAD);
     return true;
 }
 
 static void seal_on_sent(void *owner, void *sealed)
 {
-    struct ski_port *port = owner;
-    struct seal_out *out  = (void *)((char *)sealed - offsetof(struct seal_out, head)); /* NOLINT */
+    struct ski_port         *port = owner;
+    struct seal_send_buffer *out =
+        (void *)((char *)sealed - offsetof(struct seal_send_buffer, head)); /* NOLINT */
 
     port->up->sent(port->owner, out->packet);
     free(out);
@@ -360,39 +366,39 @@ static void seal_on_done(void *owner, void *cookie, skua_status_t status)
     port->up->done(port->owner, cookie, status);
 }
 
-static void seal_on_lost(void *owner, int pe, const char *why)
+static void seal_on_lost(void *owner, int pe, const char *reason)
 {
     struct ski_port *port = owner;
 
-    port->up->lost(port->owner, pe, why);
+    port->up->lost(port->owner, pe, reason);
 }
 
-static const struct ski_upcalls seal_upcalls = {.room    = seal_on_room,
-                                                .arrived = seal_on_arrived,
-                                                .spoilt  = seal_on_spoilt,
-                                                .sent    = seal_on_sent,
-                                                .done    = seal_on_done,
-                                                .lost    = seal_on_lost,
-                                                .taken   = seal_on_taken};
+static const struct ski_upcalls seal_upcalls = {.alloc       = seal_on_alloc,
+                                                .arrived     = seal_on_arrived,
+                                                .abort       = seal_on_abort,
+                                                .sent        = seal_on_sent,
+                                                .done        = seal_on_done,
+                                                .lost        = seal_on_lost,
+                                                .recv_inline = seal_on_recv_inline};
 
-/* ---- packets that go ---------------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------------------------ */
 
-/* A packet that the driver has no room for is sealed again later, with the same number: what was
- * sealed now is seen by nobody. */
+/* A packet that the driver below refuses is sealed again later with the same number; the first
+ * result was not sent. */
 static skua_status_t seal_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
-    struct seal_out *out  = malloc(sizeof *out + bytes);
-    struct iovec     part = {packet, bytes};
-    uint64_t         nonce[2];
-    skua_status_t    status = SKUA_ERR_SYSTEM;
+    struct seal_send_buffer *out  = malloc(sizeof *out + bytes);
+    struct iovec             part = {packet, bytes};
+    uint64_t                 nonce[2];
+    skua_status_t            status = SKUA_ERR_SYSTEM;
 
     if (!out)
         return SKUA_ERR_AGAIN;
-    *out = (struct seal_out){.packet = packet,
-                             .head   = {.source = peer->port->pe, .number = peer->number}};
-    seal_way_nonce(&peer->way, peer->number, nonce);
-    if (seal.net->crypto->seal(peer->way.cipher, nonce, &part, 1, out->body, out->head.tag))
-        status = seal.below->send(peer->below, &out->head, HEAD + bytes);
+    *out = (struct seal_send_buffer){.packet = packet,
+                                     .head   = {.source = peer->port->pe, .number = peer->number}};
+    seal_direction_nonce(&peer->direction, peer->number, nonce);
+    if (seal.net->crypto->seal(peer->direction.cipher, nonce, &part, 1, out->body, out->head.tag))
+        status = seal.below->send(peer->below, &out->head, SEAL_HEAD + bytes);
     if (status >= 0)
         peer->number++;
     if (status != SKUA_PENDING)
@@ -407,7 +413,7 @@ static void seal_free_port(struct ski_port *port)
     while (port->peers) {
         struct ski_peer *peer = port->peers;
         port->peers           = peer->next;
-        seal.net->crypto->drop(peer->way.cipher);
+        seal.net->crypto->drop(peer->direction.cipher);
         free(peer);
     }
     for (size_t i = 0; i < port->sources; i++)
@@ -428,7 +434,7 @@ static skua_status_t seal_open(int pe, const struct ski_upcalls *up, void *owner
     port->pe            = pe;
     port->up            = up;
     port->owner         = owner;
-    port->scratch_bytes = HEAD + seal.below->small();
+    port->scratch_bytes = SEAL_HEAD + seal.below->eager_max();
     port->scratch       = aligned_alloc(64, (port->scratch_bytes + 63) / 64 * 64);
     status =
         port->scratch ? seal.below->open(pe, &seal_upcalls, port, &port->below) : SKUA_ERR_NOMEM;
@@ -459,11 +465,11 @@ static skua_status_t seal_connect(struct ski_port *port, int pe, const void *add
     if (!peer)
         return SKUA_ERR_NOMEM;
     peer->port = port;
-    status     = seal_way_make(&peer->way, port->pe, pe)
+    status     = seal_direction_make(&peer->direction, port->pe, pe)
                      ? seal.below->connect(port->below, pe, address, bytes, &peer->below)
                      : SKUA_ERR_SYSTEM;
     if (status != SKUA_OK) {
-        seal.net->crypto->drop(peer->way.cipher);
+        seal.net->crypto->drop(peer->direction.cipher);
         free(peer);
         return status;
     }
@@ -476,7 +482,7 @@ static skua_status_t seal_connect(struct ski_port *port, int pe, const void *add
 static unsigned seal_progress(struct ski_port *port)
 {
     if (port->suspects)
-        seal_look_at_suspects(port);
+        seal_check_suspects(port);
     return seal.below->progress(port->below);
 }
 
@@ -508,15 +514,14 @@ static const char *seal_describe(void)
     return seal.text;
 }
 
-/* Packets that suit the driver below, with what is before them. */
-static size_t seal_packet(void)
+static size_t seal_preferred_packet(void)
 {
-    return seal.below->packet ? seal.below->packet() : (size_t)1 << 20;
+    return seal.below->preferred_packet ? seal.below->preferred_packet() : (size_t)1 << 20;
 }
 
-static size_t seal_small(void)
+static size_t seal_eager_max(void)
 {
-    return seal.below->small() - HEAD;
+    return seal.below->eager_max() - SEAL_HEAD;
 }
 
 const struct ski_driver *ski_seal_over(const struct ski_driver *driver, struct ski_net *net)
@@ -528,22 +533,22 @@ const struct ski_driver *ski_seal_over(const struct ski_driver *driver, struct s
     seal.net   = net;
     snprintf(seal.text, sizeof seal.text, "%s, packets sealed", driver->describe());
     sealed = (struct ski_driver){
-        .version  = SKI_DRIVER_VERSION,
-        .name     = driver->name,
-        .seals    = true,
-        .start    = seal_start,
-        .stop     = seal_stop,
-        .describe = seal_describe,
-        .open     = seal_open,
-        .close    = seal_close,
-        .address  = seal_address,
-        .connect  = seal_connect,
-        .send     = seal_send,
-        .progress = seal_progress,
-        .wait_fd  = seal_wait_fd,
-        .packet   = seal_packet,
-        .small    = seal_small,
-        .arm      = seal_arm,
+        .version          = SKI_DRIVER_VERSION,
+        .name             = driver->name,
+        .seals            = true,
+        .start            = seal_start,
+        .stop             = seal_stop,
+        .describe         = seal_describe,
+        .open             = seal_open,
+        .close            = seal_close,
+        .address          = seal_address,
+        .connect          = seal_connect,
+        .send             = seal_send,
+        .progress         = seal_progress,
+        .wait_fd          = seal_wait_fd,
+        .preferred_packet = seal_preferred_packet,
+        .eager_max        = seal_eager_max,
+        .arm              = seal_arm,
     };
     return &sealed;
 }

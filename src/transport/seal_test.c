@@ -36,8 +36,8 @@ static struct {
     void                     *owner;
 } below[2]; /* by PE */
 
-static skua_status_t below_open(int pe, const struct ski_upcalls *up, void *owner,
-                                struct ski_port **port)
+static skua_status_t seal_test_below_open(int pe, const struct ski_upcalls *up, void *owner,
+                                          struct ski_port **port)
 {
     below[pe].up    = up;
     below[pe].owner = owner;
@@ -45,13 +45,13 @@ static skua_status_t below_open(int pe, const struct ski_upcalls *up, void *owne
     return SKUA_OK;
 }
 
-static void below_close(struct ski_port *port)
+static void seal_test_below_close(struct ski_port *port)
 {
     (void)port;
 }
 
-static skua_status_t below_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
-                                   struct ski_peer **peer)
+static skua_status_t seal_test_below_connect(struct ski_port *port, int pe, const void *address,
+                                             size_t bytes, struct ski_peer **peer)
 {
     (void)port, (void)pe, (void)address, (void)bytes;
     *peer = NULL;
@@ -59,7 +59,7 @@ static skua_status_t below_connect(struct ski_port *port, int pe, const void *ad
 }
 
 /* Now and then there is no room. */
-static skua_status_t below_send(struct ski_peer *peer, void *packet, size_t bytes)
+static skua_status_t seal_test_below_send(struct ski_peer *peer, void *packet, size_t bytes)
 {
     (void)peer;
     if (tap_random(&random_state) % 4 == 0)
@@ -69,42 +69,42 @@ static skua_status_t below_send(struct ski_peer *peer, void *packet, size_t byte
     return SKUA_OK;
 }
 
-static unsigned below_progress(struct ski_port *port)
+static unsigned seal_test_below_progress(struct ski_port *port)
 {
     (void)port;
     return 0;
 }
 
-static size_t below_small(void)
+static size_t seal_test_below_small(void)
 {
     return SMALL;
 }
 
-static const char *below_describe(void)
+static const char *seal_test_below_describe(void)
 {
     return "a queue";
 }
 
-static const struct ski_driver queue = {.name     = "queue",
-                                        .open     = below_open,
-                                        .close    = below_close,
-                                        .connect  = below_connect,
-                                        .send     = below_send,
-                                        .progress = below_progress,
-                                        .small    = below_small,
-                                        .describe = below_describe};
+static const struct ski_driver queue = {.name      = "queue",
+                                        .open      = seal_test_below_open,
+                                        .close     = seal_test_below_close,
+                                        .connect   = seal_test_below_connect,
+                                        .send      = seal_test_below_send,
+                                        .progress  = seal_test_below_progress,
+                                        .eager_max = seal_test_below_small,
+                                        .describe  = seal_test_below_describe};
 
 /* A packet of the queue comes to PE 1, in one of the ways that packets come. */
-static void come(int i)
+static void seal_test_come(int i)
 {
     const struct ski_upcalls *up = below[1].up;
-    void                     *room;
+    void                     *seal_test_alloc;
 
-    if (up->taken(below[1].owner, wire[i].data, wire[i].bytes))
+    if (up->recv_inline(below[1].owner, wire[i].data, wire[i].bytes))
         return;
-    room = up->room(below[1].owner, wire[i].bytes);
-    memcpy(room, wire[i].data, wire[i].bytes);
-    up->arrived(below[1].owner, room, wire[i].bytes);
+    seal_test_alloc = up->alloc(below[1].owner, wire[i].bytes);
+    memcpy(seal_test_alloc, wire[i].data, wire[i].bytes);
+    up->arrived(below[1].owner, seal_test_alloc, wire[i].bytes);
 }
 
 /* ---- the runtime above --------------------------------------------------------------------- */
@@ -113,13 +113,13 @@ static char     plain[PACKETS][BYTES];
 static size_t   plain_bytes[PACKETS];
 static unsigned arrivals[PACKETS], wrong, lost;
 
-static void *room(void *owner, size_t bytes)
+static void *seal_test_alloc(void *owner, size_t bytes)
 {
     (void)owner;
     return malloc(bytes);
 }
 
-static void arrived(void *owner, void *packet, size_t bytes)
+static void seal_test_arrived(void *owner, void *packet, size_t bytes)
 {
     uint32_t i;
 
@@ -132,38 +132,41 @@ static void arrived(void *owner, void *packet, size_t bytes)
     free(packet);
 }
 
-static void ignore(void *owner, void *packet)
+static void seal_test_ignore(void *owner, void *packet)
 {
     (void)owner, (void)packet;
 }
 
-static void on_loss(void *owner, int pe, const char *why)
+static void seal_test_on_loss(void *owner, int pe, const char *reason)
 {
     (void)owner;
-    lost += pe == 0 && strstr(why, "is missing");
+    lost += pe == 0 && strstr(reason, "is missing");
 }
 
-static const struct ski_upcalls upcalls = {
-    .room = room, .arrived = arrived, .spoilt = ignore, .sent = ignore, .lost = on_loss};
+static const struct ski_upcalls upcalls = {.alloc   = seal_test_alloc,
+                                           .arrived = seal_test_arrived,
+                                           .abort   = seal_test_ignore,
+                                           .sent    = seal_test_ignore,
+                                           .lost    = seal_test_on_loss};
 
 static unsigned lines;
 
-static void count_lines(enum ski_log_level level, const char *format, ...)
+static void seal_test_count_lines(enum ski_log_level level, const char *format, ...)
 {
     (void)level, (void)format;
     lines++;
 }
 
 static struct ski_net           net = {.peer_timeout = 0.01,
-                                       .log          = count_lines,
+                                       .log          = seal_test_count_lines,
                                        .prove        = ski_secret_prove,
                                        .derive       = ski_secret_derive,
-                                       .why          = ski_driver_why};
+                                       .last_error   = ski_driver_why};
 static const struct ski_driver *driver;
 static struct ski_port         *port[2];
 
 /* Two ports, and PACKETS packets from PE 0 on their way to PE 1. */
-static void begin(enum ski_security security)
+static void seal_test_begin(enum ski_security security)
 {
     struct ski_peer *peer;
 
@@ -184,13 +187,13 @@ static void begin(enum ski_security security)
     }
 }
 
-static void end(void)
+static void seal_test_end(void)
 {
     driver->close(port[0]);
     driver->close(port[1]);
 }
 
-static unsigned count_arrived(unsigned times)
+static unsigned seal_test_count_arrived(unsigned times)
 {
     unsigned n = 0;
 
@@ -200,7 +203,7 @@ static unsigned count_arrived(unsigned times)
 }
 
 /* A random order of the queue. */
-static void shuffle(int order[PACKETS])
+static void seal_test_shuffle(int order[PACKETS])
 {
     for (int i = 0; i < PACKETS; i++) {
         int other = (int)(tap_random(&random_state) % (uint64_t)(i + 1));
@@ -211,7 +214,7 @@ static void shuffle(int order[PACKETS])
 }
 
 /* Lets time pass until a peer that is suspected would be given up. */
-static void wait_for_suspects(void)
+static void seal_test_wait_for_suspects(void)
 {
     struct timespec nap = {.tv_nsec = 30000000};
 
@@ -219,34 +222,35 @@ static void wait_for_suspects(void)
     driver->progress(port[1]);
 }
 
-static void test_order(enum ski_security security)
+static void test_seal_order(enum ski_security security)
 {
     int      order[PACKETS];
     unsigned readable = 0;
 
-    begin(security);
+    seal_test_begin(security);
     for (int i = 0; i < PACKETS; i++)
         readable += memmem(wire[i].data, wire[i].bytes, plain[i], plain_bytes[i]) != NULL;
-    shuffle(order);
+    seal_test_shuffle(order);
     for (int i = 0; i < PACKETS; i++)
-        come(order[i]);
-    OK(count_arrived(1) == PACKETS && wrong == 0 && lines == 0, "%s: packets in any order arrive",
-       ski_security_name(security));
+        seal_test_come(order[i]);
+    OK(seal_test_count_arrived(1) == PACKETS && wrong == 0 && lines == 0,
+       "%s: packets in any order arrive", ski_security_name(security));
     OK(readable == (security == SKI_SECURITY_AUTH ? PACKETS : 0), "%u can be read on the way",
        readable);
     for (int i = 0; i < PACKETS; i++)
-        come(order[i]);
-    OK(count_arrived(1) == PACKETS && lines == 10, "and none of them twice; ten are told of");
-    wait_for_suspects();
+        seal_test_come(order[i]);
+    OK(seal_test_count_arrived(1) == PACKETS && lines == 10,
+       "and none of them twice; ten are told of");
+    seal_test_wait_for_suspects();
     OK(lost == 0, "who misses nothing is not lost");
-    end();
+    seal_test_end();
 }
 
-static void test_harm(enum ski_security security)
+static void test_seal_harm(enum ski_security security)
 {
     unsigned harmed = 0;
 
-    begin(security);
+    seal_test_begin(security);
     for (int i = 0; i < PACKETS; i++) {
         size_t at = tap_random(&random_state) % wire[i].bytes;
 
@@ -257,24 +261,26 @@ static void test_harm(enum ski_security security)
             wire[i].bytes = tap_random(&random_state) % wire[i].bytes;
             harmed++;
         }
-        come(i);
+        seal_test_come(i);
     }
-    OK(count_arrived(1) == PACKETS - harmed && wrong == 0 && count_arrived(0) == harmed,
+    OK(seal_test_count_arrived(1) == PACKETS - harmed && wrong == 0 &&
+           seal_test_count_arrived(0) == harmed,
        "%s: %u packets that were changed or cut are dropped", ski_security_name(security), harmed);
-    wait_for_suspects();
+    seal_test_wait_for_suspects();
     OK(lost == 1, "and their sender is lost, once");
-    end();
+    seal_test_end();
 }
 
 /* What PE 0 has sent to PE 1 is no packet to PE 0. */
-static void test_reflected(void)
+static void test_seal_reflected(void)
 {
-    begin(SKI_SECURITY_AUTH);
+    seal_test_begin(SKI_SECURITY_AUTH);
     for (int i = 0; i < PACKETS; i++)
-        below[0].up->taken(below[0].owner, wire[i].data,
-                           wire[i].bytes < SMALL ? wire[i].bytes : SMALL);
-    OK(count_arrived(0) == PACKETS && wrong == 0, "packets that are sent back are dropped");
-    end();
+        below[0].up->recv_inline(below[0].owner, wire[i].data,
+                                 wire[i].bytes < SMALL ? wire[i].bytes : SMALL);
+    OK(seal_test_count_arrived(0) == PACKETS && wrong == 0,
+       "packets that are sent back are dropped");
+    seal_test_end();
 }
 
 int main(void)
@@ -283,10 +289,10 @@ int main(void)
     if (ski_config_load() != SKUA_OK ||
         ski_secret_begin(SKI_SECURITY_ENCRYPT, secret, &net.crypto) != SKUA_OK)
         return tap_end();
-    test_order(SKI_SECURITY_AUTH);
-    test_order(SKI_SECURITY_ENCRYPT);
-    test_harm(SKI_SECURITY_AUTH);
-    test_harm(SKI_SECURITY_ENCRYPT);
-    test_reflected();
+    test_seal_order(SKI_SECURITY_AUTH);
+    test_seal_order(SKI_SECURITY_ENCRYPT);
+    test_seal_harm(SKI_SECURITY_AUTH);
+    test_seal_harm(SKI_SECURITY_ENCRYPT);
+    test_seal_reflected();
     return tap_end();
 }

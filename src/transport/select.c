@@ -12,41 +12,41 @@
 #include "transport/adapter.h"
 #include "transport/seal.h"
 
-/* mpi is built for the MPIs that were found. */
+/* The MPI driver is built once for each MPI that was found. */
 const char *const ski_driver_names[SKI_CANDIDATES] = {"tcp", "ucx", "ofi", "mpi-openmpi",
                                                       "mpi-mpich"};
 
-/* The order of preference: libraries that know adapters go before TCP if there is one. */
-static const int with_adapter[SKI_CANDIDATES] = {1, 2, 0, 3, 4};
+/* The order of preference on a host with an adapter: libraries that use it come before tcp. */
+static const int select_with_adapter[SKI_CANDIDATES] = {1, 2, 0, 3, 4};
 
-static const char *candidate(int i, bool adapter)
+static const char *select_candidate(int i, bool adapter)
 {
-    return ski_driver_names[adapter ? with_adapter[i] : i];
+    return ski_driver_names[adapter ? select_with_adapter[i] : i];
 }
 
 char *ski_driver_why(void)
 {
-    static _Thread_local char why[SKI_WHY_MOST];
+    static _Thread_local char reason[SKI_WHY_MOST];
 
-    return why;
+    return reason;
 }
 
-const struct ski_driver *ski_driver_load(const char *name, char *why, size_t size)
+const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t size)
 {
     void                    *library;
     const struct ski_driver *driver;
 
-    /* Or, when it is loaded, UCX takes our signal handlers, and SIGHUP. */
+    /* When it is loaded, UCX would otherwise replace the signal handlers, and that of SIGHUP. */
     setenv("UCX_HANDLE_ERRORS", "none", 0);
     setenv("UCX_DEBUG_SIGNO", "0", 0);
-    setenv("UCX_LOG_LEVEL", "fatal", 0); /* what fails is said once, by us */
-    library = ski_module_open(name, why, size);
+    setenv("UCX_LOG_LEVEL", "fatal", 0); /* Skua reports what fails, once */
+    library = ski_module_open(name, reason, size);
     if (!library)
         return NULL;
     driver = dlsym(library, SKI_DRIVER_SYMBOL);
     if (driver && driver->version == SKI_DRIVER_VERSION)
-        return driver; /* never closed: the libraries below do not expect it */
-    snprintf(why, size, "it is of another version of Skua");
+        return driver; /* never closed, which the libraries below do not support */
+    snprintf(reason, size, "it belongs to another version of Skua");
     dlclose(library);
     return NULL;
 }
@@ -58,8 +58,8 @@ const struct ski_driver *ski_driver_secured(const struct ski_driver *driver, str
     return enough ? driver : ski_seal_over(driver, net);
 }
 
-/* Whether the setting asks for it: by its name, or by the part before the dash. */
-static bool is_wanted(const char *name)
+/* Returns whether the setting selects a driver: by its name, or by the part before the dash. */
+static bool select_is_wanted(const char *name)
 {
     const char *wanted = ski_config.driver;
     size_t      n      = strlen(wanted);
@@ -75,23 +75,23 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
     bool   adapter                                     = ski_adapter_present();
 
     for (int i = 0; i < SKI_CANDIDATES; i++) {
-        const char              *name = candidate(i, adapter);
+        const char              *name = select_candidate(i, adapter);
         const struct ski_driver *driver;
 
-        if (!is_wanted(name))
+        if (!select_is_wanted(name))
             continue;
-        net->why()[0] = '\0';
-        driver        = ski_driver_load(name, net->why(), SKI_WHY_MOST);
+        net->last_error()[0] = '\0';
+        driver               = ski_driver_load(name, net->last_error(), SKI_WHY_MOST);
         if (driver && driver->start(net) == SKUA_OK)
             return ski_driver_secured(driver, net);
         n += (size_t)snprintf(tried + n, sizeof tried - n, "%s%s: %s", n ? "; " : "", name,
-                              net->why());
+                              net->last_error());
     }
     if (n == 0)
         ski_log(SKI_LOG_ERROR,
                 "SKUA_DRIVER=%s: there is no such driver (auto, tcp, ucx, ofi or mpi)",
                 ski_config.driver);
     else
-        ski_log(SKI_LOG_ERROR, "no driver to reach other hosts with (%s)", tried);
+        ski_log(SKI_LOG_ERROR, "no driver can reach other hosts (%s)", tried);
     return NULL;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.h - which driver carries packets between hosts.
+ * select.h - the selection of the driver that carries packets between hosts.
  *
- * Drivers are modules (base/module.h).  With SKUA_DRIVER=auto the first that can start is
- * taken, of tcp, ucx, ofi and mpi; where there is an adapter that moves data by itself, of ucx,
- * ofi, tcp and mpi.
+ * Drivers are modules (base/module.h).  With SKUA_DRIVER=auto the first one that starts is used, in
+ * the order tcp, ucx, ofi, mpi; on a host with an RDMA adapter in the order ucx, ofi, tcp, mpi.
  */
 #ifndef SKI_SELECT_H
 #define SKI_SELECT_H
@@ -13,19 +12,22 @@
 
 #define SKI_CANDIDATES 5
 
+/** The names of all drivers, in the order of preference without an adapter. */
 extern const char *const ski_driver_names[SKI_CANDIDATES];
 
-/** What drivers say to people (struct ski_net): SKI_WHY_MOST bytes of the calling thread. */
+/** Returns the error text of the calling thread, of SKI_WHY_MOST bytes (last_error() of struct
+ *  ski_net). */
 char *ski_driver_why(void);
 
-/** Load one, by name; NULL, and why not. */
-const struct ski_driver *ski_driver_load(const char *name, char *why, size_t size);
+/** Loads a driver by name.  Returns NULL, with @p reason written, if that fails. */
+const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t size);
 
-/** The driver that does what net->security asks for: @p driver, which has been started, or one over
- *  it (seal.h). */
+/** Returns a driver that implements net->security: @p driver, which has been started, or one that
+ *  seals its packets (seal.h). */
 const struct ski_driver *ski_driver_secured(const struct ski_driver *driver, struct ski_net *net);
 
-/** Start the best driver for @p net, or the one that the settings name; NULL, logged. */
+/** Starts the best driver for @p net, or the one that the settings name.  Returns NULL, logged, if
+ *  none starts. */
 const struct ski_driver *ski_driver_select(struct ski_net *net);
 
 #endif

@@ -34,20 +34,20 @@ static skua_status_t start(struct ski_net *of)
     return real->start(of);
 }
 
-static skua_status_t expose(void *base, size_t bytes, struct ski_memory **memory)
+static skua_status_t mem_reg(void *base, size_t bytes, struct ski_memory **memory)
 {
     unsigned n = atomic_fetch_add(&registrations, 1);
 
     if (!is_faulty("register") && !(is_faulty("some") && n % 2 == 0))
-        return real->expose(base, bytes, memory);
-    snprintf(net->why(), SKI_WHY_MOST, "the adapter has no more entries");
+        return real->mem_reg(base, bytes, memory);
+    snprintf(net->last_error(), SKI_WHY_MOST, "the adapter has no more entries");
     return SKUA_ERR_NOMEM;
 }
 
-static skua_status_t take_key(struct ski_peer *peer, const void *from, size_t bytes,
+static skua_status_t rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
                               struct ski_key **key)
 {
-    return is_faulty("keys") ? SKUA_ERR_INVAL : real->take_key(peer, from, bytes, key);
+    return is_faulty("keys") ? SKUA_ERR_INVAL : real->rkey_unpack(peer, from, bytes, key);
 }
 
 __attribute__((constructor)) static void load(void)
@@ -59,6 +59,6 @@ __attribute__((constructor)) static void load(void)
         return; /* of version 0, which is rejected */
     ski_driver          = *real;
     ski_driver.start    = start;
-    ski_driver.expose   = expose;
-    ski_driver.take_key = take_key;
+    ski_driver.mem_reg   = mem_reg;
+    ski_driver.rkey_unpack = rkey_unpack;
 }

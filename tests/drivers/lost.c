@@ -108,9 +108,9 @@ struct card {
 
 _Noreturn static void be_child(const char *name, int in, int out)
 {
-    static const struct ski_upcalls up = {.room    = echo_room,
+    static const struct ski_upcalls up = {.alloc    = echo_room,
                                           .arrived = echo_arrived,
-                                          .spoilt  = echo_free,
+                                          .abort  = echo_free,
                                           .sent    = echo_free,
                                           .done    = echo_done,
                                           .lost    = echo_lost};
@@ -122,7 +122,7 @@ _Noreturn static void be_child(const char *name, int in, int out)
     alarm(CHILD_LIFE);
     read_all(in, &card, sizeof card);
     net.process = 1;
-    driver      = ski_driver_load(name, net.why(), SKI_WHY_MOST);
+    driver      = ski_driver_load(name, net.last_error(), SKI_WHY_MOST);
     if (!driver || driver->start(&net) != SKUA_OK)
         _exit(2);
     driver = ski_driver_secured(driver, &net);
@@ -361,9 +361,9 @@ static double best_ping(struct ski_port *port, struct ski_peer *peer, void *pack
 
 void bench(void)
 {
-    static const struct ski_upcalls   up      = {.room    = bench_room,
+    static const struct ski_upcalls   up      = {.alloc    = bench_room,
                                                  .arrived = bench_arrived,
-                                                 .spoilt  = bench_nothing,
+                                                 .abort  = bench_nothing,
                                                  .sent    = bench_nothing,
                                                  .done    = echo_done,
                                                  .lost    = echo_lost};
@@ -375,7 +375,7 @@ void bench(void)
     struct ski_peer                  *peer;
 
     if (driver->open(0, &up, NULL, &port) != SKUA_OK)
-        die("open: %s", net.why());
+        die("open: %s", net.last_error());
     card.bytes = driver->address(port, card.address);
     if (write(to_child, &card, sizeof card) != sizeof card)
         die("write");

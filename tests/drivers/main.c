@@ -29,7 +29,7 @@ struct ski_net net = {.processes    = 1,
                       .log          = ski_log_write,
                       .prove        = ski_secret_prove,
                       .derive       = ski_secret_derive,
-                      .why          = ski_driver_why};
+                      .last_error          = ski_driver_why};
 
 static char **parts;
 static int    part_count;
@@ -117,9 +117,9 @@ int main(int argc, char **argv)
         net.processes = 2;
         fork_child(argv[1]);
     }
-    driver = ski_driver_load(argv[1], net.why(), SKI_WHY_MOST);
+    driver = ski_driver_load(argv[1], net.last_error(), SKI_WHY_MOST);
     if (!driver || driver->start(&net) != SKUA_OK) {
-        printf("1..0 # skip: %s: %s\n", argv[1], net.why());
+        printf("1..0 # skip: %s: %s\n", argv[1], net.last_error());
         return 77;
     }
     driver = ski_driver_secured(driver, &net);

@@ -182,20 +182,20 @@ void test_one_sided(struct end *ends)
     size_t             bytes;
 
     target = aligned_alloc(4096, BYTES);
-    if (!driver->put || driver->expose(target, BYTES, &memory) != SKUA_OK) {
+    if (!driver->put || driver->mem_reg(target, BYTES, &memory) != SKUA_OK) {
         printf("# %s has no one-sided operations here\n", driver->name);
     } else {
-        bytes = driver->key(memory, key);
+        bytes = driver->rkey_pack(memory, key);
         if (bytes == 0 || bytes > sizeof key)
             die("a key of %zu bytes", bytes);
-        if (driver->take_key(ends[0].peer[1], key, bytes, &target_key) != SKUA_OK)
+        if (driver->rkey_unpack(ends[0].peer[1], key, bytes, &target_key) != SKUA_OK)
             die("take_key");
         flush(ends);
         test_transfers(ends, mine, back);
         test_many_puts(ends, mine);
         test_atomics(ends);
-        driver->drop_key(target_key);
-        driver->conceal(memory);
+        driver->rkey_destroy(target_key);
+        driver->mem_dereg(memory);
     }
     free(mine);
     free(back);

@@ -79,9 +79,9 @@ static int knock_and_begin(const struct sockaddr_in *door)
     return fd;
 }
 
-static struct ski_hello make_hello(int from, int to)
+static struct ski_tcp_hello make_hello(int from, int to)
 {
-    return (struct ski_hello){.magic    = SKI_TCP_MAGIC,
+    return (struct ski_tcp_hello){.magic    = SKI_TCP_MAGIC,
                               .security = net.security,
                               .from     = from,
                               .to       = to,
@@ -89,10 +89,10 @@ static struct ski_hello make_hello(int from, int to)
 }
 
 /* The proof that a peer with the secret sends for a hello and its answer. */
-static struct ski_said said_about(enum ski_role role, const struct ski_hello *hello,
-                                  const struct ski_answer *answer)
+static struct ski_tcp_transcript said_about(enum ski_tcp_role role, const struct ski_tcp_hello *hello,
+                                  const struct ski_tcp_answer *answer)
 {
-    return (struct ski_said){
+    return (struct ski_tcp_transcript){
         .role     = role,
         .security = net.security,
         .from     = hello->from,
@@ -100,9 +100,9 @@ static struct ski_said said_about(enum ski_role role, const struct ski_hello *he
         .nonce    = {hello->nonce[0], hello->nonce[1], answer->nonce[0], answer->nonce[1]}};
 }
 
-static void prove(const struct ski_said *said, uint64_t proof[2])
+static void prove(const struct ski_tcp_transcript *said, uint64_t proof[2])
 {
-    if (!net.prove((const uint64_t *)(const void *)said, SKI_SAID_WORDS, proof))
+    if (!net.prove((const uint64_t *)(const void *)said, SKI_TCP_TRANSCRIPT_WORDS, proof))
         die("no proof");
 }
 
@@ -140,7 +140,7 @@ static ssize_t hear(int fd, void *to, size_t n, struct end *ends, int count)
 static void expect_refused(struct end *ends, int fd, const void *last, size_t bytes,
                            const char *why, const char *what)
 {
-    char words[sizeof(struct ski_hello) + JUNK] = {0}, byte;
+    char words[sizeof(struct ski_tcp_hello) + JUNK] = {0}, byte;
 
     memcpy(words, last, bytes);
     speak(fd, words, bytes + JUNK);
@@ -150,7 +150,7 @@ static void expect_refused(struct end *ends, int fd, const void *last, size_t by
     close(fd);
 }
 
-static void refuse_hello(struct end *ends, const struct sockaddr_in *door, struct ski_hello hello,
+static void refuse_hello(struct end *ends, const struct sockaddr_in *door, struct ski_tcp_hello hello,
                          const char *why, const char *what)
 {
     expect_refused(ends, knock(door), &hello, sizeof hello, why, what);
@@ -158,7 +158,7 @@ static void refuse_hello(struct end *ends, const struct sockaddr_in *door, struc
 
 static void test_wrong_hellos(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_hello hello = make_hello(1, 0);
+    struct ski_tcp_hello hello = make_hello(1, 0);
 
     hello.magic[3]++;
     refuse_hello(ends, door, hello, "know the secret", "another protocol");
@@ -171,16 +171,16 @@ static void test_wrong_hellos(struct end *ends, const struct sockaddr_in *door)
 
 /* Sends a hello; the port sends its proof. */
 static int greet_port(struct end *ends, const struct sockaddr_in *door,
-                      const struct ski_hello *hello, struct ski_answer *answer)
+                      const struct ski_tcp_hello *hello, struct ski_tcp_answer *answer)
 {
-    struct ski_said said;
+    struct ski_tcp_transcript said;
     uint64_t        proof[2];
     int             fd = knock(door);
 
     speak(fd, hello, sizeof *hello);
     if (hear(fd, answer, sizeof *answer, ends, 2) != sizeof *answer)
         die("a hello is not answered");
-    said = said_about(SKI_ROLE_ANSWERS, hello, answer);
+    said = said_about(SKI_TCP_RESPONDER, hello, answer);
     prove(&said, proof);
     if (memcmp(proof, answer->proof, sizeof proof) != 0)
         fail("the answer to a hello has no valid proof");
@@ -189,50 +189,50 @@ static int greet_port(struct end *ends, const struct sockaddr_in *door,
 
 /* Sends a wrong proof, as @p change makes it. */
 static void refuse_proof(struct end *ends, const struct sockaddr_in        *door,
-                         void (*change)(struct ski_said *said), const char *what)
+                         void (*change)(struct ski_tcp_transcript *said), const char *what)
 {
-    struct ski_hello  hello = make_hello(1, 0);
-    struct ski_answer answer;
-    struct ski_said   said;
+    struct ski_tcp_hello  hello = make_hello(1, 0);
+    struct ski_tcp_answer answer;
+    struct ski_tcp_transcript   said;
     uint64_t          proof[2];
     int               fd = greet_port(ends, door, &hello, &answer);
 
-    said = said_about(SKI_ROLE_BEGINS, &hello, &answer);
+    said = said_about(SKI_TCP_INITIATOR, &hello, &answer);
     change(&said);
     prove(&said, proof);
     expect_refused(ends, fd, proof, sizeof proof, "know the secret", what);
 }
 
-static void of_other_side(struct ski_said *said)
+static void of_other_side(struct ski_tcp_transcript *said)
 {
-    said->role = SKI_ROLE_ANSWERS;
+    said->role = SKI_TCP_RESPONDER;
 }
 
-static void of_other_pe(struct ski_said *said)
+static void of_other_pe(struct ski_tcp_transcript *said)
 {
     said->from++;
 }
 
-static void of_other_direction(struct ski_said *said)
+static void of_other_direction(struct ski_tcp_transcript *said)
 {
     said->from = said->to;
     said->to   = 1;
 }
 
-static void of_other_setting(struct ski_said *said)
+static void of_other_setting(struct ski_tcp_transcript *said)
 {
     said->security ^= 1;
 }
 
-static void of_other_question(struct ski_said *said)
+static void of_other_question(struct ski_tcp_transcript *said)
 {
     said->nonce[3] ^= 1;
 }
 
 static void test_wrong_proofs(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_hello  hello = make_hello(1, 0);
-    struct ski_answer answer;
+    struct ski_tcp_hello  hello = make_hello(1, 0);
+    struct ski_tcp_answer answer;
     uint64_t          nothing[2] = {0};
     int               fd         = greet_port(ends, door, &hello, &answer);
 
@@ -250,13 +250,13 @@ static void test_wrong_proofs(struct end *ends, const struct sockaddr_in *door)
 /* Records a valid handshake, sent byte by byte, and replays it: the replay is rejected. */
 static void test_replay(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_hello  hello = make_hello(NOBODY, 0);
-    struct ski_answer answer, again;
-    struct ski_said   said;
+    struct ski_tcp_hello  hello = make_hello(NOBODY, 0);
+    struct ski_tcp_answer answer, again;
+    struct ski_tcp_transcript   said;
     uint64_t          proof[2];
     int               fd = greet_port(ends, door, &hello, &answer);
 
-    said = said_about(SKI_ROLE_BEGINS, &hello, &answer);
+    said = said_about(SKI_TCP_INITIATOR, &hello, &answer);
     prove(&said, proof);
     for (size_t i = 0; i < sizeof proof; i++) {
         speak(fd, (char *)proof + i, 1);
@@ -274,8 +274,8 @@ static void test_replay(struct end *ends, const struct sockaddr_in *door)
 
 static void test_slow_hello(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_hello  hello = make_hello(NOBODY, 0);
-    struct ski_answer answer;
+    struct ski_tcp_hello  hello = make_hello(NOBODY, 0);
+    struct ski_tcp_answer answer;
     int               fd = knock(door);
 
     for (size_t i = 0; i < sizeof hello; i++) {
@@ -293,7 +293,7 @@ static void test_slow_hello(struct end *ends, const struct sockaddr_in *door)
 /* Some connections are closed in the middle of the handshake. */
 static void test_half_hello(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_hello hello = make_hello(1, 0);
+    struct ski_tcp_hello hello = make_hello(1, 0);
 
     for (size_t n = 0; n < sizeof hello; n += 5) {
         int fd = knock(door);
@@ -315,7 +315,7 @@ static void test_silent(struct end *ends, const struct sockaddr_in *door)
 
     if (hear(fd, &byte, 1, ends, 2) != 0)
         fail("a silent connection is not closed");
-    expect_told(1, "say who it is", "somebody who says nothing");
+    expect_told(1, "identify itself", "somebody who says nothing");
     close(fd);
 }
 
@@ -378,8 +378,8 @@ static bool says_too_many(void)
 /* No descriptor is left for new connections: the port keeps as many as it may have. */
 static void test_full(struct end *ends, const struct sockaddr_in *door)
 {
-    struct ski_hello  hello = make_hello(NOBODY, 0);
-    struct ski_answer answer;
+    struct ski_tcp_hello  hello = make_hello(NOBODY, 0);
+    struct ski_tcp_answer answer;
     struct rlimit     before;
     int               fd = knock_and_begin(door);
 
@@ -454,7 +454,7 @@ static void test_door_shut(void)
     char               address[ONE_NAME];
     int                door = make_door(&name, 0), first = knock(&name), guest;
     struct end         end;
-    struct ski_hello   hello;
+    struct ski_tcp_hello   hello;
 
     pack_name(address, &name);
     open_end(&end, 0);
@@ -479,7 +479,7 @@ static void test_door_shut(void)
 
 /* An end that has a packet for PE 1, whose address is a listening socket of this test; returns the
  * connection that it makes. */
-static int lure(struct end *end, struct ski_hello *hello)
+static int lure(struct end *end, struct ski_tcp_hello *hello)
 {
     struct sockaddr_in name;
     char               address[ONE_NAME];
@@ -499,7 +499,7 @@ static int lure(struct end *end, struct ski_hello *hello)
 }
 
 /* The answer is rejected: the end reports its peer as lost and sends nothing more. */
-static void expect_found_out(struct end *end, int guest, const struct ski_answer *answer,
+static void expect_found_out(struct end *end, int guest, const struct ski_tcp_answer *answer,
                              const char *what)
 {
     char    byte;
@@ -518,8 +518,8 @@ static void expect_found_out(struct end *end, int guest, const struct ski_answer
 static void test_impostor(void)
 {
     struct end        end;
-    struct ski_hello  hello;
-    struct ski_answer answer = {.nonce = {1, 2}, .proof = {3, 4}};
+    struct ski_tcp_hello  hello;
+    struct ski_tcp_answer answer = {.nonce = {1, 2}, .proof = {3, 4}};
     int               guest  = lure(&end, &hello);
 
     expect_found_out(&end, guest, &answer, "an impostor");
@@ -529,8 +529,8 @@ static void test_impostor(void)
 static void test_reflection(void)
 {
     struct end         end;
-    struct ski_hello   hello, turned;
-    struct ski_answer  answer;
+    struct ski_tcp_hello   hello, turned;
+    struct ski_tcp_answer  answer;
     int                guest = lure(&end, &hello), fd;
     struct sockaddr_in door  = door_of(&end);
     char               byte;

@@ -21,7 +21,7 @@
 #include "transport/tcp/tcp.h"
 
 #define GREETING                                                                                   \
-    (sizeof(struct ski_hello) + 2 * sizeof(uint64_t)) /* sent by the connecting side               \
+    (sizeof(struct ski_tcp_hello) + 2 * sizeof(uint64_t)) /* sent by the connecting side               \
                                                        */
 #define FIRST  200 /* bytes that the first packet takes, at most */
 #define ROUNDS 40
@@ -227,7 +227,7 @@ static void test_harm(enum harm kind)
     if (!m.harmed)
         fail("a connection was lost before the tampering: %s%s", ends[0].why, ends[1].why);
     if (!strstr(ends[1].lost[0] ? ends[1].why : ends[0].why,
-                ends[1].lost[0] ? "is not what it sent" : "broke"))
+                ends[1].lost[0] ? "is not authentic" : "broke"))
         fail("%s at byte %zu: %s%s", harm_names[kind], m.at, ends[0].why, ends[1].why);
     end_between(&m, ends);
 }
@@ -258,7 +258,7 @@ void test_tampering(void)
     net.log = quietly;
     test_honest();
     for (size_t at = 0; at < GREETING; at += 3)
-        if (at < offsetof(struct ski_hello, unused) || at >= offsetof(struct ski_hello, nonce))
+        if (at < offsetof(struct ski_tcp_hello, unused) || at >= offsetof(struct ski_tcp_hello, nonce))
             test_harmed_greeting(at);
     for (int i = 0; i < ROUNDS && net.security != SKI_SECURITY_JOB; i++)
         test_harm((enum harm)(i % HARMS));

@@ -195,7 +195,7 @@ static void lost(void *owner, int pe, const char *why)
 }
 
 static const struct ski_upcalls upcalls = {
-    .room = room, .arrived = arrived, .spoilt = spoilt, .sent = sent, .done = done, .lost = lost};
+    .alloc = room, .arrived = arrived, .abort = spoilt, .sent = sent, .done = done, .lost = lost};
 
 /* ---- ends --------------------------------------------------------------------------- */
 
@@ -203,7 +203,7 @@ void open_end(struct end *end, int pe)
 {
     *end = (struct end){.pe = pe};
     if (driver->open(pe, &upcalls, end, &end->port) != SKUA_OK)
-        die("open: %s", net.why());
+        die("open: %s", net.last_error());
 }
 
 void connect_ends(struct end *from, const struct end *to)

@@ -11,7 +11,7 @@
 
 #include "base/config.h"
 #include "base/topology.h"
-#include "boot/mpi.h"
+#include "boot/mpi_launcher.h"
 #include "boot/pmix.h"
 #include "onesided/buffer/buffer.h"
 #include "transport/secret.h"
@@ -50,15 +50,15 @@ static void info_print_driver(const char *name)
                               .port_range   = ski_config.ports,
                               .peer_timeout = ski_config.peer_timeout,
                               .log          = info_log_nothing,
-                              .why          = ski_driver_why};
-    driver = ski_driver_load(name, net.why(), SKI_WHY_MOST);
+                              .last_error          = ski_driver_why};
+    driver = ski_driver_load(name, net.last_error(), SKI_WHY_MOST);
     if (driver && strncmp(name, "mpi", 3) == 0) {
         printf("            %s: under its mpiexec or mpirun\n", name);
     } else if (driver && driver->start(&net) == SKUA_OK) {
         printf("            %s: %s\n", name, driver->describe());
         driver->stop();
     } else {
-        printf("            %s: no, %s\n", name, net.why());
+        printf("            %s: no, %s\n", name, net.last_error());
     }
 }
 

@@ -127,7 +127,7 @@ void ski_crash_install(const struct ski_boot *boot)
 
     crash_job      = boot->job;
     crash_process  = boot->process;
-    crash_launched = boot->way == SKI_BOOT_LAUNCHED;
+    crash_launched = boot->mode == SKI_BOOT_LAUNCHED;
     ski_log_set_fatal_hook(crash_on_fatal);
     ski_code_open();
     if (crash_wants_frames()) {

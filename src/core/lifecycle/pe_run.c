@@ -38,8 +38,8 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     self->pe                      = pe;
     self->pes                     = job->pes;
     self->index                   = index;
-    self->first                   = job->first;
-    self->near                    = (uint32_t)job->near;
+    self->first                   = job->run_first;
+    self->near                    = (uint32_t)job->run_pes;
     self->inboxes                 = host->inboxes;
     self->stride                  = host->stride;
     self->handler                 = ski_handlers.fn;

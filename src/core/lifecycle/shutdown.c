@@ -54,7 +54,7 @@ static void shutdown_send_to_children(struct ski_pe *self, uint32_t handler)
 static void shutdown_tell(struct ski_pe *self, int code)
 {
     /* A process 0 of this host sees the flag in the arena. */
-    if (ski_job_spread(self->job) && self->job->place[0] < 0)
+    if (ski_job_spread(self->job) && self->job->local_index[0] < 0)
         shutdown_send(self, 0, SKI_HANDLER_SHUTDOWN_EXIT, code);
 }
 

@@ -412,7 +412,7 @@ static size_t recv_on_place(void *owner, const void *packet, size_t bytes, void 
     struct skua_msg      msg;
     size_t               head;
 
-    _Static_assert(SKI_PLACE_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
+    _Static_assert(SKI_DIRECT_HEAD >= sizeof msg + SKI_PLACE_DATA, "what is looked at is there");
     if (!net->self || !recv_peer_in_turn(net, packet, bytes, &head, &msg) ||
         msg.bytes != bytes - head) /* words or a tail follow the data */
         return 0;

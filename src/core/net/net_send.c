@@ -54,7 +54,7 @@ const char *ski_far_reason(skua_status_t status)
 
 size_t ski_far_packet(void)
 {
-    return here.driver->packet ? here.driver->packet() : (size_t)1 << 20;
+    return here.driver->preferred_packet ? here.driver->preferred_packet() : (size_t)1 << 20;
 }
 
 /* ---- connections ------------------------------------------------------------------ */
@@ -506,14 +506,14 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
                                   .security     = (enum ski_security)ski_config.security,
                                   .prove        = ski_secret_prove,
                                   .derive       = ski_secret_derive,
-                                  .why          = ski_driver_why};
+                                  .last_error          = ski_driver_why};
     status     = ski_secret_begin(here.net.security, job->secret, &here.net.crypto);
     if (status != SKUA_OK)
         return status;
     here.driver = ski_driver_select(&here.net);
     if (!here.driver)
         return SKUA_ERR_UNREACH;
-    here.small    = here.driver->small();
+    here.small    = here.driver->eager_max();
     here.coalesce = here.small - sizeof(struct skua_msg);
     here.burst    = ski_ns_to_ticks(BURST_NS);
     here.hold     = ski_ns_to_ticks(HOLD_NS);

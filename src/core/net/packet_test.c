@@ -24,7 +24,7 @@ static struct ski_job *packet_test_make_job(void)
     struct ski_job *job     = calloc(1, sizeof *job);
 
     *job = (struct ski_job){
-        .pes = PES, .pes_per_process = 2, .processes = 2, .here = 1, .pes_here = 2, .place = place};
+        .pes = PES, .pes_per_process = 2, .processes = 2, .local_processes = 1, .pes_here = 2, .local_index = place};
     return job;
 }
 

@@ -164,7 +164,7 @@ static void handler_close_table(void)
 skua_status_t ski_handlers_agree(struct ski_job *job, int process)
 {
     handler_close_table();
-    if (job->place[process] == 0)
+    if (job->local_index[process] == 0)
         return handler_publish(job);
     /* Pairs with the release in handler_publish().  If process 0 dies before, the launcher ends
      * this one. */

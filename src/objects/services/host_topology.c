@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "base/place.h"
+#include "base/cpu_locality.h"
 #include "base/topology.h"
 #include "core/pe/pe.h"
 #include "objects/services/mesh.h"
@@ -48,7 +48,7 @@ static struct host_told host_tell(const struct ski_job *job, int process)
 {
     struct host_told told = {job->process[0].number, 1};
 
-    while (process + told.run < job->processes && job->place[process + told.run] >= 0)
+    while (process + told.run < job->processes && job->local_index[process + told.run] >= 0)
         told.run++;
     return told;
 }
@@ -67,7 +67,7 @@ static struct host_told host_ask(int process)
     struct host_told told;
     size_t           bytes = sizeof told;
 
-    if (host_boot->job->place[process] >= 0)
+    if (host_boot->job->local_index[process] >= 0)
         return host_tell(host_boot->job, process);
     if (ski_boot_get(host_boot, process, HOST_KEY, &told, &bytes) != SKUA_OK ||
         bytes != sizeof told || told.leader < 0 || told.leader > process || told.run < 1 ||

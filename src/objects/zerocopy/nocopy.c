@@ -559,7 +559,7 @@ static void share_parts(skua_msg *msg, uint32_t users)
 static void spread_here(skua_msg *msg, const struct to_host *to)
 {
     const struct ski_job *job   = ski_self->job;
-    int                   count = to->processes ? job->here : job->pes_here;
+    int                   count = to->processes ? job->local_processes : job->pes_here;
 
     share_parts(msg, (uint32_t)count);
     for (int i = 0; i < count; i++) {
@@ -588,7 +588,7 @@ static bool is_shared(const struct ski_pe *self, const skua_buffer *buffer)
 {
     return ski_buffer_reach(self, buffer) &&
            (ski_arena_contains(self->job->arena, buffer->at) ||
-            (self->job->here == 1 && ski_config.direct) || self->job->pes_here == 1);
+            (self->job->local_processes == 1 && ski_config.direct) || self->job->pes_here == 1);
 }
 
 /* Into the arena, those that not all of the host reach; whether nothing is on the way. */

@@ -20,7 +20,7 @@ bool ski_rma_driver_enabled(const struct ski_driver *driver)
 {
     if (!driver->put || ski_config.rma == 0)
         return false;
-    return ski_config.rma > 0 || (driver->by_hardware && driver->by_hardware());
+    return ski_config.rma > 0 || (driver->rma_offload && driver->rma_offload());
 }
 
 /* ---- the origin: regions of other hosts ------------------------------------------------------ */
@@ -47,7 +47,7 @@ static struct ski_key *rkey_unpack(struct ski_pe *self, int pe, const struct ski
     struct ski_key          *key    = NULL;
 
     if (!ski_rma_driver_enabled(driver) || info->key_bytes == 0 || info->key_bytes > SKI_KEY_MOST ||
-        !peer || driver->take_key(peer, info->key, info->key_bytes, &key) != SKUA_OK)
+        !peer || driver->rkey_unpack(peer, info->key, info->key_bytes, &key) != SKUA_OK)
         return NULL;
     return key;
 }
@@ -115,7 +115,7 @@ void ski_rkey_cache_end(struct ski_pe *self)
             struct ski_rkey *gone = cache->rkey[i];
             cache->rkey[i]        = gone->next;
             if (gone->key)
-                ski_far_driver()->drop_key(gone->key);
+                ski_far_driver()->rkey_destroy(gone->key);
             free(gone);
         }
 }
@@ -146,7 +146,7 @@ static void rkey_deregister_memory(uint32_t id, bool all)
         }
         *at = e->next;
         if (e->memory)
-            ski_far_driver()->conceal(e->memory);
+            ski_far_driver()->mem_dereg(e->memory);
         free(e);
     }
 }
@@ -172,7 +172,7 @@ static struct rkey_memory *rkey_register_memory(uint32_t id, int pe, char *base,
     *e                  = (struct rkey_memory){rkey_memories, id, pe, NULL};
     ski_driver_why()[0] = '\0';
     if (bytes > 0)
-        status = ski_far_driver()->expose(base, bytes, &e->memory);
+        status = ski_far_driver()->mem_reg(base, bytes, &e->memory);
     if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED)
         rkey_warn_unregistered(id, pe, bytes, ski_far_reason(status));
     return rkey_memories = e;
@@ -197,7 +197,7 @@ void ski_rkey_export(uint32_t id, int32_t pe, char *base, uint64_t bytes, struct
         e = rkey_register_memory(id, pe, base, bytes);
     }
     if (e->memory)
-        to->key_bytes = (uint32_t)driver->key(e->memory, to->key);
+        to->key_bytes = (uint32_t)driver->rkey_pack(e->memory, to->key);
     ski_assert(to->key_bytes <= SKI_KEY_MOST);
     pthread_mutex_unlock(&rkey_memory_lock);
 }

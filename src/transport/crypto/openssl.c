@@ -2,8 +2,8 @@
 /*
  * openssl.c - see transport/crypto.h.
  *
- * What is authenticated and not encrypted is given to AES-GCM as additional data, of which it
- * makes the tag alone (GMAC).
+ * Data that is authenticated but not encrypted is passed to AES-GCM as additional data, for which
+ * it computes the tag alone (GMAC).
  */
 #include <limits.h>
 #include <openssl/crypto.h>

@@ -3,7 +3,7 @@
 #include "transport/host/host.h"
 
 #include <arpa/inet.h>
-#include <assert.h>
+
 #include <errno.h>
 #include <linux/filter.h>
 #include <poll.h>
@@ -13,13 +13,15 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/topology.h"
 
-/* Which domain each PE is in: PEs on one CPU share it, PEs on any CPU share one. */
-static skua_status_t make_domains(struct ski_host *host, const struct ski_job *job)
+/* Assigns PEs to domains: those bound to one CPU share a domain, those that are not bound share
+ * one. */
+static skua_status_t host_make_domains(struct ski_host *host, const struct ski_job *job)
 {
     struct ski_topology topology = {.cpus = 1};
     uint32_t            domains  = 0;
@@ -31,7 +33,7 @@ static skua_status_t make_domains(struct ski_host *host, const struct ski_job *j
         ski_topology_free(&topology);
     }
     for (int index = job->pes_here; index < host->all;
-         index++) { /* each by itself: it never waits for a CPU */
+         index++) { /* a hidden PE has a domain of its own */
         host->domain[index]  = (uint32_t)index;
         host->domains[index] = (struct ski_domain){.awake = 1, .pes = 1, .cpus = 1};
     }
@@ -50,17 +52,17 @@ static skua_status_t make_domains(struct ski_host *host, const struct ski_job *j
     return SKUA_OK;
 }
 
-/* The ring of an inbox must have room for a ticket of every PE at once, twice
- * (inbox.h). */
-static uint32_t cells_for(size_t pes, uint32_t cells)
+/* Returns the number of cells of an inbox, which has at most half as many producers as half its
+ * cells (inbox.h). */
+static uint32_t host_inbox_cells(size_t pes, uint32_t cells)
 {
     while (cells < 4 * pes)
         cells *= 2;
     return cells;
 }
 
-/* The next @p bytes of a piece of memory, in cache lines of their own. */
-static void *carve(char **memory, size_t bytes)
+/* Takes the next @p bytes of *@p memory, in cache lines of their own. */
+static void *host_carve(char **memory, size_t bytes)
 {
     void *piece = *memory;
 
@@ -71,7 +73,7 @@ static void *carve(char **memory, size_t bytes)
 skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
 {
     size_t           pes    = (size_t)ski_job_all_here(job);
-    size_t           stride = ski_inbox_bytes(cells_for(pes, cells));
+    size_t           stride = ski_inbox_bytes(host_inbox_cells(pes, cells));
     struct ski_host *host;
     void            *span;
     char            *memory;
@@ -84,22 +86,22 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
                             SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
-    /* A fresh arena is all zeros: empty inboxes, whose pages are left to their
-     * owners to touch first. */
+    /* A new arena is all zeros, so inboxes are empty; their owners touch the pages first. */
     memory        = span;
-    host          = carve(&memory, sizeof *host);
-    host->domain  = carve(&memory, pes * sizeof *host->domain);
-    host->domains = carve(&memory, pes * sizeof *host->domains);
-    host->sleeper = carve(&memory, pes * sizeof *host->sleeper);
-    host->board   = carve(&memory, pes * sizeof *host->board);
+    host          = host_carve(&memory, sizeof *host);
+    host->domain  = host_carve(&memory, pes * sizeof *host->domain);
+    host->domains = host_carve(&memory, pes * sizeof *host->domains);
+    host->sleeper = host_carve(&memory, pes * sizeof *host->sleeper);
+    host->board   = host_carve(&memory, pes * sizeof *host->board);
     host->inboxes = memory;
     host->stride  = stride;
-    host->cells   = cells_for(pes, cells);
+    host->cells   = host_inbox_cells(pes, cells);
     host->all     = (int32_t)pes;
     host->checked = ski_config.checked_messages;
-    if (getrandom(host->bell_key, sizeof host->bell_key, 0) != sizeof host->bell_key)
-        return ski_fail(SKUA_ERR_SYSTEM, "no random numbers: %s", strerror(errno));
-    status = make_domains(host, job);
+    if (getrandom(host->wakeup_key, sizeof host->wakeup_key, 0) != sizeof host->wakeup_key)
+        return ski_fail(SKUA_ERR_SYSTEM, "the system has no random numbers for the wakeup key: %s",
+                        strerror(errno));
+    status = host_make_domains(host, job);
     if (status == SKUA_OK)
         status = ski_heap_create(job->arena, (unsigned)pes, &host->heaps);
     if (status == SKUA_OK)
@@ -107,30 +109,30 @@ skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
     return status;
 }
 
-static struct ski_domain *domain_of(struct ski_host *host, int index)
+static struct ski_domain *host_domain_of(struct ski_host *host, int index)
 {
     return &host->domains[host->domain[index]];
 }
 
-/* ---- bells ---------------------------------------------------------------------- */
+/* ---- wakeup sockets ------------------------------------------------------------- */
 
-#define RINGS 100 /* tries, a millisecond each */
+#define WAKEUP_TRIES 100 /* tries, a millisecond each */
 
-/* One step of the filter: loads a word of a datagram, or its length, and goes on if that is
- * @p value, else to the end, @p steps further. */
-#define STEP(load, at, value, steps)                                                               \
+/* One step of the filter: loads a word of a datagram, or its length, and continues if that is
+ * @p value, else jumps @p steps ahead, to the end. */
+#define WAKEUP_FILTER_STEP(load, at, value, steps)                                                 \
     BPF_STMT(BPF_LD | BPF_W | (load), at), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, steps)
 
-/* Has the kernel drop what is not the key of the bells.  Where it cannot, a PE that a stranger
- * wakes finds nothing to do and sleeps on. */
-static void bell_filter(int fd, const uint32_t key[4])
+/* Makes the kernel drop datagrams that are not the wakeup key.  Where it cannot, a PE that another
+ * user wakes finds nothing to do and sleeps again. */
+static void host_wakeup_filter(int fd, const uint32_t key[4])
 {
     struct sock_filter code[] = {
-        STEP(BPF_LEN, 0, 16, 9),
-        STEP(BPF_ABS, 0, ntohl(key[0]), 7),
-        STEP(BPF_ABS, 4, ntohl(key[1]), 5),
-        STEP(BPF_ABS, 8, ntohl(key[2]), 3),
-        STEP(BPF_ABS, 12, ntohl(key[3]), 1),
+        WAKEUP_FILTER_STEP(BPF_LEN, 0, 16, 9),
+        WAKEUP_FILTER_STEP(BPF_ABS, 0, ntohl(key[0]), 7),
+        WAKEUP_FILTER_STEP(BPF_ABS, 4, ntohl(key[1]), 5),
+        WAKEUP_FILTER_STEP(BPF_ABS, 8, ntohl(key[2]), 3),
+        WAKEUP_FILTER_STEP(BPF_ABS, 12, ntohl(key[3]), 1),
         BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
@@ -139,8 +141,8 @@ static void bell_filter(int fd, const uint32_t key[4])
     setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
 }
 
-/* Binds a bell to a name of the system's choice, and announces that. */
-static bool bell_bind(int fd, struct ski_sleeper *sleeper)
+/* Binds a wakeup socket to a name that the kernel chooses, and publishes the name. */
+static bool host_wakeup_bind(int fd, struct ski_sleeper *sleeper)
 {
     struct sockaddr_un name  = {.sun_family = AF_UNIX};
     socklen_t          bytes = offsetof(struct sockaddr_un, sun_path);
@@ -151,7 +153,7 @@ static bool bell_bind(int fd, struct ski_sleeper *sleeper)
     if (getsockname(fd, (struct sockaddr *)&name, &bytes) != 0)
         return false;
     bytes -= (socklen_t)offsetof(struct sockaddr_un, sun_path);
-    assert(bytes > 0 && bytes <= SKI_BELL_NAME);
+    ski_assert(bytes > 0 && bytes <= SKI_WAKEUP_NAME);
     memcpy(sleeper->name, name.sun_path, bytes);
     sleeper->name_bytes = (uint8_t)bytes;
     return true;
@@ -162,17 +164,17 @@ int ski_bell_open(struct ski_host *host, int index)
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
     if (fd >= 0)
-        bell_filter(fd, host->bell_key);
-    if (fd >= 0 && bell_bind(fd, &host->sleeper[index]))
+        host_wakeup_filter(fd, host->wakeup_key);
+    if (fd >= 0 && host_wakeup_bind(fd, &host->sleeper[index]))
         return fd;
-    ski_log(SKI_LOG_ERROR, "cannot make a socket to be woken by: %s", strerror(errno));
+    ski_log(SKI_LOG_ERROR, "cannot create a wakeup socket for a PE: %s", strerror(errno));
     if (fd >= 0)
         close(fd);
     return -1;
 }
 
-/* The socket of this process that rings bells, made when it is first needed. */
-static int bell_sender(void)
+/* Returns the socket from which this process wakes others, created on first use. */
+static int host_wakeup_sender(void)
 {
     static _Atomic int from = -1;
     int                fd   = atomic_load(&from);
@@ -188,20 +190,20 @@ static int bell_sender(void)
     return fd;
 }
 
-static void ring(const struct ski_host *host, int index)
+static void host_wakeup_send(const struct ski_host *host, int index)
 {
     const struct ski_sleeper *sleeper = &host->sleeper[index];
     struct sockaddr_un        name    = {.sun_family = AF_UNIX};
     socklen_t length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + sleeper->name_bytes);
-    int       fd     = bell_sender();
+    int       fd     = host_wakeup_sender();
 
-    memcpy(name.sun_path, sleeper->name, SKI_BELL_NAME);
-    /* A bell that is full has been rung; but if what we sent to others fills our own
-     * socket, this one has not. */
-    for (int i = 0; i < RINGS; i++) {
+    memcpy(name.sun_path, sleeper->name, SKI_WAKEUP_NAME);
+    /* A full wakeup socket has been written to already; but if datagrams to other PEs fill the
+     * sending socket, this one has not. */
+    for (int i = 0; i < WAKEUP_TRIES; i++) {
         struct pollfd writable = {.fd = fd, .events = POLLOUT};
 
-        if (sendto(fd, host->bell_key, sizeof host->bell_key, MSG_DONTWAIT | MSG_NOSIGNAL,
+        if (sendto(fd, host->wakeup_key, sizeof host->wakeup_key, MSG_DONTWAIT | MSG_NOSIGNAL,
                    (struct sockaddr *)&name, length) > 0 ||
             errno != EAGAIN || poll(&writable, 1, 0) > 0)
             return;
@@ -211,22 +213,22 @@ static void ring(const struct ski_host *host, int index)
 
 /* ---- sleep ---------------------------------------------------------------------- */
 
-/* Whoever takes the announcement of sleep back counts the PE as awake. */
-static bool rouse(struct ski_host *host, int index)
+/* Clears the sleep bit of a PE.  The thread that clears it counts the PE as awake. */
+static bool host_mark_awake(struct ski_host *host, int index)
 {
     if (!ski_inbox_rouse(ski_host_inbox(host, index)))
         return false;
-    atomic_fetch_add_explicit(&domain_of(host, index)->awake, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&host_domain_of(host, index)->awake, 1, memory_order_relaxed);
     return true;
 }
 
 void ski_host_wake(struct ski_host *host, int index)
 {
-    if (!rouse(host, index))
+    if (!host_mark_awake(host, index))
         return;
-    /* It said where it sleeps before it said that it does, which we have read. */
-    if (atomic_load(&host->sleeper[index].at_bell))
-        ring(host, index);
+    /* The PE set `polling` before the sleep bit, which was read above. */
+    if (atomic_load(&host->sleeper[index].polling))
+        host_wakeup_send(host, index);
     else
         ski_inbox_wake_mp(ski_host_inbox(host, index));
 }
@@ -240,12 +242,12 @@ void ski_host_wake_all(struct ski_host *host)
 void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
                     struct ski_reader *reader, uint64_t ns)
 {
-    atomic_fetch_sub_explicit(&domain_of(host, index)->awake, 1, memory_order_relaxed);
-    /* Announce, then look at the exit flag; skua_exit() sets the flag, then
-     * rouses.  All four are sequentially consistent: one sees the other. */
+    atomic_fetch_sub_explicit(&host_domain_of(host, index)->awake, 1, memory_order_relaxed);
+    /* Sets the sleep bit, then reads the exit flag; skua_exit() sets the flag, then clears the bit.
+     * All four accesses are sequentially consistent, so one side sees the other. */
     if (ski_reader_doze_sc(reader) && !(job && atomic_load(&job->exit)))
         ski_reader_sleep_sc(reader, ns);
-    rouse(host, index);
+    host_mark_awake(host, index);
 }
 
 void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
@@ -255,12 +257,12 @@ void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
     struct timespec time    = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     char            bytes[16];
 
-    atomic_fetch_sub_explicit(&domain_of(host, index)->awake, 1, memory_order_relaxed);
-    atomic_store(&host->sleeper[index].at_bell, 1);
+    atomic_fetch_sub_explicit(&host_domain_of(host, index)->awake, 1, memory_order_relaxed);
+    atomic_store(&host->sleeper[index].polling, 1);
     if (ski_reader_doze_sc(reader) && !(job && atomic_load(&job->exit)))
         ppoll(polls, 2, ns == SKI_FOREVER ? NULL : &time, NULL);
-    rouse(host, index);
-    atomic_store(&host->sleeper[index].at_bell, 0);
+    host_mark_awake(host, index);
+    atomic_store(&host->sleeper[index].polling, 0);
     while (recv(bell, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
         ;
 }

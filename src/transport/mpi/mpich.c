@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mpich.c - what is special about MPICH, and those that share its binary interface
  * (session.h). */
-#include "transport/mpi/session.h"
+#include "transport/mpi/mpi_session.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 /* Its relatives, such as MVAPICH and Intel MPI, have names of their own. */
-static bool is_this(const char *version)
+static bool mpich_is_this(const char *version)
 {
     return strncmp(version, "Open MPI", 8) != 0;
 }
 
 /* "MPICH Version:\t4.0.2\nMPICH Release date: ..." */
-static void label(const char *version, char *to, size_t size)
+static void mpich_label(const char *version, char *to, size_t size)
 {
     char number[32];
 
@@ -25,27 +25,27 @@ static void label(const char *version, char *to, size_t size)
         snprintf(to, size, "%.*s", (int)strcspn(version, "\n"), version);
 }
 
-/* mpiexec (hydra) says both, srun --mpi=pmi2 the first. */
-static bool launched(void)
+/* mpiexec (hydra) sets both, srun --mpi=pmi2 the first. */
+static bool mpich_launched(void)
 {
     return getenv("PMI_RANK") || getenv("PMI_FD");
 }
 
-static bool launched_by_other(void)
+static bool mpich_launched_by_other(void)
 {
     return getenv("PMIX_NAMESPACE") || getenv("OMPI_COMM_WORLD_RANK");
 }
 
-static void prepare(void)
+static void mpich_prepare(void)
 {
 }
 
-/* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 hangs now and then: a process that has
- * closed its connections waits for the launcher, and does not answer those who are closing
- * theirs.  So where the launcher's connection is known we take leave of it ourselves, in
- * its words, when all of us have come so far.  That is done at exit, since MPI is not
- * finalised as the program sees it, and it may do so. */
-static void take_leave(void)
+/* Over UCX and TCP, MPI_Finalize() of MPICH 4.0 sometimes hangs: a process that has closed its
+ * connections waits for the launcher and does not answer processes that are closing theirs. So
+ * where the connection to the launcher is known, the process takes leave of it in the protocol of
+ * PMI once all processes have come so far. That happens at exit, since MPI is not finalized for the
+ * program, which may do so itself. */
+static void mpich_leave_launcher(void)
 {
     static const char leave[] = "cmd=finalize\n";
     int               fd      = atoi(getenv("PMI_FD") ? getenv("PMI_FD") : "-1"), over;
@@ -59,22 +59,22 @@ static void take_leave(void)
         fputs("skua: mpiexec does not answer\n", stderr);
 }
 
-static void finalize(void)
+static void mpich_finalize(void)
 {
-    if (getenv("PMI_FD") && atexit(take_leave) == 0)
+    if (getenv("PMI_FD") && atexit(mpich_leave_launcher) == 0)
         MPI_Barrier(MPI_COMM_WORLD);
     else
         MPI_Finalize();
 }
 
-const struct ski_mpi_kind ski_mpi_kind = {
+const struct ski_mpi_library ski_mpi_library = {
     .name              = "MPICH",
     .other             = "Open MPI",
-    .is_this           = is_this,
-    .label             = label,
-    .launched          = launched,
-    .launched_by_other = launched_by_other,
-    .prepare           = prepare,
-    .restarts          = false,
-    .finalize          = finalize,
+    .is_this           = mpich_is_this,
+    .label             = mpich_label,
+    .launched          = mpich_launched,
+    .launched_by_other = mpich_launched_by_other,
+    .prepare           = mpich_prepare,
+    .persistent_recv   = false,
+    .finalize          = mpich_finalize,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* openmpi.c - what is special about Open MPI (session.h). */
-#include "transport/mpi/session.h"
+#include "transport/mpi/mpi_session.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_this(const char *version)
+static bool openmpi_is_this(const char *version)
 {
     return strncmp(version, "Open MPI", 8) == 0;
 }
 
 /* "Open MPI v4.1.4, package: Debian OpenMPI, ident: ..." */
-static void label(const char *version, char *to, size_t size)
+static void openmpi_label(const char *version, char *to, size_t size)
 {
     char number[32] = "";
 
@@ -22,20 +22,20 @@ static void label(const char *version, char *to, size_t size)
     snprintf(to, size, "Open MPI %s", number);
 }
 
-/* mpirun says both, prterun and srun --mpi=pmix the first. */
-static bool launched(void)
+/* mpirun sets both, prterun and srun --mpi=pmix the first. */
+static bool openmpi_launched(void)
 {
     return getenv("PMIX_NAMESPACE") || getenv("OMPI_COMM_WORLD_RANK");
 }
 
-static bool launched_by_other(void)
+static bool openmpi_launched_by_other(void)
 {
     return getenv("PMI_RANK") || getenv("PMI_FD");
 }
 
-/* Its plugins may expect its symbols to be global, which they are not in a library that
+/* The plugins of Open MPI may expect its symbols to be global, which they are not in a library that
  * was loaded for a module. */
-static void prepare(void)
+static void openmpi_prepare(void)
 {
     Dl_info info;
 
@@ -43,19 +43,19 @@ static void prepare(void)
         dlopen(info.dli_fname, RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
 }
 
-static void finalize(void)
+static void openmpi_finalize(void)
 {
     MPI_Finalize();
 }
 
-const struct ski_mpi_kind ski_mpi_kind = {
+const struct ski_mpi_library ski_mpi_library = {
     .name              = "Open MPI",
     .other             = "MPICH",
-    .is_this           = is_this,
-    .label             = label,
-    .launched          = launched,
-    .launched_by_other = launched_by_other,
-    .prepare           = prepare,
-    .restarts          = true,
-    .finalize          = finalize,
+    .is_this           = openmpi_is_this,
+    .label             = openmpi_label,
+    .launched          = openmpi_launched,
+    .launched_by_other = openmpi_launched_by_other,
+    .prepare           = openmpi_prepare,
+    .persistent_recv   = true,
+    .finalize          = openmpi_finalize,
 };

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ofi.c - the libfabric driver: what a process has once, and the table.
+ * ofi.c - what the libfabric driver has once per process, and its table of functions.
  *
- * A fabric and a domain for all ports, so that memory is registered once.  A port
- * is a reliable datagram endpoint with its own completion queue and addresses
- * (port.c); threads of different ports meet in the domain alone, which is
- * FI_THREAD_SAFE.
+ * All ports share a fabric and a domain, so memory is registered once.  A port is a reliable
+ * datagram endpoint with its own completion queue and address vector (ofi_port.c); threads of
+ * different ports share only the domain, which is FI_THREAD_SAFE.
  *
- * Most providers, tcp among them, move data only while a port is in progress(),
- * also for puts and gets that reach it.
+ * Most providers, tcp among them, move data only while a port is in progress(), also for puts and
+ * gets that target it.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "transport/accept.h"
-#include "transport/files.h"
+#include "transport/accept_hook.h"
+#include "transport/fd_limit.h"
 #include "transport/ofi/ofi.h"
 
 struct ski_ofi ski_ofi;
 
-static void stop(void)
+static void ofi_stop(void)
 {
     if (ski_ofi.domain)
         fi_close(&ski_ofi.domain->fid);
@@ -27,20 +26,20 @@ static void stop(void)
         fi_close(&ski_ofi.fabric->fid);
     if (ski_ofi.info)
         fi_freeinfo(ski_ofi.info);
-    ski_accept_unguard();
+    ski_accept_unhook();
     memset(&ski_ofi, 0, sizeof ski_ofi);
 }
 
-static skua_status_t failed(struct ski_net *net, const char *what, int error)
+static skua_status_t ofi_start_failed(struct ski_net *net, const char *what, int error)
 {
-    snprintf(net->why(), SKI_WHY_MOST, "%s of %s on %s: %s", what,
+    snprintf(net->last_error(), SKI_WHY_MOST, "%s of %s on %s: %s", what,
              ski_ofi.info->fabric_attr->prov_name, ski_ofi.info->domain_attr->name,
              fi_strerror(-error));
-    stop();
+    ofi_stop();
     return SKUA_ERR_SYSTEM;
 }
 
-static void describe_to(char *to, size_t size)
+static void ofi_format_description(char *to, size_t size)
 {
     const struct fi_info *info    = ski_ofi.info;
     uint32_t              version = fi_version();
@@ -49,69 +48,69 @@ static void describe_to(char *to, size_t size)
              info->fabric_attr->prov_name, info->domain_attr->name);
 }
 
-static skua_status_t start(struct ski_net *net)
+static skua_status_t ofi_start(struct ski_net *net)
 {
-    skua_status_t status = ski_ofi_choose(net, &ski_ofi.info);
+    skua_status_t status = ski_ofi_provider_select(net, &ski_ofi.info);
     int           error;
 
     if (status != SKUA_OK)
         return status;
-    ski_files_raise();
-    ski_accept_guard(net, "libfabric.so");
+    ski_fd_limit_raise();
+    ski_accept_hook(net, "libfabric.so");
     ski_ofi.net                     = net;
-    ski_ofi.one_sided               = ski_ofi.info->caps & FI_RMA;
+    ski_ofi.rma                     = ski_ofi.info->caps & FI_RMA;
     ski_ofi.atomics                 = ski_ofi.info->caps & FI_ATOMIC;
     ski_ofi.info->tx_attr->op_flags = 0; /* delivery is for puts alone */
     error                           = fi_fabric(ski_ofi.info->fabric_attr, &ski_ofi.fabric, NULL);
     if (error)
-        return failed(net, "fi_fabric", error);
+        return ofi_start_failed(net, "fi_fabric", error);
     error = fi_domain(ski_ofi.fabric, ski_ofi.info, &ski_ofi.domain, NULL);
     if (error)
-        return failed(net, "fi_domain", error);
-    describe_to(ski_ofi.about, sizeof ski_ofi.about);
+        return ofi_start_failed(net, "fi_domain", error);
+    ofi_format_description(ski_ofi.about, sizeof ski_ofi.about);
     return SKUA_OK;
 }
 
-static const char *describe(void)
+static const char *ofi_describe(void)
 {
     return ski_ofi.about;
 }
 
-static bool by_hardware(void)
+static bool ofi_rma_offload(void)
 {
     return strncmp(ski_ofi.info->fabric_attr->prov_name, "tcp", 3) != 0;
 }
 
-static size_t small_packet(void)
+static size_t ofi_eager_max(void)
 {
-    return SKI_OFI_EAGER;
+    return SKI_OFI_EAGER_MAX;
 }
 
 extern const struct ski_driver ski_driver;
 
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
-    .version     = SKI_DRIVER_VERSION,
-    .name        = "ofi",
-    .start       = start,
-    .stop        = stop,
-    .describe    = describe,
-    .open        = ski_ofi_open,
-    .close       = ski_ofi_close,
-    .address     = ski_ofi_address,
-    .connect     = ski_ofi_connect,
-    .send        = ski_ofi_send,
-    .progress    = ski_ofi_progress,
-    .by_hardware = by_hardware,
-    .wait_fd     = ski_ofi_wait_fd,
-    .small       = small_packet,
-    .arm         = ski_ofi_arm,
-    .expose      = ski_ofi_expose,
-    .conceal     = ski_ofi_conceal,
-    .key         = ski_ofi_key,
-    .take_key    = ski_ofi_take_key,
-    .drop_key    = ski_ofi_drop_key,
-    .put         = ski_ofi_put,
-    .get         = ski_ofi_get,
-    .atomic      = ski_ofi_atomic,
-    .flush       = ski_ofi_flush,
+    .version      = SKI_DRIVER_VERSION,
+    .name         = "ofi",
+    .start        = ofi_start,
+    .stop         = ofi_stop,
+    .describe     = ofi_describe,
+    .open         = ski_ofi_open,
+    .close        = ski_ofi_close,
+    .address      = ski_ofi_address,
+    .connect      = ski_ofi_connect,
+    .send         = ski_ofi_send,
+    .progress     = ski_ofi_progress,
+    .rma_offload  = ofi_rma_offload,
+    .wait_fd      = ski_ofi_wait_fd,
+    .eager_max    = ofi_eager_max,
+    .arm          = ski_ofi_arm,
+    .mem_reg      = ski_ofi_mem_reg,
+    .mem_dereg    = ski_ofi_mem_dereg,
+    .rkey_pack    = ski_ofi_rkey_pack,
+    .rkey_unpack  = ski_ofi_rkey_unpack,
+    .rkey_destroy = ski_ofi_rkey_destroy,
+    .put          = ski_ofi_put,
+    .get          = ski_ofi_get,
+    .atomic       = ski_ofi_atomic,
+    .flush        = ski_ofi_flush,
 };

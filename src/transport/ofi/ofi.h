@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ofi.h - what the files of the libfabric driver share.
+ * ofi.h - the libfabric driver (transport/driver.h).  The files of the driver share these
+ * declarations.
  *
- *   choose.c    which provider, on which interface
- *   ofi.c       the process: fabric and domain; and the table of functions
- *   port.c      an endpoint a port
- *   packet.c    sending and receiving
- *   op.c        operations under way, and peers that do not answer
- *   onesided.c  puts, gets, atomics
+ *   ofi.c           the process: fabric and domain; and the table of functions
+ *   ofi_provider.c  which provider, on which interface
+ *   ofi_port.c      one endpoint for each port
+ *   ofi_packet.c    sending and receiving packets
+ *   ofi_op.c        operations in flight, and peers that do not answer
+ *   ofi_rma.c       puts, gets, atomics
  */
 #ifndef SKI_OFI_H
 #define SKI_OFI_H
@@ -25,11 +26,11 @@
 
 #include "transport/driver.h"
 
-#define SKI_OFI_LANDINGS 64              /* buffers that small packets land in, a port */
-#define SKI_OFI_EAGER    ((size_t)16384) /* of how many bytes those are at most */
+#define SKI_OFI_RECV_BUFFERS 64              /* receive buffers of a port */
+#define SKI_OFI_EAGER_MAX    ((size_t)16384) /* the size of each: the largest eager packet */
 
-#define SKI_OFI_INJECT 24 /* bytes that a provider must be able to copy */
-#define SKI_OFI_LIMIT  "FI_OFI_RXM_EAGER_LIMIT"
+#define SKI_OFI_INJECT_MIN  24 /* bytes that a provider must be able to inject, at least */
+#define SKI_OFI_EAGER_LIMIT "FI_OFI_RXM_EAGER_LIMIT"
 
 /* The process. */
 struct ski_ofi {
@@ -37,64 +38,64 @@ struct ski_ofi {
     struct fi_info    *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain;
-    bool               one_sided, atomics; /* the provider has them */
-    char               about[160];         /* what describe() says  */
+    bool               rma, atomics; /* supported by the provider */
+    char               about[160];   /* the result of describe() */
 };
 
 extern struct ski_ofi ski_ofi;
 
+/* The kinds of operations. */
 enum ski_ofi_kind {
-    SKI_OFI_LANDING,   /* a receive buffer for a small packet            */
-    SKI_OFI_COPIED,    /* a send whose memory is not ours any more       */
-    SKI_OFI_SEND,      /* a small packet                                 */
-    SKI_OFI_LARGE_OUT, /* a large packet to a peer                       */
-    SKI_OFI_LARGE_IN,  /* one from a peer                                */
+    SKI_OFI_RECV,      /* a receive buffer for a small packet            */
+    SKI_OFI_INJECTED,  /* a send that the provider has copied */
+    SKI_OFI_SEND,      /* a send of a small packet */
+    SKI_OFI_RNDV_SEND, /* a send of a large packet */
+    SKI_OFI_RNDV_RECV, /* a receive of a large packet */
     SKI_OFI_PUT,
     SKI_OFI_GET,
     SKI_OFI_ATOMIC,
-    SKI_OFI_FREE /* in no use, or its owner has been told already */
+    SKI_OFI_FREE /* not in use, or its end was reported */
 };
 
-/* Something that the provider does for us.  A completion names its context, which
- * comes first. */
+/* An operation of the provider. A completion has a pointer to the context, the first member. */
 struct ski_ofi_op {
-    struct fi_context2   context;
-    enum ski_ofi_kind    kind;
-    bool                 dropped; /* a large packet that nobody has room for */
-    bool                 quiet;   /* a put whose caller does not wait for it */
-    struct ski_peer     *peer;    /* NULL: not known                         */
-    void                *memory;  /* of the packet, or landing               */
-    size_t               bytes;
-    uint64_t             tag;
-    void                *cookie;
-    struct ski_ofi_span *span;
-    uint64_t             value, compare, before, *result;
-    unsigned             width;
-    struct ski_ofi_op   *next; /* free, or to be posted again */
+    struct fi_context2    context;
+    enum ski_ofi_kind     kind;
+    bool                  dropped; /* a large packet that the runtime does not want */
+    bool                  quiet;   /* an injected put, which needs no done() */
+    struct ski_peer      *peer;    /* NULL: unknown */
+    void                 *memory;  /* the packet, or the receive buffer */
+    size_t                bytes;
+    uint64_t              tag;
+    void                 *cookie;
+    struct ski_ofi_epoch *epoch;
+    uint64_t              value, compare, before, *result;
+    unsigned              width;
+    struct ski_ofi_op    *next; /* in the list of free ones, or of those to retry */
 };
 
 /* The puts between two flushes of a peer. */
-struct ski_ofi_span {
-    unsigned             open; /* not done yet                        */
-    bool                 ends; /* by a flush, which wants the cookie  */
-    void                *cookie;
-    struct ski_ofi_span *next;
+struct ski_ofi_epoch {
+    unsigned              open; /* puts in flight */
+    bool                  ends; /* a flush waits for it */
+    void                 *cookie;
+    struct ski_ofi_epoch *next;
 };
 
 struct ski_peer {
-    struct ski_port        *port;
-    int                     pe;
-    fi_addr_t               address;
-    unsigned                busy;    /* operations that end even if the peer does nothing  */
-    unsigned                larges;  /* large packets under way, which end only with it    */
-    bool                    reached; /* something has got there                            */
-    bool                    lost, told;
-    double                  refused, refused_at; /* seconds that it has been refusing; last when  */
-    double                  lost_at;
-    struct ski_ofi_span    *first, *last; /* the last one is not ended */
+    struct ski_port *port;
+    int              pe;
+    fi_addr_t        address;
+    unsigned         busy; /* operations in flight that end even if the peer makes no progress */
+    unsigned         rndv_count; /* large packets in flight, which end only if it does */
+    bool             reached;    /* an operation to it has succeeded */
+    bool             lost, reported;
+    double refused, refused_at; /* seconds of refusals so far, and the time of the last one */
+    double lost_at;
+    struct ski_ofi_epoch   *first, *last; /* the last one has not ended */
     struct ski_peer        *next;
-    struct sockaddr_storage name; /* if it has one of that kind */
-    char                    why[SKI_WHY_MOST];
+    struct sockaddr_storage addr; /* of its socket, with provider tcp */
+    char                    reason[SKI_WHY_MOST];
 };
 
 struct ski_port {
@@ -106,70 +107,72 @@ struct ski_port {
     struct fid_av            *av;
     int                       fd;
     bool                      closing;
-    bool                      refused;   /* by a peer that is not connected, since progress() */
-    bool                      attention; /* a peer is lost: tell, or take back what it has    */
-    unsigned                  in_flight; /* operations but receives                           */
-    unsigned                  larges;    /* of all peers                                      */
-    uint32_t                  sequence;  /* of large packets                                  */
-    double                    asked_at;  /* when peers were last asked for a sign of life     */
-    double                    looked_at; /* at our sockets (transport/guard.h)               */
-    struct sockaddr_storage   name;
-    struct ski_peer          *peers; /* all                                               */
-    struct ski_peer         **by_pe; /* those of 0 .. pes - 1                             */
-    int                       pes;
-    struct ski_ofi_op        *free;
-    struct ski_ofi_op       **blocks; /* of SKI_OFI_BLOCK operations each */
-    size_t                    block_count;
-    struct ski_ofi_op        *again, **again_end; /* refused by the provider; oldest first */
-    void                     *landings;
+    bool     refused;    /* a peer that is not connected has refused since progress() */
+    bool     has_lost;   /* a lost peer is to be reported, or has operations in flight */
+    unsigned in_flight;  /* operations other than receives */
+    unsigned rndv_count; /* large packets in flight, of all peers */
+    uint32_t sequence;   /* number of the next large packet */
+    double   probed_at;  /* when peers were last probed */
+    double   checked_at; /* when sockets were last checked (transport/keepalive.h) */
+    struct sockaddr_storage addr;
+    struct ski_peer        *peers; /* all peers */
+    struct ski_peer       **by_pe; /* by number, for 0 .. pes - 1 */
+    int                     pes;
+    struct ski_ofi_op      *free;
+    struct ski_ofi_op     **blocks; /* arrays of SKI_OFI_BLOCK operations */
+    size_t                  block_count;
+    struct ski_ofi_op *retry, **retry_end; /* operations that the provider refused, oldest first */
+    void              *recv_buffers;
 };
 
-/* ---- choose.c ---- */
+/* ---- ofi_provider.c ---- */
 
-/** The best that libfabric has for @p net, in *@p info; or net->why(). */
-skua_status_t ski_ofi_choose(struct ski_net *net, struct fi_info **info);
+/** Selects the best provider for @p net. On failure net->last_error() has the reason. */
+skua_status_t ski_ofi_provider_select(struct ski_net *net, struct fi_info **info);
 
-/* ---- op.c ---- */
+/* ---- ofi_op.c ---- */
 
 #define SKI_OFI_BLOCK 64
 
-/** A free operation, or NULL. */
-struct ski_ofi_op *ski_ofi_take(struct ski_port *port, struct ski_peer *peer,
-                                enum ski_ofi_kind kind);
-void               ski_ofi_give(struct ski_port *port, struct ski_ofi_op *op);
+/** Takes a free operation and counts it as in flight. Returns NULL if memory is exhausted. */
+struct ski_ofi_op *ski_ofi_op_get(struct ski_port *port, struct ski_peer *peer,
+                                  enum ski_ofi_kind kind);
 
-/** Say how a call of libfabric that began @p op went: SKUA_PENDING, or why not, and
- *  then the operation is free. */
-skua_status_t ski_ofi_began(struct ski_port *port, struct ski_ofi_op *op, ssize_t result);
+/** Returns an operation to the free ones without a report. */
+void ski_ofi_op_put(struct ski_port *port, struct ski_ofi_op *op);
 
-/** It is over: tell its owner, and free it. */
-void ski_ofi_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status);
+/** Returns the status of a call of libfabric that started @p op: SKUA_PENDING, or an error, and
+ *  then frees the operation. */
+skua_status_t ski_ofi_op_started(struct ski_port *port, struct ski_ofi_op *op, ssize_t result);
 
-/** The peer is lost; progress() will say so. */
-void ski_ofi_condemn(struct ski_peer *peer, const char *why);
+/** Reports the end of an operation to its owner and frees it. */
+void ski_ofi_op_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status);
 
-/** The provider has refused for want of room, or of a connection. */
-void ski_ofi_refused(struct ski_peer *peer);
+/** Marks a peer as lost; progress() reports it. */
+void ski_ofi_peer_mark_lost(struct ski_peer *peer, const char *reason);
 
-/** Tell of lost peers; after a while take back what was under way to them.  With
- *  @p port->attention. */
-void ski_ofi_attend(struct ski_port *port);
+/** Records that the provider refused an operation, for want of room or of a connection. */
+void ski_ofi_peer_refused(struct ski_peer *peer);
 
-/** Shut connections down that are dead; now and then. */
-void ski_ofi_guard(struct ski_port *port, double now);
+/** Reports lost peers and, after a while, the end of their operations. Called while @p
+ *  port->has_lost. */
+void ski_ofi_handle_lost(struct ski_port *port);
 
-double ski_ofi_seconds(void);
+/** Shuts down dead connections, if a check is due. */
+void ski_ofi_check_sockets(struct ski_port *port, double now);
 
-/* ---- packet.c ---- */
+/** Returns a monotonic time in seconds. */
+double ski_ofi_now(void);
 
-/** Hand what must happen to the provider, a large packet or a receive; now (true) or
- *  in progress(). */
+/* ---- ofi_packet.c ---- */
+
+/** Posts a receive or a large packet. Returns false if progress() will retry it. */
 bool ski_ofi_post(struct ski_port *port, struct ski_ofi_op *op);
 
 skua_status_t ski_ofi_send(struct ski_peer *peer, void *packet, size_t bytes);
 unsigned      ski_ofi_progress(struct ski_port *port);
 
-/* ---- port.c ---- */
+/* ---- ofi_port.c ---- */
 
 skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
                            struct ski_port **port);
@@ -180,14 +183,14 @@ skua_status_t ski_ofi_connect(struct ski_port *port, int pe, const void *address
 int           ski_ofi_wait_fd(struct ski_port *port);
 bool          ski_ofi_arm(struct ski_port *port);
 
-/* ---- onesided.c ---- */
+/* ---- ofi_rma.c ---- */
 
-skua_status_t ski_ofi_expose(void *base, size_t bytes, struct ski_memory **memory);
-void          ski_ofi_conceal(struct ski_memory *memory);
-size_t        ski_ofi_key(struct ski_memory *memory, void *to);
-skua_status_t ski_ofi_take_key(struct ski_peer *peer, const void *from, size_t bytes,
-                               struct ski_key **key);
-void          ski_ofi_drop_key(struct ski_key *key);
+skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_memory **memory);
+void          ski_ofi_mem_dereg(struct ski_memory *memory);
+size_t        ski_ofi_rkey_pack(struct ski_memory *memory, void *to);
+skua_status_t ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
+                                  struct ski_key **key);
+void          ski_ofi_rkey_destroy(struct ski_key *key);
 skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
                           struct ski_key *key, void *cookie);
 skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
@@ -197,7 +200,7 @@ skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned
                              void *cookie);
 skua_status_t ski_ofi_flush(struct ski_peer *peer, void *cookie);
 
-/** A put, get or atomic is over. */
-void ski_ofi_one_sided_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status);
+/** Reports the end of a put, get or atomic. */
+void ski_ofi_rma_end(struct ski_port *port, struct ski_ofi_op *op, skua_status_t status);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcp.c - the process's side of the driver: see tcp.h. */
+/* tcp.c - settings and the table of functions of the TCP driver: see tcp.h. */
 #include "transport/tcp/tcp.h"
 
 #include <stdio.h>
 #include <time.h>
 
-#include "transport/interface.h"
+#include "transport/netif.h"
 
-#define SMALL  ((size_t)64 << 10) /* a packet that is copied on arrival */
-#define PACKET ((size_t)256 << 10)
+#define TCP_EAGER_MAX        ((size_t)64 << 10) /* a packet that is copied on arrival */
+#define TCP_PREFERRED_PACKET ((size_t)256 << 10)
 
 struct ski_tcp ski_tcp;
 
@@ -20,75 +20,75 @@ double ski_tcp_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Whether the interfaces that are meant are there; there is always loopback. */
-static bool check_interfaces(struct ski_net *net)
+/* Returns whether the selected interfaces can be used; loopback always can. */
+static bool tcp_check_interfaces(struct ski_net *net)
 {
     struct sockaddr_storage any;
 
     if (strcmp(ski_tcp.interfaces, "lo") != 0 &&
-        !ski_interfaces_fit(net->interfaces, net->why(), SKI_WHY_MOST))
+        !ski_netif_usable(net->interfaces, net->last_error(), SKI_WHY_MOST))
         return false;
-    if (ski_interfaces_addresses(ski_tcp.interfaces, &any, 1) > 0)
+    if (ski_netif_addresses(ski_tcp.interfaces, &any, 1) > 0)
         return true;
-    snprintf(net->why(), SKI_WHY_MOST, "no interface of %.60s has an address of IP",
+    snprintf(net->last_error(), SKI_WHY_MOST, "no interface of %.60s has an IP address",
              ski_tcp.interfaces);
     return false;
 }
 
-/* Whether the ports make sense; that they are free is seen when they are opened. */
-static bool check_ports(struct ski_net *net)
+/* Returns whether the range of ports is valid; whether they are free shows when they are opened. */
+static bool tcp_check_ports(struct ski_net *net)
 {
     unsigned first, last;
 
     return strcmp(net->port_range, "any") == 0 ||
-           ski_ports_range(net->port_range, &first, &last, net->why(), SKI_WHY_MOST);
+           ski_port_range_parse(net->port_range, &first, &last, net->last_error(), SKI_WHY_MOST);
 }
 
-static skua_status_t start(struct ski_net *net)
+static skua_status_t tcp_start(struct ski_net *net)
 {
     ski_tcp.net        = net;
-    ski_tcp.interfaces = ski_interfaces_meant(net->interfaces, net->one_host);
-    if (!check_ports(net) || !check_interfaces(net))
+    ski_tcp.interfaces = ski_netif_resolve(net->interfaces, net->one_host);
+    if (!tcp_check_ports(net) || !tcp_check_interfaces(net))
         return SKUA_ERR_INVAL;
     snprintf(ski_tcp.text, sizeof ski_tcp.text, "TCP on %s", ski_tcp.interfaces);
     return SKUA_OK;
 }
 
-static void stop(void)
+static void tcp_stop(void)
 {
 }
 
-static const char *describe(void)
+static const char *tcp_describe(void)
 {
     return ski_tcp.text;
 }
 
-static size_t best_packet(void)
+static size_t tcp_preferred_packet(void)
 {
-    return PACKET;
+    return TCP_PREFERRED_PACKET;
 }
 
-static size_t small_packet(void)
+static size_t tcp_eager_max(void)
 {
-    return SMALL;
+    return TCP_EAGER_MAX;
 }
 
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
-    .version    = SKI_DRIVER_VERSION,
-    .name       = "tcp",
-    .seals      = true,
-    .start      = start,
-    .stop       = stop,
-    .describe   = describe,
-    .open       = ski_tcp_open,
-    .close      = ski_tcp_close,
-    .address    = ski_tcp_address,
-    .connect    = ski_tcp_connect,
-    .send       = ski_tcp_send,
-    .send_split = ski_tcp_send_split,
-    .progress   = ski_tcp_progress,
-    .wait_fd    = ski_tcp_wait_fd,
-    .packet     = best_packet,
-    .small      = small_packet,
-    .arm        = ski_tcp_arm,
+    .version          = SKI_DRIVER_VERSION,
+    .name             = "tcp",
+    .seals            = true,
+    .start            = tcp_start,
+    .stop             = tcp_stop,
+    .describe         = tcp_describe,
+    .open             = ski_tcp_open,
+    .close            = ski_tcp_close,
+    .address          = ski_tcp_address,
+    .connect          = ski_tcp_connect,
+    .send             = ski_tcp_send,
+    .send_split       = ski_tcp_send_split,
+    .progress         = ski_tcp_progress,
+    .wait_fd          = ski_tcp_wait_fd,
+    .preferred_packet = tcp_preferred_packet,
+    .eager_max        = tcp_eager_max,
+    .arm              = ski_tcp_arm,
 };

@@ -1,56 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp.h - packets over TCP sockets of our own (transport/driver.h): what the files of the
- * driver share.
+ * tcp.h - the TCP driver (transport/driver.h): packets over sockets, without a library.  The files
+ * of the driver share these declarations.
  *
- * Where hosts are joined by Ethernet this needs no library, and is faster than those that
- * use TCP too: a packet is one call of the system on either side (docs/decisions/
- * 0028-own-tcp.md).
+ * On Ethernet it is faster than libraries over TCP: a packet takes one system call on either side
+ * (docs/decisions/0028-own-tcp.md).
  *
- * A port listens at its *doors*, one for each address of the job's networks, and has *links*,
- * connections with other ports (greet.c, link.c).  Both directions of a link are used, so that
- * acknowledgements travel with answers.  What happens at doors and links is told by epoll
- * (port.c); the link that was heard of last is asked directly most of the time, which is one
- * call less.  What comes over a link is a stream of packets (stream.h).
+ *   tcp.c            the process: settings, and the table of functions
+ *   tcp_port.c       ports: listening sockets, epoll, progress, close
+ *   tcp_handshake.c  connections until they are open
+ *   tcp_conn.c       open connections: receiving, and their end
+ *   tcp_send.c       sending, and the queues of packets that wait
+ *   tcp_framing.c    packets in a stream of bytes
+ *   tcp_record.c     authenticated and encrypted records, for security=auth and encrypt
  *
- * Both sides of a new link prove that they know the secret of the job, each by an answer to fresh
- * random numbers of the other's, the nonces: so what was seen on the way proves nothing later.
- * Nothing else is read before that, and nothing sent.
+ * A port has listening sockets, *listeners*, one for each address of the job's networks, and
+ * connections with other ports.  Both directions of a connection are used, so that acknowledgements
+ * travel with data.  epoll reports events of listeners and connections; the *hot* connection, which
+ * received last, is read directly most of the time, which saves a system call.
+ *
+ * Both sides of a new connection prove that they know the secret of the job, each by answering a
+ * nonce, fresh random numbers of the other side, so that recorded traffic proves nothing later.
+ * Nothing else is read or sent before that.
  *
  *      hello     --> | "SkuaTC2" (8) | security (4) | from (4) | to (4) | 0 (4) | nonce (16) |
  *      answer    <-- | nonce (16) | proof (16) |
  *      proof     --> | proof (16) |
  *
  * A proof is a keyed hash (secret.h) of the role of its sender, the setting security, both PEs and
- * both nonces: an answer that is sent back is no proof, nor is one for another link, another
- * direction or another setting.  The side that begins opens the link with the answer, the other
- * with the proof.  Keys for records, where the setting asks for them, come from the same words.
+ * both nonces.  So a proof that is reflected is invalid, and so is one for another connection,
+ * direction or setting.  The connection is open for the initiator when it has received the answer,
+ * for the responder when it has received the proof.  The keys of records are derived from the same
+ * words.
  *
- * If two ports begin links to each other at the same time, both remain, and packets go by the one
- * that the lower PE began.
+ * If two ports connect to each other at the same time, both connections stay open, and packets are
+ * sent on the one that the lower PE initiated.
  *
- * A packet is sent from where it lies (send.c).  What the system does not take at once waits
- * in the queue of the peer, at most SENDS_MOST packets, and goes on in progress().
+ * A packet is sent from the memory of the runtime.  What the kernel does not accept at once waits
+ * in the send queue of the peer, of at most TCP_SENDQ_MAX packets, and is sent in progress().
  */
 #ifndef SKI_TCP_H
 #define SKI_TCP_H
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "transport/driver.h"
-#include "transport/names.h"
-#include "transport/tcp/record.h"
-#include "transport/tcp/stream.h"
+#include "transport/sockaddrs.h"
+#include "transport/tcp/tcp_record.h"
+#include "transport/tcp/tcp_framing.h"
 
-/* What epoll tells of; first in what it is. */
-struct ski_source {
-    enum { SKI_DOOR, SKI_LINK } kind;
+/* What an epoll event refers to: the first member of a listener or a connection. */
+struct ski_tcp_source {
+    enum { SKI_TCP_LISTENER, SKI_TCP_CONN } kind;
     int fd;
 };
 
-#define SKI_TCP_MAGIC "SkuaTC2" /* changes with what follows */
+#define SKI_TCP_MAGIC "SkuaTC2" /* changes with the protocol */
 
-struct ski_hello {
+/* The first message of a handshake. */
+struct ski_tcp_hello {
     char     magic[8];
     uint32_t security; /* enum ski_security */
     int32_t  from, to;
@@ -58,209 +67,223 @@ struct ski_hello {
     uint64_t nonce[2];
 };
 
-struct ski_answer {
+/* The second message of a handshake. */
+struct ski_tcp_answer {
     uint64_t nonce[2], proof[2];
 };
 
-/* The side that begins a link, which proves; the other, which does; and, of neither, keys. */
-enum ski_role { SKI_ROLE_BEGINS, SKI_ROLE_ANSWERS, SKI_ROLE_KEYS };
+/* What a hash of the transcript is for: the proof of either side, or keys. */
+enum ski_tcp_role { SKI_TCP_INITIATOR, SKI_TCP_RESPONDER, SKI_TCP_KEYS };
 
-/* What is proved of a link, and what its keys belong to: both sides come to the same words. */
-struct ski_said {
+/* The words that proofs and keys of a connection are derived from; equal on both sides. */
+struct ski_tcp_transcript {
     uint64_t role;
     uint32_t security;
-    int32_t  from, to; /* the side that begins, and the other */
+    int32_t  from, to; /* the PEs of the initiator and of the responder */
     uint32_t unused;
-    uint64_t nonce[4]; /* of the side that begins, and of the other */
+    uint64_t nonce[4]; /* of the initiator, then of the responder        */
 };
 
-#define SKI_SAID_WORDS (sizeof(struct ski_said) / sizeof(uint64_t))
+#define SKI_TCP_TRANSCRIPT_WORDS (sizeof(struct ski_tcp_transcript) / sizeof(uint64_t))
 
-struct ski_link {
-    struct ski_source source;
+/* A connection. */
+struct ski_tcp_conn {
+    struct ski_tcp_source source;
     enum {
-        SKI_LINK_CONNECTING, /* by the system                   */
-        SKI_LINK_GREETING,   /* a hello is expected, or the answer to ours */
-        SKI_LINK_PROVING,    /* it has come in and been answered: its proof is expected */
-        SKI_LINK_OPEN,
-        SKI_LINK_OVER, /* closed; freed at the end of progress() */
+        SKI_TCP_CONNECTING,  /* the kernel connects it                                     */
+        SKI_TCP_HANDSHAKE,   /* initiator: an answer is expected; responder: a hello       */
+        SKI_TCP_AWAIT_PROOF, /* responder: the answer was sent, a proof is expected        */
+        SKI_TCP_OPEN,
+        SKI_TCP_CLOSED, /* freed at the end of progress() */
     } state;
-    bool             ours; /* we began it                                  */
-    bool             asks; /* epoll tells when it has room                 */
-    bool             left; /* we have ended the stream                     */
-    int              pe;   /* of the other side; -1: it has not proved yet */
+    bool             initiator;      /* this side opened the connection                        */
+    bool             wants_writable; /* epoll reports when it becomes writable                 */
+    bool             end_sent;       /* the end of the outgoing stream was sent                */
+    int              pe;             /* the PE of the other side; -1: not authenticated yet    */
     struct ski_port *port;
-    bool (*hear)(struct ski_link *link); /* what is done when something happens at it */
-    struct ski_stream   in;
-    struct ski_records *records; /* NULL: the stream goes as it is */
-    struct ski_hello    hello;   /* sent, or as much as has come of it; so for the others */
-    struct ski_answer   answer;
-    uint64_t            proof[2];
-    size_t              got; /* of what is expected before it is open */
-    double              began;
-    double              until; /* when it is too late for what it waits for, unless open */
-    size_t              name;  /* of the peer, that it goes to, if it is ours */
-    struct ski_link    *next;
+    bool (*on_readable)(struct ski_tcp_conn *conn); /* handles an event; depends on the state  */
+    struct ski_framing    in;
+    struct ski_records   *records; /* NULL: the stream is sent as it is                        */
+    struct ski_tcp_hello  hello;   /* the messages of the handshake, as sent or received so far */
+    struct ski_tcp_answer answer;
+    uint64_t              proof[2];
+    size_t                got;        /* bytes received of the expected handshake message       */
+    double                started;    /* when the connection was made                           */
+    double                deadline;   /* of the handshake                                       */
+    size_t                addr_index; /* initiator: which address of the peer it connects to    */
+    struct ski_tcp_conn  *next;
 };
 
-/* A packet that the system has not taken yet, or a part of it. */
-struct ski_out {
-    struct ski_out *next;
-    uint64_t        head;
-    const void     *part[2]; /* the packet, and the rest of one that is split */
-    size_t          bytes[2];
-    size_t          sent; /* of all, with the head          */
-    bool            split;
-    void           *cookie; /* of done(), if it is split    */
+/* A packet that the kernel has not accepted completely. */
+struct ski_tcp_send_req {
+    struct ski_tcp_send_req *next;
+    uint64_t                 head;    /* of its frame                                           */
+    const void              *part[2]; /* the packet, and the rest of a split packet             */
+    size_t                   bytes[2];
+    size_t                   sent; /* bytes accepted, of the head and the parts                 */
+    bool                     split;
+    void                    *cookie; /* of done(), if split                                     */
 };
 
+/* A port that this port sends to. */
 struct ski_peer {
-    struct ski_port *port;
-    int              pe;
-    struct ski_link *link;    /* by which we send; NULL: it has closed its port, or is lost */
-    bool             lost;    /* that has been told */
-    bool             unusual; /* it is lost, or its links have records */
-    struct ski_out  *first, **last;
-    unsigned         waiting; /* packets in the queue                    */
-    unsigned         stalls;  /* times that nothing of it went           */
-    bool             listed;  /* among those with a queue                */
-    struct ski_names names;
-    size_t           tried; /* of the names  */
-    int              error; /* of the last; 0: somebody else is there */
-    int              again; /* how often one was tried again          */
-    struct ski_peer *next, *next_waiting;
+    struct ski_port     *port;
+    int                  pe;
+    struct ski_tcp_conn *conn; /* used for sending; NULL: the peer closed its port, or is lost */
+    bool                 lost; /* lost() was called                                         */
+    bool                 slow_path; /* it is lost, or its connections have records          */
+    struct ski_tcp_send_req *first, **last;
+    unsigned                 waiting; /* packets in the send queue                              */
+    unsigned                 stalls;  /* flushes in a row that sent nothing                     */
+    bool                     queued;  /* in port->waiting                                       */
+    struct ski_sockaddrs     addrs;
+    size_t                   next_addr; /* the first address not tried yet                       */
+    int                      error;     /* errno of the last attempt; 0: another port answered  */
+    int                      retries;   /* attempts that were repeated                           */
+    struct ski_peer         *next, *next_waiting;
 };
 
-#define SKI_SCRATCH ((size_t)128 << 10) /* bytes that are received at once */
+#define SKI_TCP_SCRATCH ((size_t)128 << 10) /* bytes received by one call, at most */
 
 struct ski_port {
     int                       pe;
     const struct ski_upcalls *up;
     void                     *owner;
     int                       epoll;
-    struct ski_names          names;
-    struct ski_source         door[SKI_NAMES]; /* one for each name */
-    struct ski_link          *links;
-    struct ski_link          *over; /* to be freed        */
-    struct ski_link          *hot;  /* heard of last      */
+    struct ski_sockaddrs      addrs;
+    struct ski_tcp_source     listener[SKI_SOCKADDRS_MAX]; /* one for each address              */
+    struct ski_tcp_conn      *conns;
+    struct ski_tcp_conn      *closed; /* connections to be freed                                */
+    struct ski_tcp_conn      *hot;    /* the connection that received last                      */
     struct ski_peer          *peers;
-    struct ski_peer          *waiting; /* those with a queue */
-    struct ski_out           *spare;
-    unsigned                  turns;
-    unsigned                  strangers;  /* that were refused      */
-    unsigned                  unproven;   /* links that came in     */
-    bool                      shut;       /* the doors are, ...     */
-    double                    shut_until; /* ... as long as that    */
-    bool                      short_of_files;
-    double                    looked_at;
-    char                     *scratch;
+    struct ski_peer          *waiting; /* peers with packets in their send queues               */
+    struct ski_tcp_send_req  *spare;
+    unsigned                  polls;               /* calls of progress() since epoll was polled */
+    unsigned                  refused;             /* connections refused                        */
+    unsigned                  unauthenticated;     /* accepted connections that are              */
+    bool                      accept_paused;       /* epoll does not report listeners ...        */
+    double                    accept_paused_until; /* ... until then                             */
+    bool                      short_of_files;      /* that was logged                            */
+    double                    checked_at;          /* when connections were last checked         */
+    char                     *scratch;             /* SKI_TCP_SCRATCH bytes                      */
 };
 
+/* The process. */
 struct ski_tcp {
     struct ski_net *net;
-    const char     *interfaces;  /* that are meant */
-    _Atomic size_t  unproven;    /* links that came in, of all ports */
-    _Atomic double  close_until; /* for ports that are closed one after the other; 0: none is */
+    const char     *interfaces;      /* the result of ski_netif_resolve()                        */
+    _Atomic size_t  unauthenticated; /* of all ports                                             */
+    _Atomic double  close_deadline;  /* shared by ports that are closed in a row; 0: none is     */
     char            text[128];
 };
 
 extern struct ski_tcp ski_tcp;
 
-/** Seconds, to some milliseconds. */
+/** Returns a monotonic time in seconds, accurate to some milliseconds. */
 double ski_tcp_now(void);
 
-/** Links of a port that have not proved who they are become more, or fewer. */
-static inline void ski_tcp_count_unproven(struct ski_port *port, int by)
+/** Adds @p by to the number of unauthenticated connections of a port and of the process. */
+static inline void ski_tcp_count_unauthenticated(struct ski_port *port, int by)
 {
-    port->unproven += (unsigned)by;
-    atomic_fetch_add(&ski_tcp.unproven, (size_t)(ptrdiff_t)by);
+    assert(by >= 0 || port->unauthenticated > 0);
+    port->unauthenticated += (unsigned)by;
+    atomic_fetch_add(&ski_tcp.unauthenticated, (size_t)(ptrdiff_t)by);
 }
 
-/* ---- links that are open (link.c) -------------------------------------------------- */
+/* ---- connections (tcp_conn.c) ------------------------------------------------------ */
 
-/** Have epoll tell what comes to a socket. */
-bool ski_tcp_watch(struct ski_port *port, struct ski_source *source);
+/** Makes epoll report when a socket is readable. */
+bool ski_tcp_epoll_add(struct ski_port *port, struct ski_tcp_source *source);
 
-/** Have it tell, too, when a link has room; or not any more. */
-void ski_tcp_ask_for_room(struct ski_link *link, bool ask);
+/** Sets whether epoll also reports when a connection is writable. */
+void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask);
 
-/** A link on the socket @p fd, not open yet; NULL: there is no memory, and that was closed. */
-struct ski_link *ski_tcp_new_link(struct ski_port *port, int fd, int pe);
+/** Makes a connection of the socket @p fd, in the handshake.  Returns NULL, with @p fd closed, if
+ *  memory is exhausted. */
+struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe);
 
-/** Close it.  Those that are over are freed by bury(). */
-void ski_tcp_close_link(struct ski_link *link);
-void ski_tcp_bury(struct ski_port *port);
+/** Closes a connection; ski_tcp_conns_reap() frees it. */
+void ski_tcp_conn_close(struct ski_tcp_conn *conn);
 
-/** Something happened at a link; true if there was anything to it. */
-static inline bool ski_tcp_hear(struct ski_link *link)
+/** Frees the connections that were closed. */
+void ski_tcp_conns_reap(struct ski_port *port);
+
+/** Handles an event of a connection.  Returns whether there was anything to do. */
+static inline bool ski_tcp_on_readable(struct ski_tcp_conn *conn)
 {
-    return link->hear(link);
+    return conn->on_readable(conn);
 }
 
-/** Links that wait too long, and those that are dead. */
-void ski_tcp_look_at_links(struct ski_port *port);
+/** Ends connections that are dead, and handshakes that are past their deadline. */
+void ski_tcp_conns_check(struct ski_port *port);
 
-/** A peer is lost, for that reason: that is told, and everything given back that waits for it. */
-void ski_tcp_lose(struct ski_peer *peer, const char *why);
+/** Reports that a peer is lost, and completes all packets that wait for it. */
+void ski_tcp_peer_lost(struct ski_peer *peer, const char *reason);
 
-/** The peer that a PE is; NULL: we have not connected to it. */
-struct ski_peer *ski_tcp_peer(const struct ski_port *port, int pe);
+/** Returns the peer with the number @p pe, or NULL if the port has not connected to it. */
+struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe);
 
-/* ---- links that are not open yet (greet.c) ----------------------------------------- */
+/** Handles an event of an open connection without records. */
+bool ski_tcp_on_packets(struct ski_tcp_conn *conn);
 
-/** Somebody is at a door; true if it was let in. */
-bool ski_tcp_accept(struct ski_port *port, int door);
+/** Handles an event of an open connection with records. */
+bool ski_tcp_on_records(struct ski_tcp_conn *conn);
 
-/** Something happened at a link that the system connects. */
-bool ski_tcp_hear_connected(struct ski_link *link);
+/* ---- connections that are not open yet (tcp_handshake.c) ---------------------------- */
 
-/** Something happened at a link whose hello, answer or proof is awaited. */
-bool ski_tcp_hear_greeting(struct ski_link *link);
+/** Accepts connections at a listener.  Returns whether there were any. */
+bool ski_tcp_accept(struct ski_port *port, int listener);
 
-/** Make the records of a link, if the setting asks for them and it has none, once both nonces are
- *  known; false: that failed. */
-bool ski_tcp_make_records(struct ski_link *link);
+/** Handles an event of a connection that the kernel was connecting. */
+bool ski_tcp_on_connected(struct ski_tcp_conn *conn);
 
-/** Whether a link has come in and not proved yet whose it is. */
-static inline bool ski_tcp_is_unproven(const struct ski_link *link)
+/** Handles an event of a connection that expects a message of the handshake. */
+bool ski_tcp_on_handshake(struct ski_tcp_conn *conn);
+
+/** Makes the records of a connection, if the setting requires them and it has none, once both
+ * nonces are known.  Returns false if that fails. */
+bool ski_tcp_conn_secure(struct ski_tcp_conn *conn);
+
+/** Returns whether an accepted connection has not proved yet that it belongs to the job. */
+static inline bool ski_tcp_is_unauthenticated(const struct ski_tcp_conn *conn)
 {
-    return !link->ours && (link->state == SKI_LINK_GREETING || link->state == SKI_LINK_PROVING);
+    return !conn->initiator &&
+           (conn->state == SKI_TCP_HANDSHAKE || conn->state == SKI_TCP_AWAIT_PROOF);
 }
 
-/** Something happened at a link that is open (link.c): without records, or with them. */
-bool ski_tcp_hear_packets(struct ski_link *link);
-bool ski_tcp_hear_records(struct ski_link *link);
+/** Handles a handshake that is past its deadline. */
+void ski_tcp_on_deadline(struct ski_tcp_conn *conn);
 
-/** It has waited too long; it has failed. */
-void ski_tcp_be_late(struct ski_link *link);
-void ski_tcp_give_up(struct ski_link *link, int error);
+/** Ends a connection whose handshake failed with @p error, and tries the next address of the peer.
+ */
+void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error);
 
-/** Have epoll not tell of who is at the doors (port.c); or again. */
-void ski_tcp_shut_doors(struct ski_port *port, bool shut);
+/** Sets whether epoll leaves listeners out (tcp_port.c). */
+void ski_tcp_pause_accept(struct ski_port *port, bool accept_paused);
 
-/* ---- queues (send.c) ------------------------------------------------------------- */
+/* ---- sending (tcp_send.c) ------------------------------------------------------------ */
 
-/** Whether a packet has left in part by the link of its peer, or waits there in a record. */
-static inline bool ski_tcp_is_in_packet(const struct ski_peer *peer)
+/** Returns whether a packet to the peer has been sent in part, or waits in a record. */
+static inline bool ski_tcp_mid_packet(const struct ski_peer *peer)
 {
-    const struct ski_records *records = peer->link ? peer->link->records : NULL;
+    const struct ski_records *records = peer->conn ? peer->conn->records : NULL;
 
     return peer->first && (peer->first->sent > 0 || (records && ski_records_wait(records)));
 }
 
-/** Give the system what it takes of @p parts, in records if the link has them; how many bytes of
- *  them have left.  Where a record has left in part, none of it counts, and the next call must be
- *  for the same bytes. */
-size_t ski_tcp_push(struct ski_link *link, struct iovec *part, size_t parts);
+/** Writes as much of @p parts as the kernel accepts, in records if the connection has them. Returns
+ *  the number of bytes written.  A record counts only when it was written completely; until then
+ * the next call must be for the same bytes. */
+size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts);
 
-/** Send what waits; true if some of it went. */
-bool ski_tcp_flush(struct ski_port *port);
+/** Sends from the queues of all peers.  Returns whether anything was sent. */
+bool ski_tcp_sendq_flush(struct ski_port *port);
 
-/** Have epoll tell when there is room for what waits. */
-void ski_tcp_ask_for_rooms(struct ski_port *port);
+/** Makes epoll report when packets that wait can be sent. */
+void ski_tcp_want_writable_all(struct ski_port *port);
 
-/** Give everything back that waits for a peer. */
-void ski_tcp_give_back(struct ski_peer *peer);
+/** Completes all packets that wait for a peer without sending them. */
+void ski_tcp_sendq_clear(struct ski_peer *peer);
 
 /* ---- the calls of the driver ------------------------------------------------------ */
 

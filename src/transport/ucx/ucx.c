@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ucx.c - the process's side of the driver: see ucx.h. */
+/* ucx.c - the context of the process, its settings, and the table of functions of the UCX driver:
+ * see ucx.h. */
 #include "transport/ucx/ucx.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "transport/accept.h"
+#include "transport/accept_hook.h"
 #include "transport/adapter.h"
-#include "transport/files.h"
-#include "transport/interface.h"
+#include "transport/fd_limit.h"
+#include "transport/netif.h"
 
 struct ski_ucx ski_ucx = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -26,16 +27,16 @@ skua_status_t ski_ucx_status(ucs_status_t status)
     }
 }
 
-skua_status_t ski_ucx_refuse(const char *what, ucs_status_t status)
+skua_status_t ski_ucx_failed(const char *what, ucs_status_t status)
 {
-    snprintf(ski_ucx.net->why(), SKI_WHY_MOST, "%s: %s", what, ucs_status_string(status));
+    snprintf(ski_ucx.net->last_error(), SKI_WHY_MOST, "%s: %s", what, ucs_status_string(status));
     return ski_ucx_status(status);
 }
 
 /* ---- the process ------------------------------------------------------------------ */
 
-/* A setting of UCX that the user has not made. */
-static ucs_status_t set(ucp_config_t *config, const char *name, const char *value)
+/* Changes a setting of UCX that the user has not set. */
+static ucs_status_t ucx_config_set(ucp_config_t *config, const char *name, const char *value)
 {
     char variable[64];
 
@@ -45,73 +46,73 @@ static ucs_status_t set(ucp_config_t *config, const char *name, const char *valu
 
 const char *ski_ucx_interfaces(const struct ski_net *net)
 {
-    return ski_interfaces_meant(net->interfaces, net->one_host);
+    return ski_netif_resolve(net->interfaces, net->one_host);
 }
 
-/* Whether what the settings name is there and up: UCX does without what is not, and would
- * find later that nobody can be reached. */
-static bool check_interfaces(struct ski_net *net)
+/* Returns whether the selected interfaces are up: UCX ignores one that is not, and later reaches no
+ * peer. */
+static bool ucx_check_interfaces(struct ski_net *net)
 {
     if (getenv("UCX_NET_DEVICES") || (net->one_host && strcmp(net->interfaces, "auto") == 0))
         return true;
-    return ski_interfaces_fit(net->interfaces, net->why(), SKI_WHY_MOST);
+    return ski_netif_usable(net->interfaces, net->last_error(), SKI_WHY_MOST);
 }
 
-/* Where it listens, and how soon it notices that nobody is there. */
-static ucs_status_t set_network(ucp_config_t *config, const struct ski_net *net)
+/* Sets the interfaces, and how soon a silent peer is noticed. */
+static ucs_status_t ucx_set_network(ucp_config_t *config, const struct ski_net *net)
 {
     char         seconds[32];
     ucs_status_t status = UCS_OK;
 
     if (strcmp(ski_ucx_interfaces(net), "all") != 0)
-        status = set(config, "NET_DEVICES", ski_ucx_interfaces(net));
-    /* PEs of this host share the arena, or are to be as if they were on others.  Where UCX
-     * takes shared memory, in containers say, it may never be woken; and its segments have names,
-     * of which some may be left when a job is killed. */
+        status = ucx_config_set(config, "NET_DEVICES", ski_ucx_interfaces(net));
+    /* Without shared memory: PEs of this host share the arena, or are to behave as if they were on
+     * several hosts. With it, in containers for example, UCX may never be woken, and segments with
+     * names may be left when a job is killed. */
     if (status == UCS_OK)
-        status = set(config, "TLS", "^sm");
+        status = ucx_config_set(config, "TLS", "^sm");
     snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
-    return status == UCS_OK ? set(config, "KEEPALIVE_INTERVAL", seconds) : status;
+    return status == UCS_OK ? ucx_config_set(config, "KEEPALIVE_INTERVAL", seconds) : status;
 }
 
-/* Settings of TCP alone, which UCX reads from the environment. */
-static void set_tcp(const struct ski_net *net)
+/* Sets what UCX reads from the environment for TCP alone. */
+static void ucx_set_tcp(const struct ski_net *net)
 {
     char seconds[32];
 
     snprintf(seconds, sizeof seconds, "%gs", net->peer_timeout / 3);
     setenv("UCX_TCP_KEEPIDLE", seconds, 0);
-    /* Or a PE would stand still for minutes where nobody answers, deaf to all others. */
+    /* Without it a PE would block for minutes where no peer answers. */
     setenv("UCX_TCP_CONN_NB", "y", 0);
-    /* The default of 8 KB costs large messages a third and more. */
-    setenv("UCX_TCP_TX_SEG_SIZE", SKI_SEGMENT, 0);
-    setenv("UCX_TCP_RX_SEG_SIZE", SKI_SEGMENT, 0);
+    /* The default of 8 KB makes large messages a third slower and more. */
+    setenv("UCX_TCP_TX_SEG_SIZE", SKI_UCX_SEGMENT, 0);
+    setenv("UCX_TCP_RX_SEG_SIZE", SKI_UCX_SEGMENT, 0);
     if (strcmp(net->port_range, "any") != 0)
         setenv("UCX_TCP_PORT_RANGE", net->port_range, 0);
 }
 
-/* Whether there is an adapter that may be used. */
-static bool has_hardware(void)
+/* Returns whether there is an adapter that may be used. */
+static bool ucx_find_adapter(void)
 {
     const char *tls = getenv("UCX_TLS");
 
     return ski_adapter_present() && !(tls && strncmp(tls, "tcp", 3) == 0);
 }
 
-/* Whether so many ports of the range are free: UCX would try for ever. */
+/* Returns whether @p wanted ports of the range are free: UCX would retry for ever. */
 bool ski_ucx_check_ports(struct ski_net *net, int wanted)
 {
-    return ski_ports_are_free(net->port_range, wanted, net->why(), SKI_WHY_MOST);
+    return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_WHY_MOST);
 }
 
-static skua_status_t start(struct ski_net *net)
+static skua_status_t ucx_start(struct ski_net *net)
 {
     ucp_params_t  params = {.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_REQUEST_SIZE |
                                           UCP_PARAM_FIELD_MT_WORKERS_SHARED |
                                           UCP_PARAM_FIELD_ESTIMATED_NUM_EPS,
                             .features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 |
                                         UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP,
-                            .request_size      = sizeof(struct ski_note),
+                            .request_size      = sizeof(struct ski_ucx_request),
                             .mt_workers_shared = 1,
                             .estimated_num_eps = (size_t)net->processes};
     unsigned      major, minor, release;
@@ -120,23 +121,23 @@ static skua_status_t start(struct ski_net *net)
     ucs_status_t  status;
 
     ski_ucx.net = net;
-    ski_files_raise();
-    ski_accept_guard(net, "libucs.so");
-    if (!ski_ucx_check_ports(net, net->ports) || !check_interfaces(net))
+    ski_fd_limit_raise();
+    ski_accept_hook(net, "libucs.so");
+    if (!ski_ucx_check_ports(net, net->ports) || !ucx_check_interfaces(net))
         return SKUA_ERR_INVAL;
-    set_tcp(net);
+    ucx_set_tcp(net);
     status = ucp_config_read(NULL, NULL, &config);
     if (status != UCS_OK)
-        return ski_ucx_refuse("UCX's settings cannot be read", status);
-    status = set_network(config, net);
+        return ski_ucx_failed("UCX's settings cannot be read", status);
+    status = ucx_set_network(config, net);
     if (status == UCS_OK)
         status = ucp_init(&params, config, &ski_ucx.context);
     ucp_config_release(config);
     if (status != UCS_OK) {
         snprintf(what, sizeof what, "UCX cannot start on %.60s", ski_ucx_interfaces(net));
-        return ski_ucx_refuse(what, status);
+        return ski_ucx_failed(what, status);
     }
-    ski_ucx.hardware = has_hardware();
+    ski_ucx.has_adapter = ucx_find_adapter();
     ucp_get_version(&major, &minor, &release);
     snprintf(ski_ucx.text, sizeof ski_ucx.text, "UCX %u.%u.%u over %s on %s", major, minor, release,
              getenv("UCX_TLS") ? getenv("UCX_TLS") : "the transports it finds",
@@ -144,55 +145,55 @@ static skua_status_t start(struct ski_net *net)
     return SKUA_OK;
 }
 
-static void stop(void)
+static void ucx_stop(void)
 {
     ucp_cleanup(ski_ucx.context);
-    ski_accept_unguard();
+    ski_accept_unhook();
 }
 
-static const char *describe(void)
+static const char *ucx_describe(void)
 {
     return ski_ucx.text;
 }
 
-/* One segment of TCP, so that it lies in UCX's memory whole. */
-static size_t best_packet(void)
+/* Over TCP the size of a segment, so that a packet lies whole in the memory of UCX. */
+static size_t ucx_preferred_packet(void)
 {
-    return ski_ucx.hardware ? (size_t)1 << 20 : SKI_PIECE_BYTES;
+    return ski_ucx.has_adapter ? (size_t)1 << 20 : SKI_FRAGMENT_BYTES;
 }
 
-/* Over TCP any packet does; adapters have rendezvous beyond a few KB. */
-static size_t small_packet(void)
+/* Over TCP any size would do; adapters use a rendezvous above a few KB. */
+static size_t ucx_eager_max(void)
 {
-    return ski_ucx.hardware ? (size_t)8 << 10 : (size_t)64 << 10;
+    return ski_ucx.has_adapter ? (size_t)8 << 10 : (size_t)64 << 10;
 }
 
 __attribute__((visibility("default"))) const struct ski_driver ski_driver = {
-    .version     = SKI_DRIVER_VERSION,
-    .name        = "ucx",
-    .start       = start,
-    .stop        = stop,
-    .describe    = describe,
-    .open        = ski_ucx_open,
-    .close       = ski_ucx_close,
-    .address     = ski_ucx_address,
-    .connect     = ski_ucx_connect,
-    .send        = ski_ucx_send,
-    .send_split  = ski_ucx_send_split,
-    .progress    = ski_ucx_progress,
-    .wait_fd     = ski_ucx_wait_fd,
-    .packet      = best_packet,
-    .small       = small_packet,
-    .arm         = ski_ucx_arm,
-    .by_hardware = ski_ucx_by_hardware,
-    .expose      = ski_ucx_expose,
-    .conceal     = ski_ucx_conceal,
-    .key         = ski_ucx_key,
-    .take_key    = ski_ucx_take_key,
-    .drop_key    = ski_ucx_drop_key,
-    .put         = ski_ucx_put,
-    .get         = ski_ucx_get,
-    .atomic      = ski_ucx_atomic,
-    .flush       = ski_ucx_flush,
-    .fence       = ski_ucx_fence,
+    .version          = SKI_DRIVER_VERSION,
+    .name             = "ucx",
+    .start            = ucx_start,
+    .stop             = ucx_stop,
+    .describe         = ucx_describe,
+    .open             = ski_ucx_open,
+    .close            = ski_ucx_close,
+    .address          = ski_ucx_address,
+    .connect          = ski_ucx_connect,
+    .send             = ski_ucx_send,
+    .send_split       = ski_ucx_send_split,
+    .progress         = ski_ucx_progress,
+    .wait_fd          = ski_ucx_wait_fd,
+    .preferred_packet = ucx_preferred_packet,
+    .eager_max        = ucx_eager_max,
+    .arm              = ski_ucx_arm,
+    .rma_offload      = ski_ucx_rma_offload,
+    .mem_reg          = ski_ucx_mem_reg,
+    .mem_dereg        = ski_ucx_mem_dereg,
+    .rkey_pack        = ski_ucx_rkey_pack,
+    .rkey_unpack      = ski_ucx_rkey_unpack,
+    .rkey_destroy     = ski_ucx_rkey_destroy,
+    .put              = ski_ucx_put,
+    .get              = ski_ucx_get,
+    .atomic           = ski_ucx_atomic,
+    .flush            = ski_ucx_flush,
+    .fence            = ski_ucx_fence,
 };

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ucx.h - packets through UCX (transport/driver.h): what the files of the driver share.
+ * ucx.h - the UCX driver (transport/driver.h).  The files of the driver share these declarations.
  *
- * One context a process (ucx.c), one worker a port, one endpoint a peer (port.c).  A packet
- * is an active message without header (packet.c); UCX moves large ones by rendezvous, from
- * the sender's memory straight into what room() gave, or, over TCP, we cut them into pieces
- * (pieces.h).  Endpoints report errors, so a peer that is gone is noticed.
+ *   ucx.c           the process: one context, its settings, and the table of functions
+ *   ucx_port.c      one worker for each port, one endpoint for each peer
+ *   ucx_packet.c    packets as active messages without a header
+ *   ucx_fragment.c  large packets over TCP
+ *   ucx_rma.c       puts, gets, atomics
  *
- * UCX calls back with a request, in which we keep whose it is (struct ski_note), and a
- * pointer of ours: the packet, or the cookie.  A request that is over when the call returns
- * has neither.
+ * UCX moves large packets by rendezvous, from the memory of the sender straight to what alloc()
+ * returned; over TCP they are sent as fragments.  Endpoints report errors, so a lost peer is
+ * noticed.
  *
- * Over TCP, UCX relies on the system to find out that a host has gone, which may take it a
- * quarter of an hour: so we look at UCX's sockets ourselves (transport/guard.h).  They are
- * known by the names that a port listens at (transport/names.h), which go before UCX's own
- * address.
+ * UCX calls back with a request, which holds struct ski_ucx_request, and a pointer of the driver:
+ * the packet, or the cookie.  A request that is complete when the call returns has neither.
+ *
+ * Over TCP, UCX relies on the kernel to detect that a host is gone, which may take a quarter of an
+ * hour.  So the driver checks the sockets of UCX itself (transport/keepalive.h).  It finds them by
+ * the addresses that a port listens at (transport/sockaddrs.h), which precede UCX's own address in
+ * the address of a port.
  */
 #ifndef SKI_UCX_H
 #define SKI_UCX_H
@@ -23,10 +27,10 @@
 #include <ucp/api/ucp.h>
 
 #include "transport/driver.h"
-#include "transport/names.h"
-#include "transport/ucx/pieces.h"
+#include "transport/sockaddrs.h"
+#include "transport/ucx/ucx_fragment.h"
 
-#define SKI_UCX_PACKET 1 /* the number of their active message */
+#define SKI_UCX_AM_PACKET 1 /* the id of the active message of a packet */
 
 struct ski_port {
     ucp_worker_h              worker;
@@ -34,28 +38,28 @@ struct ski_port {
     void                     *owner;
     struct ski_peer          *peers;
     unsigned                  events; /* upcalls since progress() was called */
-    struct ski_pieces         pieces;
-    double                    looked_at;
-    struct ski_names          names;
+    struct ski_fragments      fragments;
+    double                    checked_at;
+    struct ski_sockaddrs      addrs;
     pthread_t                 opener;
-    struct ski_port          *next; /* of the process */
+    struct ski_port          *next; /* the next port of the process */
 };
 
 struct ski_peer {
-    struct ski_port *port;
-    ucp_ep_h         ep;
-    int              pe;
-    bool             shared; /* reached through shared memory alone */
-    unsigned         sends;  /* packets to it that UCX holds        */
-    bool             by_tcp;
-    struct ski_names names;
-    struct ski_peer *next;
+    struct ski_port     *port;
+    ucp_ep_h             ep;
+    int                  pe;
+    bool                 shared; /* reached through shared memory alone */
+    unsigned             sends;  /* packets to it that UCX holds */
+    bool                 by_tcp;
+    struct ski_sockaddrs addrs;
+    struct ski_peer     *next;
 };
 
-/* In a request that UCX holds. */
-struct ski_note {
+/* The data of the driver in a request of UCX. */
+struct ski_ucx_request {
     struct ski_port *port;
-    struct ski_peer *peer;  /* of a send    */
+    struct ski_peer *peer;  /* of a send */
     size_t           bytes; /* of a receive */
 };
 
@@ -63,22 +67,26 @@ struct ski_ucx {
     ucp_context_h    context;
     struct ski_net  *net;
     char             text[128];
-    bool             hardware;
-    pthread_mutex_t  lock; /* of the list */
+    bool             has_adapter;
+    pthread_mutex_t  lock; /* guards the list of ports */
     struct ski_port *ports;
 };
 
 extern struct ski_ucx ski_ucx;
 
-/** What a status of UCX is here; the same, with a reason for people. */
+/** Converts a status of UCX. */
 skua_status_t ski_ucx_status(ucs_status_t status);
-skua_status_t ski_ucx_refuse(const char *what, ucs_status_t status);
 
-/** The interfaces to be used, and whether so many ports of the range are free. */
+/** Converts a status of UCX and writes the error text: what failed, and why. */
+skua_status_t ski_ucx_failed(const char *what, ucs_status_t status);
+
+/** Returns the interfaces to be used. */
 const char *ski_ucx_interfaces(const struct ski_net *net);
-bool        ski_ucx_check_ports(struct ski_net *net, int wanted);
 
-/** A packet has come. */
+/** Returns whether @p wanted ports of the range are free. */
+bool ski_ucx_check_ports(struct ski_net *net, int wanted);
+
+/** Receives a packet: the handler of its active message. */
 ucs_status_t ski_ucx_on_packet(void *arg, const void *header, size_t header_bytes, void *data,
                                size_t bytes, const ucp_am_recv_param_t *param);
 
@@ -95,13 +103,13 @@ bool          ski_ucx_arm(struct ski_port *port);
 skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes);
 skua_status_t ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes,
                                  const void *rest, size_t rest_bytes, void *cookie);
-bool          ski_ucx_by_hardware(void);
-skua_status_t ski_ucx_expose(void *base, size_t bytes, struct ski_memory **out);
-void          ski_ucx_conceal(struct ski_memory *memory);
-size_t        ski_ucx_key(struct ski_memory *memory, void *to);
-skua_status_t ski_ucx_take_key(struct ski_peer *peer, const void *from, size_t bytes,
-                               struct ski_key **out);
-void          ski_ucx_drop_key(struct ski_key *key);
+bool          ski_ucx_rma_offload(void);
+skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_memory **out);
+void          ski_ucx_mem_dereg(struct ski_memory *memory);
+size_t        ski_ucx_rkey_pack(struct ski_memory *memory, void *to);
+skua_status_t ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
+                                  struct ski_key **out);
+void          ski_ucx_rkey_destroy(struct ski_key *key);
 skua_status_t ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
                           struct ski_key *key, void *cookie);
 skua_status_t ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,

@@ -97,8 +97,8 @@ static bool agent_create_procs(struct agent *a, struct job_spec *spec)
     int                        *near = ski_calloc((size_t)h->here, sizeof *near);
     struct ski_plan             plan = {.pes             = h->pes,
                                         .pes_per_process = h->pes_per_process,
-                                        .near            = near,
-                                        .here            = h->here,
+                                        .local           = near,
+                                        .local_processes = h->here,
                                         .one_host        = h->one_host,
                                         .secret          = {h->secret[0], h->secret[1]}};
     bool                        made = false;
@@ -289,7 +289,7 @@ static bool agent_continues(struct agent *a, bool open)
 
 static void agent_loop(struct agent *a)
 {
-    size_t         count = AGENT_PROCS + procs_poll_count(&a->procs) + (size_t)a->procs.job->here;
+    size_t         count = AGENT_PROCS + procs_poll_count(&a->procs) + (size_t)a->procs.job->local_processes;
     struct pollfd *polls = ski_calloc(count, sizeof *polls);
     bool           open  = true;
 

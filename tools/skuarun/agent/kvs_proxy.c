@@ -31,7 +31,7 @@ void kvs_proxy_begin(struct kvs_proxy *c, struct procs *procs, struct frame_conn
     c->procs = procs;
     c->conn  = conn;
     c->kvs = kvs_create(KVS_KEYS_PER_PROCESS * (size_t)procs->job->processes, kvs_proxy_answer, c);
-    c->get_pending = ski_calloc((size_t)procs->job->here, sizeof *c->get_pending);
+    c->get_pending = ski_calloc((size_t)procs->job->local_processes, sizeof *c->get_pending);
 }
 
 void kvs_proxy_end(struct kvs_proxy *c)
@@ -42,7 +42,7 @@ void kvs_proxy_end(struct kvs_proxy *c)
 
 void kvs_proxy_poll_fill(const struct kvs_proxy *c, struct pollfd *polls)
 {
-    for (int i = 0; i < c->procs->job->here; i++)
+    for (int i = 0; i < c->procs->job->local_processes; i++)
         polls[i] = (struct pollfd){.fd = c->procs->child[i].control, .events = POLLIN};
 }
 
@@ -86,7 +86,7 @@ bool kvs_proxy_poll_serve(struct kvs_proxy *c, const struct pollfd *polls,
     static char record[RECORD_MAX + 1]; /* one byte more, to recognize a record that is too long */
     char        process_text[64];
 
-    for (int i = 0; i < c->procs->job->here; i++) {
+    for (int i = 0; i < c->procs->job->local_processes; i++) {
         struct procs_child *child = &c->procs->child[i];
         ssize_t             n     = 0;
 

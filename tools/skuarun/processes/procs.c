@@ -18,7 +18,7 @@
 
 static int procs_index_of(const struct procs *procs, pid_t pid)
 {
-    for (int i = 0; i < procs->job->here; i++)
+    for (int i = 0; i < procs->job->local_processes; i++)
         if (procs->child[i].pid == pid)
             return i;
     return -1;
@@ -47,7 +47,7 @@ void procs_kill_stopped(struct procs *procs)
 {
     double before = skua_time() - ski_config.stop_timeout;
 
-    for (int i = 0; ski_config.stop_timeout > 0 && i < procs->job->here; i++) {
+    for (int i = 0; ski_config.stop_timeout > 0 && i < procs->job->local_processes; i++) {
         struct procs_child *child = &procs->child[i];
 
         if (child->pid <= 0 || child->stopped <= 0 || child->stopped > before ||
@@ -131,7 +131,7 @@ void procs_exit_reason(const struct procs *procs, int index, char reason[REASON_
 
 bool procs_any_joined(const struct procs *procs)
 {
-    for (int i = 0; i < procs->job->here; i++)
+    for (int i = 0; i < procs->job->local_processes; i++)
         if (atomic_load(&procs->job->process[i].state) != SKI_PROCESS_STARTED)
             return true;
     return false;
@@ -145,7 +145,7 @@ void procs_poll_fill(const struct procs *procs, struct pollfd *polls)
 
     *polls++ = (struct pollfd){.fd = iof_input_pending(input) ? -1 : input->from, .events = POLLIN};
     *polls++ = (struct pollfd){.fd = iof_input_pending(input) ? input->to : -1, .events = POLLOUT};
-    for (int i = 0; i < procs->job->here; i++) {
+    for (int i = 0; i < procs->job->local_processes; i++) {
         *polls++ = (struct pollfd){.fd = procs->child[i].out.fd, .events = POLLIN};
         *polls++ = (struct pollfd){.fd = procs->child[i].err.fd, .events = POLLIN};
     }
@@ -155,7 +155,7 @@ bool procs_poll_serve(struct procs *procs, const struct pollfd *polls)
 {
     bool open = false;
 
-    for (int i = 0; i < procs->job->here; i++) {
+    for (int i = 0; i < procs->job->local_processes; i++) {
         struct procs_child *child = &procs->child[i];
 
         if (polls[2 + 2 * i].revents)

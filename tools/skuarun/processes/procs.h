@@ -73,7 +73,7 @@ bool procs_any_joined(const struct procs *procs);
 /** The number of elements that procs_poll_fill() fills: two for the input, two for each process. */
 static inline size_t procs_poll_count(const struct procs *procs)
 {
-    return 2 + 2 * (size_t)procs->job->here;
+    return 2 + 2 * (size_t)procs->job->local_processes;
 }
 
 /** Fill @p polls with the descriptors of input and output. */

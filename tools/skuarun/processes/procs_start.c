@@ -40,10 +40,10 @@ bool procs_create(struct procs *procs, const struct ski_plan *plan)
         ski_host_create(procs->job, (uint32_t)ski_config.inbox_cells) != SKUA_OK ||
         ski_onesided_create(procs->job) != SKUA_OK)
         return false;
-    procs->child     = ski_calloc((size_t)procs->job->here, sizeof *procs->child);
+    procs->child     = ski_calloc((size_t)procs->job->local_processes, sizeof *procs->child);
     procs->input     = (struct iof_input){.from = -1, .to = -1};
     procs->oom_kills = ski_cgroup_oom_kills(SKI_CGROUP_ROOT, SKI_CGROUP_SELF);
-    for (int i = 0; i < procs->job->here; i++) /* none is started yet */
+    for (int i = 0; i < procs->job->local_processes; i++) /* none is started yet */
         procs->child[i].out.fd = procs->child[i].err.fd = procs->child[i].control = -1;
     return true;
 }
@@ -229,7 +229,7 @@ static void procs_announce(const struct procs *procs, int index)
 bool procs_start(struct procs *procs, const struct run_options *options, int *code,
                  char reason[REASON_BYTES])
 {
-    for (int i = 0; i < procs->job->here; i++) {
+    for (int i = 0; i < procs->job->local_processes; i++) {
         if (!procs_start_one(procs, options, i, code, reason))
             return false;
         if (options->verbose)
@@ -240,7 +240,7 @@ bool procs_start(struct procs *procs, const struct run_options *options, int *co
 
 void procs_signal(struct procs *procs, int signal)
 {
-    for (int i = 0; i < procs->job->here; i++)
+    for (int i = 0; i < procs->job->local_processes; i++)
         if (procs->child[i].pid > 0)
             kill(-procs->child[i].pid, signal);
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* copy_test.c - all copies write the bytes they are asked for and none beside them, for sizes
+ * around every step of their algorithms and all alignments. */
+#include "base/copy.h"
+
+#include <stdbool.h>
+
+#include "tests/tap.h"
+
+#define BYTES 8192
+#define GUARD 64
+
+static char copy_from[BYTES + 2 * GUARD], copy_to[BYTES + 2 * GUARD];
+
+/* Whether @p copy copies @p bytes between the two offsets and leaves the rest alone. */
+static bool copy_test_one(void (*copy)(char *, const char *, size_t), size_t from, size_t to,
+                          size_t bytes)
+{
+    memset(copy_to, 0x5a, sizeof copy_to);
+    copy(copy_to + to, copy_from + from, bytes);
+    if (memcmp(copy_to + to, copy_from + from, bytes) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof copy_to; i++)
+        if ((i < to || i >= to + bytes) && copy_to[i] != 0x5a)
+            return false;
+    return true;
+}
+
+static void copy_test_small(char *to, const char *from, size_t bytes)
+{
+    ski_copy_small(to, from, bytes);
+}
+
+static void copy_test_any(char *to, const char *from, size_t bytes)
+{
+    ski_copy(to, from, bytes);
+}
+
+static void copy_test_part(char *to, const char *from, size_t bytes)
+{
+    ski_copy_piece(to, from, bytes);
+}
+
+static int copy_test_sizes(void (*copy)(char *, const char *, size_t), size_t first, size_t last)
+{
+    int bad = 0;
+
+    for (size_t bytes = first; bytes <= last; bytes++)
+        bad += !copy_test_one(copy, bytes % 16, GUARD - bytes % 7, bytes);
+    return bad;
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof copy_from; i++)
+        copy_from[i] = (char)(i * 131 + (i >> 8));
+    OK(copy_test_sizes(copy_test_small, 0, 300) == 0, "ski_copy_small, of 0 to 300 bytes");
+    OK(copy_test_sizes(ski_copy_ahead, 2000, 2700) == 0, "ski_copy_ahead, around its distance");
+    OK(copy_test_sizes(ski_copy_ahead, 0, 300) == 0, "ski_copy_ahead, of few bytes");
+    OK(copy_test_sizes(copy_test_any, BYTES - 100, BYTES) == 0, "ski_copy");
+    OK(copy_test_sizes(copy_test_part, BYTES - 100, BYTES) == 0, "ski_copy_piece");
+    return tap_end();
+}

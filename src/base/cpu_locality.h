@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cpu_locality.h - which core, cache, package and NUMA node a CPU belongs to, as /sys/devices/
+ * system/cpu tells with or without hwloc.
+ */
+#ifndef SKI_CPU_LOCALITY_H
+#define SKI_CPU_LOCALITY_H
+
+#include <skua/topology.h>
+
+/** Where the kernel describes the CPUs of the host. */
+#define SKI_PLACE_ROOT "/sys/devices/system/cpu"
+
+/** Reads the locality of a CPU under @p root, which is SKI_PLACE_ROOT except in tests.  What the
+ *  system does not tell is -1. */
+skua_place ski_place_read(const char *root, int cpu);
+
+/** Returns how close two CPUs of one host are to each other. */
+skua_nearness ski_place_distance(const skua_place *a, const skua_place *b);
+
+#endif

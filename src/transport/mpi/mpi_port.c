@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mpi_port.c - see mpi_port.h. */
+#include "transport/mpi/mpi_port.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transport/mpi/mpi_session.h"
+
+#define MPI_RECV_SLOTS    16 /* receives posted for eager packets, at most */
+#define MPI_SENDS_MAX     64
+#define MPI_RECVS_MAX     64
+#define MPI_REQUESTS_MAX  (3 * (MPI_SENDS_MAX + MPI_RECVS_MAX)) /* RTS, blocks and rest */
+#define MPI_SYNC_WINDOW   128 /* eager packets from one synchronous send to the next */
+#define MPI_SYNCS_MAX     2   /* synchronous sends in flight to a peer, at most */
+#define MPI_CLOSE_SECONDS 2.0 /* seconds that close() waits for peers */
+
+struct mpi_rts {
+    uint64_t bytes;
+    int32_t  tag, pe;
+};
+_Static_assert(sizeof(struct mpi_rts) < SKI_PACKET_LEAST,
+               "an RTS is told from packets by its size");
+
+struct mpi_address {
+    int32_t rank, port;
+};
+
+/* A packet in flight. */
+struct mpi_transfer {
+    enum { MPI_TRANSFER_SEND, MPI_TRANSFER_RECV, MPI_TRANSFER_DROP } kind;
+    int                  left;  /* its requests that are not complete */
+    int                  error; /* the error of any of them */
+    int                  pe;    /* the PE of the other side */
+    struct ski_peer     *peer;  /* the peer, of a send */
+    bool                 sync;  /* a synchronous send, complete when it was received */
+    void                *packet;
+    size_t               bytes;
+    struct mpi_rts       announcement; /* stays in place while it is sent */
+    struct mpi_transfer *next;         /* in the list of free ones */
+};
+
+struct ski_peer {
+    struct ski_port *port;
+    int              pe, rank, number; /* the number of its port */
+    int              error;            /* why the peer is lost, or MPI_SUCCESS */
+    bool             reported;         /* lost() was called */
+    unsigned         small;            /* eager packets sent, counted */
+    unsigned         syncs;            /* synchronous sends in flight */
+    unsigned         sends;            /* transfers to it */
+    struct ski_peer *next;
+};
+
+struct ski_port {
+    int                       pe, number;
+    const struct ski_upcalls *up;
+    void                     *owner;
+    bool                      closing;
+    bool                      recv_failed; /* its receives have failed */
+    bool                      has_lost;    /* lost peers are to be reported */
+    bool                      took;        /* the last test found a message */
+    unsigned                  oldest;      /* the first of the posted receives */
+    unsigned                  posted;      /* their number */
+    unsigned                  wanted;      /* the number that there should be */
+    unsigned                  made;        /* persistent receives made (mpi_recv_restart()) */
+    MPI_Request               receive[MPI_RECV_SLOTS];
+    char                     *slots; /* MPI_RECV_SLOTS times SKI_MPI_EAGER_MAX bytes */
+    struct ski_peer          *peers;
+    struct mpi_transfer      *free_send, *free_receive;
+    unsigned                  sends; /* transfers to all peers */
+    int                       requests;
+    MPI_Request               request[MPI_REQUESTS_MAX];
+    struct mpi_transfer      *of[MPI_REQUESTS_MAX];
+    int                       over[MPI_REQUESTS_MAX];
+    MPI_Status                status[MPI_REQUESTS_MAX];
+    struct mpi_transfer       transfer[MPI_SENDS_MAX + MPI_RECVS_MAX];
+};
+
+struct ski_mpi_net ski_mpi_net;
+
+/* ---- peers that are lost ---------------------------------------------------- */
+
+static void mpi_peer_lose(struct ski_peer *peer, int error)
+{
+    if (peer->error == MPI_SUCCESS)
+        peer->error = error;
+    peer->port->has_lost = true;
+}
+
+/* Loses all peers, since the receives of the port have failed. */
+static void mpi_peers_lose_all(struct ski_port *port, int error)
+{
+    port->recv_failed = true;
+    for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
+        mpi_peer_lose(peer, error);
+}
+
+static void mpi_report_lost(struct ski_port *port)
+{
+    port->has_lost = false;
+    for (struct ski_peer *peer = port->peers; peer; peer = peer->next)
+        if (peer->error != MPI_SUCCESS && !peer->reported) {
+            peer->reported = true;
+            port->up->lost(port->owner, peer->pe, ski_mpi_error(peer->error));
+        }
+}
+
+/* ---- transfers ------------------------------------------------------------------ */
+
+static struct mpi_transfer *mpi_transfer_get(struct mpi_transfer **list)
+{
+    struct mpi_transfer *t = *list;
+
+    assert(t);
+    *list    = t->next;
+    t->left  = 0;
+    t->error = MPI_SUCCESS;
+    return t;
+}
+
+static void mpi_transfer_put(struct mpi_transfer **list, struct mpi_transfer *t)
+{
+    t->next = *list;
+    *list   = t;
+}
+
+/* Records the result of an MPI call for a transfer: a request to wait for, or an error. */
+static void mpi_track_request(struct ski_port *port, struct mpi_transfer *t, int error,
+                              MPI_Request request)
+{
+    if (error != MPI_SUCCESS) {
+        t->error = error;
+        return;
+    }
+    assert(port->requests < MPI_REQUESTS_MAX);
+    port->of[port->requests]        = t;
+    port->request[port->requests++] = request;
+    t->left++;
+}
+
+/* Sends or receives a part of a packet. */
+static void mpi_transfer_part(struct ski_port *port, struct mpi_transfer *t, size_t from, int count,
+                              MPI_Datatype type, int rank, int tag)
+{
+    char       *part = (char *)t->packet + from;
+    MPI_Comm    comm = ski_mpi_net.bulk;
+    MPI_Request request;
+    int         error;
+
+    if (t->kind == MPI_TRANSFER_SEND)
+        error = MPI_Isend(part, count, type, rank, tag, comm, &request);
+    else
+        error = MPI_Irecv(part, count, type, rank, tag, comm, &request);
+    mpi_track_request(port, t, error, request);
+}
+
+static void mpi_transfer_data(struct ski_port *port, struct mpi_transfer *t, int rank, int tag)
+{
+    size_t blocks = t->bytes > INT_MAX ? t->bytes / SKI_MPI_BLOCK : 0;
+    size_t rest   = t->bytes - blocks * SKI_MPI_BLOCK;
+
+    if (blocks > 0)
+        mpi_transfer_part(port, t, 0, (int)blocks, ski_mpi_net.block, rank, tag);
+    if (rest > 0)
+        mpi_transfer_part(port, t, t->bytes - rest, (int)rest, MPI_BYTE, rank, tag);
+}
+
+static void mpi_send_put(struct ski_port *port, struct mpi_transfer *t)
+{
+    t->peer->sends--;
+    port->sends--;
+    mpi_transfer_put(&port->free_send, t);
+}
+
+static void mpi_send_end(struct ski_port *port, struct mpi_transfer *t)
+{
+    if (t->error != MPI_SUCCESS)
+        mpi_peer_lose(t->peer, t->error);
+    t->peer->syncs -= t->sync;
+    port->up->sent(port->owner, t->packet);
+    mpi_send_put(port, t);
+}
+
+static void mpi_recv_end(struct ski_port *port, struct mpi_transfer *t)
+{
+    if (t->kind == MPI_TRANSFER_DROP)
+        free(t->packet);
+    else if (t->error != MPI_SUCCESS || port->closing)
+        port->up->abort(port->owner, t->packet);
+    else
+        port->up->arrived(port->owner, t->packet, t->bytes);
+    if (t->error != MPI_SUCCESS && !port->closing)
+        port->up->lost(port->owner, t->pe, ski_mpi_error(t->error));
+    mpi_transfer_put(&port->free_receive, t);
+}
+
+static void mpi_transfer_end(struct ski_port *port, struct mpi_transfer *t)
+{
+    if (t->kind == MPI_TRANSFER_SEND)
+        mpi_send_end(port, t);
+    else
+        mpi_recv_end(port, t);
+}
+
+/* Removes requests that MPI has set to MPI_REQUEST_NULL. */
+static void mpi_compact_requests(struct ski_port *port)
+{
+    int n = 0;
+
+    for (int i = 0; i < port->requests; i++)
+        if (port->request[i] != MPI_REQUEST_NULL) {
+            port->request[n] = port->request[i];
+            port->of[n++]    = port->of[i];
+        }
+    port->requests = n;
+}
+
+/* Ends transfers whose requests are complete. */
+static unsigned mpi_test_requests(struct ski_port *port)
+{
+    int count, result;
+
+    ski_mpi_enter();
+    result = MPI_Testsome(port->requests, port->request, &count, port->over, port->status);
+    ski_mpi_leave();
+    if (count == MPI_UNDEFINED || count == 0)
+        return 0;
+    for (int i = 0; i < count; i++) {
+        struct mpi_transfer *t = port->of[port->over[i]];
+
+        if (result == MPI_ERR_IN_STATUS && port->status[i].MPI_ERROR != MPI_SUCCESS)
+            t->error = port->status[i].MPI_ERROR;
+        if (--t->left == 0)
+            mpi_transfer_end(port, t);
+    }
+    mpi_compact_requests(port);
+    return (unsigned)count;
+}
+
+/* ---- sending -------------------------------------------------------------------- */
+
+static struct mpi_transfer *mpi_send_get(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    struct mpi_transfer *t = mpi_transfer_get(&peer->port->free_send);
+
+    peer->sends++;
+    peer->port->sends++;
+    t->kind   = MPI_TRANSFER_SEND;
+    t->sync   = false;
+    t->peer   = peer;
+    t->pe     = peer->pe;
+    t->packet = packet;
+    t->bytes  = bytes;
+    return t;
+}
+
+/* Returns the communicator for messages to a port. */
+static MPI_Comm mpi_comm_to(int number)
+{
+    return number == 0 ? ski_mpi_net.first : ski_mpi_net.packets;
+}
+
+static int mpi_tag_to(const struct ski_peer *peer, size_t bytes)
+{
+    return peer->number == 0 ? (int)bytes : peer->number;
+}
+
+/* MPI accepts eager packets whether or not they are received, and searches all of them with each
+ * receive. So one of MPI_SYNC_WINDOW packets is sent synchronously, which completes only when it
+ * was received, and a sender is never more than a few of these ahead of its receiver. */
+static skua_status_t mpi_send_eager(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    struct ski_port     *port = peer->port;
+    bool                 sync = (peer->small + 1) % MPI_SYNC_WINDOW == 0;
+    struct mpi_transfer *t;
+    MPI_Request          request;
+    int                  error, done = 0;
+
+    if (sync && peer->syncs == MPI_SYNCS_MAX)
+        return SKUA_ERR_AGAIN;
+    peer->small++;
+    ski_mpi_enter();
+    error = (sync ? MPI_Issend : MPI_Isend)(packet, (int)bytes, MPI_BYTE, peer->rank,
+                                            mpi_tag_to(peer, bytes), mpi_comm_to(peer->number),
+                                            &request);
+    if (error == MPI_SUCCESS)
+        error = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    ski_mpi_leave();
+    if (error != MPI_SUCCESS)
+        mpi_peer_lose(peer, error);
+    if (error != MPI_SUCCESS || done)
+        return SKUA_OK;
+    t       = mpi_send_get(peer, packet, bytes);
+    t->sync = sync;
+    peer->syncs += sync;
+    mpi_track_request(port, t, MPI_SUCCESS, request);
+    return SKUA_PENDING;
+}
+
+static int mpi_next_tag(void)
+{
+    uint32_t n = atomic_fetch_add_explicit(&ski_mpi_net.tags, 1, memory_order_relaxed);
+
+    return (int)(n % (uint32_t)ski_mpi_net.tag_most);
+}
+
+static skua_status_t mpi_send_rndv(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    struct ski_port     *port = peer->port;
+    struct mpi_transfer *t    = mpi_send_get(peer, packet, bytes);
+    MPI_Request          request;
+    int                  error, tag = mpi_next_tag();
+
+    t->announcement = (struct mpi_rts){.bytes = bytes, .tag = tag, .pe = port->pe};
+    ski_mpi_enter();
+    error =
+        MPI_Isend(&t->announcement, sizeof t->announcement, MPI_BYTE, peer->rank,
+                  mpi_tag_to(peer, sizeof t->announcement), mpi_comm_to(peer->number), &request);
+    mpi_track_request(port, t, error, request);
+    if (error == MPI_SUCCESS)
+        mpi_transfer_data(port, t, peer->rank, tag);
+    ski_mpi_leave();
+    if (t->left > 0)
+        return SKUA_PENDING;
+    mpi_peer_lose(peer, t->error);
+    mpi_send_put(port, t);
+    return SKUA_OK;
+}
+
+/* Returns whether a peer must wait: it leaves as much room as it uses to others, or a peer that
+ * computes would stop them all. */
+static bool mpi_is_crowded(const struct ski_peer *peer)
+{
+    return !peer->port->free_send || peer->sends > MPI_SENDS_MAX - peer->port->sends;
+}
+
+skua_status_t ski_mpi_send(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    if (peer->error != MPI_SUCCESS)
+        return SKUA_OK; /* lost() reports it */
+    if (mpi_is_crowded(peer))
+        return SKUA_ERR_AGAIN;
+    return bytes <= SKI_MPI_EAGER_MAX ? mpi_send_eager(peer, packet, bytes)
+                                      : mpi_send_rndv(peer, packet, bytes);
+}
+
+/* ---- receiving -------------------------------------------------------------------- */
+
+static void *mpi_alloc(struct ski_port *port, size_t bytes)
+{
+    return port->closing ? NULL : port->up->alloc(port->owner, bytes);
+}
+
+static void mpi_on_packet(struct ski_port *port, const void *data, size_t bytes)
+{
+    void *packet;
+
+    if (!port->closing && port->up->recv_inline && port->up->recv_inline(port->owner, data, bytes))
+        return;
+    packet = mpi_alloc(port, bytes);
+    if (packet)
+        port->up->arrived(port->owner, memcpy(packet, data, bytes), bytes);
+}
+
+/* Receives a large packet.  One that the runtime drops is received as well, or its sender would
+ * wait for ever. */
+static void mpi_on_rts(struct ski_port *port, const struct mpi_rts *a, int rank)
+{
+    struct mpi_transfer *t = mpi_transfer_get(&port->free_receive);
+
+    t->packet = mpi_alloc(port, a->bytes);
+    t->kind   = t->packet ? MPI_TRANSFER_RECV : MPI_TRANSFER_DROP;
+    t->bytes  = a->bytes;
+    t->pe     = a->pe;
+    if (!t->packet)
+        t->packet = malloc(a->bytes);
+    ski_mpi_enter();
+    if (t->packet)
+        mpi_transfer_data(port, t, rank, a->tag);
+    else
+        t->error = MPI_ERR_NO_MEM;
+    ski_mpi_leave();
+    if (t->left == 0)
+        mpi_transfer_end(port, t);
+}
+
+/* Starts the persistent receive of a slot, which is made on first use. */
+static int mpi_recv_restart(struct ski_port *port, unsigned slot, int tag)
+{
+    int error = MPI_SUCCESS;
+
+    if (slot == port->made) {
+        error = MPI_Recv_init(port->slots + (size_t)slot * SKI_MPI_EAGER_MAX, SKI_MPI_EAGER_MAX,
+                              MPI_BYTE, MPI_ANY_SOURCE, tag, mpi_comm_to(port->number),
+                              &port->receive[slot]);
+        port->made += error == MPI_SUCCESS;
+    }
+    return error == MPI_SUCCESS ? MPI_Start(&port->receive[slot]) : error;
+}
+
+/* Posts another receive, after the others. */
+static int mpi_recv_post(struct ski_port *port)
+{
+    unsigned slot = (port->oldest + port->posted) % MPI_RECV_SLOTS;
+    int      tag  = port->number == 0 ? MPI_ANY_TAG : port->number, error;
+
+    if (ski_mpi_library.persistent_recv)
+        error = mpi_recv_restart(port, slot, tag);
+    else
+        error =
+            MPI_Irecv(port->slots + (size_t)slot * SKI_MPI_EAGER_MAX, SKI_MPI_EAGER_MAX, MPI_BYTE,
+                      MPI_ANY_SOURCE, tag, mpi_comm_to(port->number), &port->receive[slot]);
+    port->posted += error == MPI_SUCCESS;
+    return error;
+}
+
+static int mpi_recv_post_wanted(struct ski_port *port)
+{
+    int error = MPI_SUCCESS;
+
+    while (port->posted < port->wanted && error == MPI_SUCCESS)
+        error = mpi_recv_post(port);
+    return error;
+}
+
+static void mpi_recv_pop_oldest(struct ski_port *port)
+{
+    port->oldest = (port->oldest + 1) % MPI_RECV_SLOTS;
+    assert(port->posted > 0);
+    port->posted--;
+}
+
+/* Gets the length of a message; a forged one is at least within its slot. */
+static int mpi_recv_bytes(const struct ski_port *port, const MPI_Status *status, int *bytes)
+{
+    *bytes = status->MPI_TAG < SKI_MPI_EAGER_MAX ? status->MPI_TAG : SKI_MPI_EAGER_MAX;
+    return port->number == 0 ? MPI_SUCCESS : MPI_Get_count(status, MPI_BYTE, bytes);
+}
+
+/* Posts the receives wanted and tests the oldest one. Returns whether it is complete or has failed.
+ */
+static bool mpi_recv_test(struct ski_port *port, MPI_Status *status, int *bytes, int *error)
+{
+    int over = 0;
+
+    ski_mpi_enter();
+    *error = mpi_recv_post_wanted(port);
+    if (*error == MPI_SUCCESS) {
+        *error = MPI_Test(&port->receive[port->oldest], &over, status);
+        if (over || *error != MPI_SUCCESS)
+            mpi_recv_pop_oldest(port);
+    }
+    if (over && *error == MPI_SUCCESS)
+        *error = mpi_recv_bytes(port, status, bytes);
+    ski_mpi_leave();
+    return over || *error != MPI_SUCCESS;
+}
+
+/* Adapts the number of posted receives: where messages follow each other closely there should be
+ * more. The memory of the receive belongs to the packet until the next test. */
+static void mpi_recv_adapt(struct ski_port *port)
+{
+    port->wanted += port->took && port->wanted < MPI_RECV_SLOTS;
+    port->took = true;
+}
+
+/* Handles one message, if there is one. A test for a second one would poll the network while the
+ * first waits to be handled. */
+static unsigned mpi_recv_poll(struct ski_port *port)
+{
+    char      *data = port->slots + (size_t)port->oldest * SKI_MPI_EAGER_MAX;
+    MPI_Status status;
+    int        bytes, error;
+
+    if (port->recv_failed || !port->free_receive)
+        return 0;
+    if (!mpi_recv_test(port, &status, &bytes, &error)) {
+        port->took = false;
+        return 0;
+    }
+    if (error != MPI_SUCCESS) {
+        mpi_peers_lose_all(port, error);
+        return 1;
+    }
+    mpi_recv_adapt(port);
+    if (bytes < SKI_PACKET_LEAST)
+        mpi_on_rts(port, (struct mpi_rts *)(void *)data, status.MPI_SOURCE);
+    else
+        mpi_on_packet(port, data, (size_t)bytes);
+    return 1;
+}
+
+unsigned ski_mpi_progress(struct ski_port *port)
+{
+    unsigned n = mpi_recv_poll(port);
+
+    if (port->requests > 0)
+        n += mpi_test_requests(port);
+    if (port->has_lost)
+        mpi_report_lost(port);
+    return n;
+}
+
+/* ---- opening and closing --------------------------------------------------------- */
+
+static skua_status_t mpi_port_refuse(const char *reason)
+{
+    snprintf(ski_mpi_net.net->last_error(), SKI_WHY_MOST, "%s", reason);
+    return SKUA_ERR_UNSUPPORTED;
+}
+
+static bool mpi_thread_may_call(void)
+{
+    int is_main = 1;
+
+    if (ski_mpi.level < MPI_THREAD_SERIALIZED)
+        MPI_Is_thread_main(&is_main);
+    return is_main;
+}
+
+static void mpi_transfers_init(struct ski_port *port)
+{
+    for (int i = 0; i < MPI_SENDS_MAX; i++)
+        mpi_transfer_put(&port->free_send, &port->transfer[i]);
+    for (int i = MPI_SENDS_MAX; i < MPI_SENDS_MAX + MPI_RECVS_MAX; i++)
+        mpi_transfer_put(&port->free_receive, &port->transfer[i]);
+}
+
+/* Cancels the posted receives. */
+static void mpi_recv_cancel_all(struct ski_port *port)
+{
+    ski_mpi_enter();
+    for (unsigned i = 0; i < port->posted; i++) {
+        MPI_Request *request = &port->receive[(port->oldest + i) % MPI_RECV_SLOTS];
+
+        if (*request != MPI_REQUEST_NULL) {
+            MPI_Cancel(request);
+            MPI_Wait(request, MPI_STATUS_IGNORE);
+        }
+    }
+    for (unsigned i = 0; i < port->made; i++)
+        MPI_Request_free(&port->receive[i]);
+    ski_mpi_leave();
+}
+
+static int mpi_recv_post_first(struct ski_port *port)
+{
+    int error;
+
+    port->wanted = 1;
+    ski_mpi_enter();
+    error = mpi_recv_post(port);
+    ski_mpi_leave();
+    return error;
+}
+
+static void mpi_port_free(struct ski_port *port)
+{
+    while (port->peers) {
+        struct ski_peer *peer = port->peers;
+        port->peers           = peer->next;
+        free(peer);
+    }
+    free(port->slots);
+    free(port);
+}
+
+skua_status_t ski_mpi_open(int pe, const struct ski_upcalls *up, void *owner,
+                           struct ski_port **port)
+{
+    uint32_t number = atomic_fetch_add_explicit(&ski_mpi_net.ports, 1, memory_order_relaxed);
+    struct ski_port *made;
+    int              error;
+
+    if (!mpi_thread_may_call())
+        return mpi_port_refuse("MPI allows only the thread that initialized it to call it");
+    if (number > (uint32_t)ski_mpi_net.tag_most)
+        return mpi_port_refuse("MPI has too few tags for the ports of this process");
+    made = calloc(1, sizeof *made);
+    if (!made || !(made->slots = aligned_alloc(64, (size_t)MPI_RECV_SLOTS * SKI_MPI_EAGER_MAX))) {
+        free(made);
+        return SKUA_ERR_NOMEM;
+    }
+    made->pe     = pe;
+    made->number = (int)number;
+    made->up     = up;
+    made->owner  = owner;
+    mpi_transfers_init(made);
+    error = mpi_recv_post_first(made);
+    if (error != MPI_SUCCESS) {
+        mpi_port_free(made);
+        return mpi_port_refuse(ski_mpi_error(error));
+    }
+    *port = made;
+    return SKUA_OK;
+}
+
+/* Makes progress until everything is sent, or until peers must be gone. */
+static void mpi_port_drain(struct ski_port *port)
+{
+    double timeout = ski_mpi_net.net->peer_timeout;
+    double end_of  = MPI_Wtime() + (timeout < MPI_CLOSE_SECONDS ? timeout : MPI_CLOSE_SECONDS);
+
+    port->closing = true;
+    while (port->requests > 0 && MPI_Wtime() < end_of)
+        if (mpi_recv_poll(port) + mpi_test_requests(port) == 0)
+            sched_yield();
+}
+
+/* Requests that are left keep the port, since MPI sends RTS messages from it. MPI_Request_free is
+ * no way out: MPICH 4.0 then sends what comes to lie in the memory of the request. */
+void ski_mpi_close(struct ski_port *port)
+{
+    mpi_port_drain(port);
+    mpi_recv_cancel_all(port);
+    if (port->requests == 0)
+        mpi_port_free(port);
+}
+
+size_t ski_mpi_address(struct ski_port *port, void *to)
+{
+    struct mpi_address address = {.rank = ski_mpi.rank, .port = port->number};
+
+    memcpy(to, &address, sizeof address);
+    return sizeof address;
+}
+
+skua_status_t ski_mpi_connect(struct ski_port *port, int pe, const void *address, size_t bytes,
+                              struct ski_peer **peer)
+{
+    struct mpi_address a;
+    struct ski_peer   *made;
+
+    if (bytes != sizeof a)
+        return SKUA_ERR_INVAL;
+    memcpy(&a, address, sizeof a);
+    if (a.rank < 0 || a.rank >= ski_mpi.size || a.port < 0 || a.port > ski_mpi_net.tag_most)
+        return SKUA_ERR_INVAL;
+    made = malloc(sizeof *made);
+    if (!made)
+        return SKUA_ERR_NOMEM;
+    *made = (struct ski_peer){
+        .port = port, .pe = pe, .rank = a.rank, .number = a.port, .next = port->peers};
+    port->peers = made;
+    *peer       = made;
+    return SKUA_OK;
+}

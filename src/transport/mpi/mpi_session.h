@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mpi_session.h - MPI in this process: which code initializes it and which finalizes it.
+ *
+ * The program may use MPI, too, and initialize it before Skua or after; a job may be started
+ * through MPI (mpi_boot.c), carry its packets over it (mpi.c), or both.  So uses are counted: the
+ * first one initializes MPI unless it is initialized, and the last one finalizes it if the first
+ * did.
+ *
+ * An MPI that does not fit is never entered: another library that the program has loaded, as calls
+ * would go to that one; or MPI under the launcher of another one, where MPI_Init either aborts or
+ * finds no other process.
+ */
+#ifndef SKI_MPI_SESSION_H
+#define SKI_MPI_SESSION_H
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#define SKI_MPI_REASON_MAX 256 /* bytes of an error text: SKI_WHY_MOST, SKI_MPI_BOOT_REASON_MAX */
+
+/** MPI in this process. */
+extern struct ski_mpi {
+    int             rank, size;
+    int             level;      /* the thread support that MPI provides */
+    bool            serialized; /* one thread at a time may call MPI, with the lock held */
+    char            label[64];  /* "Open MPI 4.1.4" */
+    pthread_mutex_t lock;
+} ski_mpi;
+
+/* What differs between MPI libraries: openmpi.c or mpich.c. */
+extern const struct ski_mpi_library {
+    const char *name, *other;             /* "Open MPI", "MPICH"     */
+    bool (*is_this)(const char *version); /* from MPI_Get_library_version() */
+    void (*label)(const char *version, char *label, size_t size); /* for the user */
+    bool (*launched)(void);                                       /* by its own launcher */
+    bool (*launched_by_other)(void);
+    void (*prepare)(void); /* just before MPI_Init_thread */
+    bool persistent_recv;  /* a persistent receive is cheaper than a new one */
+
+    void (*finalize)(void); /* if Skua initialized MPI */
+} ski_mpi_library;
+
+/** Begins a use of MPI. With @p launched an MPI launcher must have started the process, since there
+ *  are other processes to reach. Returns false, with @p reason written, if MPI cannot be used. */
+bool ski_mpi_session_begin(bool launched, char *reason);
+
+/** Ends a use of MPI. */
+void ski_mpi_session_end(void);
+
+/** Returns the text of an error; valid until the next call by the same thread. */
+const char *ski_mpi_error(int error);
+
+/** Precedes calls of MPI where threads may meet. */
+static inline void ski_mpi_enter(void)
+{
+    if (__builtin_expect(ski_mpi.serialized, 0))
+        pthread_mutex_lock(&ski_mpi.lock);
+}
+
+/** Follows calls of MPI where threads may meet. */
+static inline void ski_mpi_leave(void)
+{
+    if (__builtin_expect(ski_mpi.serialized, 0))
+        pthread_mutex_unlock(&ski_mpi.lock);
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sockaddr.c - see sockaddr.h. */
+#include "transport/sockaddr.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Returns the length of what must be equal in two equal addresses, without padding; 0: not of IP.
+ */
+static size_t sockaddr_compared_bytes(const struct sockaddr_storage *addr)
+{
+    switch (addr->ss_family) {
+    case AF_INET: return offsetof(struct sockaddr_in, sin_zero);
+    case AF_INET6: return sizeof(struct sockaddr_in6);
+    default: return 0;
+    }
+}
+
+bool ski_sockaddr_is_ip(const struct sockaddr_storage *addr)
+{
+    return sockaddr_compared_bytes(addr) > 0;
+}
+
+bool ski_sockaddr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    size_t bytes = sockaddr_compared_bytes(a);
+
+    return bytes > 0 && memcmp(a, b, bytes) == 0;
+}
+
+bool ski_sockaddr_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    struct sockaddr_storage host = *a;
+
+    /* Both families have the port at the same offset. */
+    ((struct sockaddr_in *)(void *)&host)->sin_port =
+        ((const struct sockaddr_in *)(const void *)b)->sin_port;
+    return ski_sockaddr_equal(&host, b);
+}
+
+bool ski_sockaddr_parse_proc(const char *text, sa_family_t family, struct sockaddr_storage *addr)
+{
+    struct sockaddr_in  *four = (struct sockaddr_in *)(void *)addr;
+    struct sockaddr_in6 *six  = (struct sockaddr_in6 *)(void *)addr;
+    unsigned             word[4], port;
+
+    memset(addr, 0, sizeof *addr);
+    addr->ss_family = family;
+    if (family == AF_INET) {
+        if (sscanf(text, "%8x:%4x", &word[0], &port) != 2)
+            return false;
+        four->sin_addr.s_addr = word[0];
+        four->sin_port        = htons((uint16_t)port);
+        return true;
+    }
+    if (sscanf(text, "%8x%8x%8x%8x:%4x", &word[0], &word[1], &word[2], &word[3], &port) != 5)
+        return false;
+    memcpy(&six->sin6_addr, word, sizeof word);
+    six->sin6_port = htons((uint16_t)port);
+    return true;
+}
+
+socklen_t ski_sockaddr_bytes(const struct sockaddr_storage *addr)
+{
+    return addr->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+}
+
+bool ski_sockaddr_is_loopback(const struct sockaddr_storage *addr)
+{
+    char text[INET6_ADDRSTRLEN];
+
+    ski_sockaddr_text(addr, text, sizeof text);
+    return strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0;
+}
+
+const char *ski_sockaddr_text(const struct sockaddr_storage *addr, char *to, size_t size)
+{
+    const void *address =
+        addr->ss_family == AF_INET6
+            ? (const void *)&((const struct sockaddr_in6 *)(const void *)addr)->sin6_addr
+            : (const void *)&((const struct sockaddr_in *)(const void *)addr)->sin_addr;
+
+    if ((addr->ss_family != AF_INET && addr->ss_family != AF_INET6) ||
+        !inet_ntop(addr->ss_family, address, to, (socklen_t)size))
+        snprintf(to, size, "an unknown address");
+    return to;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_conn.c - connections, and what is received on open ones: see tcp.h.
+ *
+ * A side that closes its port ends the stream first.  So a connection that breaks without that
+ * means that the peer is lost, even if packets are sent on another connection.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "transport/keepalive.h"
+#include "transport/tcp/tcp.h"
+
+#define TCP_FOLLOW_BYTES ((size_t)4 << 10) /* bytes received after a large packet, at most */
+#define TCP_COLD_MIN                                                                               \
+    ((size_t)2 << 20) /* bytes of a packet whose memory is likely not in the cache */
+#define TCP_DIRECT_RECV_MAX                                                                        \
+    ((size_t)256 << 10) /* bytes received before other connections have their turn */
+
+/* ---- life --------------------------------------------------------------------------- */
+
+bool ski_tcp_epoll_add(struct ski_port *port, struct ski_tcp_source *source)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = source};
+
+    return epoll_ctl(port->epoll, EPOLL_CTL_ADD, source->fd, &event) == 0;
+}
+
+void ski_tcp_want_writable(struct ski_tcp_conn *conn, bool ask)
+{
+    struct epoll_event event = {.events = ask ? EPOLLIN | EPOLLOUT : EPOLLIN, .data.ptr = conn};
+
+    if (conn->wants_writable != ask &&
+        epoll_ctl(conn->port->epoll, EPOLL_CTL_MOD, conn->source.fd, &event) == 0)
+        conn->wants_writable = ask;
+}
+
+struct ski_tcp_conn *ski_tcp_conn_new(struct ski_port *port, int fd, int pe)
+{
+    struct ski_tcp_conn *conn = malloc(sizeof *conn);
+    int                  on   = 1;
+
+    if (!conn) {
+        close(fd);
+        return NULL;
+    }
+    *conn = (struct ski_tcp_conn){.source      = {SKI_TCP_CONN, fd},
+                                  .state       = SKI_TCP_HANDSHAKE,
+                                  .pe          = pe,
+                                  .port        = port,
+                                  .on_readable = ski_tcp_on_handshake,
+                                  .in          = {.up = port->up, .owner = port->owner},
+                                  .started     = ski_tcp_now()};
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    conn->next  = port->conns;
+    port->conns = conn;
+    return conn;
+}
+
+struct ski_peer *ski_tcp_peer_find(const struct ski_port *port, int pe)
+{
+    struct ski_peer *peer = port->peers;
+
+    while (peer && peer->pe != pe)
+        peer = peer->next;
+    return peer;
+}
+
+/* Handles an event of a closed connection. */
+static bool tcp_conn_on_nothing(struct ski_tcp_conn *conn)
+{
+    (void)conn;
+    return false;
+}
+
+/* The connection is freed later, since epoll may already have reported it. */
+void ski_tcp_conn_close(struct ski_tcp_conn *conn)
+{
+    struct ski_port      *port = conn->port;
+    struct ski_tcp_conn **at   = &port->conns;
+
+    assert(conn->state != SKI_TCP_CLOSED);
+    if (ski_tcp_is_unauthenticated(conn))
+        ski_tcp_count_unauthenticated(port, -1);
+    while (*at != conn)
+        at = &(*at)->next;
+    *at          = conn->next;
+    conn->next   = port->closed;
+    port->closed = conn;
+    if (port->hot == conn)
+        port->hot = NULL;
+    /* A child of fork() may hold the socket, too; then close() alone would not end it. */
+    epoll_ctl(port->epoll, EPOLL_CTL_DEL, conn->source.fd, NULL);
+    if (conn->state == SKI_TCP_OPEN)
+        shutdown(conn->source.fd, SHUT_RDWR);
+    conn->state       = SKI_TCP_CLOSED;
+    conn->on_readable = tcp_conn_on_nothing;
+    close(conn->source.fd);
+    ski_framing_close(&conn->in);
+    ski_tcp_pause_accept(port, false); /* another connection may be accepted */
+}
+
+void ski_tcp_conns_reap(struct ski_port *port)
+{
+    while (port->closed) {
+        struct ski_tcp_conn *conn = port->closed;
+        port->closed              = conn->next;
+        ski_records_drop(conn->records);
+        free(conn);
+    }
+}
+
+/* ---- ends ------------------------------------------------------------------------------ */
+
+static void tcp_conns_close_to(struct ski_port *port, int pe)
+{
+    for (struct ski_tcp_conn *conn = port->conns, *next; conn; conn = next) {
+        next = conn->next;
+        if (conn->pe == pe)
+            ski_tcp_conn_close(conn);
+    }
+}
+
+void ski_tcp_peer_lost(struct ski_peer *peer, const char *tcp_conn_end_reason)
+{
+    peer->conn      = NULL;
+    peer->lost      = true;
+    peer->slow_path = true;
+    tcp_conns_close_to(peer->port, peer->pe);
+    peer->port->up->lost(peer->port->owner, peer->pe, tcp_conn_end_reason);
+    ski_tcp_sendq_clear(peer);
+}
+
+/* Ends a connection that was open. */
+static void tcp_conn_end(struct ski_tcp_conn *conn, const char *tcp_conn_end_reason)
+{
+    struct ski_peer *peer  = ski_tcp_peer_find(conn->port, conn->pe);
+    bool             ended = conn->in.ended || conn->end_sent; /* by either side */
+
+    ski_tcp_conn_close(conn);
+    if (!peer || peer->lost)
+        return;
+    if (!ended)
+        ski_tcp_peer_lost(peer, tcp_conn_end_reason);
+    else if (peer->conn == conn)
+        peer->conn = NULL; /* the peer closed its port; sending to it reports it as lost */
+}
+
+/* ---- receiving ----------------------------------------------------------------------- */
+
+/* Returns how many bytes are received straight to their target. A large message, whose memory is
+ * not in the cache, is filled faster by a copy from the scratch buffer, which is, than by the
+ * kernel. */
+static size_t tcp_conn_direct_bytes(const struct ski_tcp_conn *conn, void **to)
+{
+    const struct ski_framing *in = &conn->in;
+
+    return in->kept == 0 && in->bytes > TCP_COLD_MIN ? 0 : ski_framing_target(in, to);
+}
+
+/* Receives the rest of a packet at its target, with what follows if the rest is short; otherwise
+ * receives into the scratch buffer. */
+static ssize_t tcp_conn_recv(struct ski_tcp_conn *conn, bool *sense)
+{
+    struct ski_port *port    = conn->port;
+    struct iovec     part[2] = {{NULL, 0}, {port->scratch, SKI_TCP_SCRATCH}};
+    size_t           rest    = tcp_conn_direct_bytes(conn, &part[0].iov_base), placed;
+    ssize_t          n;
+
+    part[0].iov_len = rest;
+    if (conn->in.bytes > SKI_TCP_SCRATCH) /* as the next packet may be large, too */
+        part[1].iov_len = TCP_FOLLOW_BYTES;
+    if (rest == 0)
+        n = recv(conn->source.fd, port->scratch, SKI_TCP_SCRATCH, 0);
+    else if (rest > TCP_DIRECT_RECV_MAX)
+        n = recv(conn->source.fd, part[0].iov_base, TCP_DIRECT_RECV_MAX, 0);
+    else
+        n = readv(conn->source.fd, part, 2);
+    if (n <= 0)
+        return n;
+    placed = (size_t)n < rest ? (size_t)n : rest;
+    if (placed > 0)
+        ski_framing_received(&conn->in, placed);
+    *sense = ski_framing_feed(&conn->in, port->scratch, (size_t)n - placed);
+    return n;
+}
+
+static const char *tcp_conn_end_reason(ssize_t n)
+{
+    if (n == 0 || errno == ECONNRESET || errno == EPIPE)
+        return "the connection broke";
+    if (errno == EFAULT)
+        return "the memory that a get is to fill does not exist";
+    return errno == ETIMEDOUT ? "it does not answer any more" : strerror(errno);
+}
+
+/* Acknowledges the end of the stream at once: a peer that closes its port waits for that, and the
+ * kernel would delay it. */
+static void tcp_conn_ack_end(struct ski_tcp_conn *conn)
+{
+    int on = 1;
+
+    setsockopt(conn->source.fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
+/* Handles the result of a receive: @p n bytes, which were valid if @p sense. */
+static inline bool tcp_conn_received(struct ski_tcp_conn *conn, ssize_t n, bool sense,
+                                     const char *nonsense)
+{
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    conn->port->hot = conn;
+    if (n <= 0)
+        tcp_conn_end(conn, tcp_conn_end_reason(n));
+    else if (!sense)
+        tcp_conn_end(conn, nonsense);
+    else if (conn->in.ended)
+        tcp_conn_ack_end(conn);
+    return true;
+}
+
+bool ski_tcp_on_packets(struct ski_tcp_conn *conn)
+{
+    bool    sense = true;
+    ssize_t n     = tcp_conn_recv(conn, &sense);
+
+    return tcp_conn_received(conn, n, sense, "it sent invalid data");
+}
+
+static bool tcp_conn_feed(void *stream, const char *data, size_t bytes)
+{
+    return ski_framing_feed(stream, data, bytes);
+}
+
+/* Nothing of a record is used before all of it is authenticated. */
+bool ski_tcp_on_records(struct ski_tcp_conn *conn)
+{
+    struct ski_records *r = conn->records;
+    ssize_t             n = recv(conn->source.fd, r->came + r->have, SKI_RECORD_ROOM - r->have, 0);
+    bool                sense = true;
+
+    if (n > 0) {
+        r->have += (size_t)n;
+        sense = ski_records_open(r, tcp_conn_feed, &conn->in);
+    }
+    return tcp_conn_received(
+        conn, n, sense,
+        "the data is not authentic: bytes were changed, removed, repeated or inserted "
+        "on the way");
+}
+
+/* Checks one connection. */
+static void tcp_conn_check(struct ski_tcp_conn *conn)
+{
+    bool open = conn->state == SKI_TCP_OPEN;
+
+    if (conn->state != SKI_TCP_CONNECTING &&
+        ski_keepalive_is_dead(conn->source.fd, ski_tcp.net->peer_timeout))
+        open ? tcp_conn_end(conn, "it does not answer any more")
+             : ski_tcp_conn_fail(conn, ETIMEDOUT);
+    else if (!open && ski_tcp_now() > conn->deadline)
+        ski_tcp_on_deadline(conn);
+}
+
+/* Checks all connections. Ending one may end others: if the next one is closed, the rest is checked
+ * the next time. */
+void ski_tcp_conns_check(struct ski_port *port)
+{
+    struct ski_tcp_conn *conn = port->conns;
+
+    ski_tcp_pause_accept(port, false);
+    while (conn && conn->state != SKI_TCP_CLOSED) {
+        struct ski_tcp_conn *next = conn->next;
+
+        tcp_conn_check(conn);
+        conn = next;
+    }
+}

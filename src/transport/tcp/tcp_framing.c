@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tcp_framing.c - see tcp_framing.h. */
+#include "transport/tcp/tcp_framing.h"
+
+#include <assert.h>
+
+#define FRAMING_PACKET_MAX ((uint64_t)1 << 48) /* of a packet */
+
+static size_t framing_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Delivers a packet that is complete. */
+static void framing_end_packet(struct ski_framing *s)
+{
+    if (s->kept > 0)
+        s->up->recv_direct_done(s->owner, s->begin, s->bytes, true);
+    else if (s->room)
+        s->up->arrived(s->owner, s->room, s->bytes);
+    s->room  = NULL;
+    s->bytes = s->got = s->kept = 0;
+}
+
+void ski_framing_received(struct ski_framing *s, size_t bytes)
+{
+    assert(bytes <= s->bytes - s->got);
+    s->got += bytes;
+    if (s->got == s->bytes)
+        framing_end_packet(s);
+}
+
+static void framing_alloc(struct ski_framing *s, size_t bytes)
+{
+    assert(s->bytes == 0 && s->got == 0);
+    s->room  = s->up->alloc(s->owner, bytes);
+    s->bytes = bytes;
+}
+
+/* Begins a packet of which @p have bytes are there.  Returns how many of them were consumed. */
+static size_t framing_begin_packet(struct ski_framing *s, const char *packet, size_t have,
+                                   size_t bytes)
+{
+    void  *to;
+    size_t n = 0;
+
+    if (s->up->recv_direct && have >= SKI_DIRECT_HEAD)
+        n = s->up->recv_direct(s->owner, packet, bytes, &to);
+    if (n == 0) {
+        framing_alloc(s, bytes);
+        return 0;
+    }
+    assert(n < bytes && bytes - n <= SKI_DIRECT_HEAD);
+    s->room  = to;
+    s->bytes = bytes;
+    s->kept = s->got = bytes - n;
+    memcpy(s->begin, packet, s->kept);
+    return s->kept;
+}
+
+/* Consumes bytes of the current packet.  Returns how many of them belong to it. */
+static size_t framing_take_part(struct ski_framing *s, const char *data, size_t bytes)
+{
+    size_t n = framing_min(bytes, s->bytes - s->got);
+
+    if (s->room)
+        memcpy(s->room + s->got - s->kept, data, n);
+    ski_framing_received(s, n);
+    return n;
+}
+
+/* Delivers a packet that lies whole in a piece. */
+static void framing_take_whole(struct ski_framing *s, const char *packet, size_t bytes)
+{
+    if (s->up->recv_inline && s->up->recv_inline(s->owner, packet, bytes))
+        return;
+    framing_alloc(s, bytes);
+    framing_take_part(s, packet, bytes);
+}
+
+/* Parses a complete head.  Returns whether it is valid. */
+static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
+{
+    uint64_t head;
+
+    memcpy(&head, s->head, sizeof head);
+    s->head_got = 0;
+    *bytes      = head & (((uint64_t)1 << 56) - 1);
+    s->ended    = head == ski_frame_head(SKI_FRAME_END, 0);
+    return s->ended || (head >> 56 == SKI_FRAME_PACKET && *bytes >= SKI_PACKET_LEAST &&
+                        *bytes <= FRAMING_PACKET_MAX);
+}
+
+bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes)
+{
+    const char *end = data + bytes;
+
+    while (data < end && !s->ended) {
+        uint64_t packet;
+        size_t   n;
+
+        if (s->bytes > 0) {
+            data += framing_take_part(s, data, (size_t)(end - data));
+            continue;
+        }
+        n = framing_min((size_t)(end - data), SKI_FRAME_HEAD - s->head_got);
+        memcpy(s->head + s->head_got, data, n);
+        data += n;
+        s->head_got += n;
+        if (s->head_got < SKI_FRAME_HEAD)
+            break;
+        if (!framing_read_head(s, &packet))
+            return false;
+        if (s->ended)
+            break;
+        if ((size_t)(end - data) >= packet) {
+            framing_take_whole(s, data, packet);
+            data += packet;
+        } else {
+            data += framing_begin_packet(s, data, (size_t)(end - data), packet);
+        }
+    }
+    return data == end;
+}
+
+void ski_framing_close(struct ski_framing *s)
+{
+    if (s->kept > 0)
+        s->up->recv_direct_done(s->owner, s->begin, s->bytes, false);
+    else if (s->room)
+        s->up->abort(s->owner, s->room);
+    s->room = NULL;
+    s->kept = 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_framing.h - finding packets in a stream of bytes that arrives in pieces of any length.
+ *
+ *      | head (8): kind (8 bits), bytes (56 bits) | packet | head | packet ...
+ *
+ * in the byte order of the machine.  A packet that lies whole in a piece is offered to the runtime
+ * there.  The missing bytes of any other packet can be received straight into the memory that was
+ * allocated for it, or where the runtime wants its data.  Nothing follows a head of the kind END,
+ * which has no bytes.
+ */
+#ifndef SKI_TCP_STREAM_H
+#define SKI_TCP_STREAM_H
+
+#include <string.h>
+
+#include "transport/driver.h"
+
+#define SKI_FRAME_HEAD sizeof(uint64_t)
+
+enum ski_frame_kind { SKI_FRAME_PACKET = 0x53, SKI_FRAME_END = 0x45 };
+
+/** Returns the head of a frame. */
+static inline uint64_t ski_frame_head(enum ski_frame_kind kind, size_t bytes)
+{
+    return (uint64_t)kind << 56 | bytes;
+}
+
+struct ski_framing {
+    const struct ski_upcalls *up;
+    void                     *owner;
+    unsigned char             head[SKI_FRAME_HEAD]; /* as much as has come of it ... */
+    size_t                    head_got;
+    char                     *room;       /* of the packet that is coming; NULL: it is dropped */
+    size_t                    bytes, got; /* of it; 0: none is coming                          */
+    size_t                    kept;       /* of them, here, as the rest has its place          */
+    unsigned char             begin[SKI_DIRECT_HEAD];
+    bool                      ended;
+};
+
+/** Returns how many of the next bytes may be received straight at *@p to; 0: they are to be
+ * received into other memory and fed. */
+static inline size_t ski_framing_target(const struct ski_framing *s, void **to)
+{
+    *to = s->room ? s->room + s->got - s->kept : NULL;
+    return s->room ? s->bytes - s->got : 0;
+}
+
+/** Records that @p bytes were received at the target. */
+void ski_framing_received(struct ski_framing *s, size_t bytes);
+
+/** Consumes the next @p bytes of the stream.  Returns false if they are invalid; the stream is then
+ *  useless. */
+bool ski_framing_feed(struct ski_framing *s, const char *data, size_t bytes);
+
+/** Ends the stream: a packet that is not complete is aborted. */
+void ski_framing_close(struct ski_framing *s);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stream_test.c - packets in streams that come in random pieces: each comes whole, once, in
+ * order.  Then streams that are cut, damaged or no streams at all: nothing beyond a piece is
+ * read, nothing beyond a room written, which AddressSanitizer would see, and every room is
+ * filled or spoilt.
+ */
+#include "transport/tcp/tcp_framing.h"
+
+#include <stdlib.h>
+
+#include "tests/tap.h"
+
+#define PACKETS     40
+#define ROUNDS      50
+#define PACKET_MOST ((size_t)300 << 10)
+#define SMALL_MOST  ((size_t)2 << 10)
+#define PIECE_MOST  ((size_t)400 << 10)
+#define DAMAGES     3000
+
+/* ---- what is sent, and what has come -------------------------------------------------- */
+
+static uint64_t random_state;
+
+struct framing_test_world {
+    char  *bytes; /* of the stream */
+    size_t length;
+    size_t size[PACKETS]; /* of the packets in it            */
+    int    packets;
+    bool   exact; /* the stream is unharmed: what comes is compared */
+    /* what has come */
+    int      next;
+    unsigned rooms, filled, aborted, refused, inlined, wrong;
+};
+
+/* Of the lengths below @p most each power of two is as likely. */
+static size_t framing_test_draw(size_t least, size_t most)
+{
+    size_t bound = (size_t)1 << tap_random(&random_state) % 20;
+
+    return least + tap_random(&random_state) % (bound < most - least ? bound : most - least + 1);
+}
+
+static bool framing_test_one_of(unsigned n)
+{
+    return tap_random(&random_state) % n == 0;
+}
+
+static char framing_test_byte_at(int packet, size_t at)
+{
+    return (char)((size_t)packet * 131 + at * 7 + (at >> 8));
+}
+
+static void framing_test_append_head(struct framing_test_world *w, uint64_t head)
+{
+    memcpy(w->bytes + w->length, &head, sizeof head);
+    w->length += sizeof head;
+}
+
+static void framing_test_append_packet(struct framing_test_world *w, size_t most)
+{
+    size_t size = framing_test_draw(SKI_PACKET_LEAST, most);
+
+    framing_test_append_head(w, ski_frame_head(SKI_FRAME_PACKET, size));
+    for (size_t i = 0; i < size; i++)
+        w->bytes[w->length++] = framing_test_byte_at(w->packets, i);
+    w->size[w->packets++] = size;
+}
+
+static void framing_test_make_stream(struct framing_test_world *w, int packets, size_t most,
+                                     bool end)
+{
+    char *bytes = malloc((size_t)(packets + 1) * (SKI_FRAME_HEAD + most));
+
+    *w = (struct framing_test_world){.bytes = bytes, .exact = true};
+    while (w->packets < packets)
+        framing_test_append_packet(w, most);
+    if (end)
+        framing_test_append_head(w, ski_frame_head(SKI_FRAME_END, 0));
+}
+
+static void framing_test_check_packet(struct framing_test_world *w, const char *packet,
+                                      size_t bytes)
+{
+    bool right = w->next < w->packets && bytes == w->size[w->next];
+
+    for (size_t i = 0; right && i < bytes; i++)
+        right = packet[i] == framing_test_byte_at(w->next, i);
+    w->wrong += w->exact && !right;
+    w->next++;
+}
+
+/* ---- upcalls ---------------------------------------------------------------------------- */
+
+static void *framing_test_alloc(void *owner, size_t bytes)
+{
+    struct framing_test_world *w = owner;
+
+    if (bytes > PACKET_MOST || framing_test_one_of(5)) {
+        w->refused++;
+        w->next++;
+        return NULL;
+    }
+    w->rooms++;
+    return malloc(bytes);
+}
+
+static void framing_test_arrived(void *owner, void *packet, size_t bytes)
+{
+    struct framing_test_world *w = owner;
+
+    w->filled++;
+    framing_test_check_packet(w, packet, bytes);
+    free(packet);
+}
+
+static void framing_test_abort(void *owner, void *packet)
+{
+    ((struct framing_test_world *)owner)->aborted++;
+    free(packet);
+}
+
+static bool framing_test_recv_inline(void *owner, const void *packet, size_t bytes)
+{
+    struct framing_test_world *w = owner;
+
+    if (!framing_test_one_of(3))
+        return false;
+    w->inlined++;
+    framing_test_check_packet(w, packet, bytes);
+    return true;
+}
+
+static const struct ski_upcalls upcalls = {.alloc       = framing_test_alloc,
+                                           .arrived     = framing_test_arrived,
+                                           .abort       = framing_test_abort,
+                                           .recv_inline = framing_test_recv_inline};
+
+/* ---- pieces ----------------------------------------------------------------------------- */
+
+/* Receives to the place of the packet that is coming, if there is one; how much. */
+static size_t framing_test_place_piece(struct ski_framing *s, const char *from, size_t bytes)
+{
+    void  *to;
+    size_t n = ski_framing_target(s, &to);
+
+    n = n < bytes ? n : bytes;
+    if (n == 0 || framing_test_one_of(2))
+        return 0;
+    memcpy(to, from, n);
+    ski_framing_received(s, n);
+    return n;
+}
+
+/* Takes it from memory that ends with it. */
+static bool framing_test_take_piece(struct ski_framing *s, const char *from, size_t bytes)
+{
+    char *copy = malloc(bytes);
+    bool  sense;
+
+    memcpy(copy, from, bytes);
+    sense = ski_framing_feed(s, copy, bytes);
+    free(copy);
+    return sense;
+}
+
+/* The first @p bytes of a world's stream; whether they made sense. */
+static bool framing_test_receive(struct framing_test_world *w, size_t bytes, bool *ended)
+{
+    struct ski_framing s     = {.up = &upcalls, .owner = w};
+    bool               sense = true;
+
+    for (size_t at = 0; sense && at < bytes;) {
+        size_t n      = framing_test_draw(1, PIECE_MOST);
+        size_t piece  = n < bytes - at ? n : bytes - at;
+        size_t placed = framing_test_place_piece(&s, w->bytes + at, piece);
+
+        if (placed < piece && !s.ended)
+            sense = framing_test_take_piece(&s, w->bytes + at + placed, piece - placed);
+        at += piece;
+    }
+    *ended = s.ended;
+    ski_framing_close(&s);
+    free(w->bytes);
+    return sense;
+}
+
+static bool framing_test_all_rooms_are_back(const struct framing_test_world *w)
+{
+    return w->rooms == w->filled + w->aborted;
+}
+
+/* ---- the tests -------------------------------------------------------------------------- */
+
+static void test_framing_whole(void)
+{
+    unsigned good = 0, refused = 0, framing_test_recv_inline = 0, filled = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct framing_test_world w;
+        bool                      ended, sense;
+
+        framing_test_make_stream(&w, PACKETS, PACKET_MOST, true);
+        sense = framing_test_receive(&w, w.length, &ended);
+        good += sense && ended && w.next == PACKETS && w.wrong == 0 && w.aborted == 0 &&
+                framing_test_all_rooms_are_back(&w);
+        refused += w.refused;
+        framing_test_recv_inline += w.inlined;
+        filled += w.filled;
+    }
+    OK(good == ROUNDS, "packets come whole, once and in order: %u of %d streams", good, ROUNDS);
+    OK(refused && framing_test_recv_inline && filled, "%u were received, %u taken, %u dropped",
+       filled, framing_test_recv_inline, refused);
+}
+
+static void test_framing_cut(void)
+{
+    unsigned good = 0, framing_test_abort = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct framing_test_world w;
+        bool                      ended, sense;
+
+        framing_test_make_stream(&w, 5, PACKET_MOST, false);
+        sense = framing_test_receive(&w, tap_random(&random_state) % w.length, &ended);
+        good += sense && !ended && w.wrong == 0 && framing_test_all_rooms_are_back(&w);
+        framing_test_abort += w.aborted;
+    }
+    OK(good == ROUNDS, "streams may end anywhere: %u of %d", good, ROUNDS);
+    OK(framing_test_abort > 0, "%u rooms were spoilt", framing_test_abort);
+}
+
+/* Whether a stream with this head behind a packet is refused, and nothing made of it. */
+static bool framing_test_is_refused(uint64_t head)
+{
+    struct framing_test_world w;
+    bool                      ended, sense;
+
+    framing_test_make_stream(&w, 1, SMALL_MOST, false);
+    framing_test_append_head(&w, head);
+    sense = framing_test_receive(&w, w.length, &ended);
+    return !sense && !ended && w.next == 1 && w.wrong == 0 && framing_test_all_rooms_are_back(&w);
+}
+
+static void test_framing_heads(void)
+{
+    uint64_t long_one = ((uint64_t)1 << 48) + 1;
+    unsigned bad      = 0;
+
+    for (unsigned kind = 0; kind < 256; kind++)
+        if (kind != SKI_FRAME_PACKET && kind != SKI_FRAME_END)
+            bad += !framing_test_is_refused(ski_frame_head((enum ski_frame_kind)kind, 100));
+    OK(bad == 0, "no head of an unknown kind is taken");
+    for (size_t bytes = 0; bytes < SKI_PACKET_LEAST; bytes++)
+        bad += !framing_test_is_refused(ski_frame_head(SKI_FRAME_PACKET, bytes));
+    OK(bad == 0, "nor one of too few bytes");
+    for (; long_one < (uint64_t)1 << 56; long_one = long_one * 2 - 1)
+        bad += !framing_test_is_refused(ski_frame_head(SKI_FRAME_PACKET, long_one));
+    OK(bad == 0, "nor of too many");
+    OK(framing_test_is_refused(ski_frame_head(SKI_FRAME_END, 1)), "nor an end that goes on");
+}
+
+static void test_framing_behind_the_end(void)
+{
+    struct ski_framing        s = {.up = &upcalls};
+    struct framing_test_world w;
+
+    framing_test_make_stream(&w, 0, SMALL_MOST, true);
+    w.bytes[w.length++] = 0;
+    OK(!ski_framing_feed(&s, w.bytes, w.length) && s.ended, "nothing follows the end");
+    free(w.bytes);
+}
+
+/* One bit is wrong.  Most often it is in a packet, which is not ours to notice. */
+static void test_framing_flips(void)
+{
+    unsigned lost = 0, refused = 0;
+
+    for (int i = 0; i < DAMAGES; i++) {
+        struct framing_test_world w;
+        bool                      ended;
+        size_t                    at, of_head = SKI_FRAME_HEAD;
+
+        framing_test_make_stream(&w, 3, SMALL_MOST, true);
+        w.exact = false;
+        at      = tap_random(&random_state) % (framing_test_one_of(2) ? of_head : w.length);
+        w.bytes[at] ^= (char)(1 << tap_random(&random_state) % 8);
+        refused += !framing_test_receive(&w, w.length, &ended);
+        lost += !framing_test_all_rooms_are_back(&w);
+    }
+    OK(lost == 0, "no room is lost with a damaged stream");
+    OK(refused > 0, "%u of %d were noticed", refused, DAMAGES);
+}
+
+static void test_framing_garbage(void)
+{
+    unsigned lost = 0, unnoticed = 0;
+
+    for (int i = 0; i < DAMAGES; i++) {
+        struct framing_test_world w;
+        bool                      ended;
+
+        framing_test_make_stream(&w, 1, SMALL_MOST, false);
+        w.exact  = false;
+        w.length = framing_test_draw(SKI_FRAME_HEAD, 1000);
+        for (size_t at = 0; at < w.length; at++)
+            w.bytes[at] = (char)tap_random(&random_state);
+        unnoticed += framing_test_receive(&w, w.length, &ended); /* one in 65,536 is like a head */
+        lost += !framing_test_all_rooms_are_back(&w);
+    }
+    OK(lost == 0, "nor with garbage");
+    OK(unnoticed <= 2, "which is noticed");
+}
+
+int main(void)
+{
+    random_state = tap_seed();
+    test_framing_whole();
+    test_framing_cut();
+    test_framing_heads();
+    test_framing_behind_the_end();
+    test_framing_flips();
+    test_framing_garbage();
+    return tap_end();
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tcp_port.c - ports: listeners, epoll, progress and close (see tcp.h). */
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/sockios.h>
+
+#include "transport/keepalive.h"
+#include "transport/netif.h"
+#include "transport/sockaddr.h"
+#include "transport/tcp/tcp.h"
+
+#define TCP_BACKLOG 4096
+#define TCP_DEFER_SECONDS                                                                          \
+    1 /* seconds until an accepted connection that sends nothing is reported */
+#define TCP_PAUSE_SECONDS    0.05     /* seconds that listeners are left out of epoll, at most */
+#define TCP_BIND_RETRIES     50       /* attempts where all ports of the range are in use */
+#define TCP_BIND_RETRY_NS    20000000 /* nanoseconds between them */
+#define TCP_EPOLL_EVENTS     32
+#define TCP_CLOSE_SECONDS    2
+#define TCP_EPOLL_IDLE_POLLS 4  /* polls of an idle hot connection per poll of epoll */
+#define TCP_EPOLL_BUSY_POLLS 16 /* polls of a busy one */
+
+/* ---- listeners --------------------------------------------------------------------- */
+
+/* Listens at an address and completes it with the port number. Returns -1, with errno set, if that
+ * fails. */
+static int tcp_listen_at(struct sockaddr_storage *addr)
+{
+    int       fd = socket(addr->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+    socklen_t bytes = sizeof *addr;
+    int       on = 1, seconds = TCP_DEFER_SECONDS, error;
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof seconds);
+    if (bind(fd, (struct sockaddr *)addr, ski_sockaddr_bytes(addr)) == 0 &&
+        listen(fd, TCP_BACKLOG) == 0 && getsockname(fd, (struct sockaddr *)addr, &bytes) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Listens at an address, at any port or one of the range of the setting. */
+static int tcp_listen_in_range(struct sockaddr_storage *addr)
+{
+    struct sockaddr_in *in =
+        (struct sockaddr_in *)(void *)addr; /* the port is at the same offset in both families */
+    unsigned first = 0, last = 0;
+    int      fd = -1;
+
+    if (strcmp(ski_tcp.net->port_range, "any") != 0 &&
+        !ski_port_range_parse(ski_tcp.net->port_range, &first, &last, ski_tcp.net->last_error(),
+                              SKI_WHY_MOST))
+        return -1;
+    for (unsigned port = first; port <= last && fd < 0; port++) {
+        in->sin_port = htons((uint16_t)port);
+        fd           = tcp_listen_at(addr);
+        if (fd < 0 && errno != EADDRINUSE)
+            break;
+    }
+    return fd;
+}
+
+/* Opens a listener. Where all ports of the range are in use it retries, since another process may
+ * only have tried one. */
+static int tcp_listener_open(struct sockaddr_storage *addr)
+{
+    int fd = tcp_listen_in_range(addr);
+
+    for (int i = 0; i < TCP_BIND_RETRIES && fd < 0 && errno == EADDRINUSE; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = TCP_BIND_RETRY_NS}, NULL);
+        fd = tcp_listen_in_range(addr);
+    }
+    return fd;
+}
+
+static bool tcp_listeners_open(struct ski_port *port)
+{
+    struct sockaddr_storage all[SKI_SOCKADDRS_MAX];
+    int                     n = ski_netif_addresses(ski_tcp.interfaces, all, SKI_SOCKADDRS_MAX);
+
+    for (int i = 0; i < n; i++) {
+        struct ski_tcp_source *listener = &port->listener[port->addrs.count];
+
+        *listener = (struct ski_tcp_source){SKI_TCP_LISTENER, tcp_listener_open(&all[i])};
+        if (listener->fd < 0)
+            continue; /* one address is enough */
+        port->addrs.addr[port->addrs.count++] = all[i];
+        if (!ski_tcp_epoll_add(port, listener))
+            return false;
+    }
+    return port->addrs.count > 0;
+}
+
+void ski_tcp_pause_accept(struct ski_port *port, bool accept_paused)
+{
+    if (port->accept_paused == accept_paused)
+        return;
+    port->accept_paused       = accept_paused;
+    port->accept_paused_until = ski_tcp_now() + TCP_PAUSE_SECONDS;
+    for (size_t i = 0; i < port->addrs.count; i++) {
+        struct epoll_event event = {.events   = accept_paused ? 0 : EPOLLIN,
+                                    .data.ptr = &port->listener[i]};
+
+        epoll_ctl(port->epoll, EPOLL_CTL_MOD, port->listener[i].fd, &event);
+    }
+}
+
+static void tcp_listeners_close(struct ski_port *port)
+{
+    for (size_t i = 0; i < port->addrs.count; i++)
+        close(port->listener[i].fd);
+}
+
+/* ---- open and close ---------------------------------------------------------------- */
+
+static void tcp_port_free(struct ski_port *port)
+{
+    tcp_listeners_close(port);
+    ski_tcp_conns_reap(port);
+    while (port->peers) {
+        struct ski_peer *peer = port->peers;
+        port->peers           = peer->next;
+        ski_tcp_sendq_clear(peer);
+        free(peer);
+    }
+    if (port->epoll >= 0)
+        close(port->epoll);
+    free(port->spare);
+    free(port->scratch);
+    free(port);
+}
+
+skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
+{
+    struct ski_port *port = calloc(1, sizeof *port);
+    int              error;
+
+    if (!port)
+        return SKUA_ERR_NOMEM;
+    port->pe      = pe;
+    port->up      = up;
+    port->owner   = owner;
+    port->epoll   = epoll_create1(EPOLL_CLOEXEC);
+    port->scratch = malloc(SKI_TCP_SCRATCH);
+    if (port->epoll >= 0 && port->scratch && tcp_listeners_open(port)) {
+        atomic_store(&ski_tcp.close_deadline, 0);
+        *out = port;
+        return SKUA_OK;
+    }
+    error = errno;
+    tcp_port_free(port);
+    if (error != EADDRINUSE || ski_port_range_has_free(ski_tcp.net->port_range, ski_tcp.net->ports,
+                                                       ski_tcp.net->last_error(), SKI_WHY_MOST))
+        snprintf(ski_tcp.net->last_error(), SKI_WHY_MOST, "cannot listen for other PEs: %s",
+                 strerror(error));
+    return SKUA_ERR_SYSTEM;
+}
+
+/* Returns whether the other side has acknowledged all data of a connection. */
+static bool tcp_conn_is_drained(const struct ski_tcp_conn *conn)
+{
+    int end_sent = 0;
+
+    return ioctl(conn->source.fd, SIOCOUTQ, &end_sent) != 0 || end_sent == 0;
+}
+
+static bool tcp_port_is_drained(const struct ski_port *port)
+{
+    for (const struct ski_tcp_conn *conn = port->conns; conn; conn = conn->next)
+        if (!tcp_conn_is_drained(conn))
+            return false;
+    return !port->waiting;
+}
+
+/* Returns whether the end of the stream can be sent now. The other side has opened a connection
+ * whose hello was answered, even if its proof has not arrived; and a packet that was sent in part
+ * has no end. */
+static bool tcp_conn_may_end(const struct ski_tcp_conn *conn)
+{
+    const struct ski_peer *peer;
+
+    if (conn->end_sent || !(conn->state == SKI_TCP_OPEN || conn->state == SKI_TCP_AWAIT_PROOF))
+        return false;
+    peer = ski_tcp_peer_find(conn->port, conn->pe);
+    return !(peer && peer->conn == conn && ski_tcp_mid_packet(peer));
+}
+
+static void tcp_port_send_end(struct ski_port *port)
+{
+    uint64_t end = ski_frame_head(SKI_FRAME_END, 0);
+
+    for (struct ski_tcp_conn *conn = port->conns; conn; conn = conn->next) {
+        struct iovec part = {&end, sizeof end};
+
+        if (tcp_conn_may_end(conn) && ski_tcp_conn_secure(conn) &&
+            ski_tcp_write(conn, &part, 1) == sizeof end) {
+            conn->end_sent = true;
+            shutdown(conn->source.fd, SHUT_WR);
+        }
+    }
+}
+
+static void tcp_port_progress_or_yield(struct ski_port *port)
+{
+    if (ski_tcp_progress(port) == 0)
+        sched_yield();
+}
+
+/* Returns the deadline of close(). Ports that are closed in a row share it, so that a silent host
+ * delays the process once. */
+static double tcp_close_deadline(void)
+{
+    double unset = 0, deadline = ski_tcp_now() + TCP_CLOSE_SECONDS;
+
+    return atomic_compare_exchange_strong(&ski_tcp.close_deadline, &unset, deadline) ? deadline
+                                                                                     : unset;
+}
+
+/* Data that arrives meanwhile is read, since the kernel would otherwise reset the connection and
+ * discard what was sent. A peer that connects only now is told of the end, too. */
+void ski_tcp_close(struct ski_port *port)
+{
+    double deadline = tcp_close_deadline();
+
+    while (port->waiting && ski_tcp_now() < deadline)
+        tcp_port_progress_or_yield(port);
+    tcp_port_send_end(port);
+    while (!tcp_port_is_drained(port) && ski_tcp_now() < deadline) {
+        tcp_port_progress_or_yield(port);
+        tcp_port_send_end(port);
+    }
+    while (port->conns)
+        ski_tcp_conn_close(port->conns);
+    tcp_port_free(port);
+}
+
+size_t ski_tcp_address(struct ski_port *port, void *to)
+{
+    return ski_sockaddrs_pack(&port->addrs, to);
+}
+
+/* ---- progress ------------------------------------------------------------------------ */
+
+/* Handles an event of a connection. */
+static bool tcp_conn_on_event(struct ski_tcp_conn *conn, uint32_t events)
+{
+    bool room = conn->state == SKI_TCP_OPEN && events & EPOLLOUT;
+
+    if (room)
+        ski_tcp_want_writable(conn, false);
+    return ski_tcp_on_readable(conn) || room;
+}
+
+/* Handles all events that epoll reports. Returns their number. */
+static unsigned tcp_port_poll_epoll(struct ski_port *port)
+{
+    struct epoll_event event[TCP_EPOLL_EVENTS];
+    int                n    = epoll_wait(port->epoll, event, TCP_EPOLL_EVENTS, 0);
+    unsigned           some = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct ski_tcp_source *source = event[i].data.ptr;
+
+        if (source->kind == SKI_TCP_LISTENER)
+            some += ski_tcp_accept(port, source->fd);
+        else
+            some += tcp_conn_on_event((struct ski_tcp_conn *)(void *)source, event[i].events);
+    }
+    return some;
+}
+
+/* Returns whether epoll is due, after the hot connection had something or had not. */
+static bool tcp_port_epoll_is_due(struct ski_port *port, bool heard)
+{
+    if (++port->polls < (heard ? TCP_EPOLL_BUSY_POLLS : TCP_EPOLL_IDLE_POLLS) && port->hot)
+        return false;
+    port->polls = 0;
+    return true;
+}
+
+/* Packets that wait are sent last, as a connection may just have become writable. */
+unsigned ski_tcp_progress(struct ski_port *port)
+{
+    unsigned n = port->hot && ski_tcp_on_readable(port->hot);
+
+    if (tcp_port_epoll_is_due(port, n > 0)) {
+        n += tcp_port_poll_epoll(port);
+        if (port->accept_paused && ski_tcp_now() > port->accept_paused_until)
+            ski_tcp_pause_accept(port, false);
+        if (ski_keepalive_is_due(&port->checked_at, ski_tcp_now(), ski_tcp.net->peer_timeout))
+            ski_tcp_conns_check(port);
+    }
+    if (port->waiting)
+        n += ski_tcp_sendq_flush(port);
+    if (port->closed)
+        ski_tcp_conns_reap(port);
+    return n;
+}
+
+int ski_tcp_wait_fd(struct ski_port *port)
+{
+    return port->epoll;
+}
+
+/* epoll is level-triggered, so no event can be missed. */
+bool ski_tcp_arm(struct ski_port *port)
+{
+    ski_tcp_want_writable_all(port);
+    return true;
+}

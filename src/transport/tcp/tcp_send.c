@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tcp_send.c - sending packets: see tcp.h.
+ *
+ * Only the first packet of a queue may have been sent in part, so a peer changes its connection
+ * only between packets (tcp_handshake.c).  A connection that fails is not noticed here but by the
+ * receiving side; until then packets wait.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "transport/tcp/tcp.h"
+
+#define TCP_COPY_MAX   2048 /* bytes that are copied faster than they are gathered by the kernel */
+#define TCP_SENDQ_MAX  1024 /* packets in a send queue, at most */
+#define TCP_STALLS_MAX 64   /* flushes that send nothing before epoll is used */
+#define TCP_IOV_MAX    48   /* parts in one call ... */
+#define TCP_WRITE_MAX                                                                              \
+    ((size_t)512 << 10) /* ... and their bytes, at most: with more the flow is uneven */
+
+static size_t tcp_min(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- writing ---------------------------------------------------------------------- */
+
+/* Writes the next record, or the rest of the last one. */
+static size_t tcp_write_record(struct ski_tcp_conn *conn, const struct iovec *part, size_t parts)
+{
+    struct ski_records *r = conn->records;
+    ssize_t             n;
+
+    if (!ski_records_wait(r) && !ski_records_seal(r, part, parts)) {
+        shutdown(conn->source.fd,
+                 SHUT_RDWR); /* which the receiving side of the connection notices */
+        return 0;
+    }
+    n = send(conn->source.fd, r->goes + r->sent, r->length - r->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    r->sent += n > 0 ? (size_t)n : 0;
+    return ski_records_wait(r) ? 0 : r->plain;
+}
+
+size_t ski_tcp_write(struct ski_tcp_conn *conn, struct iovec *part, size_t parts)
+{
+    struct msghdr what = {.msg_iov = part, .msg_iovlen = parts};
+    ssize_t       n;
+
+    if (conn->records)
+        return tcp_write_record(conn, part, parts);
+    n = sendmsg(conn->source.fd, &what, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Writes a small packet as one part, which is less work for the kernel. */
+static size_t tcp_write_copy(int fd, const struct ski_tcp_send_req *out)
+{
+    char    copy[SKI_FRAME_HEAD + TCP_COPY_MAX];
+    ssize_t n;
+
+    memcpy(copy, &out->head, SKI_FRAME_HEAD);
+    memcpy(copy + SKI_FRAME_HEAD, out->part[0], out->bytes[0]);
+    n = send(fd, copy, SKI_FRAME_HEAD + out->bytes[0], MSG_DONTWAIT | MSG_NOSIGNAL);
+    return n > 0 ? (size_t)n : 0;
+}
+
+static size_t tcp_send_req_bytes(const struct ski_tcp_send_req *out)
+{
+    return SKI_FRAME_HEAD + out->bytes[0] + out->bytes[1];
+}
+
+/* Lists the parts of a request that were not sent, at most *@p room bytes, which it subtracts.
+ * Returns the number of parts. */
+static size_t tcp_send_req_iov(const struct ski_tcp_send_req *out, struct iovec *part, size_t *room)
+{
+    const void *from[]  = {&out->head, out->part[0], out->part[1]};
+    size_t      bytes[] = {SKI_FRAME_HEAD, out->bytes[0], out->bytes[1]}, skip = out->sent, n = 0;
+
+    for (int i = 0; i < 3; i++) {
+        size_t gone = tcp_min(skip, bytes[i]), now = tcp_min(bytes[i] - gone, *room);
+
+        skip -= gone;
+        *room -= now;
+        if (now > 0)
+            part[n++] = (struct iovec){(char *)(uintptr_t)from[i] + gone, now};
+    }
+    return n;
+}
+
+/* Returns whether the kernel accepted @p n of @p bytes bytes and may accept more. */
+static bool tcp_wrote_all(const struct ski_tcp_conn *conn, size_t n, size_t bytes)
+{
+    return n == bytes || (conn->records && n > 0); /* a record holds fewer bytes */
+}
+
+/* Writes as much of a packet as the kernel accepts. */
+static void tcp_write_req(struct ski_tcp_conn *conn, struct ski_tcp_send_req *out)
+{
+    struct iovec part[3];
+    size_t       room, parts, n;
+
+    do {
+        room  = TCP_WRITE_MAX;
+        parts = tcp_send_req_iov(out, part, &room);
+        n     = ski_tcp_write(conn, part, parts);
+        out->sent += n;
+    } while (tcp_wrote_all(conn, n, TCP_WRITE_MAX - room) && out->sent < tcp_send_req_bytes(out));
+}
+
+/* ---- queues ------------------------------------------------------------------------ */
+
+static void tcp_sendq_push(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
+    struct ski_port *port = peer->port;
+
+    out->next   = NULL;
+    *peer->last = out;
+    peer->last  = &out->next;
+    peer->waiting++;
+    if (peer->queued)
+        return;
+    peer->queued       = true;
+    peer->next_waiting = port->waiting;
+    port->waiting      = peer;
+}
+
+static void tcp_sendq_pop(struct ski_peer *peer)
+{
+    struct ski_port         *port = peer->port;
+    struct ski_tcp_send_req *out  = peer->first;
+
+    assert(out && peer->waiting > 0);
+    peer->first = out->next;
+    if (!peer->first)
+        peer->last = &peer->first;
+    peer->waiting--;
+    if (out->split)
+        port->up->done(port->owner, out->cookie, SKUA_OK);
+    else
+        port->up->sent(port->owner, (void *)(uintptr_t)out->part[0]);
+    free(out);
+}
+
+void ski_tcp_sendq_clear(struct ski_peer *peer)
+{
+    while (peer->first)
+        tcp_sendq_pop(peer);
+}
+
+/* Removes @p bytes bytes from the front of a queue. */
+static void tcp_sendq_advance(struct ski_peer *peer, size_t bytes)
+{
+    while (bytes > 0) {
+        struct ski_tcp_send_req *out      = peer->first;
+        size_t                   end_sent = tcp_send_req_bytes(out) - out->sent;
+
+        if (bytes < end_sent) {
+            out->sent += bytes;
+            return;
+        }
+        bytes -= end_sent;
+        tcp_sendq_pop(peer);
+    }
+}
+
+/* Writes the beginning of a queue. Returns whether the kernel accepted all of it. */
+static bool tcp_sendq_write(struct ski_peer *peer, bool *any)
+{
+    struct iovec part[TCP_IOV_MAX];
+    size_t       parts = 0, room = TCP_WRITE_MAX, n;
+
+    for (struct ski_tcp_send_req *out = peer->first; out && room > 0 && parts + 3 <= TCP_IOV_MAX;
+         out                          = out->next)
+        parts += tcp_send_req_iov(out, part + parts, &room);
+    n = ski_tcp_write(peer->conn, part, parts);
+    *any |= n > 0;
+    tcp_sendq_advance(peer, n);
+    return tcp_wrote_all(peer->conn, n, TCP_WRITE_MAX - room);
+}
+
+static bool tcp_peer_is_open(const struct ski_peer *peer)
+{
+    return peer->conn && peer->conn->state == SKI_TCP_OPEN;
+}
+
+/* Sends from the queue of one peer. Returns whether anything was sent. A peer that accepts nothing
+ * for a while is left to epoll. */
+static bool tcp_sendq_flush_peer(struct ski_peer *peer)
+{
+    bool any = false;
+
+    while (peer->first && tcp_sendq_write(peer, &any))
+        ;
+    peer->stalls = any ? 0 : peer->stalls + 1;
+    if (peer->stalls >= TCP_STALLS_MAX)
+        ski_tcp_want_writable(peer->conn, true);
+    return any;
+}
+
+bool ski_tcp_sendq_flush(struct ski_port *port)
+{
+    struct ski_peer **at  = &port->waiting;
+    bool              any = false;
+
+    while (*at) {
+        struct ski_peer *peer = *at;
+
+        if (peer->first && tcp_peer_is_open(peer) && !peer->conn->wants_writable)
+            any |= tcp_sendq_flush_peer(peer);
+        if (peer->first && !peer->conn)
+            ski_tcp_peer_lost(peer, "it has closed its port");
+        if (peer->first) {
+            at = &peer->next_waiting;
+            continue;
+        }
+        peer->queued = false;
+        *at          = peer->next_waiting;
+        if (tcp_peer_is_open(peer))
+            ski_tcp_want_writable(peer->conn, false);
+    }
+    return any;
+}
+
+void ski_tcp_want_writable_all(struct ski_port *port)
+{
+    for (struct ski_peer *peer = port->waiting; peer; peer = peer->next_waiting)
+        if (tcp_peer_is_open(peer))
+            ski_tcp_want_writable(peer->conn, true);
+}
+
+/* ---- sending ------------------------------------------------------------------------- */
+
+/* Queues the rest of a packet. */
+static inline skua_status_t tcp_send_queue_rest(struct ski_peer               *peer,
+                                                const struct ski_tcp_send_req *out)
+{
+    struct ski_port *port = peer->port;
+
+    if (out->sent == tcp_send_req_bytes(out))
+        return SKUA_OK;
+    *port->spare = *out;
+    tcp_sendq_push(peer, port->spare);
+    port->spare = NULL;
+    return SKUA_PENDING;
+}
+
+/* Sends a packet, or as much of it as the kernel accepts, and queues the rest. */
+static skua_status_t tcp_send_now_or_queue(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
+    bool now = tcp_peer_is_open(peer) && !peer->first;
+
+    if (now && out->bytes[0] <= TCP_COPY_MAX && !out->split)
+        out->sent = tcp_write_copy(peer->conn->source.fd, out);
+    else if (now)
+        tcp_write_req(peer->conn, out);
+    return tcp_send_queue_rest(peer, out);
+}
+
+/* Returns whether the queue has room for a packet. */
+static bool tcp_sendq_has_room(struct ski_peer *peer)
+{
+    struct ski_port *port = peer->port;
+
+    if (!port->spare)
+        port->spare = malloc(sizeof *port->spare);
+    return port->spare && peer->waiting < TCP_SENDQ_MAX;
+}
+
+/* Sends to a peer that is lost, or whose connections have records. */
+static skua_status_t tcp_send_slow_path(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
+    if (peer->lost)
+        return SKUA_ERR_UNREACH;
+    if (!tcp_sendq_has_room(peer))
+        return SKUA_ERR_AGAIN;
+    if (tcp_peer_is_open(peer) && !peer->first)
+        tcp_write_req(peer->conn, out);
+    return tcp_send_queue_rest(peer, out);
+}
+
+static skua_status_t tcp_send_req(struct ski_peer *peer, struct ski_tcp_send_req *out)
+{
+    if (peer->slow_path)
+        return tcp_send_slow_path(peer, out);
+    return tcp_sendq_has_room(peer) ? tcp_send_now_or_queue(peer, out) : SKUA_ERR_AGAIN;
+}
+
+skua_status_t ski_tcp_send(struct ski_peer *peer, void *packet, size_t bytes)
+{
+    struct ski_tcp_send_req out = {
+        .head = ski_frame_head(SKI_FRAME_PACKET, bytes), .part = {packet}, .bytes = {bytes}};
+
+    return tcp_send_req(peer, &out);
+}
+
+skua_status_t ski_tcp_send_split(struct ski_peer *peer, void *packet, size_t bytes,
+                                 const void *rest, size_t rest_bytes, void *cookie)
+{
+    struct ski_tcp_send_req out = {.head   = ski_frame_head(SKI_FRAME_PACKET, bytes + rest_bytes),
+                                   .part   = {packet, rest},
+                                   .bytes  = {bytes, rest_bytes},
+                                   .split  = true,
+                                   .cookie = cookie};
+
+    return tcp_send_req(peer, &out);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ucx_port.c - ports and peers: see ucx.h. */
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "transport/keepalive.h"
+#include "transport/netif.h"
+#include "transport/ucx/ucx.h"
+
+#define UCX_CLOSE_SECONDS 5
+
+static bool ucx_socket_is_ours(void *arg, const struct sockaddr_storage *here,
+                               const struct sockaddr_storage *there, bool dead)
+{
+    const struct ski_port *port = arg;
+
+    (void)dead; /* UCX notices it itself */
+    if (ski_sockaddrs_contain(&port->addrs, here))
+        return true;
+    for (const struct ski_peer *peer = port->peers; peer; peer = peer->next)
+        if (ski_sockaddrs_contain(&peer->addrs, there))
+            return true;
+    return false;
+}
+
+/* Returns the time in seconds, accurate to some milliseconds; progress() calls it each time. */
+static double ucx_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static void ucx_port_link(struct ski_port *port)
+{
+    port->opener = pthread_self();
+    pthread_mutex_lock(&ski_ucx.lock);
+    port->next    = ski_ucx.ports;
+    ski_ucx.ports = port;
+    pthread_mutex_unlock(&ski_ucx.lock);
+}
+
+static void ucx_port_unlink(struct ski_port *port)
+{
+    struct ski_port **at = &ski_ucx.ports;
+
+    pthread_mutex_lock(&ski_ucx.lock);
+    while (*at != port)
+        at = &(*at)->next;
+    *at = port->next;
+    pthread_mutex_unlock(&ski_ucx.lock);
+}
+
+/* Makes the worker of a port, with the handlers of packets and fragments. */
+static skua_status_t ucx_open_worker(struct ski_port *port, int pe)
+{
+    ucp_worker_params_t    params  = {.field_mask  = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                      .thread_mode = UCS_THREAD_MODE_SERIALIZED};
+    ucp_am_handler_param_t handler = {.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_CB |
+                                                    UCP_AM_HANDLER_PARAM_FIELD_ARG,
+                                      .id  = SKI_UCX_AM_PACKET,
+                                      .cb  = ski_ucx_on_packet,
+                                      .arg = port};
+    ucs_status_t           status  = ucp_worker_create(ski_ucx.context, &params, &port->worker);
+
+    if (status != UCS_OK)
+        return ski_ucx_failed("cannot create a worker (is the interface up?)", status);
+    status = ucp_worker_set_am_recv_handler(port->worker, &handler);
+    if (status == UCS_OK)
+        status = ski_fragments_open(&port->fragments, port->worker, pe, port->up, port->owner);
+    if (status == UCS_OK)
+        return SKUA_OK;
+    ucp_worker_destroy(port->worker);
+    return ski_ucx_failed("a worker does not support active messages", status);
+}
+
+skua_status_t ski_ucx_open(int pe, const struct ski_upcalls *up, void *owner, struct ski_port **out)
+{
+    struct ski_port        *port = calloc(1, sizeof *port);
+    struct sockaddr_storage before[SKI_LISTENERS_MAX];
+    int                     listeners = ski_keepalive_listeners(before, SKI_LISTENERS_MAX);
+    skua_status_t           status;
+
+    if (!port)
+        return SKUA_ERR_NOMEM;
+    port->up    = up;
+    port->owner = owner;
+    status      = ski_ucx_check_ports(ski_ucx.net, 1) ? ucx_open_worker(port, pe) : SKUA_ERR_SYSTEM;
+    if (status != SKUA_OK) {
+        free(port);
+        return status;
+    }
+    ski_sockaddrs_find_new(&port->addrs, before, listeners);
+    for (size_t i = 0; i < port->addrs.count; i++)
+        ski_keepalive_defer_accept(&port->addrs.addr[i]);
+    ucx_port_link(port);
+    *out = port;
+    return SKUA_OK;
+}
+
+/* Makes progress on all ports that this thread has opened; no other thread uses them while it
+ * closes one. */
+static void ucx_progress_all(void)
+{
+    pthread_mutex_lock(&ski_ucx.lock);
+    for (struct ski_port *port = ski_ucx.ports; port; port = port->next)
+        if (pthread_equal(port->opener, pthread_self()))
+            ucp_worker_progress(port->worker);
+    pthread_mutex_unlock(&ski_ucx.lock);
+}
+
+/* Makes progress until UCX has completed @p request, or until the deadline. */
+static void ucx_wait_request(void *request, double until)
+{
+    if (!UCS_PTR_IS_PTR(request))
+        return;
+    while (ucp_request_check_status(request) == UCS_INPROGRESS && ucx_now() < until) {
+        ucx_progress_all();
+        sched_yield();
+    }
+    ucp_request_free(request);
+}
+
+/* Closes a port. What an endpoint waits for may depend on a port of another process whose thread
+ * closes another port first and waits for one of this thread: hence ucx_progress_all(). */
+void ski_ucx_close(struct ski_port *port)
+{
+    ucp_request_param_t gently = {0};
+    ucp_request_param_t force  = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+                                  .flags        = UCP_EP_CLOSE_FLAG_FORCE};
+    double              until  = ucx_now() + UCX_CLOSE_SECONDS;
+
+    ucx_wait_request(ucp_worker_flush_nbx(port->worker, &gently), until);
+    for (struct ski_peer *peer = port->peers, *next; peer; peer = next) {
+        next = peer->next;
+        ucx_wait_request(ucp_ep_close_nbx(peer->ep, ucx_now() < until ? &gently : &force),
+                         until + 1);
+        free(peer);
+    }
+    ucx_port_unlink(port);
+    ucp_worker_destroy(port->worker);
+    ski_fragments_abort(&port->fragments, -1);
+    free(port);
+}
+
+size_t ski_ucx_address(struct ski_port *port, void *to)
+{
+    size_t         addrs = ski_sockaddrs_pack(&port->addrs, to);
+    ucp_address_t *mine;
+    size_t         bytes;
+
+    if (ucp_worker_get_address(port->worker, &mine, &bytes) != UCS_OK)
+        return 0;
+    if (addrs + bytes <= SKI_ADDRESS_MOST)
+        memcpy((char *)to + addrs, mine, bytes);
+    else
+        addrs = bytes = 0;
+    ucp_worker_release_address(port->worker, mine);
+    return addrs + bytes;
+}
+
+/* Returns why a peer is lost, for the user. */
+static const char *ucx_lost_reason(ucs_status_t status)
+{
+    switch (status) {
+    case UCS_ERR_ENDPOINT_TIMEOUT:
+    case UCS_ERR_TIMED_OUT: return "it does not answer any more";
+    case UCS_ERR_CONNECTION_RESET: return "the connection broke";
+    case UCS_ERR_UNREACHABLE: return "no way leads there";
+    default: return ucs_status_string(status);
+    }
+}
+
+static void ucx_on_error(void *arg, ucp_ep_h ep, ucs_status_t status)
+{
+    struct ski_peer *peer = arg;
+
+    (void)ep;
+    peer->port->events++;
+    ski_fragments_abort(&peer->port->fragments, peer->pe);
+    peer->port->up->lost(peer->port->owner, peer->pe, ucx_lost_reason(status));
+}
+
+/* Writes which addresses cannot be reached. */
+static void ucx_no_route(const struct ski_sockaddrs *addrs, ucs_status_t status)
+{
+    char list[128];
+
+    snprintf(ski_ucx.net->last_error(), SKI_WHY_MOST, SKI_NO_WAY,
+             ski_sockaddrs_text(addrs, ski_ucx.net->one_host, list, sizeof list),
+             ski_ucx_interfaces(ski_ucx.net), ucs_status_string(status));
+}
+
+skua_status_t ski_ucx_connect(struct ski_port *port, int pe, const void *to, size_t bytes,
+                              struct ski_peer **out)
+{
+    struct ski_peer *peer   = calloc(1, sizeof *peer);
+    ucp_ep_params_t  params = {.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                                             UCP_EP_PARAM_FIELD_ERR_HANDLER,
+                               .err_mode    = UCP_ERR_HANDLING_MODE_PEER,
+                               .err_handler = {ucx_on_error, peer}};
+    ucs_status_t     status;
+    size_t           addrs = peer ? ski_sockaddrs_unpack(&peer->addrs, to, bytes) : 0;
+
+    if (addrs == 0 || addrs == bytes) {
+        free(peer);
+        return SKUA_ERR_INVAL;
+    }
+    peer->port     = port;
+    peer->pe       = pe;
+    peer->next     = port->peers;
+    params.address = (const ucp_address_t *)((const char *)to + addrs);
+    status         = ucp_ep_create(port->worker, &params, &peer->ep);
+    if (status == UCS_ERR_UNREACHABLE) { /* through shared memory alone, which reports no errors */
+        params.err_mode = UCP_ERR_HANDLING_MODE_NONE;
+        peer->shared    = true;
+        status          = ucp_ep_create(port->worker, &params, &peer->ep);
+    }
+    if (status != UCS_OK) {
+        ucx_no_route(&peer->addrs, status);
+        free(peer);
+        return ski_ucx_status(status);
+    }
+    peer->by_tcp = !peer->shared && !ski_ucx.has_adapter;
+    port->peers  = peer;
+    *out         = peer;
+    return SKUA_OK;
+}
+
+unsigned ski_ucx_progress(struct ski_port *port)
+{
+    unsigned n;
+
+    port->events = port->fragments.events = 0;
+    n = ucp_worker_progress(port->worker) + port->events + port->fragments.events;
+    if (n == 0 && ski_keepalive_is_due(&port->checked_at, ucx_now(), ski_ucx.net->peer_timeout)) {
+        ski_keepalive_check(ski_ucx.net->peer_timeout, ucx_socket_is_ours, port);
+        ski_keepalive_check_fds(ski_ucx.net, port->addrs.count ? &port->addrs.addr[0] : NULL);
+    }
+    return n;
+}
+
+int ski_ucx_wait_fd(struct ski_port *port)
+{
+    int fd;
+    return ucp_worker_get_efd(port->worker, &fd) == UCS_OK ? fd : -1;
+}
+
+bool ski_ucx_arm(struct ski_port *port)
+{
+    return ucp_worker_arm(port->worker) == UCS_OK;
+}
