@@ -382,7 +382,7 @@ static void channel_on_doorbell(struct ski_pe *self)
     channel_count_arrival(self, channel);
 }
 
-/* ---- doorbells of our own ------------------------------------------------------------ */
+/* ---- doorbells of the PE itself -------------------------------------------------------- */
 
 static SKI_COLD void doorbell_queue_grow(struct ski_doorbell_queue *queue)
 {

@@ -173,7 +173,7 @@ void ski_channel_check_remove(struct ski_pe *self, skua_sender *sender)
     *at = sender->next;
 }
 
-/* ---- lending ------------------------------------------------------------------------------ */
+/* ---- zcopy -------------------------------------------------------------------------------- */
 
 static uint64_t check_sum_layout(const skua_layout *layout)
 {

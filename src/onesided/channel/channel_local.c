@@ -101,7 +101,7 @@ void ski_channel_local_complete(struct ski_pe *self)
     ski_wake_all(self, &ski_rma_pe(self)->waiters);
 }
 
-/* ---- data that are lent ------------------------------------------------------------------ */
+/* ---- data of zcopy puts ----------------------------------------------------------------- */
 
 void ski_zcopy_desc_release(struct ski_zcopy_desc *zcopy)
 {

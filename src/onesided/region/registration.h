@@ -4,7 +4,7 @@
  *
  * A registration is a region over memory that exists already.  It has two kinds of users: the
  * program, by skua_region_register() and skua_region_free(), and buffers and their transfers, which
- * acquire and release it.  Whoever registers the same memory on the same PE shares it.
+ * acquire and release it.  Two users of the same memory on the same PE share it.
  *
  * A registration that only buffers used is kept when the last one releases it, for the next buffer
  * at the same address.  Above a number of kept ones (the setting `registrations`) the one that was

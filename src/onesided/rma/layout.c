@@ -95,7 +95,7 @@ char *ski_layout_begin(const skua_layout *layout, size_t *span)
     return begin;
 }
 
-/* ---- another shape ------------------------------------------------------------- */
+/* ---- reshaping ----------------------------------------------------------------- */
 
 /* The rest of a layout while its levels are split: `count` times `stride`, then the levels from
  * `next` on. */
@@ -135,7 +135,7 @@ bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua
     return true;
 }
 
-/* ---- paths ---------------------------------------------------------------------- */
+/* ---- copy plans ------------------------------------------------------------------- */
 
 /* Returns whether both have blocks of the same size, equally many at each level. */
 static bool layout_same_pattern(const skua_layout *a, const skua_layout *b)

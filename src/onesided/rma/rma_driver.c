@@ -22,6 +22,7 @@ struct ski_rma_after {
     skua_ends  params; /* only what happens at the target; signal_data is behind this */
 };
 
+/* Not in a user thread: libraries of the driver need more stack than it has. */
 bool ski_rma_driver_pays(const struct ski_rma_op *op)
 {
     const struct ski_driver *driver = ski_far_driver();
@@ -30,13 +31,10 @@ bool ski_rma_driver_pays(const struct ski_rma_op *op)
            (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_GET) &&
            (op->datatype.kind == SKI_DATATYPE_CONTIGUOUS ||
             op->datatype.kind == SKI_DATATYPE_STRIDED) &&
-           driver &&
-           !(ski_self &&
-             ski_self->thread) && /* libraries of the driver need more stack than a thread has */
-           ski_rma_driver_enabled(driver);
+           driver && !(ski_self && ski_self->thread) && ski_rma_driver_enabled(driver);
 }
 
-/* ---- ends ------------------------------------------------------------------------------ */
+/* ---- the end --------------------------------------------------------------------------- */
 
 static struct ski_rma_after *rma_driver_keep_params(const struct ski_rma_op *op,
                                                     const skua_ends         *params)

@@ -116,8 +116,8 @@ static skua_status_t transfer_by_cma(const struct ski_rma_op *op, const struct s
 /* Orders an operation that this process does itself behind its requests in flight. */
 static void transfer_order_now(const struct ski_rma_op *op, const skua_ends *params)
 {
-    if (ski_op_params_at_target(
-            params)) /* which comes after earlier puts, whatever the order of the data */
+    /* A notification or signal comes after earlier puts, whatever the order of the data. */
+    if (ski_op_params_at_target(params))
         ski_rma_order_before(SKUA_ORDER_PARTIAL, SKI_RMA_PUT, op->remote.pe);
     ski_rma_order_before(params ? params->order : SKUA_ORDER_DEFAULT, op->verb, op->remote.pe);
 }
