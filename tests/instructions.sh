@@ -62,7 +62,7 @@ at_most item 40
 net_total()
 {
   run "$skuarun" -n 2 --pin=none -s share=0 valgrind --tool=callgrind \
-    --callgrind-out-file=/dev/null --toggle-collect=on_taken "$program" net "$1"
+    --callgrind-out-file=/dev/null --toggle-collect=recv_on_inline "$program" net "$1"
   printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | awk '{ sum += $1 } END { print sum + 0 }'
 }
 

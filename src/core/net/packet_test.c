@@ -104,7 +104,7 @@ static void packet_test_damage(uint64_t *seed, void *packet, size_t head)
     }
 }
 
-/* The same or a shorter one, in memory of just that size. */
+/* A copy of the packet, or of its beginning, in memory of just that size. */
 static struct skua_msg *packet_test_cut(uint64_t *seed, struct skua_msg *msg, size_t *bytes)
 {
     struct skua_msg *shorter;

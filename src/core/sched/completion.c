@@ -4,7 +4,7 @@
  *
  * A completion that happens elsewhere travels home in a message: itself, then
  * the result.  A future keeps that message as it is, which is why the result
- * of a future always lies behind a struct carried.
+ * of a future always lies behind a struct completion_carried.
  *
  * A completion has addresses of its PE in it, and may come from another host: in a message home,
  * or in data that the program was sent and now completes.  So each of a job that is spread has a
@@ -27,14 +27,14 @@
 #include "core/sched/completion_tags.h"
 #include "core/sched/wait.h"
 
-enum kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
+enum completion_kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
 
 /* As much of a completion as one that travels has: those for objects do not. */
-struct carried {
+struct completion_carried {
     _Alignas(16) unsigned char done[offsetof(skua_completion, with.own.tag) + sizeof(uint64_t)];
 };
 
-static skua_completion completion_of(const struct carried *carried)
+static skua_completion completion_of(const struct completion_carried *carried)
 {
     skua_completion done = {.kind = NOTHING};
 
@@ -42,7 +42,7 @@ static skua_completion completion_of(const struct carried *carried)
     return done;
 }
 
-_Static_assert(sizeof(struct carried) == SKI_COMPLETE_LEAST, "see builtin.h");
+_Static_assert(sizeof(struct completion_carried) == SKI_COMPLETE_LEAST, "see builtin.h");
 
 /* ---- making ------------------------------------------------------------------ */
 
@@ -106,8 +106,8 @@ skua_completion skua_done_exit(int code)
 static struct skua_msg *completion_carry(struct ski_pe *self, const skua_completion *done,
                                          const void *data, size_t bytes)
 {
-    struct skua_msg *msg     = skua_msg_alloc(sizeof(struct carried) + bytes);
-    struct carried  *carried = skua_msg_data(msg);
+    struct skua_msg           *msg     = skua_msg_alloc(sizeof(struct completion_carried) + bytes);
+    struct completion_carried *carried = skua_msg_data(msg);
 
     memcpy(carried->done, done, sizeof carried->done);
     if (bytes)
@@ -122,8 +122,8 @@ static void completion_send_home(struct ski_pe *self, const skua_completion *don
                                  size_t bytes)
 {
     struct {
-        struct carried carried;
-        char           result[SKUA_INLINE_MAX - sizeof(struct carried)];
+        struct completion_carried carried;
+        char                      result[SKUA_INLINE_MAX - sizeof(struct completion_carried)];
     } small;
 
     if (done->kind == COUNT || done->kind == EXIT)
@@ -160,7 +160,7 @@ static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
 static void completion_run(struct ski_pe *self, const skua_completion *done, const void *data,
                            size_t bytes)
 {
-    switch ((enum kind)done->kind) {
+    switch ((enum completion_kind)done->kind) {
     case COUNT:
         done->what.counter->value++;
         ski_wake_all(self, &done->what.counter->waiters);
@@ -250,8 +250,8 @@ void skua_complete(skua_completion done, const void *data, size_t bytes)
 void ski_complete_with(skua_completion done, skua_msg *msg)
 {
     struct ski_pe *self  = SKI_SELF();
-    const void    *data  = (struct carried *)skua_msg_data(msg) + 1;
-    size_t         bytes = msg->bytes - sizeof(struct carried);
+    const void    *data  = (struct completion_carried *)skua_msg_data(msg) + 1;
+    size_t         bytes = msg->bytes - sizeof(struct completion_carried);
 
     if (done.kind == FUTURE && done.pe == self->pe) {
         completion_happen_here(self, &done, data, bytes, msg);
@@ -263,8 +263,8 @@ void ski_complete_with(skua_completion done, skua_msg *msg)
 
 void ski_on_complete(skua_msg *msg)
 {
-    struct carried *carried = skua_msg_data(msg);
-    skua_completion done    = completion_of(carried);
+    struct completion_carried *carried = skua_msg_data(msg);
+    skua_completion            done    = completion_of(carried);
 
     if (SKI_UNLIKELY(done.pe != ski_self->pe || (done.kind != COUNT && done.kind != CALL &&
                                                  done.kind != FUTURE && done.kind != EXIT))) {
@@ -286,8 +286,8 @@ bool skua_counter_wait(skua_counter *counter, int64_t target)
 
 const void *skua_future_wait(skua_future *future, size_t *bytes)
 {
-    struct carried *carried;
-    size_t          size;
+    struct completion_carried *carried;
+    size_t                     size;
 
     while (!future->ready)
         if (!ski_wait_on(SKI_SELF(), &future->waiters, SKI_CALL))

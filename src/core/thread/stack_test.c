@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stack_test.c - stacks are reused by size, do not overlap, and can be written to their last byte.
+ */
+#include "core/thread/stack.h"
+
+#include <string.h>
+
+#include "tests/tap.h"
+
+#define STACKS 100
+
+static bool stack_test_overlap(struct ski_stack a, struct ski_stack b)
+{
+    return a.low < b.low + b.guard + b.bytes && b.low < a.low + a.guard + a.bytes;
+}
+
+int main(void)
+{
+    struct ski_stacks stacks = {0};
+    struct ski_stack  stack[STACKS], again;
+    bool              apart = true;
+
+    for (int i = 0; i < STACKS; i++) {
+        stack[i] = ski_stack_get(&stacks, i % 2 ? 8192 : 65536);
+        memset(stack[i].low + stack[i].guard, i, stack[i].bytes);
+        for (int j = 0; j < i; j++)
+            apart &= !stack_test_overlap(stack[i], stack[j]);
+    }
+    OK(apart, "stacks and their guards do not overlap");
+    OK(stack[0].bytes >= 65536 && stack[1].bytes >= 8192 && stack[1].bytes < 65536,
+       "a stack has at least the bytes that were asked for");
+    ski_stack_put(&stacks, stack[3]);
+    again = ski_stack_get(&stacks, 65536);
+    OK(again.low != stack[3].low, "a stack of another size is not reused");
+    ski_stack_put(&stacks, again);
+    again = ski_stack_get(&stacks, 8192);
+    OK(again.low == stack[3].low && again.bytes == stack[3].bytes, "one of the same size is");
+    ski_stacks_destroy(&stacks);
+    OK(!stacks.sizes, "nothing is left");
+    return tap_end();
+}
