@@ -2,15 +2,15 @@
 /*
  * dropped.c - messages that wait for elements that never come are given back with all they have
  * when their array is deleted: those whose data had landed, and were brought into a second message
- * because the receiver left (objects/landing.h).
+ * because the receiver left (objects/zerocopy/inplace.h).
  *
  * When that happens cannot be chosen from outside: the messages are made here.
  */
 #include <skua/skua.h>
 #include <string.h>
 
-#include "objects/landing.h"
-#include "onesided/layout.h"
+#include "objects/zerocopy/inplace.h"
+#include "onesided/rma/layout.h"
 #include "tap.h"
 
 #define MESSAGES 50

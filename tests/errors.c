@@ -14,8 +14,8 @@
 #define BYTES 4096
 
 static _Thread_local skua_region piece, freed; /* of a PE */
-static skua_gaddr  at, beyond, nowhere, odd;
-static double      local[16];
+static skua_gaddr                at, beyond, nowhere, odd;
+static double                    local[16];
 
 /* ---- what the callback was told ------------------------------------------- */
 

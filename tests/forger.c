@@ -20,10 +20,10 @@
 #include <skua/skua.h>
 
 #include "boot/pmix.h"
-#include "core/far.h"
-#include "core/handler.h"
-#include "core/packet.h"
-#include "core/pe.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "core/net/packet.h"
+#include "core/pe/pe.h"
 #include "tap.h"
 #include "transport/driver.h"
 
@@ -181,7 +181,7 @@ static void forge_packets(void)
 
 /* ---- requests ------------------------------------------------------------------------ */
 
-/* As in onesided/wire.h: head, two pieces, data. */
+/* As in onesided/rma/am_wire.h: head, two pieces, data. */
 struct request {
     uint32_t   verb;
     int32_t    origin, source;
@@ -376,7 +376,7 @@ static void forge_threads(void)
         forge_to(SKI_HANDLER_RESUME, &at[i], sizeof at[i]);
 }
 
-/* As in core/broadcast.c: a tail behind the data. */
+/* As in core/collective/broadcast.c: a tail behind the data. */
 static void forge_broadcast(uint32_t handler, int32_t root)
 {
     struct {
@@ -412,7 +412,7 @@ static void forge_broadcasts(void)
     forge_broadcast(ping_handler.id, -1);
 }
 
-/* As in core/broadcast.h, with a few bytes of a part. */
+/* As in core/collective/broadcast.h, with a few bytes of a part. */
 static void forge_segment(uint64_t bytes, uint64_t offset, uint64_t length, int32_t root,
                           int32_t parent, uint32_t handler)
 {
@@ -447,7 +447,7 @@ static void forge_segments(void)
     forge_segment((256 << 10) + 8, 256 << 10, 8, 1, 1, ping_handler.id); /* without those before */
 }
 
-/* As in onesided/buffer.h. */
+/* As in onesided/buffer/buffer.h. */
 static void forge_buffer(uint32_t verb, skua_buffer from, skua_buffer to)
 {
     struct {

@@ -15,8 +15,8 @@
  * is silent, so that nobody hears of it.
  *
  * A process that was given a completion or a buffer may use it again, when the program expects it
- * no more.  That is not tried: the child has another key (core/addr_tag.h), so that no tag it is
- * sent is right.
+ * no more.  That is not tried: the child has another key (core/message/addr_tag.h), so that no tag
+ * it is sent is right.
  *
  * What a program makes of the bytes of its own messages is its affair: only what the runtime looks
  * at is damaged, unless FUZZ_ALL is set, for programs that check their data (skuac's do).
@@ -37,12 +37,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/builtin.h"
-#include "core/contact.h"
-#include "core/far.h"
-#include "core/handler.h"
-#include "core/packet.h"
-#include "core/pe.h"
+#include "core/pe/builtin.h"
+#include "core/net/peer.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "core/net/packet.h"
+#include "core/pe/pe.h"
 #include "tap.h"
 
 #define KEPT     64     /* packets, the latest of each kind   */

@@ -18,7 +18,7 @@
 #include <skua/skua.h>
 
 #include "boot/job.h"
-#include "core/pe.h"
+#include "core/pe/pe.h"
 #include "tap.h"
 
 #define NOBODY    65534

@@ -50,8 +50,8 @@ static struct variant patient = {
 static struct variant timed = {
     .name = "timed",
     .def  = {.item_bytes = 8, .item = on_item, .dims = 2, .patient = true, .period = PERIOD}};
-static struct variant held = {
-    .name = "held", .def = {.item_bytes = 8, .batch = on_batch, .dims = 2, .held = true}};
+static struct variant held = {.name = "held",
+                              .def = {.item_bytes = 8, .batch = on_batch, .dims = 2, .held = true}};
 static struct variant chain;
 
 static skua_pe_data mine_key;

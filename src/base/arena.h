@@ -116,7 +116,7 @@ void ski_span_free(struct ski_arena *arena, void *span);
 void ski_arena_set_pressure(struct ski_arena *arena, size_t bytes);
 
 /** Returns whether memory is short: senders to a PE that runs behind are then held back
- *  (core/backpressure.h).  A hint without ordering. */
+ *  (core/message/backpressure.h).  A hint without ordering. */
 static inline bool ski_arena_pressed(const struct ski_arena *arena)
 {
     return atomic_load_explicit(&arena->pressure, memory_order_relaxed) != 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* log.c - composes a line and writes it with one system call. */
+#include "base/assert.h"
 #include "base/log.h"
 
 #include <stdarg.h>
@@ -71,4 +72,10 @@ void ski_fatal(const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     ski_fatal_line(text, __builtin_return_address(0));
+}
+
+void ski_assert_failed(const char *file, int line, const char *function, const char *condition)
+{
+    ski_fatal("bug in Skua: %s:%d: %s: `%s' does not hold; please report this line", file, line,
+              function, condition);
 }

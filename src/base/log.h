@@ -7,7 +7,7 @@
  *   the program errs        ski_refuse() in calls that return a status: a line and the
  *                           status, or the end of the job with SKUA_ERRORS=fatal;
  *                           ski_misuse() in all others: a line, then abort();
- *   Skua has a bug          assert(), or ski_fatal() where a release must check.
+ *   Skua has a bug          ski_assert(), or ski_fatal() where a release must check.
  * A line about a call begins with the name of the call.  All but ski_fatal() tell the
  * callback of skua_on_error() first.
  */

@@ -35,7 +35,7 @@ struct ski_magazine {
 };
 
 /* What is known of a block of a checked pool: the last bytes of it.  All but `magic` and
- * `state` belong to the layer above (core/ownership.c). */
+ * `state` belong to the layer above (core/message/ownership.c). */
 struct ski_record {
     uint64_t where; /* code that last gave the block away                  */
     uint64_t sum;   /* of what it held then, or 0                          */
@@ -44,7 +44,7 @@ struct ski_record {
     int32_t  owner; /* the PE that it was delivered to, or -1              */
     uint16_t handler;
     uint8_t  state; /* below   */
-    uint8_t  call;  /* that gave it away: core/ownership.h */
+    uint8_t  call;  /* that gave it away: core/message/ownership.h */
 };
 
 #define SKI_RECORD_MAGIC 0x5ca1ab1eu

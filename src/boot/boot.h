@@ -8,7 +8,7 @@
  *              SKUA_JOB="2,arena,lifeline,control,process" in the environment: the
  *              version of this line, three inherited descriptors, our number.
  *   foreign    mpirun, prterun, srun or mpiexec did, who know nothing of Skua: the
- *              first process of each host makes arena and job (foreign.h).
+ *              first process of each host makes arena and job (external_launcher.h).
  *   self       nobody did: we are the only process, with SKUA_THREADS PEs.
  *
  * Processes that share no memory tell each other what they must know, the
@@ -36,7 +36,7 @@ struct ski_boot {
     struct ski_job   *job;
     int               process;
     enum ski_way { SKI_BOOT_SELF, SKI_BOOT_LAUNCHED, SKI_BOOT_FOREIGN } way;
-    const struct ski_foreign *foreign; /* of the last: foreign.h */
+    const struct ski_foreign *foreign; /* of the last: external_launcher.h */
 };
 
 /** Join the job that started us, or make one of our own.  Uses ski_config.

@@ -30,7 +30,7 @@
 
 #define SKI_CRASH_SAID 2
 
-/* Why a process died, as far as it could still tell (core/crash.c). */
+/* Why a process died, as far as it could still tell (core/pe/crash.c). */
 struct ski_crash {
     _Atomic uint32_t taken; /* the first thread to crash writes the record */
     _Atomic uint32_t ready; /* 1: can be read; SKI_CRASH_SAID: the thread is done with it */
@@ -72,17 +72,17 @@ struct ski_job {
     void             *onesided; /* and that one's: onesided           */
     int32_t           starter;  /* the process that made it: launcher, or the job itself */
     struct ski_clock  clock;
-    uint64_t         *secret;    /* of a job that is spread: two words, in pages of their own; then
-                                    those of tag_key */
-    uint64_t          *tag_key;  /* of this host, where the job is spread (core/addr_tag.h) */
-    bool               one_host; /* it may be spread and yet on one host */
-    int32_t            pes, pes_per_process, processes;
-    int32_t            here, pes_here; /* processes of this host, and their PEs          */
-    int32_t            first, near;    /* so many PEs from there on have neighbouring indices */
-    _Atomic uint64_t   exit;           /* 0, or SKI_JOB_EXIT | code once skua_exit() was called */
-    struct ski_names   names;
-    int32_t           *cpu;       /* of each PE here, or SKI_CPU_ANY                    */
-    int32_t           *place;     /* of each process of the job: its index, or -1       */
+    uint64_t         *secret;  /* of a job that is spread: two words, in pages of their own; then
+                                  those of tag_key */
+    uint64_t        *tag_key;  /* of this host, where the job is spread (core/message/addr_tag.h) */
+    bool             one_host; /* it may be spread and yet on one host */
+    int32_t          pes, pes_per_process, processes;
+    int32_t          here, pes_here; /* processes of this host, and their PEs          */
+    int32_t          first, near;    /* so many PEs from there on have neighbouring indices */
+    _Atomic uint64_t exit;           /* 0, or SKI_JOB_EXIT | code once skua_exit() was called */
+    struct ski_names names;
+    int32_t         *cpu;         /* of each PE here, or SKI_CPU_ANY                    */
+    int32_t         *place;       /* of each process of the job: its index, or -1       */
     struct ski_process process[]; /* those here */
 };
 

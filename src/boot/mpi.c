@@ -96,7 +96,8 @@ static skua_status_t gather(const void *mine, size_t bytes, void *all)
     return checked("telling all processes", mpi->gather(mine, bytes, all));
 }
 
-/* ---- as a foreign launcher (foreign.h) ------------------------------------------------ */
+/* ---- as a foreign launcher (external_launcher.h) ------------------------------------------------
+ */
 
 /* What was put since the last barrier, and what all have put: MPI has nothing to ask a busy
  * process with, so barriers take it to everybody. */

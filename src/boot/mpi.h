@@ -15,13 +15,13 @@
  * Our process finalises MPI at the end if nobody had initialised it before; a
  * program that wants to go on with MPI initialises it first.
  */
-#ifndef SKI_BOOT_MPI_H
-#define SKI_BOOT_MPI_H
+#ifndef SKI_MPI_H
+#define SKI_MPI_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "boot/foreign.h"
+#include "boot/external_launcher.h"
 
 #define SKI_MPI_BOOT_VERSION 1
 #define SKI_MPI_BOOT_SYMBOL  "ski_mpi_boot"

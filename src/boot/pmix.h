@@ -10,7 +10,7 @@
 #ifndef SKI_PMIX_H
 #define SKI_PMIX_H
 
-#include "boot/foreign.h"
+#include "boot/external_launcher.h"
 
 extern const struct ski_foreign ski_pmix_launcher;
 

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "core/pe.h"
+#include "core/pe/pe.h"
 
 /* A message that has just come, and is younger than all that are kept. */
 struct news {

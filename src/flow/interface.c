@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "core/pe.h"
+#include "core/pe/pe.h"
 #include "objects/objects.h"
 
 void skua_malformed(const char *entry, size_t bytes)

@@ -15,9 +15,9 @@
 
 #include "base/memory.h"
 #include "flow/flow.h"
-#include "objects/landing.h"
-#include "objects/object.h"
-#include "objects/pup.h"
+#include "objects/zerocopy/inplace.h"
+#include "objects/chare/object.h"
+#include "objects/chare/pup.h"
 
 struct head {
     uint64_t age, strands;

@@ -19,7 +19,7 @@
 
 #include <skua/flow.h>
 
-#include "core/message.h"
+#include "core/message/message.h"
 
 #define SKI_FLOW_FEW 16 /* so many steps one walks */
 

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "objects/collection.h"
-#include "objects/detector.h"
-#include "objects/errand.h"
-#include "objects/idle_report.h"
-#include "objects/invoke.h"
-#include "objects/lane.h"
-#include "objects/program.h"
-#include "objects/quiescence.h"
-#include "objects/section.h"
-#include "objects/seed.h"
-#include "objects/stream.h"
-#include "objects/wave.h"
+#include "objects/chare/collection.h"
+#include "objects/services/detector.h"
+#include "objects/chare/callback_table.h"
+#include "objects/services/idle_report.h"
+#include "objects/chare/invoke.h"
+#include "objects/zerocopy/learned_channel.h"
+#include "objects/services/program.h"
+#include "objects/services/quiescence.h"
+#include "objects/collective/section.h"
+#include "objects/chare/seed.h"
+#include "objects/services/stream.h"
+#include "objects/services/termination.h"
 
 void ski_objects_begin(struct ski_pe *self)
 {

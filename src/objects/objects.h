@@ -3,8 +3,8 @@
 #ifndef SKI_OBJECTS_H
 #define SKI_OBJECTS_H
 
-#include "core/pe.h"
-#include "objects/chain.h"
+#include "core/pe/pe.h"
+#include "objects/chare/hash_table.h"
 
 struct ski_collection;
 struct ski_creation_wait;
@@ -34,18 +34,18 @@ struct ski_objects {
     uint64_t                random;  /* chare.c                     */
     struct ski_reply       *replies; /* of entries that run: invoke.c */
 
-    struct ski_chains errands; /* errand.c */
+    struct ski_chains errands; /* callback_table.c */
 
     struct ski_sections      *sections;      /* section.c */
     struct ski_seeds         *seeds;         /* seed.c       */
-    struct ski_waves         *waves;         /* wave.c       */
+    struct ski_waves         *waves;         /* termination.c       */
     struct ski_quiet         *quiet;         /* quiescence.c */
     struct ski_detect        *detect;        /* detector.c   */
     struct ski_gate          *gate;          /* program.c    */
     struct ski_creation_wait *creation_wait; /* creation_wait.c: the innermost, or NULL */
     struct ski_idle_report   *idle_report;   /* idle_report.c */
-    struct ski_lanes         *lanes;         /* lane.c; NULL: there are none */
-    struct ski_slots          parts;         /* parts.c */
+    struct ski_lanes         *lanes;         /* learned_channel.c; NULL: there are none */
+    struct ski_slots          parts;         /* nocopy.c */
 };
 
 /** The name of a collection or a section: the PE that creates it, and its count of them. */

@@ -8,19 +8,19 @@
 #include <sys/prctl.h>
 
 #include "base/memory.h"
-#include "core/far.h"
-#include "core/handler.h"
-#include "core/leave.h"
-#include "core/scheduler.h"
-#include "core/traffic.h"
-#include "onesided/agree.h"
-#include "onesided/buffer.h"
-#include "onesided/known.h"
-#include "onesided/notify.h"
-#include "onesided/origin.h"
-#include "onesided/region.h"
-#include "onesided/registration.h"
-#include "onesided/request.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "core/net/shutdown.h"
+#include "core/sched/scheduler.h"
+#include "core/message/msg_counts.h"
+#include "onesided/region/symmetric_alloc.h"
+#include "onesided/buffer/buffer.h"
+#include "onesided/region/rkey_cache.h"
+#include "onesided/sync/notify.h"
+#include "onesided/rma/rma_pe.h"
+#include "onesided/region/region.h"
+#include "onesided/region/registration.h"
+#include "onesided/rma/am_origin.h"
 
 struct ski_onesided_root *ski_onesided;
 

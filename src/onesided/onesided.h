@@ -6,11 +6,11 @@
  * An operation goes one of three ways, chosen by where the memory is:
  *
  *   direct    we reach it by load and store: the caller does it, at once
- *             (shape.c copies, update.c accumulates)
- *   attach    it is another process's own: the system copies (attach.c)
+ *             (datatype.c copies, accumulate.c accumulates)
+ *   attach    it is another process's own: the system copies (cma.c)
  *   message   the system does not let us, or a setting says so: a request goes
  *             to the process that has it, and is served by the PE or by the
- *             helper thread there (request.c)
+ *             helper thread there (am_origin.c)
  *
  * Where no message is needed an operation is over when the call returns, and
  * handles, fences and completions have nothing to wait for.
@@ -56,7 +56,7 @@ void ski_onesided_close(void);
 void ski_onesided_begin(struct ski_pe *self);
 void ski_onesided_end(struct ski_pe *self);
 
-/** What the guest of this process has sent and received (core/traffic.h), if it has
+/** What the guest of this process has sent and received (core/message/msg_counts.h), if it has
  *  one.  Any thread.  A thread in the middle of an operation is counted as a message. */
 struct ski_traffic ski_guest_traffic(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * malloc.c - skua-malloc.so: malloc() and its kin for programs whose PEs shall reach each other's
- * memory (core/share.h).
+ * memory (core/pe/malloc_arena.h).
  *
  * It is loaded before the system's library, and asks Skua first, from when that is ready; what
  * Skua does not want the system's own functions do.  Those that are not here, such as valloc(),
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/share.h"
+#include "core/pe/malloc_arena.h"
 
 #define ALIGNED 64 /* all blocks of Skua are */
 

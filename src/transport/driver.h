@@ -15,7 +15,7 @@
  *
  * A packet is a piece of memory of at least SKI_PACKET_LEAST bytes.  Drivers move
  * packets whole and unharmed, each exactly once; they need not keep their order:
- * the runtime numbers them (core/far.c).  Drivers look at nothing inside.
+ * the runtime numbers them (core/net/net_send.c).  Drivers look at nothing inside.
  *
  * Threads.  The functions of a port are called by one thread at a time, the PE's,
  * and never from within an upcall.  start(), stop(), expose() and conceal() are

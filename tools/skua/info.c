@@ -13,7 +13,7 @@
 #include "base/topology.h"
 #include "boot/mpi.h"
 #include "boot/pmix.h"
-#include "onesided/buffer.h"
+#include "onesided/buffer/buffer.h"
 #include "transport/secret.h"
 #include "transport/select.h"
 #include "base/arena.h"

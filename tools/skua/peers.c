@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "commands.h"
-#include "core/far.h"
+#include "core/net/net.h"
 #include "transport/driver.h"
 
 #define COLUMNS_MOST 32 /* processes in a table; beyond, only how many are near */

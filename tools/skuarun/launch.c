@@ -23,7 +23,7 @@ static int index_of(const struct launch *launch, pid_t pid)
     return -1;
 }
 
-/* Whether it gave up because it lost another (core/leave.c). */
+/* Whether it gave up because it lost another (core/net/shutdown.c). */
 static bool is_symptom(const struct ski_crash *crash)
 {
     return atomic_load_explicit(&crash->ready, memory_order_acquire) && crash->signal == SIGABRT &&

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* collective_window.c - flow control of collectives (see collective.h). */
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "core/collective/reduction_order.h"
+#include "core/pe/builtin.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "core/pe/pe.h"
+#include "core/sched/wait.h"
+
+#define PART_OF_ARENA 8 /* all windows of a host together take at most this part of it */
+
+void ski_collectives_init(struct ski_pe *self)
+{
+    struct ski_collectives *c     = &self->collectives;
+    uint64_t                share = self->job->arena->bytes / PART_OF_ARENA;
+
+    share /= (uint64_t)self->job->pes_here;
+    c->window       = ski_config.collective_window < share ? ski_config.collective_window : share;
+    c->deferred_end = &c->deferred;
+    c->levels       = ski_block_levels(self->pes);
+    for (int i = 0; i < SKI_CREDITORS; i++)
+        c->creditor[i].pe = -1;
+}
+
+void ski_collectives_destroy(struct ski_collectives *c)
+{
+    while (c->deferred) {
+        struct ski_deferred *gone = c->deferred;
+
+        c->deferred = gone->next;
+        if (!gone->waits)
+            free(gone);
+    }
+    ski_reductions_destroy(c);
+}
+
+/* ---- waiting and deferring -------------------------------------------------- */
+
+bool ski_window_waits(const struct ski_pe *self)
+{
+    return self->thread || self->loops == 0;
+}
+
+void ski_window_defer(struct ski_pe *self, struct ski_deferred *call)
+{
+    struct ski_collectives *c = &self->collectives;
+
+    call->next       = NULL;
+    *c->deferred_end = call;
+    c->deferred_end  = &call->next;
+}
+
+/* The job ends, and the memory of @p call with its caller. */
+static void window_take_out(struct ski_collectives *c, struct ski_deferred *call)
+{
+    struct ski_deferred **at = &c->deferred;
+
+    while (*at != call)
+        at = &(*at)->next;
+    *at = call->next;
+    if (!*at)
+        c->deferred_end = at;
+}
+
+static const struct ski_call window_call = {"a collective call, for room in its window", NULL};
+
+void ski_window_wait(struct ski_pe *self, struct ski_deferred *call)
+{
+    call->waits = true;
+    ski_window_defer(self, call);
+    while (!call->begun)
+        if (!ski_wait_on(self, &call->waiters, window_call)) {
+            if (!call->begun)
+                window_take_out(&self->collectives, call);
+            return;
+        }
+}
+
+static void window_begin_first(struct ski_pe *self)
+{
+    struct ski_collectives *c    = &self->collectives;
+    struct ski_deferred    *call = c->deferred;
+
+    c->deferred = call->next;
+    if (!c->deferred)
+        c->deferred_end = &c->deferred;
+    call->begin(self, call);
+    if (!call->waits) {
+        free(call);
+        return;
+    }
+    call->begun = true;
+    ski_wake_all(self, &call->waiters);
+}
+
+void ski_window_open(struct ski_pe *self)
+{
+    struct ski_collectives *c = &self->collectives;
+
+    if (SKI_LIKELY(!c->deferred) || c->draining)
+        return;
+    c->draining = true; /* a call may be over as soon as it begins, and come here again */
+    while (c->deferred && c->in_flight <= c->window / 2)
+        window_begin_first(self);
+    c->draining = false;
+}
+
+void ski_window_release(struct ski_pe *self, uint64_t cost, const char *what, int source)
+{
+    if (cost > self->collectives.in_flight)
+        ski_fatal("PE %d sent a %s that makes no sense", source, what);
+    self->collectives.in_flight -= cost;
+}
+
+/* ---- credits ----------------------------------------------------------------- */
+
+static void window_send_credit(struct ski_creditor *creditor)
+{
+    uint64_t bytes = creditor->bytes;
+
+    creditor->bytes = 0;
+    if (bytes)
+        skua_send_copy(creditor->pe, (skua_handler){SKI_HANDLER_CREDIT}, &bytes, sizeof bytes);
+}
+
+void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
+{
+    struct ski_creditor *creditor = &self->collectives.creditor[(unsigned)pe % SKI_CREDITORS];
+
+    if (creditor->pe != pe) {
+        window_send_credit(creditor);
+        creditor->pe = pe;
+    }
+    creditor->bytes += cost;
+    if (now || creditor->bytes >= self->collectives.window / 8)
+        window_send_credit(creditor);
+}
+
+void ski_on_credit(skua_msg *msg)
+{
+    uint64_t bytes;
+
+    memcpy(&bytes, skua_msg_data(msg), sizeof bytes);
+    if (bytes > ski_self->collectives.in_flight) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
+    ski_window_release(ski_self, bytes, "credit", msg->source);
+    skua_msg_free(msg);
+    ski_window_open(ski_self);
+}

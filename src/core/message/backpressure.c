@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backpressure.c - see backpressure.h. */
+#include "core/message/backpressure.h"
+
+#include <sched.h>
+
+#include <skua/thread.h>
+#include <skua/time.h>
+
+#include "core/net/net.h"
+
+#define BACKPRESSURE_TURN    8 /* cells taken from the inbox in a turn           */
+#define BACKPRESSURE_REST_NS UINT64_C(1000000)
+#define BACKPRESSURE_EXPLAIN 1.0 /* seconds after which a waiting sender says so   */
+
+/* One wait of a sender. */
+struct backpressure {
+    int      pe;
+    uint64_t moved;          /* messages that had left for that PE when one last did */
+    double   since, started; /* seconds: of that moment, and of the wait             */
+    bool     explained;
+};
+
+static void backpressure_explain(struct ski_pe *self, struct backpressure *wait)
+{
+    const struct ski_arena *arena = self->pool.arena;
+    static _Atomic bool     said; /* once in a process is enough */
+
+    wait->explained = true;
+    if (!atomic_exchange(&said, true))
+        ski_log(SKI_LOG_WARN,
+                "memory is short (%zu of %zu MiB of the arena are in use): PE %d waits to send to "
+                "PE %d, which runs behind; see SKUA_BACKPRESSURE and SKUA_ARENA_SIZE",
+                (arena->bytes - ski_arena_free_bytes(self->pool.arena)) >> 20, arena->bytes >> 20,
+                self->pe, wait->pe);
+}
+
+/* Returns whether the sender may go on waiting: something has left lately. */
+static bool backpressure_patient(struct ski_pe *self, struct backpressure *wait, uint64_t moved)
+{
+    double now = skua_time();
+
+    if (moved != wait->moved) {
+        wait->moved = moved;
+        wait->since = now;
+    }
+    if (!wait->explained && now - wait->started > BACKPRESSURE_EXPLAIN)
+        backpressure_explain(self, wait);
+    return now - wait->since < SKI_BACKPRESSURE_PATIENCE;
+}
+
+uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns)
+{
+    ski_heap_collect(self->pool.heap);
+    if (!ski_arena_pressed(self->pool.arena))
+        return ns;
+    ski_pool_flush(&self->pool);
+    ski_heap_trim(self->pool.heap);
+    return ns < BACKPRESSURE_REST_NS ? ns : BACKPRESSURE_REST_NS;
+}
+
+/* Lets others go on: takes what they sent, and gives back what they freed. */
+static void backpressure_turn(struct ski_pe *self)
+{
+    if (self->thread) {
+        skua_thread_yield();
+        return;
+    }
+    ski_msg_arrivals(self, BACKPRESSURE_TURN);
+    ski_pe_look_for_exit(self);
+    if (self->far && !ski_far_progressing(self))
+        ski_far_progress(self);
+    ski_heap_collect(self->pool.heap);
+    ski_heap_trim(self->pool.heap);
+    sched_yield();
+}
+
+bool ski_backpressure_burst(struct ski_pe *self)
+{
+    if (self->burst.popped != self->queue.popped) {
+        self->burst.popped = self->queue.popped;
+        self->burst.count  = 0;
+    }
+    return ++self->burst.count > SKI_BACKPRESSURE_BURST;
+}
+
+void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *waiting)
+{
+    double              now = skua_time();
+    uint64_t            moved;
+    bool                more = waiting(self, pe, &moved);
+    struct backpressure wait = {pe, moved, now, now, false};
+
+    if (self->impatient.pe == pe && self->impatient.moved == moved)
+        return; /* nothing has moved since patience ended */
+    self->impatient.pe = -1;
+    self->stats.held_back++;
+    while (more && ski_arena_pressed(self->pool.arena) && !ski_pe_exiting(self) &&
+           (self->thread || !ski_msg_bell_next(self))) {
+        if (!backpressure_patient(self, &wait, moved)) {
+            self->impatient.pe    = pe;
+            self->impatient.moved = moved;
+            return;
+        }
+        backpressure_turn(self);
+        more = waiting(self, pe, &moved);
+    }
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * backpressure.h - while memory is short, senders wait for PEs that run behind.
+ *
+ * A message in a queue occupies memory of the arena.  Ordinarily a queue may
+ * grow and a send never waits.  Once the use of the arena exceeds the setting
+ * `backpressure` (base/arena.h: pressure), three rules hold until it has fallen:
+ *
+ *   receiver   A PE whose queue is long takes nothing from its inbox, and seldom
+ *              something from the network.  Inbox and connections fill up.  (To take
+ *              one message for each that runs would not do: those that come may
+ *              be larger.)
+ *   sender     A send that finds the inbox or the connection full waits until what
+ *              it sent has left.  A user thread waits by yielding.  Elsewhere (in
+ *              start, a handler, a callback) the call waits in place: it runs no
+ *              message, but still moves what arrives into the queue of its PE.
+ *              A PE whose own queue is long waits only for a burst, many messages
+ *              from one handler: it runs behind itself, and each message that it
+ *              runs frees memory.
+ *   runtime    Messages of the runtime's own handlers never wait: others wait for
+ *              them.
+ *
+ * So use is bounded by the setting, the inboxes, what one connection buffers and a
+ * message for each waiting sender.
+ *
+ * Deadlock.  A sender that waits keeps taking from its own inbox and the network, so
+ * a PE that waits for room there gets it: no cycle of waiting senders can form, at the
+ * price that the sender's own queue grows meanwhile.  What the rule cannot see is a receiver
+ * that waits for the sender in its own code (a loop around a variable) or that is
+ * stopped.  Therefore a wait without progress ends after SKI_BACKPRESSURE_PATIENCE seconds, and
+ * the next sends do not wait until something has moved again.  A doorbell at the
+ * head of the inbox cannot be answered inside a send; it ends the wait as well.
+ */
+#ifndef SKI_BACKPRESSURE_H
+#define SKI_BACKPRESSURE_H
+
+#include "core/pe/handler.h"
+#include "core/pe/pe.h"
+
+#define SKI_BACKPRESSURE_QUEUE    64   /* messages from which on a queue counts as long */
+#define SKI_BACKPRESSURE_BURST    64   /* sends without room from one handler           */
+#define SKI_BACKPRESSURE_PATIENCE 10.0 /* seconds without progress that a sender waits  */
+
+/** Returns whether the queue of @p self is long. */
+static inline bool ski_backpressure_behind(const struct ski_pe *self)
+{
+    return self->queue.pushed - self->queue.popped >= SKI_BACKPRESSURE_QUEUE;
+}
+
+/** Returns whether @p self is to run what it has before it takes more. */
+static inline bool ski_backpressure_receiver(const struct ski_pe *self)
+{
+    return SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)) && ski_backpressure_behind(self);
+}
+
+/* Counts the sends without room of the handler that runs; true: they are a burst. */
+SKI_COLD bool ski_backpressure_burst(struct ski_pe *self);
+
+/** Returns whether a sender of a message for @p handler that finds no room is to wait. */
+static inline bool ski_backpressure_sender(struct ski_pe *self, uint32_t handler)
+{
+    return SKI_UNLIKELY(ski_arena_pressed(self->pool.arena)) && handler >= SKI_HANDLERS &&
+           !ski_pe_hidden(self) && (!ski_backpressure_behind(self) || ski_backpressure_burst(self));
+}
+
+/** Gives back what other PEs freed, before @p self sleeps for @p ns; returns for how long it may:
+ *  while memory is short, more is given back soon. */
+SKI_COLD uint64_t ski_backpressure_rest(struct ski_pe *self, uint64_t ns);
+
+/** Tries to send what waits for @p pe; returns whether something still does.  *@p moved grows
+ *  with each message that leaves for that PE. */
+typedef bool ski_backpressure_fn(struct ski_pe *self, int pe, uint64_t *moved);
+
+/** Holds the sender back while @p waiting returns true, unless memory is no longer short, the
+ *  job ends, or patience does. */
+SKI_COLD void ski_backpressure_wait(struct ski_pe *self, int pe, ski_backpressure_fn *waiting);
+
+#endif

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ownership.c - see ownership.h. */
+#include "core/message/ownership.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "core/pe/crash.h"
+#include "core/pe/handler.h"
+
+#define SUM_WHOLE ((size_t)65536) /* longer messages are summed up at both ends */
+
+static const char *const givers[] = {
+    [SKI_GIVER_RUNTIME] = "the runtime",        [SKI_GIVER_SEND] = "skua_send",
+    [SKI_GIVER_ENQUEUE] = "skua_enqueue",       [SKI_GIVER_BROADCAST] = "skua_broadcast",
+    [SKI_GIVER_INVOKE] = "skua_invoke",         [SKI_GIVER_FREE] = "skua_msg_free",
+    [SKI_GIVER_WHEN] = "the end of its `when'",
+};
+
+static skua_handler_fn *unchecked; /* the handlers that ski_ownership_wrap() found */
+
+/* ---- lines --------------------------------------------------------------- */
+
+/* Whether the call that gave the block away freed it. */
+static bool ownership_freed(const struct ski_record *record)
+{
+    return record->call == SKI_GIVER_FREE || record->call == SKI_GIVER_WHEN ||
+           record->call == SKI_GIVER_RUNTIME;
+}
+
+/* "freed by skua_msg_free on PE 1, in done at ring.c:12", of a record. */
+static void ownership_history(const struct ski_record *record, char *text, size_t size)
+{
+    const char *giver = record->call <= SKI_GIVER_WHEN ? givers[record->call] : "?";
+    const char *how   = ownership_freed(record) ? "freed" : "sent";
+    char        place[256];
+    int         n = snprintf(text, size, "%s by %s", how, giver);
+
+    if (record->call != SKI_GIVER_RUNTIME)
+        n += snprintf(text + n, size - (size_t)n, " on PE %d", record->pe);
+    if (record->where) {
+        ski_crash_place(record->where, true, place, sizeof place);
+        snprintf(text + n, size - (size_t)n, ", in %s", place);
+    }
+}
+
+static const char *ownership_hint(const struct ski_record *record, const char *call)
+{
+    if (record->call == SKI_GIVER_WHEN || strcmp(call, givers[SKI_GIVER_WHEN]) == 0)
+        return "; set it to NULL in the body of the `when' to keep it or to give it away";
+    return ownership_freed(record) ? "" : "; what was sent belongs to its receiver";
+}
+
+static _Noreturn void ownership_misuse(const char *call, const void *block,
+                                       const struct ski_record *record)
+{
+    char history[384];
+
+    if (!record)
+        ski_misuse("%s: %p is no message, or something was written behind the end of one", call,
+                   block);
+    ownership_history(record, history, sizeof history);
+    ski_misuse("%s: a message%s%s was %s before%s", call, record->handler ? " of handler " : "",
+               record->handler ? ski_handler_name(record->handler) : "", history,
+               ownership_hint(record, call));
+}
+
+/* What the pool finds. */
+static void ownership_on_pool(void *block, const struct ski_record *record, const char *what)
+{
+    char history[384];
+
+    if (!record)
+        ownership_misuse("the runtime", block, NULL);
+    ownership_history(record, history, sizeof history);
+    ski_misuse("a message%s%s %s %s", record->handler ? " of handler " : "",
+               record->handler ? ski_handler_name(record->handler) : "", what, history);
+}
+
+/* ---- checks -------------------------------------------------------------- */
+
+static uint64_t sum_bytes(uint64_t sum, const char *at, size_t bytes)
+{
+    uint64_t word = 0;
+
+    for (; bytes >= sizeof word; bytes -= sizeof word, at += sizeof word) {
+        memcpy(&word, at, sizeof word);
+        sum = (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        sum ^= sum >> 29;
+    }
+    word = bytes;
+    memcpy(&word, at, bytes);
+    return (sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Of the data of a message; never 0. */
+static uint64_t sum_of(skua_msg *msg)
+{
+    const char *data  = skua_msg_data(msg);
+    size_t      bytes = msg->bytes;
+
+    if (bytes <= SUM_WHOLE)
+        return sum_bytes(1, data, bytes) | 1;
+    return sum_bytes(sum_bytes(1, data, SUM_WHOLE / 2), data + bytes - SUM_WHOLE / 2,
+                     SUM_WHOLE / 2) |
+           1;
+}
+
+/* The record of a message that the caller may use; ends the job if it may not. */
+static struct ski_record *ownership_check(struct ski_pe *self, const char *call, skua_msg *msg)
+{
+    struct ski_record *record = ski_pool_record(&self->pool, msg);
+    bool               theirs;
+
+    if (!record)
+        ownership_misuse(call, msg, NULL);
+    theirs = record->owner >= 0 && record->owner != self->pe && record->pe == self->pe;
+    if (record->state != SKI_BLOCK_HELD || theirs)
+        ownership_misuse(call, msg, record);
+    return record;
+}
+
+void ski_ownership_send(struct ski_pe *self, enum ski_giver giver, skua_msg *msg, uint32_t handler,
+                        const void *where, bool watch)
+{
+    struct ski_record *record = ownership_check(self, givers[giver], msg);
+
+    record->state   = SKI_BLOCK_SENT;
+    record->call    = (uint8_t)giver;
+    record->handler = (uint16_t)handler;
+    record->pe      = self->pe;
+    record->where   = ski_crash_address(where);
+    record->sum     = watch ? sum_of(msg) : 0;
+}
+
+void ski_ownership_free(struct ski_pe *self, enum ski_giver giver, skua_msg *msg, const void *where)
+{
+    struct ski_record *record = ski_pool_record(&self->pool, msg);
+
+    if (record && record->state == SKI_BLOCK_SENT && self->queue.attention & SKI_ATTEND_EXIT)
+        return; /* what is queued when the job ends is freed where it is */
+    record        = ownership_check(self, givers[giver], msg);
+    record->call  = (uint8_t)giver;
+    record->pe    = self->pe;
+    record->where = ski_crash_address(where);
+}
+
+void ski_ownership_use(struct ski_pe *self, const char *call, skua_msg *msg)
+{
+    ownership_check(self, call, msg);
+}
+
+/* ---- delivery ------------------------------------------------------------ */
+
+static void ownership_changed(const struct ski_record *record)
+{
+    char history[384];
+
+    ownership_history(record, history, sizeof history);
+    ski_misuse("a message of handler %s was changed after it was %s; what was sent belongs to its "
+               "receiver",
+               ski_handler_name(record->handler), history);
+}
+
+/* Every handler of a job whose messages are checked. */
+static void ownership_deliver(skua_msg *msg)
+{
+    struct ski_record *record;
+
+    if (msg->handler == SKI_HANDLER_THREAD) { /* no message, but part of a user thread */
+        unchecked[msg->handler](msg);
+        return;
+    }
+    record = ski_pool_record(&ski_self->pool, msg);
+    if (!record)
+        ownership_misuse(ski_handler_name(msg->handler), msg, NULL);
+    if (record->state == SKI_BLOCK_SENT && record->sum && record->sum != sum_of(msg))
+        ownership_changed(record);
+    record->state = SKI_BLOCK_HELD;
+    record->owner = ski_self->pe;
+    if (!record->handler)
+        record->handler = msg->handler;
+    unchecked[msg->handler](msg);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+void ski_ownership_begin(struct ski_pe *self)
+{
+    ski_pool_check_begin(&self->pool);
+    self->sendable = 0;
+}
+
+void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count)
+{
+    ski_pool_misuse = ownership_on_pool;
+    unchecked       = ski_malloc(count * sizeof *unchecked);
+    memcpy(unchecked, handlers, count * sizeof *unchecked);
+    for (uint32_t i = 0; i < count; i++)
+        handlers[i] = ownership_deliver;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * handler.c - registration, and agreement between processes.
+ *
+ * The names travel as one block of text in the arena: every handler's name
+ * followed by a zero, in order.  Operators of reductions are registered here
+ * too, under the name "operator ...", so that they are compared along with the rest.
+ */
+#include "core/pe/handler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "base/memory.h"
+#include "core/pe/builtin.h"
+#include "core/message/message.h"
+#include "core/message/ownership.h"
+
+struct ski_handlers ski_handlers;
+
+static const char **names;
+static uint32_t     room;
+static bool         closed;
+
+static void add(const char *name, skua_handler_fn fn)
+{
+    if (ski_handlers.count == room) {
+        room            = room ? 2 * room : 64;
+        ski_handlers.fn = ski_realloc(ski_handlers.fn, room * sizeof *ski_handlers.fn);
+        names           = ski_realloc(names, room * sizeof *names);
+    }
+    ski_handlers.fn[ski_handlers.count] = fn;
+    names[ski_handlers.count++]         = name;
+}
+
+void ski_handlers_init(void)
+{
+    if (ski_handlers.count > 0)
+        return;
+    for (int i = 0; i < SKI_HANDLERS; i++)
+        add(ski_builtin[i].name, ski_builtin[i].fn);
+}
+
+skua_handler skua_register(const char *name, skua_handler_fn fn)
+{
+    ski_handlers_init();
+    if (!fn)
+        ski_misuse("skua_register(\"%s\"): there is no function", name);
+    if (closed)
+        ski_misuse("skua_register(\"%s\"): handlers are registered before skua_main()", name);
+    if (ski_handlers.count == SKI_HANDLERS_MOST)
+        ski_misuse("skua_register(\"%s\"): a program has at most %d handlers", name,
+                   SKI_HANDLERS_MOST);
+    for (uint32_t i = 0; i < ski_handlers.count; i++)
+        if (strcmp(names[i], name) == 0)
+            ski_misuse("skua_register: there is a handler \"%s\" already", name);
+    add(name, fn);
+    return (skua_handler){ski_handlers.count - 1};
+}
+
+/* What takes part in the agreement, but not in anything else. */
+static void never_sent(skua_msg *msg)
+{
+    ski_fatal("a message was sent to \"%s\", which is no handler", names[msg->handler]);
+}
+
+void ski_register_name(const char *what, const char *name)
+{
+    size_t bytes = strlen(what) + strlen(name) + 2;
+    char  *full  = ski_malloc(bytes);
+
+    snprintf(full, bytes, "%s %s", what, name);
+    skua_register(full, never_sent);
+}
+
+const char *ski_handler_name(uint32_t id)
+{
+    return id < ski_handlers.count ? names[id] : "?";
+}
+
+void ski_handler_misuse(const char *call, uint32_t id)
+{
+    if (id == SKI_HANDLER_NONE)
+        ski_misuse("%s: a handler that was never registered (its id is 0); skua_register() makes "
+                   "them, before skua_main()",
+                   call);
+    ski_misuse("%s: handler %u was never registered (the last one is %u, '%s')", call, id,
+               ski_handlers.count - 1, ski_handler_name(ski_handlers.count - 1));
+}
+
+void ski_handler_unknown(skua_msg *msg)
+{
+    ski_fatal("a message from PE %d names handler %u (%s), which no message may; there are %u",
+              msg->source, msg->handler, ski_handler_name(msg->handler), ski_handlers.count - 1);
+}
+
+/* ---- agreement ----------------------------------------------------------- */
+
+static skua_status_t publish(struct ski_job *job)
+{
+    size_t        bytes = 1;
+    void         *memory;
+    char         *at;
+    skua_status_t status;
+
+    for (uint32_t i = 0; i < ski_handlers.count; i++)
+        bytes += strlen(names[i]) + 1;
+    status = ski_span_alloc(job->arena, bytes, SKI_UNIT_LARGE, &memory);
+    if (status != SKUA_OK)
+        return status;
+    at = memory;
+    for (uint32_t i = 0; i < ski_handlers.count; i++)
+        at = stpcpy(at, names[i]) + 1;
+    job->names.text  = memory;
+    job->names.count = ski_handlers.count;
+    /* Pairs with the acquire in compare(). */
+    atomic_store_explicit(&job->names.ready, 1, memory_order_release);
+    ski_futex_wake_all(&job->names.ready);
+    return SKUA_OK;
+}
+
+static skua_status_t differ(const struct ski_job *job, int process, uint32_t id, const char *ours,
+                            const char *theirs)
+{
+    return ski_refuse(
+        SKUA_ERR_MISMATCH,
+        "the processes of the job do not agree: handler %u is %s%s%s in process %d but %s%s%s "
+        "in process %d; do all run the same program, and register in the same order?",
+        id, ours ? "\"" : "", ours ? ours : "missing", ours ? "\"" : "", process,
+        theirs ? "\"" : "", theirs ? theirs : "missing", theirs ? "\"" : "",
+        job->process[0].number);
+}
+
+static skua_status_t compare(const struct ski_job *job, int process)
+{
+    const char *theirs = job->names.text;
+    uint32_t    i;
+
+    for (i = 0; i < ski_handlers.count && i < job->names.count; i++) {
+        if (strcmp(names[i], theirs) != 0)
+            return differ(job, process, i, names[i], theirs);
+        theirs += strlen(theirs) + 1;
+    }
+    if (i < ski_handlers.count)
+        return differ(job, process, i, names[i], NULL);
+    if (i < job->names.count)
+        return differ(job, process, i, NULL, theirs);
+    return SKUA_OK;
+}
+
+/* No more are registered; any number leads somewhere. */
+static void close_table(void)
+{
+    closed          = true;
+    ski_handlers.fn = ski_realloc(ski_handlers.fn, SKI_HANDLERS_MOST * sizeof *ski_handlers.fn);
+    for (uint32_t i = ski_handlers.count; i < SKI_HANDLERS_MOST; i++)
+        ski_handlers.fn[i] = ski_handler_unknown;
+}
+
+skua_status_t ski_handlers_agree(struct ski_job *job, int process)
+{
+    close_table();
+    if (((const struct ski_host *)job->host)->checked)
+        ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MOST);
+    if (job->place[process] == 0)
+        return publish(job);
+    /* Pairs with the release in publish().  If that one dies before, the
+     * launcher ends us. */
+    while (!atomic_load_explicit(&job->names.ready, memory_order_acquire))
+        ski_futex_wait(&job->names.ready, 0, SKI_FOREVER);
+    return compare(job, process);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * completion.c - carrying out completions, on the PE they belong to.
+ *
+ * A completion that happens elsewhere travels home in a message: itself, then
+ * the result.  A future keeps that message as it is, which is why the result
+ * of a future always lies behind a struct carried.
+ *
+ * A completion has addresses of its PE in it, and may come from another host: in a message home,
+ * or in data that the program was sent and now completes.  So each of a job that is spread has a
+ * tag (addr_tag.h), which its PE checks before it touches an address: in completion_happen_here(),
+ * which is the only way to those, and once for each time that the completion happens.  Programs use
+ * few completions, each of them often: the PE remembers some tags that it made.
+ */
+#include <skua/completion.h>
+
+#include <string.h>
+
+#include <skua/pe.h>
+
+#include "core/pe/builtin.h"
+#include "core/sched/completion.h"
+#include "core/net/net.h"
+#include "core/pe/handler.h"
+#include "core/pe/pe.h"
+#include "core/message/addr_tag.h"
+#include "core/sched/wait.h"
+
+enum kind { NOTHING, COUNT, CALL, SEND, FUTURE, EXIT, OBJECT = SKI_DONE_OBJECT };
+
+/* As much of a completion as one that travels has: those for objects do not. */
+struct carried {
+    _Alignas(16) unsigned char done[offsetof(skua_completion, with.own.tag) + sizeof(uint64_t)];
+};
+
+static skua_completion done_of(const struct carried *carried)
+{
+    skua_completion done = {.kind = NOTHING};
+
+    memcpy(&done, carried->done, sizeof carried->done);
+    return done;
+}
+
+_Static_assert(sizeof(struct carried) == SKI_COMPLETE_LEAST, "see builtin.h");
+
+/* ---- making ------------------------------------------------------------------ */
+
+/* The tag of a completion of ours, which is remembered or made. */
+static uint64_t completion_tag(struct ski_pe *self, const skua_completion *done)
+{
+    uint64_t             address = (uint64_t)(uintptr_t)done->what.counter;
+    uint64_t             arg     = (uint64_t)(uintptr_t)done->with.arg;
+    struct ski_done_tag *known =
+        &self->done_tags[(address ^ arg ^ (address ^ arg) >> 9) / 16 % SKI_DONE_TAGS];
+
+    if (known->kind != done->kind || known->address != address || known->arg != arg) {
+        known->kind    = done->kind;
+        known->address = address;
+        known->arg     = arg;
+        known->tag     = ski_addr_tag(self->job, SKI_TAG_DONE + done->kind, self->pe, address, arg);
+    }
+    return known->tag;
+}
+
+static inline skua_completion completion_own(skua_completion done)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    done.pe = self->pe;
+    if (SKI_UNLIKELY(self->far != NULL))
+        done.with.own.tag = completion_tag(self, &done);
+    return done;
+}
+
+skua_completion skua_done_nothing(void)
+{
+    return (skua_completion){.kind = NOTHING};
+}
+
+skua_completion skua_done_count(skua_counter *counter)
+{
+    if (!counter)
+        ski_misuse("%s: there is no counter", __func__);
+    return completion_own((skua_completion){.kind = COUNT, .what.counter = counter});
+}
+
+skua_completion skua_done_call(skua_done_fn fn, void *arg)
+{
+    if (!fn)
+        ski_misuse("%s: there is no function", __func__);
+    return completion_own((skua_completion){.kind = CALL, .what.fn = fn, .with.arg = arg});
+}
+
+skua_completion skua_done_send(int pe, skua_handler handler)
+{
+    const struct ski_pe *self = ski_self; /* NULL: a thread that is no PE, which may call this */
+
+    if (handler.id - 1 >= ski_handlers.count - 1)
+        ski_handler_misuse(__func__, handler.id);
+    if (self && (uint32_t)pe >= (uint32_t)self->pes)
+        ski_misuse("%s: PE %d does not exist; this job has PEs 0 to %d", __func__, pe,
+                   self->pes - 1);
+    return (skua_completion){.kind = SEND, .pe = pe, .what.handler = handler.id};
+}
+
+skua_completion skua_done_future(skua_future *future)
+{
+    if (!future)
+        ski_misuse("%s: there is no future", __func__);
+    return completion_own((skua_completion){.kind = FUTURE, .what.future = future});
+}
+
+skua_completion skua_done_exit(int code)
+{
+    return (skua_completion){
+        .kind = EXIT, .pe = SKI_SELF()->pe, .what.handler = (uint64_t)(unsigned)code};
+}
+
+/* ---- happening --------------------------------------------------------------- */
+
+/* A message that carries the completion and its result. */
+static struct skua_msg *carry(struct ski_pe *self, const skua_completion *done, const void *data,
+                              size_t bytes)
+{
+    struct skua_msg *msg     = skua_msg_alloc(sizeof(struct carried) + bytes);
+    struct carried  *carried = skua_msg_data(msg);
+
+    memcpy(carried->done, done, sizeof carried->done);
+    if (bytes)
+        memcpy(carried + 1, data, bytes);
+    msg->handler = SKI_HANDLER_COMPLETE;
+    msg->source  = self->pe;
+    return msg;
+}
+
+/* To the PE it belongs to; in a cell, if it is small. */
+static void send_home(struct ski_pe *self, const skua_completion *done, const void *data,
+                      size_t bytes)
+{
+    struct {
+        struct carried carried;
+        char           result[SKUA_INLINE_MAX - sizeof(struct carried)];
+    } small;
+
+    if (done->kind == COUNT || done->kind == EXIT)
+        bytes = 0; /* they make nothing of a result */
+    if (bytes > sizeof small.result) {
+        ski_msg_post(self, done->pe, SKI_HANDLER_COMPLETE, carry(self, done, data, bytes));
+        return;
+    }
+    memcpy(small.carried.done, done, sizeof small.carried.done);
+    if (bytes)
+        memcpy(small.result, data, bytes);
+    skua_send_copy(done->pe, (skua_handler){SKI_HANDLER_COMPLETE}, &small,
+                   sizeof small.carried + bytes);
+}
+
+static void set_future(struct ski_pe *self, skua_future *future, struct skua_msg *result)
+{
+    if (future->ready)
+        ski_misuse("a future was set twice; skua_future_clear() makes it ready for another use");
+    future->ready  = true;
+    future->result = result;
+    ski_wake_all(self, &future->waiters);
+}
+
+/* Whether a completion of this PE is one that it made. */
+static bool completion_is_ours(struct ski_pe *self, const skua_completion *done)
+{
+    return done->kind == EXIT || done->with.own.tag == completion_tag(self, done);
+}
+
+/* On its own PE, which made it; the kinds that do not keep the result. */
+static void happen(struct ski_pe *self, const skua_completion *done, const void *data, size_t bytes)
+{
+    switch ((enum kind)done->kind) {
+    case COUNT:
+        done->what.counter->value++;
+        ski_wake_all(self, &done->what.counter->waiters);
+        break;
+    case CALL: done->what.fn(done->with.arg, data, bytes); break;
+    case EXIT: skua_exit((int)done->what.handler); break;
+    case NOTHING:
+    case SEND:
+    case FUTURE:
+    case OBJECT: break;
+    }
+}
+
+/* An object: a message for it on this PE, which knows the way to it (objects/chare/invoke.c). */
+static void invoke(struct ski_pe *self, const skua_completion *done, const void *data, size_t bytes)
+{
+    struct skua_msg *msg = ski_msg_copy(self, done->entry, data, bytes);
+
+    msg->flags  = SKI_MSG_OBJECT;
+    msg->target = done->what.target;
+    memcpy(msg->index, done->with.index, sizeof msg->index);
+    ski_msg_post(self, self->pe, done->entry, msg);
+}
+
+/* On its own PE.  @p carrier is a message that brought the completion and its result, or NULL. */
+static void completion_happen_here(struct ski_pe *self, const skua_completion *done,
+                                   const void *data, size_t bytes, skua_msg *carrier)
+{
+    if (SKI_UNLIKELY(self->far && !completion_is_ours(self, done)))
+        ski_far_wrong(self, "a completion that came from PE %d was dropped: this PE never made it",
+                      carrier ? carrier->source : self->pe);
+    else if (done->kind != FUTURE)
+        happen(self, done, bytes ? data : NULL, bytes);
+    else if (carrier)
+        set_future(self, done->what.future, carrier), carrier = NULL;
+    else
+        set_future(self, done->what.future, carry(self, done, data, bytes));
+    if (carrier)
+        skua_msg_free(carrier);
+}
+
+/* Whether its numbers are of something that there is.  A program reaches no handlers of the
+ * runtime's. */
+static bool completion_is_possible(const struct ski_pe *self, const skua_completion *done)
+{
+    uint64_t handler = done->kind == SEND ? done->what.handler : done->entry;
+
+    if (done->kind > OBJECT)
+        return false;
+    if ((done->kind == SEND || done->kind == OBJECT) &&
+        (handler < SKI_HANDLERS || !ski_pe_has_handler(self, (uint32_t)handler) ||
+         handler > UINT32_MAX))
+        return false;
+    return done->kind == OBJECT || (uint32_t)done->pe < (uint32_t)self->pes || done->pe == self->pe;
+}
+
+/* One that came from elsewhere in data of the program's is not the program's fault. */
+static SKI_COLD void completion_refuse(struct ski_pe *self, const skua_completion *done)
+{
+    if (!self->far)
+        ski_misuse("skua_complete: there is no completion of kind %u of PE %d", done->kind,
+                   done->pe);
+    ski_far_wrong(self, "a completion was dropped: it is of no kind, PE or handler that there is");
+}
+
+void skua_complete(skua_completion done, const void *data, size_t bytes)
+{
+    struct ski_pe *self = SKI_SELF();
+
+    if (done.kind == NOTHING)
+        return;
+    if (SKI_LIKELY(done.pe == self->pe && done.kind <= CALL))
+        completion_happen_here(self, &done, data, bytes, NULL);
+    else if (SKI_UNLIKELY(!completion_is_possible(self, &done)))
+        completion_refuse(self, &done);
+    else if (done.kind == OBJECT)
+        invoke(self, &done, data, bytes);
+    else if (done.kind == SEND)
+        skua_send_copy(done.pe, (skua_handler){(uint32_t)done.what.handler}, data, bytes);
+    else if (done.pe != self->pe)
+        send_home(self, &done, data, bytes);
+    else
+        completion_happen_here(self, &done, data, bytes, NULL);
+}
+
+void ski_complete_with(skua_completion done, skua_msg *msg)
+{
+    struct ski_pe *self  = SKI_SELF();
+    const void    *data  = (struct carried *)skua_msg_data(msg) + 1;
+    size_t         bytes = msg->bytes - sizeof(struct carried);
+
+    if (done.kind == FUTURE && done.pe == self->pe) {
+        completion_happen_here(self, &done, data, bytes, msg);
+        return;
+    }
+    skua_complete(done, data, bytes);
+    skua_msg_free(msg);
+}
+
+void ski_on_complete(skua_msg *msg)
+{
+    struct carried *carried = skua_msg_data(msg);
+    skua_completion done    = done_of(carried);
+
+    if (SKI_UNLIKELY(done.pe != ski_self->pe || (done.kind != COUNT && done.kind != CALL &&
+                                                 done.kind != FUTURE && done.kind != EXIT))) {
+        ski_far_drop(ski_self, msg);
+        return;
+    }
+    completion_happen_here(ski_self, &done, carried + 1, msg->bytes - sizeof *carried, msg);
+}
+
+/* ---- waiting ------------------------------------------------------------- */
+
+bool skua_counter_wait(skua_counter *counter, int64_t target)
+{
+    while (counter->value < target)
+        if (!ski_wait_on(SKI_SELF(), &counter->waiters, SKI_CALL))
+            return false;
+    return true;
+}
+
+const void *skua_future_wait(skua_future *future, size_t *bytes)
+{
+    struct carried *carried;
+    size_t          size;
+
+    while (!future->ready)
+        if (!ski_wait_on(SKI_SELF(), &future->waiters, SKI_CALL))
+            return NULL;
+    carried = skua_msg_data(future->result);
+    size    = future->result->bytes - sizeof *carried;
+    if (bytes)
+        *bytes = size;
+    return size ? (const void *)(carried + 1) : "";
+}
+
+void skua_future_set(skua_future *future, const void *data, size_t bytes)
+{
+    skua_complete(skua_done_future(future), data, bytes);
+}
+
+void skua_future_clear(skua_future *future)
+{
+    if (future->result)
+        skua_msg_free(future->result);
+    *future = (skua_future)SKUA_FUTURE_INIT;
+}

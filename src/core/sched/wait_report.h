@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wait_report.h - what waits on a PE, in words, for a job that does not go on
+ * (objects/services/idle_report.h).
+ *
+ * Called on the PE concerned, by a message, while all else rests.  Texts are bounded: what does
+ * not fit is left out.
+ */
+#ifndef SKI_WAIT_REPORT_H
+#define SKI_WAIT_REPORT_H
+
+#include <stddef.h>
+
+struct ski_pe;
+
+/* Where a text is being written. */
+struct ski_text {
+    char  *start;
+    size_t length, room; /* room: with the final 0 */
+};
+
+/** Append to @p text. */
+void ski_text_add(struct ski_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Append an item of a list: after "; ", unless it is the first. */
+void ski_text_item(struct ski_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Append which calls of the program block, on the PE's own stack and in user threads. */
+void ski_explain_calls(const struct ski_pe *self, struct ski_text *text);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stack.c - see stack.h. */
+#include "core/thread/stack.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+#define SLAB_BYTES  ((size_t)64 << 20) /* of addresses for stacks, mapped at a time */
+#define GUARD_BYTES ((size_t)1 << 20)  /* a frame as large does not reach over it   */
+#define GUARD_LEAST ((size_t)64 << 10) /* what compilers that probe stacks expect   */
+#define REST_WARM   64                 /* stacks at rest that keep their pages */
+
+/* All stacks of one size. */
+struct ski_stack_size {
+    struct ski_stack_size *next;
+    size_t                 bytes, guard;
+    struct ski_vector      free;  /* lowest bytes of stacks at rest     */
+    struct ski_vector      slabs; /* mappings, to unmap at the end      */
+    size_t                 slab_bytes;
+    char                  *fresh;       /* next stack of the last slab, unused */
+    size_t                 fresh_bytes; /* left of that slab */
+};
+
+static size_t page_bytes(void)
+{
+    static _Atomic size_t bytes;
+
+    if (!bytes)
+        bytes = (size_t)sysconf(_SC_PAGESIZE);
+    return bytes;
+}
+
+static size_t round_to_page(size_t bytes)
+{
+    return (bytes + page_bytes() - 1) & ~(page_bytes() - 1);
+}
+
+/* How guards are made here: tried once, remembered for the process. */
+enum { MADVISE, MPROTECT, NONE };
+
+static _Atomic int  way;
+static _Atomic long guards_left = -1; /* that mprotect() may make */
+
+/* Each costs two mappings: a quarter of what the system allows leaves as many
+ * for the rest of the program. */
+static long guards_allowed(void)
+{
+    FILE *file = fopen("/proc/sys/vm/max_map_count", "r");
+    long  maps = 65530;
+
+    if (file) {
+        if (fscanf(file, "%ld", &maps) != 1)
+            maps = 65530;
+        fclose(file);
+    }
+    return maps / 4;
+}
+
+static bool protect(char *low, size_t bytes)
+{
+    if (guards_left < 0)
+        guards_left = guards_allowed();
+    return atomic_fetch_sub(&guards_left, 1) > 0 && mprotect(low, bytes, PROT_NONE) == 0;
+}
+
+static void make_guard(char *low, size_t bytes)
+{
+    if (way == MADVISE && madvise(low, bytes, MADV_GUARD_INSTALL) != 0)
+        way = MPROTECT;
+    if (way == MPROTECT && !protect(low, bytes) && atomic_exchange(&way, NONE) != NONE)
+        ski_log(SKI_LOG_WARN, "stacks of user threads have no guard from here on: too many "
+                              "mappings; raise vm.max_map_count");
+}
+
+/* Addresses are free, but where the system counts all of them as memory. */
+static size_t guard_bytes(void)
+{
+    static _Atomic size_t bytes;
+    FILE                 *file;
+    int                   strict = 0;
+
+    if (bytes)
+        return bytes;
+    file = fopen("/proc/sys/vm/overcommit_memory", "r");
+    if (file) {
+        if (fscanf(file, "%d", &strict) != 1)
+            strict = 0;
+        fclose(file);
+    }
+    bytes = round_to_page(strict == 2 ? GUARD_LEAST : GUARD_BYTES);
+    return bytes;
+}
+
+static struct ski_stack_size *size_of(struct ski_stacks *stacks, size_t bytes)
+{
+    struct ski_stack_size *size;
+
+    bytes = round_to_page(bytes);
+    for (size = stacks->sizes; size; size = size->next)
+        if (size->bytes == bytes)
+            return size;
+    size             = ski_calloc(1, sizeof *size);
+    size->bytes      = bytes;
+    size->guard      = guard_bytes();
+    size->slab_bytes = bytes + size->guard;
+    if (size->slab_bytes < SLAB_BYTES)
+        size->slab_bytes *= SLAB_BYTES / size->slab_bytes;
+    size->next    = stacks->sizes;
+    stacks->sizes = size;
+    return size;
+}
+
+static bool add_slab(struct ski_stack_size *size)
+{
+    char *slab = mmap(NULL, size->slab_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (slab == MAP_FAILED)
+        return false;
+    ski_vector_push(&size->slabs, slab);
+    size->fresh       = slab;
+    size->fresh_bytes = size->slab_bytes;
+    return true;
+}
+
+static char *fresh_stack(struct ski_stack_size *size)
+{
+    size_t each = size->guard + size->bytes;
+    char  *low  = size->fresh;
+
+    if (size->fresh_bytes < each) {
+        if (!add_slab(size))
+            return NULL;
+        low = size->fresh;
+    }
+    size->fresh += each;
+    size->fresh_bytes -= each;
+    make_guard(low, size->guard);
+    return low;
+}
+
+struct ski_stack ski_stack_get(struct ski_stacks *stacks, size_t bytes)
+{
+    struct ski_stack_size *size = size_of(stacks, bytes);
+    char                  *low  = ski_vector_pop(&size->free);
+
+    if (!low)
+        low = fresh_stack(size);
+    return (struct ski_stack){low, size->guard, size->bytes, way != NONE};
+}
+
+void ski_stack_put(struct ski_stacks *stacks, struct ski_stack stack)
+{
+    struct ski_stack_size *size = size_of(stacks, stack.bytes);
+
+    if (size->free.count >= REST_WARM)
+        madvise(stack.low + stack.guard, stack.bytes, MADV_DONTNEED);
+    ski_vector_push(&size->free, stack.low);
+}
+
+void ski_stacks_destroy(struct ski_stacks *stacks)
+{
+    while (stacks->sizes) {
+        struct ski_stack_size *size = stacks->sizes;
+        char                  *slab;
+
+        while ((slab = ski_vector_pop(&size->slabs)))
+            munmap(slab, size->slab_bytes);
+        ski_vector_destroy(&size->slabs);
+        ski_vector_destroy(&size->free);
+        stacks->sizes = size->next;
+        free(size);
+    }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* index.c - see index.h. */
+#include "objects/chare/index.h"
+
+#include <stdio.h>
+
+/* Two to six integers: the frequent ones. */
+static uint64_t hash_words(const uint32_t *x, uint32_t words)
+{
+    uint64_t hash = words;
+
+    for (; words >= 2; words -= 2, x += 2)
+        hash = (hash ^ (x[0] | (uint64_t)x[1] << 32)) * SKI_GOLDEN;
+    if (words)
+        hash = (hash ^ x[0]) * SKI_GOLDEN;
+    return hash ^ hash >> 32;
+}
+
+uint64_t ski_index_hash(const skua_index *index)
+{
+    uint64_t hash = index->bytes * SKI_GOLDEN;
+    uint64_t word;
+
+    if (index->bytes <= 24 && index->bytes % 4 == 0)
+        return hash_words((const uint32_t *)index->at.x, index->bytes / 4);
+    for (uint32_t i = 0; i < index->bytes; i += (uint32_t)sizeof word) {
+        uint32_t rest = index->bytes - i;
+
+        word = 0;
+        memcpy(&word, index->at.raw + i, rest < sizeof word ? rest : sizeof word);
+        hash = (hash ^ word) * SKI_GOLDEN;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* Integers in brackets. */
+static void write_integers(char *at, size_t room, const skua_index *index)
+{
+    for (uint32_t i = 0; i < index->bytes / 4; i++) {
+        int wrote = snprintf(at, room, "%s%d", i ? ", " : "(", index->at.x[i]);
+        at += wrote;
+        room -= (size_t)wrote;
+    }
+    snprintf(at, room, ")");
+}
+
+const char *ski_index_text(char text[SKI_INDEX_TEXT], const skua_index *index, int dims)
+{
+    char *at = text;
+
+    if (index->bytes > SKUA_INDEX_MAX) {
+        snprintf(text, SKI_INDEX_TEXT, "(%u bytes)", index->bytes);
+    } else if (dims > 0 && index->bytes >= 4 && index->bytes <= 24 && index->bytes % 4 == 0) {
+        write_integers(text, SKI_INDEX_TEXT, index);
+    } else {
+        at += snprintf(at, SKI_INDEX_TEXT, "0x");
+        for (uint32_t i = 0; i < index->bytes; i++)
+            at += snprintf(at, 3, "%02x", index->at.raw[i]);
+    }
+    return text;
+}

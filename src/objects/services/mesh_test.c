@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mesh_test.c - from every PE to every other in at most as many hops as dimensions, for
+ * all numbers of PEs up to 130, also where the mesh has a gap. */
+#include "objects/services/mesh.h"
+
+#include "tests/tap.h"
+
+#define PES_MOST 130
+
+/* Hops from one PE to another, or 100 if the way leads astray. */
+static int hops(const skua_mesh *mesh, int from, int to)
+{
+    int n = 0;
+
+    while (from != to && n < 100) {
+        int  slot = ski_mesh_route(mesh, from, to);
+        bool last = ski_mesh_slot_last(mesh, slot);
+        int  next = ski_mesh_slot_pe(mesh, from, slot);
+
+        if (slot < 0 || slot >= ski_mesh_slots(mesh) || next < 0 || next >= mesh->pes ||
+            next == from || (last && next != to))
+            return 100;
+        from = next;
+        n++;
+    }
+    return n;
+}
+
+static int longest_way(const skua_mesh *mesh)
+{
+    int longest = 0;
+
+    for (int from = 0; from < mesh->pes; from++)
+        for (int to = 0; to < mesh->pes; to++) {
+            int n   = hops(mesh, from, to);
+            longest = n > longest ? n : longest;
+        }
+    return longest;
+}
+
+static bool itself_is_last(const skua_mesh *mesh)
+{
+    for (int pe = 0; pe < mesh->pes; pe++) {
+        int slot = ski_mesh_route(mesh, pe, pe);
+        if (!ski_mesh_slot_last(mesh, slot) || ski_mesh_slot_pe(mesh, pe, slot) != pe)
+            return false;
+    }
+    return true;
+}
+
+static bool coordinates_agree(const skua_mesh *mesh)
+{
+    for (int pe = 0; pe < mesh->pes; pe++) {
+        int coord[SKUA_MESH_DIMS];
+        skua_mesh_coord(mesh, pe, coord);
+        if (skua_mesh_pe(mesh, coord) != pe)
+            return false;
+    }
+    return true;
+}
+
+static bool sound(const skua_mesh *mesh)
+{
+    return itself_is_last(mesh) && coordinates_agree(mesh) && longest_way(mesh) <= mesh->dims;
+}
+
+static void test_chosen(int dims, int row)
+{
+    int bad = 0;
+
+    for (int pes = 1; pes <= PES_MOST; pes++) {
+        skua_mesh mesh = ski_mesh_choose(pes, dims, row);
+        bad += mesh.pes != pes || !sound(&mesh);
+    }
+    OK(bad == 0, "1 to %d PEs in %d dimensions, rows of %d (%d wrong)", PES_MOST, dims, row, bad);
+}
+
+/* Every shape a user may ask for. */
+static void test_given(void)
+{
+    int bad = 0, made = 0;
+
+    for (int pes = 1; pes <= 40; pes++)
+        for (int b = 1; b <= pes; b++)
+            for (int c = 1; c <= pes; c++) {
+                int       size[] = {0, b, c};
+                skua_mesh mesh;
+                if (!ski_mesh_of(pes, 3, size, &mesh))
+                    continue;
+                made++;
+                bad += !sound(&mesh);
+            }
+    OK(bad == 0 && made > 1000, "%d meshes of given sizes (%d wrong)", made, bad);
+}
+
+static void test_refused(void)
+{
+    skua_mesh mesh;
+
+    OK(!ski_mesh_of(10, 1, (int[3]){9}, &mesh), "too small");
+    OK(!ski_mesh_of(10, 2, (int[3]){4, 5}, &mesh), "an empty row");
+    OK(!ski_mesh_of(10, 2, (int[3]){2, -5}, &mesh), "a size below 1");
+    OK(!ski_mesh_of(10, 3, (int[3]){1, 1 << 20, 1 << 20}, &mesh), "larger than any job");
+    OK(ski_mesh_of(10, 2, (int[3]){3, 4}, &mesh), "a gap");
+    OK(skua_mesh_pe(&mesh, (int[3]){2, 1}) == 9 && skua_mesh_pe(&mesh, (int[3]){2, 2}) == -1 &&
+           skua_mesh_pe(&mesh, (int[3]){3, 0}) == -1 && skua_mesh_pe(&mesh, (int[3]){0, -1}) == -1,
+       "nobody is in it, or outside");
+}
+
+static void test_sizes(void)
+{
+    skua_mesh mesh = ski_mesh_choose(4096, 0, 0);
+
+    OK(mesh.dims == 3 && ski_mesh_slots(&mesh) == 48, "4096 PEs have 48 neighbours each");
+    mesh = ski_mesh_choose(1000, 0, 0);
+    OK(mesh.dims == 2 && ski_mesh_slots(&mesh) <= 64, "1000 PEs at most 64");
+    mesh = ski_mesh_choose(512, 0, 16);
+    OK(mesh.dims == 2 && mesh.size[1] == 16 && mesh.size[0] == 32, "a host is a row");
+    mesh = ski_mesh_choose(65536, 0, 64);
+    OK(mesh.dims == 3 && mesh.size[2] == 64 && ski_mesh_slots(&mesh) == 128, "also in a cube");
+}
+
+int main(void)
+{
+    for (int dims = 0; dims <= SKUA_MESH_DIMS; dims++) {
+        test_chosen(dims, 0);
+        test_chosen(dims, 2);
+        test_chosen(dims, 7);
+    }
+    test_given();
+    test_refused();
+    test_sizes();
+    return tap_end();
+}

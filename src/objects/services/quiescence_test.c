@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* quiescence_test.c - hooks: what a PE keeps back is sent before there is quiescence.
+ * (Quiescence itself: tests/quiescence.c.) */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include <skua/skua.h>
+
+#include "objects/services/quiescence.h"
+#include "tests/tap.h"
+
+#define PES  3
+#define HOPS 50
+
+/* An item goes around; each PE keeps it until it is asked to send it on. */
+struct mine {
+    int kept; /* hops that are left, or 0 */
+};
+
+static skua_handler item_handler;
+static skua_pe_data mine_key;
+static _Atomic int  hops, ended;
+
+static struct mine *mine(void)
+{
+    return skua_pe_data_get(mine_key);
+}
+
+static void on_item(skua_msg *msg)
+{
+    mine()->kept = *(int *)skua_msg_data(msg);
+    skua_msg_free(msg);
+    atomic_fetch_add(&hops, 1);
+}
+
+static bool flush(void *arg)
+{
+    struct mine *m    = arg;
+    int          left = m->kept - 1;
+
+    if (m->kept == 0)
+        return false;
+    m->kept = 0;
+    skua_send_copy((skua_pe() + 1) % skua_pes(), item_handler, &left, sizeof left);
+    return true;
+}
+
+static void start(int argc, char **argv)
+{
+    skua_counter quiet = SKUA_COUNTER_INIT;
+
+    (void)argc, (void)argv;
+    ski_quiescence_hook(flush, mine());
+    if (skua_pe() == 0)
+        mine()->kept = HOPS;
+    skua_quiescence(skua_done_count(&quiet));
+    skua_counter_wait(&quiet, 1);
+    CHECK(atomic_load(&hops) == HOPS); /* all that was kept back has been sent */
+    ski_quiescence_unhook(flush, mine());
+    if (atomic_fetch_add(&ended, 1) == PES - 1)
+        skua_exit(0);
+}
+
+int main(void)
+{
+    char *args[] = {(char[]){"quiescence_test"}, NULL};
+
+    setenv("SKUA_THREADS", "3", 1);
+    setenv("SKUA_PIN", "none", 1);
+    item_handler = skua_register("item", on_item);
+    mine_key     = skua_pe_data_register(sizeof(struct mine));
+    OK(skua_main(1, args, start) == 0, "the job ends well");
+    return tap_end();
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layout_test.c - copies between random layouts, against one byte by byte; and what is refused. */
+#include "onesided/rma/layout.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "tests/tap.h"
+
+#define ROOM 20000
+
+static uint64_t seed;
+
+static size_t below(size_t n)
+{
+    return (size_t)(tap_random(&seed) % n);
+}
+
+/* Blocks and counts whose product is @p total; its lowest byte is @p at. */
+static skua_layout random_layout(char *at, size_t total)
+{
+    skua_layout layout = skua_layout_of(at, total);
+    ptrdiff_t   span;
+
+    while (layout.levels < SKUA_LAYOUT_LEVELS && below(4) > 0) {
+        size_t factor = 1 + below(6);
+
+        if (layout.bytes % factor)
+            continue;
+        layout.bytes /= factor;
+        layout.count[layout.levels++] = factor;
+    }
+    span = (ptrdiff_t)layout.bytes;
+    for (int i = 0; i < layout.levels; i++) {
+        ptrdiff_t reach;
+
+        layout.stride[i] = span + (ptrdiff_t)(below(2) ? below(9) : 0);
+        reach            = (ptrdiff_t)(layout.count[i] - 1) * layout.stride[i];
+        span += reach;
+        if (below(4) == 0) { /* backwards */
+            layout.at        = (char *)layout.at + reach;
+            layout.stride[i] = -layout.stride[i];
+        }
+    }
+    return layout;
+}
+
+static char *byte_at(const skua_layout *layout, size_t i)
+{
+    char  *at    = (char *)layout->at + i % layout->bytes;
+    size_t block = i / layout->bytes;
+
+    for (int k = 0; k < layout->levels; k++) {
+        at += (ptrdiff_t)(block % layout->count[k]) * layout->stride[k];
+        block /= layout->count[k];
+    }
+    return at;
+}
+
+static bool copies(size_t total)
+{
+    static char     source[ROOM], target[ROOM], expected[ROOM];
+    skua_layout     from = random_layout(source, total), to = random_layout(target, total);
+    skua_layout     simple_from, simple_to;
+    struct ski_path path;
+    size_t          bytes, span;
+
+    for (size_t i = 0; i < ROOM; i++)
+        source[i] = (char)below(256);
+    memset(target, 0x55, ROOM);
+    memset(expected, 0x55, ROOM);
+    for (size_t i = 0; i < total; i++)
+        expected[byte_at(&to, i) - target] = *byte_at(&from, i);
+    if (ski_layout_check("test", &from, false, &simple_from, &bytes) != SKUA_OK || bytes != total ||
+        ski_layout_check("test", &to, true, &simple_to, &bytes) != SKUA_OK || bytes != total ||
+        ski_layout_begin(&simple_to, &span) != target)
+        return false;
+    ski_path_make(&path, &simple_to, &simple_from);
+    ski_path_copy(&path, to.at, from.at);
+    return memcmp(target, expected, ROOM) == 0;
+}
+
+/* A layout in another's shape, where there are strides for it: each byte is where it was. */
+static bool reshaped(size_t total, int *done)
+{
+    static char source[ROOM], target[ROOM];
+    skua_layout from = random_layout(source, total), like = random_layout(target, total);
+    skua_layout simple, as;
+    size_t      bytes;
+    bool        fits;
+
+    if (ski_layout_check("test", &from, false, &simple, &bytes) != SKUA_OK)
+        return false;
+    fits = ski_layout_reshape(&like, &simple, &as);
+    if (!fits)
+        return simple.levels > 0; /* one block has any shape */
+    for (size_t i = 0; i < total; i++)
+        if (byte_at(&as, i) != byte_at(&from, i))
+            return false;
+    *done += simple.levels > 0;
+    return as.bytes == like.bytes && as.levels == like.levels &&
+           memcmp(as.count, like.count, sizeof as.count) == 0;
+}
+
+static bool refused(skua_layout layout)
+{
+    skua_layout simple;
+    size_t      bytes;
+
+    return ski_layout_check("test", &layout, true, &simple, &bytes) == SKUA_ERR_INVAL;
+}
+
+static bool simplified(void)
+{
+    char        memory[8];
+    skua_layout layout = {memory, 2, 3, {1, 4, 5}, {77, 2, 8}}, simple;
+    size_t      bytes;
+
+    return ski_layout_check("test", &layout, false, &simple, &bytes) == SKUA_OK && bytes == 40 &&
+           simple.levels == 0 && simple.bytes == 40;
+}
+
+int main(void)
+{
+    static char memory[64];
+    bool        good = true;
+    int         done = 0;
+
+    seed          = tap_seed();
+    ski_log_level = SKI_LOG_FATAL;
+    for (int i = 0; i < 20000 && good; i++)
+        good = copies(below(3) ? 1 + below(300) : 720);
+    OK(good, "copies between layouts of any kind");
+    for (int i = 0; i < 20000 && good; i++)
+        good = reshaped(below(3) ? 1 + below(300) : 720, &done);
+    OK(good && done > 100, "layouts in the shape of others");
+    OK(simplified(), "what lies one behind another is one block");
+    OK(refused((skua_layout){memory, 0, 0, {0}, {0}}), "no bytes");
+    OK(refused((skua_layout){NULL, 8, 0, {0}, {0}}), "no memory");
+    OK(refused((skua_layout){memory, 8, 9, {0}, {0}}), "too many levels");
+    OK(refused((skua_layout){memory, 8, 1, {4}, {4}}),
+       "one that overlaps itself where it is written");
+    OK(refused((skua_layout){memory, SIZE_MAX / 2, 1, {4}, {4}}), "one larger than memory");
+    return tap_end();
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* outstanding.c - see outstanding.h. */
+#include "onesided/rma/outstanding.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+#define FIRST_BUCKETS 16
+
+static struct ski_outstanding **bucket_of(const struct ski_outstanding_table *table, uint64_t key)
+{
+    return &table->bucket[key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & table->mask];
+}
+
+struct ski_outstanding *ski_outstanding_find(const struct ski_outstanding_table *table,
+                                             uint64_t                            key)
+{
+    struct ski_outstanding *entry = table->bucket ? *bucket_of(table, key) : NULL;
+
+    while (entry && entry->key != key)
+        entry = entry->next;
+    return entry;
+}
+
+static void outstanding_link(struct ski_outstanding_table *table, struct ski_outstanding *entry)
+{
+    struct ski_outstanding **bucket = bucket_of(table, entry->key);
+
+    entry->next = *bucket;
+    *bucket     = entry;
+}
+
+/* Doubles the buckets, so that each has one entry on average at most. */
+static void outstanding_grow(struct ski_outstanding_table *table)
+{
+    struct ski_outstanding **old   = table->bucket;
+    uint64_t                 count = old ? table->mask + 1 : 0;
+
+    table->mask   = (count ? 2 * count : FIRST_BUCKETS) - 1;
+    table->bucket = ski_calloc(table->mask + 1, sizeof *table->bucket);
+    for (uint64_t i = 0; i < count; i++)
+        for (struct ski_outstanding *entry = old[i], *next; entry; entry = next) {
+            next = entry->next;
+            outstanding_link(table, entry);
+        }
+    free(old);
+}
+
+static struct ski_outstanding *outstanding_new(struct ski_outstanding_table *table, uint64_t key)
+{
+    struct ski_outstanding *entry = table->unused;
+
+    if (!table->bucket || table->entries > table->mask)
+        outstanding_grow(table);
+    if (entry)
+        table->unused = entry->next;
+    else
+        entry = ski_malloc(sizeof *entry);
+    *entry = (struct ski_outstanding){.key = key};
+    outstanding_link(table, entry);
+    table->entries++;
+    return entry;
+}
+
+struct ski_outstanding *ski_outstanding_add(struct ski_outstanding_table *table, uint64_t key)
+{
+    struct ski_outstanding *entry = ski_outstanding_find(table, key);
+
+    if (!entry)
+        entry = outstanding_new(table, key);
+    entry->all++;
+    return entry;
+}
+
+void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outstanding *entry)
+{
+    struct ski_outstanding **at;
+
+    assert(entry->all > 0);
+    if (--entry->all > 0)
+        return;
+    assert(entry->rma == 0 && entry->deferred == 0);
+    for (at = bucket_of(table, entry->key); *at != entry; at = &(*at)->next)
+        ;
+    *at           = entry->next;
+    entry->next   = table->unused;
+    table->unused = entry;
+    table->entries--;
+}
+
+static void outstanding_free(struct ski_outstanding *entry)
+{
+    while (entry) {
+        struct ski_outstanding *next = entry->next;
+
+        free(entry);
+        entry = next;
+    }
+}
+
+void ski_outstanding_end(struct ski_outstanding_table *table)
+{
+    for (uint64_t i = 0; table->bucket && i <= table->mask; i++)
+        outstanding_free(table->bucket[i]);
+    outstanding_free(table->unused);
+    free(table->bucket);
+    *table = (struct ski_outstanding_table){.bucket = NULL};
+}
