@@ -4,7 +4,7 @@
  * into a message and out of it, and without (skua/buffer.h, skua/parts.h).
  *
  * Two PEs in turn; half of a round trip, the best of several batches.  Each way is measured with
- * memory of skua_buffer_alloc() and, with _heap, of malloc(); with the setting share_malloc only
+ * memory of skua_buffer_alloc() and, with _heap, of malloc(); with the setting malloc_arena only
  * that.  Whoever sends is told that its memory is free again, which is part of the work of the
  * other.
  *
@@ -220,7 +220,7 @@ static void start(int argc, char **argv)
     if (skua_pes() != 2)
         skua_abort("zerocopy: needs 2 PEs");
     my.peer = 1 - skua_pe();
-    if (getenv("SKUA_SHARE_MALLOC")) {
+    if (getenv("SKUA_MALLOC_ARENA")) {
         measure_heap("skua-shared");
         skua_exit(0);
         return;
@@ -234,8 +234,8 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    setenv("SKUA_ZERO_COPY_HOST", "1", 0); /* all sizes without copies */
-    setenv("SKUA_ZERO_COPY_NET", "1", 0);
+    setenv("SKUA_ZCOPY_THRESHOLD_HOST", "1", 0); /* all sizes without copies */
+    setenv("SKUA_ZCOPY_THRESHOLD_NET", "1", 0);
     on_copy   = skua_register("copy", take_copy);
     on_get    = skua_register("get", take_buffer);
     on_buffer = skua_register("buffer", take_known);

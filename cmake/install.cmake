@@ -8,7 +8,7 @@ install(FILES ${PROJECT_BINARY_DIR}/include/skua/version.h
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The pages lie as in the source, so that links between them, and to examples and headers, hold.
 install(DIRECTORY docs/guide docs/internals docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
-install(FILES docs/layers.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(FILES docs/glossary.md docs/layers.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(DIRECTORY examples apps editors include DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN CMakeLists.txt EXCLUDE)
 

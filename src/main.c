@@ -64,12 +64,12 @@ static void run_pes(const struct ski_boot *boot, int argc, char **argv, skua_sta
     int                   pes     = ski_job_pes_of(boot->job, boot->process);
     const struct ski_life life    = {begin_layers, start, end_layers, argc, argv};
     const struct ski_life helping = {begin_layers, NULL, end_layers, argc, argv};
-    int                   threads = pes + ski_config.helper;
+    int                   threads = pes + ski_config.progress_thread;
     struct pe_thread     *t       = ski_calloc((size_t)threads, sizeof *t);
 
     for (int i = 0; i < pes; i++)
         t[i] = (struct pe_thread){.boot = boot, .pe = first + i, .life = &life};
-    if (ski_config.helper)
+    if (ski_config.progress_thread)
         t[pes] = (struct pe_thread){
             .boot = boot, .pe = ski_job_helper(boot->job, boot->process), .life = &helping};
     pthread_barrier_init(&stopped, NULL, (unsigned)threads);
@@ -133,8 +133,9 @@ int skua_main(int argc, char **argv, skua_start_fn start)
     if (ski_config_load() != SKUA_OK || ski_boot_start(&boot) != SKUA_OK)
         return EXIT_FAILURE;
     if (prepare(&boot) == SKUA_OK) {
-        ski_tasks_own(ski_tasks() - before + ski_job_pes_of(boot.job, boot.process) +
-                      ski_config.helper); /* those of libraries, of PEs, and of the helper */
+        ski_tasks_own(
+            ski_tasks() - before + ski_job_pes_of(boot.job, boot.process) +
+            ski_config.progress_thread); /* those of libraries, of PEs, and of the helper */
         ski_data_open();
         ski_onesided_open(&boot);
         ski_share_open(boot.job->host);

@@ -11,7 +11,7 @@
  * channels, waves and reductions with addresses, handlers and names that PE 0 never gave it, or
  *              that were changed.  PE 0 counts and drops each, and calls nothing.
  *
- * usage: forger packets | requests | addresses      two processes, SKUA_SHARE=0
+ * usage: forger packets | requests | addresses      two processes, SKUA_SHARED_MEMORY=0
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.c - memory of malloc() that other PEs reach, with the setting share_malloc: that it is what
+ * heap.c - memory of malloc() that other PEs reach, with the setting malloc_arena: that it is what
  * malloc(), calloc(), realloc() and the aligned ones promise; that other processes read and write
  * it by its address; that threads that are no PEs, a PE on another core, and main() after the PEs
  * have ended may give it back; that a child of fork() leaves it alone.

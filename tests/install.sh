@@ -28,7 +28,7 @@ ok "pkg-config" test "$code" = 0
 run "$prefix/bin/skuarun" -n 3 "$work/token"
 ok "and it runs" test "$out" = "PE 0 has the token after 300 hops"
 if [ -f "$build/drivers/skua-malloc.so" ]; then
-  run "$prefix/bin/skuarun" -n 3 -s share_malloc=1 "$work/token"
+  run "$prefix/bin/skuarun" -n 3 -s malloc_arena=1 "$work/token"
   ok "also with malloc() of the arena" test "$code$out$err" = "0PE 0 has the token after 300 hops"
 fi
 # shellcheck disable=SC2046
@@ -99,7 +99,7 @@ ok "once" test -z "$(printf '%s\n' "$out" | grep Translating)"
 
 # The README and the guide are there, and lead nowhere else.
 doc=$prefix/share/doc/skua
-for page in "$doc"/*.md "$doc"/docs/*/*.md; do
+for page in "$doc"/*.md "$doc"/docs/*.md "$doc"/docs/*/*.md; do
   for link in $(links_of "$page"); do
     [ -e "$(dirname "$page")/$link" ] || echo "$page -> $link"
   done

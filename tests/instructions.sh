@@ -61,12 +61,12 @@ at_most item 40
 # hands, from its check to the queue.
 far_total()
 {
-  run "$skuarun" -n 2 --pin=none -s share=0 valgrind --tool=callgrind \
+  run "$skuarun" -n 2 --pin=none -s shared_memory=0 valgrind --tool=callgrind \
     --callgrind-out-file=/dev/null --toggle-collect=on_taken "$program" far "$1"
   printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-run "$skuarun" -n 2 --pin=none -s share=0 "$program" far 1
+run "$skuarun" -n 2 --pin=none -s shared_memory=0 "$program" far 1
 if [ "$code" = 0 ]; then # there is a driver
   each=$(( ($(far_total 1600) - $(far_total 800) + 1599) / 1600 ))
   ok "far, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
@@ -76,7 +76,7 @@ if [ "$code" = 0 ]; then # there is a driver
   # once, and how long PE 0 waits in the end.
   apart()
   {
-    run "$skuarun" -n 2 --pin=none -s share=0 -s request_pool=256m valgrind --tool=callgrind \
+    run "$skuarun" -n 2 --pin=none -s shared_memory=0 -s request_window=256m valgrind --tool=callgrind \
       --callgrind-out-file=/dev/null "$@"
     printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | sort -n | tail -1
   }

@@ -4,7 +4,7 @@
  * pool is a bound and calls do not wait without need; notifications, locks and
  * fences hold across the ways; a region that one PE cannot make is nobody's.
  *
- * To be run with direct=0, and with attach=0, so that registered memory goes by
+ * To be run with direct=0, and with cma=0, so that registered memory goes by
  * request and the rest does not.  PE 0 acts, PE 1 is the target.
  *
  * usage: requests [times]

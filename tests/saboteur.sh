@@ -119,7 +119,7 @@ choose_way()
   case $way in
     shared) ;;
     hosts) set_way="--hosts=$a:$(( pes / 2 )),$b:$(( pes - pes / 2 ))" ;;
-    *) set_way="--set=share=0 --set=driver=$way" ;;
+    *) set_way="--set=shared_memory=0 --set=driver=$way" ;;
   esac
 }
 

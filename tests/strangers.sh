@@ -19,7 +19,7 @@ if [ -z "$mpirun" ] || ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|Op
   exit 0
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export SKUA_SHARE=0 UCX_TLS=tcp SKUA_DRIVER=
+export SKUA_SHARED_MEMORY=0 UCX_TLS=tcp SKUA_DRIVER=
 
 # apart N PROGRAM...: processes that behave as if each were on a host of its own
 apart()
@@ -102,7 +102,7 @@ too_much_at_once()
 
 settings()
 {
-  SKUA_INTERFACES=nosuch0 apart 2 "$examples/token"
+  SKUA_NET_INTERFACES=nosuch0 apart 2 "$examples/token"
   ok "$driver: no such interface" has "$code $err" 'other hosts with \(.* nosuch0'
   SKUA_PORTS=45000-45001 apart 2 "$examples/token"
   ok "$driver: too few ports" has "$code $err" '45000-45001'
@@ -115,7 +115,7 @@ settings()
 
 unregistered()
 {
-  export SKUA_DRIVER_PATH="$tests/faulty" SKUA_RMA=1 SKUA_RMA_LEAST=1 SKUA_TEST_FAULT
+  export SKUA_DRIVER_PATH="$tests/faulty" SKUA_RMA=1 SKUA_RMA_THRESHOLD=1 SKUA_TEST_FAULT
   for SKUA_TEST_FAULT in register some keys; do
     apart 2 "$tests/test_onesided" 50
     ok "$driver: all is as it should be with the fault: $SKUA_TEST_FAULT" test "$code" = 0
@@ -124,7 +124,7 @@ unregistered()
       'of region 0x[0-9a-f]+( [^ ].*)? on PE [01].*the adapter has no more entries.*by request'
     ok "$driver: by each process once" test "$(printf '%s\n' "$err" | grep -c 'by request')" -le 2
   done
-  unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_LEAST SKUA_TEST_FAULT
+  unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_THRESHOLD SKUA_TEST_FAULT
 }
 
 # A host with room for fewer regions.

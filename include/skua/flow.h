@@ -3,20 +3,20 @@
  * flow.h - structured control flow of an object (structured dagger), as skuac's generated code uses
  * it.
  *
- * A structured entry runs as a *strand*: a heap-allocated frame with its variables and its resume
- * point, without a stack. A strand runs until it waits for messages (`when`) or for strands that it
- * has started (`overlap`, `forall`, a call); it then returns to the scheduler.
+ * An active structured entry is a *frame* (skua_strand): heap memory that holds its variables and
+ * its resume point, without a stack. A frame runs until it waits for messages (`when`) or for
+ * frames that it has started (`overlap`, `forall`, a call); it then returns to the scheduler.
  *
- * A *trigger* is an entry that strands wait for in a `when`. A message to a trigger goes to the
- * longest-waiting strand that it makes runnable; if there is none, the trigger keeps it. Kept
- * messages are matched in the order of arrival. If one `when` waits for several messages of the
- * same trigger, the waits with a reference number are matched first, in source order, and then
- * those that accept any message.
+ * A *when-entry* (skua_trigger) is an entry that frames wait for in a `when`. A message to a
+ * when-entry goes to the longest-waiting frame that it makes runnable; if there is none, it is
+ * buffered. Buffered messages are matched in the order of arrival. If one `when` waits for several
+ * messages of the same when-entry, the waits with a reference number are matched first, in source
+ * order, and then those that accept any message.
  *
- * These rules make runs reproducible: strands become ready in the order in which they are started
- * or woken, and each runs until it waits before the next one runs. A message that arrives while a
- * strand of the object runs (through an inline entry) is matched when no strand is ready. Between
- * runs, no strand waits for a kept message.
+ * These rules make runs reproducible: frames become ready in the order in which they are started or
+ * woken, and each runs until it waits before the next one runs. A message that arrives while a
+ * frame of the object runs (through an inline entry) is matched when no frame is ready. Between
+ * runs, no frame waits for a buffered message.
  *
  * Only generated code calls these functions. A flow lies behind the object's own struct in zeroed
  * memory; all functions are called on the object's PE.
@@ -40,16 +40,16 @@ typedef struct skua_strand skua_strand;
 /** The control-flow state of one object. */
 typedef struct skua_flow skua_flow;
 
-/** A message that a strand has received. */
+/** A message that a frame has received. */
 typedef struct {
     const void *data;
     size_t      bytes;
     skua_msg   *msg; /* NULL: no message, or data that the caller owns */
 } skua_arrival;
 
-/** One message that a waiting strand waits for. */
+/** One message that a waiting frame waits for. */
 typedef struct skua_wait {
-    struct skua_wait *next, *previous; /* in the list of the trigger */
+    struct skua_wait *next, *previous; /* in the list of the when-entry */
     skua_strand      *strand;
     uint64_t          age; /* order of waiting: smaller is older */
     int64_t           reference;
@@ -59,33 +59,33 @@ typedef struct skua_wait {
     skua_arrival      got;
 } skua_wait;
 
-/** The type of a strand. Its frame consists of a skua_strand, `arrivals` of skua_arrival, `waits`
- *  of skua_wait, and the variables, which are plain data. */
+/** The type of a frame. A frame consists of a skua_strand, `arrivals` of skua_arrival, `waits` of
+ *  skua_wait, and the variables, which are plain data. */
 typedef struct {
     const char *name; /* for errors, such as "Block.run" */
     size_t      bytes;
     uint16_t    arrivals, waits;
-    void (*go)(skua_strand *strand); /* resumes at `at`; returns when the strand waits or ends */
+    void (*go)(skua_strand *strand); /* resumes at `at`; returns when the frame waits or ends */
 } skua_strand_type;
 
-/** The strands and triggers of a class. */
+/** The frames and when-entries of a class. */
 typedef struct {
     const char                    *name; /* of the class */
     size_t                         at;   /* offset of the flow from the object */
     uint16_t                       types, triggers;
     const skua_strand_type *const *type;
-    const char *const             *trigger; /* names of the triggers */
+    const char *const             *trigger; /* names of the when-entries */
 } skua_flow_class;
 
-/** The head of a strand's frame. */
+/** The head of a frame. */
 struct skua_strand {
     const skua_strand_type *type;
     void                   *self; /* the object */
     skua_wait              *wait; /* its array of waits */
     skua_flow              *flow;
-    skua_strand            *parent;          /* the strand that waits for this one, or NULL */
-    skua_strand            *next, *previous; /* strands of the object, by age */
-    skua_strand            *ready;           /* next in the queue of ready strands */
+    skua_strand            *parent;          /* the frame that waits for this one, or NULL */
+    skua_strand            *next, *previous; /* frames of the object, by age */
+    skua_strand            *ready;           /* next in the queue of ready frames */
     uint32_t                at;              /* resume point; 0: the beginning */
     uint32_t                children;        /* children that have not ended */
     uint32_t                number;          /* position while packed */
@@ -94,19 +94,19 @@ struct skua_strand {
     bool                    joining;         /* waits for its children */
 };
 
-/** A trigger of an object. When the list of waits gets long, waits with a reference number move to
- *  a hash index; `waits` then holds only those that match any message. */
+/** A when-entry of an object. When the list of waits gets long, waits with a reference number move
+ *  to a hash index; `waits` then holds only those that match any message. */
 typedef struct {
-    skua_msg               *first, *last;       /* kept messages, in the order of arrival */
+    skua_msg               *first, *last;       /* buffered messages, in the order of arrival */
     skua_wait              *waits, *waits_last; /* by age */
     struct skua_flow_index *index;              /* or NULL */
 } skua_trigger;
 
-/** The control-flow state behind an object; its triggers follow. */
+/** The control-flow state behind an object; its when-entries follow. */
 struct skua_flow {
-    skua_strand *first, *last; /* all strands, by age */
+    skua_strand *first, *last; /* all frames, by age */
     skua_strand *ready, *ready_last;
-    skua_msg    *late, *late_last; /* messages that arrived while a strand ran */
+    skua_msg    *late, *late_last; /* messages that arrived while a frame ran */
     uint64_t     age;              /* of the youngest wait */
     bool         running;
 };
@@ -114,13 +114,13 @@ struct skua_flow {
 /** The offset of the flow behind an object of @p bytes. */
 #define SKUA_FLOW_AT(bytes) (((bytes) + 15) / 16 * 16)
 
-/** The size of an object of @p bytes with a flow of @p triggers triggers behind it. */
+/** The size of an object of @p bytes with a flow of @p triggers when-entries behind it. */
 #define SKUA_FLOW_BYTES(bytes, triggers)                                                           \
     (SKUA_FLOW_AT(bytes) + sizeof(skua_flow) + (triggers) * sizeof(skua_trigger))
 
-/* ---- called outside strands --------------------------------------------------------------- */
+/* ---- called outside frames --------------------------------------------------------------- */
 
-/** Starts a strand, and runs it and every strand that becomes ready until all wait. @p arrival
+/** Starts a frame, and runs it and every frame that becomes ready until all wait. @p arrival
  *  holds the arguments: a message in it is consumed, plain data are copied. It becomes the first
  *  arrival of the frame; a type without arrivals takes none. */
 SKUA_API void skua_flow_begin(const skua_flow_class *of, void *self, const skua_strand_type *type,
@@ -134,16 +134,16 @@ SKUA_HOT_API void skua_flow_arrive(const skua_flow_class *of, void *self, unsign
 SKUA_HOT_API void skua_flow_arrive_msg(const skua_flow_class *of, void *self, unsigned trigger,
                                        int64_t reference, skua_msg *msg);
 
-/** Packs or unpacks the waiting strands and the kept messages of an object. Called after the
+/** Packs or unpacks the waiting frames and the buffered messages of an object. Called after the
  *  object's own pup function. */
 SKUA_API void skua_flow_pup(const skua_flow_class *of, skua_pup *p, void *self);
 
-/** Frees the strands and messages of an object, when it is deleted or after it was packed. */
+/** Frees the frames and messages of an object, when it is deleted or after it was packed. */
 SKUA_API void skua_flow_destroy(const skua_flow_class *of, void *self);
 
-/* ---- called in strands --------------------------------------------------------------------- */
+/* ---- called in frames --------------------------------------------------------------------- */
 
-/** Returns the triggers of a flow. */
+/** Returns the when-entries of a flow. */
 static inline skua_trigger *skua_flow_triggers(skua_flow *flow)
 {
     return (skua_trigger *)(void *)(flow + 1);
@@ -176,7 +176,7 @@ static inline void skua_flow_want_reference(skua_strand *strand, unsigned wait, 
     wish->reference   = reference;
 }
 
-/** Appends a wait to the list of a trigger that has no index. */
+/** Appends a wait to the list of a when-entry that has no index. */
 static inline void skua_flow_wait(skua_trigger *trigger, skua_wait *wait)
 {
     wait->age      = ++wait->strand->flow->age;
@@ -192,10 +192,10 @@ static inline void skua_flow_wait(skua_trigger *trigger, skua_wait *wait)
 /** The general case of skua_flow_match(). */
 SKUA_HOT_API bool skua_flow_match_slow(skua_strand *strand, unsigned waits, uint32_t at);
 
-/** Matches the first @p waits waits of the frame against kept messages. Returns true if all waits
- *  of an alternative match: `chosen` is the first such alternative, and skua_flow_got() returns its
- *  messages. Returns false otherwise: the strand must return, and resumes at @p at when an
- *  alternative matches. */
+/** Matches the first @p waits waits of the frame against buffered messages. Returns true if all
+ *  waits of an alternative match: `chosen` is the first such alternative, and skua_flow_got()
+ *  returns its messages. Returns false otherwise: the frame must return, and resumes at @p at when
+ *  an alternative matches. */
 static inline bool skua_flow_match(skua_strand *strand, unsigned waits, uint32_t at)
 {
     skua_wait    *wait    = strand->wait;
@@ -210,7 +210,7 @@ static inline bool skua_flow_match(skua_strand *strand, unsigned waits, uint32_t
 }
 
 /** Returns the message that matched a wait of the chosen alternative. Each is taken once, and
- *  dropped with skua_flow_drop() after use. If the strand may wait before that, it calls
+ *  dropped with skua_flow_drop() after use. If the frame may wait before that, it calls
  *  skua_flow_keep() first. */
 static inline skua_arrival skua_flow_got(skua_strand *strand, unsigned wait)
 {
@@ -236,13 +236,13 @@ static inline void skua_flow_drop(skua_arrival *arrival)
     }
 }
 
-/** Starts a child strand, which runs when the parent waits. @p arrival is as in
+/** Starts a child frame, which runs when the parent waits. @p arrival is as in
  *  skua_flow_begin(); data NULL: none. The caller may set the variables of the frame, which are
  *  zero, before it waits. */
 SKUA_API skua_strand *skua_flow_start(skua_strand *parent, const skua_strand_type *type,
                                       skua_arrival arrival);
 
-/** Returns true if all children have ended. Otherwise the strand must return, and resumes at @p at
+/** Returns true if all children have ended. Otherwise the frame must return, and resumes at @p at
  *  when they have ended. */
 static inline bool skua_flow_join(skua_strand *strand, uint32_t at)
 {
@@ -251,7 +251,7 @@ static inline bool skua_flow_join(skua_strand *strand, uint32_t at)
     return !strand->joining;
 }
 
-/** Ends a strand and frees its frame, including the arrivals that it still holds. */
+/** Ends and frees a frame, including the arrivals that it still holds. */
 SKUA_API void skua_flow_end(skua_strand *strand);
 
 SKUA_END_DECLS

@@ -149,7 +149,7 @@ skua_status_t ski_foreign_start(struct ski_boot *boot, const struct ski_foreign 
     plan.pes      = size * threads;
     plan.near     = near;
     cpu           = ski_malloc((size_t)(plan.here * threads) * sizeof *cpu);
-    if (!ski_config.share)
+    if (!ski_config.shared_memory)
         status = keep_apart(boot, &plan, near, cpu);
     if (status == SKUA_OK)
         status = join(boot, &plan, &fd);

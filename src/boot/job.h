@@ -13,7 +13,7 @@
  * for its threads that are no PEs.  They too have numbers and indices.
  *
  * A job is *spread* if some of its processes do not share this arena: they are on
- * other hosts, or were told to keep apart (SKUA_SHARE=0), which is the same.
+ * other hosts, or were told to keep apart (SKUA_SHARED_MEMORY=0), which is the same.
  */
 #ifndef SKI_JOB_H
 #define SKI_JOB_H

@@ -34,7 +34,7 @@ bool ski_ports_range(const char *setting, unsigned *first, unsigned *last, char 
 bool ski_ports_are_free(const char *setting, int wanted, char *why, size_t size);
 
 /** What is said when a peer's addresses, from our interfaces, cannot be reached: why. */
-#define SKI_NO_WAY "no way leads to %s from %.60s: %s (is SKUA_INTERFACES the right network?)"
+#define SKI_NO_WAY "no way leads to %s from %.60s: %s (is SKUA_NET_INTERFACES the right network?)"
 
 /** The bytes of a socket's name, as the system wants them. */
 socklen_t ski_address_bytes(const struct sockaddr_storage *name);

@@ -59,7 +59,7 @@ static void collectives_run(struct results *results, const struct bench_host *ho
     for (int tcp = 0; tcp < 2; tcp++) {
         const char *suffix = tcp ? "-tcp" : "";
 
-        network_use_tcp(tcp ? "lo" : NULL); /* SKUA_SHARE=0 is a part of it */
+        network_use_tcp(tcp ? "lo" : NULL); /* SKUA_SHARED_MEMORY=0 is a part of it */
         bench_step(round, rounds, tcp ? "skua over TCP" : "skua");
         collectives_run_skua(results, host, suffix);
         for (size_t i = 1; i < LIBRARIES; i++) {

@@ -207,7 +207,7 @@ static void run_start(struct results *results, const struct bench_host *host, co
     struct result result = {.bench = "network", .metric = "start_s", .bytes = START};
     char          path[PROGRAM_PATH], n[16];
     char         *argv[] = {(char *)host->skuarun, "-n", n,   "--pin=none", "-s", share, "-s",
-                            "interfaces=auto",     path, NULL};
+                            "net_interfaces=auto", path, NULL};
     double        start  = now();
 
     if (!program_find("hello", path))
@@ -222,8 +222,8 @@ static void run_start(struct results *results, const struct bench_host *host, co
 
 static void run_starts(struct results *results, const struct bench_host *host)
 {
-    run_start(results, host, "skua-shared", "share=1");
-    run_start(results, host, "skua-spread", "share=0");
+    run_start(results, host, "skua-shared", "shared_memory=1");
+    run_start(results, host, "skua-spread", "shared_memory=0");
 }
 
 /* ---- running ------------------------------------------------------------- */

@@ -32,7 +32,7 @@ static void run_way(struct results *results, const struct bench_host *host, int 
 static void run_skua(struct results *results, const struct bench_host *host, int ratio)
 {
     run_way(results, host, ratio, "-n 2", "--series=skua --messages --channels");
-    run_way(results, host, ratio, "-n 2 --set=learn_channels=1", "--series=learned --messages");
+    run_way(results, host, ratio, "-n 2 --set=learned_channels=1", "--series=learned --messages");
     run_way(results, host, ratio, "-n 2", "--series=skua --lent");
 }
 

@@ -45,7 +45,7 @@ static void print_driver(const char *name)
     net    = (struct ski_net){.processes    = 1,
                               .ports        = 1,
                               .one_host     = true,
-                              .interfaces   = ski_config.interfaces,
+                              .interfaces   = ski_config.net_interfaces,
                               .port_range   = ski_config.ports,
                               .peer_timeout = ski_config.peer_timeout,
                               .log          = quietly,

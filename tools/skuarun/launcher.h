@@ -3,7 +3,7 @@
  * launcher.h - a job that is spread: several hosts, or one whose processes keep apart.
  *
  * There is an agent for each arena (agent.h): one on each host, or one for each
- * process where processes do not share memory (SKUA_SHARE=0).  The launcher starts
+ * process where processes do not share memory (SKUA_SHARED_MEMORY=0).  The launcher starts
  * them all at once, tells them what to run, keeps what the processes tell each other,
  * and decides how the job ends.  Nothing listens anywhere: all goes over the agents'
  * stdin and stdout.

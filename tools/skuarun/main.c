@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     if (options.pes && options.threads > options.pes)
         options.threads = options.pes;
     /* One process alone has nobody to share memory with. */
-    if (options.hosts || (!ski_config.share && options.threads < options.pes))
+    if (options.hosts || (!ski_config.shared_memory && options.threads < options.pes))
         return run_spread(&options);
     return onehost_run(&options);
 }

@@ -24,7 +24,7 @@ struct remote *partition(const struct options *options, const struct hosts *host
     *count = 0;
     for (int i = 0; i < hosts->count; i++) {
         int processes = (hosts->host[i].pes + options->threads - 1) / options->threads;
-        int each      = ski_config.share ? processes : 1;
+        int each      = ski_config.shared_memory ? processes : 1;
 
         for (int end = first + processes; first < end; first += each)
             remote[(*count)++] = (struct remote){.host    = &hosts->host[i],
@@ -109,7 +109,7 @@ static bool partition_place(struct order *order, const struct remote *remote, in
 {
     struct order_head *h = &order->head;
 
-    if (ski_config.share || !remote->host->local)
+    if (ski_config.shared_memory || !remote->host->local)
         return true;
     if (!*cpu) {
         *cpu = ski_calloc((size_t)h->beside, sizeof **cpu);

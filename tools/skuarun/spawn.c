@@ -84,13 +84,13 @@ static void inherit(int fd)
     fcntl(fd, F_SETFD, 0);
 }
 
-/* What the setting share_malloc needs; a program that goes without says so. */
+/* What the setting malloc_arena needs; a program that goes without says so. */
 static void preload_malloc(void)
 {
     const char *before = getenv("LD_PRELOAD");
     char        path[4096], list[8192];
 
-    if (!ski_config.share_malloc || !ski_module_find("malloc", path, sizeof path))
+    if (!ski_config.malloc_arena || !ski_module_find("malloc", path, sizeof path))
         return;
     if (snprintf(list, sizeof list, "%s%s%s", path, before ? ":" : "", before ? before : "") <
         (int)sizeof list)

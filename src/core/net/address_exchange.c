@@ -139,7 +139,7 @@ static skua_status_t tell_some(const struct ski_boot *boot, const struct ski_dri
             free(blob);
             return ski_fail(SKUA_ERR_RANGE,
                             "a port of this process has too long an address for %s; use fewer "
-                            "interfaces (SKUA_INTERFACES)",
+                            "interfaces (SKUA_NET_INTERFACES)",
                             driver->name);
         }
         memcpy(blob + at, &bytes, 4);

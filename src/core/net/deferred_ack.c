@@ -6,7 +6,7 @@
 
 void ski_late_init(struct ski_pe *self)
 {
-    self->late_trust = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
+    self->late_trust = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.ack_delay * 1e3)));
 }
 
 void ski_late_settle(struct ski_pe *self)

@@ -7,7 +7,7 @@
  * what the put set off.  And it is sent before a call that ran the scheduler returns, for
  * the caller may compute for long, and somebody may wait for it.  That costs who waited for
  * the put a system call before it can answer.  So a PE that has proved to be back soon is
- * trusted (ack_policy.h; soon is SKUA_LINGER): it is sent behind the next packet of its own, or
+ * trusted (ack_policy.h; soon is SKUA_ACK_DELAY): it is sent behind the next packet of its own, or
  * when it next runs the scheduler.
  */
 #ifndef SKI_DEFERRED_ACK_H

@@ -484,7 +484,7 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
                                   .processes    = job->processes,
                                   .ports        = here.count,
                                   .one_host     = job->one_host,
-                                  .interfaces   = ski_config.interfaces,
+                                  .interfaces   = ski_config.net_interfaces,
                                   .port_range   = ski_config.ports,
                                   .peer_timeout = ski_config.peer_timeout,
                                   .log          = ski_log_write,
@@ -541,7 +541,7 @@ void ski_far_begin(struct ski_pe *self)
     self->far           = far_of(self->pe);
     self->far->self     = self;
     self->far->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
-    self->far->trust    = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
+    self->far->trust    = ski_trust(ski_ns_to_ticks((uint64_t)(ski_config.ack_delay * 1e3)));
     self->queue.attention |= SKI_ATTEND_FAR;
 }
 

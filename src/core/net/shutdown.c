@@ -106,7 +106,8 @@ static bool is_over(const struct ski_pe *self)
 static bool all_gone(const struct ski_pe *self)
 {
     return atomic_load(&gone) >= tree_of(self->job, self->process).children &&
-           atomic_load(&stopped) == ski_job_pes_of(self->job, self->process) + ski_config.helper;
+           atomic_load(&stopped) ==
+               ski_job_pes_of(self->job, self->process) + ski_config.progress_thread;
 }
 
 static bool may_go(const struct ski_pe *self)

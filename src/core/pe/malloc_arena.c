@@ -24,7 +24,7 @@ static void *share_alloc(size_t bytes)
 {
     struct ski_pe *self = ski_self;
 
-    if (!self || bytes < ski_config.share_malloc || forked)
+    if (!self || bytes < ski_config.malloc_arena || forked)
         return NULL;
     return ski_pool_try(&self->pool, bytes);
 }
@@ -68,11 +68,11 @@ void ski_share_open(const struct ski_host *host)
     static const struct ski_share share = {share_alloc, share_bytes, share_free};
     ski_share_ask_fn             *ask;
 
-    if (!ski_config.share_malloc)
+    if (!ski_config.malloc_arena)
         return;
     ask = find_library();
     if (!ask) {
-        ski_log(SKI_LOG_WARN, "SKUA_SHARE_MALLOC has no effect: skua-malloc.so is not loaded "
+        ski_log(SKI_LOG_WARN, "SKUA_MALLOC_ARENA has no effect: skua-malloc.so is not loaded "
                               "(skuarun does it where it finds it; else set LD_PRELOAD to it)");
         return;
     }

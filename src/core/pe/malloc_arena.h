@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malloc_arena.h - memory of malloc() that all PEs of a host reach: the setting share_malloc.
+ * malloc_arena.h - memory of malloc() that all PEs of a host reach: the setting malloc_arena.
  *
  * Memory that a program takes from the system is its own; what other processes want of it goes
  * through the system, too, at 0.7 us a call, or is copied twice.  With skua-malloc.so loaded

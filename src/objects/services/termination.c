@@ -168,7 +168,7 @@ static void pass_on(struct ski_pe *self, struct node *node)
     for (int i = 0; i < tree.children; i++)
         post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave, sizeof *wave);
     node->open += tree.children;
-    if (!ski_config.helper || !kind_of(wave->topic)->helpers ||
+    if (!ski_config.progress_thread || !kind_of(wave->topic)->helpers ||
         self->pe != ski_job_first_pe(self->job, self->process))
         return;
     post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,

@@ -71,7 +71,7 @@ void skua_buffer_deregister(skua_buffer *buffer)
 /* Nobody needs a registration in a job that is on one host and may look into its memory. */
 static bool may_be_needed(const struct ski_pe *self)
 {
-    return ski_job_spread(self->job) || !ski_config.direct || !ski_config.attach;
+    return ski_job_spread(self->job) || !ski_config.direct || !ski_config.cma;
 }
 
 skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
@@ -108,7 +108,7 @@ static skua_status_t attach(const struct ski_pe *self, const skua_buffer *theirs
     static _Atomic bool refused;
     skua_status_t       status;
 
-    if (!ski_config.direct || !ski_config.attach || refused ||
+    if (!ski_config.direct || !ski_config.cma || refused ||
         ski_job_index(self->job, theirs->pe) < 0)
         return SKUA_ERR_UNSUPPORTED;
     status = get ? ski_attach_read("skua_buffer_get", theirs->pid, mine, theirs->at, bytes)
@@ -183,20 +183,20 @@ static void send_over(struct ski_pe *self, const struct ski_put *put)
 /* Whether the driver would do it. */
 static bool by_driver(size_t bytes)
 {
-    return ski_registration_pins() && bytes >= ski_config.rma_least;
+    return ski_registration_pins() && bytes >= ski_config.rma_threshold;
 }
 
 /* Whether a message behind the data cannot come before them. */
 static bool in_order(const struct ski_put *put)
 {
-    return !ski_config.helper && !by_driver(put->bytes);
+    return !ski_config.progress_thread && !by_driver(put->bytes);
 }
 
 static void start_put(struct ski_pe *self, struct ski_put *put);
 
 static bool has_room(const struct ski_origin *origin, const struct ski_put *put)
 {
-    return origin->puts == 0 || origin->bytes + put->bytes <= ski_config.request_pool;
+    return origin->puts == 0 || origin->bytes + put->bytes <= ski_config.request_window;
 }
 
 static void put_over(void *arg, const void *data, size_t bytes)

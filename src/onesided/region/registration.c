@@ -176,7 +176,7 @@ void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes)
         return;
     all->used--;
     keep(all, r);
-    trim(all, ski_registration_pins() ? 0 : ski_config.registrations);
+    trim(all, ski_registration_pins() ? 0 : ski_config.registration_cache);
 }
 
 skua_registration_count skua_registrations(void)

@@ -246,7 +246,7 @@ static void send(struct gather *g, const skua_ends *ends)
 static bool has_room(void *arg)
 {
     const struct ski_origin *origin = arg;
-    return origin->bytes < ski_config.request_pool;
+    return origin->bytes < ski_config.request_window;
 }
 
 /* Adds a run; what is full is sent, and waits for room in the pool before. */
@@ -256,7 +256,7 @@ static bool add(struct gather *g, struct ski_run run)
         size_t now = run.bytes < g->limit ? run.bytes : g->limit;
 
         if (g->runs == SKI_RUNS || g->bytes + now > g->limit ||
-            (g->runs > 0 && now > ski_config.pack)) {
+            (g->runs > 0 && now > ski_config.pack_max)) {
             send(g, NULL);
             if (!ski_operations_wait(g->self, has_room, ski_origin_of(g->self)))
                 return false;
@@ -287,7 +287,7 @@ static bool send_all(struct gather *g, const skua_ends *ends)
 /* Between hosts there is a size that the network likes, all of it. */
 static size_t packet_limit(const struct ski_place *place)
 {
-    size_t bytes = place->far ? ski_config.packet_far : ski_config.packet;
+    size_t bytes = place->far ? ski_config.packet_size_net : ski_config.packet_size;
 
     if (place->far && !bytes)
         bytes = ski_far_packet() - HEADS;
@@ -302,7 +302,7 @@ static bool may_split(const struct ski_transfer *t, const struct ski_place *plac
 {
     return !(ends && ends->local.kind) && place->far && t->verb == SKI_PUT &&
            t->shape.kind == SKI_CONTIGUOUS && t->shape.bytes >= SKI_SPLIT_LEAST &&
-           !ski_config.handoff && ski_far_driver()->send_split;
+           !ski_config.local_completion && ski_far_driver()->send_split;
 }
 
 /* Whether the target may send the data of a large get from where it is, which takes a while:
@@ -344,7 +344,7 @@ static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
 skua_status_t ski_request_transfer(const struct ski_transfer *t, const struct ski_place *place,
                                    const skua_ends *ends, bool blocking)
 {
-    bool             handoff = ski_config.handoff && t->verb != SKI_GET;
+    bool             handoff = ski_config.local_completion && t->verb != SKI_GET;
     struct ski_actor actor;
     skua_status_t    status;
 

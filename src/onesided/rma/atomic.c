@@ -68,7 +68,7 @@ static skua_status_t through_attach(const char *call, const struct ski_atomic *a
     void           *word = a->bytes == 4 ? (void *)&narrow : (void *)&wide;
     skua_status_t   status;
 
-    if (!ski_config.attach || !ski_config.direct || place->far)
+    if (!ski_config.cma || !ski_config.direct || place->far)
         return SKUA_ERR_UNSUPPORTED;
     ski_hold_move(&hold, place->process, place->memory);
     status = ski_attach_read(call, place->pid, word, place->memory, a->bytes);

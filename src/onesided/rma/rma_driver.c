@@ -30,7 +30,8 @@ bool ski_rma_pays(const struct ski_transfer *t)
 {
     const struct ski_driver *driver = ski_far_driver();
 
-    return t->shape.bytes >= ski_config.rma_least && (t->verb == SKI_PUT || t->verb == SKI_GET) &&
+    return t->shape.bytes >= ski_config.rma_threshold &&
+           (t->verb == SKI_PUT || t->verb == SKI_GET) &&
            (t->shape.kind == SKI_CONTIGUOUS || t->shape.kind == SKI_STRIDED) && driver &&
            !(ski_self && ski_self->thread) && /* libraries below need more stack */
            ski_rma_wanted(driver);

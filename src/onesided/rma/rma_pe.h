@@ -63,7 +63,7 @@ static inline bool ski_is_message(const void *data, size_t bytes)
 /** Who serves the memory of @p pe for others: itself, or the helper of its process. */
 static inline int ski_server(const struct ski_job *job, int pe)
 {
-    return ski_config.helper ? ski_job_helper(job, ski_job_process_of(job, pe)) : pe;
+    return ski_config.progress_thread ? ski_job_helper(job, ski_job_process_of(job, pe)) : pe;
 }
 
 /** Who hears what is told to @p pe: itself, or, for a guest, whoever is sure to listen in its

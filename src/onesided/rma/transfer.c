@@ -339,7 +339,7 @@ static skua_status_t move(const struct ski_transfer *t, const struct ski_place *
         order_now(t, ends);
         ski_transfer_here(t, place);
         status = SKUA_OK;
-    } else if (ski_config.direct && ski_config.attach && !place->far && !ski_place_direct(place)) {
+    } else if (ski_config.direct && ski_config.cma && !place->far && !ski_place_direct(place)) {
         order_now(t, ends);
         status = attach(t, place);
     }
