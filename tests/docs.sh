@@ -148,6 +148,9 @@ for folder in src translator tools; do
 done
 out=$(sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/\1/p' "$source"/src/base/config_defs.h | unknown_words)
 ok "docs/glossary.md has the words of settings: ${out:-all}" test -z "$out"
+out=$(sed -n 's/^} skua_\([a-z_0-9]*\);.*/\1/p; s/^typedef struct skua_\([a-z_]*\) .*/\1/p
+              s/^typedef .*(\*skua_\([a-z_]*\))(.*/\1/p' "$source"/include/skua/*.h | sed 's/_t$//' | unknown_words)
+ok "docs/glossary.md has the words of public types: ${out:-all}" test -z "$out"
 
 # Every declaration of a public header has a comment of its own, complete in an editor's hover.
 out=$(awk 'last !~ /\*\/$/ && /^(SKUA_API|SKUA_HOT_API|static inline|typedef) / { print FILENAME ":" FNR }
