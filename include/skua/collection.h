@@ -79,6 +79,7 @@ SKUA_API uint32_t skua_map_register(const char *name, skua_map_fn fn);
 
 /* ---- arrays ------------------------------------------------------------------- */
 
+/** The flags of an array. */
 enum {
     /** Elements may be inserted. Messages to elements that do not exist yet wait for them. */
     SKUA_ARRAY_OPEN = 1,
