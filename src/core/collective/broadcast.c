@@ -124,7 +124,8 @@ void ski_broadcast_pass_whole(struct ski_pe *self, skua_msg *msg, const struct s
     for (int i = 0; i < tree->children; i++) {
         int pe = ski_tree_child(tree, i);
 
-        if (!near || ski_job_index(self->job, pe) >= 0)
+        if ((!near || ski_job_index(self->job, pe) >= 0) &&
+            !ski_msg_try_tailed(self, pe, SKI_HANDLER_BROADCAST, msg, tail))
             ski_msg_post(self, pe, SKI_HANDLER_BROADCAST, ski_broadcast_copy(msg, tail));
     }
 }

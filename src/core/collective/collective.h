@@ -42,6 +42,8 @@ struct ski_pe;
 struct ski_reduction;
 struct ski_split;
 struct ski_deferred;
+struct ski_reduction_board;
+struct ski_board_peer;
 
 #define SKI_CREDITORS    64  /* PEs whose credits a PE gathers; a power of two */
 #define SKI_CREDIT_LEAST 8   /* of a credit on the wire */
@@ -62,6 +64,14 @@ struct ski_collectives {
     int                    levels; /* rounds of a reduction (reduction_order.h)              */
     struct ski_reduction  *spare;  /* records to be used again                      */
     struct ski_split      *splits; /* large calls in flight                         */
+
+    /* small reductions (reduction_slot.h) */
+    uint64_t                    small_calls;        /* that this PE has made                   */
+    uint64_t                    small_begun;        /* those among them that have begun        */
+    uint64_t                    published_low;      /* in our board                            */
+    struct ski_reduction       *small, **small_end; /* those in flight, in their order    */
+    struct ski_reduction_board *board;              /* ours, or NULL                           */
+    struct ski_board_peer      *peers;              /* by index on the host                    */
 
     /* flow control */
     uint64_t             window;                   /* bytes */

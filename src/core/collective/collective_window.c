@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/collective/reduction_order.h"
+#include "core/collective/reduction_slot.h"
 #include "core/pe/builtin.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -21,9 +22,11 @@ void ski_collectives_init(struct ski_pe *self)
     share /= (uint64_t)self->job->pes_here;
     c->window       = ski_config.collective_window < share ? ski_config.collective_window : share;
     c->deferred_end = &c->deferred;
+    c->small_end    = &c->small;
     c->levels       = ski_block_levels(self->pes);
     for (int i = 0; i < SKI_CREDITORS; i++)
         c->creditor[i].pe = -1;
+    ski_board_open(self);
 }
 
 void ski_collectives_destroy(struct ski_collectives *c)
@@ -36,6 +39,7 @@ void ski_collectives_destroy(struct ski_collectives *c)
             free(gone);
     }
     ski_reductions_destroy(c);
+    ski_board_close(c);
 }
 
 /* ---- waiting and deferring -------------------------------------------------- */

@@ -280,6 +280,31 @@ bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned f
            push_inline(self, pe, handler, flags, data, bytes, 0);
 }
 
+bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const struct skua_msg *msg,
+                        const void *tail)
+{
+    size_t           offset = ski_msg_tail_offset(msg);
+    uint64_t         ticket;
+    struct ski_cell *cell;
+
+    if (offset + SKI_MSG_TAIL_BYTES > SKI_CELL_DATA || msg->flags || msg->bit_room ||
+        pe == self->pe || !is_near(self, pe) || self->queue.attention & SKI_ATTEND_PENDING)
+        return false;
+    cell = reserve(self, pe, &ticket);
+    if (!cell)
+        return false;
+    cell->handler  = (uint16_t)handler;
+    cell->flags    = SKI_MSG_TAIL;
+    cell->bytes    = (uint8_t)msg->bytes; /* without the tail: unpack() copies all of the cell */
+    cell->source   = self->pe;
+    cell->priority = 0;
+    ski_copy_small(cell->data, msg + 1, offset);
+    memcpy(cell->data + offset, tail, SKI_MSG_TAIL_BYTES);
+    self->stats.sent_inline++;
+    publish(self, pe, cell, ticket);
+    return true;
+}
+
 void ski_msg_poke(struct ski_pe *self, int pe)
 {
     uint64_t         tail;

@@ -23,6 +23,7 @@ enum {
     SKI_ATTEND_EXIT    = 8,  /* the job ends                          */
     SKI_ATTEND_FAR     = 16, /* packets come from other hosts         */
     SKI_ATTEND_BELLS   = 32, /* the PE has rung doorbells of its own  */
+    SKI_ATTEND_SLOTS   = 64, /* a reduction waits for slots (reduction_slot.h) */
 };
 
 struct ski_queue {

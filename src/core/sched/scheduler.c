@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/message/backpressure.h"
+#include "core/collective/reduction.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/net/deferred_ack.h"
@@ -55,6 +56,8 @@ static struct skua_msg *attend(struct ski_pe *self)
         ski_timers_fire(self);
     if (self->queue.attention & SKI_ATTEND_FAR)
         look_far(self);
+    if (self->queue.attention & SKI_ATTEND_SLOTS)
+        ski_reductions_poll(self);
     return ski_queue_pop(&self->queue);
 }
 
@@ -131,6 +134,8 @@ static __attribute__((noinline)) bool run_either(struct ski_pe *self)
  * for one is in time. */
 static __attribute__((noinline)) bool run_attended(struct ski_pe *self)
 {
+    if (self->queue.attention == SKI_ATTEND_SLOTS && !self->queue.plain.first)
+        return ski_reductions_poll(self);
     if (self->queue.attention != SKI_ATTEND_BELLS || self->queue.plain.first)
         return run_either(self);
     answer(self, self->ring_own);
@@ -223,6 +228,8 @@ static void sleep_now(struct ski_pe *self)
 {
     uint64_t ns = ski_timers_wait(&self->timers);
 
+    if (self->queue.attention & SKI_ATTEND_SLOTS && !ski_reductions_doze(self))
+        return;
     if (self->queue.attention & SKI_ATTEND_PENDING && ns > RETRY_NS)
         ns = RETRY_NS;
     if (SKI_UNLIKELY(self->before_sleep != NULL)) {
