@@ -44,7 +44,7 @@ run "$skuarun" -n 2 -s log_level=info "$program" exit-42
 ok "who looks at the log sees from where on arrays are not copied" has "$code $err" 'zero copy from [0-9]+ bytes'
 run env SKUA_MALLOC_ARENA=4k "$program" exit-42
 ok "malloc_arena needs a library that skuarun loads" has "$code $err" '^42 .*skua-malloc.so is not loaded'
-run env SKUA_SHARE=0 "$skuarun" -n 2 "$program" exit-42
+run env SKUA_SHARE=0 "$skuarun" -n 2 "$program" exit-42 # a former name
 ok "a former name is refused, with the present one" has "$code $err" '^2 .*SKUA_SHARE was renamed: set SKUA_SHARED_MEMORY instead'
 run env SKUA_LOG_LEVLE=info "$skuarun" -n 2 "$program" exit-42
 ok "a misspelt one is named, with the right one" has "$code $err" '^42 .*SKUA_LOG_LEVLE is no setting; did you mean SKUA_LOG_LEVEL'

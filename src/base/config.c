@@ -296,38 +296,9 @@ static const char *given_value(const struct setting *s)
     return getenv(variable);
 }
 
-/* The former and the present name of each setting that was renamed. */
-static const struct renamed_setting {
-    const char *old, *new;
-} renamed_settings[] = {
-#define RENAMED(old, new) {#old, #new},
-#include "base/config_renamed.h"
-#undef RENAMED
-};
-
-#define RENAMED_SETTINGS (sizeof renamed_settings / sizeof *renamed_settings)
-
-/* Logs an error for each former name of a setting that is in the environment. */
-static skua_status_t reject_renamed(void)
-{
-    skua_status_t status = SKUA_OK;
-
-    for (size_t i = 0; i < RENAMED_SETTINGS; i++) {
-        char old[64], new[64];
-
-        variable_name(renamed_settings[i].old, old, sizeof old);
-        if (!getenv(old))
-            continue;
-        variable_name(renamed_settings[i].new, new, sizeof new);
-        ski_log(SKI_LOG_ERROR, "%s was renamed: set %s instead", old, new);
-        status = SKUA_ERR_INVAL;
-    }
-    return status;
-}
-
 skua_status_t ski_config_load(void)
 {
-    skua_status_t status = reject_renamed();
+    skua_status_t status = ski_config_reject_renamed();
 
     for (const struct setting *s = settings; s < settings + SETTINGS; s++) {
         const char *given = given_value(s);

@@ -57,6 +57,10 @@ extern struct ski_config {
  *  for each and SKUA_ERR_INVAL returned.  May be called again. */
 skua_status_t ski_config_load(void);
 
+/** Logs an error for every SKUA_* variable that is the former name of a setting, with the present
+ *  name, and returns SKUA_ERR_INVAL if there is one. */
+skua_status_t ski_config_reject_renamed(void);
+
 /** Log a warning for every SKUA_* variable that is no setting, with the
  *  nearest name that is; returns how many there were. */
 int ski_config_check_names(void);
