@@ -3,7 +3,8 @@
  * config_renamed.h - settings that were renamed.
  *
  * RENAMED(former, present) declares that the variable SKUA_FORMER is an error at start, whose text
- * gives SKUA_PRESENT. Without it, a job would run with the default in place of the value that was meant.
+ * gives SKUA_PRESENT.  Without it, a job would run with the default in place of the value that was
+ * meant.
  */
 /* clang-format off */
 RENAMED(attach,         cma)
