@@ -11,9 +11,10 @@
 #include "core/collective/reduction_slot.h"
 #include "core/pe/builtin.h"
 #include "core/sched/completion.h"
+#include "core/sched/scheduler.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "core/pe/pe.h"
+#include "core/message/message.h"
 
 #define FAR_AHEAD (UINT64_C(1) << 24) /* reductions that PEs may be apart */
 
@@ -87,7 +88,7 @@ static void reduction_insert(struct ski_collectives *c, struct ski_reduction *r)
 /* A small call begins: its partial result lies in the record. */
 static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, uint64_t call)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
 
     ski_assert(call == c->small_begun);
     r->small       = true;
@@ -98,13 +99,13 @@ static void reduction_link_small(struct ski_pe *self, struct ski_reduction *r, u
     c->small_end   = &r->small_next;
     c->small_begun = call + 1;
     if (c->board)
-        self->queue.attention |= SKI_ATTEND_SLOTS;
+        self->queue.attention |= SKI_ATTEND_POLLED;
 }
 
 /* The oldest small call that is in flight bounds the slots that senders may write. */
 static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
 
     *r->small_at = r->small_next;
     if (r->small_next)
@@ -112,31 +113,40 @@ static void reduction_unlink_small(struct ski_pe *self, struct ski_reduction *r)
     else
         c->small_end = r->small_at;
     if (!c->small)
-        self->queue.attention &= ~(uint32_t)SKI_ATTEND_SLOTS;
+        self->queue.attention &= ~(uint32_t)SKI_ATTEND_POLLED;
     if (c->board)
         ski_board_finish(self, c->small ? c->small->small_call : c->small_begun);
 }
 
-static void reduction_forget(struct ski_pe *self, struct ski_reduction *r)
+/* Messages and slots find it no more. */
+static void reduction_remove(struct ski_pe *self, struct ski_reduction *r)
 {
-    struct ski_collectives *c = &self->collectives;
-
     if (r->small)
         reduction_unlink_small(self, r);
-    *reduction_slot(c, r->head.number) = NULL;
-    r->next                            = c->spare;
-    c->spare                           = r;
+    *reduction_slot(self->collectives, r->head.number) = NULL;
+}
+
+static void reduction_recycle(struct ski_collectives *c, struct ski_reduction *r)
+{
+    r->next  = c->spare;
+    c->spare = r;
+}
+
+static void reduction_forget(struct ski_pe *self, struct ski_reduction *r)
+{
+    reduction_remove(self, r);
+    reduction_recycle(self->collectives, r);
 }
 
 /* What a record of this job takes, with what may come in every round. */
 static size_t reduction_size(const struct ski_pe *self)
 {
-    return sizeof(struct ski_reduction) + (size_t)self->collectives.levels * sizeof(skua_msg *);
+    return sizeof(struct ski_reduction) + (size_t)self->collectives->levels * sizeof(skua_msg *);
 }
 
 static struct ski_reduction *reduction_new(struct ski_pe *self)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
     struct ski_reduction   *r = c->spare;
 
     if (r)
@@ -176,7 +186,7 @@ static struct ski_reduction *reduction_record(struct ski_pe                   *s
                                               const struct ski_reduction_head *head, size_t bytes,
                                               int from)
 {
-    struct ski_reduction *r = reduction_find(&self->collectives, head->number);
+    struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
     if (r) {
         if (SKI_UNLIKELY(!reduction_agrees(r, head, bytes)))
@@ -189,7 +199,7 @@ static struct ski_reduction *reduction_record(struct ski_pe                   *s
     r->head.ask   = 0;
     r->bytes      = bytes;
     r->from       = from;
-    reduction_insert(&self->collectives, r);
+    reduction_insert(self->collectives, r);
     return r;
 }
 
@@ -213,7 +223,7 @@ static void reduction_apply(const struct ski_reduction *r, char *into, const cha
     skua_op   op        = addresses ? SKUA_BIT_OR : (skua_op){r->head.op};
 
     if (r->bytes)
-        ski_op_function(op, type)(into, from, r->bytes / ski_type_size(type), type);
+        ski_op_function(op, type)(into, from, r->bytes >> ski_type_shift(type), type);
 }
 
 /* Combines what came in this round into the partial result, the lower PEs first.  The result
@@ -245,26 +255,29 @@ static void reduction_combine(struct ski_reduction *r, bool lower)
 static const struct ski_reduction_slot *reduction_slotted(const struct ski_pe        *self,
                                                           const struct ski_reduction *r)
 {
-    return r->small && self->collectives.board && !self->open_gates ? ski_board_find(self, r)
-                                                                    : NULL;
+    return r->small && self->collectives->board && !self->before_wait
+               ? ski_board_find(self, r->round, r->small_call)
+               : NULL;
 }
 
 /* Combines the contribution of PE @p from, which lies in a slot. */
 static void reduction_combine_slot(struct ski_pe *self, struct ski_reduction *r,
                                    const struct ski_reduction_slot *slot, int from)
 {
-    _Alignas(16) char lower[SKI_SLOT_BYTES];
+    char *other = r->mine == r->elements[0] ? r->elements[1] : r->elements[0];
 
     if (SKI_UNLIKELY(memcmp(&r->head, &slot->head, sizeof r->head) != 0))
         reduction_disagree(r, &slot->head, from);
     ski_board_count(self);
+    if (r->bytes == 0)
+        return;
     if (self->pe < from) {
         reduction_apply(r, r->mine, slot->elements);
         return;
     }
-    memcpy(lower, slot->elements, r->bytes);
-    reduction_apply(r, lower, r->mine);
-    memcpy(r->mine, lower, r->bytes);
+    memcpy(other, slot->elements, r->bytes);
+    reduction_apply(r, other, r->mine);
+    r->mine = other;
 }
 
 /* Combines what has come in the round that @p r is in, from PE @p from.  False: nothing has. */
@@ -343,7 +356,8 @@ static int reduction_child(const struct ski_pe *self, int level, int root)
 static struct ski_reduction_slot *reduction_reserve(struct ski_pe *self, bool small, int pe,
                                                     uint32_t round, uint64_t small_call)
 {
-    return small && self->collectives.board ? ski_board_reserve(self, pe, round, small_call) : NULL;
+    return small && self->collectives->board ? ski_board_reserve(self, pe, round, small_call)
+                                             : NULL;
 }
 
 /* Sends a partial result to @p pe.  True: it went into a slot, and needs no credit. */
@@ -391,7 +405,7 @@ static enum step reduction_climb(struct ski_pe *self, struct ski_reduction *r, i
     skua_msg *in     = r->in[level];
 
     if (parent != self->pe) {
-        r->slotted = reduction_send_up(self, r, parent, ski_window_asks(&self->collectives), true);
+        r->slotted = reduction_send_up(self, r, parent, ski_window_asks(self->collectives), true);
         return IS_AWAY;
     }
     if (in && !r->head.all && r->head.way != SKI_WAY_EXPOSE)
@@ -439,18 +453,6 @@ static void reduction_share(struct ski_pe *self, struct ski_reduction *r)
     r->msg = NULL;
 }
 
-/* The record, with the result, may be used again while the completion runs. */
-static void reduction_complete_small(struct ski_pe *self, struct ski_reduction *r)
-{
-    _Alignas(16) char     result[SKI_SLOT_BYTES];
-    const skua_completion done  = r->done;
-    size_t                bytes = r->bytes;
-
-    memcpy(result, r->mine, bytes);
-    reduction_forget(self, r);
-    skua_complete(done, result, bytes);
-}
-
 /* The result is here. */
 static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
 {
@@ -469,12 +471,12 @@ static void reduction_finish(struct ski_pe *self, struct ski_reduction *r)
     }
     done = r->done;
     ski_window_release(self, ski_call_cost(r->bytes), "reduction", self->pe);
-    if (r->small) {
-        reduction_complete_small(self, r);
-    } else {
-        reduction_forget(self, r);
+    reduction_remove(self, r);
+    if (msg)
         ski_complete_with(done, msg);
-    }
+    else
+        skua_complete(done, r->mine, r->bytes);
+    reduction_recycle(self->collectives, r); /* its result has been used */
     ski_window_open(self);
 }
 
@@ -500,7 +502,7 @@ static void reduction_away(struct ski_pe *self, struct ski_reduction *r)
 /* Goes on as far as what is here allows. */
 static void reduction_advance(struct ski_pe *self, struct ski_reduction *r)
 {
-    uint32_t  levels = (uint32_t)self->collectives.levels;
+    uint32_t  levels = (uint32_t)self->collectives->levels;
     enum step step   = GOES_ON;
 
     if (!r->mine)
@@ -522,9 +524,9 @@ static bool reduction_may_be_slotted(const struct ski_collectives *c, const stru
 }
 
 /* One at a time: its completion may make calls. */
-bool ski_reductions_poll(struct ski_pe *self)
+static bool reduction_poll(struct ski_pe *self)
 {
-    struct ski_collectives *c = &self->collectives;
+    struct ski_collectives *c = self->collectives;
     struct ski_reduction   *r = c->small;
 
     while (r && reduction_may_be_slotted(c, r) && !reduction_slotted(self, r))
@@ -536,15 +538,17 @@ bool ski_reductions_poll(struct ski_pe *self)
     return true;
 }
 
-bool ski_reductions_doze(struct ski_pe *self)
+static bool reduction_doze(struct ski_pe *self)
 {
-    const struct ski_collectives *c = &self->collectives;
+    const struct ski_collectives *c = self->collectives;
 
     for (struct ski_reduction *r = c->small; r && reduction_may_be_slotted(c, r); r = r->small_next)
-        if (!ski_board_doze(self, r))
+        if (!ski_board_doze(self, r->round, r->small_call))
             return false;
     return true;
 }
+
+const struct ski_polled ski_reductions_polled = {reduction_poll, reduction_doze};
 
 /* ---- what comes ------------------------------------------------------------ */
 
@@ -566,7 +570,7 @@ static bool reduction_fits(const struct ski_pe *self, const struct ski_reduction
 static bool reduction_possible(const struct ski_pe *self, const struct ski_reduction_head *head,
                                size_t bytes)
 {
-    uint64_t ahead = head->number - self->collectives.next;
+    uint64_t ahead = head->number - self->collectives->next;
 
     return (uint32_t)head->root < (uint32_t)self->pes && head->way < SKI_WAYS &&
            ski_op_function((skua_op){head->op}, head->type) && reduction_fits(self, head, bytes) &&
@@ -593,7 +597,7 @@ static bool reduction_expects(const struct ski_pe *self, const struct ski_reduct
     int level  = head->round;
     int target = reduction_exchanges(head) ? self->pe : head->root;
 
-    return level < self->collectives.levels && ski_block_sibling(self->pe, level) < self->pes &&
+    return level < self->collectives->levels && ski_block_sibling(self->pe, level) < self->pes &&
            (!r || (level >= (int)r->round && !r->in[level])) &&
            reduction_child(self, level, target) == source &&
            reduction_parent(self, self->pe, level, target) == self->pe;
@@ -603,7 +607,7 @@ void ski_on_reduce(skua_msg *msg)
 {
     struct ski_pe                   *self = ski_self;
     const struct ski_reduction_head *head = ski_reduction_head_of(msg);
-    struct ski_reduction            *r    = reduction_find(&self->collectives, head->number);
+    struct ski_reduction            *r    = reduction_find(self->collectives, head->number);
 
     if (SKI_UNLIKELY(!reduction_is_sound(self, r, msg) ||
                      !reduction_expects(self, r, head, msg->source))) {
@@ -621,7 +625,7 @@ static struct ski_reduction *reduction_awaiting(struct ski_pe                   
                                                 const struct ski_reduction_head *head, size_t bytes,
                                                 int source)
 {
-    struct ski_reduction *r = reduction_find(&self->collectives, head->number);
+    struct ski_reduction *r = reduction_find(self->collectives, head->number);
 
     return r && r->sent && r->head.all && r->head.way == SKI_WAY_SEGMENT && !r->placed &&
                    reduction_agrees(r, head, bytes) &&
@@ -656,7 +660,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
     msg->source  = self->pe;
     if (whole)
         return msg;
-    r = reduction_find(&self->collectives, head->number);
+    r = reduction_find(self->collectives, head->number);
     if (r)
         r->placed = false;
     skua_msg_free(msg);
@@ -667,7 +671,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
 static struct ski_reduction *reduction_result_placed(struct ski_pe *self, const skua_msg *msg)
 {
     struct ski_reduction *r =
-        reduction_find(&self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
+        reduction_find(self->collectives, ski_reduction_head_of((skua_msg *)msg)->number);
 
     if (!r || !r->placed)
         return NULL;
@@ -709,7 +713,7 @@ void ski_reduction_fill(const struct ski_reduction_call *call, size_t offset, ch
 
     if (bytes)
         memcpy(elements, (const char *)call->data + offset, bytes);
-    ski_op_prepare((skua_op){call->head.op}, elements, bytes / ski_type_size(type), type);
+    ski_op_prepare((skua_op){call->head.op}, elements, bytes >> ski_type_shift(type), type);
 }
 
 void ski_reduction_join(struct ski_pe *self, const struct ski_reduction_head *head,
@@ -743,7 +747,7 @@ static int reduction_first_target(const struct ski_pe *self, const struct ski_re
 static bool reduction_begin_in_slot(struct ski_pe *self, const struct ski_reduction_call *call,
                                     bool *sent)
 {
-    struct ski_collectives    *c    = &self->collectives;
+    struct ski_collectives    *c    = self->collectives;
     int                        to   = reduction_first_target(self, &call->head);
     struct ski_reduction_slot *slot = reduction_reserve(self, to >= 0, to, 0, call->small_call);
 
@@ -769,10 +773,10 @@ static void reduction_begin_small(struct ski_pe *self, const struct ski_reductio
         return;
     r = reduction_record(self, &call->head, call->bytes, self->pe);
     reduction_link_small(self, r, call->small_call);
-    self->collectives.in_flight += ski_call_cost(call->bytes);
+    self->collectives->in_flight += ski_call_cost(call->bytes);
     r->done = call->done;
     r->sent = sent;
-    r->mine = r->elements;
+    r->mine = r->elements[0];
     ski_reduction_fill(call, 0, r->mine, call->bytes);
     reduction_advance(self, r);
 }
@@ -781,7 +785,7 @@ static void reduction_begin_whole(struct ski_pe *self, const struct ski_reductio
 {
     struct ski_reduction *r = reduction_record(self, &call->head, call->bytes, self->pe);
 
-    self->collectives.in_flight += ski_call_cost(call->bytes);
+    self->collectives->in_flight += ski_call_cost(call->bytes);
     r->done = call->done;
     r->msg  = ski_reduction_msg(call->bytes);
     r->mine = ski_reduction_elements(r->msg);
@@ -844,7 +848,7 @@ static void reduction_check_call(const struct ski_pe *self, const char *name,
     if (!ski_op_function(op, head->type))
         ski_misuse("%s: there is no %s of type %s", name, ski_op_name(op),
                    ski_type_name(head->type));
-    if (head->count > PTRDIFF_MAX / ski_type_size(head->type))
+    if (head->count > (uint64_t)PTRDIFF_MAX >> ski_type_shift(head->type))
         ski_misuse("%s: %llu elements are more than any memory holds", name,
                    (unsigned long long)head->count);
 }
@@ -853,11 +857,11 @@ static void reduction_call(const char *name, struct ski_reduction_head head, con
                            skua_completion done)
 {
     struct ski_pe            *self = SKI_SELF();
-    struct ski_collectives   *c    = &self->collectives;
+    struct ski_collectives   *c    = self->collectives;
     struct ski_reduction_call call = {.data = data, .done = done};
 
     reduction_check_call(self, name, &head);
-    call.bytes  = head.count * ski_type_size(head.type);
+    call.bytes  = head.count << ski_type_shift(head.type);
     head.way    = (uint8_t)ski_split_way(self, &head, call.bytes);
     head.number = c->next;
     head.call   = (uint32_t)c->calls++;

@@ -25,10 +25,31 @@
 #ifndef SKI_REDUCTION_SLOT_H
 #define SKI_REDUCTION_SLOT_H
 
-#include "base/arch.h"
-#include "core/collective/reduction.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#define SKI_SLOT_DEPTH 8 /* calls that may be in the slots of a round; a power of two */
+#include "base/arch.h"
+
+struct ski_collectives;
+struct ski_pe;
+
+#define SKI_SLOT_BYTES 208 /* elements of a small call, at most */
+#define SKI_SLOT_DEPTH 8   /* calls that may be in the slots of a round; a power of two */
+
+/* What every contribution and result begins with, in a slot and on the wire. */
+struct ski_reduction_head {
+    uint64_t number;
+    uint64_t count; /* elements of the call */
+    int32_t  root;
+    uint32_t call; /* its place in the order of calls, modulo 2^32 */
+    uint16_t op;
+    uint8_t  type, way;
+    uint8_t  all;   /* PEs get the result   */
+    uint8_t  round; /* of this message      */
+    uint8_t  ask;   /* for a credit at once */
+    uint8_t  barrier;
+};
 
 struct ski_reduction_slot {
     _Alignas(SKI_CACHE_LINE) _Atomic uint64_t stamp; /* (call + 1) * 2, and 1: the owner sleeps */
@@ -63,9 +84,9 @@ struct ski_reduction_slot *ski_board_reserve(struct ski_pe *self, int pe, uint32
 void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *slot,
                        uint64_t small_call);
 
-/** Return the slot of @p r for the round that it is in, if it is filled, or NULL. */
-const struct ski_reduction_slot *ski_board_find(const struct ski_pe        *self,
-                                                const struct ski_reduction *r);
+/** Return the slot of this PE for a round of a small call, if it is filled, or NULL. */
+const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint32_t round,
+                                                uint64_t small_call);
 
 /** Count a contribution that was read as a message that was received. */
 void ski_board_count(struct ski_pe *self);
@@ -73,7 +94,7 @@ void ski_board_count(struct ski_pe *self);
 /** Publish that all small calls below @p low are finished, if senders gain from it. */
 void ski_board_finish(struct ski_pe *self, uint64_t low);
 
-/** Ask for a wakeup when the slot of @p r is filled.  False: it is filled. */
-bool ski_board_doze(struct ski_pe *self, const struct ski_reduction *r);
+/** Ask for a wakeup when that slot is filled.  False: it is filled. */
+bool ski_board_doze(struct ski_pe *self, uint32_t round, uint64_t small_call);
 
 #endif
