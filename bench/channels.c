@@ -19,9 +19,9 @@ enum { SHARED, HEAP, MESSAGE, SERIES };
 static const char *const series_name[SERIES] = {"channel", "channel-heap", "message"};
 
 /* The state of a PE. */
-struct side {
+struct channel_side {
     BENCH_APART char *buffer[2]; /* destinations: SHARED, HEAP */
-    char             *source[2]; /* sources      */
+    char             *source[2]; /* sources */
     skua_channel      in;
     skua_sender      *out;
     double            start, best;
@@ -32,17 +32,17 @@ struct side {
 static skua_pe_data side_key;
 static skua_handler data_handler, setting_handler;
 
-static struct side *self(void)
+static struct channel_side *self(void)
 {
     return skua_pe_data_get(side_key);
 }
 
-static size_t bytes_of(const struct side *side)
+static size_t bytes_of(const struct channel_side *side)
 {
     return bench_sizes[side->size];
 }
 
-static void put(struct side *side)
+static void put(struct channel_side *side)
 {
     if (side->series == MESSAGE)
         skua_send_copy(1 - skua_pe(), data_handler, side->source[HEAP], bytes_of(side));
@@ -50,10 +50,10 @@ static void put(struct side *side)
         skua_channel_put(side->out);
 }
 
-static void next_setting(struct side *side);
+static void next_setting(struct channel_side *side);
 
 /* A round trip is complete on PE 0.  Returns 0 if the measurement of this size is over. */
-static int trip_done(struct side *side)
+static int trip_done(struct channel_side *side)
 {
     double time;
 
@@ -70,7 +70,7 @@ static int trip_done(struct side *side)
     return 1;
 }
 
-static void on_arrival(struct side *side)
+static void on_arrival(struct channel_side *side)
 {
     if (skua_pe() == 1 || trip_done(side))
         put(side);
@@ -78,7 +78,7 @@ static void on_arrival(struct side *side)
 
 static void on_channel(void *arg)
 {
-    struct side *side = arg;
+    struct channel_side *side = arg;
 
     skua_channel_ready(side->in);
     on_arrival(side);
@@ -86,7 +86,7 @@ static void on_channel(void *arg)
 
 static void on_data(skua_msg *msg)
 {
-    struct side *side = self();
+    struct channel_side *side = self();
 
     memcpy(side->buffer[SHARED], skua_msg_data(msg), skua_msg_size(msg));
     skua_msg_free(msg);
@@ -96,17 +96,17 @@ static void on_data(skua_msg *msg)
 /* ---- settings --------------------------------------------------------------------- */
 
 /* The next measurement, and the channel into the sender's buffer. */
-struct setting {
+struct channel_setting {
     int          series;
     size_t       size;
     skua_channel in;
 };
 
 /* Creates a channel into our buffer, if the series uses one, and sends the setting to the peer. */
-static void send_setting(struct side *side)
+static void send_setting(struct channel_side *side)
 {
-    skua_layout    to      = skua_layout_of(side->buffer[side->series == HEAP], bytes_of(side));
-    struct setting setting = {.series = side->series, .size = side->size};
+    skua_layout            to = skua_layout_of(side->buffer[side->series == HEAP], bytes_of(side));
+    struct channel_setting setting = {.series = side->series, .size = side->size};
 
     if (side->series < MESSAGE)
         skua_channel_create(&to, on_channel, side, "bench", &side->in);
@@ -114,7 +114,7 @@ static void send_setting(struct side *side)
     skua_send_copy(1 - skua_pe(), setting_handler, &setting, sizeof setting);
 }
 
-static void drop_channels(struct side *side)
+static void drop_channels(struct channel_side *side)
 {
     if (side->out) {
         skua_channel_close(side->out);
@@ -123,7 +123,7 @@ static void drop_channels(struct side *side)
     side->out = NULL;
 }
 
-static void begin(struct side *side)
+static void begin(struct channel_side *side)
 {
     side->best  = 1e9;
     side->batch = side->trip = 0;
@@ -135,8 +135,8 @@ static void begin(struct side *side)
  * first put. */
 static void on_setting(skua_msg *msg)
 {
-    struct side   *side    = self();
-    struct setting setting = *(struct setting *)skua_msg_data(msg);
+    struct channel_side   *side    = self();
+    struct channel_setting setting = *(struct channel_setting *)skua_msg_data(msg);
 
     skua_msg_free(msg);
     if (skua_pe() == 1) {
@@ -156,7 +156,7 @@ static void on_setting(skua_msg *msg)
 }
 
 /* On PE 0: reports the result and goes on to the next measurement. */
-static void next_setting(struct side *side)
+static void next_setting(struct channel_side *side)
 {
     char name[64];
 
@@ -176,7 +176,7 @@ static void next_setting(struct side *side)
 
 static void start(int argc, char **argv)
 {
-    struct side *side = self();
+    struct channel_side *side = self();
 
     (void)argc, (void)argv;
     if (skua_pes() != 2)
@@ -199,6 +199,6 @@ int main(int argc, char **argv)
 {
     data_handler    = skua_register("data", on_data);
     setting_handler = skua_register("setting", on_setting);
-    side_key        = skua_pe_data_register(sizeof(struct side));
+    side_key        = skua_pe_data_register(sizeof(struct channel_side));
     return skua_main(argc, argv, start);
 }

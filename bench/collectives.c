@@ -13,12 +13,12 @@ static skua_pe_data state_key;
 
 /* Of a PE: the broadcasts that it has received and those that it has called for.  The message of
  * the next root may arrive before this PE has called for it. */
-struct state {
+struct collectives_state {
     skua_counter received;
     int64_t      calls;
 };
 
-static struct state *state(void)
+static struct collectives_state *state(void)
 {
     return skua_pe_data_get(state_key);
 }
@@ -80,6 +80,6 @@ static void start(int argc, char **argv)
 int main(int argc, char **argv)
 {
     data_handler = skua_register("data", on_data);
-    state_key    = skua_pe_data_register(sizeof(struct state));
+    state_key    = skua_pe_data_register(sizeof(struct collectives_state));
     return skua_main(argc, argv, start);
 }

@@ -16,14 +16,14 @@
 
 #include "bench.h"
 
-struct side {
+struct floor_side {
     _Alignas(128) _Atomic uint32_t flag;
     _Alignas(128) char data[BENCH_BYTES];
 };
 
-static struct side *side; /* [2]: written by each for the other */
-static char         source[2][BENCH_BYTES];
-static int          cpu[2] = {0, 1};
+static struct floor_side *side; /* [2]: written by each for the other */
+static char               source[2][BENCH_BYTES];
+static int                cpu[2] = {0, 1};
 
 /* One round trip: side 0 begins, side 1 answers. */
 static void trip(int me, size_t bytes, uint32_t turn)

@@ -348,18 +348,18 @@ static void measure_all(void)
 
 /* ---- a tree of single chares ----------------------------------------------------------- */
 
-struct node_args {
+struct tree_args {
     int             n;
     skua_completion done;
 };
 
-struct node {
+struct tree_node {
     skua_completion done;
     int             missing;
     int64_t         objects;
 };
 
-static void node_finish(struct node *node)
+static void node_finish(struct tree_node *node)
 {
     skua_complete(node->done, &node->objects, sizeof node->objects);
     skua_delete(node);
@@ -367,14 +367,14 @@ static void node_finish(struct node *node)
 
 static void make_node(void *self, const void *data, size_t bytes)
 {
-    const struct node_args *args = data;
-    struct node            *node = self;
+    const struct tree_args *args = data;
+    struct tree_node       *node = self;
 
     (void)bytes;
     node->done    = args->done;
     node->objects = 1;
     for (int i = 1; args->n >= 2 && i <= 2; i++, node->missing++) {
-        struct node_args child = {args->n - i, skua_done_invoke(skua_ref_of(self), answer_entry)};
+        struct tree_args child = {args->n - i, skua_done_invoke(skua_ref_of(self), answer_entry)};
 
         skua_chare_create(node_class, SKUA_ANY_PE, &child, sizeof child);
     }
@@ -384,7 +384,7 @@ static void make_node(void *self, const void *data, size_t bytes)
 
 static void on_answer(void *self, const void *data, size_t bytes)
 {
-    struct node *node = self;
+    struct tree_node *node = self;
 
     (void)bytes;
     node->objects += *(const int64_t *)data;
@@ -404,7 +404,7 @@ static void measure_tree(void)
     int64_t          objects = 0;
     double           best    = 0;
     char             metric[32];
-    struct node_args root = {FIB, skua_done_call(on_tree, &objects)};
+    struct tree_args root = {FIB, skua_done_call(on_tree, &objects)};
 
     for (int batch = 0; batch < BENCH_BATCHES; batch++) {
         double start = bench_now();
@@ -415,7 +415,7 @@ static void measure_tree(void)
         keep_best(&best, start, (double)objects);
     }
     snprintf(metric, sizeof metric, "rate-objects-%dpe", skua_pes());
-    bench_report(BENCH, "chare", sizeof(struct node), metric, 1 / best);
+    bench_report(BENCH, "chare", sizeof(struct tree_node), metric, 1 / best);
 }
 
 /* ---- main ---------------------------------------------------------------------------- */
@@ -448,7 +448,7 @@ static void register_classes(void)
 {
     static const skua_class_def pair = {"pair", sizeof(struct pair), make_pair, NULL, NULL},
                                 cell = {"cell", sizeof(struct cell), NULL, NULL, NULL},
-                                node = {"node", sizeof(struct node), make_node, NULL, NULL};
+                                node = {"node", sizeof(struct tree_node), make_node, NULL, NULL};
 
     pair_class   = skua_class_register(&pair);
     cell_class   = skua_class_register(&cell);

@@ -10,7 +10,7 @@
 
 static skua_handler item, window_done, batch_done, batch_go;
 
-struct state { /* of a PE */
+struct rate_state { /* of a PE */
     int  items, windows;
     long payload;
 };
@@ -25,8 +25,8 @@ static struct { /* on PE 0 */
 
 static void send_window(void)
 {
-    struct state *s       = skua_pe_data_get(state_key);
-    int           partner = skua_pe() + skua_pes() / 2;
+    struct rate_state *s       = skua_pe_data_get(state_key);
+    int                partner = skua_pe() + skua_pes() / 2;
 
     for (int i = 0; i < BENCH_WINDOW; i++)
         skua_send_copy(partner, item, &s->payload, sizeof s->payload);
@@ -34,7 +34,7 @@ static void send_window(void)
 
 static void on_item(skua_msg *msg)
 {
-    struct state *s = skua_pe_data_get(state_key);
+    struct rate_state *s = skua_pe_data_get(state_key);
 
     skua_msg_free(msg);
     if (++s->items % BENCH_WINDOW == 0)
@@ -43,7 +43,7 @@ static void on_item(skua_msg *msg)
 
 static void begin_batch(void *arg, const void *data, size_t bytes)
 {
-    struct state *s = skua_pe_data_get(state_key);
+    struct rate_state *s = skua_pe_data_get(state_key);
 
     (void)arg, (void)data, (void)bytes;
     s->windows = 0;
@@ -55,7 +55,7 @@ static void begin_batch(void *arg, const void *data, size_t bytes)
 
 static void on_window_done(skua_msg *msg)
 {
-    struct state *s = skua_pe_data_get(state_key);
+    struct rate_state *s = skua_pe_data_get(state_key);
 
     skua_msg_free(msg);
     if (++s->windows < bench_windows(skua_pes()))
@@ -106,6 +106,6 @@ int main(int argc, char **argv)
     window_done = skua_register("window done", on_window_done);
     batch_done  = skua_register("batch done", on_batch_done);
     batch_go    = skua_register("batch go", on_batch_go);
-    state_key   = skua_pe_data_register(sizeof(struct state));
+    state_key   = skua_pe_data_register(sizeof(struct rate_state));
     return skua_main(argc, argv, start);
 }

@@ -19,7 +19,7 @@ static skua_handler window_done, batch_done, batch_go;
 static skua_pe_data state_key;
 static bool         by_item;
 
-struct state { /* of a PE */
+struct stream_state { /* of a PE */
     uint64_t items, sum;
     int      windows;
 };
@@ -40,7 +40,7 @@ static void put_window(void)
     skua_stream_flush(to);
 }
 
-static void arrived(struct state *s, size_t count)
+static void arrived(struct stream_state *s, size_t count)
 {
     s->items += count;
     if (s->items % WINDOW == 0)
@@ -49,8 +49,8 @@ static void arrived(struct state *s, size_t count)
 
 static void on_batch(void *arg, const void *items, size_t count)
 {
-    struct state   *s    = arg;
-    const uint64_t *item = items;
+    struct stream_state *s    = arg;
+    const uint64_t      *item = items;
 
     for (size_t i = 0; i < count; i++)
         s->sum += item[i];
@@ -59,7 +59,7 @@ static void on_batch(void *arg, const void *items, size_t count)
 
 static void on_item(void *arg, const void *item)
 {
-    struct state *s = arg;
+    struct stream_state *s = arg;
 
     s->sum += *(const uint64_t *)item;
     arrived(s, 1);
@@ -67,7 +67,7 @@ static void on_item(void *arg, const void *item)
 
 static void begin_batch(void *arg, const void *data, size_t bytes)
 {
-    struct state *s = skua_pe_data_get(state_key);
+    struct stream_state *s = skua_pe_data_get(state_key);
 
     (void)arg, (void)data, (void)bytes;
     s->windows = 0;
@@ -79,7 +79,7 @@ static void begin_batch(void *arg, const void *data, size_t bytes)
 
 static void on_window_done(skua_msg *msg)
 {
-    struct state *s = skua_pe_data_get(state_key);
+    struct stream_state *s = skua_pe_data_get(state_key);
 
     skua_msg_free(msg);
     if (++s->windows < WINDOWS)
@@ -137,6 +137,6 @@ int main(int argc, char **argv)
     window_done = skua_register("window done", on_window_done);
     batch_done  = skua_register("batch done", on_batch_done);
     batch_go    = skua_register("batch go", on_batch_go);
-    state_key   = skua_pe_data_register(sizeof(struct state));
+    state_key   = skua_pe_data_register(sizeof(struct stream_state));
     return skua_main(argc, argv, start);
 }

@@ -20,7 +20,7 @@ struct halo { /* written by one neighbour */
     double      cell[2]; /* by the parity of the step */
 };
 
-struct part { /* in the region */
+struct rod_part { /* in the region */
     struct halo left, right;
 };
 
@@ -36,12 +36,12 @@ static void put_cell(skua_region region, int pe, size_t halo, int step, const do
 }
 
 /* Each neighbour has a counter of its own, since one of them may be a step ahead of the other. */
-static void exchange(skua_region region, struct part *mine, const double *u, int step)
+static void exchange(skua_region region, struct rod_part *mine, const double *u, int step)
 {
     int pe = skua_pe(), pes = skua_pes();
 
-    put_cell(region, (pe + pes - 1) % pes, offsetof(struct part, right), step, &u[1]);
-    put_cell(region, (pe + 1) % pes, offsetof(struct part, left), step, &u[CELLS]);
+    put_cell(region, (pe + pes - 1) % pes, offsetof(struct rod_part, right), step, &u[1]);
+    put_cell(region, (pe + 1) % pes, offsetof(struct rod_part, left), step, &u[CELLS]);
     skua_notify_wait(&mine->left.arrived, (uint64_t)step + 1);
     skua_notify_wait(&mine->right.arrived, (uint64_t)step + 1);
     skua_fence_all(); /* the puts have read u, which may change now */
@@ -51,7 +51,7 @@ static void run(void *arg)
 {
     static _Thread_local double u[CELLS + 2], v[CELLS + 2];
     skua_region                 region;
-    struct part                *mine;
+    struct rod_part            *mine;
     skua_future                 total = SKUA_FUTURE_INIT;
     double                      sum   = 0, start;
 

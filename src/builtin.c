@@ -27,12 +27,14 @@
 #include "objects/services/termination.h"
 #include "objects/objects.h"
 #include "onesided/onesided.h"
-#include "onesided/region/symmetric_alloc.h"
+#include "onesided/region/symmetric_vote.h"
 #include "onesided/buffer/buffer.h"
 #include "onesided/channel/channel.h"
 #include "onesided/sync/lock_remote.h"
+#include "onesided/sync/barrier.h"
 #include "onesided/sync/notify.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/am_target.h"
 #include "onesided/rma/rma_driver.h"
 
 const struct ski_builtin ski_builtin[SKI_HANDLERS] = {

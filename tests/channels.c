@@ -15,9 +15,9 @@
 #include "tap.h"
 
 #define EACH   12     /* channels that a PE receives on, in the graph */
-#define MARGIN 24     /* bytes around a buffer that must not change   */
-#define GAP    0xa5   /* the value of bytes between blocks            */
-#define LARGE  600000 /* bytes of the largest channel                 */
+#define MARGIN 24     /* bytes around a buffer that must not change */
+#define GAP    0xa5   /* the value of bytes between blocks */
+#define LARGE  600000 /* bytes of the largest channel */
 
 enum memory { ARENA, HEAP, REGION, KINDS };
 
@@ -289,7 +289,7 @@ static void on_credit(skua_msg *msg)
             put_somehow(&s->outlet[i]);
             return;
         }
-    skua_abort("a credit for a channel that nobody has");
+    skua_abort("a credit for an unknown channel");
 }
 
 static void give_credit(const struct inlet *in)

@@ -36,7 +36,7 @@ function resolve(name, file,    i, n, roots, path)
     path = folder_of(file) "/" name
     if (path in exists)
         return path
-    n = split("src/|translator/|tools/|", roots, "|")
+    n = split("src/|translator/|tools/|tools/skuarun/|", roots, "|")
     for (i = 1; i <= n; i++)
         if ((roots[i] name) in exists)
             return roots[i] name

@@ -43,8 +43,8 @@ static void check(const char *call, skua_status_t expected, skua_status_t status
 {
     if (status != expected || told.times != 1 || told.status != expected || told.pe != skua_pe() ||
         told.fatal || strcmp(told.call, call) != 0 || strncmp(told.line, call, strlen(call)) != 0)
-        skua_abort("%s gave %d (%d expected), told %d times: %d of %s: %s", call, status, expected,
-                   told.times, told.status, told.call, told.line);
+        skua_abort("%s returned %d (%d expected), the callback was called %d times: %d of %s: %s",
+                   call, status, expected, told.times, told.status, told.call, told.line);
     told.times = 0;
 }
 

@@ -310,7 +310,7 @@ static char          treasure[64];
 static void on_call(void *arg, const void *data, size_t bytes)
 {
     (void)arg, (void)data, (void)bytes;
-    skua_abort("a completion was believed that nobody made");
+    skua_abort("a forged completion was accepted");
 }
 
 static void answer(const void *args, size_t bytes, skua_completion done)
@@ -470,7 +470,7 @@ static void forge_buffers(void)
 
     other.at = (char *)other.at + 64;
     forge_buffer(0, other, mine); /* fetch: would send what is there */
-    forge_buffer(3, mine, other); /* data: would write there         */
+    forge_buffer(3, mine, other); /* data: would write there */
     forge_buffer(4, mine, other);
     other = gift.buffer, other.bytes *= 2;
     forge_buffer(0, other, mine);

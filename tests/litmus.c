@@ -37,9 +37,9 @@
 #define KNOWS_FENCES true
 #endif
 
-#define SLOTS 64   /* of data on the way                         */
-#define WORDS 32   /* of 8 bytes in a slot                       */
-#define BATCH 1000 /* of store buffering between two barriers    */
+#define SLOTS 64   /* of data on the way */
+#define WORDS 32   /* of 8 bytes in a slot */
+#define BATCH 1000 /* of store buffering between two barriers */
 
 #define PATIENCE 30.0
 #define FEW      1000
@@ -103,10 +103,10 @@ struct passing {
     void (*data)(int to, uint64_t i);
     void (*flag)(int to, uint64_t i);
     size_t words;
-    bool   fences;   /* ThreadSanitizer does not support it       */
-    bool   sums;     /* data is accumulated                       */
-    bool   notifies; /* the flag is a notification                */
-    bool   fetched;  /* the receiver gets both from the sender    */
+    bool   fences;   /* ThreadSanitizer does not support it */
+    bool   sums;     /* data is accumulated */
+    bool   notifies; /* the flag is a notification */
+    bool   fetched;  /* the receiver gets both from the sender */
 };
 
 static const skua_ends strict    = {.order = SKUA_ORDER_STRICT};
@@ -250,7 +250,7 @@ static void check_slot(const struct passing *p, const uint64_t *slot, uint64_t i
         uint64_t sent = p->sums ? (i - 1) / SLOTS + 1 : i * 3 + k;
 
         if (seen != sent)
-            skua_abort("%s: message %llu came before word %zu of its data", p->what,
+            skua_abort("%s: the flag of message %llu arrived before word %zu of its data", p->what,
                        (unsigned long long)i, k);
     }
 }

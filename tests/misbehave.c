@@ -641,12 +641,12 @@ static const skua_flow_class flowing_flow = {"flowing", 16, 1, 1, flowing_types,
 enum { FORGED_WORDS = 16 };
 
 static uint64_t forged[][FORGED_WORDS] = {
-    {0, UINT64_C(1) << 40},                        /* too many strands                   */
-    {0, 1, 7},                                     /* a strand of an unknown type        */
-    {0, 1, 0, UINT64_C(1) << 32},                  /* a waiting strand without waits     */
-    {0, 1, 0, 3},                                  /* a strand with an unknown parent    */
+    {0, UINT64_C(1) << 40},                        /* too many strands */
+    {0, 1, 7},                                     /* a strand of an unknown type */
+    {0, 1, 0, UINT64_C(1) << 32},                  /* a waiting strand without waits */
+    {0, 1, 0, 3},                                  /* a strand with an unknown parent */
     {0, 0, 1, UINT64_C(1) << 40, 0, ~UINT64_C(0)}, /* a message that is too long */
-    {0, 0, 1},                                     /* a missing message                  */
+    {0, 0, 1},                                     /* a missing message */
 };
 
 static void pup_flowing(skua_pup *p, void *self)
@@ -1255,8 +1255,8 @@ static void channel_not_ours(void)
 
 static const struct {
     const char *name;
-    void (*last)(void);   /* on the last PE          */
-    void (*others)(void); /* on the others, or NULL  */
+    void (*last)(void);   /* on the last PE */
+    void (*others)(void); /* on the others, or NULL */
 } acts[] = {
     {"segv", die_by_signal, NULL},
     {"kill", killed, NULL},
@@ -1399,7 +1399,7 @@ static void start(int argc, char **argv)
             skua_barrier(skua_done_call(on_all_printed, NULL));
         return;
     }
-    skua_abort("misbehave: there is no '%s'", what);
+    skua_abort("misbehave: unknown case '%s'", what);
 }
 
 /* Whether this process has removed the file that the variable names: exactly one process does, and

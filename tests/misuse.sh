@@ -60,7 +60,7 @@ misuse run-in-thread 'skua_run: called in a user thread'
 misuse bad-reduction 'skua_reduce: there is no bitwise and of type double'
 misuse different-reduction 'collective call 1 differs between PEs: PE [01] calls skua_allreduce of 1 x (double by max|int32 by sum), PE [01] calls skua_allreduce of 1 x (double by max|int32 by sum); all PEs'
 misuse barrier-or-reduce 'collective call 1 differs between PEs: PE [01] calls skua_(barrier|reduce of 1 x double by sum to PE 0), PE [01] calls skua_(barrier|reduce of 1 x double by sum to PE 0);'
-misuse unlock-untaken 'skua_unlock: lock 0 of PE 0 is not taken'
+misuse unlock-untaken 'skua_unlock: lock 0 of PE 0 is not held'
 misuse set-twice 'a future was set twice'
 misuse section-twice 'skua_section_create on PE 1: cell .3. is twice in the section'
 misuse section-dims 'skua_section_create: .3, 4. has 2 dimensions, the indices of cell have 1'
@@ -74,14 +74,14 @@ misuse section-unknown 'skua_section_delete: 100000007 is no section that was ev
 # Channels in checked mode: the report names both PEs, the channel and the put.
 export SKUA_CHECKED_CHANNELS=1
 misuse channel-early 'channel ghost from PE 1 to PE 0: put 2 before the receiver was ready'
-misuse channel-second 'channel ghost from PE 1 to PE 0: put 2 while put 1 is on its way'
+misuse channel-second 'channel ghost from PE 1 to PE 0: put 2 while put 1 is in flight'
 misuse channel-size 'skua_channel_open: channel ghost from PE 1 to PE 0: 64 bytes for one of 100'
 misuse channel-freed 'channel ghost from PE 1 to PE 0: put 1 into memory that was freed'
-misuse channel-deleted 'a channel from PE 1 to PE 0: put 1, but it was deleted'
+misuse channel-deleted 'a channel from PE 1 to PE 0: put 1 after the receiver deleted the channel'
 misuse channel-source-freed 'channel ghost from PE 1 to PE 0: put 1 from memory that was freed'
 misuse channel-changed 'channel ghost from PE 1 to PE 0: what put 1 lent was changed before the receiver was ready'
-misuse channel-no-view 'skua_channel_view: a channel that skua_channel_create_view.. has not made'
-misuse channel-not-ours 'skua_channel_ready: this is no channel of PE 1.s own, or one that was deleted'
+misuse channel-no-view 'skua_channel_view: the channel was not created by skua_channel_create_view'
+misuse channel-not-ours 'skua_channel_ready: the channel was not created on PE 1, which calls, or has been deleted'
 unset SKUA_CHECKED_CHANNELS
 
 # Objects: the report names class, index and PE.

@@ -15,10 +15,10 @@
 
 #include "tap.h"
 
-#define WORDS 40 /* of a block                                    */
+#define WORDS 40 /* of a block */
 #define LANES 4  /* concurrent rings: three user threads, and the PE itself */
 #define PES   64
-#define SIZES 4 /* bytes of the data of a signal                 */
+#define SIZES 4 /* bytes of the data of a signal */
 
 #define BIG 100000 /* bytes of a large result */
 
@@ -321,7 +321,7 @@ static int size_of(size_t bytes)
     for (int i = 0; i < SIZES; i++)
         if (signal_sizes[i] == bytes)
             return i;
-    skua_abort("a signal of %zu bytes, which nobody sent", bytes);
+    skua_abort("a signal of %zu bytes that was never sent", bytes);
 }
 
 static void check_signal(skua_msg *msg)

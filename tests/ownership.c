@@ -238,7 +238,7 @@ static void start(int argc, char **argv)
             acts[i].fn();
             return;
         }
-    skua_abort("ownership: there is no '%s'", act);
+    skua_abort("ownership: unknown case '%s'", act);
 }
 
 int main(int argc, char **argv)

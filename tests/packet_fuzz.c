@@ -47,15 +47,15 @@
 #include "core/sched/completion_tags.h"
 #include "tap.h"
 
-#define KEPT     64     /* packets, the latest of each kind   */
-#define LARGEST  16384  /* bytes of one that is kept ...      */
+#define KEPT     64     /* packets, the latest of each kind */
+#define LARGEST  16384  /* bytes of one that is kept ... */
 #define PLACED   300000 /* ... and of one that is received into its place */
 #define EVERY    13     /* packets from one child to the next */
-#define EACH     48     /* damaged packets for a child        */
-#define DRAIN    40     /* passes after the last              */
-#define TICK_US  2000   /* no pass takes longer by sleeping   */
-#define TOO_LONG 5      /* seconds                            */
-#define RUNS     30     /* seconds of the CPU                 */
+#define EACH     48     /* damaged packets for a child */
+#define DRAIN    40     /* passes after the last */
+#define TICK_US  2000   /* no pass takes longer by sleeping */
+#define TOO_LONG 5      /* seconds */
+#define RUNS     30     /* seconds of the CPU */
 #define SAID     7      /* exit code: it ended with a line */
 
 static struct kept {
@@ -143,10 +143,10 @@ static uint64_t odd_value(const struct ski_pe *self)
                             UINT64_MAX,
                             UINT64_MAX - 63,
                             (uintptr_t)self,                    /* addresses that there are ... */
-                            (uintptr_t)self->job->arena,        /* ...                          */
-                            (uintptr_t)self->job->arena + 8192, /* ...                          */
-                            (uintptr_t)&function,               /* ...                          */
-                            UINT64_C(0x6161616161616161)};      /* and one that there is not    */
+                            (uintptr_t)self->job->arena,        /* ... */
+                            (uintptr_t)self->job->arena + 8192, /* ... */
+                            (uintptr_t)&function,               /* ... */
+                            UINT64_C(0x6161616161616161)};      /* and one that there is not */
 
     return tap_random(&seed) % 3 ? odd[tap_random(&seed) % (sizeof odd / sizeof *odd)]
                                  : tap_random(&seed);
@@ -207,9 +207,9 @@ static void restore(unsigned char *packet, const unsigned char *from)
 
 static void take_damaged(struct ski_pe *self)
 {
-    const struct kept  *from   = &kept[tap_random(&seed) % KEPT];
-    unsigned char      *packet = from->packet ? malloc(from->bytes) : NULL;
-    struct skua_msg     half;
+    const struct kept   *from   = &kept[tap_random(&seed) % KEPT];
+    unsigned char       *packet = from->packet ? malloc(from->bytes) : NULL;
+    struct skua_msg      half;
     struct ski_net_peer *peer;
 
     if (!packet)
@@ -218,7 +218,7 @@ static void take_damaged(struct ski_pe *self)
     damage(self, packet, from->bytes, sizeof(struct skua_msg));
     restore(packet, from->packet);
     memcpy(&half, packet, SKI_PACKET_HALF);
-    peer             = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
+    peer                = (uint32_t)half.source < (uint32_t)ski_job_all(self->job)
                               ? ski_net_peer_find(self->net, half.source)
                               : NULL;
     half.stamp.token    = ski_packet_token(self->job->secret, half.source, self->pe);

@@ -48,7 +48,7 @@ target()
 what=near
 calls
 run "$skuarun" -n 2 "$program" calls
-says 'skua_channel_open: a channel of PE 1 that was deleted'
+says 'skua_channel_open: the channel of PE 1 was deleted'
 says 'skua_acc: there is no region 0x[0-9a-f]+ ."vector", made by .*. .freed already'
 run "$skuarun" -n 2 -s backtrace=1 "$program" calls
 if command -v addr2line >/dev/null; then
@@ -69,7 +69,7 @@ done
 # Data that the network still reads.  A driver may have sent all data when the put returns; the driver
 # tcp has not.
 early='^134 .*PE 1 .*gave up: channel ghost from PE 0 to PE 1: the data of put 1 changed after skua_channel_put.. and before the put was locally complete'
-twice='^134 .*gave up: skua_channel_put_then: a completion of this sender, of a channel to PE 1, waits already'
+twice='^134 .*gave up: skua_channel_put_then: the sender, of a channel to PE 1, has a completion that has not taken place yet'
 for driver in "$@"; do
   case $driver in
   mpi*) continue ;;

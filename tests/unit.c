@@ -39,7 +39,7 @@ static int run_named(const char *name)
     for (size_t i = 0; i < TESTS; i++)
         if (strcmp(tests[i].name, name) == 0)
             return run(i);
-    printf("# %s: there is no such test\n", name);
+    printf("# %s: unknown test\n", name);
     return 1;
 }
 

@@ -111,7 +111,7 @@ static bool report_checks(const Main *m)
         printf("|S - 1| = %.2g, %s %g; ", m->away, unit ? "below" : "NOT below", LIMIT);
     printf("|S - S^T| = %.2g, %s %g", m->asymmetric, symmetric ? "below" : "NOT below", LIMIT);
     if (both)
-        printf("; both ways: %s bits", same ? "the same" : "NOT the same");
+        printf("; both variants: %s bits", same ? "identical" : "NOT identical");
     printf("\n");
     return same && unit && symmetric;
 }

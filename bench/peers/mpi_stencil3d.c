@@ -22,15 +22,15 @@
 
 enum { SOUTH, NORTH, BELOW, ABOVE, SIDES };
 
-struct block {
+struct stencil_block {
     int    at[2]; /* its coordinates in the grid of blocks */
     float *u[2];
     float *ghost[SIDES]; /* n[2] rows, or n[1] */
 };
 
-static int           rank, ranks, size[3], n[3], grid[2], blocks; /* grid: blocks along y and z */
-static struct block *block;                                       /* of this rank */
-static MPI_Request   request[MESSAGES_MAX];
+static int rank, ranks, size[3], n[3], grid[2], blocks; /* grid: blocks along y and z */
+static struct stencil_block *block;                     /* of this rank */
+static MPI_Request           request[MESSAGES_MAX];
 
 static size_t row(int y, int z)
 {
@@ -38,14 +38,14 @@ static size_t row(int y, int z)
 }
 
 /* The number of a block, or of its neighbour; the blocks of a rank are consecutive. */
-static int number(const struct block *b, int y, int z)
+static int number(const struct stencil_block *b, int y, int z)
 {
     return (b->at[1] + z + grid[1]) % grid[1] * grid[0] + (b->at[0] + y + grid[0]) % grid[0];
 }
 
 /* The tag of a face beyond @p side; the neighbour receives it on the opposite side. */
-static void exchange_side(const struct block *b, const float *from, int side, MPI_Datatype rows,
-                          MPI_Request two[2])
+static void exchange_side(const struct stencil_block *b, const float *from, int side,
+                          MPI_Datatype rows, MPI_Request two[2])
 {
     int step = side & 1 ? 1 : -1, y = side <= NORTH ? step : 0, z = side <= NORTH ? 0 : step;
     int there = number(b, y, z), here = number(b, 0, 0), cells = n[0] * n[side <= NORTH ? 2 : 1];
@@ -62,7 +62,7 @@ static void exchange(int set, MPI_Datatype rows)
     static MPI_Status status[MESSAGES_MAX];
     int               count = 0;
 
-    for (struct block *b = block; b < block + blocks; b++) {
+    for (struct stencil_block *b = block; b < block + blocks; b++) {
         const float *v            = b->u[set];
         const float *inner[SIDES] = {v, v + row(n[1] - 1, 0), v, v + row(0, n[2] - 1)};
 
@@ -85,14 +85,14 @@ static void sweep_row(float *restrict to, const float *restrict c, const float *
 }
 
 /* The row beyond a plane: a received one, or the own one at the opposite end. */
-static const float *beyond(const struct block *b, const float *from, int side, int k)
+static const float *beyond(const struct stencil_block *b, const float *from, int side, int k)
 {
     if (grid[0] > 1)
         return b->ghost[side] + row(k, 0);
     return from + row(side == SOUTH ? n[1] - 1 : 0, k);
 }
 
-static void sweep(const struct block *b, float *to, const float *from)
+static void sweep(const struct stencil_block *b, float *to, const float *from)
 {
     size_t north = row(1, 0), up = row(0, 1);
 
@@ -119,7 +119,7 @@ static double value(int steps, int x, int y, int z)
     return sum;
 }
 
-static void fill(const struct block *b)
+static void fill(const struct stencil_block *b)
 {
     for (int k = 0; k < n[2]; k++)
         for (int j = 0; j < n[1]; j++)
@@ -128,7 +128,7 @@ static void fill(const struct block *b)
                     (float)value(0, i, b->at[0] * n[1] + j, b->at[1] * n[2] + k);
 }
 
-static double error_of(const struct block *b, int steps)
+static double error_of(const struct stencil_block *b, int steps)
 {
     const float *v    = b->u[steps % 2];
     double       most = 0;
@@ -182,7 +182,7 @@ static void deal(void)
     grid[1] = ranks / grid[0];
 }
 
-static void make_block(struct block *b, int i)
+static void make_block(struct stencil_block *b, int i)
 {
     b->at[0] = i % grid[0];
     b->at[1] = i / grid[0];

@@ -12,19 +12,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct node_args { /* of the constructor */
+struct fib_args { /* of the constructor */
     int             n;
     skua_completion done;
 };
 
-struct answer {
+struct fib_answer {
     int64_t value, objects; /* fib(n), and the number of chares that computed it */
 };
 
-struct node {
-    skua_completion done;
-    int             missing; /* answers that have not arrived */
-    struct answer   sum;
+struct fib_node {
+    skua_completion   done;
+    int               missing; /* answers that have not arrived */
+    struct fib_answer sum;
 };
 
 static int        number = 27, threshold = 12; /* read-only */
@@ -37,7 +37,7 @@ static int64_t fib(int n)
     return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-static void finish(struct node *node)
+static void finish(struct fib_node *node)
 {
     skua_complete(node->done, &node->sum, sizeof node->sum);
     skua_delete(node);
@@ -45,8 +45,8 @@ static void finish(struct node *node)
 
 static void construct(void *self, const void *data, size_t bytes)
 {
-    const struct node_args *args = data;
-    struct node            *node = self;
+    const struct fib_args *args = data;
+    struct fib_node       *node = self;
 
     (void)bytes;
     node->done        = args->done;
@@ -57,8 +57,8 @@ static void construct(void *self, const void *data, size_t bytes)
         return;
     }
     for (node->missing = 0; node->missing < 2; node->missing++) {
-        struct node_args child = {args->n - 1 - node->missing,
-                                  skua_done_invoke(skua_ref_of(self), answer_entry)};
+        struct fib_args child = {args->n - 1 - node->missing,
+                                 skua_done_invoke(skua_ref_of(self), answer_entry)};
 
         skua_chare_create(node_class, SKUA_ANY_PE, &child, sizeof child);
     }
@@ -66,8 +66,8 @@ static void construct(void *self, const void *data, size_t bytes)
 
 static void on_answer(void *self, const void *data, size_t bytes)
 {
-    const struct answer *answer = data;
-    struct node         *node   = self;
+    const struct fib_answer *answer = data;
+    struct fib_node         *node   = self;
 
     (void)bytes;
     node->sum.value += answer->value;
@@ -78,9 +78,9 @@ static void on_answer(void *self, const void *data, size_t bytes)
 
 static void on_root_answer(void *arg, const void *data, size_t bytes)
 {
-    const struct answer *answer  = data;
-    double               seconds = skua_time() - started;
-    int64_t              a = 0, b = 1;
+    const struct fib_answer *answer  = data;
+    double                   seconds = skua_time() - started;
+    int64_t                  a = 0, b = 1;
 
     (void)arg, (void)bytes;
     for (int i = 0; i < number; i++) {
@@ -96,7 +96,7 @@ static void on_root_answer(void *arg, const void *data, size_t bytes)
 
 static void begin(int argc, char **argv) /* on PE 0 */
 {
-    struct node_args root;
+    struct fib_args root;
 
     if (argc > 1)
         number = atoi(argv[1]);
@@ -108,14 +108,14 @@ static void begin(int argc, char **argv) /* on PE 0 */
         return;
     }
     started = skua_time();
-    root    = (struct node_args){number, skua_done_call(on_root_answer, NULL)};
+    root    = (struct fib_args){number, skua_done_call(on_root_answer, NULL)};
     skua_chare_create(node_class, 0, &root, sizeof root);
 }
 
 int main(int argc, char **argv)
 {
-    node_class = skua_class_register(
-        &(skua_class_def){.name = "node", .bytes = sizeof(struct node), .construct = construct});
+    node_class   = skua_class_register(&(skua_class_def){
+          .name = "node", .bytes = sizeof(struct fib_node), .construct = construct});
     answer_entry = skua_method_register(node_class, "answer", on_answer, 0);
     skua_readonly("number", &number, sizeof number);
     skua_readonly("threshold", &threshold, sizeof threshold);

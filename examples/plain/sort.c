@@ -15,34 +15,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct splitter {
+struct sort_splitter {
     uint64_t low, high; /* bounds of the splitter */
-    uint64_t key;       /* the guess          */
+    uint64_t key;       /* the guess */
 };
 
 /* A checksum of keys that does not depend on their order. */
-struct checksum {
+struct sort_checksum {
     uint64_t count, sum, product;
 };
 
 /* The result of a member. */
-struct share {
-    int32_t         pe, sorted;
-    uint64_t        first, last;
-    struct checksum before, now;
+struct sort_share {
+    int32_t              pe, sorted;
+    uint64_t             first, last;
+    struct sort_checksum before, now;
 };
 
 struct sorter {
-    uint64_t       *keys;
-    size_t          count;
-    struct checksum before;
-    skua_msg      **parts;    /* the keys of our share, by sender */
-    int             received; /* number of parts received         */
+    uint64_t            *keys;
+    size_t               count;
+    struct sort_checksum before;
+    skua_msg           **parts;    /* the keys of our share, by sender */
+    int                  received; /* number of parts received */
 
     /* On member 0. */
-    struct splitter *splitter;
-    int              rounds;
-    double           started;
+    struct sort_splitter *splitter;
+    int                   rounds;
+    double                started;
 };
 
 static skua_collection sorters; /* read-only */
@@ -78,9 +78,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct checksum checksum_of(const uint64_t *keys, size_t count)
+static struct sort_checksum checksum_of(const uint64_t *keys, size_t count)
 {
-    struct checksum checksum = {count, 0, 1};
+    struct sort_checksum checksum = {count, 0, 1};
 
     for (size_t i = 0; i < count; i++) {
         checksum.sum += keys[i];
@@ -135,7 +135,7 @@ static void on_probe(void *self, const void *data, size_t bytes)
 
 /* Returns whether a guess with @p error keys too many below it is good enough; if not, improves it.
  */
-static bool refine(struct splitter *splitter, int64_t error)
+static bool refine(struct sort_splitter *splitter, int64_t error)
 {
     int64_t allowed = (int64_t)(keys_each / 100);
 
@@ -211,8 +211,8 @@ static bool is_sorted(const struct sorter *s)
 /* The part from this member arrives after all of its keys have been sent. */
 static void on_part(void *self, skua_msg *msg)
 {
-    struct sorter *s     = self;
-    struct share   share = {.pe = skua_pe(), .before = s->before};
+    struct sorter    *s     = self;
+    struct sort_share share = {.pe = skua_pe(), .before = s->before};
 
     s->parts[s->received++] = msg;
     if (s->received < skua_pes())
@@ -233,10 +233,10 @@ static void on_part(void *self, skua_msg *msg)
 
 static int compare_shares(const void *a, const void *b)
 {
-    return ((const struct share *)a)->pe - ((const struct share *)b)->pe;
+    return ((const struct sort_share *)a)->pe - ((const struct sort_share *)b)->pe;
 }
 
-static void add_checksum(struct checksum *to, const struct checksum *from)
+static void add_checksum(struct sort_checksum *to, const struct sort_checksum *from)
 {
     to->count += from->count;
     to->sum += from->sum;
@@ -244,11 +244,11 @@ static void add_checksum(struct checksum *to, const struct checksum *from)
 }
 
 /* Whether the shares, ordered by PE, are one sorted sequence of the original keys. */
-static bool is_correct(const struct share *share, size_t count, uint64_t *largest)
+static bool is_correct(const struct sort_share *share, size_t count, uint64_t *largest)
 {
-    struct checksum before = {0, 0, 1}, now = {0, 0, 1};
-    uint64_t        last  = 0;
-    bool            right = count == (size_t)skua_pes();
+    struct sort_checksum before = {0, 0, 1}, now = {0, 0, 1};
+    uint64_t             last  = 0;
+    bool                 right = count == (size_t)skua_pes();
 
     for (size_t i = 0; i < count; i++) {
         right &= share[i].sorted && (share[i].now.count == 0 || share[i].first >= last);
@@ -264,11 +264,11 @@ static bool is_correct(const struct share *share, size_t count, uint64_t *larges
 /* On member 0: the shares of all members, in any order. */
 static void on_finish(void *self, const void *data, size_t bytes)
 {
-    struct sorter *s       = self;
-    double         seconds = skua_time() - s->started;
-    struct share  *share   = malloc(bytes);
-    uint64_t       largest = 0;
-    bool           right;
+    struct sorter     *s       = self;
+    double             seconds = skua_time() - s->started;
+    struct sort_share *share   = malloc(bytes);
+    uint64_t           largest = 0;
+    bool               right;
 
     memcpy(share, data, bytes);
     qsort(share, bytes / sizeof *share, sizeof *share, compare_shares);
@@ -300,7 +300,7 @@ static void construct(void *self, const void *data, size_t bytes)
         return;
     s->splitter = calloc((size_t)pes, sizeof *s->splitter);
     for (int i = 0; i < pes; i++)
-        s->splitter[i] = (struct splitter){0, UINT64_MAX, UINT64_MAX / 2};
+        s->splitter[i] = (struct sort_splitter){0, UINT64_MAX, UINT64_MAX / 2};
     send_guesses(s, false);
 }
 

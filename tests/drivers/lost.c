@@ -235,7 +235,7 @@ static void expect_patience(struct end *end, uint64_t most)
     }
     kill(child, SIGCONT);
     if (end->lost[CHILD])
-        fail("a process that only did nothing was lost");
+        fail("a process that was only stopped was lost");
     WAIT_FOR(end->filled == end->sends[CHILD], end, 1, "the echo of what was sent to a busy PE");
 }
 

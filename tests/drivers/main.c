@@ -68,15 +68,15 @@ static void test_together(void)
     if (is_asked("split"))
         test_split(ends, 3), ended("packets in two parts");
     if (is_asked("flood"))
-        test_flood(ends, 3, scaled(100000)), ended("many packets, both ways");
+        test_flood(ends, 3, scaled(100000)), ended("many packets, in both directions");
     if (is_asked("refusal"))
-        test_refusal(ends, 3), ended("packets that nobody has room for");
+        test_refusal(ends, 3), ended("packets that the receiver rejects");
     if (is_asked("waiting"))
         test_waiting(ends), ended("waiting for a descriptor");
     if (is_asked("onesided"))
         test_one_sided(ends), ended("one-sided operations");
     close_ends(ends, 3);
-    ended("ports are closed, nothing is missing");
+    ended("ports are closed, no packet is missing");
 }
 
 static void test_all(void)
@@ -87,15 +87,15 @@ static void test_all(void)
     if (is_asked("crossing"))
         test_crossing(60), ended("ports that connect to each other at the same time");
     if (is_asked("closing"))
-        test_closing(), ended("a port that is closed behind its packets");
+        test_closing(), ended("a port that is closed after its last packet");
     if (is_asked("port"))
         test_lost_port(), ended("a peer that closed its port");
     if (is_asked("strangers"))
-        test_strangers(), ended("strangers at a port");
+        test_strangers(), ended("foreign connections");
     if (is_asked("tampering"))
-        test_tampering(), ended("bytes that change on the way");
+        test_tampering(), ended("a man in the middle");
     if (is_asked("silence"))
-        test_silence(), ended("a network that falls silent");
+        test_silence(), ended("a network that becomes silent");
     if (is_asked("process"))
         test_lost_process(), ended("a peer whose process was killed");
 }

@@ -73,15 +73,15 @@ static void test_transfers(struct end *ends, unsigned char *mine, unsigned char 
         put(ends, mine + from, bytes, at);
         flush(ends);
         if (memcmp(target + at, mine + from, bytes) != 0)
-            fail("a put of %zu bytes is not there after a flush", bytes);
+            fail("a put of %zu bytes has not arrived after a flush", bytes);
         if (target[at - 1] != 0xa5 || target[at + bytes] != 0xa5)
-            fail("a put of %zu bytes has written beside its place", bytes);
+            fail("a put of %zu bytes has written outside of its destination", bytes);
         memset(back, 0x5a, bytes + 2);
         get(ends, back + 1, bytes, at);
         if (memcmp(back + 1, mine + from, bytes) != 0)
-            fail("a get of %zu bytes brings something else", bytes);
+            fail("a get of %zu bytes returns wrong data", bytes);
         if (back[0] != 0x5a || back[bytes + 1] != 0x5a)
-            fail("a get of %zu bytes has written beside its place", bytes);
+            fail("a get of %zu bytes has written outside of its destination", bytes);
     }
 }
 
@@ -103,7 +103,7 @@ static void test_many_puts(struct end *ends, unsigned char *mine)
     }
     flush(ends);
     if (memcmp(target, mine, (size_t)PUTS * EACH) != 0)
-        fail("of many puts some are not there after a flush");
+        fail("some of many puts have not arrived after a flush");
     for (int i = 0; i < PUTS; i++)
         finish(ends, status[i], &cookie[i], "put");
 }
@@ -152,7 +152,7 @@ static bool try_atomic(struct end *ends, enum ski_net_op op, unsigned bytes, uin
     if (load(target + 64, bytes) != (apply(op, old, value, compare) & mask))
         fail("atomic %d of %u bytes has the wrong result", (int)op, bytes);
     if (load(target + 64 + bytes, bytes) != after)
-        fail("atomic %d of %u bytes has changed what lies behind", (int)op, bytes);
+        fail("atomic %d of %u bytes has changed the following bytes", (int)op, bytes);
     return true;
 }
 

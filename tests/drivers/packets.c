@@ -270,7 +270,7 @@ static void close_one(struct end *ends, int who, uint64_t *random)
     for (int i = 0; i < 100; i++)
         pump(other, 1);
     if (other->lost[who] && other->arrived[who] > 0 && other->sends[who] == 0 && closes_gently())
-        fail("PE %d was lost, which only closed its port", who);
+        fail("PE %d, which has only closed its port, was lost", who);
     close_end(other);
 }
 

@@ -29,7 +29,7 @@
 /* ---- the log -------------------------------------------------------------------------- */
 
 static unsigned refusals; /* reported rejections */
-static unsigned others;   /* other lines         */
+static unsigned others;   /* other lines */
 static char     line[256];
 
 __attribute__((format(printf, 2, 3))) static void listen_to_log(enum ski_log_level level,
@@ -51,7 +51,7 @@ __attribute__((format(printf, 2, 3))) static void listen_to_log(enum ski_log_lev
 static void expect_told(unsigned refused, const char *why, const char *what)
 {
     if (refusals != refused || !strstr(line, why) || others != 0)
-        fail("%s: told of %u refusals instead of %u, and %u other things: %s", what, refusals,
+        fail("%s: %u rejections were logged instead of %u, and %u other lines: %s", what, refusals,
              refused, others, line);
     refusals = others = 0;
 }
@@ -145,7 +145,7 @@ static void expect_refused(struct end *ends, int fd, const void *last, size_t by
     memcpy(words, last, bytes);
     speak(fd, words, bytes + JUNK);
     if (hear(fd, &byte, 1, ends, 2) != -1)
-        fail("%s: not refused, or read on", what);
+        fail("%s: not rejected, or read further", what);
     expect_told(1, why, what);
     close(fd);
 }
@@ -183,7 +183,7 @@ static int greet_port(struct end *ends, const struct sockaddr_in *door,
     said = said_about(SKI_ROLE_ANSWERS, hello, answer);
     prove(&said, proof);
     if (memcmp(proof, answer->proof, sizeof proof) != 0)
-        fail("the answer to a hello proves nothing");
+        fail("the answer to a hello has no valid proof");
     return fd;
 }
 
@@ -264,11 +264,11 @@ static void test_replay(struct end *ends, const struct sockaddr_in *door)
             pump(ends, 2);
     }
     if (refusals + others > 0)
-        fail("a right proof, byte by byte, is told of");
+        fail("a valid proof, byte by byte, is logged as rejected");
     close(fd);
     fd = greet_port(ends, door, &hello, &again);
     if (memcmp(again.nonce, answer.nonce, sizeof again.nonce) == 0)
-        fail("two links have the same question");
+        fail("two connections have the same challenge");
     expect_refused(ends, fd, proof, sizeof proof, "know the secret", "a proof that was recorded");
 }
 
@@ -284,9 +284,9 @@ static void test_slow_hello(struct end *ends, const struct sockaddr_in *door)
             pump(ends, 2);
     }
     if (hear(fd, &answer, sizeof answer, ends, 2) != sizeof answer)
-        fail("a hello byte by byte is not answered");
+        fail("a hello that is sent byte by byte is not answered");
     if (refusals + others > 0)
-        fail("who says hello byte by byte is told of");
+        fail("a hello that is sent byte by byte is logged as rejected");
     close(fd);
 }
 
@@ -305,7 +305,7 @@ static void test_half_hello(struct end *ends, const struct sockaddr_in *door)
             pump(ends, 2);
     }
     if (refusals + others > 0)
-        fail("who says half a hello is told of");
+        fail("a truncated hello is logged as rejected");
 }
 
 static void test_silent(struct end *ends, const struct sockaddr_in *door)
@@ -314,7 +314,7 @@ static void test_silent(struct end *ends, const struct sockaddr_in *door)
     char byte;
 
     if (hear(fd, &byte, 1, ends, 2) != 0)
-        fail("somebody who says nothing is not shown the door");
+        fail("a silent connection is not closed");
     expect_told(1, "say who it is", "somebody who says nothing");
     close(fd);
 }
@@ -338,7 +338,7 @@ static void test_crowd(struct end *ends, const struct sockaddr_in *door)
     WAIT_FOR(ends[0].arrived[2] == 1, ends, 3, "a packet of one in a crowd");
     settle(ends, 2);
     if (refusals == 0 || refusals > 10 || others > 0)
-        fail("of a crowd %u were told of", refusals);
+        fail("of many connections %u rejections were logged", refusals);
     refusals = others = 0;
     close_end(&ends[2]);
     for (int i = 0; i < CROWD; i++)
@@ -384,12 +384,12 @@ static void test_full(struct end *ends, const struct sockaddr_in *door)
     int               fd = knock_and_begin(door);
 
     if (!says_too_many())
-        fail("nobody says that there are too many open files");
+        fail("the lack of file descriptors is not logged");
     getrlimit(RLIMIT_NOFILE, &before);
     pump_without_files(ends, 2, (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max});
     setrlimit(RLIMIT_NOFILE, &before);
     if (refusals + others > 0)
-        fail("files that may be had are said to be missing");
+        fail("file descriptors that are available are logged as missing");
     if (send(fd, (char *)&hello + 1, sizeof hello - 1, 0) != sizeof hello - 1 ||
         hear(fd, &answer, sizeof answer, ends, 2) != sizeof answer)
         fail("a connection that had to wait is not accepted");
@@ -468,7 +468,7 @@ static void test_door_shut(void)
     fcntl(guest, F_SETFL, O_NONBLOCK);
     if (end.lost[1] || hear(guest, &hello, sizeof hello, &end, 1) != sizeof hello ||
         hello.from != 0 || hello.to != 1)
-        fail("a door that was shut is not tried again");
+        fail("a connection that was closed is not tried again");
     close(guest);
     close(door);
     WAIT_FOR(end.lost[1], &end, 1, "the end of tries");
@@ -509,7 +509,7 @@ static void expect_found_out(struct end *end, int guest, const struct ski_answer
     WAIT_FOR(end->lost[1], end, 1, what);
     got = recv(guest, &byte, 1, 0);
     if (got > 0)
-        fail("%s: more was said", what);
+        fail("%s: more data was sent", what);
     close(guest);
     close_end(end);
 }

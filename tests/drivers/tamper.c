@@ -20,8 +20,9 @@
 #include "tests/tap.h"
 #include "transport/tcp/tcp.h"
 
-#define GREETING (sizeof(struct ski_hello) + 2 * sizeof(uint64_t)) /* sent by the connecting side  \
-                                                                    */
+#define GREETING                                                                                   \
+    (sizeof(struct ski_hello) + 2 * sizeof(uint64_t)) /* sent by the connecting side               \
+                                                       */
 #define FIRST  200 /* bytes that the first packet takes, at most */
 #define ROUNDS 40
 #define BYTES  ((size_t)200000) /* range of the stream in which a position is chosen */
@@ -35,10 +36,10 @@ static const char *const harm_names[HARMS] = {"a bit that is flipped", "bytes th
 
 struct middle {
     int                door, near, far; /* of PE 0, of PE 1; -1: none */
-    size_t             passed;          /* bytes from PE 0 on this connection                   */
+    size_t             passed;          /* bytes from PE 0 on this connection */
     enum harm          harm;
     size_t             at, length; /* position and length; SIZE_MAX: never */
-    bool               always;     /* on each connection, or on the first              */
+    bool               always;     /* on each connection, or on the first */
     bool               harmed;
     char               kept[BLOCK]; /* the bytes that are exchanged */
     struct sockaddr_in target;
@@ -205,7 +206,7 @@ static void test_honest(void)
     begin_between(&m, ends);
     send_between(&m, ends, 50);
     if (ends[0].lost[1] || ends[1].arrived[0] != 50)
-        fail("an honest one in the middle does harm");
+        fail("packets are lost without tampering");
     end_between(&m, ends);
 }
 
@@ -224,7 +225,7 @@ static void test_harm(enum harm kind)
     connect_ends(&ends[1], &ends[0]);
     send_between(&m, ends, UINT64_MAX);
     if (!m.harmed)
-        fail("a link was lost before it was harmed: %s%s", ends[0].why, ends[1].why);
+        fail("a connection was lost before the tampering: %s%s", ends[0].why, ends[1].why);
     if (!strstr(ends[1].lost[0] ? ends[1].why : ends[0].why,
                 ends[1].lost[0] ? "is not what it sent" : "broke"))
         fail("%s at byte %zu: %s%s", harm_names[kind], m.at, ends[0].why, ends[1].why);
@@ -240,7 +241,7 @@ static void test_harmed_greeting(size_t at)
     begin_between(&m, ends);
     send_between(&m, ends, 1);
     if (ends[1].arrived[0] > 0)
-        fail("byte %zu of a greeting need not be right", at);
+        fail("a handshake with a changed byte %zu is accepted", at);
     end_between(&m, ends);
 }
 

@@ -28,7 +28,7 @@ static void stays_asleep(struct end *end)
             return;
         driver->progress(end->port);
     }
-    fail("the descriptor is readable though nothing happens");
+    fail("the descriptor is readable without an event");
 }
 
 /* The sender polls; the receiver progresses only when it is woken up. */

@@ -107,11 +107,11 @@ static void check_packet(struct end *end, unsigned char *packet, size_t bytes)
     memcpy(&label, packet, sizeof label < bytes ? sizeof label : bytes);
     if (label.bytes != bytes || label.from >= ENDS_MOST || label.number >= NUMBERS ||
         label.to != (uint32_t)end->pe) {
-        fail("PE %d: a packet of %zu bytes that nobody sent", end->pe, bytes);
+        fail("PE %d: a packet of %zu bytes that was never sent", end->pe, bytes);
         return;
     }
     if (!body(packet, &label, false))
-        fail("PE %d: %zu bytes arrived harmed", end->pe, bytes);
+        fail("PE %d: %zu bytes arrived corrupted", end->pe, bytes);
     if (!end->seen[label.from])
         end->seen[label.from] = calloc(NUMBERS, 1);
     if (end->seen[label.from][label.number]++)
@@ -189,7 +189,7 @@ static void lost(void *owner, int pe, const char *why)
     else if (end->lost[pe]++)
         fail("PE %d: lost PE %d twice", end->pe, pe);
     if (!why || !*why)
-        fail("PE %d: lost PE %d, and nobody says why", end->pe, pe);
+        fail("PE %d: lost PE %d without a reason", end->pe, pe);
     snprintf(end->why, sizeof end->why, "%s", why ? why : "");
     printf("# PE %d: lost PE %d: %s\n", end->pe, pe, end->why);
 }
@@ -223,11 +223,11 @@ void close_end(struct end *end)
 {
     driver->close(end->port);
     if (end->rooms != end->filled + end->spoilt)
-        fail("PE %d: of %llu rooms %llu were filled and %llu spoilt", end->pe,
+        fail("PE %d: of %llu allocations %llu were received and %llu aborted", end->pe,
              (unsigned long long)end->rooms, (unsigned long long)end->filled,
              (unsigned long long)end->spoilt);
     if (end->pending != end->returned)
-        fail("PE %d: of %llu packets %llu came back", end->pe, (unsigned long long)end->pending,
+        fail("PE %d: of %llu packets %llu were returned", end->pe, (unsigned long long)end->pending,
              (unsigned long long)end->returned);
     for (int i = 0; i < ENDS_MOST; i++) {
         free(end->seen[i]);

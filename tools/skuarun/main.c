@@ -17,7 +17,7 @@
 #include "base/topology.h"
 #include "launcher/launcher.h"
 #include "onehost.h"
-#include "options.h"
+#include "common/options.h"
 
 static void main_raise_file_limit(void)
 {

@@ -3,7 +3,7 @@
 #ifndef SKUARUN_ONEHOST_H
 #define SKUARUN_ONEHOST_H
 
-#include "options.h"
+#include "common/options.h"
 
 /** Start the job and wait for its end.  Returns the exit code of skuarun. */
 int onehost_run(const struct run_options *options);

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/sched/thread.h"
 #include "objects/model/msg_target.h"
 

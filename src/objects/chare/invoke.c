@@ -5,6 +5,7 @@
 #include <skua/section.h>
 
 #include "base/copy.h"
+#include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "core/message/ownership.h"
 #include "objects/location/claim.h"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/sched/wait_report.h"
 #include "core/pe/handler.h"
 #include "objects/chare/invoke.h"

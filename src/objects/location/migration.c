@@ -3,6 +3,7 @@
 #include "objects/location/migration.h"
 
 #include "base/assert.h"
+#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "objects/location/location.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "core/message/message.h"
 #include "core/pe/pe.h"
 #include "objects/model/class.h"
 

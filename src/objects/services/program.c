@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/pe/builtin.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"

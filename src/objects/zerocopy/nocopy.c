@@ -16,6 +16,7 @@
 #include <skua/topology.h>
 
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/data/slot_table.h"
 #include "core/pe/builtin.h"
 #include "core/net/net.h"

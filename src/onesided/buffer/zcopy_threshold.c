@@ -2,15 +2,15 @@
 /*
  * zcopy_threshold.c - from how many bytes on it pays not to copy.
  *
- * A message that data are copied into and out of costs two copies.  A transfer without costs
- * one at most, and besides: a message to the owner that its memory is free, and the call of the
- * system where memory is not shared; between hosts a round trip.  What a byte costs in a copy
- * and through the system, and the call itself, are measured; that memory which another core has
- * used costs some three times as much to copy, and what a message or a round trip costs, is known
- * well enough.
+ * A message that data are copied into and out of costs two copies.  A transfer by reference costs
+ * one at most, and besides a message to the owner that its memory is free, a system call where
+ * memory is not shared, and a round trip between hosts.  The cost of a byte in a copy and by the
+ * system, and of the system call, are measured; constants stand for the cost of a message and of a
+ * round trip, and for the factor of about three by which memory that another core has used is
+ * slower to copy.
  *
- * A process measures when it is first asked, which most programs never do: their start is not
- * made longer.  Who looks at the log wants to know, so then PE 0 does it at the start.
+ * A process measures at the first use, which most programs never come to: their start takes no
+ * longer. If the log level is `info` PE 0 measures at the start, to log it.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -32,11 +33,11 @@
 #define MOST       ((size_t)1 << 20)
 #define TIMES      4
 #define MESSAGE    100.0   /* ns */
-#define ACROSS     3.0     /* a copy between cores to one that stays in a cache */
-#define ROUND_SOFT 40000.0 /* ns, of a network that needs CPUs */
+#define ACROSS     3.0     /* a copy between cores relative to one in a cache */
+#define ROUND_SOFT 40000.0 /* ns, of a network that needs the CPU */
 #define ROUND_HARD 4000.0
 
-static double now(void)
+static double zcopy_threshold_clock(void)
 {
     struct timespec t;
 
@@ -44,47 +45,49 @@ static double now(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static bool copy(char *to, char *from, size_t bytes)
+static bool zcopy_threshold_copy(char *to, char *from, size_t bytes)
 {
     memcpy(to, from, bytes);
     __asm__ volatile("" : : "r"(to) : "memory");
     return true;
 }
 
-static bool attach(char *to, char *from, size_t bytes)
+static bool zcopy_threshold_cma(char *to, char *from, size_t bytes)
 {
     struct iovec here = {to, bytes}, there = {from, bytes};
 
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-/* The shortest of a few; 1e9: it cannot be done. */
-static double time_of(bool (*way)(char *, char *, size_t), char *to, char *from, size_t bytes)
+/* Returns the shortest time of several; 1e9: it is not possible. */
+static double zcopy_threshold_time(bool (*way)(char *, char *, size_t), char *to, char *from,
+                                   size_t bytes)
 {
     double least = 1e9;
 
     for (int i = 0; i < TIMES; i++) {
-        double began = now(), took;
+        double began = zcopy_threshold_clock(), took;
 
         if (!way(to, from, bytes))
             return 1e9;
-        took  = now() - began;
+        took  = zcopy_threshold_clock() - began;
         least = took < least ? took : least;
     }
     return least;
 }
 
-/* Where a fixed cost of @p ns is made up for by @p per_byte: the next power of two. */
-static size_t even_at(double ns, double per_byte)
+/* Returns the power of two from which on @p per_byte saves a fixed cost of @p ns. */
+static size_t zcopy_threshold_break_even(double ns, double per_byte)
 {
     size_t bytes = LEAST;
 
+    ski_assert(ns >= 0);
     while (bytes < MOST && (double)bytes * per_byte < ns)
         bytes *= 2;
     return bytes;
 }
 
-static struct ski_zero_copy measure(void)
+static struct ski_zero_copy zcopy_threshold_probe(void)
 {
     struct ski_zero_copy found;
     char                *to = ski_malloc(ROOM), *from = ski_malloc(ROOM);
@@ -92,13 +95,14 @@ static struct ski_zero_copy measure(void)
 
     memset(from, 1, ROOM);
     memset(to, 1, ROOM);
-    copied   = ACROSS * time_of(copy, to, from, ROOM) / (double)ROOM;
-    call     = time_of(attach, to, from, 1);
-    attached = (time_of(attach, to, from, ROOM) - call) / (double)ROOM;
+    copied   = ACROSS * zcopy_threshold_time(zcopy_threshold_copy, to, from, ROOM) / (double)ROOM;
+    call     = zcopy_threshold_time(zcopy_threshold_cma, to, from, 1);
+    attached = (zcopy_threshold_time(zcopy_threshold_cma, to, from, ROOM) - call) / (double)ROOM;
     found    = (struct ski_zero_copy){
-           .shared = even_at(MESSAGE, copied),
-           .host   = even_at(MESSAGE + call, 2 * copied - attached),
-           .net    = even_at(ski_registration_pins() ? ROUND_HARD : ROUND_SOFT, 2 * copied),
+           .shared = zcopy_threshold_break_even(MESSAGE, copied),
+           .host   = zcopy_threshold_break_even(MESSAGE + call, 2 * copied - attached),
+           .net    = zcopy_threshold_break_even(ski_registration_pins() ? ROUND_HARD : ROUND_SOFT,
+                                             2 * copied),
     };
     free(to);
     free(from);
@@ -111,7 +115,7 @@ struct ski_zero_copy ski_zero_copy_measure(void)
                                ski_config.zcopy_threshold_net};
 
     if (!is.host || !is.net) {
-        struct ski_zero_copy found = measure();
+        struct ski_zero_copy found = zcopy_threshold_probe();
 
         if (!is.host)
             is.shared = found.shared, is.host = found.host;
@@ -136,7 +140,7 @@ const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_z
 
 static struct ski_zero_copy of_process;
 
-static void measure_once(void)
+static void zcopy_threshold_init(void)
 {
     char text[SKI_ZERO_COPY_TEXT];
 
@@ -144,23 +148,23 @@ static void measure_once(void)
     ski_log(SKI_LOG_INFO, "zero copy %s", ski_zero_copy_text(text, &of_process));
 }
 
-/* Of the process; each PE remembers it: 0 is not known. */
-static const struct ski_zero_copy *known(void)
+/* Returns the thresholds of the process; each thread caches them, net == 0: not yet. */
+static const struct ski_zero_copy *zcopy_threshold_get(void)
 {
     static _Thread_local struct ski_zero_copy here;
     static pthread_once_t                     once = PTHREAD_ONCE_INIT;
 
     if (here.net == 0) {
-        pthread_once(&once, measure_once);
+        pthread_once(&once, zcopy_threshold_init);
         here = of_process;
     }
     return &here;
 }
 
-void ski_zero_copy_begin(const struct ski_pe *self)
+void ski_zcopy_threshold_begin(const struct ski_pe *self)
 {
     if (self->pe == 0 && ski_log_level >= SKI_LOG_INFO)
-        (void)known();
+        (void)zcopy_threshold_get();
 }
 
 size_t skua_zero_copy_bytes(int pe)
@@ -168,15 +172,16 @@ size_t skua_zero_copy_bytes(int pe)
     struct ski_pe *self = SKI_SELF();
 
     if (pe < 0 || pe >= self->pes)
-        ski_misuse("%s: there is no PE %d", __func__, pe);
+        ski_misuse("%s: PE %d does not exist", __func__, pe);
     if (ski_job_index(self->job, pe) < 0)
-        return known()->net;
-    return ski_job_process_of(self->job, pe) == self->process ? known()->shared : known()->host;
+        return zcopy_threshold_get()->net;
+    return ski_job_process_of(self->job, pe) == self->process ? zcopy_threshold_get()->shared
+                                                              : zcopy_threshold_get()->host;
 }
 
 bool ski_zero_copy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes)
 {
     if (ski_job_index(self->job, pe) >= 0 && ski_arena_contains(self->job->arena, at))
-        return bytes >= known()->shared;
+        return bytes >= zcopy_threshold_get()->shared;
     return bytes >= skua_zero_copy_bytes(pe);
 }

@@ -1,35 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.c - the receiver: creating channels, answering doorbells, saying that it is ready.
+ * channel.c - the receiver: creates channels, answers doorbells, marks buffers as ready.
  *
- * A channel counts what has arrived and what has been reported, and knows whether its PE wants
- * to hear of the next put.  An arrival that is not wanted yet is reported in its time by a
- * message of the PE to itself, which skua_channel_poll() sends.
+ * A channel counts the puts that arrived and those that were reported, and whether the program
+ * wants to hear of the next one.  An arrival that is not wanted yet is reported later, by a message
+ * of the PE to itself, which skua_channel_poll() sends.
  *
- * Ready asks for nothing more than that: no value has to be put back in the buffer, and no list
- * is kept of channels that expect something.
+ * Being ready costs no more than that: no value is written into the buffer, and there is no list of
+ * channels that wait.
  */
 #include "onesided/channel/channel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/collective/collective.h"
 #include "core/message/addr_tag.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
-#include "onesided/rma/rma_pe.h"
+#include "onesided/channel/channel_pe.h"
 
-#define AHEAD  4  /* doorbells that we look ahead */
-#define OLDEST 64 /* one in so many of our own is answered before newer ones */
-
-static struct ski_channels *channels_of(struct ski_pe *self)
-{
-    return &ski_origin_of(self)->channels;
-}
+#define AHEAD  4  /* doorbells that are prefetched ahead */
+#define OLDEST 64 /* one in so many of a PE's own doorbells is the oldest instead of the newest */
 
 /* ---- records -------------------------------------------------------------------- */
 
@@ -39,8 +36,8 @@ static uint64_t channel_tag(const struct ski_job *job, const struct ski_channel 
                         (uintptr_t)channel, ski_addr_tag_peek(&channel->key));
 }
 
-/* A key may come from another host, and lead to memory that looks like a record: to data of a
- * message, say.  Its tag shows that it is one. */
+/* A key from another host may point at memory that looks like a record, the data of a message for
+ * example.  The tag proves that it is one. */
 struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 {
     struct ski_channel *channel = ski_channel_at(job->arena, key);
@@ -52,29 +49,30 @@ struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
     return channel;
 }
 
-static SKI_COLD _Noreturn void not_mine(const struct ski_pe *self, const char *call)
+static SKI_COLD _Noreturn void channel_misused(const struct ski_pe *self, const char *call)
 {
-    ski_misuse("%s: this is no channel of PE %d's own, or one that was deleted", call, self->pe);
+    ski_misuse("%s: the channel was not created on PE %d, which calls, or has been deleted", call,
+               self->pe);
 }
 
-static inline struct ski_channel *mine(const struct ski_pe *self, const char *call,
-                                       skua_channel value)
+static inline struct ski_channel *channel_of_caller(const struct ski_pe *self, const char *call,
+                                                    skua_channel value)
 {
     const struct ski_arena *arena   = self->pool.arena;
     struct ski_channel     *channel = ski_channel_at(arena, value.key);
 
     if (SKI_UNLIKELY(value.pe != self->pe || !value.key || !ski_arena_contains(arena, channel) ||
                      channel->key != value.key))
-        not_mine(self, call);
+        channel_misused(self, call);
     return channel;
 }
 
-/* Memory for a record: all zero, but for its generation. */
-static struct ski_channel *new_record(struct ski_pe *self)
+/* Returns memory for a record: all zero but its generation. */
+static struct ski_channel *channel_new_record(struct ski_pe *self)
 {
-    struct ski_channels *channels = channels_of(self);
-    struct ski_channel  *channel  = channels->free;
-    uint32_t             generation;
+    struct ski_channel_pe *channels = ski_channel_pe(self);
+    struct ski_channel    *channel  = channels->free;
+    uint32_t               generation;
 
     if (channel) {
         channels->free = channel->next;
@@ -90,23 +88,24 @@ static struct ski_channel *new_record(struct ski_pe *self)
     return channel;
 }
 
-static uint64_t key_of(const struct ski_pe *self, const struct ski_channel *channel)
+static uint64_t channel_key(const struct ski_pe *self, const struct ski_channel *channel)
 {
-    uint64_t place = ((uintptr_t)channel - self->pool.arena->base) / SKI_CACHE_LINE;
-    uint64_t mask  = (UINT64_C(1) << (64 - SKI_KEY_PLACE_BITS)) - 1;
-    uint64_t turn  = 1 + channel->generation % mask; /* not 0 */
+    uint64_t position = ((uintptr_t)channel - self->pool.arena->base) / SKI_CACHE_LINE;
+    uint64_t mask     = (UINT64_C(1) << (64 - SKI_CHANNEL_KEY_BITS)) - 1;
+    uint64_t turn     = 1 + channel->generation % mask; /* not 0 */
 
-    return turn << SKI_KEY_PLACE_BITS | place;
+    return turn << SKI_CHANNEL_KEY_BITS | position;
 }
 
-static const char *copy_name(struct ski_pe *self, const char *name)
+static const char *channel_copy_name(struct ski_pe *self, const char *name)
 {
     char *copy = name ? ski_pool_alloc(&self->pool, strlen(name) + 1) : NULL;
 
     return copy ? strcpy(copy, name) : NULL;
 }
 
-static void set_pattern(struct ski_pe *self, struct ski_channel *channel, const skua_layout *layout)
+static void channel_set_layout(struct ski_pe *self, struct ski_channel *channel,
+                               const skua_layout *layout)
 {
     if (layout->levels == 0)
         return;
@@ -117,9 +116,9 @@ static void set_pattern(struct ski_pe *self, struct ski_channel *channel, const 
     ski_path_make(&channel->pattern->unpack, layout, NULL);
 }
 
-static void enlist(struct ski_pe *self, struct ski_channel *channel)
+static void channel_link(struct ski_pe *self, struct ski_channel *channel)
 {
-    struct ski_channels *channels = channels_of(self);
+    struct ski_channel_pe *channels = ski_channel_pe(self);
 
     channel->next = channels->first;
     channel->link = &channels->first;
@@ -128,8 +127,9 @@ static void enlist(struct ski_pe *self, struct ski_channel *channel)
     channels->first = channel;
 }
 
-/* The data may be looked at elsewhere, in the same shape. */
-static bool set_view(struct ski_pe *self, struct ski_channel *channel, const skua_layout *layout)
+/* Lets senders use zcopy: the program reads the data by a view, in the layout that it gave. */
+static bool channel_set_view(struct ski_pe *self, struct ski_channel *channel,
+                             const skua_layout *layout)
 {
     skua_layout *view = ski_pool_alloc(&self->pool, sizeof *view);
 
@@ -139,11 +139,12 @@ static bool set_view(struct ski_pe *self, struct ski_channel *channel, const sku
     return view != NULL;
 }
 
-/* A channel with a simple layout of @p bytes; it is not known to anybody yet.  NULL, logged. */
-static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, size_t bytes,
-                                  skua_channel_fn fn, void *arg, const char *name)
+/* Creates a channel with a simplified layout of @p bytes that is not published yet.  NULL, logged.
+ * */
+static struct ski_channel *channel_create(struct ski_pe *self, const skua_layout *to, size_t bytes,
+                                          skua_channel_fn fn, void *arg, const char *name)
 {
-    struct ski_channel *channel = new_record(self);
+    struct ski_channel *channel = channel_new_record(self);
 
     if (!channel)
         return NULL;
@@ -156,48 +157,52 @@ static struct ski_channel *create(struct ski_pe *self, const skua_layout *to, si
     channel->pe      = self->pe;
     channel->home    = self->process;
     channel->process = ski_arena_contains(self->pool.arena, to->at) ? -1 : self->process;
-    channel->name    = copy_name(self, name);
-    set_pattern(self, channel, to);
-    enlist(self, channel);
+    channel->name    = channel_copy_name(self, name);
+    channel_set_layout(self, channel, to);
+    channel_link(self, channel);
     return channel;
 }
 
-static void drop_part(struct ski_pe *self, const void *part)
+static void channel_free_part(struct ski_pe *self, const void *part)
 {
     if (part)
         ski_pool_free(&self->pool, (void *)(uintptr_t)part);
 }
 
-static void drop(struct ski_pe *self, struct ski_channel *channel)
+static void channel_destroy(struct ski_pe *self, struct ski_channel *channel)
 {
+    ski_assert(channel->key != 0 || !channel->tag);
+    ski_assert(*channel->link == channel);
     channel->key   = 0;
     *channel->link = channel->next;
     if (channel->next)
         channel->next->link = channel->link;
-    drop_part(self, channel->pattern);
-    drop_part(self, channel->view);
-    drop_part(self, channel->name);
-    channel->next           = channels_of(self)->free;
-    channels_of(self)->free = channel;
+    channel_free_part(self, channel->pattern);
+    channel_free_part(self, channel->view);
+    channel_free_part(self, channel->name);
+    channel->next              = ski_channel_pe(self)->free;
+    ski_channel_pe(self)->free = channel;
 }
 
-static void publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
+static void channel_publish(struct ski_pe *self, struct ski_channel *channel, skua_channel *value)
 {
-    channel->key = key_of(self, channel);
+    ski_assert(!channel->key && channel->pe == self->pe);
+    channel->key = channel_key(self, channel);
+    ski_assert(ski_channel_at(self->pool.arena, channel->key) == channel);
     channel->tag = channel_tag(self->job, channel);
     *value       = (skua_channel){self->pe, self->job->process[0].number, channel->key};
 }
 
-/* A channel that is not known to anybody yet, for any layout; *made is NULL if not. */
-static skua_status_t create_checked(struct ski_pe *self, const char *call, const skua_layout *to,
-                                    skua_channel_fn fn, void *arg, const char *name,
-                                    struct ski_channel **made)
+/* Checks the layout and creates a channel that is not published yet; *made is NULL on failure. */
+static skua_status_t channel_create_checked(struct ski_pe *self, const char *call,
+                                            const skua_layout *to, skua_channel_fn fn, void *arg,
+                                            const char *name, struct ski_channel **made)
 {
     skua_layout   simple;
     size_t        bytes;
     skua_status_t status = ski_layout_check(call, to, true, &simple, &bytes);
 
-    *made = status == SKUA_OK ? create(self, &simple, bytes, fn, arg, name) : NULL;
+    *made = status == SKUA_OK ? channel_create(self, &simple, bytes, fn, arg, name) : NULL;
     return status == SKUA_OK && !*made ? SKUA_ERR_NOMEM : status;
 }
 
@@ -206,10 +211,10 @@ skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, voi
 {
     struct ski_pe      *self = SKI_SELF();
     struct ski_channel *made;
-    skua_status_t       status = create_checked(self, __func__, to, fn, arg, name, &made);
+    skua_status_t       status = channel_create_checked(self, __func__, to, fn, arg, name, &made);
 
     if (made)
-        publish(self, made, channel);
+        channel_publish(self, made, channel);
     return status;
 }
 
@@ -218,26 +223,26 @@ skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn
 {
     struct ski_pe      *self = SKI_SELF();
     struct ski_channel *made;
-    skua_status_t       status = create_checked(self, __func__, to, fn, arg, name, &made);
+    skua_status_t       status = channel_create_checked(self, __func__, to, fn, arg, name, &made);
 
     if (!made)
         return status;
-    if (!set_view(self, made, to)) {
-        drop(self, made);
+    if (!channel_set_view(self, made, to)) {
+        channel_destroy(self, made);
         return SKUA_ERR_NOMEM;
     }
-    publish(self, made, channel);
+    channel_publish(self, made, channel);
     return SKUA_OK;
 }
 
 const skua_layout *skua_channel_view(skua_channel value)
 {
-    const struct ski_channel *channel = mine(SKI_SELF(), __func__, value);
+    const struct ski_channel *channel = channel_of_caller(SKI_SELF(), __func__, value);
 
-    if (channel->lent)
-        return &channel->lent->view;
+    if (channel->zcopy)
+        return &channel->zcopy->view;
     if (!channel->view)
-        ski_misuse("%s: a channel that skua_channel_create_view() has not made", __func__);
+        ski_misuse("%s: the channel was not created by skua_channel_create_view()", __func__);
     return channel->view;
 }
 
@@ -245,26 +250,27 @@ skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op, 
                                             int senders, skua_channel_fn fn, void *arg,
                                             const char *name, skua_channel *channel)
 {
-    struct ski_pe      *self    = SKI_SELF();
-    const skua_update   update  = {op, type, NULL};
-    struct ski_combine  combine = {.op = op, .type = type};
-    skua_layout         layout;
-    struct ski_channel *made;
+    struct ski_pe               *self      = SKI_SELF();
+    const skua_update            update    = {op, type, NULL};
+    struct ski_channel_reduction reduction = {.op = op, .type = type};
+    skua_layout                  layout;
+    struct ski_channel          *made;
 
-    combine.fn = ski_update_function(&update, &combine.element);
-    if (!combine.fn || !to || count == 0 || count > PTRDIFF_MAX / combine.element || senders < 1 ||
-        (uintptr_t)to % (combine.element < 8 ? combine.element : 8))
-        return ski_refuse(SKUA_ERR_INVAL, "%s: %zu elements of %s from %d senders by %s at %p",
+    reduction.fn = ski_accumulate_function(&update, &reduction.element);
+    if (!reduction.fn || !to || count == 0 || count > PTRDIFF_MAX / reduction.element ||
+        senders < 1 || (uintptr_t)to % (reduction.element < 8 ? reduction.element : 8))
+        return ski_refuse(SKUA_ERR_INVAL,
+                          "%s: no such reduction: %zu elements of %s from %d senders by %s at %p",
                           __func__, count, ski_type_name(type), senders, ski_op_name(op), to);
-    layout = skua_layout_of(to, count * combine.element);
-    made   = create(self, &layout, layout.bytes, fn, arg, name);
+    layout = skua_layout_of(to, count * reduction.element);
+    made   = channel_create(self, &layout, layout.bytes, fn, arg, name);
     if (!made)
         return SKUA_ERR_NOMEM;
-    made->combines = senders > 1; /* what one puts is the result */
-    made->senders  = (uint32_t)senders;
-    made->combine  = combine;
-    ski_channel_clear(made);
-    publish(self, made, channel);
+    made->reduces   = senders > 1; /* with one sender its data are the result */
+    made->senders   = (uint32_t)senders;
+    made->reduction = reduction;
+    ski_channel_reduce_reset(made);
+    channel_publish(self, made, channel);
     return SKUA_OK;
 }
 
@@ -272,13 +278,13 @@ void skua_channel_delete(skua_channel channel)
 {
     struct ski_pe *self = SKI_SELF();
 
-    drop(self, mine(self, __func__, channel));
+    channel_destroy(self, channel_of_caller(self, __func__, channel));
 }
 
 /* ---- arrivals --------------------------------------------------------------------- */
 
-/* What is in one block goes to its place. */
-static void unpack(struct ski_channel *channel, const char *from)
+/* Copies data of one block into the buffer. */
+static void channel_unpack(struct ski_channel *channel, const char *from)
 {
     if (channel->pattern)
         ski_path_copy(&channel->pattern->unpack, channel->to, from);
@@ -286,30 +292,31 @@ static void unpack(struct ski_channel *channel, const char *from)
         ski_copy(channel->to, from, channel->bytes);
 }
 
-/* The next put that has not been reported is. */
-static inline void report(struct ski_channel *channel)
+static uint64_t channel_arrived(const struct ski_channel *channel)
 {
+    return atomic_load_explicit(&channel->arrived, memory_order_relaxed);
+}
+
+/* Reports the oldest put that has not been reported. */
+static inline void channel_report(struct ski_channel *channel)
+{
+    ski_assert(channel->reported < channel_arrived(channel));
     channel->polled = false;
     channel->reported++;
     channel->fn(channel->arg);
 }
 
-static uint64_t arrived(const struct ski_channel *channel)
+/* Counts a put whose data are in the buffer, and reports it if the program wants that. */
+static inline void channel_count_arrival(struct ski_pe *self, struct ski_channel *channel)
 {
-    return atomic_load_explicit(&channel->arrived, memory_order_relaxed);
-}
-
-/* Data have come that are in their place: counts them, and tells the program if it wants to
- * know. */
-static inline void has_arrived(struct ski_pe *self, struct ski_channel *channel)
-{
-    atomic_store_explicit(&channel->arrived, arrived(channel) + 1, memory_order_relaxed);
+    atomic_store_explicit(&channel->arrived, channel_arrived(channel) + 1, memory_order_relaxed);
     if (SKI_LIKELY(channel->polled) && SKI_LIKELY(!ski_pe_exiting(self)))
-        report(channel);
+        channel_report(channel);
 }
 
-/* The channel of a cell, whose record may be gone; NULL: the cell is no doorbell. */
-static inline struct ski_channel *rung_by(const struct ski_pe *self, const struct ski_cell *cell)
+/* Returns the channel of a cell, whose record may be free again; NULL: the cell is no doorbell. */
+static inline struct ski_channel *channel_of_cell(const struct ski_pe   *self,
+                                                  const struct ski_cell *cell)
 {
     uint64_t key;
 
@@ -319,32 +326,32 @@ static inline struct ski_channel *rung_by(const struct ski_pe *self, const struc
     return ski_channel_at(self->pool.arena, key);
 }
 
-/* Where many channels are rung in turn each has left the cache since the last time: what the
- * next doorbells need is fetched while this one is answered. */
-static inline void look_ahead(const struct ski_pe *self)
+/* Where many channels are rung in turn, each has left the cache since its last put: what the next
+ * doorbells need is fetched while this one is answered. */
+static inline void channel_prefetch(const struct ski_pe *self)
 {
     const struct ski_cell    *cell = ski_reader_ahead_sc(&self->reader, AHEAD / 2);
-    const struct ski_channel *near = rung_by(self, cell), *far;
+    const struct ski_channel *near = channel_of_cell(self, cell), *far;
 
     if (!near)
         return;
     __builtin_prefetch(near->arg, 1);
-    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
+    if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_ZCOPY))
         __builtin_prefetch(cell->message);
-    far = rung_by(self, ski_reader_ahead_sc(&self->reader, AHEAD));
+    far = channel_of_cell(self, ski_reader_ahead_sc(&self->reader, AHEAD));
     if (far)
         __builtin_prefetch(far, 1);
 }
 
-/* Nothing has come: a sender asks us to copy with him. */
-static SKI_COLD void help(struct ski_pe *self, struct ski_together *all)
+/* Helps a sender to copy; nothing has arrived yet. */
+static SKI_COLD void channel_help(struct ski_pe *self, struct ski_coop *all)
 {
     ski_pe_rung(self);
-    ski_together_help(all);
+    ski_coop_help(all);
 }
 
-/* The doorbell that is next in the inbox: self->ring. */
-static void ring(struct ski_pe *self)
+/* Answers the doorbell that is next in the inbox: self->ring. */
+static void channel_on_doorbell(struct ski_pe *self)
 {
     const struct ski_cell *cell = self->reader.next;
     struct ski_channel    *channel;
@@ -356,162 +363,170 @@ static void ring(struct ski_pe *self)
         ski_pe_rung(self);
         return;
     }
-    if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_HELP))) {
-        help(self, (void *)cell->message);
+    if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_HELP))) {
+        channel_help(self, (void *)cell->message);
         return;
     }
-    if (cell->bytes == SKI_BELL(SKI_CHANNEL_LENT))
-        channel->lent = cell->message;
-    else if (cell->bytes == SKI_BELL(SKI_CHANNEL_STAGED))
-        unpack(channel, cell->message);
-    else if (SKI_UNLIKELY(cell->bytes == SKI_BELL(SKI_CHANNEL_PIECES)))
-        ski_together_end(cell->message);
+    if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_ZCOPY))
+        channel->zcopy = cell->message;
+    else if (cell->bytes == SKI_DOORBELL(SKI_CHANNEL_STAGED))
+        channel_unpack(channel, cell->message);
+    else if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_COOP)))
+        ski_coop_finish(cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
         ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);
     else
         ski_copy_small(channel->to, cell->data, cell->bytes);
     ski_pe_rung(self);
-    look_ahead(self);
-    has_arrived(self, channel);
+    channel_prefetch(self);
+    channel_count_arrival(self, channel);
 }
 
 /* ---- doorbells of our own ------------------------------------------------------------ */
 
-static SKI_COLD void grow(struct ski_bells *bells)
+static SKI_COLD void doorbell_queue_grow(struct ski_doorbell_queue *queue)
 {
-    uint32_t         room = bells->room ? 2 * bells->room : 64;
-    struct ski_bell *at   = ski_malloc(room * sizeof *at);
+    uint32_t             room = queue->room ? 2 * queue->room : 64;
+    struct ski_doorbell *at   = ski_malloc(room * sizeof *at);
 
-    for (uint32_t i = bells->first; i != bells->end; i++)
-        at[i & (room - 1)] = bells->at[i & (bells->room - 1)];
-    free(bells->at);
-    bells->at   = at;
-    bells->room = room;
+    for (uint32_t i = queue->first; i != queue->end; i++)
+        at[i & (room - 1)] = queue->at[i & (queue->room - 1)];
+    free(queue->at);
+    queue->at   = at;
+    queue->room = room;
 }
 
-void ski_bell_push(struct ski_pe *self, uint64_t key, struct ski_lent *lent)
+void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc *zcopy)
 {
-    struct ski_bells *bells = &channels_of(self)->bells;
+    struct ski_doorbell_queue *queue = &ski_channel_pe(self)->doorbells;
 
-    if (SKI_UNLIKELY(bells->end - bells->first == bells->room))
-        grow(bells);
-    bells->at[bells->end++ & (bells->room - 1)] = (struct ski_bell){key, lent};
+    ski_assert(queue->end - queue->first <= queue->room);
+    if (SKI_UNLIKELY(queue->end - queue->first == queue->room))
+        doorbell_queue_grow(queue);
+    queue->at[queue->end++ & (queue->room - 1)] = (struct ski_doorbell){key, zcopy};
     self->stats.sent_inline++;
     self->queue.attention |= SKI_ATTEND_BELLS;
 }
 
-/* The newest, whose data and memory are in the cache; but now and then the oldest, which must
- * not wait for ever. */
-static inline struct ski_bell pop(struct ski_bells *bells)
+/* Takes the newest, whose data are in the cache, but now and then the oldest, which must not
+ * starve. */
+static inline struct ski_doorbell doorbell_queue_pop(struct ski_doorbell_queue *queue)
 {
-    uint32_t which = bells->turn++ % OLDEST ? --bells->end : bells->first++;
+    uint32_t which = queue->turn++ % OLDEST ? --queue->end : queue->first++;
 
-    return bells->at[which & (bells->room - 1)];
+    return queue->at[which & (queue->room - 1)];
 }
 
-/* One of them: self->ring_own. */
-static void ring_own(struct ski_pe *self)
+/* Answers one of the PE's own doorbells: self->ring_own. */
+static void channel_on_own_doorbell(struct ski_pe *self)
 {
-    struct ski_bells   *bells = &channels_of(self)->bells;
-    struct ski_bell     bell  = pop(bells);
-    struct ski_channel *channel;
+    struct ski_doorbell_queue *queue    = &ski_channel_pe(self)->doorbells;
+    struct ski_doorbell        doorbell = doorbell_queue_pop(queue);
+    struct ski_channel        *channel;
 
-    if (bells->first == bells->end)
+    if (queue->first == queue->end)
         self->queue.attention &= ~(uint32_t)SKI_ATTEND_BELLS;
     self->stats.received++;
     self->queue.pushed++;
     self->queue.popped++;
-    channel = ski_channel_at(self->pool.arena, bell.key);
-    if (SKI_UNLIKELY(channel->key != bell.key))
+    channel = ski_channel_at(self->pool.arena, doorbell.key);
+    if (SKI_UNLIKELY(channel->key != doorbell.key))
         return;
-    channel->lent = bell.lent;
-    has_arrived(self, channel);
+    channel->zcopy = doorbell.zcopy;
+    channel_count_arrival(self, channel);
+}
+
+void ski_channel_send_head(struct ski_pe *self, int pe, const struct ski_channel_head *head)
+{
+    ski_msg_post(self, pe, SKI_HANDLER_CHANNEL,
+                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, head, sizeof *head));
 }
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
-/* Whether the message is as it should be. */
-static bool is_sound(const skua_msg *msg, const struct ski_channel_head *head,
-                     const struct ski_channel *channel)
+/* Returns whether the length of a message fits its kind and the channel. */
+static bool channel_is_valid(const skua_msg *msg, const struct ski_channel_head *head,
+                             const struct ski_channel *channel)
 {
     size_t bytes = msg->bytes - sizeof *head;
 
     switch (head->kind) {
     case SKI_CHANNEL_DATA: return bytes == head->bytes && head->bytes == channel->bytes;
     case SKI_CHANNEL_STAGED:
-    case SKI_CHANNEL_PIECES:
-    case SKI_CHANNEL_LENT:
+    case SKI_CHANNEL_COOP:
+    case SKI_CHANNEL_ZCOPY:
         return bytes == sizeof(char *) && ski_job_index(ski_self->job, msg->source) >= 0;
     default: return bytes == 0;
     }
 }
 
-/* The data of a message; true: all that were waited for have come. */
-static bool bring(struct ski_channel *channel, const struct ski_channel_head *head)
+/* Brings the data of a message into the buffer; true: the put, or the reduction, is complete. */
+static bool channel_deliver(struct ski_channel *channel, const struct ski_channel_head *head)
 {
-    if (channel->combines && head->kind == SKI_CHANNEL_DATA)
-        return ski_channel_combine(channel, (const char *)(head + 1));
+    if (channel->reduces && head->kind == SKI_CHANNEL_DATA)
+        return ski_channel_reduce(channel, (const char *)(head + 1));
     if (head->kind == SKI_CHANNEL_DATA)
-        unpack(channel, (const char *)(head + 1));
+        channel_unpack(channel, (const char *)(head + 1));
     else if (head->kind == SKI_CHANNEL_STAGED)
-        unpack(channel, *(char *const *)(head + 1));
-    else if (head->kind == SKI_CHANNEL_PIECES)
-        ski_together_end(*(struct ski_together *const *)(head + 1));
-    else if (head->kind == SKI_CHANNEL_LENT)
-        channel->lent = *(struct ski_lent *const *)(head + 1);
+        channel_unpack(channel, *(char *const *)(head + 1));
+    else if (head->kind == SKI_CHANNEL_COOP)
+        ski_coop_finish(*(struct ski_coop *const *)(head + 1));
+    else if (head->kind == SKI_CHANNEL_ZCOPY)
+        channel->zcopy = *(struct ski_zcopy_desc *const *)(head + 1);
     return true;
 }
 
-static void wrong_size(const struct ski_channel *channel, int source,
-                       const struct ski_channel_head *head)
+static void channel_wrong_size(const struct ski_channel *channel, int source,
+                               const struct ski_channel_head *head)
 {
     ski_misuse("channel %s from PE %d to PE %d: put %llu has %llu bytes, the channel %zu",
                ski_channel_name(channel), source, channel->pe, (unsigned long long)head->put,
                (unsigned long long)head->bytes, channel->bytes);
 }
 
-/* A put for a channel of ours. */
-static void on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
+/* Handles a put for a channel of this PE. */
+static void channel_on_put(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
     const struct ski_channel_head *head = skua_msg_data(msg);
     bool                           all;
 
     if (ski_config.checked_channels)
-        ski_check_arrival(channel, msg->source, head);
-    if (!is_sound(msg, head, channel))
-        wrong_size(channel, msg->source, head);
-    all = bring(channel, head);
+        ski_channel_check_arrival(channel, msg->source, head);
+    if (!channel_is_valid(msg, head, channel))
+        channel_wrong_size(channel, msg->source, head);
+    all = channel_deliver(channel, head);
     skua_msg_free(msg);
     if (all)
-        has_arrived(self, channel);
+        channel_count_arrival(self, channel);
 }
 
-/* A message about a channel of ours; @p channel is NULL if there is none such. */
-static void on_one(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
+/* Handles a message about a channel of this PE; @p channel is NULL if it does not exist. */
+static void channel_on_message(struct ski_pe *self, skua_msg *msg, struct ski_channel *channel)
 {
     const struct ski_channel_head *head = skua_msg_data(msg);
 
     switch (head->kind) {
     case SKI_CHANNEL_OPENED: ski_on_channel_opened(self, msg, head, channel); break;
     case SKI_CHANNEL_POLLED:
-        if (channel && channel->polled && arrived(channel) != channel->reported) {
+        if (channel && channel->polled && channel_arrived(channel) != channel->reported) {
             skua_msg_free(msg);
-            report(channel);
+            channel_report(channel);
             return;
         }
         break;
     default:
         if (channel) {
-            on_put(self, msg, channel);
+            channel_on_put(self, msg, channel);
             return;
         }
-        if (ski_job_index(self->job, msg->source) < 0) /* others have seen that it is gone */
-            ski_channel_none(self, msg->source, head);
+        if (ski_job_index(self->job, msg->source) <
+            0) /* senders of this host have seen that it is deleted */
+            ski_channel_refuse_put(self, msg->source, head);
     }
     skua_msg_free(msg);
 }
 
-/* Whether a message that only the PE itself sends comes from elsewhere. */
+/* Returns whether a message that only the PE itself sends comes from another one. */
 static bool channel_is_forged(const struct ski_pe *self, const skua_msg *msg,
                               const struct ski_channel_head *head)
 {
@@ -530,19 +545,19 @@ void ski_on_channel(skua_msg *msg)
         return;
     }
     switch (head->kind) {
-    case SKI_CHANNEL_MANY: ski_on_channel_many(msg); return;
-    case SKI_CHANNEL_SENT: ski_channel_settle(self); break;
+    case SKI_CHANNEL_MULTICAST: ski_on_channel_multicast(msg); return;
+    case SKI_CHANNEL_SENT: ski_channel_local_complete(self); break;
     case SKI_CHANNEL_REFUSED: ski_on_channel_refused(msg, head); break;
     default:
         channel = ski_channel_find(self->job, head->key);
-        on_one(self, msg, channel && channel->pe == self->pe ? channel : NULL);
+        channel_on_message(self, msg, channel && channel->pe == self->pe ? channel : NULL);
         return;
     }
     skua_msg_free(msg);
 }
 
-/* As ski_request_take(): the data of a put go to their place, and what is left takes its turn. */
-skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char *data)
+/* The data of a put go into the buffer; a message without data is run in its turn. */
+skua_msg *ski_channel_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
     struct ski_channel_head head;
     struct ski_channel     *channel;
@@ -552,10 +567,10 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
         return NULL;
     memcpy(&head, data, sizeof head);
     channel = ski_channel_find(self->job, head.key);
-    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->combines ||
-        !is_sound(msg, &head, channel))
+    if (!channel || channel->pe != self->pe || head.kind != SKI_CHANNEL_DATA || channel->reduces ||
+        !channel_is_valid(msg, &head, channel))
         return NULL;
-    unpack(channel, data + sizeof head);
+    channel_unpack(channel, data + sizeof head);
     head.kind    = SKI_CHANNEL_PLACED;
     left         = ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head);
     left->source = msg->source;
@@ -564,85 +579,85 @@ skua_msg *ski_channel_take(struct ski_pe *self, const skua_msg *msg, const char 
 
 /* ---- ready ------------------------------------------------------------------------- */
 
-static void give_back(struct ski_channel *channel)
+static void channel_release_zcopy(struct ski_channel *channel)
 {
-    struct ski_lent *lent = channel->lent;
+    struct ski_zcopy_desc *zcopy = channel->zcopy;
 
     if (SKI_UNLIKELY(ski_config.checked_channels))
-        ski_check_returned(channel);
-    channel->lent = NULL;
-    ski_lent_return(lent);
+        ski_channel_check_zcopy_release(channel);
+    ski_assert(zcopy);
+    channel->zcopy = NULL;
+    ski_zcopy_desc_release(zcopy);
 }
 
-static inline void mark(struct ski_channel *channel)
+static inline void channel_mark(struct ski_channel *channel)
 {
-    if (SKI_UNLIKELY(channel->combines))
-        ski_channel_clear(channel);
-    if (channel->lent)
-        give_back(channel);
+    if (SKI_UNLIKELY(channel->reduces))
+        ski_channel_reduce_reset(channel);
+    if (channel->zcopy)
+        channel_release_zcopy(channel);
     if (SKI_UNLIKELY(ski_config.checked_channels))
         atomic_fetch_add_explicit(&channel->ready, 1, memory_order_release);
 }
 
-/* Not from within the caller: it may be in the middle of something. */
-static SKI_COLD void report_soon(struct ski_pe *self, const struct ski_channel *channel)
+/* Not inside of the caller, which may be in the middle of something. */
+static SKI_COLD void channel_report_later(struct ski_pe *self, const struct ski_channel *channel)
 {
-    struct ski_channel_head head = {.key = channel->key, .kind = SKI_CHANNEL_POLLED};
-
-    ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
-                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+    ski_channel_send_head(
+        self, self->pe,
+        &(struct ski_channel_head){.key = channel->key, .kind = SKI_CHANNEL_POLLED});
 }
 
-static inline void poll(struct ski_pe *self, struct ski_channel *channel)
+static inline void channel_poll(struct ski_pe *self, struct ski_channel *channel)
 {
     channel->polled = true;
-    if (SKI_UNLIKELY(arrived(channel) != channel->reported))
-        report_soon(self, channel);
+    if (SKI_UNLIKELY(channel_arrived(channel) != channel->reported))
+        channel_report_later(self, channel);
 }
 
 void skua_channel_ready(skua_channel value)
 {
     struct ski_pe      *self    = SKI_SELF();
-    struct ski_channel *channel = mine(self, __func__, value);
+    struct ski_channel *channel = channel_of_caller(self, __func__, value);
 
-    mark(channel);
-    poll(self, channel);
+    channel_mark(channel);
+    channel_poll(self, channel);
 }
 
 void skua_channel_mark(skua_channel channel)
 {
-    mark(mine(SKI_SELF(), __func__, channel));
+    channel_mark(channel_of_caller(SKI_SELF(), __func__, channel));
 }
 
 void skua_channel_poll(skua_channel channel)
 {
     struct ski_pe *self = SKI_SELF();
 
-    poll(self, mine(self, __func__, channel));
+    channel_poll(self, channel_of_caller(self, __func__, channel));
 }
 
 uint64_t skua_channel_count(skua_channel channel)
 {
-    return mine(SKI_SELF(), __func__, channel)->reported;
+    return channel_of_caller(SKI_SELF(), __func__, channel)->reported;
 }
 
 /* ---- memory -------------------------------------------------------------------------- */
 
-/* Before each block of memory that skua_channel_alloc() gave out. */
-struct block {
+/* The header of a block that skua_channel_alloc() returns. */
+struct channel_block {
     _Alignas(SKI_CACHE_LINE) size_t bytes;
     uint64_t sign;
 };
 
 #define SIGN UINT64_C(0x736b75612d6d656d)
 
-/* What is copied to a place little behind its own, modulo a page, is copied slowly, as if loads
- * waited for stores that only seem to be to the same place.  Large memory of others, that of
- * malloc() for example, begins with a page; ours in the middle of one. */
+/* A copy whose target lies a little behind its source, modulo a page, is slow: loads wait for
+ * stores that seem to be to the same address.  Large memory of other allocators begins at a page;
+ * this allocator's begins in the middle of one. */
 #define LEAD       2048
-#define LEAD_LEAST 32768 /* of the memory that has it: it should not cost much */
+#define LEAD_LEAST 32768 /* bytes from which on a block has it: it should not cost much */
 
-static size_t lead(size_t bytes)
+static size_t channel_lead(size_t bytes)
 {
     return bytes > LEAD_LEAST ? LEAD : 0;
 }
@@ -650,13 +665,14 @@ static size_t lead(size_t bytes)
 void *skua_channel_alloc(size_t bytes)
 {
     struct ski_pe *self   = SKI_SELF();
-    size_t         before = lead(bytes) + sizeof(struct block);
-    char         *memory = bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, before + bytes) : NULL;
-    struct block *block;
+    size_t         before = channel_lead(bytes) + sizeof(struct channel_block);
+    char *memory = bytes < PTRDIFF_MAX ? ski_pool_alloc(&self->pool, before + bytes) : NULL;
+    struct channel_block *block;
 
     if (!memory)
         return NULL;
-    block        = (void *)(memory + lead(bytes));
+    ski_assert(((uintptr_t)memory & (SKI_CACHE_LINE - 1)) == 0);
+    block        = (void *)(memory + channel_lead(bytes));
     block->bytes = bytes;
     block->sign  = SIGN;
     return block + 1;
@@ -664,33 +680,33 @@ void *skua_channel_alloc(size_t bytes)
 
 void skua_channel_free(void *memory)
 {
-    struct ski_pe *self  = SKI_SELF();
-    struct block  *block = memory ? (struct block *)memory - 1 : NULL;
+    struct ski_pe        *self  = SKI_SELF();
+    struct channel_block *block = memory ? (struct channel_block *)memory - 1 : NULL;
 
     if (!memory)
         return;
     if (!ski_arena_contains(self->pool.arena, block) || block->sign != SIGN)
         ski_misuse("%s: %p is not from skua_channel_alloc(), or was freed before", __func__,
                    memory);
-    if (ski_config.checked_channels)
-        ski_check_freed(self, memory, block->bytes);
+    ski_channel_check_freed(self, memory, block->bytes);
     block->sign = 0;
-    ski_pool_free(&self->pool, (char *)block - lead(block->bytes));
+    ski_pool_free(&self->pool, (char *)block - channel_lead(block->bytes));
 }
 
 /* ---- life ----------------------------------------------------------------------------- */
 
-void ski_channels_begin(struct ski_pe *self)
+void ski_channel_pe_begin(struct ski_pe *self)
 {
-    self->ring     = ring;
-    self->ring_own = ring_own;
+    self->ring     = channel_on_doorbell;
+    self->ring_own = channel_on_own_doorbell;
 }
 
-/* Records, patterns and names go with the arena, senders that were not closed with them. */
-void ski_channels_end(struct ski_pe *self)
+/* Records, layouts and names go with the arena, and so does what senders have there that were not
+ * closed. */
+void ski_channel_pe_end(struct ski_pe *self)
 {
     self->ring     = NULL;
     self->ring_own = NULL;
-    free(channels_of(self)->bells.at);
-    channels_of(self)->bells = (struct ski_bells){.at = NULL};
+    free(ski_channel_pe(self)->doorbells.at);
+    ski_channel_pe(self)->doorbells = (struct ski_doorbell_queue){.at = NULL};
 }

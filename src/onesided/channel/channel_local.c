@@ -5,31 +5,31 @@
  * A put that copies is locally complete when it returns.  Two kinds are not:
  *
  *   - Data that are sent to another host from where they lie (channel_put.c) are read until the
- *     driver says that it is done with them.  It says so in the middle of its own work, where
- *     nothing of the program may run: what is to take place is put into a list, and a message to
- *     this PE, which carries nothing, lets it take place.
- *   - Data that are lent (channel_zcopy.c) are read until the receiver marks the channel.  It then
- *     raises lent->returned, a notification in the sender's memory of the arena (notify.h): it
+ *     driver is done with them.  It says so in the middle of its own work, where nothing of the
+ *     program may run: the completion goes into a list, and an empty message to this PE lets it
+ * take place.
+ *   - Data of a zcopy put (channel_zcopy.c) are read until the receiver marks the channel.  It then
+ *     raises zcopy->returned, a notification in the sender's memory of the arena (notify.h), and so
  *     sends a message only if the sender waits.  A receiver that deletes the channel instead does
- *     not touch that memory, which may be gone: a sender may have closed a channel whose end it
- *     knows of.
+ * not touch that memory: the sender may have closed the channel, and the memory may be freed.
  *
- * The sender counts what it has begun, in `sending` and `lendings`; asking costs nothing where the
- * data were copied.
+ * The sender counts what it has begun, in `sending` and `zcopy_puts`; a test costs nothing where
+ * the data were copied.
  */
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
 #include "onesided/channel/channel.h"
+#include "onesided/channel/channel_pe.h"
 #include "onesided/rma/rma_request.h"
-#include "onesided/rma/rma_pe.h"
 
 /* A completion that is to take place. */
-struct ski_due {
-    struct ski_due *next;
-    skua_completion done;
+struct ski_channel_due {
+    struct ski_channel_due *next;
+    skua_completion         done;
 };
 
 static bool local_is_sent(void *arg)
@@ -39,7 +39,7 @@ static bool local_is_sent(void *arg)
 
 static bool local_is_returned(const skua_sender *sender)
 {
-    return !sender->lent || skua_notify_value(&sender->lent->returned) >= sender->lendings;
+    return !sender->zcopy || skua_notify_value(&sender->zcopy->returned) >= sender->zcopy_puts;
 }
 
 static bool local_is_complete(skua_sender *sender)
@@ -49,33 +49,36 @@ static bool local_is_complete(skua_sender *sender)
 
 /* ---- data that are sent from where they lie --------------------------------------------- */
 
-/* Takes over what shall take place at the local completion of a sender. */
+/* Takes the completion that a sender has for its local completion. */
 static skua_completion local_take(skua_sender *sender)
 {
     skua_completion local = sender->local;
 
+    ski_assert(local.kind);
     sender->local = skua_done_nothing();
     return local;
 }
 
 static void local_settle_soon(struct ski_pe *self, skua_sender *sender)
 {
-    struct ski_channels    *channels = &ski_origin_of(self)->channels;
+    struct ski_channel_pe  *channels = ski_channel_pe(self);
     struct ski_channel_head head     = {.kind = SKI_CHANNEL_SENT};
-    struct ski_due         *due;
+    struct ski_channel_due *due;
 
     if (sender->local.kind) {
         due           = ski_malloc(sizeof *due);
-        *due          = (struct ski_due){channels->due, local_take(sender)};
+        *due          = (struct ski_channel_due){channels->due, local_take(sender)};
         channels->due = due;
     }
-    ski_msg_post(self, self->pe, SKI_HANDLER_CHANNEL,
-                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+    ski_channel_send_head(self, self->pe, &head);
 }
 
-void ski_channel_sent(struct ski_pe *self, skua_sender *sender)
+void ski_channel_send_done(struct ski_pe *self, void *arg)
 {
-    ski_origin_of(self)->at_driver--;
+    skua_sender *sender = arg;
+
+    ski_assert(ski_rma_pe(self)->at_driver > 0 && sender->sending > 0);
+    ski_rma_pe(self)->at_driver--;
     if (--sender->sending > 0)
         return;
     if (sender->local.kind || sender->waiting)
@@ -84,28 +87,28 @@ void ski_channel_sent(struct ski_pe *self, skua_sender *sender)
         free(sender);
 }
 
-void ski_channel_settle(struct ski_pe *self)
+void ski_channel_local_complete(struct ski_pe *self)
 {
-    struct ski_origin *origin = ski_origin_of(self);
-    struct ski_due    *due    = origin->channels.due, *next;
+    struct ski_channel_pe  *channels = ski_channel_pe(self);
+    struct ski_channel_due *due      = channels->due, *next;
 
-    origin->channels.due = NULL;
+    channels->due = NULL;
     for (; due; due = next) {
         next = due->next;
         skua_complete(due->done, NULL, 0);
         free(due);
     }
-    ski_wake_all(self, &origin->waiters);
+    ski_wake_all(self, &ski_rma_pe(self)->waiters);
 }
 
 /* ---- data that are lent ------------------------------------------------------------------ */
 
-void ski_lent_return(struct ski_lent *lent)
+void ski_zcopy_desc_release(struct ski_zcopy_desc *zcopy)
 {
-    ski_notify_raise(&lent->returned, lent->pe, 1);
+    ski_notify_raise(&zcopy->returned, zcopy->pe, 1);
 }
 
-static void local_returned(struct ski_pe *self, struct ski_expected *expected)
+static void local_returned(struct ski_pe *self, struct ski_notify_watch *expected)
 {
     skua_sender *sender =
         (skua_sender *)(void *)((char *)expected - offsetof(skua_sender, expected));
@@ -130,11 +133,11 @@ bool skua_channel_put_wait(skua_sender *sender)
 
     if (!local_is_sent(sender)) {
         sender->waiting++;
-        sent = ski_operations_wait(self, local_is_sent, sender);
+        sent = ski_rma_wait(self, local_is_sent, sender);
         sender->waiting--;
     }
     return sent && (local_is_returned(sender) ||
-                    ski_notify_wait(self, &sender->lent->returned, sender->lendings, SKI_CALL));
+                    ski_notify_wait(self, &sender->zcopy->returned, sender->zcopy_puts, SKI_CALL));
 }
 
 void skua_channel_put_then(skua_sender *sender, skua_completion local)
@@ -142,8 +145,9 @@ void skua_channel_put_then(skua_sender *sender, skua_completion local)
     struct ski_pe *self = SKI_SELF();
 
     if (sender->local.kind)
-        ski_misuse("%s: a completion of this sender, of a channel to PE %d, waits already",
-                   __func__, sender->pe);
+        ski_misuse(
+            "%s: the sender, of a channel to PE %d, has a completion that has not taken place yet",
+            __func__, sender->pe);
     if (local_is_complete(sender)) {
         skua_complete(local, NULL, 0);
         return;
@@ -151,15 +155,16 @@ void skua_channel_put_then(skua_sender *sender, skua_completion local)
     sender->local = local;
     if (!local_is_sent(sender))
         return;
-    sender->expected = (struct ski_expected){
-        .notify = &sender->lent->returned, .target = sender->lendings, .fn = local_returned};
-    if (!ski_notify_expect(self, &sender->expected))
+    sender->expected = (struct ski_notify_watch){
+        .notify = &sender->zcopy->returned, .target = sender->zcopy_puts, .fn = local_returned};
+    if (!ski_notify_watch_add(self, &sender->expected))
         local_returned(self, &sender->expected);
 }
 
-bool ski_channel_unlocal(struct ski_pe *self, skua_sender *sender)
+bool ski_channel_local_close(struct ski_pe *self, skua_sender *sender)
 {
-    if (sender->local.kind && sender->expected.fn && ski_notify_forget(self, &sender->expected))
+    if (sender->local.kind && sender->expected.fn &&
+        ski_notify_watch_remove(self, &sender->expected))
         skua_complete(local_take(sender), NULL, 0);
     sender->closed = sender->sending > 0;
     return !sender->closed;

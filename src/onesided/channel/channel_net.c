@@ -1,36 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel_net.c - channels of other hosts: whether they exist, and how large they are.
+ * channel_net.c - channels of other hosts: whether they exist, and their size.
  *
- * A PE that opens a channel of its own host looks at its record.  For one of another host nothing
- * is waited for: the receiver is told, and answers only if there is no such channel or it has
- * another size.  A put that finds no channel is answered likewise.  The answer is logged, and
- * changes nothing else.
+ * A PE that opens a channel of its own host reads its record.  It does not wait for a channel of
+ * another host: it tells the receiver, which replies only if there is no such channel or its size
+ * differs.  A put that finds no channel has the same reply.  The reply is logged, and changes
+ * nothing else.
  */
 #include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "onesided/channel/channel.h"
 
-typedef unsigned long long number;
-
 void ski_channel_tell_opened(struct ski_pe *self, int pe, uint64_t key, size_t bytes)
 {
     struct ski_channel_head head = {.key = key, .kind = SKI_CHANNEL_OPENED, .bytes = bytes};
 
-    ski_msg_post(self, pe, SKI_HANDLER_CHANNEL,
-                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+    ski_channel_send_head(self, pe, &head);
 }
 
 /* ---- the receiver --------------------------------------------------------------------------- */
 
-/* That channel @p key has @p bytes, 0 if there is none; @p put is the put that was for it, or 0. */
-static void far_refuse(struct ski_pe *self, int pe, uint64_t key, size_t bytes, uint64_t put)
+/* Replies that channel @p key has @p bytes, 0 if there is none; @p put: 1 for a put, 0 for an open.
+ * */
+static void channel_net_refuse(struct ski_pe *self, int pe, uint64_t key, size_t bytes,
+                               uint64_t put)
 {
     struct ski_channel_head head = {
         .key = key, .kind = SKI_CHANNEL_REFUSED, .bytes = bytes, .put = put};
 
-    ski_msg_post(self, pe, SKI_HANDLER_CHANNEL,
-                 ski_msg_copy(self, SKI_HANDLER_CHANNEL, &head, sizeof head));
+    ski_channel_send_head(self, pe, &head);
 }
 
 void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
@@ -41,18 +39,19 @@ void ski_on_channel_opened(struct ski_pe *self, const skua_msg *msg,
     if (channel)
         ski_log(SKI_LOG_ERROR,
                 "skua_channel_open of PE %d refused: %llu bytes for channel %s, of %zu",
-                msg->source, (number)head->bytes, ski_channel_name(channel), channel->bytes);
+                msg->source, (unsigned long long)head->bytes, ski_channel_name(channel),
+                channel->bytes);
     else
         ski_log(SKI_LOG_ERROR, "skua_channel_open of PE %d refused: PE %d has no such channel",
                 msg->source, self->pe);
-    far_refuse(self, msg->source, head->key, channel ? channel->bytes : 0, 0);
+    channel_net_refuse(self, msg->source, head->key, channel ? channel->bytes : 0, 0);
 }
 
-void ski_channel_none(struct ski_pe *self, int source, const struct ski_channel_head *head)
+void ski_channel_refuse_put(struct ski_pe *self, int source, const struct ski_channel_head *head)
 {
     ski_log(SKI_LOG_ERROR, "skua_channel_put of PE %d dropped: PE %d has no such channel", source,
             self->pe);
-    far_refuse(self, source, head->key, 0, 1);
+    channel_net_refuse(self, source, head->key, 0, 1);
 }
 
 /* ---- the sender ------------------------------------------------------------------------------ */
@@ -65,7 +64,7 @@ void ski_on_channel_refused(const skua_msg *msg, const struct ski_channel_head *
         (void)ski_refuse(SKUA_ERR_INVAL,
                          "%s: the channel of PE %d has %llu bytes, and was opened for another "
                          "number of them",
-                         call, msg->source, (number)head->bytes);
+                         call, msg->source, (unsigned long long)head->bytes);
     else
         (void)ski_refuse(SKUA_ERR_INVAL,
                          "%s: PE %d has no such channel: it was deleted, or never created", call,

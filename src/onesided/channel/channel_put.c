@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel_put.c - the sender: opening channels, and the ways of a put (channel.h).
+ * channel_put.c - the sender: opens channels and does puts, by the paths of channel.h.
  *
- * Each way is a function that the sender points at, so a put does not ask which it is.
+ * The path is a function that the sender points at, so that a put does not decide anything.
  *
- * Ordering.  What a put copies is in the receiver's memory before the stamp of the doorbell's
- * cell is: the release in ski_inbox_publish_mp(), which pairs with the acquire of the
- * receiver's look at the inbox, is all that is needed.  A doorbell does not wait for messages
- * that were sent before, and overtakes those that wait for room.
+ * Ordering.  What a put copies is in the receiver's memory before the stamp of the doorbell's cell:
+ * the release in ski_inbox_publish_mp(), which pairs with the acquire when the receiver polls its
+ * inbox, is all that is needed.  A doorbell does not wait for messages that were sent before it,
+ * and overtakes those that wait for room.
  */
+#include "core/message/message.h"
 #include "onesided/channel/channel.h"
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/copy.h"
 #include "base/memory.h"
@@ -20,55 +22,59 @@
 #include "core/message/send_backlog.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
+#include "onesided/channel/channel_pe.h"
 #include "onesided/rma/rma_pe.h"
-#include "transport/driver.h"
+#include "onesided/rma/zcopy_send.h"
 
-#define SPLIT_LEAST 8192 /* data from here on are sent to other hosts from where they are */
+#define UNCOPIED_LEAST                                                                             \
+    8192 /* bytes from which on data are sent to other hosts from where they lie */
 
-/* From here on the receiver is asked for help, with data that go straight, or that are staged. */
-#define TOGETHER_LEAST ((size_t)384 << 10)
-#define PIECES_LEAST   ((size_t)80 << 10)
+/* Bytes from which on the receiver is asked for help: with data that are copied directly, or
+ * staged. */
+#define COOP_DIRECT_LEAST ((size_t)384 << 10)
+#define COOP_STAGED_LEAST ((size_t)80 << 10)
 
 #define WAKE_LEAST ((size_t)2 << 20)
 #define WAKE_AHEAD ((size_t)1 << 20)
 
-/* Staging memory of middle size has several places, used in turn: lines that the receiver read a
- * moment ago cost more to write than those of some puts before. */
-#define PLACES_LEAST 2048
-#define PLACES_BYTES 40960
-#define PLACES_MOST  8
+/* Staging memory of medium size has several slots, used in turn: cache lines that the receiver has
+ * just read cost more to write than those of some puts before. */
+#define SLOTS_LEAST 2048
+#define SLOTS_BYTES 40960
+#define SLOTS_MOST  8
 
 /* ---- doorbells --------------------------------------------------------------------- */
 
-static inline struct ski_cell *reserve(skua_sender *sender, uint64_t *tail)
+static inline struct ski_cell *doorbell_reserve(skua_sender *sender, uint64_t *tail)
 {
     if (SKI_UNLIKELY(!ski_inbox_reserve_mp(sender->inbox, sender->cells, &sender->credit, tail)))
         return NULL;
     return ski_inbox_cell(sender->inbox, sender->cells, *tail);
 }
 
-static SKI_COLD void wake(struct ski_pe *self, const skua_sender *sender)
+static SKI_COLD void doorbell_wake(struct ski_pe *self, const skua_sender *sender)
 {
     self->stats.wakes++;
     ski_host_wake(self->host, sender->index);
 }
 
-/* Fills in what all doorbells have, and rings. */
-static inline void publish(struct ski_pe *self, const skua_sender *sender, struct ski_cell *cell,
-                           uint64_t tail, size_t bytes)
+/* Fills in what all doorbells have in common, and rings. */
+static inline void doorbell_publish(struct ski_pe *self, const skua_sender *sender,
+                                    struct ski_cell *cell, uint64_t tail, size_t bytes)
 {
+    ski_assert(sender->key != 0 && bytes <= UINT8_MAX);
     cell->handler = SKI_HANDLER_CHANNEL;
     cell->flags   = SKI_MSG_POKE;
     cell->bytes   = (uint8_t)bytes;
     memcpy(&cell->source, &sender->key, sizeof sender->key);
     self->stats.sent_inline++;
     if (ski_inbox_publish_mp(cell, tail))
-        wake(self, sender);
+        doorbell_wake(self, sender);
 }
 
-/* A message with a head, and room for @p more bytes behind it. */
-static skua_msg *new_message(struct ski_pe *self, const skua_sender *sender,
-                             enum ski_channel_kind kind, size_t more)
+/* Returns a message with a header, and room for @p more bytes behind it. */
+static skua_msg *channel_put_new_message(struct ski_pe *self, const skua_sender *sender,
+                                         enum ski_channel_kind kind, size_t more)
 {
     skua_msg                *msg  = skua_msg_alloc(sizeof(struct ski_channel_head) + more);
     struct ski_channel_head *head = skua_msg_data(msg);
@@ -79,12 +85,12 @@ static skua_msg *new_message(struct ski_pe *self, const skua_sender *sender,
     return msg;
 }
 
-/* The inbox is full: the doorbell is a message that waits. */
-static SKI_COLD void ring_later(struct ski_pe *self, const skua_sender *sender,
-                                enum ski_channel_kind kind, const void *at)
+/* The inbox is full: the doorbell becomes a message that waits. */
+static SKI_COLD void doorbell_by_message(struct ski_pe *self, const skua_sender *sender,
+                                         enum ski_channel_kind kind, const void *at)
 {
     size_t    more = kind == SKI_CHANNEL_PLACED ? 0 : sizeof at;
-    skua_msg *msg  = new_message(self, sender, kind, more);
+    skua_msg *msg  = channel_put_new_message(self, sender, kind, more);
 
     memcpy((struct ski_channel_head *)skua_msg_data(msg) + 1, &at, more);
     ski_pending_send(self, sender->pe, msg);
@@ -97,296 +103,289 @@ void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel
     struct ski_cell *cell;
 
     if (!sender->inbox) {
-        ski_bell_push(self, sender->key, at);
+        ski_doorbell_push(self, sender->key, at);
         return;
     }
-    cell = reserve(sender, &tail);
+    cell = doorbell_reserve(sender, &tail);
     if (SKI_UNLIKELY(!cell)) {
-        ring_later(self, sender, kind, at);
+        doorbell_by_message(self, sender, kind, at);
         return;
     }
     cell->message = at;
-    publish(self, sender, cell, tail, kind == SKI_CHANNEL_PLACED ? 0 : SKI_BELL(kind));
+    doorbell_publish(self, sender, cell, tail, kind == SKI_CHANNEL_PLACED ? 0 : SKI_DOORBELL(kind));
 }
 
-void ski_channel_ask(struct ski_pe *self, skua_sender *sender, struct ski_together *all)
+void ski_channel_ask_help(struct ski_pe *self, skua_sender *sender, struct ski_coop *all)
 {
     uint64_t         tail;
-    struct ski_cell *cell = reserve(sender, &tail);
+    struct ski_cell *cell = doorbell_reserve(sender, &tail);
 
     if (!cell)
         return;
     cell->message = (void *)all;
-    publish(self, sender, cell, tail, SKI_BELL(SKI_CHANNEL_HELP));
+    doorbell_publish(self, sender, cell, tail, SKI_DOORBELL(SKI_CHANNEL_HELP));
 }
 
-/* ---- the ways ------------------------------------------------------------------------ */
+/* ---- paths --------------------------------------------------------------------------- */
 
-static void put_cell(skua_sender *sender, const char *from)
+/* The data travel in the doorbell.  Inlined for one block, and for data that are packed. */
+static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sender *sender,
+                                                                      const char *from, bool packed)
 {
     struct ski_pe   *self = SKI_SELF();
     uint64_t         tail;
-    struct ski_cell *cell = reserve(sender, &tail);
+    struct ski_cell *cell = doorbell_reserve(sender, &tail);
 
+    ski_assert(sender->bytes <= SKI_CELL_DATA);
     if (SKI_UNLIKELY(!cell)) {
-        ski_put_message(sender, from);
+        ski_channel_put_message(sender, from);
         return;
     }
-    ski_copy_small(cell->data, from, sender->bytes);
-    publish(self, sender, cell, tail, sender->bytes);
+    if (packed)
+        ski_path_copy(&sender->plan, (char *)cell->data, from);
+    else
+        ski_copy_small(cell->data, from, sender->bytes);
+    doorbell_publish(self, sender, cell, tail, sender->bytes);
 }
 
-/* The same for a few bytes that lie apart. */
-static void put_cell_packed(skua_sender *sender, const char *from)
+static void channel_put_inline(skua_sender *sender, const char *from)
 {
-    struct ski_pe   *self = SKI_SELF();
-    uint64_t         tail;
-    struct ski_cell *cell = reserve(sender, &tail);
-
-    if (SKI_UNLIKELY(!cell)) {
-        ski_put_message(sender, from);
-        return;
-    }
-    ski_path_copy(&sender->path, (char *)cell->data, from);
-    publish(self, sender, cell, tail, sender->bytes);
+    channel_put_in_cell(sender, from, false);
 }
 
-/* A receiver that has nothing else to do falls asleep while so much is copied, and takes as long
- * to wake up as the end of it takes to copy: it is told before. */
-static SKI_COLD void copy_and_wake(struct ski_pe *self, const skua_sender *sender, const char *from)
+static void channel_put_inline_packed(skua_sender *sender, const char *from)
+{
+    channel_put_in_cell(sender, from, true);
+}
+
+/* A receiver that has nothing else to do falls asleep during so large a copy, and takes as long to
+ * wake up as the last part takes to copy: it is woken before that part. */
+static SKI_COLD void channel_put_copy_and_wake(struct ski_pe *self, const skua_sender *sender,
+                                               const char *from)
 {
     size_t before = sender->bytes - WAKE_AHEAD;
 
+    ski_assert(sender->bytes >= WAKE_AHEAD);
     ski_copy(sender->to, from, before);
     if (sender->pe != self->pe)
         ski_msg_poke(self, sender->pe);
     ski_copy(sender->to + before, from + before, WAKE_AHEAD);
 }
 
-void ski_put_block(skua_sender *sender, const char *from)
+void ski_channel_put_block(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
     if (SKI_UNLIKELY(sender->bytes >= WAKE_LEAST))
-        copy_and_wake(self, sender, from);
+        channel_put_copy_and_wake(self, sender, from);
     else
         ski_copy(sender->to, from, sender->bytes);
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
-/* A few bytes, to a channel of our own PE. */
-static void put_small(skua_sender *sender, const char *from)
+/* Copies a few bytes, to a channel of the same PE. */
+static void channel_put_own_small(skua_sender *sender, const char *from)
 {
     ski_copy_small(sender->to, from, sender->bytes);
-    ski_bell_push(SKI_SELF(), sender->key, NULL);
+    ski_doorbell_push(SKI_SELF(), sender->key, NULL);
 }
 
-static void put_shape(skua_sender *sender, const char *from)
+static void channel_put_strided(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
-    ski_path_copy(&sender->path, sender->to, from);
+    ski_path_copy(&sender->plan, sender->to, from);
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
-/* One put at most is on its way, so the place before the last is free as well. */
-static void put_staged(skua_sender *sender, const char *from)
+/* At most one put is in flight, so the slot before the last one is free as well. */
+static void channel_put_staged(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
-    sender->place = sender->place + 1 < sender->places ? sender->place + 1 : 0;
-    sender->to    = sender->staging + sender->place * SKI_STAGE_BYTES(sender->bytes);
-    ski_path_copy(&sender->path, sender->to, from);
+    sender->slot = sender->slot + 1 < sender->slots ? sender->slot + 1 : 0;
+    sender->to   = sender->staging + sender->slot * SKI_STAGE_BYTES(sender->bytes);
+    ski_assert(sender->slot < sender->slots);
+    ski_path_copy(&sender->plan, sender->to, from);
     ski_channel_ring(self, sender, SKI_CHANNEL_STAGED, sender->to);
 }
 
-/* The data are sent from where they are; or a copy of them. */
-void ski_put_message(skua_sender *sender, const char *from)
+void ski_channel_put_message(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
-    skua_msg      *msg  = new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
+    skua_msg      *msg  = channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
 
-    ski_path_copy(&sender->path, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1), from);
+    ski_path_copy(&sender->plan, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1), from);
     ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
 }
 
-static uint32_t places_for(size_t bytes)
+static uint32_t sender_staging_slots(size_t bytes)
 {
-    size_t places = PLACES_BYTES / bytes;
+    size_t slots = SLOTS_BYTES / bytes;
 
-    if (bytes < PLACES_LEAST || places == 0)
+    if (bytes < SLOTS_LEAST || slots == 0)
         return 1;
-    return (uint32_t)(places < PLACES_MOST ? places : PLACES_MOST);
+    return (uint32_t)(slots < SLOTS_MOST ? slots : SLOTS_MOST);
 }
 
-/* The way through the receiver; in messages, where there is no memory to be had, or where
- * nobody would know when to give it back. */
-static ski_put_fn through_receiver(struct ski_pe *self, skua_sender *sender)
+/* Allocates staging memory and returns the path through it: by message if there is no memory, or if
+ * the sender is used once, since then nothing tells when to free it. */
+static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender *sender)
 {
     size_t bytes = SKI_STAGE_BYTES(sender->bytes);
 
-    ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->places  = places_for(sender->bytes);
-    sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->places);
+    ski_path_make(&sender->plan, NULL, &sender->layout);
+    sender->slots   = sender_staging_slots(sender->bytes);
+    sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->slots);
     sender->to      = sender->staging;
-    return sender->staging ? put_staged : ski_put_message;
+    return sender->staging ? channel_put_staged : ski_channel_put_message;
 }
 
 /* ---- between hosts ------------------------------------------------------------------------ */
 
-/* A message whose data are sent from the user's memory. */
-struct split {
-    struct ski_far_done done; /* first */
-    struct ski_pe      *self;
-    skua_sender        *sender;
-    skua_msg           *msg;
-};
-
-static void split_over(struct ski_far_done *done, skua_status_t status)
+/* Sends the data of a put from the program's memory; false: that is not possible now. */
+static bool channel_put_send_uncopied(struct ski_pe *self, skua_sender *sender, const char *from)
 {
-    struct split split = *(struct split *)done;
+    skua_msg *msg =
+        channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct ski_zcopy_send));
+    struct ski_channel_head *head = skua_msg_data(msg);
 
-    (void)status; /* who is lost is told by others */
-    ski_pool_free(&split.self->pool, split.msg);
-    ski_channel_sent(split.self, split.sender);
-}
-
-/* The end of the message is where its data would begin; what we note about it lies there. */
-static bool send_split(struct ski_pe *self, skua_sender *sender, const char *from)
-{
-    skua_msg *msg = new_message(self, sender, SKI_CHANNEL_DATA, sizeof(struct split));
-    struct ski_channel_head *head  = skua_msg_data(msg);
-    struct split            *split = (void *)(head + 1);
-
-    msg->bytes = sizeof *head + sender->bytes;
-    head->sum  = ski_config.checked_channels ? ski_check_sum(from, sender->bytes) : 0;
-    *split     = (struct split){{split_over}, self, sender, msg};
-    sender->sending++; /* it may be over before the call returns */
-    ski_origin_of(self)->at_driver++;
-    if (ski_far_send_split(self, sender->pe, msg, from, sender->bytes, &split->done))
+    head->sum = ski_config.checked_channels ? ski_channel_check_sum(from, sender->bytes) : 0;
+    sender->sending++; /* it may be complete before the call returns */
+    ski_rma_pe(self)->at_driver++;
+    if (ski_zcopy_send(self, sender->pe, msg, sizeof *head, from, sender->bytes,
+                       ski_channel_send_done, sender))
         return true;
     sender->sending--;
-    ski_origin_of(self)->at_driver--;
+    ski_rma_pe(self)->at_driver--;
     skua_msg_free(msg);
     return false;
 }
 
-static void put_split(skua_sender *sender, const char *from)
+static void channel_put_uncopied(skua_sender *sender, const char *from)
 {
-    if (!send_split(SKI_SELF(), sender, from))
-        ski_put_message(sender, from);
+    if (!channel_put_send_uncopied(SKI_SELF(), sender, from))
+        ski_channel_put_message(sender, from);
 }
 
-/* ---- choosing ------------------------------------------------------------------------------- */
+/* ---- choosing a path
+ * ------------------------------------------------------------------------------- */
 
-static void aim_by_message(skua_sender *sender)
+static void sender_select_message(skua_sender *sender)
 {
-    ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->put = sender->index < 0 && sender->path.kind == SKI_PATH_BLOCK &&
-                          sender->bytes >= SPLIT_LEAST && ski_far_driver()->send_split
-                      ? put_split
-                      : ski_put_message;
+    ski_path_make(&sender->plan, NULL, &sender->layout);
+    sender->put = sender->index < 0 && sender->plan.kind == SKI_COPY_BLOCK &&
+                          sender->bytes >= UNCOPIED_LEAST && ski_zcopy_send_supported()
+                      ? channel_put_uncopied
+                      : ski_channel_put_message;
 }
 
-static bool reaches(const struct ski_pe *self, const struct ski_channel *channel)
+static bool sender_reaches(const struct ski_pe *self, const struct ski_channel *channel)
 {
     return channel->process < 0 || channel->process == self->process;
 }
 
-/* Into memory that we reach. */
-static void aim_directly(struct ski_pe *self, skua_sender *sender,
-                         const struct ski_channel *channel)
+/* Lets the receiver help to copy into @p to, if there is memory to coordinate that. */
+static void sender_select_coop(struct ski_pe *self, skua_sender *sender, char *to, char *staging)
+{
+    sender->coop = ski_coop_new(self, to, staging, sender->bytes);
+    if (sender->coop)
+        sender->put = ski_channel_put_coop;
+}
+
+/* Selects a path into memory that this process reaches. */
+static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
+                                 const struct ski_channel *channel)
 {
     skua_layout block = skua_layout_of(channel->to, channel->bytes);
 
     sender->to = channel->to;
-    ski_path_make(&sender->path, channel->pattern ? &channel->pattern->layout : &block,
+    ski_path_make(&sender->plan, channel->pattern ? &channel->pattern->layout : &block,
                   &sender->layout);
-    if (sender->path.kind != SKI_PATH_BLOCK)
-        sender->put = put_shape;
+    if (sender->plan.kind != SKI_COPY_BLOCK)
+        sender->put = channel_put_strided;
     else
-        sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_put_block : put_small;
-    if (sender->put == ski_put_block && sender->inbox && !sender->once &&
-        sender->bytes >= TOGETHER_LEAST)
-        sender->together = ski_together_new(self, sender->to, NULL, sender->bytes);
-    if (sender->together)
-        sender->put = ski_put_together;
+        sender->put = sender->inbox || sender->bytes > SKI_CELL_DATA ? ski_channel_put_block
+                                                                     : channel_put_own_small;
+    if (sender->put == ski_channel_put_block && sender->inbox && !sender->once &&
+        sender->bytes >= COOP_DIRECT_LEAST)
+        sender_select_coop(self, sender, sender->to, NULL);
 }
 
-/* Into memory that only the receiver reaches. */
-static void aim_at_staging(struct ski_pe *self, skua_sender *sender,
-                           const struct ski_channel *channel)
+/* Selects a path into memory that only the receiver reaches. */
+static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
+                                 const struct ski_channel *channel)
 {
-    sender->put = through_receiver(self, sender);
-    if (sender->put == put_staged && !channel->pattern && sender->path.kind == SKI_PATH_BLOCK &&
-        sender->bytes >= PIECES_LEAST)
-        sender->together = ski_together_new(self, channel->to, sender->staging, sender->bytes);
-    if (sender->together)
-        sender->put = ski_put_together;
+    sender->put = sender_alloc_staging(self, sender);
+    if (sender->put == channel_put_staged && !channel->pattern &&
+        sender->plan.kind == SKI_COPY_BLOCK && sender->bytes >= COOP_STAGED_LEAST)
+        sender_select_coop(self, sender, channel->to, sender->staging);
 }
 
-static void aim_at_cell(skua_sender *sender)
+static void sender_select_inline(skua_sender *sender)
 {
-    ski_path_make(&sender->path, NULL, &sender->layout);
-    sender->put = sender->path.kind == SKI_PATH_BLOCK ? put_cell : put_cell_packed;
+    ski_path_make(&sender->plan, NULL, &sender->layout);
+    sender->put =
+        sender->plan.kind == SKI_COPY_BLOCK ? channel_put_inline : channel_put_inline_packed;
 }
 
-static void aim_to_combine(struct ski_pe *self, skua_sender *sender,
-                           const struct ski_channel *channel)
+static void sender_select_reduce(struct ski_pe *self, skua_sender *sender,
+                                 const struct ski_channel *channel)
 {
-    if (!reaches(self, channel)) {
-        aim_by_message(sender);
+    if (!sender_reaches(self, channel)) {
+        sender_select_message(sender);
         return;
     }
-    sender->put = ski_put_combined;
-    if (sender->layout.levels > 0 && /* sums are of blocks */
-        through_receiver(self, sender) == ski_put_message)
-        aim_by_message(sender);
+    sender->put = ski_channel_put_reduce;
+    if (sender->layout.levels > 0 && /* reductions need one block */
+        sender_alloc_staging(self, sender) == ski_channel_put_message)
+        sender_select_message(sender);
 }
 
-static void aim_near(struct ski_pe *self, skua_sender *sender, struct ski_channel *channel)
+static void sender_select_host(struct ski_pe *self, skua_sender *sender,
+                               struct ski_channel *channel)
 {
     bool own = channel->pe == self->pe;
 
     sender->channel = channel;
     sender->inbox   = own ? NULL : ski_host_inbox(self->host, sender->index);
     sender->cells   = self->reader.cells;
+    ski_assert(channel->bytes == sender->bytes);
     if (ski_config.channels == SKI_CHANNELS_MESSAGE)
-        aim_by_message(sender);
-    else if (channel->combines)
-        aim_to_combine(self, sender, channel);
+        sender_select_message(sender);
+    else if (channel->reduces)
+        sender_select_reduce(self, sender, channel);
     else if (sender->bytes <= SKI_CELL_DATA && !own)
-        aim_at_cell(sender);
-    else if (reaches(self, channel))
-        aim_directly(self, sender, channel);
+        sender_select_inline(sender);
+    else if (sender_reaches(self, channel))
+        sender_select_direct(self, sender, channel);
     else
-        aim_at_staging(self, sender, channel);
-    if (sender->lends && channel->view)
-        ski_sender_lend(self, sender, channel);
+        sender_select_staged(self, sender, channel);
+    if (sender->wants_zcopy && channel->view)
+        ski_sender_use_zcopy(self, sender, channel);
 }
 
-skua_status_t ski_sender_aim(struct ski_pe *self, const char *call, skua_sender *sender,
-                             skua_channel value)
+skua_status_t ski_sender_select(struct ski_pe *self, const char *call, skua_sender *sender,
+                                skua_channel value)
 {
     struct ski_channel *channel;
 
     if (value.pe < 0 || value.pe >= self->pes || !value.key)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: this is no channel", call);
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the argument is not a channel", call);
     sender->key   = value.key;
     sender->pe    = value.pe;
     sender->index = ski_job_index(self->job, value.pe);
     if (sender->index < 0) {
-        aim_by_message(sender);
+        sender_select_message(sender);
         ski_channel_tell_opened(self, value.pe, value.key, sender->bytes);
         return SKUA_OK;
     }
     channel = ski_channel_find(self->job, value.key);
     if (!channel || channel->pe != value.pe)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: a channel of PE %d that was deleted", call,
-                          value.pe);
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the channel of PE %d was deleted", call, value.pe);
     if (channel->bytes != sender->bytes)
-        return ski_check_size(self, call, sender, channel);
-    aim_near(self, sender, channel);
+        return ski_channel_check_size(self, call, sender, channel);
+    sender_select_host(self, sender, channel);
     return SKUA_OK;
 }
 
@@ -394,13 +393,13 @@ void ski_sender_drop(struct ski_pe *self, skua_sender *sender)
 {
     if (sender->staging)
         ski_pool_free(&self->pool, sender->staging);
-    if (sender->lent)
-        ski_pool_free(&self->pool, sender->lent);
-    if (sender->together)
-        ski_pool_free(&self->pool, sender->together);
-    sender->staging  = NULL;
-    sender->lent     = NULL;
-    sender->together = NULL;
+    if (sender->zcopy)
+        ski_pool_free(&self->pool, sender->zcopy);
+    if (sender->coop)
+        ski_pool_free(&self->pool, sender->coop);
+    sender->staging = NULL;
+    sender->zcopy   = NULL;
+    sender->coop    = NULL;
 }
 
 /* ---- the calls ----------------------------------------------------------------------------------
@@ -418,32 +417,32 @@ skua_sender *ski_sender_new(const char *call, const skua_layout *from)
     return sender;
 }
 
-static skua_sender *open_channel(const char *call, skua_channel channel, const skua_layout *from,
-                                 bool lends)
+static skua_sender *sender_open(const char *call, skua_channel channel, const skua_layout *from,
+                                bool wants_zcopy)
 {
     struct ski_pe *self   = SKI_SELF();
     skua_sender   *sender = ski_sender_new(call, from);
 
     if (!sender)
         return NULL;
-    sender->lends = lends;
-    if (ski_sender_aim(self, call, sender, channel) != SKUA_OK) {
+    sender->wants_zcopy = wants_zcopy;
+    if (ski_sender_select(self, call, sender, channel) != SKUA_OK) {
         free(sender);
         return NULL;
     }
     if (ski_config.checked_channels)
-        ski_check_sender(self, sender);
+        ski_channel_check_add(self, sender);
     return sender;
 }
 
 skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from)
 {
-    return open_channel(__func__, channel, from, false);
+    return sender_open(__func__, channel, from, false);
 }
 
 skua_sender *skua_channel_lend(skua_channel channel, const skua_layout *from)
 {
-    return open_channel(__func__, channel, from, true);
+    return sender_open(__func__, channel, from, true);
 }
 
 void skua_channel_put(skua_sender *sender)
@@ -463,10 +462,10 @@ void skua_channel_close(skua_sender *sender)
     if (!sender)
         return;
     if (sender->unchecked)
-        ski_check_no_more(self, sender);
-    if (sender->many)
-        ski_many_close(self, sender);
-    if (!ski_channel_unlocal(self, sender))
+        ski_channel_check_remove(self, sender);
+    if (sender->multicast)
+        ski_channel_multicast_close(sender);
+    if (!ski_channel_local_close(self, sender))
         return;
     ski_sender_drop(self, sender);
     free(sender);

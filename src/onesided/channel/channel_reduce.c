@@ -1,39 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel_reduce.c - channels that combine what many senders put.
+ * channel_reduce.c - channels that combine the data of several senders.
  *
  * A sender that reaches the buffer combines its data with it by itself, a stripe at a time
- * (accumulate.h); what comes in messages the receiver combines in the same way.  Each then raises
- * the channel's count, and whoever makes it full rings.  So neither memory nor work of the
- * receiver grows with the number of senders; the order of the operations is that of arrival.
+ * (accumulate.h); data that come in messages are combined by the receiver in the same way.  Each
+ * put then raises the channel's count, and the one that completes it rings.  So neither memory nor
+ * work of the receiver grows with the number of senders; the order of the operations is that of
+ * arrival.
  *
- * Ordering.  The count is raised with acquire and release: who makes it full has seen what all
- * others did, and its doorbell carries it to the receiver.
+ * Ordering.  The count is raised with acquire and release: the PE that completes it has seen what
+ * all others did, and its doorbell carries that to the receiver.
  */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "onesided/channel/channel.h"
 
 #define COPIED_MOST 8192 /* bytes */
 
 /* ---- neutral elements --------------------------------------------------------------- */
 
-/* Their bytes, for each operator that has more than zeros, by type. */
-static void neutral_of(const struct ski_combine *combine, unsigned char *to)
+/* Sets @p to to the identity of the operator for the type: 0 unless it is a minimum, maximum or
+ * bitwise and. */
+static void channel_reduce_identity(const struct ski_channel_reduction *reduction,
+                                    unsigned char                      *to)
 {
-    bool    least = combine->op.id == SKUA_MIN.id;
+    bool    least = reduction->op.id == SKUA_MIN.id;
     int64_t ones  = -1;
 
-    memset(to, 0, combine->element);
-    if (combine->op.id == SKUA_BIT_AND.id) {
-        memcpy(to, &ones, combine->element);
+    memset(to, 0, reduction->element);
+    if (reduction->op.id == SKUA_BIT_AND.id) {
+        memcpy(to, &ones, reduction->element);
         return;
     }
-    if (!least && combine->op.id != SKUA_MAX.id)
+    if (!least && reduction->op.id != SKUA_MAX.id)
         return;
-    switch (combine->type) {
+    switch (reduction->type) {
     case SKUA_INT32: memcpy(to, least ? &(int32_t){INT32_MAX} : &(int32_t){INT32_MIN}, 4); break;
     case SKUA_INT64: memcpy(to, least ? &(int64_t){INT64_MAX} : &(int64_t){INT64_MIN}, 8); break;
     case SKUA_UINT64: memcpy(to, least ? &(uint64_t){UINT64_MAX} : &(uint64_t){0}, 8); break;
@@ -43,12 +47,14 @@ static void neutral_of(const struct ski_combine *combine, unsigned char *to)
     }
 }
 
-/* One element, then copies of what there is, of no more than stays in the nearest cache. */
-void ski_channel_clear(struct ski_channel *channel)
+/* Writes one element, then copies what there is, no more at a time than stays in the first-level
+ * cache. */
+void ski_channel_reduce_reset(struct ski_channel *channel)
 {
-    size_t done = channel->combine.element, more;
+    size_t done = channel->reduction.element, more;
 
-    neutral_of(&channel->combine, (unsigned char *)channel->to);
+    ski_assert(done > 0 && channel->bytes % done == 0);
+    channel_reduce_identity(&channel->reduction, (unsigned char *)channel->to);
     for (; done < channel->bytes; done += more) {
         more = done < COPIED_MOST ? done : COPIED_MOST;
         more = more < channel->bytes - done ? more : channel->bytes - done;
@@ -58,36 +64,39 @@ void ski_channel_clear(struct ski_channel *channel)
 
 /* ---- combining ------------------------------------------------------------------------ */
 
-/* @p fn is ours: the record may have been made by a process that has it elsewhere. */
-static bool combine(struct ski_channel *channel, const char *from, ski_update_fn fn)
+/* @p fn is that of this process: the record may be of one that has it at another address. */
+static bool channel_reduce_block(struct ski_channel *channel, const char *from,
+                                 ski_accumulate_fn fn)
 {
-    struct ski_hold hold = {NULL};
+    struct ski_stripe_lock lock = {NULL};
 
-    ski_update_run(&hold, channel->process, channel->to, from, channel->bytes, fn,
-                   channel->combine.element, NULL);
-    ski_hold_end(&hold);
-    if (atomic_fetch_add_explicit(&channel->came, 1, memory_order_acq_rel) + 1 < channel->senders)
+    ski_assert(channel->reduces && fn);
+    ski_accumulate_contiguous(&lock, channel->process, channel->to, from, channel->bytes, fn,
+                              channel->reduction.element, NULL);
+    ski_stripe_lock_release(&lock);
+    if (atomic_fetch_add_explicit(&channel->contributed, 1, memory_order_acq_rel) + 1 <
+        channel->senders)
         return false;
-    atomic_store_explicit(&channel->came, 0, memory_order_relaxed);
+    atomic_store_explicit(&channel->contributed, 0, memory_order_relaxed);
     return true;
 }
 
-bool ski_channel_combine(struct ski_channel *channel, const char *from)
+bool ski_channel_reduce(struct ski_channel *channel, const char *from)
 {
-    return combine(channel, from, channel->combine.fn);
+    return channel_reduce_block(channel, from, channel->reduction.fn);
 }
 
-void ski_put_combined(skua_sender *sender, const char *from)
+void ski_channel_put_reduce(skua_sender *sender, const char *from)
 {
     struct ski_pe      *self    = SKI_SELF();
     struct ski_channel *channel = sender->channel;
-    const skua_update   update  = {channel->combine.op, channel->combine.type, NULL};
+    const skua_update   update  = {channel->reduction.op, channel->reduction.type, NULL};
     size_t              element;
 
     if (sender->staging) {
-        ski_path_copy(&sender->path, sender->to, from);
+        ski_path_copy(&sender->plan, sender->to, from);
         from = sender->to;
     }
-    if (combine(channel, from, ski_update_function(&update, &element)))
+    if (channel_reduce_block(channel, from, ski_accumulate_function(&update, &element)))
         ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }

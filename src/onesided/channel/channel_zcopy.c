@@ -1,68 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel_zcopy.c - puts that copy nothing: the receiver looks at the sender's memory.
+ * channel_zcopy.c - puts that copy nothing: the receiver reads the sender's memory.
  *
- * Both have agreed, the receiver when it created the channel, the sender when he opened it.  A
- * sender that lends has a description of his buffer in the arena, in the receiver's shape; a
- * doorbell carries the description's address, and the receiver's view of the channel is that
- * until it is ready again.  A put from another place only changes where the description
- * begins: one put at most is in flight, so nobody looks at it then.
+ * Both sides have agreed: the receiver when it created the channel, the sender when it opened it.
+ * The sender has a descriptor of its buffer in the arena, in the receiver's layout.  A doorbell
+ * carries the address of the descriptor, and the receiver's view of the channel is the descriptor's
+ * until the receiver is ready again.  A put from another address only changes where the descriptor
+ * begins: at most one put is in flight, so the receiver does not read it at that time.
  *
- * Data are copied, as ever, where the receiver does not reach the sender's memory, where the
- * strides of the sender do not fit the receiver's shape, and where they are so few that they
- * travel in the doorbell.
+ * Data are copied where the receiver does not reach the sender's memory, where the strides of the
+ * sender do not fit the receiver's layout, and where they are small enough for the doorbell.
  *
- * Ordering.  What the sender wrote before the put, in his buffer and the description, comes
- * before the release of the doorbell's cell (ski_inbox_publish_mp()), which pairs with the
- * acquire of the receiver's look at the inbox.  The way back, that the receiver has read before
- * the sender writes again, is the program's: the message, or the put, by which it lets the sender
- * know that it was ready; or that of lent->returned (notify.h), which the receiver raises when it
- * is ready and a sender looks at that asks for local completion.
+ * Ordering.  What the sender wrote before the put, into its buffer and the descriptor, comes before
+ * the release of the doorbell's cell (ski_inbox_publish_mp()), which pairs with the acquire when
+ * the receiver polls its inbox.  The opposite direction, that the receiver has read before the
+ * sender writes again, is the program's: the message or the put by which the receiver says that it
+ * is ready; or it is that of zcopy->returned (notify.h), which the receiver raises and which a
+ * sender reads that asks for local completion.
  */
+#include "base/assert.h"
 #include "base/config.h"
 #include "onesided/channel/channel.h"
 
-static inline void lend(skua_sender *sender, const char *from)
+static inline void channel_zcopy_ring(skua_sender *sender, const char *from)
 {
-    struct ski_lent *lent = sender->lent;
+    struct ski_zcopy_desc *zcopy = sender->zcopy;
 
-    if (SKI_UNLIKELY(lent->view.at != from)) /* else the receiver keeps its lines */
-        lent->view.at = (void *)(uintptr_t)from;
-    sender->lendings++;
-    ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_LENT, lent);
+    if (SKI_UNLIKELY(zcopy->view.at != from)) /* else the receiver keeps its cache lines */
+        zcopy->view.at = (void *)(uintptr_t)from;
+    ski_assert(skua_notify_value(&zcopy->returned) <= sender->zcopy_puts);
+    sender->zcopy_puts++;
+    ski_channel_ring(SKI_SELF(), sender, SKI_CHANNEL_ZCOPY, zcopy);
 }
 
-/* To a PE of our process. */
-static void put_lent(skua_sender *sender, const char *from)
+/* To a PE of the same process. */
+static void channel_put_zcopy(skua_sender *sender, const char *from)
 {
-    lend(sender, from);
+    channel_zcopy_ring(sender, from);
 }
 
-/* To one of another, which reaches the arena. */
-static void put_lent_arena(skua_sender *sender, const char *from)
+/* To a PE of another process, which reaches the arena. */
+static void channel_put_zcopy_arena(skua_sender *sender, const char *from)
 {
     if (SKI_LIKELY(ski_arena_contains(SKI_SELF()->pool.arena, from)))
-        lend(sender, from);
+        channel_zcopy_ring(sender, from);
     else
         sender->copied(sender, from);
 }
 
-void ski_sender_lend(struct ski_pe *self, skua_sender *sender, const struct ski_channel *channel)
+void ski_sender_use_zcopy(struct ski_pe *self, skua_sender *sender,
+                          const struct ski_channel *channel)
 {
-    struct ski_lent *lent;
+    struct ski_zcopy_desc *zcopy;
 
     if (ski_config.channels == SKI_CHANNELS_MESSAGE || sender->bytes <= SKI_CELL_DATA)
         return;
-    lent = ski_pool_alloc(&self->pool, sizeof *lent);
-    if (!lent)
+    zcopy = ski_pool_alloc(&self->pool, sizeof *zcopy);
+    if (!zcopy)
         return;
-    if (!ski_layout_reshape(channel->view, &sender->layout, &lent->view)) {
-        ski_pool_free(&self->pool, lent);
+    if (!ski_layout_reshape(channel->view, &sender->layout, &zcopy->view)) {
+        ski_pool_free(&self->pool, zcopy);
         return;
     }
-    lent->pe       = self->pe;
-    lent->returned = (skua_notify)SKUA_NOTIFY_INIT;
-    sender->lent   = lent;
+    zcopy->pe       = self->pe;
+    zcopy->returned = (skua_notify)SKUA_NOTIFY_INIT;
+    sender->zcopy   = zcopy;
+    ski_assert(ski_layout_bytes(&zcopy->view) == sender->bytes);
     sender->copied = sender->put;
-    sender->put    = channel->home == self->process ? put_lent : put_lent_arena;
+    sender->put    = channel->home == self->process ? channel_put_zcopy : channel_put_zcopy_arena;
 }

@@ -2,181 +2,229 @@
 /* region_table.c - see region_table.h. */
 #include "onesided/region/region_table.h"
 
+#include <skua/onesided.h>
+
+#include "base/assert.h"
 #include "base/config.h"
 #include "core/pe/pe.h"
-#include "onesided/onesided.h"
 
-#define FIRST_PLACE   1               /* place 0 is that of no region       */
-#define PLACES_SPREAD UINT32_C(65536) /* the same on hosts of different sizes */
-#define AGE           64              /* freed places that wait before reuse */
+#define SLOT_FIRST   1               /* slot 0 belongs to no region                        */
+#define SLOTS_SPREAD UINT32_C(65536) /* equal on all hosts, whatever their memory           */
+#define SLOT_AGE     64              /* free slots that wait before one is used again      */
+
+#define GENERATION_MASK ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1)
 
 static struct ski_region none;
 
 struct ski_regions      ski_regions = {&none, 0, -1, 0};
 struct ski_region_root *ski_region_root;
 
-static uint32_t        mask; /* places - 1 */
-static struct ski_job *job;
+static uint32_t                          table_mask; /* slots - 1 */
+static struct ski_job                   *table_job;
+static const struct ski_region_observer *table_observers;
 
-skua_status_t ski_regions_create(struct ski_job *new_job)
+static uint32_t region_table_slots(const struct ski_job *job)
 {
-    uint32_t                places = 64;
+    uint32_t most  = ski_job_spread(job) ? SLOTS_SPREAD : UINT32_C(1) << SKI_REGION_INDEX_BITS;
+    uint32_t slots = 64;
+
+    while (slots < most && slots < job->arena->bytes / 32768)
+        slots *= 2;
+    return slots;
+}
+
+skua_status_t ski_regions_create(struct ski_job *job, struct ski_region_root **root)
+{
+    uint32_t                slots = region_table_slots(job);
     struct ski_region_root *made;
     void                   *span;
     skua_status_t           status;
 
-    uint32_t most = UINT32_C(1) << SKI_REGION_INDEX_BITS;
-
-    if (ski_job_spread(new_job))
-        most = PLACES_SPREAD;
-    while (places < most && places < new_job->arena->bytes / 32768)
-        places *= 2;
-    status = ski_span_alloc(new_job->arena,
-                            sizeof *made + (places + 1) * sizeof *made->table +
-                                places * sizeof *made->labels,
-                            SKI_UNIT_LARGE, &span);
+    status = ski_span_alloc(
+        job->arena, sizeof *made + (slots + 1) * sizeof *made->table + slots * sizeof *made->labels,
+        SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
     made  = span; /* a fresh arena is all zeros */
     *made = (struct ski_region_root){
-        .places = places, .fresh = FIRST_PLACE, .table = (struct ski_region *)(made + 1)};
-    if (ski_job_spread(new_job))
-        made->fresh = made->common = places / 2;
+        .slots = slots, .fresh = SLOT_FIRST, .table = (struct ski_region *)(made + 1)};
+    if (ski_job_spread(job))
+        made->fresh = made->common = slots / 2;
     made->table  = (struct ski_region *)(((uintptr_t)made->table + 127) & ~(uintptr_t)127);
-    made->labels = (struct ski_region_label *)(made->table + places);
-    ski_onesided_root(new_job)->regions = made;
+    made->labels = (struct ski_region_label *)(made->table + slots);
+    *root        = made;
     return SKUA_OK;
 }
 
-void ski_regions_open(struct ski_job *our_job, int process)
+void ski_regions_open(struct ski_job *job, int process, struct ski_region_root *root,
+                      const struct ski_region_observer *observers)
 {
-    job              = our_job;
-    ski_region_root  = ski_onesided_root(job)->regions;
-    mask             = ski_region_root->places - 1;
+    ski_assert(root->slots > 0 && (root->slots & (root->slots - 1)) == 0);
+    ski_assert(root->common < root->slots);
+    table_job        = job;
+    table_observers  = observers;
+    ski_region_root  = root;
+    table_mask       = root->slots - 1;
     ski_regions      = (struct ski_regions){.table = &none, .process = process};
     ski_regions.busy = ski_config.order == SKUA_ORDER_STRICT;
     if (ski_config.direct) {
-        ski_regions.table = ski_region_root->table;
-        ski_regions.mask  = mask;
+        ski_regions.table = root->table;
+        ski_regions.mask  = table_mask;
     }
 }
 
-struct ski_region *ski_table_take(void)
+/* ---- slots ----------------------------------------------------------------------------- */
+
+struct ski_region *ski_region_table_alloc(void)
 {
-    uint32_t index = ski_region_root->free_first;
+    struct ski_region_root *root  = ski_region_root;
+    uint32_t                index = root->free_first;
 
-    /* Between hosts an id is remembered longer (rkey_cache.h). */
-    uint32_t age = ski_region_root->common ? ski_region_root->common : AGE;
+    /* Other hosts remember an id longer (rkey_cache.h). */
+    uint32_t age = root->common ? root->common : SLOT_AGE;
 
-    if (ski_region_root->free_count <= age && ski_region_root->fresh < ski_region_root->places) {
-        index = ski_region_root->fresh++;
-        /* Ids of different hosts differ, as long as places are not used often: one
-         * that strayed is recognised. */
-        ski_region_root->table[index].generation = (uint32_t)job->process[0].number * 257;
+    if (root->free_count <= age && root->fresh < root->slots) {
+        index = root->fresh++;
+        /* Generations of different hosts begin apart, so that an id that is used with a PE of the
+         * wrong host is recognised. */
+        root->table[index].generation = (uint32_t)table_job->process[0].number * 257;
     } else if (index) {
-        ski_region_root->free_first = ski_region_root->table[index].next;
-        ski_region_root->free_count--;
+        root->free_first = root->table[index].next;
+        root->free_count--;
     } else {
         ski_error_fail(SKUA_ERR_NOMEM,
                        "all %u regions are in use; raise SKUA_ARENA_SIZE, which grows with them",
-                       ski_region_root->places);
+                       root->slots);
         return NULL;
     }
-    return &ski_region_root->table[index];
+    ski_assert(index >= root->common && index < root->slots);
+    ski_assert(atomic_load_explicit(&root->table[index].id, memory_order_relaxed) == 0);
+    return &root->table[index];
 }
 
-static void put_place(struct ski_region *region)
+static void region_table_free_slot(struct ski_region *region)
 {
-    uint32_t index = (uint32_t)(region - ski_region_root->table);
+    struct ski_region_root *root  = ski_region_root;
+    uint32_t                index = (uint32_t)(region - root->table);
 
+    ski_assert(index > 0 && index < root->fresh);
     region->next = 0;
-    if (ski_region_root->free_count++ == 0)
-        ski_region_root->free_first = index;
+    if (root->free_count++ == 0)
+        root->free_first = index;
     else
-        ski_region_root->table[ski_region_root->free_last].next = index;
-    ski_region_root->free_last = index;
+        root->table[root->free_last].next = index;
+    root->free_last = index;
 }
 
-/* Fills a place and makes it known. */
-static void publish(struct ski_region *region, const struct ski_region *like, uint32_t id)
+static void region_table_fill(struct ski_region *region, const struct ski_region *like, uint32_t id)
 {
-    region->first      = like->first;
-    region->count      = like->count;
-    region->kind       = like->kind;
-    region->bytes      = like->bytes;
-    region->stride     = like->stride;
-    region->base       = like->base;
-    region->members    = like->members;
-    region->list       = like->list;
-    region->process    = like->process;
-    region->pid        = like->pid;
-    region->refs       = 1;
-    region->here       = like->here;
-    region->pieces     = like->pieces;
-    region->generation = id >> SKI_REGION_INDEX_BITS;
-    atomic_store_explicit(&region->leaving, 0, memory_order_relaxed);
-    /* Not 0: somebody with an old id may be about to take back his count. */
+    ski_assert((id & table_mask) == (uint32_t)(region - ski_region_root->table));
+    ski_assert(like->count == 0 || like->kind == SKI_REGION_SYMMETRIC);
+    region->first         = like->first;
+    region->count         = like->count;
+    region->kind          = like->kind;
+    region->bytes         = like->bytes;
+    region->stride        = like->stride;
+    region->base          = like->base;
+    region->members       = like->members;
+    region->member_list   = like->member_list;
+    region->local_list    = like->local_list;
+    region->local_members = like->local_members;
+    region->process       = like->process;
+    region->pid           = like->pid;
+    region->generation    = id >> SKI_REGION_INDEX_BITS;
+    atomic_store_explicit(&region->freed, 0, memory_order_relaxed);
+    /* The count itself stays: a thread with an old id may be about to take its own back. */
     atomic_fetch_and_explicit(&region->uses, ~SKI_REGION_CLOSED, memory_order_relaxed);
-    /* Those who get the id from us also get the rest: by the lock, or by the
-     * release of the message that carries it. */
+    /* Release: a PE that gets the id from this one sees the rest, by the lock or by the release of
+     * the message that carries the id. */
     atomic_store_explicit(&region->id, id, memory_order_release);
 }
 
-uint32_t ski_table_publish(struct ski_region *region, const struct ski_region *like)
+uint32_t ski_region_table_publish(struct ski_region *region, const struct ski_region *like)
 {
-    uint32_t generation = (region->generation + 1) & ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1);
+    uint32_t generation = (region->generation + 1) & GENERATION_MASK;
     uint32_t id = generation << SKI_REGION_INDEX_BITS | (uint32_t)(region - ski_region_root->table);
 
-    publish(region, like, id);
+    region_table_fill(region, like, id);
     return id;
 }
 
-bool ski_table_publish_as(uint32_t id, const struct ski_region *like)
+bool ski_region_table_publish_as(uint32_t id, const struct ski_region *like)
 {
     uint32_t index = id & ((1u << SKI_REGION_INDEX_BITS) - 1);
 
     if (index == 0 || index >= ski_region_root->common ||
         atomic_load_explicit(&ski_region_root->table[index].id, memory_order_relaxed)) {
-        ski_error_fail(SKUA_ERR_NOMEM, "region %#x, as agreed on, has no place here", id);
+        ski_error_fail(SKUA_ERR_NOMEM,
+                       "region %#x, which the hosts have agreed on, has no free slot on this host",
+                       id);
         return false;
     }
-    publish(&ski_region_root->table[index], like, id);
+    region_table_fill(&ski_region_root->table[index], like, id);
     return true;
 }
 
-uint32_t ski_table_make(const struct ski_region *like)
+uint32_t ski_region_table_add(const struct ski_region *like)
 {
     struct ski_region *region;
     uint32_t           id = 0;
 
     ski_lock_acquire(&ski_region_root->lock);
-    region = ski_table_take();
+    region = ski_region_table_alloc();
     if (region)
-        id = ski_table_publish(region, like);
+        id = ski_region_table_publish(region, like);
     ski_lock_release(&ski_region_root->lock);
     return id;
 }
 
-void ski_table_remove(struct ski_region *region)
+void ski_region_table_remove(struct ski_region *region)
 {
+    uint32_t id = atomic_load_explicit(&region->id, memory_order_relaxed);
+
+    ski_assert(id != 0);
+    for (const struct ski_region_observer *o = table_observers; o->removed || o->piece_freed; o++)
+        if (o->removed)
+            o->removed(id);
     atomic_store_explicit(&region->id, 0, memory_order_relaxed);
     if (region < ski_region_root->table + ski_region_root->common)
-        return; /* its place is not ours to give away */
+        return; /* the registrar reuses common slots (symmetric_vote.h) */
     ski_lock_acquire(&ski_region_root->lock);
-    put_place(region);
+    region_table_free_slot(region);
     ski_lock_release(&ski_region_root->lock);
 }
 
-struct ski_region *ski_table_find(skua_region region)
+void ski_region_destroy(uint32_t id)
 {
-    struct ski_region *at = ski_region_root ? &ski_region_root->table[region.id & mask] : &none;
+    struct ski_region *region = ski_region_table_find((skua_region){id});
+    void              *base   = region ? region->base : NULL;
+
+    if (!region)
+        return;
+    ski_region_table_remove(region); /* first: the memory is not reachable by its id any more */
+    ski_span_free(table_job->arena, base);
+}
+
+void ski_region_piece_freed(struct ski_pe *self, const char *piece, size_t bytes)
+{
+    for (const struct ski_region_observer *o = table_observers; o->removed || o->piece_freed; o++)
+        if (o->piece_freed)
+            o->piece_freed(self, piece, bytes);
+}
+
+struct ski_region *ski_region_table_find(skua_region region)
+{
+    struct ski_region *at =
+        ski_region_root ? &ski_region_root->table[region.id & table_mask] : &none;
 
     return region.id && atomic_load_explicit(&at->id, memory_order_acquire) == region.id ? at
                                                                                          : NULL;
 }
 
-/* Where @p pe is in an ascending list, or -1. */
-static int64_t find_in(const int32_t *list, int64_t n, int pe)
+/* ---- members --------------------------------------------------------------------------- */
+
+/* Returns the index of @p pe in an ascending list, or -1. */
+static int64_t region_table_search(const int32_t *list, int64_t n, int pe)
 {
     int64_t lo = 0, hi = n - 1;
 
@@ -194,29 +242,73 @@ static int64_t find_in(const int32_t *list, int64_t n, int pe)
 
 int64_t ski_region_rank(const struct ski_region *region, int pe)
 {
-    const int32_t *list = region->here ? region->here : region->list;
-    int64_t        n    = ski_region_pieces(region);
+    const int32_t *list = region->local_list ? region->local_list : region->member_list;
+    int64_t        n    = ski_region_piece_count(region);
 
     if (list)
-        return find_in(list, n, pe);
+        return region_table_search(list, n, pe);
     return pe >= region->first && pe - region->first < n ? pe - region->first : -1;
 }
 
-bool ski_region_member(const struct ski_region *region, int pe)
+bool ski_region_is_member(const struct ski_region *region, int pe)
 {
-    if (!region->here)
-        return ski_region_has(region, pe);
-    return region->list ? find_in(region->list, region->members, pe) >= 0
-                        : pe >= 0 && pe < (int32_t)region->members;
+    if (!region->local_list)
+        return ski_region_rank(region, pe) >= 0;
+    return region->member_list ? region_table_search(region->member_list, region->members, pe) >= 0
+                               : pe >= 0 && pe < (int32_t)region->members;
 }
 
-bool ski_region_has(const struct ski_region *region, int pe)
+/* ---- the end of a symmetric region -------------------------------------------------------- */
+
+/* Returns the value of `freed` when all members of this host have freed the region. */
+static uint64_t region_freed_by_all(const struct ski_region *region)
 {
-    return ski_region_rank(region, pe) >= 0;
+    uint32_t pieces = ski_region_piece_count(region);
+
+    ski_assert(pieces > 0);
+    return pieces > 64 ? pieces : UINT64_MAX >> (64 - pieces);
 }
 
-int32_t ski_caller_pe(void)
+/* Acquire and release: what all members did with the region has happened before the last of them
+ * frees its memory. */
+int ski_region_leave(struct ski_region *region, int64_t rank)
 {
-    return ski_self && ski_self->pe < job->pes ? ski_self->pe
-                                               : ski_job_first_pe(job, ski_regions.process);
+    uint32_t pieces = ski_region_piece_count(region);
+    uint64_t bit    = UINT64_C(1) << rank % 64, before;
+
+    ski_assert(rank >= 0 && rank < pieces);
+    if (pieces > 64) {
+        before = atomic_fetch_add_explicit(&region->freed, 1, memory_order_acq_rel);
+        return before + 1 == pieces;
+    }
+    before = atomic_fetch_or_explicit(&region->freed, bit, memory_order_acq_rel);
+    if (before & bit)
+        return -1;
+    return (before | bit) == region_freed_by_all(region);
+}
+
+void ski_region_leave_all(struct ski_region *region)
+{
+    /* Release: pairs with the acquire in ski_region_all_freed(). */
+    atomic_store_explicit(&region->freed, region_freed_by_all(region), memory_order_release);
+}
+
+bool ski_region_all_freed(uint32_t id)
+{
+    const struct ski_region *region = ski_region_table_find((skua_region){id});
+
+    /* Acquire: pairs with the release in ski_region_leave(). */
+    return region && region->kind == SKI_REGION_SYMMETRIC && region->local_list &&
+           atomic_load_explicit(&region->freed, memory_order_acquire) ==
+               region_freed_by_all(region);
+}
+
+bool ski_region_close(struct ski_region *region)
+{
+    uint32_t idle = 0;
+
+    ski_assert(region->kind != SKI_REGION_SYMMETRIC);
+    /* Acquire: pairs with the release in ski_region_release(). */
+    return atomic_compare_exchange_strong_explicit(&region->uses, &idle, SKI_REGION_CLOSED,
+                                                   memory_order_acquire, memory_order_relaxed);
 }

@@ -1,90 +1,221 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * region_table.h - the table of regions behind region.h: places and ids.
+ * region_table.h - the table of regions, and the fast path from a global address to memory.
  *
- * A place is taken, filled and published under the lock of the root; a place
- * that was freed waits behind others before it is used again, and gets the next
- * generation then.
+ * All PEs of a host share one table, in the arena: one descriptor for each region, whatever the
+ * number of its PEs.  A *piece* is the memory of a region on one PE; the pieces of a symmetric
+ * region lie one behind another, so that the address of a piece is computed.
  *
- * In a job that is spread over several arenas there is a table in each, and an id
- * means something only on the host of the PE that it goes with, but for symmetric
- * regions: their ids, of places of their own, are agreed on.
+ * The id of a region is the slot of its descriptor and a generation:
+ *
+ *      | generation, 12 bits | slot, 20 bits |
+ *
+ * A slot that was freed waits behind other free ones, and has the next generation when it is used
+ * again: an id that outlived its region is recognised.  Slots are allocated, filled and published
+ * under the lock of the root.
+ *
+ * *Plain* regions are those that every PE of the host reaches by load and store and whose uses need
+ * not be counted, since all their PEs free them together: symmetric ones over consecutive PEs.
+ * Their `count` is not 0, and ski_region_ptr() is the fast path to them.  All others go through
+ * ski_resolve() (resolve.h), which also says why an address is not valid.
+ *
+ * A job that spans several hosts has a table on each.  Symmetric regions have the same id on all
+ * hosts, in slots below `common`, which the members agree on (symmetric_vote.h).  Ids of other
+ * regions are valid only on the host of the PE that they are used with.
  */
 #ifndef SKI_REGION_TABLE_H
 #define SKI_REGION_TABLE_H
 
-#include "onesided/region/region.h"
+#include <skua/region.h>
 
-/* What errors say of a region besides its number; guarded by the lock of the root. */
+#include "base/arena.h"
+#include "boot/job.h"
+
+struct ski_pe;
+
+enum ski_region_kind {
+    SKI_REGION_SYMMETRIC,
+    SKI_REGION_ALLOCATED,  /* by one PE, in the arena                    */
+    SKI_REGION_REGISTERED, /* memory of the program, wherever it lies    */
+};
+
+struct ski_region {
+    _Alignas(2 * SKI_CACHE_LINE) _Atomic uint32_t id; /* 0: the slot is free              */
+    int32_t  first;                                   /* PE of the first piece            */
+    uint32_t count;                                   /* pieces of a plain region; else 0 */
+    uint32_t kind;
+    uint64_t bytes;         /* of a piece                                       */
+    uint64_t stride;        /* from one piece to the next                       */
+    char    *base;          /* of the first piece; in the owner's address space */
+    uint32_t members;       /* PEs with a piece, on all hosts                   */
+    int32_t *member_list;   /* ascending; NULL: they are 0 .. members-1, or `first` alone      */
+    int32_t *local_list;    /* members on this host, if some are on others; else NULL          */
+    uint32_t local_members; /* and their number                                                */
+    int32_t  process;       /* that owns registered memory outside of the arena; else -1       */
+    int32_t  pid;           /* and its process id                                              */
+
+    uint32_t         generation;
+    uint32_t         next;  /* the next free slot                                   */
+    _Atomic uint32_t uses;  /* operations in flight, where they are counted         */
+    _Atomic uint64_t freed; /* symmetric: members that have freed it: a bit for each or, if there
+                               are more than 64 on this host, their number           */
+};
+
+#define SKI_REGION_CLOSED UINT32_C(0x80000000) /* in uses: being freed, no new operations */
+
+#define SKI_REGION_INDEX_BITS 20
+
+/* What errors say of a region besides its id; guarded by the lock of the root. */
 struct ski_region_label {
-    uint32_t id;       /* of the region that this is about; it may be gone    */
-    uint64_t site;     /* where it was made: an offset in the program, or 0   */
-    char     name[48]; /* as the program calls it, or ""                      */
+    uint32_t id;       /* of the region that this is about, which may be freed  */
+    uint64_t site;     /* where it was created: an offset in the program, or 0  */
+    char     name[48]; /* given by the program, or ""                           */
 };
 
+/* The table as it lies in the arena. */
 struct ski_region_root {
-    struct ski_lock lock; /* guards all of this, and what is not in use of the table */
-    uint32_t        places, fresh;
-    uint32_t        common; /* places below have the same region on all hosts (symmetric_alloc.h) */
+    struct ski_lock lock; /* guards all of this, and descriptors that are not published   */
+    uint32_t        slots, fresh;
+    uint32_t        common; /* slots below have the same region on all hosts; 0: one host */
     uint32_t        free_first, free_last, free_count;
-    struct ski_note         *notes; /* region.c */
-    struct ski_region       *table;
-    struct ski_region_label *labels; /* one for each place of the table */
+    struct ski_symmetric_pending *pending; /* symmetric_alloc.c */
+    struct ski_region            *table;
+    struct ski_region_label      *labels; /* one for each slot */
 };
 
-/* In this process; NULL before skua_main(). */
+/* The table as a process sees it.  Before skua_main() it is one empty slot. */
+struct ski_regions {
+    struct ski_region *table; /* one empty slot if all operations go by request (direct=0) */
+    uint32_t           mask;  /* slots - 1 */
+    int32_t            process;
+    _Atomic int32_t    busy; /* twice the requests of this process in flight to PEs of this host,
+                                and 1 if all operations are in strict order: no fast path */
+};
+
+extern struct ski_regions ski_regions __attribute__((visibility("hidden")));
+
+/* The root of this process; NULL before skua_main(). */
 extern struct ski_region_root *ski_region_root;
 
-/** A free place, or NULL, logged.  The caller holds the lock. */
-struct ski_region *ski_table_take(void);
+/* Modules that keep something about a region hear of its end.  NULL: not interested. */
+struct ski_region_observer {
+    /** The memory of PE @p self in a region, @p bytes at @p piece, will be freed. */
+    void (*piece_freed)(struct ski_pe *self, const char *piece, size_t bytes);
+    /** Region @p id, which is still in the table, will be removed from it. */
+    void (*removed)(uint32_t id);
+};
 
-/** Make @p region, in its place, like @p like, and known by an id, which is
+/** Creates the table in the arena of @p job and stores it in @p root.  A failure has been logged.
+ */
+skua_status_t ski_regions_create(struct ski_job *job, struct ski_region_root **root);
+
+/** Uses the table at @p root from now on, in process @p process; @p observers end with one of all
+ *  NULL.  Reads ski_config. */
+void ski_regions_open(struct ski_job *job, int process, struct ski_region_root *root,
+                      const struct ski_region_observer *observers);
+
+/* ---- the fast path ------------------------------------------------------------------- */
+
+/** Returns the piece that @p at lies in, and its size, if the region is plain; else NULL. */
+static inline char *ski_region_piece(skua_gaddr at, uint64_t *bytes)
+{
+    const struct ski_region *region = &ski_regions.table[at.region.id & ski_regions.mask];
+    uint32_t                 rank   = (uint32_t)at.pe - (uint32_t)region->first;
+
+    /* Relaxed: the descriptor was published before the id that the caller has. */
+    if (SKI_UNLIKELY(atomic_load_explicit(&region->id, memory_order_relaxed) != at.region.id ||
+                     rank >= region->count))
+        return NULL;
+    *bytes = region->bytes;
+    return region->base + rank * region->stride;
+}
+
+/** Returns the memory of @p bytes at @p at if its region is plain and contains them; else NULL. */
+static inline char *ski_region_ptr(skua_gaddr at, size_t bytes)
+{
+    uint64_t room;
+    char    *piece = ski_region_piece(at, &room);
+
+    if (SKI_UNLIKELY(!piece || at.offset > room || bytes > room - at.offset))
+        return NULL;
+    return piece + at.offset;
+}
+
+/** Returns whether an operation may use ski_region_ptr(): nothing is in flight that it would have
+ *  to be ordered with. */
+static inline bool ski_fast_path_open(void)
+{
+    return SKI_LIKELY(atomic_load_explicit(&ski_regions.busy, memory_order_relaxed) == 0);
+}
+
+/* ---- the table ------------------------------------------------------------------------ */
+
+/** Allocates a slot; NULL, logged: all are in use.  The caller holds the lock. */
+struct ski_region *ski_region_table_alloc(void);
+
+/** Fills slot @p region with what @p like describes and publishes it by a new id, which is
  *  returned.  The caller holds the lock. */
-uint32_t ski_table_publish(struct ski_region *region, const struct ski_region *like);
+uint32_t ski_region_table_publish(struct ski_region *region, const struct ski_region *like);
 
-/** The same, by the id that all hosts have agreed on, in the place that it says; false,
- *  logged: there is no such place. */
-bool ski_table_publish_as(uint32_t id, const struct ski_region *like);
+/** Fills the slot of @p id, which all hosts have agreed on, and publishes it; false, logged: the
+ *  id has no free slot here.  The caller holds the lock. */
+bool ski_region_table_publish_as(uint32_t id, const struct ski_region *like);
 
-/** Whether the region of that id is one that hosts have in common. */
-static inline bool ski_table_common(uint32_t id)
+/** Returns whether @p id is one that all hosts have in common. */
+static inline bool ski_region_table_is_common(uint32_t id)
 {
-    return (id & (ski_region_root->places - 1)) < ski_region_root->common;
+    return (id & (ski_region_root->slots - 1)) < ski_region_root->common;
 }
 
-/** Take a place and publish it; its id, or 0. */
-uint32_t ski_table_make(const struct ski_region *like);
+/** Allocates a slot and publishes @p like in it; its id, or 0. */
+uint32_t ski_region_table_add(const struct ski_region *like);
 
-/** Forget a region; its place becomes free. */
-void ski_table_remove(struct ski_region *region);
+/** Removes a region, after the observers have heard of it; its slot becomes free. */
+void ski_region_table_remove(struct ski_region *region);
 
-/** The region of an id, or NULL. */
-struct ski_region *ski_table_find(skua_region region);
+/** Removes region @p id, if it exists, and frees its memory in the arena. */
+void ski_region_destroy(uint32_t id);
 
-/** The number of a PE's piece among those here, or -1; whether it has one. */
+/** Tells the observers that the piece of @p self in a region will be freed. */
+void ski_region_piece_freed(struct ski_pe *self, const char *piece, size_t bytes);
+
+/** Returns the region of an id, or NULL. */
+struct ski_region *ski_region_table_find(skua_region region);
+
+/** Returns the number of a PE's piece among those of this host, or -1. */
 int64_t ski_region_rank(const struct ski_region *region, int pe);
-bool    ski_region_has(const struct ski_region *region, int pe);
 
-/** Whether it has one, here or on another host. */
-bool ski_region_member(const struct ski_region *region, int pe);
+/** Returns whether @p pe has a piece, on any host. */
+bool ski_region_is_member(const struct ski_region *region, int pe);
 
-/** How many pieces are here. */
-static inline uint32_t ski_region_pieces(const struct ski_region *region)
+/** Returns the number of pieces on this host. */
+static inline uint32_t ski_region_piece_count(const struct ski_region *region)
 {
-    return region->here ? region->pieces : region->members;
+    return region->local_list ? region->local_members : region->members;
 }
+
+/** Records that the member with piece @p rank has freed a symmetric region: 1 if all of this host
+ *  have now, 0 if not, -1 if this one had already. */
+int ski_region_leave(struct ski_region *region, int64_t rank);
+
+/** Marks a symmetric region as freed by all members of this host. */
+void ski_region_leave_all(struct ski_region *region);
+
+/** Returns whether @p id is a symmetric region that all its members on this host have freed. */
+bool ski_region_all_freed(uint32_t id);
+
+/** Closes a region that counts its operations to new ones; false: some are in flight. */
+bool ski_region_close(struct ski_region *region);
 
 /* ---- labels (region_label.c) ----------------------------------------------------------- */
 
-/** Note that region @p id was made by the call that returns to @p site, unless it has a site. */
-void ski_region_made_at(uint32_t id, const void *site);
+/** Records that region @p id was created by the call that returns to @p site, unless its site is
+ *  known. */
+void ski_region_set_site(uint32_t id, const void *site);
 
-#define SKI_REGION_TEXT 256
+#define SKI_REGION_STR 256
 
-/** Region @p id for people: its number, its name, where it was made, as far as they are known. */
-const char *ski_region_text(uint32_t id, char text[SKI_REGION_TEXT]);
-
-/** The PE that stands for the caller: itself, or the first of its process. */
-int32_t ski_caller_pe(void);
+/** Describes region @p id for an error: its id, its name, where it was created, as far as known. */
+const char *ski_region_str(uint32_t id, char text[SKI_REGION_STR]);
 
 #endif

@@ -1,52 +1,215 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* registration.c - see registration.h. */
+/*
+ * registration.c - see registration.h.
+ *
+ * One hash table in the process has all registrations, by address; one lock guards it and the
+ * lists of kept registrations, one list for each PE in the order of their last use.  Regions are
+ * removed from the table of regions after the lock is released: observers run then.
+ */
 #include "onesided/region/registration.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/net/net.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region.h"
-#include "onesided/rma/rma_driver.h"
-#include "onesided/region/region_table.h"
+#include "onesided/region/region_pe.h"
+#include "onesided/region/rkey_cache.h"
 
-#define BUCKETS 256
+#define REGISTRATION_BUCKETS 256
 
 struct registration {
-    struct registration *next;          /* of one hash value                      */
-    struct registration *newer, *older; /* of those that are kept, by last use    */
-    char                *base;
-    size_t               bytes;
-    skua_region          region;
-    uint32_t             holders;
+    struct registration      *next;          /* in its bucket                            */
+    struct registration      *newer, *older; /* of those that are kept, by their last use */
+    char                     *base;
+    size_t                    bytes;
+    struct ski_region        *region;
+    int32_t                   pe;
+    uint32_t                  refs;    /* of the program                    */
+    uint32_t                  holders; /* buffers and transfers             */
+    struct ski_registrations *kept;    /* without users, in this list; else NULL */
 };
 
+/* The registrations of one PE: how many buffers use, and those that are kept. */
 struct ski_registrations {
-    struct registration *bucket[BUCKETS];
-    struct registration *newest, *oldest; /* kept */
+    struct registration *newest, *oldest;
     size_t               used, kept;
 };
+
+static struct ski_lock      registration_lock;
+static struct registration *registration_bucket[REGISTRATION_BUCKETS];
 
 bool ski_registration_pins(void)
 {
     const struct ski_driver *driver = ski_far_driver();
-    return driver && ski_rma_wanted(driver);
+    return driver && ski_rma_driver_enabled(driver);
 }
 
-static struct ski_registrations *all_of(struct ski_pe *self)
+static struct ski_registrations *registrations_of(struct ski_pe *self)
 {
-    struct ski_origin *origin = ski_origin_of(self);
+    struct ski_region_pe *pe = ski_region_pe(self);
 
-    if (!origin->registrations)
-        origin->registrations = ski_calloc(1, sizeof *origin->registrations);
-    return origin->registrations;
+    if (!pe->registrations)
+        pe->registrations = ski_calloc(1, sizeof *pe->registrations);
+    return pe->registrations;
 }
 
-/* What is registered for it. */
-static void extent_of(const struct ski_pe *self, const void *at, size_t bytes, char **base,
-                      size_t *length)
+/* ---- the hash table: the caller holds the lock --------------------------------------------- */
+
+static struct registration **registration_find(const char *base, size_t bytes, int32_t pe)
+{
+    uint64_t              hash = ((uintptr_t)base >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    struct registration **at   = &registration_bucket[hash >> 32 & (REGISTRATION_BUCKETS - 1)];
+
+    while (*at && ((*at)->base != base || (*at)->bytes != bytes || (*at)->pe != pe))
+        at = &(*at)->next;
+    return at;
+}
+
+static struct registration *registration_new(char *base, size_t bytes, int32_t pe)
+{
+    struct ski_job       *job  = ski_onesided_job();
+    struct ski_region     like = {.kind    = SKI_REGION_REGISTERED,
+                                  .first   = pe,
+                                  .members = 1,
+                                  .bytes   = bytes,
+                                  .base    = base,
+                                  .process =
+                                  ski_arena_contains(job->arena, base) ? -1 : ski_regions.process,
+                                  .pid = getpid()};
+    uint32_t              id   = ski_region_table_add(&like);
+    struct registration **at, *r;
+
+    if (!id)
+        return NULL;
+    at = registration_find(base, bytes, pe);
+    r  = ski_malloc(sizeof *r);
+    *r = (struct registration){
+        .base = base, .bytes = bytes, .pe = pe, .region = ski_region_table_find((skua_region){id})};
+    *at = r;
+    return r;
+}
+
+static void registration_unlink(struct registration *r)
+{
+    struct registration **at = registration_find(r->base, r->bytes, r->pe);
+
+    ski_assert(*at == r && !r->kept);
+    *at = r->next;
+}
+
+/* ---- kept registrations: the caller holds the lock ------------------------------------------- */
+
+static void registration_keep(struct ski_registrations *all, struct registration *r)
+{
+    ski_assert(!r->kept && r->refs == 0 && r->holders == 0);
+    r->kept  = all;
+    r->newer = NULL;
+    r->older = all->newest;
+    if (all->newest)
+        all->newest->newer = r;
+    else
+        all->oldest = r;
+    all->newest = r;
+    all->kept++;
+}
+
+static void registration_unkeep(struct registration *r)
+{
+    struct ski_registrations *all = r->kept;
+
+    if (!all)
+        return;
+    ski_assert(all->kept > 0);
+    r->kept                                       = NULL;
+    *(r->newer ? &r->newer->older : &all->newest) = r->older;
+    *(r->older ? &r->older->newer : &all->oldest) = r->newer;
+    all->kept--;
+}
+
+/* Evicts all but @p most, the oldest first.  Those that operations use have their turn later. */
+static void registration_trim(struct ski_registrations *all, size_t most)
+{
+    struct registration *evicted = NULL, *newer;
+
+    ski_lock_acquire(&registration_lock);
+    for (struct registration *r = all->oldest; r && all->kept > most; r = newer) {
+        newer = r->newer;
+        if (!ski_region_close(r->region))
+            continue;
+        registration_unkeep(r);
+        registration_unlink(r);
+        r->next = evicted;
+        evicted = r;
+    }
+    ski_lock_release(&registration_lock);
+    while (evicted) {
+        struct registration *next = evicted->next;
+
+        ski_region_table_remove(evicted->region);
+        free(evicted);
+        evicted = next;
+    }
+}
+
+/* ---- the program ------------------------------------------------------------------------------
+ */
+
+skua_status_t ski_registration_add(void *memory, size_t bytes, skua_region *region, bool *fresh)
+{
+    int32_t              pe = ski_caller_pe();
+    struct registration *r;
+
+    ski_lock_acquire(&registration_lock);
+    r      = *registration_find(memory, bytes, pe);
+    *fresh = !r;
+    if (!r)
+        r = registration_new(memory, bytes, pe);
+    if (r) {
+        registration_unkeep(r);
+        r->refs++;
+        region->id = atomic_load_explicit(&r->region->id, memory_order_relaxed);
+    }
+    ski_lock_release(&registration_lock);
+    return r ? SKUA_OK : SKUA_ERR_NOMEM;
+}
+
+skua_status_t ski_registration_remove(struct ski_region *region)
+{
+    struct registration *r;
+    bool                 last, closed = false;
+
+    ski_lock_acquire(&registration_lock);
+    r    = *registration_find(region->base, region->bytes, region->first);
+    last = r && r->refs == 1 && r->holders == 0;
+    if (last)
+        closed = ski_region_close(region);
+    else if (r && r->refs > 0)
+        r->refs--;
+    else
+        r = NULL;
+    if (closed)
+        registration_unlink(r);
+    ski_lock_release(&registration_lock);
+    if (!r)
+        return SKUA_ERR_REGION;
+    if (last && !closed)
+        return SKUA_ERR_BUSY;
+    if (closed) {
+        ski_region_table_remove(region);
+        free(r);
+    }
+    return SKUA_OK;
+}
+
+/* ---- buffers -----------------------------------------------------------------------------------
+ */
+
+/* Returns what is registered for a buffer. */
+static void registration_extent(const struct ski_pe *self, const void *at, size_t bytes,
+                                char **base, size_t *length)
 {
     uintptr_t first = (uintptr_t)at, end = first + (bytes ? bytes : 1);
 
@@ -58,141 +221,95 @@ static void extent_of(const struct ski_pe *self, const void *at, size_t bytes, c
     *length = end - first;
 }
 
-static struct registration **find(struct ski_registrations *all, const char *base, size_t bytes)
+/* Adds a buffer to the users of a registration; NULL: there is none, and no slot for a new one. */
+static struct registration *registration_use(struct ski_registrations *all, char *base,
+                                             size_t bytes, int32_t pe)
 {
-    uint64_t              hash = ((uintptr_t)base >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    struct registration **at   = &all->bucket[hash >> 32 & (BUCKETS - 1)];
+    struct registration *r;
 
-    while (*at && ((*at)->base != base || (*at)->bytes != bytes))
-        at = &(*at)->next;
-    return at;
-}
-
-/* ---- those that are kept ----------------------------------------------------------------- */
-
-static void keep(struct ski_registrations *all, struct registration *r)
-{
-    r->newer = NULL;
-    r->older = all->newest;
-    if (all->newest)
-        all->newest->newer = r;
-    else
-        all->oldest = r;
-    all->newest = r;
-    all->kept++;
-}
-
-static void take_back(struct ski_registrations *all, struct registration *r)
-{
-    *(r->newer ? &r->newer->older : &all->newest) = r->older;
-    *(r->older ? &r->older->newer : &all->oldest) = r->newer;
-    all->kept--;
-}
-
-static bool is_busy(const struct registration *r)
-{
-    const struct ski_region *region = ski_table_find(r->region);
-    return region && atomic_load_explicit(&region->uses, memory_order_relaxed) > 0;
-}
-
-/* Gives one that is kept up; false: somebody is at it. */
-static bool give_up(struct ski_registrations *all, struct registration *r)
-{
-    if (is_busy(r) || skua_region_free(r->region) != SKUA_OK)
-        return false;
-    take_back(all, r);
-    *find(all, r->base, r->bytes) = r->next;
-    free(r);
-    return true;
-}
-
-/* No more than @p most; those that are busy have their turn later. */
-static void trim(struct ski_registrations *all, size_t most)
-{
-    struct registration *r = all->oldest, *newer;
-
-    for (; r && all->kept > most; r = newer) {
-        newer = r->newer;
-        give_up(all, r);
+    ski_lock_acquire(&registration_lock);
+    r = *registration_find(base, bytes, pe);
+    if (!r)
+        r = registration_new(base, bytes, pe);
+    if (r) {
+        registration_unkeep(r);
+        all->used += r->holders++ == 0;
     }
-}
-
-/* ---- holding ------------------------------------------------------------------------------ */
-
-/* Makes one, after room was made for it if that must be. */
-static struct registration *make(struct ski_registrations *all, char *base, size_t bytes)
-{
-    struct registration **at, *r;
-    skua_region           region;
-    skua_status_t         status = skua_region_register(base, bytes, &region);
-
-    if (status != SKUA_OK && all->kept > 0) {
-        trim(all, 0);
-        status = skua_region_register(base, bytes, &region);
-    }
-    if (status != SKUA_OK)
-        return NULL;
-    at  = find(all, base, bytes);
-    r   = ski_malloc(sizeof *r);
-    *r  = (struct registration){.base = base, .bytes = bytes, .region = region};
-    *at = r;
+    ski_lock_release(&registration_lock);
     return r;
 }
 
-skua_status_t ski_registration_hold(struct ski_pe *self, const void *at, size_t bytes,
-                                    skua_gaddr *where, uint64_t *room)
+skua_status_t ski_registration_acquire(struct ski_pe *self, const void *at, size_t bytes,
+                                       skua_gaddr *where, uint64_t *room)
 {
-    struct ski_registrations *all = all_of(self);
+    struct ski_registrations *all = registrations_of(self);
     struct registration      *r;
     char                     *base;
     size_t                    length;
 
-    extent_of(self, at, bytes, &base, &length);
-    r = *find(all, base, length);
-    if (r && r->holders == 0)
-        take_back(all, r);
-    if (!r)
-        r = make(all, base, length);
+    registration_extent(self, at, bytes, &base, &length);
+    r = registration_use(all, base, length, self->pe);
+    if (!r) { /* make room */
+        registration_trim(all, 0);
+        r = registration_use(all, base, length, self->pe);
+    }
     if (!r)
         return SKUA_ERR_NOMEM;
-    all->used += r->holders++ == 0;
-    *where = skua_at(r->region, self->pe, (uint64_t)((const char *)at - base));
+    *where = skua_at((skua_region){atomic_load_explicit(&r->region->id, memory_order_relaxed)},
+                     self->pe, (uint64_t)((const char *)at - base));
     *room  = length;
     return SKUA_OK;
 }
 
 void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes)
 {
-    struct ski_registrations *all = all_of(self);
+    struct ski_registrations *all = registrations_of(self);
     struct registration      *r;
     char                     *base;
     size_t                    length;
 
-    extent_of(self, at, bytes, &base, &length);
-    r = *find(all, base, length);
+    registration_extent(self, at, bytes, &base, &length);
+    ski_lock_acquire(&registration_lock);
+    r = *registration_find(base, length, self->pe);
     if (!r || r->holders == 0)
         ski_misuse("a buffer at %p was deregistered that has no registration", at);
-    if (--r->holders > 0)
-        return;
-    all->used--;
-    keep(all, r);
-    trim(all, ski_registration_pins() ? 0 : ski_config.registration_cache);
+    if (--r->holders == 0) {
+        all->used--;
+        if (r->refs == 0)
+            registration_keep(all, r);
+    }
+    ski_lock_release(&registration_lock);
+    registration_trim(all, ski_registration_pins() ? 0 : ski_config.registration_cache);
 }
 
 skua_registration_count skua_registrations(void)
 {
-    const struct ski_registrations *all = all_of(SKI_SELF());
-    return (skua_registration_count){all->used, all->kept};
+    const struct ski_registrations *all = registrations_of(SKI_SELF());
+    skua_registration_count         count;
+
+    ski_lock_acquire(&registration_lock);
+    count = (skua_registration_count){all->used, all->kept};
+    ski_lock_release(&registration_lock);
+    return count;
 }
 
-/* The regions go with the table. */
-void ski_registrations_end(struct ski_origin *origin)
+void ski_registrations_end(struct ski_pe *self)
 {
-    for (int i = 0; origin->registrations && i < BUCKETS; i++)
-        while (origin->registrations->bucket[i]) {
-            struct registration *gone        = origin->registrations->bucket[i];
-            origin->registrations->bucket[i] = gone->next;
-            free(gone);
+    ski_lock_acquire(&registration_lock);
+    for (int i = 0; i < REGISTRATION_BUCKETS; i++) {
+        struct registration **at = &registration_bucket[i];
+
+        while (*at) {
+            struct registration *r = *at;
+
+            if (r->pe != self->pe) {
+                at = &r->next;
+                continue;
+            }
+            *at = r->next;
+            free(r);
         }
-    free(origin->registrations);
+    }
+    ski_lock_release(&registration_lock);
+    free(ski_region_pe(self)->registrations);
 }

@@ -1,39 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registration.h - the registrations of a PE's buffers: found again, and few.
+ * registration.h - registered memory: the one place where memory of the program becomes a region.
  *
- * Memory is registered as a region (skua_region_register()).  A registration is held by buffers
- * and by transfers.  When nobody holds it any more it is kept, for the next buffer at the same
- * place, and given up when there are too many: the one that was used longest ago first.
+ * A registration is a region over memory that exists already.  It has two kinds of users: the
+ * program, by skua_region_register() and skua_region_free(), and buffers and their transfers, which
+ * acquire and release it.  Whoever registers the same memory on the same PE shares it.
  *
- * Memory of the arena is registered in whole units, so that all blocks in one have the same
- * registration.
+ * A registration that only buffers used is kept when the last one releases it, for the next buffer
+ * at the same address.  Above a number of kept ones (the setting `registrations`) the one that was
+ * used longest ago is evicted.
  *
- * A region is no more than a name for an address, as long as no driver has pinned the pages
- * behind it.  Where the driver does one-sided operations (ski_rma_wanted()) pages may be pinned,
- * and a registration that outlives the memory would lead to pages that are not the program's any
- * more: there nothing is kept that nobody holds.
+ * Memory of the arena is registered for buffers in whole units, so that all blocks of a unit share
+ * a registration.
+ *
+ * A region is no more than a name for an address as long as no driver has pinned the pages behind
+ * it.  Where the driver does one-sided operations pages may be pinned, and a registration that
+ * outlives the memory would refer to pages that are not the program's any more: there none is kept.
  */
 #ifndef SKI_REGISTRATION_H
 #define SKI_REGISTRATION_H
 
 #include <skua/buffer.h>
 
-struct ski_pe;
-struct ski_origin;
-struct ski_registrations;
+#include "onesided/region/region_table.h"
 
-/** Hold a registration of memory of @p self: where it is, and the bytes of the region around it.
+/** Registers @p bytes at @p memory for the program; *fresh says whether the region is new.
  *  SKUA_ERR_NOMEM, logged. */
-skua_status_t ski_registration_hold(struct ski_pe *self, const void *at, size_t bytes,
-                                    skua_gaddr *where, uint64_t *room);
+skua_status_t ski_registration_add(void *memory, size_t bytes, skua_region *region, bool *fresh);
 
-/** Let go of what was held for the same memory. */
+/** Undoes one ski_registration_add() of @p region, which is removed with its last user.
+ *  SKUA_ERR_BUSY: operations on it are in flight; SKUA_ERR_REGION: the program has not registered
+ *  it.  Then nothing has changed. */
+skua_status_t ski_registration_remove(struct ski_region *region);
+
+/** Acquires a registration of memory of @p self for a buffer: *where is its global address, *room
+ *  the bytes of the region around it.  SKUA_ERR_NOMEM, logged. */
+skua_status_t ski_registration_acquire(struct ski_pe *self, const void *at, size_t bytes,
+                                       skua_gaddr *where, uint64_t *room);
+
+/** Releases what ski_registration_acquire() acquired for the same memory. */
 void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes);
 
-/** Whether the driver may pin what is registered. */
+/** Returns whether the driver may pin registered memory. */
 bool ski_registration_pins(void);
 
-void ski_registrations_end(struct ski_origin *origin);
+/** Frees the registrations of a PE that ends; their regions go with the table. */
+void ski_registrations_end(struct ski_pe *self);
 
 #endif

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resolve.c - from a global address to memory, where it is not plain (region.h). */
+/* resolve.c - see resolve.h. */
+#include "onesided/region/resolve.h"
+
 #include <inttypes.h>
 
+#include "base/assert.h"
 #include "base/log.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
-#include "onesided/onesided.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region_table.h"
 
-/* Without a call nothing is said: that is left to the caller. */
+/* ---- errors: without a call nothing is logged, the caller of ski_resolve() does that --------- */
 
-static skua_status_t outside(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                             uint64_t bytes)
+static skua_status_t resolve_out_of_range(const char *call, skua_gaddr at, ptrdiff_t lo,
+                                          ptrdiff_t hi, uint64_t bytes)
 {
-    char text[SKI_REGION_TEXT];
+    char text[SKI_REGION_STR];
 
     if (!call)
         return SKUA_ERR_RANGE;
@@ -22,158 +24,177 @@ static skua_status_t outside(const char *call, skua_gaddr at, ptrdiff_t lo, ptrd
                       " bytes that %s has on PE %d",
                       call, (int64_t)(at.offset + (uint64_t)lo),
                       (int64_t)(at.offset + (uint64_t)hi), bytes,
-                      ski_region_text(at.region.id, text), at.pe);
+                      ski_region_str(at.region.id, text), at.pe);
 }
 
-static skua_status_t no_piece(const char *call, skua_gaddr at)
+static skua_status_t resolve_no_piece(const char *call, skua_gaddr at)
 {
-    char text[SKI_REGION_TEXT];
+    char text[SKI_REGION_STR];
 
     if (!call)
         return SKUA_ERR_RANGE;
     return ski_refuse(SKUA_ERR_RANGE, "%s: PE %d has no piece of %s", call, at.pe,
-                      ski_region_text(at.region.id, text));
+                      ski_region_str(at.region.id, text));
 }
 
-/* Whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
-static bool within(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
+static skua_status_t resolve_no_region(const char *call, skua_gaddr at)
+{
+    char text[SKI_REGION_STR];
+
+    if (!call)
+        return SKUA_ERR_REGION;
+    ski_onesided_check(call);
+    return ski_refuse(SKUA_ERR_REGION, "%s: there is no %s (freed already?)", call,
+                      ski_region_str(at.region.id, text));
+}
+
+/* ---- checks -----------------------------------------------------------------------------------
+ */
+
+/* Returns whether lo .. hi from an offset lie in a piece; in 128 bits nothing overflows. */
+static bool resolve_in_range(uint64_t offset, ptrdiff_t lo, ptrdiff_t hi, uint64_t bytes)
 {
     __int128 begin = (__int128)offset + lo, end = (__int128)offset + hi;
 
     return begin >= 0 && end >= begin && end <= (__int128)bytes;
 }
 
-static skua_status_t no_region(const char *call, skua_gaddr at)
+/* Returns whether @p pe exists; before skua_main() every number passes. */
+static bool resolve_is_pe(int pe)
 {
-    char text[SKI_REGION_TEXT];
-
-    if (!call)
-        return SKUA_ERR_REGION;
-    ski_onesided_check(call);
-    return ski_refuse(SKUA_ERR_REGION, "%s: there is no %s (freed already?)", call,
-                      ski_region_text(at.region.id, text));
+    const struct ski_job *job = ski_onesided_job();
+    return !job || (uint32_t)pe < (uint32_t)job->pes;
 }
 
-void ski_region_hold(struct ski_region *region)
+static bool resolve_on_other_host(int pe)
+{
+    const struct ski_job *job = ski_onesided_job();
+    return job && resolve_is_pe(pe) && ski_job_index(job, pe) < 0;
+}
+
+void ski_region_retain(struct ski_region *region)
 {
     atomic_fetch_add_explicit(&region->uses, 1, memory_order_acquire);
 }
 
 void ski_region_release(struct ski_region *region)
 {
-    /* Release: pairs with the acquire in deregister(). */
-    atomic_fetch_sub_explicit(&region->uses, 1, memory_order_release);
+    /* Release: pairs with the acquire in ski_region_close(). */
+    uint32_t before = atomic_fetch_sub_explicit(&region->uses, 1, memory_order_release);
+
+    ski_assert((before & ~SKI_REGION_CLOSED) > 0);
+    (void)before;
 }
 
-/* Whether there is such a PE; before skua_main() nobody knows. */
-static bool is_pe(int pe)
+/* Counts an operation on a region that may be freed at any time; false: it has been. */
+static bool resolve_retain(struct ski_region *region, skua_region id)
 {
-    const struct ski_job *job = ski_origin_job();
-    return !job || (uint32_t)pe < (uint32_t)job->pes;
+    ski_region_retain(region); /* from now on it stays, if it is still there */
+    if (ski_region_table_find(id) == region &&
+        !(atomic_load_explicit(&region->uses, memory_order_relaxed) & SKI_REGION_CLOSED))
+        return true;
+    ski_region_release(region);
+    return false;
 }
 
-/* Whether a PE is on another host. */
-static bool is_far(int pe)
-{
-    const struct ski_job *job = ski_origin_job();
-    return job && is_pe(pe) && ski_job_index(job, pe) < 0;
-}
+/* ---- resolving ---------------------------------------------------------------------------------
+ */
 
-static skua_status_t ask_size(skua_gaddr at, uint64_t *bytes, uint64_t *base)
+static skua_status_t resolve_query_rkey(skua_gaddr at, uint64_t *bytes, uint64_t *base)
 {
-    struct ski_actor               actor;
-    const struct ski_known_region *known;
-    skua_status_t                  status = SKUA_OK;
+    struct ski_caller      caller;
+    const struct ski_rkey *rkey;
+    skua_status_t          status = SKUA_OK;
 
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    known = ski_known(actor.self, at, &status);
-    if (known)
-        *bytes = known->bytes, *base = known->base;
-    ski_act_end(&actor);
+    rkey = ski_rkey_lookup(caller.self, at, &status);
+    if (rkey)
+        *bytes = rkey->bytes, *base = rkey->base;
+    ski_caller_leave(&caller);
     return status;
 }
 
-/* A place on another host.  What we know of the region is checked here, the rest there. */
-static skua_status_t locate_far(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                                struct ski_place *place)
+/* Resolves an address of another host.  What this host knows of the region is checked here, the
+ * rest there. */
+static skua_status_t resolve_remote(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                                    struct ski_resolved *target)
 {
-    struct ski_region *region = ski_table_common(at.region.id) ? ski_table_find(at.region) : NULL;
-    uint64_t           bytes = 0, base = 0;
-    skua_status_t      status = SKUA_OK;
+    struct ski_region *region =
+        ski_region_table_is_common(at.region.id) ? ski_region_table_find(at.region) : NULL;
+    uint64_t      bytes = 0, base = 0;
+    skua_status_t status = SKUA_OK;
 
     if (!at.region.id)
-        return no_region(call, at);
-    if (region && !ski_region_member(region, at.pe))
-        return no_piece(call, at);
+        return resolve_no_region(call, at);
+    if (region && !ski_region_is_member(region, at.pe))
+        return resolve_no_piece(call, at);
     if (region)
         bytes = region->bytes;
     else
-        status = ask_size(at, &bytes, &base);
+        status = resolve_query_rkey(at, &bytes, &base);
     if (status != SKUA_OK)
-        return status == SKUA_ERR_EXIT ? status : no_region(call, at);
-    if (!within(at.offset, lo, hi, bytes))
-        return outside(call, at, lo, hi, bytes);
-    *place = (struct ski_place){.region  = region,
-                                .memory  = (char *)(uintptr_t)(base + at.offset),
-                                .process = -1,
-                                .pe      = at.pe,
-                                .far     = true};
+        return status == SKUA_ERR_EXIT ? status : resolve_no_region(call, at);
+    if (!resolve_in_range(at.offset, lo, hi, bytes))
+        return resolve_out_of_range(call, at, lo, hi, bytes);
+    *target = (struct ski_resolved){.region      = region,
+                                    .memory      = (char *)(uintptr_t)(base + at.offset),
+                                    .process     = -1,
+                                    .pe          = at.pe,
+                                    .remote_host = true};
     return SKUA_OK;
 }
 
-skua_status_t ski_locate(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
-                         struct ski_place *place)
+skua_status_t ski_resolve(const char *call, skua_gaddr at, ptrdiff_t lo, ptrdiff_t hi,
+                          struct ski_resolved *target)
 {
-    struct ski_region *region  = ski_table_find(at.region);
+    struct ski_region *region  = ski_region_table_find(at.region);
     bool               counted = region && region->kind != SKI_REGION_SYMMETRIC;
     int64_t            rank;
 
-    if (is_far(at.pe))
-        return locate_far(call, at, lo, hi, place);
+    if (resolve_on_other_host(at.pe))
+        return resolve_remote(call, at, lo, hi, target);
     if (!region)
-        return is_pe(at.pe) ? no_region(call, at) : no_piece(call, at);
-    if (counted) {
-        ski_region_hold(region); /* from now on it stays, if it is still there */
-        if (ski_table_find(at.region) != region ||
-            atomic_load_explicit(&region->uses, memory_order_relaxed) & SKI_REGION_CLOSED) {
-            ski_region_release(region);
-            return no_region(call, at);
-        }
-    }
+        return resolve_is_pe(at.pe) ? resolve_no_region(call, at) : resolve_no_piece(call, at);
+    if (counted && !resolve_retain(region, at.region))
+        return resolve_no_region(call, at);
     rank = ski_region_rank(region, at.pe);
-    if (rank < 0 || !within(at.offset, lo, hi, region->bytes)) {
+    if (rank < 0 || !resolve_in_range(at.offset, lo, hi, region->bytes)) {
         uint64_t bytes = region->bytes;
 
         if (counted)
             ski_region_release(region);
-        return rank < 0 ? no_piece(call, at) : outside(call, at, lo, hi, bytes);
+        return rank < 0 ? resolve_no_piece(call, at)
+                        : resolve_out_of_range(call, at, lo, hi, bytes);
     }
-    *place =
-        (struct ski_place){.region  = region,
-                           .memory  = region->base + (uint64_t)rank * region->stride + at.offset,
-                           .process = region->process,
-                           .pid     = region->pid,
-                           .pe      = at.pe,
-                           .counted = counted};
+    *target =
+        (struct ski_resolved){.region  = region,
+                              .memory  = region->base + (uint64_t)rank * region->stride + at.offset,
+                              .process = region->process,
+                              .pid     = region->pid,
+                              .pe      = at.pe,
+                              .counted = counted};
     return SKUA_OK;
 }
 
-void ski_place_drop(const struct ski_place *place)
+void ski_resolved_release(const struct ski_resolved *target)
 {
-    if (place->counted)
-        ski_region_release(place->region);
+    if (target->counted)
+        ski_region_release(target->region);
 }
+
+/* ---- calls
+ * ---------------------------------------------------------------------------------------- */
 
 size_t skua_region_size(skua_region id)
 {
-    struct ski_region *region = ski_table_find(id);
+    struct ski_region *region = ski_region_table_find(id);
     return region ? region->bytes : 0;
 }
 
 void *skua_region_mine(skua_region id)
 {
-    struct ski_region *region = (ski_onesided_check(__func__), ski_table_find(id));
+    struct ski_region *region = (ski_onesided_check(__func__), ski_region_table_find(id));
     int64_t            rank   = region ? ski_region_rank(region, ski_caller_pe()) : -1;
 
     return rank < 0 ? NULL : region->base + (uint64_t)rank * region->stride;
@@ -181,11 +202,11 @@ void *skua_region_mine(skua_region id)
 
 void *skua_local(skua_gaddr at)
 {
-    char              *memory = ski_reach(at, 0);
-    struct ski_region *region = ski_table_find(at.region);
+    char              *memory = ski_region_ptr(at, 0);
+    struct ski_region *region = ski_region_table_find(at.region);
     int64_t            rank;
 
-    if (memory || !region || is_far(at.pe))
+    if (memory || !region || resolve_on_other_host(at.pe))
         return memory;
     rank = ski_region_rank(region, at.pe);
     if (rank < 0 || at.offset > region->bytes ||

@@ -6,124 +6,141 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/net/net.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region.h"
-#include "onesided/rma/am_origin.h"
-#include "onesided/rma/rma_driver.h"
+#include "onesided/region/region_pe.h"
 #include "onesided/region/region_table.h"
 #include "transport/select.h"
 
-#define KNOWN_MOST 1024 /* descriptions that are kept */
+#define RKEYS_MOST 1024 /* entries that a PE caches */
 
-/* ---- of others ------------------------------------------------------------------------- */
-
-static struct ski_known_region **bucket_of(struct ski_origin *origin, int pe, uint32_t id)
+bool ski_rma_driver_enabled(const struct ski_driver *driver)
 {
-    uint64_t hash = ((uint64_t)(uint32_t)pe << 32 | id) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return &origin->known[hash >> 32 & (SKI_KNOWN_BUCKETS - 1)];
+    if (!driver->put || ski_config.rma == 0)
+        return false;
+    return ski_config.rma > 0 || (driver->by_hardware && driver->by_hardware());
 }
 
-/* The key, taken over; NULL if there is none, or the driver does not take it. */
-static struct ski_key *take_key(struct ski_pe *self, int pe, const struct ski_description *told)
+/* ---- the origin: regions of other hosts ------------------------------------------------------ */
+
+static ski_rkey_query_fn rkey_query;
+
+void ski_rkey_cache_open(ski_rkey_query_fn query)
+{
+    rkey_query = query;
+}
+
+static struct ski_rkey **rkey_bucket(struct ski_region_pe *cache, skua_gaddr at)
+{
+    uint64_t hash = ((uint64_t)(uint32_t)at.pe << 32 | at.region.id) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &cache->rkey[hash >> 32 & (SKI_RKEY_BUCKETS - 1)];
+}
+
+/* Returns the driver's key; NULL: there is none, or the driver does not accept it. */
+static struct ski_key *rkey_unpack(struct ski_pe *self, int pe, const struct ski_rkey_info *info)
 {
     const struct ski_driver *driver = ski_far_driver();
-    struct ski_peer         *peer   = ski_far_peer(self, ski_server(self->job, pe));
+    struct ski_peer         *peer   = ski_far_peer(self, ski_am_server(self->job, pe));
     struct ski_key          *key    = NULL;
 
-    if (!ski_rma_wanted(driver) || told->key_bytes == 0 || told->key_bytes > SKI_KEY_MOST ||
-        !peer || driver->take_key(peer, told->key, told->key_bytes, &key) != SKUA_OK)
+    if (!ski_rma_driver_enabled(driver) || info->key_bytes == 0 || info->key_bytes > SKI_KEY_MOST ||
+        !peer || driver->take_key(peer, info->key, info->key_bytes, &key) != SKUA_OK)
         return NULL;
     return key;
 }
 
-/* What is known of a region, or NULL. */
-static struct ski_known_region *find(struct ski_origin *origin, skua_gaddr at)
+static struct ski_rkey *rkey_find(struct ski_region_pe *cache, skua_gaddr at)
 {
-    struct ski_known_region *known = *bucket_of(origin, at.pe, at.region.id);
+    struct ski_rkey *rkey = *rkey_bucket(cache, at);
 
-    while (known && (known->pe != at.pe || known->id != at.region.id))
-        known = known->next;
-    return known;
+    while (rkey && (rkey->pe != at.pe || rkey->id != at.region.id))
+        rkey = rkey->next;
+    return rkey;
 }
 
-static struct ski_known_region *add(struct ski_origin *origin, skua_gaddr at,
-                                    const struct ski_description *told, struct ski_key *key)
+static struct ski_rkey *rkey_add(struct ski_pe *self, skua_gaddr at,
+                                 const struct ski_rkey_info *info, struct ski_key *key)
 {
-    struct ski_known_region **bucket = bucket_of(origin, at.pe, at.region.id);
-    struct ski_known_region  *known  = ski_malloc(sizeof *known);
+    struct ski_region_pe *cache  = ski_region_pe(self);
+    struct ski_rkey     **bucket = rkey_bucket(cache, at);
+    struct ski_rkey      *rkey   = ski_malloc(sizeof *rkey);
 
-    if (origin->known_count >= KNOWN_MOST && origin->outstanding.all == 0)
-        ski_known_end(origin); /* begin anew: regions that are gone leave no word */
-    origin->known_count++;
-    *known         = (struct ski_known_region){.next  = *bucket,
-                                               .pe    = at.pe,
-                                               .id    = at.region.id,
-                                               .bytes = told->bytes,
-                                               .base  = told->base,
-                                               .key   = key};
-    return *bucket = known;
+    ski_assert(!rkey_find(cache, at));
+    /* The owner does not say when a region is removed, so the whole cache is dropped now and then:
+     * while no operation uses an entry. */
+    if (cache->rkeys >= RKEYS_MOST && ski_onesided_pe(self)->outstanding == 0)
+        ski_rkey_cache_end(self);
+    cache->rkeys++;
+    *rkey          = (struct ski_rkey){.next  = *bucket,
+                                       .pe    = at.pe,
+                                       .id    = at.region.id,
+                                       .bytes = info->bytes,
+                                       .base  = info->base,
+                                       .key   = key};
+    return *bucket = rkey;
 }
 
-const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, skua_status_t *status)
+const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status_t *status)
 {
-    struct ski_origin       *origin = ski_origin_of(self);
-    struct ski_known_region *known  = find(origin, at);
-    struct ski_description   told   = {0};
+    struct ski_rkey     *rkey = rkey_find(ski_region_pe(self), at);
+    struct ski_rkey_info info = {0};
 
-    if (known)
-        return known;
-    *status = ski_request_describe(self, at, &told);
+    if (rkey)
+        return rkey;
+    *status = rkey_query(self, at, &info);
     if (*status != SKUA_OK)
         return NULL;
-    return add(origin, at, &told, take_key(self, at.pe, &told));
+    rkey = rkey_find(ski_region_pe(self), at); /* another thread of this PE may have asked, too */
+    return rkey ? rkey : rkey_add(self, at, &info, rkey_unpack(self, at.pe, &info));
 }
 
-void ski_known_tell(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base)
+void ski_rkey_insert(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base)
 {
-    struct ski_description told = {.bytes = bytes, .base = base};
+    struct ski_rkey_info info = {.bytes = bytes, .base = base};
 
-    if (!find(ski_origin_of(self), at))
-        add(ski_origin_of(self), at, &told, NULL);
+    if (!rkey_find(ski_region_pe(self), at))
+        rkey_add(self, at, &info, NULL);
 }
 
-void ski_known_end(struct ski_origin *origin)
+void ski_rkey_cache_end(struct ski_pe *self)
 {
-    origin->known_count = 0;
-    for (int i = 0; i < SKI_KNOWN_BUCKETS; i++)
-        while (origin->known[i]) {
-            struct ski_known_region *gone = origin->known[i];
-            origin->known[i]              = gone->next;
+    struct ski_region_pe *cache = ski_region_pe(self);
+
+    cache->rkeys = 0;
+    for (int i = 0; i < SKI_RKEY_BUCKETS; i++)
+        while (cache->rkey[i]) {
+            struct ski_rkey *gone = cache->rkey[i];
+            cache->rkey[i]        = gone->next;
             if (gone->key)
                 ski_far_driver()->drop_key(gone->key);
             free(gone);
         }
 }
 
-/* ---- our own --------------------------------------------------------------------------- */
+/* ---- the owner: memory that the driver lets other hosts access --------------------------------
+ */
 
-/* A piece that the driver lets others access. */
-struct exposed {
-    struct exposed    *next;
-    uint32_t           id;
-    int32_t            pe;
-    struct ski_memory *memory; /* NULL: the driver does not take it */
+struct rkey_memory {
+    struct rkey_memory *next;
+    uint32_t            id;
+    int32_t             pe;
+    struct ski_memory  *memory; /* NULL: the driver cannot register it */
 };
 
-static pthread_mutex_t exposed_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct exposed *exposed;
+static pthread_mutex_t     rkey_memory_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rkey_memory *rkey_memories;
 
-/* Drops what belongs to region @p id, to one that is gone, or all. */
-static void sweep(uint32_t id, bool all)
+/* Deregisters what belongs to region @p id, to one that was removed, or all. */
+static void rkey_deregister_memory(uint32_t id, bool all)
 {
-    struct exposed **at = &exposed;
+    struct rkey_memory **at = &rkey_memories;
 
     while (*at) {
-        struct exposed *e = *at;
-        if (!all && e->id != id && ski_table_find((skua_region){e->id})) {
+        struct rkey_memory *e = *at;
+        if (!all && e->id != id && ski_region_table_find((skua_region){e->id})) {
             at = &e->next;
             continue;
         }
@@ -134,61 +151,71 @@ static void sweep(uint32_t id, bool all)
     }
 }
 
-/* Once is enough: where one cannot be registered others cannot either. */
-static void say_not_registered(uint32_t id, int pe, uint64_t bytes, const char *why)
+/* Warns once: where one region cannot be registered others cannot either. */
+static void rkey_warn_unregistered(uint32_t id, int pe, uint64_t bytes, const char *why)
 {
     static bool said;
-    char        text[SKI_REGION_TEXT];
+    char        text[SKI_REGION_STR];
 
     ski_log(said ? SKI_LOG_DEBUG : SKI_LOG_WARN,
             "%llu bytes of %s on PE %d cannot be registered with %s (%s): operations on "
             "them, and on others like them, go by request",
-            (unsigned long long)bytes, ski_region_text(id, text), pe, ski_far_driver()->name, why);
+            (unsigned long long)bytes, ski_region_str(id, text), pe, ski_far_driver()->name, why);
     said = true;
 }
 
-static struct exposed *expose(uint32_t id, int pe, char *base, uint64_t bytes)
+static struct rkey_memory *rkey_register_memory(uint32_t id, int pe, char *base, uint64_t bytes)
 {
-    struct exposed *e      = ski_malloc(sizeof *e);
-    skua_status_t   status = SKUA_ERR_UNSUPPORTED;
+    struct rkey_memory *e      = ski_malloc(sizeof *e);
+    skua_status_t       status = SKUA_ERR_UNSUPPORTED;
 
-    *e                  = (struct exposed){exposed, id, pe, NULL};
+    *e                  = (struct rkey_memory){rkey_memories, id, pe, NULL};
     ski_driver_why()[0] = '\0';
     if (bytes > 0)
         status = ski_far_driver()->expose(base, bytes, &e->memory);
     if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED)
-        say_not_registered(id, pe, bytes, ski_far_reason(status));
-    return exposed = e;
+        rkey_warn_unregistered(id, pe, bytes, ski_far_reason(status));
+    return rkey_memories = e;
 }
 
-void ski_describe(uint32_t id, const struct ski_place *place, uint64_t bytes,
-                  struct ski_description *to)
+void ski_rkey_export(uint32_t id, int32_t pe, char *base, uint64_t bytes, struct ski_rkey_info *to)
 {
     const struct ski_driver *driver = ski_far_driver();
-    struct exposed          *e;
+    struct rkey_memory      *e;
 
+    ski_assert(id != 0);
     memset(to, 0, sizeof *to);
     to->bytes = bytes;
-    to->base  = (uintptr_t)place->memory;
-    if (!driver || !ski_rma_wanted(driver))
+    to->base  = (uintptr_t)base;
+    if (!driver || !ski_rma_driver_enabled(driver))
         return;
-    pthread_mutex_lock(&exposed_lock);
-    for (e = exposed; e && (e->id != id || e->pe != place->pe); e = e->next)
+    pthread_mutex_lock(&rkey_memory_lock);
+    for (e = rkey_memories; e && (e->id != id || e->pe != pe); e = e->next)
         ;
-    if (!e)
-        sweep(0, false);
-    if (!e)
-        e = expose(id, place->pe, place->memory, bytes);
+    if (!e) {
+        rkey_deregister_memory(0, false);
+        e = rkey_register_memory(id, pe, base, bytes);
+    }
     if (e->memory)
         to->key_bytes = (uint32_t)driver->key(e->memory, to->key);
-    pthread_mutex_unlock(&exposed_lock);
+    ski_assert(to->key_bytes <= SKI_KEY_MOST);
+    pthread_mutex_unlock(&rkey_memory_lock);
 }
 
-void ski_conceal(uint32_t id)
+void ski_rkey_revoke(uint32_t id)
 {
     if (!ski_far_driver())
         return;
-    pthread_mutex_lock(&exposed_lock);
-    sweep(id, id == 0);
-    pthread_mutex_unlock(&exposed_lock);
+    pthread_mutex_lock(&rkey_memory_lock);
+    rkey_deregister_memory(id, false);
+    pthread_mutex_unlock(&rkey_memory_lock);
+}
+
+void ski_rkey_cache_close(void)
+{
+    if (!ski_far_driver())
+        return;
+    pthread_mutex_lock(&rkey_memory_lock);
+    rkey_deregister_memory(0, true);
+    pthread_mutex_unlock(&rkey_memory_lock);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rkey_cache.h - regions of other hosts: what a PE knows of them, and what it says of its own.
+ * rkey_cache.h - remote keys: what a PE caches of regions of other hosts, and what it exports of
+ * its own.
  *
- * Before the first operation on a region that this host knows nothing of, its owner is
- * asked: how large it is, where it lies, and the driver's key to it, if there is one.
- * The answer is kept.  An id is not used again soon, so what was kept cannot be mistaken
- * for another region.
+ * Before the first operation on a region that this host does not know, the origin queries the owner
+ * for the size of the region, its address, and the driver's key to it, if there is one.  The reply
+ * is cached.  An id is not used again soon, so that a cached entry is not mistaken for another
+ * region.
  *
- * The owner lets the driver access its memory when it is first asked, and not any more
- * when the region is freed.
+ * The owner registers its memory with the driver at the first query, and deregisters it when the
+ * region is removed.
  */
 #ifndef SKI_RKEY_CACHE_H
 #define SKI_RKEY_CACHE_H
@@ -18,39 +19,54 @@
 #include "transport/driver.h"
 
 struct ski_pe;
-struct ski_origin;
-struct ski_place;
 
-/* What is told of the piece of a PE. */
-struct ski_description {
+/* What the owner replies about the piece of a PE. */
+struct ski_rkey_info {
     uint64_t bytes, base; /* of the piece, in its owner's address space */
-    uint32_t key_bytes;   /* 0: there is none                            */
+    uint32_t key_bytes;   /* 0: the driver has no key to it             */
     uint32_t unused;
     char     key[SKI_KEY_MOST];
 };
 
-struct ski_known_region {
-    struct ski_known_region *next;
-    int32_t                  pe;
-    uint32_t                 id;
-    uint64_t                 bytes, base;
-    struct ski_key          *key; /* NULL: requests must be sent */
+/* A cached entry. */
+struct ski_rkey {
+    struct ski_rkey *next;
+    int32_t          pe;
+    uint32_t         id;
+    uint64_t         bytes, base;
+    struct ski_key  *key; /* NULL: the driver cannot access it, requests must be sent */
 };
 
-/** What is known of the region at @p at, asked for if need be; NULL and a status if it
- *  does not exist, or the job ends. */
-const struct ski_known_region *ski_known(struct ski_pe *self, skua_gaddr at, skua_status_t *status);
+/* Queries the owner of the region at @p at, and waits for the reply. */
+typedef skua_status_t (*ski_rkey_query_fn)(struct ski_pe *self, skua_gaddr at,
+                                           struct ski_rkey_info *to);
 
-/** Know it without asking: its owner has told, in a buffer.  Not where there are keys. */
-void ski_known_tell(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base);
+/** Uses @p query for regions that are not in the cache, from now on in this process. */
+void ski_rkey_cache_open(ski_rkey_query_fn query);
 
-void ski_known_end(struct ski_origin *origin);
+/** Deregisters all memory of this process from the driver. */
+void ski_rkey_cache_close(void);
 
-/** The owner's side: describe the piece at @p place, which begins there. */
-void ski_describe(uint32_t id, const struct ski_place *place, uint64_t bytes,
-                  struct ski_description *to);
+/** Returns whether the driver does one-sided operations: it can, and the setting `rma` allows it.
+ */
+bool ski_rma_driver_enabled(const struct ski_driver *driver);
 
-/** The region will be gone.  (Other processes of the host find out later.)  0: all. */
-void ski_conceal(uint32_t id);
+/** Returns the entry of the region at @p at, after a query if there is none; NULL and a status: the
+ *  region does not exist, or the job ends. */
+const struct ski_rkey *ski_rkey_lookup(struct ski_pe *self, skua_gaddr at, skua_status_t *status);
+
+/** Adds an entry without a query, if there is none: a buffer describes its region.  Not where the
+ *  driver has keys. */
+void ski_rkey_insert(struct ski_pe *self, skua_gaddr at, uint64_t bytes, uint64_t base);
+
+/** Drops all entries of a PE. */
+void ski_rkey_cache_end(struct ski_pe *self);
+
+/** Describes the piece of PE @p pe in region @p id, @p bytes at @p base, for a query. */
+void ski_rkey_export(uint32_t id, int32_t pe, char *base, uint64_t bytes, struct ski_rkey_info *to);
+
+/** Deregisters the memory of region @p id from the driver: the region is being removed.  Other
+ *  processes of the host that export it do so at their next query. */
+void ski_rkey_revoke(uint32_t id);
 
 #endif

@@ -2,336 +2,337 @@
 /* symmetric_alloc.c - see symmetric_alloc.h. */
 #include "onesided/region/symmetric_alloc.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "core/net/net.h"
-#include "core/pe/handler.h"
-#include "core/collective/tree.h"
-#include "core/sched/wait.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region_table.h"
+#include "base/assert.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/region/symmetric_vote.h"
 
-#define ARITY 4
-
-enum { UP, ASK, GIVEN, DOWN, LEFT, FREE };
-
-/* On the wire: it fits a cell. */
-struct vote {
-    uint16_t kind;
-    int16_t  status;
-    uint32_t id;
-    uint32_t members; /* of the region; those that leave */
-    uint32_t unused;
-    uint64_t key, number;
-    uint64_t least, most; /* bytes that were asked for */
+/* A symmetric region that not all of its PEs on this host have asked for yet; in the arena. */
+struct ski_symmetric_pending {
+    struct ski_symmetric_pending *next;
+    size_t                        bytes;
+    skua_status_t                 status; /* SKUA_OK, or the failure that all of them get */
+    uint32_t                      id, members, waiting;
+    bool                          all_pes;     /* else those of the list        */
+    uint64_t                      key, number; /* of the vote, on several hosts */
+    char                          like[sizeof(struct ski_region)]; /* what the vote publishes; an
+                                                              entry is less aligned than that */
+    uint8_t *taken;                                                /* a bit for each member */
+    int32_t  list[];
 };
 
-_Static_assert(sizeof(struct vote) == SKI_AGREE_LEAST && SKI_AGREE_LEAST <= SKUA_INLINE_MAX,
-               "votes are small");
+/* ---- memory ----------------------------------------------------------------------------- */
 
-/* A round that is not over. */
-struct ski_agreement {
-    struct ski_agreement *next;
-    struct ski_round      round; /* members and rank are known once we have called */
-    bool                  called, done;
-    int                   votes; /* of children */
-    struct vote           sum;
-    void                 *waiters;
-};
-
-/* How many rounds there have been of some members. */
-struct ski_rounds {
-    struct ski_rounds *next;
-    uint64_t           key, count;
-};
-
-/* ---- rounds -------------------------------------------------------------------------- */
-
-static uint64_t key_of(const int *pes, uint32_t members)
+static size_t symmetric_piece_stride(size_t bytes)
 {
-    uint64_t key = UINT64_C(0xcbf29ce484222325);
+    size_t grain = bytes < 4096 ? SKI_CACHE_LINE : 4096;
 
-    for (uint32_t i = 0; pes && i < members; i++)
-        key = (key ^ (uint32_t)pes[i]) * UINT64_C(0x100000001b3);
-    return pes ? key : 0;
+    return (bytes + (bytes == 0) + grain - 1) & ~(grain - 1);
 }
 
-struct ski_round ski_round_next(struct ski_pe *self, const int *pes, uint32_t members,
-                                uint32_t rank)
+/* Allocates @p pieces pieces of @p bytes, and room for @p listed PE numbers behind them. */
+static skua_status_t symmetric_alloc_memory(size_t pieces, size_t bytes, size_t listed,
+                                            struct ski_region *like)
 {
-    struct ski_origin *origin = ski_origin_of(self);
-    uint64_t           key    = key_of(pes, members);
-    struct ski_rounds *rounds = origin->rounds;
+    void         *span;
+    skua_status_t status;
 
-    while (rounds && rounds->key != key)
-        rounds = rounds->next;
-    if (!rounds) {
-        rounds         = ski_malloc(sizeof *rounds);
-        *rounds        = (struct ski_rounds){origin->rounds, key, 0};
-        origin->rounds = rounds;
-    }
-    return (struct ski_round){pes, members, rank, key, 2 * rounds->count++, false};
-}
-
-static struct ski_agreement *find(struct ski_origin *origin, uint64_t key, uint64_t number)
-{
-    struct ski_agreement *a = origin->agreements;
-
-    while (a && (a->round.key != key || a->round.number != number))
-        a = a->next;
-    return a;
-}
-
-static struct ski_agreement *find_or_make(struct ski_origin *origin, uint64_t key, uint64_t number)
-{
-    struct ski_agreement *a = find(origin, key, number);
-
-    if (a)
-        return a;
-    a                  = ski_calloc(1, sizeof *a);
-    a->next            = origin->agreements;
-    a->round.key       = key;
-    a->round.number    = number;
-    a->sum             = (struct vote){.key = key, .number = number, .least = UINT64_MAX};
-    origin->agreements = a;
-    return a;
-}
-
-static void forget(struct ski_origin *origin, struct ski_agreement *a)
-{
-    struct ski_agreement **at = &origin->agreements;
-
-    while (*at != a)
-        at = &(*at)->next;
-    *at = a->next;
-    free(a);
-}
-
-void ski_agree_end(struct ski_origin *origin)
-{
-    while (origin->agreements)
-        forget(origin, origin->agreements);
-    while (origin->rounds) {
-        struct ski_rounds *gone = origin->rounds;
-        origin->rounds          = gone->next;
-        free(gone);
-    }
-}
-
-/* ---- the tree ------------------------------------------------------------------------ */
-
-/* The registrar may be a hidden PE. */
-static void send(struct ski_pe *self, int pe, struct vote vote, unsigned kind)
-{
-    vote.kind = (uint16_t)kind;
-    ski_msg_post(self, pe, SKI_HANDLER_AGREE,
-                 ski_msg_copy(self, SKI_HANDLER_AGREE, &vote, sizeof vote));
-}
-
-static int pe_of(const struct ski_round *round, int rank)
-{
-    return round->pes ? round->pes[rank] : rank;
-}
-
-static struct ski_tree tree_of(const struct ski_round *round)
-{
-    return ski_tree_at((int)round->rank, (int)round->members, 0, ARITY);
-}
-
-static int registrar(const struct ski_pe *self)
-{
-    return ski_server(self->job, 0);
-}
-
-static void count(struct ski_agreement *a, const struct vote *vote)
-{
-    if (vote->status < a->sum.status)
-        a->sum.status = vote->status;
-    a->sum.least = vote->least < a->sum.least ? vote->least : a->sum.least;
-    a->sum.most  = vote->most > a->sum.most ? vote->most : a->sum.most;
-}
-
-/* The outcome is known: pass it on. */
-static void finish(struct ski_pe *self, struct ski_agreement *a, const struct vote *outcome)
-{
-    struct ski_tree tree = tree_of(&a->round);
-
-    a->sum  = *outcome;
-    a->done = true;
-    for (int i = 0; i < tree.children; i++)
-        send(self, pe_of(&a->round, ski_tree_child(&tree, i)), a->sum, DOWN);
-    ski_wake_all(self, &a->waiters);
-}
-
-/* Goes on when we and all our children have voted. */
-static void advance(struct ski_pe *self, struct ski_agreement *a)
-{
-    struct ski_tree tree;
-
-    if (!a->called)
-        return;
-    tree = tree_of(&a->round);
-    if (a->votes < tree.children)
-        return;
-    a->sum.members = a->round.members;
-    if (a->round.rank > 0)
-        send(self, pe_of(&a->round, ski_tree_parent(&tree)), a->sum, UP);
-    else if (a->sum.status == SKUA_OK && a->sum.least == a->sum.most && !a->round.confirms)
-        send(self, registrar(self), a->sum, ASK);
-    else
-        finish(self, a, &a->sum);
-}
-
-skua_status_t ski_agree(struct ski_pe *self, const struct ski_round *round, skua_status_t mine,
-                        uint64_t bytes, uint32_t *id, uint64_t *other)
-{
-    struct ski_origin    *origin = ski_origin_of(self);
-    struct ski_agreement *a      = find_or_make(origin, round->key, round->number);
-    struct vote           vote   = {.status = (int16_t)mine, .least = bytes, .most = bytes};
-    skua_status_t         status;
-
-    a->round  = *round;
-    a->called = true;
-    count(a, &vote);
-    advance(self, a);
-    while (!a->done)
-        if (!ski_wait_on(self, &a->waiters, (struct ski_call){"the creation of a region", NULL}))
-            return SKUA_ERR_EXIT;
-    status = (skua_status_t)a->sum.status;
-    *id    = a->sum.id;
-    *other = a->sum.least != bytes ? a->sum.least : a->sum.most;
-    forget(origin, a);
+    if (bytes > SIZE_MAX / 4 / (pieces + 1))
+        return ski_fail(SKUA_ERR_NOMEM, "a region of %zu times %zu bytes is larger than any memory",
+                        pieces, bytes);
+    like->bytes  = bytes;
+    like->stride = symmetric_piece_stride(bytes);
+    status =
+        ski_span_alloc(ski_onesided_job()->arena, pieces * like->stride + listed * sizeof(int32_t),
+                       SKI_UNIT_LARGE, &span);
+    if (status == SKUA_OK)
+        like->base = span;
     return status;
 }
 
-/* ---- the registrar --------------------------------------------------------------------- */
-
-/* An id that was given, by its place. */
-struct given {
-    uint32_t generation, members, left, next_free;
-    uint32_t hosts, room; /* that have told that their members have left ... */
-    int32_t *ear;         /* ... and who listens there                       */
-};
-
-static struct {
-    struct given *given;
-    uint32_t      fresh, room, free_first, free_last;
-} book;
-
-static uint32_t take_place(void)
+skua_status_t ski_symmetric_lay_out(const int *pes, uint32_t n, size_t bytes,
+                                    struct ski_region *like)
 {
-    uint32_t place = book.fresh ? book.fresh : 1;
+    skua_status_t status;
 
-    if (place < ski_region_root->common) {
-        if (place >= book.room) {
-            book.room  = 2 * place + 16;
-            book.given = ski_realloc(book.given, book.room * sizeof *book.given);
-        }
-        book.given[place] = (struct given){0};
-        book.fresh        = place + 1;
-        return place;
-    }
-    place           = book.free_first;
-    book.free_first = place ? book.given[place].next_free : 0;
-    return place;
+    *like =
+        (struct ski_region){.kind = SKI_REGION_SYMMETRIC, .count = n, .members = n, .process = -1};
+    status = symmetric_alloc_memory(n, bytes, pes ? n : 0, like);
+    if (status != SKUA_OK || !pes)
+        return status;
+    like->first       = pes[0];
+    like->member_list = (int32_t *)(void *)(like->base + n * like->stride);
+    memcpy(like->member_list, pes, n * sizeof *pes);
+    if (pes[n - 1] - pes[0] != (int)n - 1)
+        like->count = 0; /* not consecutive: not plain */
+    return SKUA_OK;
 }
 
-static void on_ask(const struct vote *vote, int who)
+/* Allocates the pieces of this host, where some of the members are on others. */
+static skua_status_t symmetric_lay_out_here(const int *pes, uint32_t n, size_t bytes,
+                                            struct ski_region *like)
 {
-    struct vote   reply = *vote;
-    uint32_t      place = take_place();
-    struct given *given = &book.given[place];
+    const struct ski_job *job  = ski_onesided_job();
+    uint32_t              here = 0;
+    skua_status_t         status;
 
-    if (place) {
-        given->generation = (given->generation + 1) & ((1u << (32 - SKI_REGION_INDEX_BITS)) - 1);
-        given->members    = vote->members;
-        given->left       = 0;
-        reply.id          = given->generation << SKI_REGION_INDEX_BITS | place;
+    for (uint32_t i = 0; i < n; i++)
+        here += ski_job_index(job, pes ? pes[i] : (int)i) >= 0;
+    ski_assert(here > 0); /* the caller is one of them */
+    *like = (struct ski_region){
+        .kind = SKI_REGION_SYMMETRIC, .members = n, .local_members = here, .process = -1};
+    status = symmetric_alloc_memory(here, bytes, here + (pes ? n : 0), like);
+    if (status != SKUA_OK)
+        return status;
+    like->local_list = (int32_t *)(void *)(like->base + here * like->stride);
+    for (uint32_t i = 0, at = 0; i < n; i++)
+        if (ski_job_index(job, pes ? pes[i] : (int)i) >= 0)
+            like->local_list[at++] = pes ? pes[i] : (int)i;
+    like->first = like->local_list[0];
+    if (like->local_list[here - 1] - like->first == (int)here - 1)
+        like->count = here;
+    if (pes) {
+        like->member_list = like->local_list + here;
+        memcpy(like->member_list, pes, n * sizeof *pes);
+    }
+    return SKUA_OK;
+}
+
+/* ---- pending entries: the caller holds the lock of the root ------------------------------- */
+
+static bool symmetric_same_members(const struct ski_symmetric_pending *entry, const int *pes,
+                                   uint32_t n)
+{
+    return entry->all_pes == !pes && entry->members == n &&
+           (!pes || memcmp(entry->list, pes, n * sizeof *pes) == 0);
+}
+
+/* Finds the first entry for these PEs that member @p rank has not taken: *link, or NULL there. */
+static struct ski_symmetric_pending **symmetric_find(const int *pes, uint32_t n, uint32_t rank)
+{
+    struct ski_symmetric_pending **link = &ski_region_root->pending;
+
+    while (*link &&
+           !(symmetric_same_members(*link, pes, n) && !((*link)->taken[rank / 8] >> rank % 8 & 1)))
+        link = &(*link)->next;
+    return link;
+}
+
+/* Finds the entry of a vote: *link, or NULL there. */
+static struct ski_symmetric_pending **symmetric_find_round(const struct ski_vote_round *round)
+{
+    struct ski_symmetric_pending **link = &ski_region_root->pending;
+
+    while (*link && ((*link)->key != round->key || (*link)->number != round->number))
+        link = &(*link)->next;
+    return link;
+}
+
+/* Appends an entry at @p link, the end of the list. */
+static struct ski_symmetric_pending *symmetric_append(struct ski_pe *self, const int *pes,
+                                                      uint32_t n, size_t bytes,
+                                                      struct ski_symmetric_pending **link)
+{
+    size_t                        list  = pes ? n * sizeof(int32_t) : 0;
+    size_t                        size  = sizeof(struct ski_symmetric_pending) + list + (n + 7) / 8;
+    struct ski_symmetric_pending *entry = ski_pool_alloc(&self->pool, size);
+
+    ski_assert(!*link);
+    if (!entry)
+        ski_fatal("no memory to create a region: the arena is full; raise SKUA_ARENA_SIZE");
+    memset(entry, 0, size);
+    entry->bytes   = bytes;
+    entry->members = n;
+    entry->waiting = n;
+    entry->all_pes = !pes;
+    entry->taken   = (uint8_t *)entry->list + list;
+    if (pes)
+        memcpy(entry->list, pes, list);
+    *link = entry;
+    return entry;
+}
+
+/* Counts one PE that has what it asked for; true: it was the last, and the entry is unlinked. */
+static bool symmetric_unlink_if_last(struct ski_symmetric_pending **link)
+{
+    struct ski_symmetric_pending *entry = *link;
+
+    ski_assert(entry->waiting > 0);
+    if (--entry->waiting > 0)
+        return false;
+    *link = entry->next;
+    return true;
+}
+
+/* ---- on one host -------------------------------------------------------------------------- */
+
+/* The first of the PEs creates the region.  The outcome stands in the entry: a failure is that of
+ * all. */
+static void symmetric_create_first(struct ski_symmetric_pending *entry, const int *pes)
+{
+    struct ski_region like, *region;
+
+    entry->status = ski_symmetric_lay_out(pes, entry->members, entry->bytes, &like);
+    if (entry->status != SKUA_OK)
+        return;
+    region = ski_region_table_alloc();
+    if (region) {
+        entry->id = ski_region_table_publish(region, &like);
     } else {
-        ski_error_fail(SKUA_ERR_NOMEM, "all %u symmetric regions are in use",
-                       ski_region_root->common - 1);
-        reply.status = SKUA_ERR_NOMEM;
+        ski_span_free(ski_onesided_job()->arena, like.base);
+        entry->status = SKUA_ERR_NOMEM;
     }
-    send(ski_self, who, reply, GIVEN);
 }
 
-static void on_left(const struct vote *vote, int who)
+/* PEs that ask for different sizes have called in a different order. */
+static void symmetric_check_size(const char *call, size_t bytes, size_t theirs)
 {
-    uint32_t      place = vote->id & ((1u << SKI_REGION_INDEX_BITS) - 1);
-    struct given *given;
-
-    if (place == 0 || place >= book.fresh)
-        return;
-    given = &book.given[place];
-    if (given->generation != vote->id >> SKI_REGION_INDEX_BITS || given->left >= given->members)
-        return;
-    given->left += vote->members;
-    if (given->hosts == given->room) {
-        given->room = 2 * given->room + 4;
-        given->ear  = ski_realloc(given->ear, given->room * sizeof *given->ear);
-    }
-    given->ear[given->hosts++] = who;
-    if (given->left < given->members)
-        return;
-    for (uint32_t i = 0; i < given->hosts; i++)
-        send(ski_self, given->ear[i], (struct vote){.id = vote->id}, FREE);
-    given->hosts     = 0;
-    given->next_free = 0;
-    if (book.free_first)
-        book.given[book.free_last].next_free = place;
-    else
-        book.free_first = place;
-    book.free_last = place;
+    if (theirs != bytes)
+        ski_misuse("%s: %zu bytes here but %zu on another PE; is it called in the same order?",
+                   call, bytes, theirs);
 }
 
-void ski_agree_left(uint32_t id, uint32_t members)
+static skua_status_t symmetric_create_on_host(struct ski_pe *self, const char *call, const int *pes,
+                                              uint32_t n, uint32_t rank, size_t bytes,
+                                              skua_region *region)
 {
-    struct ski_actor actor;
+    struct ski_symmetric_pending **link, *entry;
+    skua_status_t                  status;
+    size_t                         theirs;
 
-    if (!ski_act_begin(&actor))
-        return;
-    send(actor.self, registrar(actor.self), (struct vote){.id = id, .members = members}, LEFT);
-    ski_act_end(&actor);
+    ski_lock_acquire(&ski_region_root->lock);
+    link  = symmetric_find(pes, n, rank);
+    entry = *link;
+    if (!entry) {
+        entry = symmetric_append(self, pes, n, bytes, link);
+        symmetric_create_first(entry, pes);
+    }
+    theirs = entry->bytes;
+    status = entry->status;
+    if (status == SKUA_OK)
+        region->id = entry->id;
+    entry->taken[rank / 8] |= (uint8_t)(1 << rank % 8);
+    if (symmetric_unlink_if_last(link))
+        ski_pool_free(&self->pool, entry);
+    ski_lock_release(&ski_region_root->lock);
+    symmetric_check_size(call, bytes, theirs);
+    return status;
 }
 
-/* Whether it comes from where such votes come from, to where they go: what another PE says is not
- * written into the book of the registrar by others, and frees no region that is in use. */
-static bool vote_is_sound(const struct ski_pe *self, int source, const struct vote *vote)
+/* ---- on several hosts ---------------------------------------------------------------------- */
+
+/* The first PE of this host allocates the memory of all its PEs; returns the outcome. */
+static skua_status_t symmetric_begin_round(struct ski_pe *self, const struct ski_vote_round *round,
+                                           size_t bytes)
 {
-    if (vote->kind == ASK || vote->kind == LEFT)
-        return self->pe == registrar(self) && vote->members > 0;
-    if (vote->kind == FREE)
-        return source == registrar(self) &&
-               (ski_region_left(vote->id) || !ski_table_find((skua_region){vote->id}));
-    return vote->kind <= FREE;
+    struct ski_symmetric_pending **link, *entry;
+    struct ski_region              like;
+    skua_status_t                  status;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    link  = symmetric_find_round(round);
+    entry = *link;
+    if (!entry) {
+        entry          = symmetric_append(self, NULL, 0, bytes, link);
+        entry->key     = round->key;
+        entry->number  = round->number;
+        entry->status  = symmetric_lay_out_here(round->pes, round->members, bytes, &like);
+        entry->waiting = like.local_members;
+        memcpy(entry->like, &like, sizeof like);
+    }
+    status = entry->status;
+    ski_lock_release(&ski_region_root->lock);
+    return status;
 }
 
-void ski_on_agree(skua_msg *msg)
+/* The members have agreed on an id: the first PE of this host publishes the region. */
+static skua_status_t symmetric_publish_round(const struct ski_vote_round *round, uint32_t id)
 {
-    struct ski_origin    *origin = ski_origin_of(ski_self);
-    struct vote           vote   = *(struct vote *)skua_msg_data(msg);
-    int                   source = msg->source;
-    struct ski_agreement *a;
+    struct ski_symmetric_pending *entry;
+    struct ski_region             like;
+    bool                          made = false;
 
-    if (!vote_is_sound(ski_self, source, &vote)) {
-        ski_far_drop(ski_self, msg);
-        return;
+    ski_lock_acquire(&ski_region_root->lock);
+    entry = *symmetric_find_round(round);
+    if (entry) {
+        memcpy(&like, entry->like, sizeof like);
+        if (!entry->id && ski_region_table_publish_as(id, &like))
+            entry->id = id;
+        made = entry->id != 0;
     }
-    skua_msg_free(msg);
-    if (vote.kind == ASK) {
-        on_ask(&vote, source);
-    } else if (vote.kind == LEFT) {
-        on_left(&vote, ski_ear(ski_self->job, source));
-    } else if (vote.kind == FREE) {
-        ski_region_remove(vote.id);
-    } else if (vote.kind == UP) {
-        a = find_or_make(origin, vote.key, vote.number);
-        a->votes++;
-        count(a, &vote);
-        advance(ski_self, a);
-    } else if ((a = find(origin, vote.key, vote.number)) && a->called && !a->done) {
-        finish(ski_self, a, &vote);
+    ski_lock_release(&ski_region_root->lock);
+    return made ? SKUA_OK : SKUA_ERR_NOMEM;
+}
+
+/* Gives an id back that not all members could use: the region here is as one that its members on
+ * this host have freed, and goes when those of the other hosts have done the same. */
+static void symmetric_give_up(uint32_t id, uint32_t members)
+{
+    struct ski_region *region = ski_region_table_find((skua_region){id});
+
+    if (region)
+        ski_region_leave_all(region);
+    ski_symmetric_vote_freed(id, members);
+}
+
+/* The last PE of this host removes the entry, and frees the memory if no region came of it.  If an
+ * id was given and not all members could use it, @p unused, that PE gives it back. */
+static void symmetric_end_round(struct ski_pe *self, const struct ski_vote_round *round,
+                                uint32_t unused)
+{
+    struct ski_symmetric_pending **link, *entry;
+    struct ski_region              like;
+    uint32_t                       members = 0;
+
+    ski_lock_acquire(&ski_region_root->lock);
+    link  = symmetric_find_round(round);
+    entry = *link;
+    if (entry && symmetric_unlink_if_last(link)) {
+        memcpy(&like, entry->like, sizeof like);
+        members = like.local_members;
+        if (!entry->id && entry->status == SKUA_OK)
+            ski_span_free(ski_onesided_job()->arena, like.base);
+        ski_pool_free(&self->pool, entry);
     }
+    ski_lock_release(&ski_region_root->lock);
+    if (unused && members)
+        symmetric_give_up(unused, members);
+}
+
+static skua_status_t symmetric_create_on_hosts(struct ski_pe *self, const char *call,
+                                               const int *pes, uint32_t n, uint32_t rank,
+                                               size_t bytes, skua_region *region)
+{
+    struct ski_vote_round round = ski_vote_round_next(self, pes, n, rank);
+    skua_status_t         status;
+    uint32_t              id, none, unused = 0;
+    uint64_t              other;
+
+    status = symmetric_begin_round(self, &round, bytes);
+    status = ski_symmetric_vote(self, &round, status, bytes, &id, &other);
+    if (status == SKUA_ERR_EXIT)
+        return status;
+    symmetric_check_size(call, bytes, (size_t)other);
+    if (status == SKUA_OK) {
+        struct ski_vote_round confirm = round;
+
+        confirm.number++;
+        confirm.confirms = true;
+        status           = symmetric_publish_round(&round, id);
+        status           = ski_symmetric_vote(self, &confirm, status, bytes, &none, &other);
+        unused           = status == SKUA_OK || status == SKUA_ERR_EXIT ? 0 : id;
+    }
+    if (status == SKUA_OK)
+        region->id = id;
+    symmetric_end_round(self, &round, unused);
+    return status;
+}
+
+skua_status_t ski_symmetric_create(struct ski_pe *self, const char *call, const int *pes,
+                                   uint32_t n, uint32_t rank, size_t bytes, skua_region *region)
+{
+    ski_assert(rank < n);
+    return (ski_job_spread(self->job) ? symmetric_create_on_hosts : symmetric_create_on_host)(
+        self, call, pes, n, rank, bytes, region);
 }

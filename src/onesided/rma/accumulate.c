@@ -4,14 +4,16 @@
 
 #include <sched.h>
 
+#include "base/assert.h"
 #include "core/collective/collective.h"
+#include "onesided/pe/onesided_pe.h"
 
-#define SPINS 200 /* looks at a stripe that is held before the CPU is offered */
+#define SPINS 200 /* polls of a stripe that is held before the CPU is yielded */
 
 /* ---- arithmetic ------------------------------------------------------------ */
 
-/* The sum of one type, with a factor and without.  @p ctype computes: unsigned
- * where signed arithmetic could overflow. */
+/* The sum of one type, with a factor and without.  @p ctype computes: unsigned where signed
+ * arithmetic could overflow. */
 #define SUM(name, ctype)                                                                           \
     SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
@@ -27,12 +29,12 @@
         }                                                                                          \
     }
 
-SUM(sum_32, uint32_t)
-SUM(sum_64, uint64_t)
-SUM(sum_float, float)
-SUM(sum_double, double)
+SUM(accumulate_sum_32, uint32_t)
+SUM(accumulate_sum_64, uint64_t)
+SUM(accumulate_sum_float, float)
+SUM(accumulate_sum_double, double)
 
-/* Complex products by parts: C's own look for infinities in each. */
+/* Complex products by components: C's own operator tests each for infinities. */
 #define SUM_COMPLEX(name, ctype)                                                                   \
     SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
@@ -46,12 +48,12 @@ SUM(sum_double, double)
         }                                                                                          \
     }
 
-SUM_COMPLEX(sum_complex_float, float)
-SUM_COMPLEX(sum_complex_double, double)
+SUM_COMPLEX(accumulate_sum_complex_float, float)
+SUM_COMPLEX(accumulate_sum_complex_double, double)
 
-/* The others have no factor.  They are those of reductions (core/collective/reduction_op.c), one
- * function for each type: lists are accumulated element by element, and a call for each should be
- * all that it costs. */
+/* The others have no factor.  They are those of reductions (core/collective/reduction_op.c), but
+ * with one function for each type: lists are accumulated element by element, and should cost one
+ * call for each. */
 #define OTHER(name, ctype, expression)                                                             \
     SKI_WIDE static void name(void *to, const void *from, size_t count, const void *scale)         \
     {                                                                                              \
@@ -64,12 +66,12 @@ SUM_COMPLEX(sum_complex_double, double)
         }                                                                                          \
     }
 #define LESS_AND_MORE(suffix, ctype)                                                               \
-    OTHER(min_##suffix, ctype, b < a ? b : a)                                                      \
-    OTHER(max_##suffix, ctype, a < b ? b : a)
+    OTHER(accumulate_min_##suffix, ctype, b < a ? b : a)                                           \
+    OTHER(accumulate_max_##suffix, ctype, a < b ? b : a)
 #define BITWISE(suffix, ctype)                                                                     \
-    OTHER(and_##suffix, ctype, a &b)                                                               \
-    OTHER(or_##suffix, ctype, a | b)                                                               \
-    OTHER(xor_##suffix, ctype, a ^ b)
+    OTHER(accumulate_and_##suffix, ctype, a &b)                                                    \
+    OTHER(accumulate_or_##suffix, ctype, a | b)                                                    \
+    OTHER(accumulate_xor_##suffix, ctype, a ^ b)
 
 LESS_AND_MORE(int32, int32_t)
 LESS_AND_MORE(int64, int64_t)
@@ -79,18 +81,21 @@ LESS_AND_MORE(double, double)
 BITWISE(32, uint32_t)
 BITWISE(64, uint64_t)
 
-#define OPS 10 /* those of skua/collective.h; the rows below are their ids */
+#define OPS 10 /* of skua/collective.h; the rows below are their ids */
 
-static const ski_update_fn functions[OPS][SKUA_BYTE] = {
-    [0] = {sum_32, sum_64, sum_64, sum_float, sum_double, sum_complex_float, sum_complex_double},
-    [2] = {min_int32, min_int64, min_uint64, min_float, min_double},
-    [3] = {max_int32, max_int64, max_uint64, max_float, max_double},
-    [7] = {and_32, and_64, and_64},
-    [8] = {or_32, or_64, or_64},
-    [9] = {xor_32, xor_64, xor_64},
+static const ski_accumulate_fn functions[OPS][SKUA_BYTE] = {
+    [0] = {accumulate_sum_32, accumulate_sum_64, accumulate_sum_64, accumulate_sum_float,
+           accumulate_sum_double, accumulate_sum_complex_float, accumulate_sum_complex_double},
+    [2] = {accumulate_min_int32, accumulate_min_int64, accumulate_min_uint64, accumulate_min_float,
+           accumulate_min_double},
+    [3] = {accumulate_max_int32, accumulate_max_int64, accumulate_max_uint64, accumulate_max_float,
+           accumulate_max_double},
+    [7] = {accumulate_and_32, accumulate_and_64, accumulate_and_64},
+    [8] = {accumulate_or_32, accumulate_or_64, accumulate_or_64},
+    [9] = {accumulate_xor_32, accumulate_xor_64, accumulate_xor_64},
 };
 
-ski_update_fn ski_update_function(const skua_update *update, size_t *element)
+ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *element)
 {
     uint32_t op = update->op.id;
 
@@ -112,8 +117,8 @@ static inline bool stripe_try(struct ski_stripe *stripe)
                                                  memory_order_relaxed);
 }
 
-/* Whoever holds a stripe is done within microseconds, unless it lost its CPU: so
- * the others look, and then offer theirs. */
+/* A stripe is held for microseconds, unless its holder lost its CPU: so the others poll, and then
+ * yield theirs. */
 static void stripe_acquire(struct ski_stripe *stripe)
 {
     for (unsigned i = 1; !stripe_try(stripe); i++)
@@ -123,34 +128,37 @@ static void stripe_acquire(struct ski_stripe *stripe)
 
 static inline void stripe_release(struct ski_stripe *stripe)
 {
+    ski_assert(atomic_load_explicit(&stripe->held, memory_order_relaxed) == 1);
     atomic_store_explicit(&stripe->held, 0, memory_order_release);
 }
 
-void ski_hold_move(struct ski_hold *hold, int32_t owner, const char *address)
+void ski_stripe_lock_move(struct ski_stripe_lock *lock, int32_t owner, const char *address)
 {
     struct ski_stripe *stripe = &ski_onesided->stripes[ski_stripe_number(owner, address)];
 
-    if (stripe == hold->stripe)
+    ski_assert(owner >= -1);
+    if (stripe == lock->stripe)
         return;
-    ski_hold_end(hold);
+    ski_stripe_lock_release(lock);
     stripe_acquire(stripe);
-    hold->stripe = stripe;
+    lock->stripe = stripe;
 }
 
-void ski_hold_end(struct ski_hold *hold)
+void ski_stripe_lock_release(struct ski_stripe_lock *lock)
 {
-    if (hold->stripe)
-        stripe_release(hold->stripe);
-    hold->stripe = NULL;
+    if (lock->stripe)
+        stripe_release(lock->stripe);
+    lock->stripe = NULL;
 }
 
-void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *from, size_t bytes,
-                    ski_update_fn fn, size_t element, const void *scale)
+void ski_accumulate_contiguous(struct ski_stripe_lock *lock, int32_t owner, char *to,
+                               const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
+                               const void *scale)
 {
     while (bytes > 0) {
         size_t now = ski_stripe_bytes(to, bytes, element);
 
-        ski_hold_move(hold, owner, to);
+        ski_stripe_lock_move(lock, owner, to);
         fn(to, from, now / element, scale);
         to += now, from += now, bytes -= now;
     }
@@ -158,32 +166,33 @@ void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *
 
 /* ---- several stripes -------------------------------------------------------- */
 
-void ski_holds_end(struct ski_holds *holds)
+void ski_stripe_set_release(struct ski_stripe_set *set)
 {
-    for (; holds->taken; holds->taken &= holds->taken - 1)
-        stripe_release(&ski_onesided->stripes[holds->number[__builtin_ctzll(holds->taken)]]);
-    holds->left = SKI_HOLDS_WORK;
+    for (; set->taken; set->taken &= set->taken - 1)
+        stripe_release(&ski_onesided->stripes[set->number[__builtin_ctzll(set->taken)]]);
+    set->left = SKI_STRIPE_SET_WORK;
 }
 
-void ski_holds_take(struct ski_holds *holds, uint32_t number)
+void ski_stripe_set_add(struct ski_stripe_set *set, uint32_t number)
 {
     struct ski_stripe *stripe = &ski_onesided->stripes[number];
-    uint32_t           place  = number % SKI_HOLDS;
+    uint32_t           slot   = number % SKI_STRIPE_SET_MAX;
 
-    if (holds->taken >> place & 1) {
-        stripe_release(&ski_onesided->stripes[holds->number[place]]);
-        holds->taken &= ~(UINT64_C(1) << place);
+    ski_assert(number < SKI_STRIPES && !ski_stripe_set_has(set, number));
+    if (set->taken >> slot & 1) {
+        stripe_release(&ski_onesided->stripes[set->number[slot]]);
+        set->taken &= ~(UINT64_C(1) << slot);
     }
     if (!stripe_try(stripe)) {
-        ski_holds_end(holds);
+        ski_stripe_set_release(set);
         stripe_acquire(stripe);
     }
-    holds->number[place] = (uint16_t)number;
-    holds->taken |= UINT64_C(1) << place;
+    set->number[slot] = (uint16_t)number;
+    set->taken |= UINT64_C(1) << slot;
 }
 
-void ski_update_scattered(struct ski_holds *holds, int32_t owner, char *to, const char *from,
-                          size_t bytes, ski_update_fn fn, size_t element, const void *scale)
+void ski_accumulate_scattered(struct ski_stripe_set *set, int32_t owner, char *to, const char *from,
+                              size_t bytes, ski_accumulate_fn fn, size_t element, const void *scale)
 {
     while (bytes > 0) {
         uint32_t number = ski_stripe_number(owner, to);
@@ -193,11 +202,11 @@ void ski_update_scattered(struct ski_holds *holds, int32_t owner, char *to, cons
             now   = ski_stripe_bytes(to, bytes, element);
             count = now / element;
         }
-        if (holds->left <= 0)
-            ski_holds_end(holds);
-        holds->left -= 1 + (int32_t)(now / SKI_CACHE_LINE);
-        if (!ski_holds_has(holds, number))
-            ski_holds_take(holds, number);
+        if (set->left <= 0)
+            ski_stripe_set_release(set);
+        set->left -= 1 + (int32_t)(now / SKI_CACHE_LINE);
+        if (!ski_stripe_set_has(set, number))
+            ski_stripe_set_add(set, number);
         fn(to, from, count, scale);
         to += now, from += now, bytes -= now;
     }

@@ -2,30 +2,41 @@
 /*
  * accumulate.h - accumulate: the arithmetic, and the locks that make it atomic.
  *
- * Every element of memory belongs to a stripe, by its address in the process
- * that owns it, and stripes to locks.  Whoever accumulates, from whatever
- * process, holds the lock of the stripe: one at a time, or several of which none was
- * waited for while another was held, so there is no order to keep and no deadlock.
+ * Memory is divided into stripes, by the address in the process that owns it, and a hash maps
+ * stripes to locks.  Every PE that accumulates, from whatever process, holds the lock of the
+ * stripe: one at a time, or several of which none was waited for while another was held.  So there
+ * is no order to keep and no deadlock.
  */
 #ifndef SKI_ACCUMULATE_H
 #define SKI_ACCUMULATE_H
 
-#include "onesided/onesided.h"
-#include "onesided/region/region.h"
+#include <stdatomic.h>
 
-/** to = to (op) scale * from, for @p count elements. */
-typedef void (*ski_update_fn)(void *to, const void *from, size_t count, const void *scale);
+#include <skua/onesided.h>
 
-/** The function of an update, and the bytes of an element; NULL if there is none. */
-ski_update_fn ski_update_function(const skua_update *update, size_t *element);
+#include "base/arch.h"
+
+#define SKI_STRIPES      1024
+#define SKI_STRIPE_SHIFT 15 /* 32 KiB: several rows of a matrix */
+
+struct ski_stripe {
+    _Alignas(SKI_CACHE_LINE) _Atomic uint32_t held;
+};
+
+/** Computes to = to (op) scale * from, for @p count elements. */
+typedef void (*ski_accumulate_fn)(void *to, const void *from, size_t count, const void *scale);
+
+/** Returns the function of operator, type and factor, and the bytes of an element; NULL: there is
+ *  none. */
+ski_accumulate_fn ski_accumulate_function(const skua_update *update, size_t *element);
 
 /* ---- stripes -------------------------------------------------------------- */
 
-struct ski_hold {
+struct ski_stripe_lock {
     struct ski_stripe *stripe; /* or NULL */
 };
 
-/** The number of the stripe of @p owner's memory at @p address, by a hash. */
+/** Returns the lock of the stripe of @p owner's memory at @p address. */
 static inline uint32_t ski_stripe_number(int32_t owner, const char *address)
 {
     uint64_t stripe = ((uintptr_t)address >> SKI_STRIPE_SHIFT) + ((uint64_t)(uint32_t)owner << 40);
@@ -34,12 +45,15 @@ static inline uint32_t ski_stripe_number(int32_t owner, const char *address)
     return (uint32_t)(stripe * UINT64_C(0x9e3779b97f4a7c15) >> 54);
 }
 
-/** Hold the stripe of @p owner's memory at @p address (owner: the process, or -1
- *  for the arena), and no other. */
-void ski_hold_move(struct ski_hold *hold, int32_t owner, const char *address);
-void ski_hold_end(struct ski_hold *hold);
+/** Holds the stripe of @p owner's memory at @p address, and no other.  The owner is a process, or
+ *  -1 for the arena. */
+void ski_stripe_lock_move(struct ski_stripe_lock *lock, int32_t owner, const char *address);
 
-/** Whole elements from @p address on that begin in its stripe, at most @p bytes. */
+/** Releases the stripe that is held, if there is one. */
+void ski_stripe_lock_release(struct ski_stripe_lock *lock);
+
+/** Returns the bytes of whole elements from @p address on that begin in its stripe, at most @p
+ *  bytes. */
 static inline size_t ski_stripe_bytes(const char *address, size_t bytes, size_t element)
 {
     size_t left = ((size_t)1 << SKI_STRIPE_SHIFT) -
@@ -49,56 +63,58 @@ static inline size_t ski_stripe_bytes(const char *address, size_t bytes, size_t 
     return left < bytes ? left : bytes;
 }
 
-/** Accumulate @p bytes of elements into memory that we reach by load and store. */
-void ski_update_run(struct ski_hold *hold, int32_t owner, char *to, const char *from, size_t bytes,
-                    ski_update_fn fn, size_t element, const void *scale);
+/** Accumulates @p bytes of elements into memory that this process reaches by load and store. */
+void ski_accumulate_contiguous(struct ski_stripe_lock *lock, int32_t owner, char *to,
+                               const char *from, size_t bytes, ski_accumulate_fn fn, size_t element,
+                               const void *scale);
 
 /* ---- several stripes ------------------------------------------------------ */
 
-/* Stripes that are held at the same time, for lists whose runs lie in any order: most of them
- * find theirs held already.  A stripe is waited for only while none is held, and all are given
- * back after some work, so there is no deadlock and other PEs get their turn. */
-#define SKI_HOLDS      64
-#define SKI_HOLDS_WORK 128 /* runs, and cache lines of theirs, until all are given back */
+/* Stripes that are held at the same time, for lists whose blocks lie in any order: most blocks find
+ * their stripe held already.  A PE waits for a stripe only while it holds none, and releases all
+ * after some work: there is no deadlock, and other PEs get their turn. */
+#define SKI_STRIPE_SET_MAX  64
+#define SKI_STRIPE_SET_WORK 128 /* blocks, and cache lines of them, until all are released */
 
-struct ski_holds {
-    uint64_t taken; /* a bit for each place of `number` that is held */
-    int32_t  left;  /* of the work until all are given back          */
-    uint16_t number[SKI_HOLDS];
+struct ski_stripe_set {
+    uint64_t taken; /* a bit for each slot of `number` that is held */
+    int32_t  left;  /* work until all are released */
+    uint16_t number[SKI_STRIPE_SET_MAX];
 };
 
-static inline void ski_holds_begin(struct ski_holds *holds)
+static inline void ski_stripe_set_begin(struct ski_stripe_set *set)
 {
-    holds->taken = 0;
-    holds->left  = SKI_HOLDS_WORK;
+    set->taken = 0;
+    set->left  = SKI_STRIPE_SET_WORK;
 }
 
-static inline bool ski_holds_has(const struct ski_holds *holds, uint32_t number)
+static inline bool ski_stripe_set_has(const struct ski_stripe_set *set, uint32_t number)
 {
-    uint32_t place = number % SKI_HOLDS; /* the one that it has if it is held */
+    uint32_t slot = number % SKI_STRIPE_SET_MAX; /* the only one that it can be in */
 
-    return (holds->taken >> place & 1) && holds->number[place] == number;
+    return (set->taken >> slot & 1) && set->number[slot] == number;
 }
 
-/** Hold a stripe besides others or, if that would mean to wait, it alone. */
-void ski_holds_take(struct ski_holds *holds, uint32_t number);
+/** Holds a stripe besides others or, if that would mean to wait, this one alone. */
+void ski_stripe_set_add(struct ski_stripe_set *set, uint32_t number);
 
-/** Accumulate one element of a list; the caller gives all stripes back after SKI_HOLDS_WORK. */
-static inline void ski_update_element(struct ski_holds *holds, int32_t owner, char *to,
-                                      const char *from, ski_update_fn fn, const void *scale)
+/** Accumulates one element of a list; the caller releases all stripes after SKI_STRIPE_SET_WORK. */
+static inline void ski_accumulate_element(struct ski_stripe_set *set, int32_t owner, char *to,
+                                          const char *from, ski_accumulate_fn fn, const void *scale)
 {
     uint32_t number = ski_stripe_number(owner, to);
 
-    if (SKI_UNLIKELY(!ski_holds_has(holds, number)))
-        ski_holds_take(holds, number);
+    if (SKI_UNLIKELY(!ski_stripe_set_has(set, number)))
+        ski_stripe_set_add(set, number);
     fn(to, from, 1, scale);
 }
 
-/** Accumulate a run of a list. */
-void ski_update_scattered(struct ski_holds *holds, int32_t owner, char *to, const char *from,
-                          size_t bytes, ski_update_fn fn, size_t element, const void *scale);
+/** Accumulates a block of a list. */
+void ski_accumulate_scattered(struct ski_stripe_set *set, int32_t owner, char *to, const char *from,
+                              size_t bytes, ski_accumulate_fn fn, size_t element,
+                              const void *scale);
 
-/** Give all stripes back. */
-void ski_holds_end(struct ski_holds *holds);
+/** Releases all stripes. */
+void ski_stripe_set_release(struct ski_stripe_set *set);
 
 #endif

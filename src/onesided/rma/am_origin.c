@@ -5,559 +5,567 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
-#include "onesided/rma/rma_request.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region_table.h"
+#include "onesided/rma/am_target.h"
 #include "onesided/rma/am_wire.h"
-#include "transport/driver.h"
+#include "onesided/rma/rma_request.h"
+#include "onesided/rma/zcopy_send.h"
 
-#define HEADS 1024 /* room for all of a packet but its data, and that of a signal */
+#define AM_HEADER_ROOM 1024 /* of a packet, for everything but its data and that of a signal */
 
-/* A packet of ours that has not been answered.  What comes back names it, and nothing
- * else of the answer is believed: where data goes is written here. */
-struct ski_sent {
-    struct ski_operation *operation; /* NULL: free                     */
-    uint32_t              turn;      /* changes with each use          */
-    uint32_t              next_free;
-    size_t                bytes; /* in the pool of requests        */
-    size_t                runs;  /* of a get                       */
-    size_t                data_bytes;
-    struct ski_run       *run;
-    bool                  filling; /* the driver receives its data where it belongs */
+/* A request that has no reply yet.  The reply repeats its id and nothing else of the reply is
+ * trusted: where data go stands here. */
+struct ski_am_sent {
+    struct ski_rma_request *req;  /* NULL: free            */
+    uint32_t                turn; /* changes with each use */
+    uint32_t                next_free;
+    size_t                  bytes; /* counted in am_bytes             */
+    size_t                  segments;
+    size_t                  data_bytes;
+    struct ski_iov         *iov;     /* of a get, or NULL                     */
+    bool                    filling; /* the driver receives into its memory   */
 };
 
-/* ---- the origin: packets ------------------------------------------------------ */
-
-/* Pieces that wait to be sent together. */
-struct gather {
-    struct ski_pe             *self;
-    const struct ski_transfer *t;
-    struct ski_operation      *operation;
-    size_t                     runs, bytes, limit;
-    bool                       split; /* its memory stays until it is over, and is sent from */
-    bool                       late;  /* the same at the target of a get                     */
-    struct ski_run             run[SKI_RUNS];
+/* Segments that are collected for the next request of an operation. */
+struct am_gather {
+    struct ski_pe           *self;
+    const struct ski_rma_op *op;
+    struct ski_rma_request  *req;
+    size_t                   segments, bytes, limit;
+    bool                     uncopied;   /* the data stay until the end, and are sent from there */
+    bool                     deferrable; /* a get: the target may do so                           */
+    struct ski_iov           iov[SKI_AM_SEGMENTS_MAX];
 };
 
-static void more_sent(struct ski_origin *origin)
+/* ---- requests without a reply ------------------------------------------------------------------
+ */
+
+static void am_sent_grow(struct ski_rma_pe *rma)
 {
-    uint32_t room = origin->sent_room ? 2 * origin->sent_room : 32;
+    uint32_t room = rma->sent_room ? 2 * rma->sent_room : 32;
 
-    origin->sent = ski_realloc(origin->sent, room * sizeof *origin->sent);
-    memset(origin->sent + origin->sent_room, 0, (room - origin->sent_room) * sizeof *origin->sent);
-    for (uint32_t i = origin->sent_room; i < room; i++)
-        origin->sent[i].next_free = i + 1;
-    origin->sent_free = origin->sent_room;
-    origin->sent_room = room;
+    rma->sent = ski_realloc(rma->sent, room * sizeof *rma->sent);
+    memset(rma->sent + rma->sent_room, 0, (room - rma->sent_room) * sizeof *rma->sent);
+    for (uint32_t i = rma->sent_room; i < room; i++)
+        rma->sent[i].next_free = i + 1;
+    rma->sent_free = rma->sent_room;
+    rma->sent_room = room;
 }
 
-/* A place for the packet that is about to be sent; its name. */
-static uint64_t note_sent(struct gather *g, size_t bytes)
+/* Notes the request that is about to be sent; returns its id. */
+static uint64_t am_sent_add(struct am_gather *g, size_t bytes)
 {
-    struct ski_origin *origin = ski_origin_of(g->self);
-    struct ski_sent   *sent;
-    uint32_t           index;
+    struct ski_rma_pe  *rma = ski_rma_pe(g->self);
+    struct ski_am_sent *sent;
+    uint32_t            index;
 
-    if (origin->sent_free == origin->sent_room)
-        more_sent(origin);
-    index             = origin->sent_free;
-    sent              = &origin->sent[index];
-    origin->sent_free = sent->next_free;
-    sent->operation   = g->operation;
-    sent->bytes       = bytes;
-    sent->data_bytes  = g->bytes;
-    sent->runs        = 0;
-    sent->run         = NULL;
-    sent->filling     = false;
-    if (ski_brings_data(g->t->verb)) {
-        sent->runs = g->runs;
-        sent->run  = ski_malloc(g->runs * sizeof *g->run);
-        memcpy(sent->run, g->run, g->runs * sizeof *g->run);
+    if (rma->sent_free == rma->sent_room)
+        am_sent_grow(rma);
+    index = rma->sent_free;
+    sent  = &rma->sent[index];
+    ski_assert(!sent->req);
+    rma->sent_free   = sent->next_free;
+    sent->req        = g->req;
+    sent->bytes      = bytes;
+    sent->data_bytes = g->bytes;
+    sent->segments   = 0;
+    sent->iov        = NULL;
+    sent->filling    = false;
+    if (ski_am_reply_has_data(g->op->verb)) {
+        sent->segments = g->segments;
+        sent->iov      = ski_malloc(g->segments * sizeof *g->iov);
+        memcpy(sent->iov, g->iov, g->segments * sizeof *g->iov);
     }
     return (uint64_t)sent->turn << 32 | index;
 }
 
-/* The packet of that name, or NULL. */
-static struct ski_sent *find_sent(const struct ski_origin *origin, uint64_t packet)
+/* Returns the request of an id; NULL: there is none, the id comes from another host. */
+static struct ski_am_sent *am_sent_find(const struct ski_rma_pe *rma, uint64_t id)
 {
-    uint32_t index = (uint32_t)packet;
+    uint32_t index = (uint32_t)id;
 
-    if (index >= origin->sent_room || !origin->sent[index].operation ||
-        origin->sent[index].turn != packet >> 32)
+    if (index >= rma->sent_room || !rma->sent[index].req || rma->sent[index].turn != id >> 32)
         return NULL;
-    return &origin->sent[index];
+    return &rma->sent[index];
 }
 
-static void forget_sent(struct ski_origin *origin, struct ski_sent *sent)
+static void am_sent_remove(struct ski_rma_pe *rma, struct ski_am_sent *sent)
 {
-    free(sent->run);
-    sent->operation = NULL;
+    ski_assert(sent->req && !sent->filling);
+    free(sent->iov);
+    sent->req = NULL;
     sent->turn++;
-    sent->next_free   = origin->sent_free;
-    origin->sent_free = (uint32_t)(sent - origin->sent);
+    sent->next_free = rma->sent_free;
+    rma->sent_free  = (uint32_t)(sent - rma->sent);
 }
 
-void ski_requests_end(struct ski_origin *origin)
+void ski_am_origin_end(struct ski_pe *self)
 {
-    for (uint32_t i = 0; i < origin->sent_room; i++)
-        if (origin->sent[i].operation)
-            free(origin->sent[i].run);
-    free(origin->sent);
-    free(origin->late);
+    struct ski_rma_pe *rma = ski_rma_pe(self);
+
+    for (uint32_t i = 0; i < rma->sent_room; i++)
+        if (rma->sent[i].req)
+            free(rma->sent[i].iov);
+    free(rma->sent);
 }
 
-static void fill_update(struct ski_request *request, const struct ski_transfer *t)
+/* ---- filling a request
+ * --------------------------------------------------------------------------- */
+
+static void am_fill_accumulate(struct ski_am_request *request, const struct ski_rma_op *op)
 {
-    request->op     = t->update->op.id;
-    request->type   = (uint32_t)t->update->type;
-    request->scaled = t->update->scale != NULL;
+    ski_assert(op->element <= sizeof request->scale);
+    request->op     = op->accumulate->op.id;
+    request->type   = (uint32_t)op->accumulate->type;
+    request->scaled = op->accumulate->scale != NULL;
     if (request->scaled)
-        memcpy(request->scale, t->update->scale, t->element);
+        memcpy(request->scale, op->accumulate->scale, op->element);
 }
 
-static void fill_ends(struct ski_request *request, const skua_ends *ends)
+static void am_fill_params(struct ski_am_request *request, const skua_ends *params)
 {
-    request->notify     = ends->notify;
-    request->notify_add = ends->notify_add;
-    request->signal     = ends->signal.id;
+    request->notify     = params->notify;
+    request->notify_add = params->notify_add;
+    request->signal     = params->signal.id;
     if (request->signal_bytes)
-        memcpy(ski_data_of(request) + request->data_bytes, ends->signal_data,
+        memcpy(ski_am_data(request) + request->data_bytes, params->signal_data,
                request->signal_bytes);
 }
 
-/* With the data, unless that is sent from where it is. */
-static void fill_pieces(struct ski_request *request, const struct gather *g, bool split)
+/* Fills in the segments and, unless they are sent from where they lie, the data. */
+static void am_fill_segments(struct ski_am_request *request, const struct am_gather *g,
+                             bool uncopied)
 {
-    char *to = ski_data_of(request);
+    char *to = ski_am_data(request);
 
-    for (size_t i = 0; i < g->runs; i++) {
-        ski_pieces_of(request)[i] = (struct ski_piece){g->run[i].remote, g->run[i].bytes};
-        if (request->data_bytes && !split)
-            memcpy(to, g->run[i].local, g->run[i].bytes);
-        to += g->run[i].bytes;
+    for (size_t i = 0; i < g->segments; i++) {
+        ski_am_segments(request)[i] = (struct ski_am_segment){g->iov[i].remote, g->iov[i].bytes};
+        if (request->data_bytes && !uncopied)
+            memcpy(to, g->iov[i].local, g->iov[i].bytes);
+        to += g->iov[i].bytes;
     }
 }
 
-/* The packet that was gathered, with room for @p data bytes and @p signal ones. */
-static void fill(struct ski_request *request, struct gather *g, size_t data, size_t signal)
+static void am_fill_header(struct ski_am_request *request, struct am_gather *g, size_t data,
+                           size_t signal)
 {
     memset(request, 0, sizeof *request);
-    request->verb         = g->t->verb;
+    request->verb         = g->op->verb;
     request->origin       = g->self->pe;
     request->source       = ski_caller_pe();
-    request->remote       = g->t->remote;
-    request->pieces       = g->runs;
+    request->remote       = g->op->remote;
+    request->segments     = g->segments;
     request->data_bytes   = data;
     request->signal_bytes = signal;
-    request->late         = g->late;
-    if (g->t->verb == SKI_ATOMIC)
-        request->atomic = *g->t->atomic;
-    if (g->t->verb == SKI_UPDATE)
-        fill_update(request, g->t);
+    request->deferrable   = g->deferrable;
+    if (g->op->verb == SKI_RMA_ATOMIC)
+        request->atomic = *g->op->atomic;
+    if (g->op->verb == SKI_RMA_ACCUMULATE)
+        am_fill_accumulate(request, g->op);
 }
 
-/* A packet whose data is sent from the caller's memory; it lies behind the rest of it. */
-struct split {
-    struct ski_far_done   done; /* with both; first */
-    struct ski_pe        *self;
-    struct ski_operation *operation;
-    skua_msg             *msg;
-};
+/* ---- sending
+ * --------------------------------------------------------------------------------------- */
 
-/* The network needs the data no more.  That is a part of the operation, so that its end is
- * the end of that, too; and, as we are within the driver, it ends a little later. */
-static void split_over(struct ski_far_done *done, skua_status_t status)
+/* The driver is done with data that were sent uncopied.  That counts as a part of the operation, so
+ * that the data are free at its end; this runs within the driver, so the end comes by a message. */
+static void am_send_done(struct ski_pe *self, void *arg)
 {
-    struct split         *split     = (struct split *)done;
-    struct ski_pe        *self      = split->self;
-    struct ski_operation *operation = split->operation;
+    struct ski_rma_request *req = arg;
 
-    (void)status; /* who is lost is told by others */
-    operation->origin->at_driver--;
-    ski_pool_free(&self->pool, split->msg);
-    if (--operation->parts == 0 && operation->sealed)
+    req->rma->at_driver--;
+    if (--req->parts == 0 && req->sealed)
         ski_msg_post(self, self->pe, SKI_HANDLER_RMA,
-                     ski_msg_copy(self, SKI_HANDLER_RMA, &operation, sizeof operation));
+                     ski_msg_copy(self, SKI_HANDLER_RMA, &req, sizeof req));
 }
 
-/* The packet in one, where it cannot be sent in two. */
-static skua_msg *whole(skua_msg *msg, size_t head, const struct ski_run *run)
+/* Copies header and data into one message, where the driver cannot take them apart. */
+static skua_msg *am_make_whole(skua_msg *msg, size_t header, const struct ski_iov *iov)
 {
-    skua_msg *made = skua_msg_alloc(head + run->bytes);
+    skua_msg *made = skua_msg_alloc(header + iov->bytes);
 
-    memcpy(skua_msg_data(made), skua_msg_data(msg), head);
-    memcpy((char *)skua_msg_data(made) + head, run->local, run->bytes);
+    memcpy(skua_msg_data(made), skua_msg_data(msg), header);
+    memcpy((char *)skua_msg_data(made) + header, iov->local, iov->bytes);
     made->handler = msg->handler;
     made->source  = msg->source;
     skua_msg_free(msg);
     return made;
 }
 
-static void post_split(struct gather *g, int to, skua_msg *msg, size_t head,
-                       const struct ski_run *run)
+static void am_send_uncopied(struct am_gather *g, int to, skua_msg *msg, size_t header,
+                             const struct ski_iov *iov)
 {
-    struct split *split = (struct split *)(void *)((char *)skua_msg_data(msg) + head);
-
-    *split = (struct split){{split_over}, g->self, g->operation, msg};
-    g->operation->parts++; /* it may be over before the call returns */
-    g->operation->origin->at_driver++;
-    if (ski_far_send_split(g->self, to, msg, run->local, run->bytes, &split->done))
+    g->req->parts++; /* it may be complete before the call returns */
+    g->req->rma->at_driver++;
+    if (ski_zcopy_send(g->self, to, msg, header, iov->local, iov->bytes, am_send_done, g->req))
         return;
-    g->operation->parts--;
-    g->operation->origin->at_driver--;
-    ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, whole(msg, head, run));
+    g->req->parts--;
+    g->req->rma->at_driver--;
+    ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, am_make_whole(msg, header, iov));
 }
 
-/* Sends what was gathered; @p ends goes with the last packet. */
-static void send(struct gather *g, const skua_ends *ends)
+/* Sends the segments that were collected; @p params go with the last request of an operation. */
+static void am_gather_send(struct am_gather *g, const skua_ends *params)
 {
-    size_t              signal = ends && ends->signal.id ? ends->signal_bytes : 0;
-    size_t              data   = ski_brings_data(g->t->verb) ? 0 : g->bytes;
-    size_t              head   = sizeof(struct ski_request) + g->runs * sizeof(struct ski_piece);
-    size_t              bytes  = head + data + signal;
-    bool                split  = g->split && g->runs == 1 && data >= SKI_SPLIT_LEAST && signal == 0;
-    struct ski_run      run    = g->run[0];
-    int                 to     = ski_server(g->self->job, g->t->remote.pe);
-    skua_msg           *msg    = skua_msg_alloc(split ? head + sizeof(struct split) : bytes);
-    struct ski_request *request = skua_msg_data(msg);
+    size_t signal   = params && params->signal.id ? params->signal_bytes : 0;
+    size_t data     = ski_am_reply_has_data(g->op->verb) ? 0 : g->bytes;
+    size_t header   = sizeof(struct ski_am_request) + g->segments * sizeof(struct ski_am_segment);
+    size_t bytes    = header + data + signal;
+    bool   uncopied = g->uncopied && g->segments == 1 && data >= SKI_ZCOPY_SEND_LEAST && !signal;
+    struct ski_iov iov = g->iov[0];
+    int            to  = ski_am_server(g->self->job, g->op->remote.pe);
+    skua_msg      *msg = skua_msg_alloc(uncopied ? header + sizeof(struct ski_zcopy_send) : bytes);
+    struct ski_am_request *request = skua_msg_data(msg);
 
-    fill(request, g, data, signal);
-    fill_pieces(request, g, split);
-    if (ends)
-        fill_ends(request, ends);
-    request->packet = note_sent(g, bytes + g->bytes);
-    g->operation->parts++;
-    ski_origin_of(g->self)->bytes += bytes + g->bytes;
-    g->runs = g->bytes = 0;
-    msg->bytes         = bytes; /* on the way */
-    msg->handler       = SKI_HANDLER_REQUEST;
-    msg->source        = g->self->pe;
-    if (split)
-        post_split(g, to, msg, head, &run);
+    am_fill_header(request, g, data, signal);
+    am_fill_segments(request, g, uncopied);
+    if (params)
+        am_fill_params(request, params);
+    request->id = am_sent_add(g, bytes + g->bytes);
+    g->req->parts++;
+    ski_rma_pe(g->self)->am_bytes += bytes + g->bytes;
+    g->segments = g->bytes = 0;
+    msg->handler           = SKI_HANDLER_REQUEST;
+    msg->source            = g->self->pe;
+    if (uncopied)
+        am_send_uncopied(g, to, msg, header, &iov);
     else
         ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, msg);
 }
 
-static bool has_room(void *arg)
+/* Returns whether requests in flight leave room in the pool of the setting `request_window`. */
+static bool am_pool_has_room(void *arg)
 {
-    const struct ski_origin *origin = arg;
-    return origin->bytes < ski_config.request_window;
+    const struct ski_rma_pe *rma = arg;
+    return rma->am_bytes < ski_config.request_window;
 }
 
-/* Adds a run; what is full is sent, and waits for room in the pool before. */
-static bool add(struct gather *g, struct ski_run run)
+/* Adds data to the request; a request that is full is sent, and then there must be room in the
+ * pool. False: the job ends. */
+static bool am_gather_add(struct am_gather *g, struct ski_iov iov)
 {
-    while (run.bytes > 0) {
-        size_t now = run.bytes < g->limit ? run.bytes : g->limit;
+    while (iov.bytes > 0) {
+        size_t now = iov.bytes < g->limit ? iov.bytes : g->limit;
 
-        if (g->runs == SKI_RUNS || g->bytes + now > g->limit ||
-            (g->runs > 0 && now > ski_config.pack_max)) {
-            send(g, NULL);
-            if (!ski_operations_wait(g->self, has_room, ski_origin_of(g->self)))
+        if (g->segments == SKI_AM_SEGMENTS_MAX || g->bytes + now > g->limit ||
+            (g->segments > 0 && now > ski_config.pack_max)) {
+            am_gather_send(g, NULL);
+            if (!ski_rma_wait(g->self, am_pool_has_room, ski_rma_pe(g->self)))
                 return false;
         }
-        g->run[g->runs++] = (struct ski_run){run.local, run.remote, now};
+        ski_assert(g->segments < SKI_AM_SEGMENTS_MAX);
+        g->iov[g->segments++] = (struct ski_iov){iov.local, iov.remote, now};
         g->bytes += now;
-        run.local += now, run.remote += (ptrdiff_t)now, run.bytes -= now;
+        iov.local += now, iov.remote += (ptrdiff_t)now, iov.bytes -= now;
     }
     return true;
 }
 
-/* Sends the packets of an operation; it may be over before this returns. */
-static bool send_all(struct gather *g, const skua_ends *ends)
+/* Sends all requests of an operation, which may be complete before this returns. */
+static bool am_gather_send_all(struct am_gather *g, const skua_ends *params)
 {
-    struct ski_runs runs;
-    struct ski_run  run;
-    bool            go_on = true;
+    struct ski_iov_iter iter;
+    struct ski_iov      iov;
+    bool                go_on = true;
 
-    ski_runs_begin(&runs, &g->t->shape);
-    while (go_on && ski_runs_next(&runs, &run))
-        go_on = add(g, run);
-    g->operation->sealed = true;
+    ski_iov_iter_begin(&iter, &g->op->datatype);
+    while (go_on && ski_iov_iter_next(&iter, &iov))
+        go_on = am_gather_add(g, iov);
+    g->req->sealed = true;
     if (go_on)
-        send(g, ends);
+        am_gather_send(g, params);
     return go_on;
 }
 
-/* Between hosts there is a size that the network likes, all of it. */
-static size_t packet_limit(const struct ski_place *place)
-{
-    size_t bytes = place->far ? ski_config.packet_size_net : ski_config.packet_size;
+/* ---- operations
+ * ------------------------------------------------------------------------------------ */
 
-    if (place->far && !bytes)
-        bytes = ski_far_packet() - HEADS;
+/* Returns the most data of a request: between hosts whole packets have the size that suits the
+ * driver. */
+static size_t am_packet_limit(const struct ski_resolved *target)
+{
+    size_t bytes = target->remote_host ? ski_config.packet_size_net : ski_config.packet_size;
+
+    if (target->remote_host && !bytes)
+        bytes = ski_far_packet() - AM_HEADER_ROOM;
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
 }
 
-/* Whether large data of a put is sent from where it is: its memory is then in use until the
- * operation is over, which a blocking call waits for unless it hands off.  Who asks when the
- * memory is free wants it back sooner: it is copied. */
-static bool may_split(const struct ski_transfer *t, const struct ski_place *place,
-                      const skua_ends *ends)
+/* Returns whether the data of a put are sent from where they lie: they are then in use until the
+ * operation is complete, which a blocking call waits for unless it hands off.  An operation with a
+ * local completion wants its memory back earlier: the data are copied. */
+static bool am_may_send_uncopied(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                 const skua_ends *params)
 {
-    return !(ends && ends->local.kind) && place->far && t->verb == SKI_PUT &&
-           t->shape.kind == SKI_CONTIGUOUS && t->shape.bytes >= SKI_SPLIT_LEAST &&
-           !ski_config.local_completion && ski_far_driver()->send_split;
+    return !(params && params->local.kind) && target->remote_host && op->verb == SKI_RMA_PUT &&
+           op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
+           op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST && !ski_config.local_completion &&
+           ski_zcopy_send_supported();
 }
 
-/* Whether the target may send the data of a large get from where it is, which takes a while:
- * not where order forbids that it is overtaken, nor where the target is told when it was read. */
-static bool may_be_late(const struct ski_transfer *t, const struct ski_place *place,
-                        const skua_ends *ends)
+/* Returns whether the target may send the data of a get from where they lie, which takes a while:
+ * not where the order forbids that later operations overtake it, nor where the target is notified
+ * that the data were read. */
+static bool am_may_defer(const struct ski_rma_op *op, const struct ski_resolved *target,
+                         const skua_ends *params)
 {
-    return place->far && t->verb == SKI_GET && t->shape.kind == SKI_CONTIGUOUS &&
-           t->shape.bytes >= SKI_SPLIT_LEAST && ski_order_of(ends) != SKUA_ORDER_STRICT &&
-           !ski_ends_tell(ends);
+    return target->remote_host && op->verb == SKI_RMA_GET &&
+           op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
+           op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST &&
+           ski_op_params_order(params) != SKUA_ORDER_STRICT && !ski_op_params_at_target(params);
 }
 
-static skua_status_t request(struct ski_pe *self, const struct ski_transfer *t,
-                             const struct ski_place *place, const skua_ends *ends, bool wait,
-                             uint64_t *result)
+static skua_status_t am_issue(struct ski_pe *self, const struct ski_rma_op *op,
+                              const struct ski_resolved *target, const skua_ends *params, bool wait,
+                              uint64_t *result)
 {
-    struct gather g = {.self  = self,
-                       .t     = t,
-                       .split = may_split(t, place, ends),
-                       .late  = may_be_late(t, place, ends)};
-    bool          copied =
-        !ski_brings_data(t->verb) && !g.split; /* when all is sent, the local memory is free */
+    struct am_gather g      = {.self       = self,
+                               .op         = op,
+                               .uncopied   = am_may_send_uncopied(op, target, params),
+                               .deferrable = am_may_defer(op, target, params)};
+    bool             copied = !ski_am_reply_has_data(op->verb) && !g.uncopied;
 
-    if (!ski_operations_wait(self, has_room, ski_origin_of(self)))
+    if (!ski_rma_wait(self, am_pool_has_room, ski_rma_pe(self)))
         return SKUA_ERR_EXIT;
-    g.operation         = ski_operation_begin(self, t, place, ends,
-                                      g.late ? SKI_OPERATION_DEFERRED : SKI_OPERATION_REQUEST);
-    g.limit             = packet_limit(place);
-    g.operation->waited = wait;
-    if (copied)
-        g.operation->local = skua_done_nothing();
-    if (!send_all(&g, ends))
+    g.req         = ski_rma_request_begin(self, op, target, params,
+                                  g.deferrable ? SKI_RMA_BY_AM_DEFERRED : SKI_RMA_BY_AM);
+    g.limit       = am_packet_limit(target);
+    g.req->waited = wait;
+    if (copied) /* the memory is free when all requests are sent, not at the end */
+        g.req->local = skua_done_nothing();
+    if (!am_gather_send_all(&g, params))
         return SKUA_ERR_EXIT;
-    if (copied && ends)
-        skua_complete(ends->local, NULL, 0);
-    return wait ? ski_operation_wait(self, g.operation, result) : SKUA_PENDING;
+    if (copied && params)
+        skua_complete(params->local, NULL, 0);
+    return wait ? ski_rma_request_wait(self, g.req, result) : SKUA_PENDING;
 }
 
-skua_status_t ski_request_transfer(const struct ski_transfer *t, const struct ski_place *place,
-                                   const skua_ends *ends, bool blocking)
+skua_status_t ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
+                              const skua_ends *params, bool blocking)
 {
-    bool             handoff = ski_config.local_completion && t->verb != SKI_GET;
-    struct ski_actor actor;
-    skua_status_t    status;
+    bool              handoff = ski_config.local_completion && op->verb != SKI_RMA_GET;
+    struct ski_caller caller;
+    skua_status_t     status;
 
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    /* A guest leaves nothing on the way: nobody would receive the answer. */
-    status = request(actor.self, t, place, ends, actor.guest || (blocking && !handoff), NULL);
-    ski_act_end(&actor);
+    /* The PE of external threads leaves nothing in flight: it has no scheduler for the replies. */
+    status =
+        am_issue(caller.self, op, target, params, caller.external || (blocking && !handoff), NULL);
+    ski_caller_leave(&caller);
     return blocking && status == SKUA_PENDING ? SKUA_OK : status;
 }
 
-skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_place *place,
-                                 uint64_t *old)
+skua_status_t ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
+                            uint64_t *old)
 {
-    struct ski_actor actor;
-    skua_status_t    status;
+    struct ski_caller caller;
+    skua_status_t     status;
 
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    status = request(actor.self, t, place, NULL, true, old);
-    ski_act_end(&actor);
+    status = am_issue(caller.self, op, target, NULL, true, old);
+    ski_caller_leave(&caller);
     return status;
 }
 
-skua_status_t ski_request_describe(struct ski_pe *self, skua_gaddr at, struct ski_description *to)
+skua_status_t ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to)
 {
-    struct ski_transfer t     = {.call   = "description",
-                                 .verb   = SKI_DESCRIBE,
-                                 .remote = {.pe = at.pe, .region = at.region},
-                                 .shape  = ski_shape_contiguous(to, sizeof *to)};
-    struct ski_place    place = {.far = true};
+    struct ski_rma_op   op     = {.call     = "description",
+                                  .verb     = SKI_RMA_RKEY_QUERY,
+                                  .remote   = {.pe = at.pe, .region = at.region},
+                                  .datatype = ski_datatype_contiguous(to, sizeof *to)};
+    struct ski_resolved target = {.remote_host = true};
 
-    return request(self, &t, &place, NULL, true, NULL);
+    return am_issue(self, &op, &target, NULL, true, NULL);
 }
 
-void ski_request_afterwards(struct ski_pe *self, struct ski_operation *operation, skua_gaddr at,
-                            const skua_ends *ends)
+void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gaddr at,
+                      const skua_ends *params)
 {
-    struct ski_transfer t = {.verb = SKI_PUT, .remote = at};
-    struct gather       g = {.self = self, .t = &t, .operation = operation};
+    struct ski_rma_op op = {.verb = SKI_RMA_PUT, .remote = at};
+    struct am_gather  g  = {.self = self, .op = &op, .req = req};
 
-    send(&g, ends);
+    am_gather_send(&g, params);
 }
 
-/* ---- the origin: answers ---------------------------------------------------------- */
+/* ---- replies
+ * ------------------------------------------------------------------------------------------ */
 
-static void scatter(const struct ski_sent *sent, const char *data)
+static void am_scatter(const struct ski_am_sent *sent, const char *data)
 {
-    for (size_t i = 0; i < sent->runs; i++) {
-        memcpy(sent->run[i].local, data, sent->run[i].bytes);
-        data += sent->run[i].bytes;
+    for (size_t i = 0; i < sent->segments; i++) {
+        memcpy(sent->iov[i].local, data, sent->iov[i].bytes);
+        data += sent->iov[i].bytes;
     }
 }
 
-/* The packet that an answer is for; NULL: it makes no sense. */
-static struct ski_sent *answered(const struct ski_origin *origin, const struct ski_answer *answer)
+/* Returns the request that a reply is for; NULL: there is none, or the reply does not fit it. */
+static struct ski_am_sent *am_reply_match(const struct ski_rma_pe   *rma,
+                                          const struct ski_am_reply *reply)
 {
-    struct ski_sent *sent = find_sent(origin, answer->packet);
+    struct ski_am_sent *sent = am_sent_find(rma, reply->id);
 
-    if (sent && (sent->filling || (sent->run && answer->status == SKUA_OK &&
-                                   answer->data_bytes != sent->data_bytes)))
+    if (sent && (sent->filling ||
+                 (sent->iov && reply->status == SKUA_OK && reply->data_bytes != sent->data_bytes)))
         return NULL;
     return sent;
 }
 
-static void take_answer(struct ski_pe *self, struct ski_sent *sent, const struct ski_answer *answer,
-                        const char *data)
+static void am_reply_apply(struct ski_pe *self, struct ski_am_sent *sent,
+                           const struct ski_am_reply *reply, const char *data)
 {
-    struct ski_origin    *origin    = ski_origin_of(self);
-    struct ski_operation *operation = sent->operation;
+    struct ski_rma_pe      *rma = ski_rma_pe(self);
+    struct ski_rma_request *req = sent->req;
 
-    origin->bytes -= sent->bytes;
-    if (answer->status != SKUA_OK)
-        operation->status = (skua_status_t)answer->status;
+    ski_assert(rma->am_bytes >= sent->bytes && req->parts > 0);
+    rma->am_bytes -= sent->bytes;
+    if (reply->status != SKUA_OK)
+        req->status = (skua_status_t)reply->status;
     else
-        scatter(sent, data);
-    operation->result = answer->value;
-    forget_sent(origin, sent);
-    if (--operation->parts == 0 && operation->sealed)
-        ski_operation_end(self, operation);
+        am_scatter(sent, data);
+    req->result = reply->value;
+    am_sent_remove(rma, sent);
+    if (--req->parts == 0 && req->sealed)
+        ski_rma_request_end(self, req);
     else
-        ski_wake_all(self, &origin->waiters); /* for room in the pool */
+        ski_wake_all(self, &rma->waiters); /* for room in the pool */
 }
 
-/* The get whose data an answer brings, all of it; NULL: it is another answer. */
-static struct ski_sent *data_for(struct ski_pe *self, const skua_msg *head, const char *data,
-                                 struct ski_answer *answer)
+/* Returns the get whose data a packet brings, all of them; NULL: it is another packet. */
+static struct ski_am_sent *am_reply_data(struct ski_pe *self, const skua_msg *msg, const char *data,
+                                         struct ski_am_reply *reply)
 {
-    struct ski_sent *sent;
+    struct ski_am_sent *sent;
 
-    if (head->bytes < sizeof *answer)
+    if (msg->bytes < sizeof *reply)
         return NULL;
-    memcpy(answer, data, sizeof *answer);
-    sent = answered(ski_origin_of(self), answer);
-    return sent && sent->run && answer->status == SKUA_OK &&
-                   answer->data_bytes == head->bytes - sizeof *answer
+    memcpy(reply, data, sizeof *reply);
+    sent = am_reply_match(ski_rma_pe(self), reply);
+    return sent && sent->iov && reply->status == SKUA_OK &&
+                   reply->data_bytes == msg->bytes - sizeof *reply
                ? sent
                : NULL;
 }
 
-/* An answer without data is left of it, which is run in its turn.  A get is over then: who waits
- * for it is still there, unless the job ends. */
-static skua_msg *rest_of(struct ski_pe *self, struct ski_sent *sent, const skua_msg *head,
-                         struct ski_answer *answer)
+/* Makes a reply without data of one whose data have been placed; it is run in its turn. */
+static skua_msg *am_reply_without_data(struct ski_pe *self, struct ski_am_sent *sent,
+                                       const skua_msg *msg, struct ski_am_reply *reply)
 {
     skua_msg *left;
 
-    free(sent->run);
-    sent->run          = NULL;
-    sent->runs         = 0;
-    answer->data_bytes = 0;
-    left               = ski_msg_copy(self, SKI_HANDLER_SERVED, answer, sizeof *answer);
-    left->source       = head->source;
+    free(sent->iov);
+    sent->iov         = NULL;
+    sent->segments    = 0;
+    reply->data_bytes = 0;
+    left              = ski_msg_copy(self, SKI_HANDLER_SERVED, reply, sizeof *reply);
+    left->source      = msg->source;
     return left;
 }
 
-/* The data of a get goes to its place from the network's memory. */
-static skua_msg *take_data(struct ski_pe *self, const skua_msg *head, const char *data)
+static skua_msg *am_reply_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
-    struct ski_answer answer;
-    struct ski_sent  *sent = data_for(self, head, data, &answer);
+    struct ski_am_reply reply;
+    struct ski_am_sent *sent = am_reply_data(self, msg, data, &reply);
 
     if (!sent)
         return NULL;
-    scatter(sent, data + sizeof answer);
-    return rest_of(self, sent, head, &answer);
+    am_scatter(sent, data + sizeof reply);
+    return am_reply_without_data(self, sent, msg, &reply);
 }
 
-/* Only on the thread of the PE itself, and not when operations have been given up. */
-static bool may_take(const struct ski_pe *self)
+/* Only the thread of the PE itself may receive, and not after requests were given up. */
+static bool am_may_recv(const struct ski_pe *self)
 {
     return self == ski_self && !ski_pe_exiting(self) && !ski_job_exiting(self->job);
 }
 
-skua_msg *ski_request_take(struct ski_pe *self, const skua_msg *head, const char *data)
+skua_msg *ski_am_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
-    if (!may_take(self))
+    if (!am_may_recv(self))
         return NULL;
-    if (head->handler == SKI_HANDLER_SERVED)
-        return take_data(self, head, data);
-    return head->handler == SKI_HANDLER_REQUEST ? ski_serve_take(self, head, data) : NULL;
+    if (msg->handler == SKI_HANDLER_SERVED)
+        return am_reply_recv_inline(self, msg, data);
+    return msg->handler == SKI_HANDLER_REQUEST ? ski_am_target_recv_inline(self, msg, data) : NULL;
 }
 
-/* The memory of a get in one piece is the driver's until the data is there, also if the job ends
- * meanwhile (ski_operations_wait()): and nobody leaves before. */
-static size_t place_answer(struct ski_pe *self, const skua_msg *head, const char *data, void **to)
+/* The memory of a get of one segment is the driver's until the data have come, even if the job ends
+ * meanwhile: ski_rma_wait() waits for that. */
+static size_t am_reply_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data,
+                                  void **to)
 {
-    struct ski_answer answer;
-    struct ski_sent  *sent = data_for(self, head, data, &answer);
+    struct ski_am_reply reply;
+    struct ski_am_sent *sent = am_reply_data(self, msg, data, &reply);
 
-    _Static_assert(sizeof answer <= SKI_PLACE_DATA, "all of it is there");
-    if (!sent || sent->runs != 1)
+    _Static_assert(sizeof reply <= SKI_PLACE_DATA, "the driver shows all of it");
+    if (!sent || sent->segments != 1)
         return 0;
     sent->filling = true;
-    sent->operation->origin->at_driver++;
+    sent->req->rma->at_driver++;
     ski_far_hold(self);
-    *to = sent->run->local;
-    return answer.data_bytes;
+    *to = sent->iov->local;
+    return reply.data_bytes;
 }
 
-static skua_msg *placed_answer(struct ski_pe *self, const skua_msg *head, const char *data,
-                               bool whole)
+static skua_msg *am_reply_recv_done(struct ski_pe *self, const skua_msg *msg, const char *data,
+                                    bool whole)
 {
-    struct ski_answer answer;
-    struct ski_sent  *sent;
+    struct ski_am_reply reply;
+    struct ski_am_sent *sent;
 
-    memcpy(&answer, data, sizeof answer);
-    sent = find_sent(ski_origin_of(self), answer.packet);
+    memcpy(&reply, data, sizeof reply);
+    sent = am_sent_find(ski_rma_pe(self), reply.id);
     if (!sent || !sent->filling)
         return NULL;
     sent->filling = false;
-    sent->operation->origin->at_driver--;
+    sent->req->rma->at_driver--;
     ski_far_release(self);
-    return whole ? rest_of(self, sent, head, &answer) : NULL;
+    return whole ? am_reply_without_data(self, sent, msg, &reply) : NULL;
 }
 
-size_t ski_request_place(struct ski_pe *self, const skua_msg *head, const char *data, void **to)
+size_t ski_am_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data, void **to)
 {
-    if (!may_take(self))
+    if (!am_may_recv(self))
         return 0;
-    if (head->handler == SKI_HANDLER_SERVED)
-        return place_answer(self, head, data, to);
-    return head->handler == SKI_HANDLER_REQUEST ? ski_serve_place(self, head, data, to) : 0;
+    if (msg->handler == SKI_HANDLER_SERVED)
+        return am_reply_recv_alloc(self, msg, data, to);
+    return msg->handler == SKI_HANDLER_REQUEST ? ski_am_target_recv_alloc(self, msg, data, to) : 0;
 }
 
-skua_msg *ski_request_placed(struct ski_pe *self, const skua_msg *head, const char *data,
-                             bool whole)
+skua_msg *ski_am_recv_done(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole)
 {
-    if (head->handler == SKI_HANDLER_SERVED)
-        return placed_answer(self, head, data, whole);
-    return whole ? ski_serve_placed(head, data) : NULL;
+    if (msg->handler == SKI_HANDLER_SERVED)
+        return am_reply_recv_done(self, msg, data, whole);
+    return whole ? ski_am_target_recv_done(msg, data) : NULL;
 }
 
-/* One answer or several, one behind another. */
 void ski_on_served(skua_msg *msg)
 {
     const char *at = skua_msg_data(msg), *end = at + msg->bytes;
 
-    while ((size_t)(end - at) >= sizeof(struct ski_answer)) {
-        struct ski_answer answer;
-        struct ski_sent  *sent;
+    while ((size_t)(end - at) >= sizeof(struct ski_am_reply)) {
+        struct ski_am_reply reply;
+        struct ski_am_sent *sent;
 
-        memcpy(&answer, at, sizeof answer);
-        sent = answered(ski_origin_of(ski_self), &answer);
-        at += sizeof answer;
-        if (!sent || answer.data_bytes > (size_t)(end - at)) {
+        memcpy(&reply, at, sizeof reply);
+        sent = am_reply_match(ski_rma_pe(ski_self), &reply);
+        at += sizeof reply;
+        if (!sent || reply.data_bytes > (size_t)(end - at)) {
             at = NULL;
             break;
         }
-        take_answer(ski_self, sent, &answer, at);
-        at += answer.data_bytes;
+        am_reply_apply(ski_self, sent, &reply, at);
+        at += reply.data_bytes;
     }
     if (at != end)
-        ski_log(SKI_LOG_ERROR, "an answer from PE %d to nothing we asked was dropped", msg->source);
+        ski_log(SKI_LOG_ERROR, "PE %d dropped a reply from PE %d that matches no request",
+                ski_self->pe, msg->source);
     skua_msg_free(msg);
 }

@@ -1,65 +1,62 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * am_origin.h - operations by message, for memory that we do not reach.
+ * am_origin.h - operations by active message, for memory that this process does not reach: the side
+ * of the origin.
  *
- * A request is one or several packets to the process that has the memory.  The
- * PE itself serves them when its scheduler runs, or, with the setting `helper`,
- * a thread of the process does at any time.  Each packet is answered, with a
- * status and the data that was asked for.
+ * An operation is one or several requests to the process that has the memory (am_wire.h).  The PE
+ * itself serves them when its scheduler runs or, with the setting `helper`, the progress thread of
+ * its process does at any time (am_target.h).  Each request has a reply, with a status and the data
+ * of a get.
  *
- *     | struct request | pieces: remote, bytes ... | data ... | signal data |
- *     | struct answer  | data ... |
+ * No address of the origin travels: a reply repeats the id of its request, and the origin has noted
+ * where the data go.
  *
- * No address of the origin's travels: an answer names the packet, and the origin
- * has noted where its data goes.
- *
- * Packets to one server are served in the order of sending, which is what makes
- * operations by request ordered, and the end of the last packet the end of all.
+ * Requests to one server are served in the order of sending.  That is what orders operations by
+ * active message, and makes the reply to the last request the end of the operation.
  */
 #ifndef SKI_AM_ORIGIN_H
 #define SKI_AM_ORIGIN_H
 
-#include "onesided/rma/transfer.h"
+#include "onesided/rma/rma_op.h"
 
-/** Put, get or update.  Blocking: SKUA_OK or the failure, when it is done (or, for
- *  hand-off, on the way).  Else SKUA_PENDING. */
-skua_status_t ski_request_transfer(const struct ski_transfer *t, const struct ski_place *place,
-                                   const skua_ends *ends, bool blocking);
+struct ski_rkey_info;
+struct ski_rma_request;
 
-/** An atomic, waited for. */
-skua_status_t ski_request_atomic(const struct ski_transfer *t, const struct ski_place *place,
-                                 uint64_t *old);
+/** Does a put, get or accumulate.  Blocking: SKUA_OK or the failure when it is complete (or, with
+ *  the setting `handoff`, sent).  Else SKUA_PENDING. */
+skua_status_t ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
+                              const skua_ends *params, bool blocking);
 
-/** Ask for the description of the region at @p at, and wait for it. */
-struct ski_description;
-skua_status_t ski_request_describe(struct ski_pe *self, skua_gaddr at, struct ski_description *to);
+/** Does an atomic and waits for its result. */
+skua_status_t ski_am_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
+                            uint64_t *old);
 
-/** What shall happen at the target after the driver has put the data: a packet of
- *  @p operation, whose answer ends it. */
-struct ski_operation;
-void ski_request_afterwards(struct ski_pe *self, struct ski_operation *operation, skua_gaddr at,
-                            const skua_ends *ends);
+/** Queries the owner of the region at @p at for its description, and waits for it (rkey_cache.h).
+ */
+skua_status_t ski_am_query_rkey(struct ski_pe *self, skua_gaddr at, struct ski_rkey_info *to);
 
-/** Forget what a PE that ends has asked for. */
-struct ski_origin;
-void ski_requests_end(struct ski_origin *origin);
+/** Requests what shall happen at the target after the driver has put the data of @p req; the reply
+ *  ends it. */
+void ski_am_after_put(struct ski_pe *self, struct ski_rma_request *req, skua_gaddr at,
+                      const skua_ends *params);
 
-/** A packet that lies in the memory of the network: brings its data to its place, and makes
- *  a message of what is left to do in its turn; NULL: it is to be run as it is.  @p data,
- *  which is behind @p head, is not aligned. */
-skua_msg *ski_request_take(struct ski_pe *self, const skua_msg *head, const char *data);
-skua_msg *ski_serve_take(struct ski_pe *self, const skua_msg *head, const char *data);
+/** Frees what a PE that ends has noted about its requests. */
+void ski_am_origin_end(struct ski_pe *self);
 
-/** The same of a packet whose data is still to come: where it belongs and how much that is, 0 if
- *  that is not known; and later, that it is there, if @p whole. */
-size_t    ski_request_place(struct ski_pe *self, const skua_msg *head, const char *data, void **to);
-skua_msg *ski_request_placed(struct ski_pe *self, const skua_msg *head, const char *data,
-                             bool whole);
-size_t    ski_serve_place(struct ski_pe *self, const skua_msg *head, const char *data, void **to);
-skua_msg *ski_serve_placed(const skua_msg *head, const char *data);
+/** Receives a packet that lies in the memory of the driver: copies its data to where they belong,
+ *  and returns a message for the rest, which is run in its turn; NULL: it is to be run as it is.
+ *  @p data, behind the header @p msg, is not aligned. */
+skua_msg *ski_am_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data);
 
-void ski_on_request(skua_msg *msg);
-void ski_on_placed(skua_msg *msg);
+/** Returns the bytes of a packet that are still to come, and sets *to to where they belong; 0: that
+ *  is not known. */
+size_t ski_am_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data, void **to);
+
+/** Ends what ski_am_recv_alloc() began; @p whole: all data have come.  Returns a message for the
+ *  rest, or NULL. */
+skua_msg *ski_am_recv_done(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole);
+
+/** Handles one reply, or several in one message. */
 void ski_on_served(skua_msg *msg);
 
 #endif

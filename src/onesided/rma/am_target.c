@@ -1,380 +1,398 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* am_target.c - the server of requests (am_origin.h). */
+/* am_target.c - see am_target.h. */
+#include "onesided/rma/am_target.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "onesided/region/rkey_cache.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/rma/am_origin.h"
-#include "onesided/region/region_table.h"
 #include "onesided/rma/am_wire.h"
-#include "transport/driver.h"
+#include "onesided/rma/rma_pe.h"
+#include "onesided/rma/zcopy_send.h"
 
-#define LATE_MOST 32 /* answers that wait */
+#define DEFERRED_MOST 32 /* replies that wait to be sent together */
 
-/* ---- the server ----------------------------------------------------------------- */
+/* ---- checks: a request comes from another process
+ * ------------------------------------------------ */
 
-/* Whether the head of a request is whole, so that it can be answered: to whoever sent it,
- * as others may not be there to hear it. */
-static bool can_be_answered(const skua_msg *msg, const struct ski_request *request)
+/* Returns whether the header is complete and names its sender as the origin, so that a reply is
+ * possible: another origin may not exist. */
+static bool am_target_can_reply(const skua_msg *msg, const struct ski_am_request *request)
 {
     return msg->bytes >= sizeof *request && request->origin == msg->source;
 }
 
-/* Whether its parts are as long as it says. */
-static bool is_whole(const skua_msg *msg, const struct ski_request *request)
+/* Returns whether the message contains the segments, data and signal that the header claims. */
+static bool am_target_is_whole(const skua_msg *msg, const struct ski_am_request *request)
 {
     size_t room = msg->bytes - sizeof *request;
 
-    if (request->pieces > SKI_RUNS || request->pieces * sizeof(struct ski_piece) > room)
+    if (request->segments > SKI_AM_SEGMENTS_MAX ||
+        request->segments * sizeof(struct ski_am_segment) > room)
         return false;
-    room -= request->pieces * sizeof(struct ski_piece);
+    room -= request->segments * sizeof(struct ski_am_segment);
     return request->data_bytes <= room && request->signal_bytes <= room - request->data_bytes;
 }
 
-/* The bytes that its pieces are, and the lowest and highest that they touch; false: they
- * make no sense.  (Whether they are in the region is found out by ski_locate().) */
-static bool measure(struct ski_request *request, size_t *total, ptrdiff_t *lo, ptrdiff_t *hi)
+/* Computes the bytes of all segments and the extent that they touch; false: they overflow.  Whether
+ * the extent lies in the region is checked by ski_resolve(). */
+static bool am_target_extent(struct ski_am_request *request, size_t *total, ptrdiff_t *lo,
+                             ptrdiff_t *hi)
 {
     *total = 0;
     *lo = *hi = 0;
-    for (uint64_t i = 0; i < request->pieces; i++) {
-        const struct ski_piece *piece = &ski_pieces_of(request)[i];
-        ptrdiff_t               end;
-        if (piece->bytes > PTRDIFF_MAX - *total ||
-            __builtin_add_overflow(piece->remote, (ptrdiff_t)piece->bytes, &end))
+    for (uint64_t i = 0; i < request->segments; i++) {
+        const struct ski_am_segment *segment = &ski_am_segments(request)[i];
+        ptrdiff_t                    end;
+
+        if (segment->bytes > PTRDIFF_MAX - *total ||
+            __builtin_add_overflow(segment->remote, (ptrdiff_t)segment->bytes, &end))
             return false;
-        *total += piece->bytes;
-        *lo = piece->remote < *lo ? piece->remote : *lo;
+        *total += segment->bytes;
+        *lo = segment->remote < *lo ? segment->remote : *lo;
         *hi = end > *hi ? end : *hi;
     }
-    if (request->verb == SKI_ATOMIC)
+    if (request->verb == SKI_RMA_ATOMIC)
         *hi = request->atomic.bytes;
-    if (request->verb == SKI_DESCRIBE)
+    if (request->verb == SKI_RMA_RKEY_QUERY)
         *hi = 0;
     return true;
 }
 
-/* Whether it asks for something that there is. */
-static bool is_sound(const struct ski_request *request, size_t total)
+static bool am_target_is_pe(int32_t pe)
+{
+    return pe >= 0 && pe < ski_self->pes;
+}
+
+/* Returns whether verb, PEs, sizes, handler and notification are ones that exist. */
+static bool am_target_is_valid(const struct ski_am_request *request, size_t total)
 {
     const struct ski_atomic *atomic = &request->atomic;
 
-    if (request->verb > SKI_DESCRIBE || request->source < 0 || request->source >= ski_self->pes ||
-        request->remote.pe < 0 || request->remote.pe >= ski_self->pes ||
+    if (request->verb > SKI_RMA_RKEY_QUERY || !am_target_is_pe(request->source) ||
+        !am_target_is_pe(request->remote.pe) ||
         ski_job_index(ski_self->job, request->remote.pe) < 0 ||
-        (request->verb == SKI_DESCRIBE &&
-         (total != sizeof(struct ski_description) || request->remote.offset != 0)) ||
-        total != (ski_brings_data(request->verb) ? total : request->data_bytes))
+        (request->verb == SKI_RMA_RKEY_QUERY &&
+         (total != sizeof(struct ski_rkey_info) || request->remote.offset != 0)) ||
+        (!ski_am_reply_has_data(request->verb) && total != request->data_bytes))
         return false;
-    if (request->verb == SKI_ATOMIC &&
-        ((atomic->bytes != 4 && atomic->bytes != 8) || atomic->op > SKI_STORE))
+    if (request->verb == SKI_RMA_ATOMIC &&
+        ((atomic->bytes != 4 && atomic->bytes != 8) || atomic->op > SKI_ATOMIC_STORE))
         return false;
     return (!request->signal ||
             (request->signal >= SKI_HANDLERS && request->signal < ski_handlers.count)) &&
            (!request->notify.region.id || request->notify.pe == request->remote.pe);
 }
 
-/* Whether its pieces are whole elements at aligned places. */
-static bool are_elements(struct ski_request *request, const struct ski_place *place, size_t element)
+/* Returns whether all segments are whole elements at aligned addresses. */
+static bool am_target_are_elements(struct ski_am_request     *request,
+                                   const struct ski_resolved *target, size_t element)
 {
     size_t align = element < 8 ? element : 8;
 
-    for (uint64_t i = 0; i < request->pieces; i++) {
-        const struct ski_piece *piece = &ski_pieces_of(request)[i];
-        if (piece->bytes % element || (uintptr_t)(place->memory + piece->remote) % align)
+    for (uint64_t i = 0; i < request->segments; i++) {
+        const struct ski_am_segment *segment = &ski_am_segments(request)[i];
+
+        if (segment->bytes % element || (uintptr_t)(target->memory + segment->remote) % align)
             return false;
     }
     return true;
 }
 
-static skua_status_t serve_update(struct ski_request *request, const struct ski_place *place)
+/* Returns whether the notification that a request asks for exists. */
+static bool am_target_can_notify(const struct ski_am_request *request)
 {
-    skua_update update = {
-        {request->op}, (skua_type)request->type, request->scaled ? request->scale : NULL};
-    size_t           element = 1;
-    ski_update_fn    fn      = ski_update_function(&update, &element);
-    struct ski_holds holds;
-    char            *data = ski_data_of(request);
-
-    if (!fn || !are_elements(request, place, element))
-        return SKUA_ERR_INVAL;
-    ski_holds_begin(&holds);
-    for (uint64_t i = 0; i < request->pieces; i++) {
-        const struct ski_piece *piece = &ski_pieces_of(request)[i];
-        ski_update_scattered(&holds, place->process, place->memory + piece->remote, data,
-                             piece->bytes, fn, element, update.scale);
-        data += piece->bytes;
-    }
-    ski_holds_end(&holds);
-    return SKUA_OK;
-}
-
-/* A put from the request, or a get into @p data. */
-static void serve_copy(struct ski_request *request, const struct ski_place *place, char *data)
-{
-    for (uint64_t i = 0; i < request->pieces; i++) {
-        const struct ski_piece *piece  = &ski_pieces_of(request)[i];
-        char                   *remote = place->memory + piece->remote;
-
-        if (request->verb == SKI_PUT)
-            memcpy(remote, data, piece->bytes);
-        else
-            memcpy(data, remote, piece->bytes);
-        data += piece->bytes;
-    }
-}
-
-/* Whether the notification that it asks for is there, before anything is done. */
-static bool can_notify(const struct ski_request *request)
-{
-    struct ski_place place;
+    struct ski_resolved target;
 
     if (!request->notify.region.id)
         return true;
-    if (ski_locate(NULL, request->notify, 0, sizeof(skua_notify), &place) != SKUA_OK)
+    if (ski_resolve(NULL, request->notify, 0, sizeof(skua_notify), &target) != SKUA_OK)
         return false;
-    ski_place_drop(&place);
-    return ski_place_direct(&place);
+    ski_resolved_release(&target);
+    return ski_resolved_is_direct(&target);
 }
 
-static skua_status_t serve(struct ski_request *request, ptrdiff_t lo, ptrdiff_t hi,
-                           struct ski_answer *answer)
+/* ---- serving
+ * --------------------------------------------------------------------------------------- */
+
+static skua_status_t am_target_accumulate(struct ski_am_request     *request,
+                                          const struct ski_resolved *target)
 {
-    struct ski_place place;
-    skua_status_t    status = ski_locate(NULL, request->remote, lo, hi, &place);
+    skua_update accumulate = {
+        {request->op}, (skua_type)request->type, request->scaled ? request->scale : NULL};
+    size_t                element = 1;
+    ski_accumulate_fn     fn      = ski_accumulate_function(&accumulate, &element);
+    struct ski_stripe_set set;
+    char                 *data = ski_am_data(request);
+
+    if (!fn || !am_target_are_elements(request, target, element))
+        return SKUA_ERR_INVAL;
+    ski_stripe_set_begin(&set);
+    for (uint64_t i = 0; i < request->segments; i++) {
+        const struct ski_am_segment *segment = &ski_am_segments(request)[i];
+
+        ski_accumulate_scattered(&set, target->process, target->memory + segment->remote, data,
+                                 segment->bytes, fn, element, accumulate.scale);
+        data += segment->bytes;
+    }
+    ski_stripe_set_release(&set);
+    return SKUA_OK;
+}
+
+/* Does a put from @p data, or a get into it. */
+static void am_target_copy(struct ski_am_request *request, const struct ski_resolved *target,
+                           char *data)
+{
+    for (uint64_t i = 0; i < request->segments; i++) {
+        const struct ski_am_segment *segment = &ski_am_segments(request)[i];
+        char                        *remote  = target->memory + segment->remote;
+
+        if (request->verb == SKI_RMA_PUT)
+            memcpy(remote, data, segment->bytes);
+        else
+            memcpy(data, remote, segment->bytes);
+        data += segment->bytes;
+    }
+}
+
+static skua_status_t am_target_serve(struct ski_am_request *request, ptrdiff_t lo, ptrdiff_t hi,
+                                     struct ski_am_reply *reply)
+{
+    struct ski_resolved target;
+    skua_status_t       status = ski_resolve(NULL, request->remote, lo, hi, &target);
 
     if (status != SKUA_OK)
         return status;
-    if (!ski_place_direct(&place))
-        status = SKUA_ERR_UNREACH; /* it came to the wrong process */
-    else if (!can_notify(request))
+    if (!ski_resolved_is_direct(&target))
+        status = SKUA_ERR_UNREACH; /* the request came to the wrong process */
+    else if (!am_target_can_notify(request))
         status = SKUA_ERR_REGION;
-    else if (request->verb == SKI_DESCRIBE)
-        ski_describe(request->remote.region.id, &place, place.region->bytes,
-                     (struct ski_description *)(answer + 1));
-    else if (request->verb == SKI_UPDATE)
-        status = serve_update(request, &place);
-    else if (request->verb == SKI_ATOMIC && (uintptr_t)place.memory % request->atomic.bytes)
+    else if (request->verb == SKI_RMA_RKEY_QUERY)
+        ski_rkey_export(request->remote.region.id, target.pe, target.memory, target.region->bytes,
+                        (struct ski_rkey_info *)(reply + 1));
+    else if (request->verb == SKI_RMA_ACCUMULATE)
+        status = am_target_accumulate(request, &target);
+    else if (request->verb == SKI_RMA_ATOMIC && (uintptr_t)target.memory % request->atomic.bytes)
         status = SKUA_ERR_ALIGN;
-    else if (request->verb == SKI_ATOMIC)
-        answer->value = ski_atomic_here(&request->atomic, &place);
+    else if (request->verb == SKI_RMA_ATOMIC)
+        reply->value = ski_atomic_apply(&request->atomic, &target);
     else
-        serve_copy(request, &place,
-                   request->verb == SKI_GET ? (char *)(answer + 1) : ski_data_of(request));
-    ski_place_drop(&place);
+        am_target_copy(request, &target,
+                       request->verb == SKI_RMA_GET ? (char *)(reply + 1) : ski_am_data(request));
+    ski_resolved_release(&target);
     return status;
 }
 
-/* What the last packet asks for besides. */
-static void serve_ends(struct ski_request *request)
+/* Does what the last request of an operation asks for after the data. */
+static void am_target_apply_params(struct ski_am_request *request)
 {
-    skua_ends ends = {.notify       = request->notify,
-                      .notify_add   = request->notify_add,
-                      .signal       = {request->signal},
-                      .signal_data  = ski_data_of(request) + request->data_bytes,
-                      .signal_bytes = request->signal_bytes};
+    skua_ends params = {.notify       = request->notify,
+                        .notify_add   = request->notify_add,
+                        .signal       = {request->signal},
+                        .signal_data  = ski_am_data(request) + request->data_bytes,
+                        .signal_bytes = request->signal_bytes};
 
     if (request->signal || request->notify.region.id)
-        ski_ends_there(NULL, &ends, request->remote.pe, request->source);
+        ski_op_params_apply(NULL, &params, request->remote.pe, request->source);
 }
 
-/* A message for the answer, with room for @p bytes of data; NULL: there is no memory. */
-static skua_msg *new_answer(const struct ski_request *request, size_t bytes)
+/* Returns a message for the reply, with room for @p bytes of data; NULL: there is no memory. */
+static skua_msg *am_target_new_reply(const struct ski_am_request *request, size_t bytes)
 {
-    skua_msg          *msg;
-    struct ski_answer *answer;
+    skua_msg            *msg;
+    struct ski_am_reply *reply;
 
-    if (bytes > PTRDIFF_MAX / 2 || skua_msg_try_alloc(sizeof *answer + bytes, &msg) != SKUA_OK)
+    if (bytes > PTRDIFF_MAX / 2 || skua_msg_try_alloc(sizeof *reply + bytes, &msg) != SKUA_OK)
         return NULL;
-    answer       = skua_msg_data(msg);
-    *answer      = (struct ski_answer){.packet = request->packet, .data_bytes = bytes};
+    reply        = skua_msg_data(msg);
+    *reply       = (struct ski_am_reply){.id = request->id, .data_bytes = bytes};
     msg->handler = SKI_HANDLER_SERVED;
     msg->source  = ski_self->pe;
     return msg;
 }
 
-/* ---- late answers --------------------------------------------------------------- */
+/* ---- deferred replies
+ * ------------------------------------------------------------------------------- */
 
-/* That a put is done is not urgent: what it set off here goes first, a handler that its
- * signal started, say.  Such answers to other hosts are sent a little later, those to one
- * PE together. */
-struct ski_late {
-    int32_t           origin;
-    struct ski_answer answer;
+/* A reply to a put or an accumulate of another host is not urgent: what the put started here, the
+ * handler of its signal for example, goes first.  Such replies wait a little, and those to one PE
+ * are sent in one message (core/net/deferred_ack.h). */
+struct ski_am_deferred_reply {
+    int32_t             origin;
+    struct ski_am_reply reply;
 };
 
-/* Those from @p i on that go to the same PE, as one message; the others are moved up. */
-static void send_late(struct ski_pe *self, struct ski_origin *own, uint32_t i)
+/* Sends those to the origin of the first one in one message, and moves the others up. */
+static void am_target_send_deferred_to_first(struct ski_pe *self, struct ski_rma_pe *rma)
 {
-    struct ski_answer together[LATE_MOST];
-    int32_t           to = own->late[i].origin;
-    uint32_t          n = 0, left = i;
-    skua_msg         *msg;
+    struct ski_am_reply replies[DEFERRED_MOST];
+    int32_t             to = rma->deferred[0].origin;
+    uint32_t            n = 0, left = 0;
+    skua_msg           *msg;
 
-    for (uint32_t k = i; k < own->late_count; k++)
-        if (own->late[k].origin == to)
-            together[n++] = own->late[k].answer;
+    for (uint32_t i = 0; i < rma->deferred_count; i++)
+        if (rma->deferred[i].origin == to)
+            replies[n++] = rma->deferred[i].reply;
         else
-            own->late[left++] = own->late[k];
-    own->late_count = left;
-    msg             = ski_msg_copy(self, SKI_HANDLER_SERVED, together, n * sizeof *together);
+            rma->deferred[left++] = rma->deferred[i];
+    rma->deferred_count = left;
+    msg                 = ski_msg_copy(self, SKI_HANDLER_SERVED, replies, n * sizeof *replies);
     ski_msg_post(self, to, SKI_HANDLER_SERVED, msg);
 }
 
-static void send_all_late(struct ski_pe *self)
+static void am_target_send_deferred(struct ski_pe *self)
 {
-    struct ski_origin *own = ski_origin_of(self);
+    struct ski_rma_pe *rma = ski_rma_pe(self);
 
-    while (own->late_count > 0)
-        send_late(self, own, 0);
+    while (rma->deferred_count > 0)
+        am_target_send_deferred_to_first(self, rma);
 }
 
-static void add_late(struct ski_pe *self, int origin, const struct ski_answer *answer)
+static void am_target_defer_reply(struct ski_pe *self, int origin, const struct ski_am_reply *reply)
 {
-    struct ski_origin *own = ski_origin_of(self);
+    struct ski_rma_pe *rma = ski_rma_pe(self);
 
-    if (!own->late)
-        own->late = ski_malloc(LATE_MOST * sizeof *own->late);
-    own->late[own->late_count++] = (struct ski_late){origin, *answer};
-    ski_net_defer_ack(self, send_all_late);
-    if (own->late_count == LATE_MOST)
-        send_all_late(self);
+    if (!rma->deferred)
+        rma->deferred = ski_malloc(DEFERRED_MOST * sizeof *rma->deferred);
+    ski_assert(rma->deferred_count < DEFERRED_MOST);
+    rma->deferred[rma->deferred_count++] = (struct ski_am_deferred_reply){origin, *reply};
+    ski_net_defer_ack(self, am_target_send_deferred);
+    if (rma->deferred_count == DEFERRED_MOST)
+        am_target_send_deferred(self);
 }
 
-/* Sends an answer, now or a little later. */
-static void send_answer(struct ski_pe *self, const struct ski_request *request, skua_msg *reply)
+void ski_am_target_end(struct ski_pe *self)
 {
-    const struct ski_answer *answer = skua_msg_data(reply);
+    free(ski_rma_pe(self)->deferred);
+}
 
-    if (self->net && answer->data_bytes == 0 && request->verb != SKI_ATOMIC &&
+static void am_target_send_reply(struct ski_pe *self, const struct ski_am_request *request,
+                                 skua_msg *msg)
+{
+    const struct ski_am_reply *reply = skua_msg_data(msg);
+
+    if (self->net && reply->data_bytes == 0 && request->verb != SKI_RMA_ATOMIC &&
         ski_job_index(self->job, request->origin) < 0) {
-        add_late(self, request->origin, answer);
-        skua_msg_free(reply);
+        am_target_defer_reply(self, request->origin, reply);
+        skua_msg_free(msg);
     } else {
-        ski_msg_post(self, request->origin, SKI_HANDLER_SERVED, reply);
+        ski_msg_post(self, request->origin, SKI_HANDLER_SERVED, msg);
     }
 }
 
-/* ---- answers from where the data is ----------------------------------------------- */
+/* ---- replies from where the data lie
+ * ------------------------------------------------------------------ */
 
-/* A large get whose origin allows it is answered from the memory itself.  That is in the
- * arena, and so does not go away before what we have sent has left. */
-struct split {
-    struct ski_far_done done; /* first */
-    struct ski_pe      *self;
-    skua_msg           *msg; /* the answer without its data; this lies behind it */
-};
-
-static void split_over(struct ski_far_done *done, skua_status_t status)
+/* Sends the data of a get from the memory of the region.  That lies in the arena, which is not
+ * unmapped before everything that was sent has left. */
+static bool am_target_send_uncopied(struct ski_pe *self, const struct ski_am_request *request,
+                                    const char *data, size_t bytes)
 {
-    struct split *split = (struct split *)done;
-
-    (void)status; /* who is lost is told by others */
-    ski_pool_free(&split->self->pool, split->msg);
-}
-
-static bool send_split(struct ski_pe *self, const struct ski_request *request, const char *data,
-                       size_t bytes)
-{
-    skua_msg          *msg    = new_answer(request, sizeof(struct split));
-    struct ski_answer *answer = msg ? skua_msg_data(msg) : NULL;
-    struct split      *split  = (struct split *)(answer + 1);
+    skua_msg            *msg   = am_target_new_reply(request, sizeof(struct ski_zcopy_send));
+    struct ski_am_reply *reply = msg ? skua_msg_data(msg) : NULL;
 
     if (!msg)
         return false;
-    answer->data_bytes = bytes;
-    msg->bytes         = sizeof *answer + bytes; /* on the way */
-    *split             = (struct split){{split_over}, self, msg};
-    if (ski_far_send_split(self, request->origin, msg, data, bytes, &split->done))
+    reply->data_bytes = bytes;
+    if (ski_zcopy_send(self, request->origin, msg, sizeof *reply, data, bytes, NULL, NULL))
         return true;
     skua_msg_free(msg);
     return false;
 }
 
-/* Whether the answer to a get has been sent that way; if not, nothing has happened. */
-static bool answered_split(struct ski_pe *self, skua_msg *msg)
+/* Replies to a large get from the memory of the region, if the origin allows that; false: nothing
+ * has happened. */
+static bool am_target_reply_uncopied(struct ski_pe *self, skua_msg *msg)
 {
-    struct ski_request *request = skua_msg_data(msg);
-    struct ski_place    place;
-    size_t              total;
-    ptrdiff_t           lo, hi;
-    bool                sent;
+    struct ski_am_request *request = skua_msg_data(msg);
+    struct ski_resolved    target;
+    size_t                 total;
+    ptrdiff_t              lo, hi;
+    bool                   sent;
 
-    if (!request->late || request->verb != SKI_GET || request->pieces != 1 || request->signal ||
-        request->notify.region.id || !self->net || !ski_far_driver()->send_split ||
-        ski_job_index(self->job, request->origin) >= 0 || !is_whole(msg, request) ||
-        !measure(request, &total, &lo, &hi) || !is_sound(request, total) ||
-        total < SKI_SPLIT_LEAST || ski_locate(NULL, request->remote, lo, hi, &place) != SKUA_OK)
+    if (!request->deferrable || request->verb != SKI_RMA_GET || request->segments != 1 ||
+        request->signal || request->notify.region.id || !self->net || !ski_zcopy_send_supported() ||
+        ski_job_index(self->job, request->origin) >= 0 || !am_target_is_whole(msg, request) ||
+        !am_target_extent(request, &total, &lo, &hi) || !am_target_is_valid(request, total) ||
+        total < SKI_ZCOPY_SEND_LEAST ||
+        ski_resolve(NULL, request->remote, lo, hi, &target) != SKUA_OK)
         return false;
-    sent = ski_place_direct(&place) && place.process < 0 &&
-           send_split(self, request, place.memory + ski_pieces_of(request)->remote, total);
-    ski_place_drop(&place);
+    sent = ski_resolved_is_direct(&target) && target.process < 0 &&
+           am_target_send_uncopied(self, request, target.memory + ski_am_segments(request)->remote,
+                                   total);
+    ski_resolved_release(&target);
     return sent;
 }
 
-/* The origin says which call it was. */
-static SKI_COLD void say_refused(const struct ski_request *request, skua_status_t status)
+/* ---- requests
+ * --------------------------------------------------------------------------------------------- */
+
+/* The origin logs the call as well, when it gets the status. */
+static SKI_COLD void am_target_log_refused(const struct ski_am_request *request,
+                                           skua_status_t                status)
 {
     static const char *const verbs[] = {"put", "get", "accumulate", "atomic", "look-up"};
-    char                     text[SKI_REGION_TEXT];
+    char                     text[SKI_REGION_STR];
 
     ski_log(SKI_LOG_ERROR, "a one-sided %s of PE %d, at offset %llu of %s on PE %d, refused: %s",
-            request->verb <= SKI_DESCRIBE ? verbs[request->verb] : "request", request->source,
+            request->verb <= SKI_RMA_RKEY_QUERY ? verbs[request->verb] : "request", request->source,
             (unsigned long long)request->remote.offset,
-            ski_region_text(request->remote.region.id, text), request->remote.pe,
+            ski_region_str(request->remote.region.id, text), request->remote.pe,
             skua_status_str(status));
 }
 
-/* The answer to a request. */
-static skua_msg *answer_to(skua_msg *msg)
+/* Serves a request and returns its reply; NULL: there is no memory for one. */
+static skua_msg *am_target_serve_and_reply(skua_msg *msg)
 {
-    struct ski_request *request = skua_msg_data(msg);
-    size_t              total   = 0;
-    ptrdiff_t           lo, hi;
-    bool                sound =
-        is_whole(msg, request) && measure(request, &total, &lo, &hi) && is_sound(request, total);
-    skua_msg *reply =
-        sound ? new_answer(request, ski_brings_data(request->verb) ? total : 0) : NULL;
-    skua_status_t      status = sound ? SKUA_ERR_NOMEM : SKUA_ERR_INVAL;
-    struct ski_answer *answer;
+    struct ski_am_request *request = skua_msg_data(msg);
+    size_t                 total   = 0;
+    ptrdiff_t              lo, hi;
+    bool valid = am_target_is_whole(msg, request) && am_target_extent(request, &total, &lo, &hi) &&
+                 am_target_is_valid(request, total);
+    skua_msg *reply_msg =
+        valid ? am_target_new_reply(request, ski_am_reply_has_data(request->verb) ? total : 0)
+              : NULL;
+    skua_status_t        status = valid ? SKUA_ERR_NOMEM : SKUA_ERR_INVAL;
+    struct ski_am_reply *reply;
 
-    if (reply) {
-        answer = skua_msg_data(reply);
-        status = answer->status = serve(request, lo, hi, answer);
+    if (reply_msg) {
+        reply  = skua_msg_data(reply_msg);
+        status = reply->status = am_target_serve(request, lo, hi, reply);
         if (status == SKUA_OK) {
-            serve_ends(request);
-            return reply;
+            am_target_apply_params(request);
+            return reply_msg;
         }
-        skua_msg_free(reply); /* nobody gets what happened to lie there */
+        skua_msg_free(reply_msg); /* its data are not initialised, and must not leave */
     }
-    say_refused(request, status);
-    reply  = new_answer(request, 0);
-    answer = reply ? skua_msg_data(reply) : NULL;
-    if (answer)
-        answer->status = status;
-    return reply;
+    am_target_log_refused(request, status);
+    reply_msg = am_target_new_reply(request, 0);
+    reply     = reply_msg ? skua_msg_data(reply_msg) : NULL;
+    if (reply)
+        reply->status = status;
+    return reply_msg;
 }
 
-static void serve_message(skua_msg *msg)
+static void am_target_on_message(skua_msg *msg)
 {
-    struct ski_request *request = skua_msg_data(msg);
-    skua_msg           *reply;
+    struct ski_am_request *request = skua_msg_data(msg);
+    skua_msg              *reply;
 
-    if (!can_be_answered(msg, request)) {
-        ski_log(SKI_LOG_ERROR, "a one-sided request from PE %d that makes no sense was dropped",
-                msg->source);
+    if (!am_target_can_reply(msg, request)) {
+        ski_log(SKI_LOG_ERROR, "PE %d dropped a one-sided request from PE %d that is malformed",
+                ski_self->pe, msg->source);
         skua_msg_free(msg);
         return;
     }
-    if (!answered_split(ski_self, msg)) {
-        reply = answer_to(msg);
+    if (!am_target_reply_uncopied(ski_self, msg)) {
+        reply = am_target_serve_and_reply(msg);
         if (!reply)
             ski_fatal("no memory to answer a one-sided request; raise SKUA_ARENA_SIZE");
-        send_answer(ski_self, request, reply);
+        am_target_send_reply(ski_self, request, reply);
     }
     skua_msg_free(msg);
 }
@@ -383,103 +401,113 @@ void ski_on_request(skua_msg *msg)
 {
     if (ski_job_index(ski_self->job, msg->source) < 0)
         ski_self->counted--;
-    serve_message(msg);
+    am_target_on_message(msg);
 }
 
-/* ---- data in the network's memory ------------------------------------------------- */
+void ski_on_placed(skua_msg *msg)
+{
+    am_target_on_message(msg);
+}
 
-/* A put of one piece, without its data. */
-struct head {
-    struct ski_request request;
-    struct ski_piece   piece;
+/* ---- puts whose data the driver still has
+ * ---------------------------------------------------------------- */
+
+/* A put of one segment, without its data. */
+struct am_put_header {
+    struct ski_am_request request;
+    struct ski_am_segment segment;
 };
 
-/* Brings the data to its place; false: that is for the ordinary way to find out. */
-static bool place_data(struct head *head, ptrdiff_t lo, ptrdiff_t hi, const char *data)
+/* Copies the data to their place; false: the request is to be served in the ordinary way, which
+ * also reports what is wrong with it. */
+static bool am_target_place_data(struct am_put_header *header, ptrdiff_t lo, ptrdiff_t hi,
+                                 const char *data)
 {
-    struct ski_place place;
-    bool             can;
+    struct ski_resolved target;
+    bool                can;
 
-    if (ski_locate(NULL, head->request.remote, lo, hi, &place) != SKUA_OK)
+    if (ski_resolve(NULL, header->request.remote, lo, hi, &target) != SKUA_OK)
         return false;
-    can = ski_place_direct(&place) && can_notify(&head->request);
+    can = ski_resolved_is_direct(&target) && am_target_can_notify(&header->request);
     if (can)
-        memcpy(place.memory + head->piece.remote, data, head->piece.bytes);
-    ski_place_drop(&place);
+        memcpy(target.memory + header->segment.remote, data, header->segment.bytes);
+    ski_resolved_release(&target);
     return can;
 }
 
-/* What is left of a put whose data has been placed is a put of nothing, which is run in its
- * turn: it brings what comes with the put, and the answer. */
-static skua_msg *rest_of(const skua_msg *msg, struct head *head, const char *signal)
+/* Makes a put without data of one whose data have been placed.  It is run in its turn: it brings
+ * the notification, the signal and the reply. */
+static skua_msg *am_target_put_without_data(const skua_msg *msg, struct am_put_header *header,
+                                            const char *signal)
 {
-    struct ski_request *request = &head->request;
-    skua_msg           *left    = skua_msg_alloc(sizeof *request + request->signal_bytes);
+    struct ski_am_request *request = &header->request;
+    skua_msg              *left    = skua_msg_alloc(sizeof *request + request->signal_bytes);
 
-    request->pieces = request->data_bytes = 0;
+    request->segments = request->data_bytes = 0;
     memcpy(skua_msg_data(left), request, sizeof *request);
     if (request->signal_bytes > 0)
-        memcpy(ski_data_of(skua_msg_data(left)), signal, request->signal_bytes);
+        memcpy(ski_am_data(skua_msg_data(left)), signal, request->signal_bytes);
     left->handler = SKI_HANDLER_PLACED;
     left->source  = msg->source;
     return left;
 }
 
-/* Whether a packet is a put of one piece that may be placed now, and which one.  Not if one of our
- * requests waits that may be of the same PE and came before: it would be overtaken.  Those of
- * which only the rest waits have been placed. */
-static bool is_put(const struct ski_pe *self, const skua_msg *msg, const char *data,
-                   struct head *head, ptrdiff_t *lo, ptrdiff_t *hi)
+/* Returns whether a packet is a put of one segment that may be placed now, and its header.  Not
+ * while a request waits in the queue with its data: it may be an earlier one of the same PE, which
+ * this would overtake.  Requests of which only the rest waits have been placed. */
+static bool am_target_is_put(const struct ski_pe *self, const skua_msg *msg, const char *data,
+                             struct am_put_header *header, ptrdiff_t *lo, ptrdiff_t *hi)
 {
     size_t total;
 
-    if (self->counted > 0 || msg->bytes < sizeof *head)
+    if (self->counted > 0 || msg->bytes < sizeof *header)
         return false;
-    memcpy(head, data, sizeof *head);
-    return head->request.verb == SKI_PUT && head->request.pieces == 1 &&
-           can_be_answered(msg, &head->request) && is_whole(msg, &head->request) &&
-           measure(&head->request, &total, lo, hi) && is_sound(&head->request, total);
+    memcpy(header, data, sizeof *header);
+    return header->request.verb == SKI_RMA_PUT && header->request.segments == 1 &&
+           am_target_can_reply(msg, &header->request) &&
+           am_target_is_whole(msg, &header->request) &&
+           am_target_extent(&header->request, &total, lo, hi) &&
+           am_target_is_valid(&header->request, total);
 }
 
-skua_msg *ski_serve_take(struct ski_pe *self, const skua_msg *msg, const char *data)
+skua_msg *ski_am_target_recv_inline(struct ski_pe *self, const skua_msg *msg, const char *data)
 {
-    struct head head;
-    ptrdiff_t   lo, hi;
+    struct am_put_header header;
+    ptrdiff_t            lo, hi;
 
-    if (!is_put(self, msg, data, &head, &lo, &hi) || !place_data(&head, lo, hi, data + sizeof head))
+    if (!am_target_is_put(self, msg, data, &header, &lo, &hi) ||
+        !am_target_place_data(&header, lo, hi, data + sizeof header))
         return NULL;
-    return rest_of(msg, &head, data + sizeof head + head.piece.bytes);
+    return am_target_put_without_data(msg, &header, data + sizeof header + header.segment.bytes);
 }
 
-/* A region that counts its operations could not be freed before: by us, perhaps, who would wait
- * for ourselves.  Others are freed by all their PEs together, when what they put is complete. */
-size_t ski_serve_place(struct ski_pe *self, const skua_msg *msg, const char *data, void **to)
+/* Not into regions that count their operations: this PE could not free such a region before the
+ * data have come, and would wait for itself.  Other regions are freed by all their PEs together,
+ * when what they put is complete. */
+size_t ski_am_target_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *data,
+                                void **to)
 {
-    struct head      head;
-    struct ski_place place;
-    ptrdiff_t        lo, hi;
-    bool             can;
+    struct am_put_header header;
+    struct ski_resolved  target;
+    ptrdiff_t            lo, hi;
+    bool                 can;
 
-    _Static_assert(sizeof head <= SKI_PLACE_DATA, "all of it is there");
-    if (!is_put(self, msg, data, &head, &lo, &hi) ||
-        msg->bytes != sizeof head + head.piece.bytes || /* a signal is behind them */
-        ski_locate(NULL, head.request.remote, lo, hi, &place) != SKUA_OK)
+    _Static_assert(sizeof header <= SKI_PLACE_DATA, "the driver shows all of it");
+    if (!am_target_is_put(self, msg, data, &header, &lo, &hi) ||
+        msg->bytes != sizeof header + header.segment.bytes || /* a signal lies behind the data */
+        ski_resolve(NULL, header.request.remote, lo, hi, &target) != SKUA_OK)
         return 0;
-    can = ski_place_direct(&place) && !place.counted && can_notify(&head.request);
-    *to = place.memory + head.piece.remote;
-    ski_place_drop(&place);
-    return can ? head.piece.bytes : 0;
+    can =
+        ski_resolved_is_direct(&target) && !target.counted && am_target_can_notify(&header.request);
+    *to = target.memory + header.segment.remote;
+    ski_resolved_release(&target);
+    return can ? header.segment.bytes : 0;
 }
 
-skua_msg *ski_serve_placed(const skua_msg *msg, const char *data)
+skua_msg *ski_am_target_recv_done(const skua_msg *msg, const char *data)
 {
-    struct head head;
+    struct am_put_header header;
 
-    memcpy(&head, data, sizeof head);
-    return rest_of(msg, &head, NULL);
-}
-
-void ski_on_placed(skua_msg *msg)
-{
-    serve_message(msg);
+    memcpy(&header, data, sizeof header);
+    return am_target_put_without_data(msg, &header, NULL);
 }

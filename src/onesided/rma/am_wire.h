@@ -1,61 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * am_wire.h - requests and answers as they travel (am_origin.h): a request is its head, its
- * pieces, its data and the data of its signal, one behind another; an answer is its head
- * and the data.
+ * am_wire.h - requests and replies of one-sided operations by active message (am_origin.h), as they
+ * travel:
+ *
+ *     | struct ski_am_request | segment: remote, bytes ... | data ... | data of the signal |
+ *     | struct ski_am_reply | data ... |
  */
 #ifndef SKI_AM_WIRE_H
 #define SKI_AM_WIRE_H
 
-#include "onesided/rma/transfer.h"
+#include "onesided/rma/rma_op.h"
 
-#define SKI_RUNS        128   /* most pieces of a packet */
-#define SKI_SPLIT_LEAST 32768 /* bytes of data that are not copied to be sent to another host */
+#define SKI_AM_SEGMENTS_MAX  128   /* of a request                                            */
+#define SKI_ZCOPY_SEND_LEAST 32768 /* bytes of data that are sent to another host uncopied    */
 
-/* Where data goes or comes from at the target, in bytes from the address. */
-struct ski_piece {
+/* Where data goes or comes from at the target, in bytes from the global address. */
+struct ski_am_segment {
     int64_t  remote;
     uint64_t bytes;
 };
 
-struct ski_request {
-    uint32_t          verb;   /* enum ski_verb                                  */
-    int32_t           origin; /* where it goes back to: a PE, or a hidden one   */
-    int32_t           source; /* in whose name a signal comes                   */
+struct ski_am_request {
+    uint32_t          verb;   /* enum ski_rma_verb                                            */
+    int32_t           origin; /* that gets the reply: a PE, or a hidden one                   */
+    int32_t           source; /* in whose name a signal is sent                               */
     uint32_t          signal;
-    uint64_t          packet; /* the origin's name for it                       */
+    uint64_t          id; /* the origin's, which the reply repeats                        */
     skua_gaddr        remote;
-    uint64_t          pieces, data_bytes, signal_bytes;
-    uint32_t          op, type, scaled; /* of an update                         */
-    uint32_t          late;             /* a get: its memory may be read after it was served    */
+    uint64_t          segments, data_bytes, signal_bytes;
+    uint32_t          op, type, scaled; /* of an accumulate                                   */
+    uint32_t          deferrable;       /* a get: its memory may be read after it was served  */
     uint64_t          scale[2];
     struct ski_atomic atomic;
-    skua_gaddr        notify; /* of the last packet                             */
+    skua_gaddr        notify; /* with the last request of an operation                        */
     uint64_t          notify_add;
 };
 
-struct ski_answer {
-    uint64_t packet;
+struct ski_am_reply {
+    uint64_t id;
     int32_t  status; /* a skua_status_t */
     uint32_t unused;
     uint64_t value; /* of an atomic, before */
     uint64_t data_bytes;
 };
 
-/* Whether the answer brings the data. */
-static inline bool ski_brings_data(uint32_t verb)
+/** Returns whether the reply to @p verb carries data. */
+static inline bool ski_am_reply_has_data(uint32_t verb)
 {
-    return verb == SKI_GET || verb == SKI_DESCRIBE;
+    return verb == SKI_RMA_GET || verb == SKI_RMA_RKEY_QUERY;
 }
 
-static inline struct ski_piece *ski_pieces_of(struct ski_request *request)
+/** Returns the segments of a request. */
+static inline struct ski_am_segment *ski_am_segments(struct ski_am_request *request)
 {
-    return (struct ski_piece *)(request + 1);
+    return (struct ski_am_segment *)(request + 1);
 }
 
-static inline char *ski_data_of(struct ski_request *request)
+/** Returns the data of a request, behind its segments. */
+static inline char *ski_am_data(struct ski_am_request *request)
 {
-    return (char *)(ski_pieces_of(request) + request->pieces);
+    return (char *)(ski_am_segments(request) + request->segments);
 }
 
 #endif

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * datatype.h - the four shapes of a transfer, as one type, and what can be done
- * with any of them: check it, copy it, walk through its runs.
+ * datatype.h - the four datatypes of a transfer as one type: contiguous, strided, vector, indexed.
  *
- * A *run* is a piece that is contiguous on both sides.
+ * A datatype is checked, copied, or iterated over.  The iterator returns an iov for each block that
+ * is contiguous on both sides.
  */
 #ifndef SKI_DATATYPE_H
 #define SKI_DATATYPE_H
 
 #include <skua/onesided.h>
 
-enum ski_shape_kind { SKI_CONTIGUOUS, SKI_STRIDED, SKI_VECTOR, SKI_INDEXED };
+enum ski_datatype_kind {
+    SKI_DATATYPE_CONTIGUOUS,
+    SKI_DATATYPE_STRIDED,
+    SKI_DATATYPE_VECTOR,
+    SKI_DATATYPE_INDEXED
+};
 
-struct ski_shape {
-    enum ski_shape_kind kind;
-    char               *local; /* what the local side is relative to       */
-    size_t              bytes; /* contiguous: all; strided, indexed: a block */
-    size_t              count; /* vector: segments; indexed: blocks        */
+struct ski_datatype {
+    enum ski_datatype_kind kind;
+    char                  *local; /* what the local side is relative to */
+    size_t                 bytes; /* contiguous: of all; strided, indexed: of a block */
+    size_t                 count; /* vector: segments; indexed: blocks        */
     union {
         const skua_strided *strided;
         const skua_segment *list;
@@ -24,78 +29,89 @@ struct ski_shape {
     };
 };
 
-static inline struct ski_shape ski_shape_contiguous(const void *local, size_t bytes)
+static inline struct ski_datatype ski_datatype_contiguous(const void *local, size_t bytes)
 {
-    return (struct ski_shape){
-        .kind = SKI_CONTIGUOUS, .local = (char *)(uintptr_t)local, .bytes = bytes, .count = 1};
+    return (struct ski_datatype){.kind  = SKI_DATATYPE_CONTIGUOUS,
+                                 .local = (char *)(uintptr_t)local,
+                                 .bytes = bytes,
+                                 .count = 1};
 }
 
-static inline struct ski_shape ski_shape_strided(const void *local, const skua_strided *strided)
+static inline struct ski_datatype ski_datatype_strided(const void         *local,
+                                                       const skua_strided *strided)
 {
-    return (struct ski_shape){.kind    = SKI_STRIDED,
-                              .local   = (char *)(uintptr_t)local,
-                              .bytes   = strided->bytes,
-                              .strided = strided};
+    return (struct ski_datatype){.kind    = SKI_DATATYPE_STRIDED,
+                                 .local   = (char *)(uintptr_t)local,
+                                 .bytes   = strided->bytes,
+                                 .strided = strided};
 }
 
-static inline struct ski_shape ski_shape_vector(const skua_segment *list, size_t n)
+static inline struct ski_datatype ski_datatype_vector(const skua_segment *list, size_t n)
 {
-    return (struct ski_shape){.kind = SKI_VECTOR, .count = n, .list = list};
+    return (struct ski_datatype){.kind = SKI_DATATYPE_VECTOR, .count = n, .list = list};
 }
 
-static inline struct ski_shape ski_shape_indexed(const void *local, const skua_indexed *indexed)
+static inline struct ski_datatype ski_datatype_indexed(const void         *local,
+                                                       const skua_indexed *indexed)
 {
-    return (struct ski_shape){.kind    = SKI_INDEXED,
-                              .local   = (char *)(uintptr_t)local,
-                              .bytes   = indexed->bytes,
-                              .count   = indexed->count,
-                              .indexed = indexed};
+    return (struct ski_datatype){.kind    = SKI_DATATYPE_INDEXED,
+                                 .local   = (char *)(uintptr_t)local,
+                                 .bytes   = indexed->bytes,
+                                 .count   = indexed->count,
+                                 .indexed = indexed};
 }
 
-/** The bytes it spans at the remote side, from *lo to *hi relative to the global
- *  address, and *grain, which all its blocks there are a multiple of and aligned
- *  to: offsets and lengths or-ed together.  @p writes says which side is
- *  written: a strided shape must not overlap itself there.
- *  SKUA_ERR_INVAL, logged for @p call. */
-enum ski_side { SKI_LOCAL, SKI_REMOTE };
+/** Computes the extent at the remote side, from *lo to *hi relative to the global address, and
+ *  *grain, offsets and lengths or-ed together: all blocks there are multiples of, and aligned to,
+ *  the same powers of two as *grain.  @p writes is the side that is written: a strided datatype
+ *  must not overlap itself there.  SKUA_ERR_INVAL, logged for @p call. */
+enum ski_side { SKI_SIDE_LOCAL, SKI_SIDE_REMOTE };
 
-skua_status_t ski_shape_extent(const char *call, const struct ski_shape *shape,
-                               enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi, size_t *grain);
+skua_status_t ski_datatype_extent(const char *call, const struct ski_datatype *datatype,
+                                  enum ski_side writes, ptrdiff_t *lo, ptrdiff_t *hi,
+                                  size_t *grain);
 
-/** A quick look at the same, for shapes without surprises: whether it surely lies
- *  within @p room bytes when it begins @p offset bytes into them, is made of
- *  multiples of @p element (a power of two), and is sound.  False: look closer. */
-bool ski_shape_fits(const struct ski_shape *shape, enum ski_side writes, uint64_t offset,
-                    uint64_t room, size_t element);
+/** Checks quickly whether a datatype surely lies within @p room bytes when it begins @p offset
+ *  bytes into them, consists of multiples of @p element (a power of two), and is valid.  False: not
+ *  known, ski_datatype_extent() tells. */
+bool ski_datatype_fits(const struct ski_datatype *datatype, enum ski_side writes, uint64_t offset,
+                       uint64_t room, size_t element);
 
-/** Copy it to or from memory at @p remote. */
-void ski_shape_put(const struct ski_shape *shape, char *remote);
-void ski_shape_get(const struct ski_shape *shape, char *remote);
+/** Copies the local data to @p remote. */
+void ski_datatype_put(const struct ski_datatype *datatype, char *remote);
 
-/** The same for vectors and indexed shapes that have not been looked at, from or
- *  to @p offset in a piece of @p room bytes: each entry is checked before it is
- *  moved.  False at one that is outside; those before it have been moved. */
-bool ski_list_put(const struct ski_shape *shape, char *piece, uint64_t offset, uint64_t room);
-bool ski_list_get(const struct ski_shape *shape, char *piece, uint64_t offset, uint64_t room);
+/** Copies the data at @p remote into the local memory. */
+void ski_datatype_get(const struct ski_datatype *datatype, char *remote);
+
+/** Copies a vector or indexed datatype that has not been checked to @p offset in a piece of @p room
+ *  bytes; each entry is checked before it is copied.  False at one that is outside; those before it
+ *  have been copied. */
+bool ski_datatype_list_put(const struct ski_datatype *datatype, char *piece, uint64_t offset,
+                           uint64_t room);
+
+/** Copies in the other direction, as ski_datatype_list_put(). */
+bool ski_datatype_list_get(const struct ski_datatype *datatype, char *piece, uint64_t offset,
+                           uint64_t room);
 
 /* ---- runs ---------------------------------------------------------------- */
 
-struct ski_run {
+struct ski_iov {
     char     *local;
     ptrdiff_t remote; /* relative to the global address */
     size_t    bytes;
 };
 
-struct ski_runs {
-    const struct ski_shape *shape;
-    size_t                  next;                      /* contiguous, vector, indexed   */
-    size_t                  repeated[SKUA_LEVELS_MAX]; /* strided: where we are         */
-    struct ski_run          at;                        /* strided: the block there      */
+struct ski_iov_iter {
+    const struct ski_datatype *datatype;
+    size_t                     next; /* index of the next block: contiguous, vector, indexed */
+    size_t                     repeated[SKUA_LEVELS_MAX]; /* strided: position in each level */
+    struct ski_iov             at;                        /* strided: the block at that position */
 };
 
-void ski_runs_begin(struct ski_runs *runs, const struct ski_shape *shape);
+/** Begins to iterate over the blocks of a datatype. */
+void ski_iov_iter_begin(struct ski_iov_iter *runs, const struct ski_datatype *datatype);
 
-/** The next one that is not empty; false at the end. */
-bool ski_runs_next(struct ski_runs *runs, struct ski_run *run);
+/** Returns the next block that is not empty; false at the end. */
+bool ski_iov_iter_next(struct ski_iov_iter *runs, struct ski_iov *run);
 
 #endif

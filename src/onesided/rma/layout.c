@@ -2,6 +2,7 @@
 /* layout.c - see layout.h. */
 #include "onesided/rma/layout.h"
 
+#include "base/assert.h"
 #include "base/copy.h"
 #include "base/log.h"
 
@@ -19,8 +20,8 @@ skua_strided ski_layout_strided(const skua_layout *layout)
     return strided;
 }
 
-/* Adds a level on top of what is there, or makes that longer. */
-static void add_level(skua_layout *layout, size_t count, ptrdiff_t stride)
+/* Adds a level, or joins it with the one below. */
+static void layout_add_level(skua_layout *layout, size_t count, ptrdiff_t stride)
 {
     int last = layout->levels - 1;
 
@@ -36,11 +37,11 @@ static void add_level(skua_layout *layout, size_t count, ptrdiff_t stride)
     }
 }
 
-static void simplify(const skua_layout *layout, skua_layout *simple)
+static void layout_simplify(const skua_layout *layout, skua_layout *simple)
 {
     *simple = skua_layout_of(layout->at, layout->bytes);
     for (int i = 0; i < layout->levels; i++)
-        add_level(simple, layout->count[i], layout->stride[i]);
+        layout_add_level(simple, layout->count[i], layout->stride[i]);
 }
 
 size_t ski_layout_bytes(const skua_layout *layout)
@@ -55,14 +56,14 @@ size_t ski_layout_bytes(const skua_layout *layout)
     return bytes < PTRDIFF_MAX ? bytes : 0;
 }
 
-static bool overlaps(const char *call, const skua_layout *layout)
+static bool layout_overlaps(const char *call, const skua_layout *layout)
 {
-    skua_strided     strided = ski_layout_strided(layout);
-    struct ski_shape shape   = ski_shape_strided(layout->at, &strided);
-    ptrdiff_t        lo, hi;
-    size_t           grain;
+    skua_strided        strided  = ski_layout_strided(layout);
+    struct ski_datatype datatype = ski_datatype_strided(layout->at, &strided);
+    ptrdiff_t           lo, hi;
+    size_t              grain;
 
-    return ski_shape_extent(call, &shape, SKI_REMOTE, &lo, &hi, &grain) != SKUA_OK;
+    return ski_datatype_extent(call, &datatype, SKI_SIDE_REMOTE, &lo, &hi, &grain) != SKUA_OK;
 }
 
 skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool written,
@@ -73,10 +74,10 @@ skua_status_t ski_layout_check(const char *call, const skua_layout *layout, bool
                           SKUA_LAYOUT_LEVELS, layout->levels);
     *bytes = ski_layout_bytes(layout);
     if (!*bytes || !layout->at)
-        return ski_refuse(SKUA_ERR_INVAL, "%s: a layout without memory", call);
-    if (written && overlaps(call, layout))
+        return ski_refuse(SKUA_ERR_INVAL, "%s: the layout has no memory", call);
+    if (written && layout_overlaps(call, layout))
         return SKUA_ERR_INVAL;
-    simplify(layout, simple);
+    layout_simplify(layout, simple);
     return SKUA_OK;
 }
 
@@ -96,17 +97,17 @@ char *ski_layout_begin(const skua_layout *layout, size_t *span)
 
 /* ---- another shape ------------------------------------------------------------- */
 
-/* What is left of a layout while its levels are taken apart: `count` times `stride`, then the
- * levels from `next` on. */
-struct rest {
+/* The rest of a layout while its levels are split: `count` times `stride`, then the levels from
+ * `next` on. */
+struct layout_rest {
     const skua_layout *of;
     size_t             count;
     ptrdiff_t          stride;
     int                next;
 };
 
-/* The stride of @p count steps from here; false: they are not even. */
-static bool take_level(struct rest *rest, size_t count, ptrdiff_t *stride)
+/* Splits @p count steps off, with their stride; false: the rest is not divisible. */
+static bool layout_take_level(struct layout_rest *rest, size_t count, ptrdiff_t *stride)
 {
     if (rest->count == 1 && count > 1 && rest->next < rest->of->levels) {
         rest->count  = rest->of->count[rest->next];
@@ -122,22 +123,22 @@ static bool take_level(struct rest *rest, size_t count, ptrdiff_t *stride)
 
 bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua_layout *as)
 {
-    struct rest rest = {simple, simple->bytes / like->bytes, (ptrdiff_t)like->bytes, 0};
+    struct layout_rest rest = {simple, simple->bytes / like->bytes, (ptrdiff_t)like->bytes, 0};
 
     if (simple->bytes % like->bytes)
         return false;
     *as    = *like;
     as->at = simple->at;
     for (int i = 0; i < like->levels; i++)
-        if (!take_level(&rest, like->count[i], &as->stride[i]))
+        if (!layout_take_level(&rest, like->count[i], &as->stride[i]))
             return false;
     return true;
 }
 
 /* ---- paths ---------------------------------------------------------------------- */
 
-/* Whether both have the same blocks, equally many at each level. */
-static bool same_pattern(const skua_layout *a, const skua_layout *b)
+/* Returns whether both have blocks of the same size, equally many at each level. */
+static bool layout_same_pattern(const skua_layout *a, const skua_layout *b)
 {
     if (a->bytes != b->bytes || a->levels != b->levels)
         return false;
@@ -149,12 +150,12 @@ static bool same_pattern(const skua_layout *a, const skua_layout *b)
 
 bool ski_layout_same(const skua_layout *a, const skua_layout *b)
 {
-    return same_pattern(a, b) &&
+    return layout_same_pattern(a, b) &&
            memcmp(a->stride, b->stride, (size_t)a->levels * sizeof *a->stride) == 0;
 }
 
-/* The strides that make the pattern of @p like one piece. */
-static skua_layout packed_like(const skua_layout *like)
+/* Returns the layout with the pattern of @p like that is one block. */
+static skua_layout layout_packed_like(const skua_layout *like)
 {
     skua_layout packed = *like;
     size_t      step   = like->bytes;
@@ -166,7 +167,7 @@ static skua_layout packed_like(const skua_layout *like)
     return packed;
 }
 
-static skua_strided pair_of(const skua_layout *to, const skua_layout *from)
+static skua_strided layout_pair(const skua_layout *to, const skua_layout *from)
 {
     skua_strided pair = ski_layout_strided(from);
 
@@ -175,67 +176,70 @@ static skua_strided pair_of(const skua_layout *to, const skua_layout *from)
     return pair;
 }
 
-static bool is_block(const skua_layout *layout)
+static bool layout_is_block(const skua_layout *layout)
 {
     return !layout || layout->levels == 0;
 }
 
-void ski_path_make(struct ski_path *path, const skua_layout *to, const skua_layout *from)
+void ski_path_make(struct ski_path *plan, const skua_layout *to, const skua_layout *from)
 {
     skua_layout packed;
 
-    path->kind  = SKI_PATH_STRIDED;
-    path->bytes = ski_layout_bytes(from ? from : to);
-    if (is_block(to) && is_block(from)) {
-        path->kind = SKI_PATH_BLOCK;
-    } else if (is_block(to)) {
-        packed        = packed_like(from);
-        path->strided = pair_of(&packed, from);
-    } else if (is_block(from)) {
-        packed        = packed_like(to);
-        path->strided = pair_of(to, &packed);
-    } else if (same_pattern(to, from)) {
-        path->strided = pair_of(to, from);
+    ski_assert(to || from);
+    ski_assert(!to || !from || ski_layout_bytes(to) == ski_layout_bytes(from));
+    plan->kind  = SKI_COPY_STRIDED;
+    plan->bytes = ski_layout_bytes(from ? from : to);
+    if (layout_is_block(to) && layout_is_block(from)) {
+        plan->kind = SKI_COPY_BLOCK;
+    } else if (layout_is_block(to)) {
+        packed        = layout_packed_like(from);
+        plan->strided = layout_pair(&packed, from);
+    } else if (layout_is_block(from)) {
+        packed        = layout_packed_like(to);
+        plan->strided = layout_pair(to, &packed);
+    } else if (layout_same_pattern(to, from)) {
+        plan->strided = layout_pair(to, from);
     } else {
-        path->kind    = SKI_PATH_PIECES;
-        path->strided = ski_layout_strided(from);
-        path->other   = ski_layout_strided(to);
+        plan->kind    = SKI_COPY_PIECES;
+        plan->strided = ski_layout_strided(from);
+        plan->other   = ski_layout_strided(to);
     }
 }
 
-static void copy_pieces(const struct ski_path *path, char *to, const char *from)
+static void layout_copy_pieces(const struct ski_path *plan, char *to, const char *from)
 {
-    struct ski_shape read  = ski_shape_strided(from, &path->strided);
-    struct ski_shape write = ski_shape_strided(to, &path->other);
-    struct ski_runs  reads, writes;
-    struct ski_run   source, target = {NULL, 0, 0};
+    struct ski_datatype read  = ski_datatype_strided(from, &plan->strided);
+    struct ski_datatype write = ski_datatype_strided(to, &plan->other);
+    struct ski_iov_iter reads, writes;
+    struct ski_iov      source, target = {NULL, 0, 0};
 
-    ski_runs_begin(&reads, &read);
-    ski_runs_begin(&writes, &write);
-    while (ski_runs_next(&reads, &source))
+    ski_iov_iter_begin(&reads, &read);
+    ski_iov_iter_begin(&writes, &write);
+    while (ski_iov_iter_next(&reads, &source))
         while (source.bytes > 0) {
             size_t now;
 
             if (target.bytes == 0)
-                ski_runs_next(&writes, &target);
+                ski_iov_iter_next(&writes, &target);
             now = source.bytes < target.bytes ? source.bytes : target.bytes;
+            ski_assert(now > 0); /* both have as many bytes */
             memcpy(target.local, source.local, now);
             source.local += now, source.bytes -= now;
             target.local += now, target.bytes -= now;
         }
 }
 
-void ski_path_copy(const struct ski_path *path, char *to, const char *from)
+void ski_path_copy(const struct ski_path *plan, char *to, const char *from)
 {
-    struct ski_shape shape;
+    struct ski_datatype datatype;
 
-    switch (path->kind) {
-    case SKI_PATH_BLOCK: ski_copy(to, from, path->bytes); break;
-    case SKI_PATH_STRIDED:
-        shape = ski_shape_strided(from, &path->strided);
-        ski_shape_put(&shape, to);
+    switch (plan->kind) {
+    case SKI_COPY_BLOCK: ski_copy(to, from, plan->bytes); break;
+    case SKI_COPY_STRIDED:
+        datatype = ski_datatype_strided(from, &plan->strided);
+        ski_datatype_put(&datatype, to);
         break;
-    case SKI_PATH_PIECES: copy_pieces(path, to, from); break;
+    case SKI_COPY_PIECES: layout_copy_pieces(plan, to, from); break;
     }
 }
 
@@ -243,14 +247,14 @@ void skua_layout_copy(const skua_layout *to, const skua_layout *from)
 {
     skua_layout     simple_to, simple_from;
     size_t          bytes, read;
-    struct ski_path path;
+    struct ski_path plan;
 
     if (to->at == from->at && ski_layout_same(to, from))
         return;
     if (ski_layout_check(__func__, to, false, &simple_to, &bytes) != SKUA_OK ||
         ski_layout_check(__func__, from, false, &simple_from, &read) != SKUA_OK || bytes != read)
-        ski_misuse("%s: from a layout of %zu bytes to one of %zu", __func__, ski_layout_bytes(from),
-                   ski_layout_bytes(to));
-    ski_path_make(&path, &simple_to, &simple_from);
-    ski_path_copy(&path, to->at, from->at);
+        ski_misuse("%s: cannot copy from a layout of %zu bytes to one of %zu", __func__,
+                   ski_layout_bytes(from), ski_layout_bytes(to));
+    ski_path_make(&plan, &simple_to, &simple_from);
+    ski_path_copy(&plan, to->at, from->at);
 }

@@ -11,19 +11,19 @@
 
 static uint64_t seed;
 
-static size_t below(size_t n)
+static size_t layout_below(size_t n)
 {
     return (size_t)(tap_random(&seed) % n);
 }
 
 /* Blocks and counts whose product is @p total; its lowest byte is @p at. */
-static skua_layout random_layout(char *at, size_t total)
+static skua_layout layout_random(char *at, size_t total)
 {
     skua_layout layout = skua_layout_of(at, total);
     ptrdiff_t   span;
 
-    while (layout.levels < SKUA_LAYOUT_LEVELS && below(4) > 0) {
-        size_t factor = 1 + below(6);
+    while (layout.levels < SKUA_LAYOUT_LEVELS && layout_below(4) > 0) {
+        size_t factor = 1 + layout_below(6);
 
         if (layout.bytes % factor)
             continue;
@@ -34,10 +34,10 @@ static skua_layout random_layout(char *at, size_t total)
     for (int i = 0; i < layout.levels; i++) {
         ptrdiff_t reach;
 
-        layout.stride[i] = span + (ptrdiff_t)(below(2) ? below(9) : 0);
+        layout.stride[i] = span + (ptrdiff_t)(layout_below(2) ? layout_below(9) : 0);
         reach            = (ptrdiff_t)(layout.count[i] - 1) * layout.stride[i];
         span += reach;
-        if (below(4) == 0) { /* backwards */
+        if (layout_below(4) == 0) { /* backwards */
             layout.at        = (char *)layout.at + reach;
             layout.stride[i] = -layout.stride[i];
         }
@@ -45,7 +45,7 @@ static skua_layout random_layout(char *at, size_t total)
     return layout;
 }
 
-static char *byte_at(const skua_layout *layout, size_t i)
+static char *layout_byte_at(const skua_layout *layout, size_t i)
 {
     char  *at    = (char *)layout->at + i % layout->bytes;
     size_t block = i / layout->bytes;
@@ -57,34 +57,34 @@ static char *byte_at(const skua_layout *layout, size_t i)
     return at;
 }
 
-static bool copies(size_t total)
+static bool layout_copies(size_t total)
 {
     static char     source[ROOM], target[ROOM], expected[ROOM];
-    skua_layout     from = random_layout(source, total), to = random_layout(target, total);
+    skua_layout     from = layout_random(source, total), to = layout_random(target, total);
     skua_layout     simple_from, simple_to;
-    struct ski_path path;
+    struct ski_path plan;
     size_t          bytes, span;
 
     for (size_t i = 0; i < ROOM; i++)
-        source[i] = (char)below(256);
+        source[i] = (char)layout_below(256);
     memset(target, 0x55, ROOM);
     memset(expected, 0x55, ROOM);
     for (size_t i = 0; i < total; i++)
-        expected[byte_at(&to, i) - target] = *byte_at(&from, i);
+        expected[layout_byte_at(&to, i) - target] = *layout_byte_at(&from, i);
     if (ski_layout_check("test", &from, false, &simple_from, &bytes) != SKUA_OK || bytes != total ||
         ski_layout_check("test", &to, true, &simple_to, &bytes) != SKUA_OK || bytes != total ||
         ski_layout_begin(&simple_to, &span) != target)
         return false;
-    ski_path_make(&path, &simple_to, &simple_from);
-    ski_path_copy(&path, to.at, from.at);
+    ski_path_make(&plan, &simple_to, &simple_from);
+    ski_path_copy(&plan, to.at, from.at);
     return memcmp(target, expected, ROOM) == 0;
 }
 
 /* A layout in another's shape, where there are strides for it: each byte is where it was. */
-static bool reshaped(size_t total, int *done)
+static bool layout_reshaped(size_t total, int *done)
 {
     static char source[ROOM], target[ROOM];
-    skua_layout from = random_layout(source, total), like = random_layout(target, total);
+    skua_layout from = layout_random(source, total), like = layout_random(target, total);
     skua_layout simple, as;
     size_t      bytes;
     bool        fits;
@@ -95,14 +95,14 @@ static bool reshaped(size_t total, int *done)
     if (!fits)
         return simple.levels > 0; /* one block has any shape */
     for (size_t i = 0; i < total; i++)
-        if (byte_at(&as, i) != byte_at(&from, i))
+        if (layout_byte_at(&as, i) != layout_byte_at(&from, i))
             return false;
     *done += simple.levels > 0;
     return as.bytes == like.bytes && as.levels == like.levels &&
            memcmp(as.count, like.count, sizeof as.count) == 0;
 }
 
-static bool refused(skua_layout layout)
+static bool layout_refused(skua_layout layout)
 {
     skua_layout simple;
     size_t      bytes;
@@ -110,7 +110,7 @@ static bool refused(skua_layout layout)
     return ski_layout_check("test", &layout, true, &simple, &bytes) == SKUA_ERR_INVAL;
 }
 
-static bool simplified(void)
+static bool layout_simplified(void)
 {
     char        memory[8];
     skua_layout layout = {memory, 2, 3, {1, 4, 5}, {77, 2, 8}}, simple;
@@ -129,17 +129,17 @@ int main(void)
     seed          = tap_seed();
     ski_log_level = SKI_LOG_FATAL;
     for (int i = 0; i < 20000 && good; i++)
-        good = copies(below(3) ? 1 + below(300) : 720);
+        good = layout_copies(layout_below(3) ? 1 + layout_below(300) : 720);
     OK(good, "copies between layouts of any kind");
     for (int i = 0; i < 20000 && good; i++)
-        good = reshaped(below(3) ? 1 + below(300) : 720, &done);
+        good = layout_reshaped(layout_below(3) ? 1 + layout_below(300) : 720, &done);
     OK(good && done > 100, "layouts in the shape of others");
-    OK(simplified(), "what lies one behind another is one block");
-    OK(refused((skua_layout){memory, 0, 0, {0}, {0}}), "no bytes");
-    OK(refused((skua_layout){NULL, 8, 0, {0}, {0}}), "no memory");
-    OK(refused((skua_layout){memory, 8, 9, {0}, {0}}), "too many levels");
-    OK(refused((skua_layout){memory, 8, 1, {4}, {4}}),
+    OK(layout_simplified(), "what lies one behind another is one block");
+    OK(layout_refused((skua_layout){memory, 0, 0, {0}, {0}}), "no bytes");
+    OK(layout_refused((skua_layout){NULL, 8, 0, {0}, {0}}), "no memory");
+    OK(layout_refused((skua_layout){memory, 8, 9, {0}, {0}}), "too many levels");
+    OK(layout_refused((skua_layout){memory, 8, 1, {4}, {4}}),
        "one that overlaps itself where it is written");
-    OK(refused((skua_layout){memory, SIZE_MAX / 2, 1, {4}, {4}}), "one larger than memory");
+    OK(layout_refused((skua_layout){memory, SIZE_MAX / 2, 1, {4}, {4}}), "one larger than memory");
     return tap_end();
 }

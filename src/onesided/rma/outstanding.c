@@ -2,14 +2,15 @@
 /* outstanding.c - see outstanding.h. */
 #include "onesided/rma/outstanding.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 
 #define FIRST_BUCKETS 16
 
-static struct ski_outstanding **bucket_of(const struct ski_outstanding_table *table, uint64_t key)
+static struct ski_outstanding **outstanding_bucket(const struct ski_outstanding_table *table,
+                                                   uint64_t                            key)
 {
     return &table->bucket[key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & table->mask];
 }
@@ -17,7 +18,7 @@ static struct ski_outstanding **bucket_of(const struct ski_outstanding_table *ta
 struct ski_outstanding *ski_outstanding_find(const struct ski_outstanding_table *table,
                                              uint64_t                            key)
 {
-    struct ski_outstanding *entry = table->bucket ? *bucket_of(table, key) : NULL;
+    struct ski_outstanding *entry = table->bucket ? *outstanding_bucket(table, key) : NULL;
 
     while (entry && entry->key != key)
         entry = entry->next;
@@ -26,7 +27,7 @@ struct ski_outstanding *ski_outstanding_find(const struct ski_outstanding_table 
 
 static void outstanding_link(struct ski_outstanding_table *table, struct ski_outstanding *entry)
 {
-    struct ski_outstanding **bucket = bucket_of(table, entry->key);
+    struct ski_outstanding **bucket = outstanding_bucket(table, entry->key);
 
     entry->next = *bucket;
     *bucket     = entry;
@@ -38,6 +39,7 @@ static void outstanding_grow(struct ski_outstanding_table *table)
     struct ski_outstanding **old   = table->bucket;
     uint64_t                 count = old ? table->mask + 1 : 0;
 
+    ski_assert((count & (count - 1)) == 0);
     table->mask   = (count ? 2 * count : FIRST_BUCKETS) - 1;
     table->bucket = ski_calloc(table->mask + 1, sizeof *table->bucket);
     for (uint64_t i = 0; i < count; i++)
@@ -78,12 +80,13 @@ void ski_outstanding_remove(struct ski_outstanding_table *table, struct ski_outs
 {
     struct ski_outstanding **at;
 
-    assert(entry->all > 0);
+    ski_assert(entry->all > 0);
     if (--entry->all > 0)
         return;
-    assert(entry->rma == 0 && entry->deferred == 0);
-    for (at = bucket_of(table, entry->key); *at != entry; at = &(*at)->next)
+    ski_assert(entry->rma == 0 && entry->deferred == 0);
+    for (at = outstanding_bucket(table, entry->key); *at != entry; at = &(*at)->next)
         ;
+    ski_assert(table->entries > 0);
     *at           = entry->next;
     entry->next   = table->unused;
     table->unused = entry;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outstanding.h - how many operations of a PE are outstanding: in all, on each target PE, and in
- * each region.
+ * outstanding.h - counts the operations of a PE that are outstanding, by target PE and by region.
  *
  * Orders and fences ask whether an operation on a PE, or in a region, is outstanding.  The answer
  * is one lookup in a hash table, however many operations there are: an operation is counted under
- * its two keys when it begins and no longer when it ends, and nothing walks over operations.
+ * its two keys from its beginning to its end, and nothing iterates over operations.
  *
  * An entry exists while something of its key is outstanding, so the table is as large as what the
- * PE communicates with at the same time.  Entries do not move; those that are unused are kept for
- * the next key.  All calls belong to the thread of the origin.
+ * PE communicates with at the same time.  Entries do not move; unused ones are kept for the next
+ * key. All calls are made by the thread of the origin.
  */
 #ifndef SKI_OUTSTANDING_H
 #define SKI_OUTSTANDING_H
@@ -22,8 +21,8 @@ struct ski_outstanding {
     struct ski_outstanding *next; /* in its bucket, or of the unused */
     uint64_t                key;
     uint32_t                all;
-    uint32_t                rma;      /* of them by the driver                                  */
-    uint32_t                deferred; /* of them gets that may read after they were served      */
+    uint32_t                rma;      /* of them by the driver */
+    uint32_t                deferred; /* of them gets that may read after they were served */
 };
 
 struct ski_outstanding_table {
@@ -31,7 +30,6 @@ struct ski_outstanding_table {
     uint64_t                 mask;
     uint32_t                 entries;
     struct ski_outstanding  *unused;
-    uint64_t                 all; /* operations */
 };
 
 static inline uint64_t ski_outstanding_pe(int pe)

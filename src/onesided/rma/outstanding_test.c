@@ -7,7 +7,7 @@
 #define KEYS 300
 #define OPS  20000
 
-static bool counts_as_array(void)
+static bool outstanding_counts_as_array(void)
 {
     struct ski_outstanding_table table = {.bucket = NULL};
     struct ski_outstanding      *entry[OPS], *found;
@@ -40,7 +40,7 @@ static bool counts_as_array(void)
 }
 
 /* A key that comes and goes leaves nothing behind, and those of PEs and regions differ. */
-static void test_reuse(void)
+static void outstanding_reuses_entries(void)
 {
     struct ski_outstanding_table table = {.bucket = NULL};
 
@@ -57,7 +57,7 @@ static void test_reuse(void)
 
 int main(void)
 {
-    OK(counts_as_array(), "random operations are counted as an array counts them");
-    test_reuse();
+    OK(outstanding_counts_as_array(), "random operations are counted as an array counts them");
+    outstanding_reuses_entries();
     return tap_end();
 }

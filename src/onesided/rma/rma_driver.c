@@ -5,301 +5,309 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/pe/handler.h"
 #include "core/sched/wait.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/region/rkey_cache.h"
-#include "onesided/rma/rma_request.h"
 #include "onesided/rma/am_origin.h"
+#include "onesided/rma/rma_request.h"
 
-/* What an operation brings at the target when its data is there, or was fetched. */
-struct ski_afterwards {
+/* What happens at the target after the data have been put, or fetched. */
+struct ski_rma_after {
     skua_gaddr to;
-    skua_ends  ends; /* only what happens there; signal_data is behind this */
+    skua_ends  params; /* only what happens at the target; signal_data is behind this */
 };
 
-bool ski_rma_wanted(const struct ski_driver *driver)
-{
-    if (!driver->put || ski_config.rma == 0)
-        return false;
-    return ski_config.rma > 0 || (driver->by_hardware && driver->by_hardware());
-}
-
-bool ski_rma_pays(const struct ski_transfer *t)
+bool ski_rma_driver_pays(const struct ski_rma_op *op)
 {
     const struct ski_driver *driver = ski_far_driver();
 
-    return t->shape.bytes >= ski_config.rma_threshold &&
-           (t->verb == SKI_PUT || t->verb == SKI_GET) &&
-           (t->shape.kind == SKI_CONTIGUOUS || t->shape.kind == SKI_STRIDED) && driver &&
-           !(ski_self && ski_self->thread) && /* libraries below need more stack */
-           ski_rma_wanted(driver);
+    return op->datatype.bytes >= ski_config.rma_threshold &&
+           (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_GET) &&
+           (op->datatype.kind == SKI_DATATYPE_CONTIGUOUS ||
+            op->datatype.kind == SKI_DATATYPE_STRIDED) &&
+           driver &&
+           !(ski_self &&
+             ski_self->thread) && /* libraries of the driver need more stack than a thread has */
+           ski_rma_driver_enabled(driver);
 }
 
 /* ---- ends ------------------------------------------------------------------------------ */
 
-static struct ski_afterwards *keep_ends(const struct ski_transfer *t, const skua_ends *ends)
+static struct ski_rma_after *rma_driver_keep_params(const struct ski_rma_op *op,
+                                                    const skua_ends         *params)
 {
-    struct ski_afterwards *after;
+    struct ski_rma_after *after;
 
-    if (!ends || (skua_gaddr_is_none(ends->notify) && !ends->signal.id))
+    if (!params || (skua_gaddr_is_none(params->notify) && !params->signal.id))
         return NULL;
-    after  = ski_malloc(sizeof *after + ends->signal_bytes);
-    *after = (struct ski_afterwards){.to   = t->remote,
-                                     .ends = {.notify       = ends->notify,
-                                              .notify_add   = ends->notify_add,
-                                              .signal       = ends->signal,
-                                              .signal_data  = after + 1,
-                                              .signal_bytes = ends->signal_bytes}};
-    if (ends->signal_bytes)
-        memcpy(after + 1, ends->signal_data, ends->signal_bytes);
+    after  = ski_malloc(sizeof *after + params->signal_bytes);
+    *after = (struct ski_rma_after){.to     = op->remote,
+                                    .params = {.notify       = params->notify,
+                                               .notify_add   = params->notify_add,
+                                               .signal       = params->signal,
+                                               .signal_data  = after + 1,
+                                               .signal_bytes = params->signal_bytes}};
+    if (params->signal_bytes)
+        memcpy(after + 1, params->signal_data, params->signal_bytes);
     return after;
 }
 
-/* The end, where anything may be sent; or the request that brings what is left to do at the
- * target, which then ends the operation. */
-static void finish(struct ski_pe *self, struct ski_operation *operation)
+/* Ends an operation, where messages may be sent; or requests what is left to do at the target,
+ * which ends it then. */
+static void rma_driver_finish(struct ski_pe *self, struct ski_rma_request *req)
 {
-    struct ski_afterwards *after = operation->afterwards;
+    struct ski_rma_after *after = req->after;
 
-    operation->afterwards = NULL;
-    if (after && operation->status == SKUA_OK)
-        ski_request_afterwards(self, operation, after->to, &after->ends);
+    req->after = NULL;
+    if (after && req->status == SKUA_OK)
+        ski_am_after_put(self, req, after->to, &after->params);
     else
-        ski_operation_end(self, operation);
+        ski_rma_request_end(self, req);
     free(after);
 }
 
 void ski_on_rma(skua_msg *msg)
 {
-    struct ski_operation *operation = *(struct ski_operation **)skua_msg_data(msg);
+    struct ski_rma_request *req = *(struct ski_rma_request **)skua_msg_data(msg);
 
     skua_msg_free(msg);
-    finish(ski_self, operation);
+    rma_driver_finish(ski_self, req);
 }
 
-/* A part is over: from within the driver, or from the call that began it. */
-static void part_over(struct ski_far_done *part, skua_status_t status)
+/* A part is complete: within the driver, or in the call that began the operation. */
+static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
 {
-    struct ski_operation *operation = (struct ski_operation *)part; /* its first member */
+    struct ski_rma_request *req = (struct ski_rma_request *)part; /* its first member */
 
     if (status < 0)
-        operation->status = status;
-    if (--operation->parts > 0)
+        req->status = status;
+    ski_assert(req->parts > 0 && !req->done);
+    if (--req->parts > 0)
         return;
     ski_msg_post(ski_self, ski_self->pe, SKI_HANDLER_RMA,
-                 ski_msg_copy(ski_self, SKI_HANDLER_RMA, &operation, sizeof operation));
+                 ski_msg_copy(ski_self, SKI_HANDLER_RMA, &req, sizeof req));
 }
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
-/* The driver's word that a part is over. */
-static void driver_over(struct ski_far_done *part, skua_status_t status)
+/* The driver says that a part is complete. */
+static void rma_driver_part_done(struct ski_far_done *part, skua_status_t status)
 {
-    ((struct ski_operation *)part)->origin->at_driver--;
-    part_over(part, status);
+    ski_assert(((struct ski_rma_request *)part)->rma->at_driver > 0);
+    ((struct ski_rma_request *)part)->rma->at_driver--;
+    rma_driver_end_part(part, status);
 }
 
-/* Counts a part before it is begun: the driver may say at once that it is over. */
-static void expect(struct ski_pe *self, struct ski_operation *operation)
+/* Counts a part before it is begun: the driver may say at once that it is complete. */
+static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *req)
 {
-    operation->parts++;
-    operation->origin->at_driver++;
+    req->parts++;
+    req->rma->at_driver++;
     ski_far_hold(self);
 }
 
-/* What came of it; false: there was no room. */
-static bool begun(struct ski_pe *self, struct ski_operation *operation, skua_status_t status)
+/* Handles what the driver returned; false: it had no room, and the part is to be begun again. */
+static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req,
+                                skua_status_t status)
 {
     if (status == SKUA_PENDING)
         return true;
-    operation->parts--;
-    operation->origin->at_driver--;
+    req->parts--;
+    req->rma->at_driver--;
     ski_far_release(self);
     if (status == SKUA_ERR_AGAIN)
         ski_far_progress(self);
     else if (status < 0)
-        operation->status = status;
+        req->status = status;
     return status != SKUA_ERR_AGAIN;
 }
 
-static void move(struct ski_pe *self, struct ski_operation *operation, struct ski_peer *peer,
-                 const struct ski_transfer *t, const struct ski_known_region *known,
-                 struct ski_run run)
+static void rma_driver_move(struct ski_pe *self, struct ski_rma_request *req, struct ski_peer *peer,
+                            const struct ski_rma_op *op, const struct ski_rkey *rkey,
+                            struct ski_iov iov)
 {
     const struct ski_driver *driver = ski_far_driver();
-    uint64_t                 remote = known->base + t->remote.offset + (uint64_t)run.remote;
+    uint64_t                 remote = rkey->base + op->remote.offset + (uint64_t)iov.remote;
     skua_status_t            status;
 
     do {
-        expect(self, operation);
-        status =
-            t->verb == SKI_PUT
-                ? driver->put(peer, run.local, run.bytes, remote, known->key, &operation->part)
-                : driver->get(peer, run.local, run.bytes, remote, known->key, &operation->part);
-    } while (!begun(self, operation, status));
+        rma_driver_count_part(self, req);
+        status = op->verb == SKI_RMA_PUT
+                     ? driver->put(peer, iov.local, iov.bytes, remote, rkey->key, &req->part)
+                     : driver->get(peer, iov.local, iov.bytes, remote, rkey->key, &req->part);
+    } while (!rma_driver_accepted(self, req, status));
 }
 
-static void move_all(struct ski_pe *self, struct ski_operation *operation, struct ski_peer *peer,
-                     const struct ski_transfer *t, const struct ski_known_region *known)
+static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req,
+                                struct ski_peer *peer, const struct ski_rma_op *op,
+                                const struct ski_rkey *rkey)
 {
     const struct ski_driver *driver = ski_far_driver();
-    struct ski_runs          runs;
-    struct ski_run           run;
+    struct ski_iov_iter      iter;
+    struct ski_iov           iov;
     skua_status_t            status;
 
-    ski_runs_begin(&runs, &t->shape);
-    while (ski_runs_next(&runs, &run))
-        move(self, operation, peer, t, known, run);
-    if (t->verb != SKI_PUT)
+    ski_iov_iter_begin(&iter, &op->datatype);
+    while (ski_iov_iter_next(&iter, &iov))
+        rma_driver_move(self, req, peer, op, rkey, iov);
+    if (op->verb != SKI_RMA_PUT)
         return;
     do {
-        expect(self, operation);
-        status = driver->flush(peer, &operation->part);
-    } while (!begun(self, operation, status));
+        rma_driver_count_part(self, req);
+        status = driver->flush(peer, &req->part);
+    } while (!rma_driver_accepted(self, req, status));
 }
 
-/* Puts after puts: what is on the way by request is waited for, what the driver has is kept
- * in order by it, or waited for as well. */
-static void order(struct ski_pe *self, const struct ski_transfer *t, const skua_ends *ends,
-                  struct ski_peer *peer)
+/* Orders puts behind puts: waits for requests by active message; the driver keeps its own in order,
+ * or they are waited for as well. */
+static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
+                             const skua_ends *params, struct ski_peer *peer)
 {
     const struct ski_driver *driver = ski_far_driver();
     struct ski_outstanding   on;
 
-    if (!ski_comes_after(t, ends))
+    if (!ski_rma_op_is_ordered(op, params))
         return;
-    on = ski_operations_on(self, t->remote.pe);
-    if (ski_order_of(ends) == SKUA_ORDER_STRICT || on.all > on.rma ||
+    on = ski_rma_outstanding_on(self, op->remote.pe);
+    if (ski_op_params_order(params) == SKUA_ORDER_STRICT || on.all > on.rma ||
         (on.rma > 0 && !(driver->fence && driver->fence(peer))))
-        ski_operations_fence(t->remote.pe);
+        ski_rma_fence(op->remote.pe);
     ski_order_stores(); /* the driver may have stored them itself, through shared memory */
 }
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-/* How to reach a place: what is known of its region, and through whom; SKUA_ERR_UNSUPPORTED:
- * not by the driver. */
-static skua_status_t find_way(struct ski_pe *self, skua_gaddr at,
-                              const struct ski_known_region **known, struct ski_peer **peer)
+/* Finds the key of a region and the peer; SKUA_ERR_UNSUPPORTED: the driver cannot access it. */
+static skua_status_t rma_driver_find_peer(struct ski_pe *self, skua_gaddr at,
+                                          const struct ski_rkey **rkey, struct ski_peer **peer)
 {
     skua_status_t status = SKUA_OK;
 
-    *peer  = NULL;
-    *known = ski_known(self, at, &status);
-    if (!*known)
+    *peer = NULL;
+    *rkey = ski_rkey_lookup(self, at, &status);
+    if (!*rkey)
         return status;
-    *peer = ski_far_peer(self, ski_server(self->job, at.pe));
-    return (*known)->key && *peer ? SKUA_OK : SKUA_ERR_UNSUPPORTED;
+    *peer = ski_far_peer(self, ski_am_server(self->job, at.pe));
+    return (*rkey)->key && *peer ? SKUA_OK : SKUA_ERR_UNSUPPORTED;
 }
 
-/* An operation, with a part of ours that keeps it from ending before all are begun. */
-static struct ski_operation *begin(struct ski_pe *self, const struct ski_transfer *t,
-                                   const struct ski_place *place, const skua_ends *ends, bool wait)
+/* Begins a request with one part that keeps it from ending before all are begun. */
+static struct ski_rma_request *rma_driver_begin(struct ski_pe *self, const struct ski_rma_op *op,
+                                                const struct ski_resolved *target,
+                                                const skua_ends *params, bool wait)
 {
-    struct ski_operation *operation = ski_operation_begin(self, t, place, ends, SKI_OPERATION_RMA);
+    struct ski_rma_request *req =
+        ski_rma_request_begin(self, op, target, params, SKI_RMA_BY_DRIVER);
 
-    operation->part.fn    = driver_over;
-    operation->waited     = wait;
-    operation->sealed     = true;
-    operation->parts      = 1;
-    operation->afterwards = keep_ends(t, ends);
-    return operation;
+    req->part.fn = rma_driver_part_done;
+    req->waited  = wait;
+    req->sealed  = true;
+    req->parts   = 1;
+    req->after   = rma_driver_keep_params(op, params);
+    return req;
 }
 
-static skua_status_t transfer(struct ski_pe *self, const struct ski_transfer *t,
-                              const struct ski_place *place, const skua_ends *ends, bool wait)
+static skua_status_t rma_driver_transfer(struct ski_pe *self, const struct ski_rma_op *op,
+                                         const struct ski_resolved *target, const skua_ends *params,
+                                         bool wait)
 {
-    const struct ski_known_region *known;
-    struct ski_peer               *peer;
-    struct ski_operation          *operation;
-    skua_status_t                  status = find_way(self, t->remote, &known, &peer);
+    const struct ski_rkey  *rkey;
+    struct ski_peer        *peer;
+    struct ski_rma_request *req;
+    skua_status_t           status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
 
     if (status != SKUA_OK)
         return status;
-    order(self, t, ends, peer);
-    operation = begin(self, t, place, ends, wait);
-    move_all(self, operation, peer, t, known);
-    part_over(&operation->part, SKUA_OK);
-    return wait ? ski_operation_wait(self, operation, NULL) : SKUA_PENDING;
+    rma_driver_order(self, op, params, peer);
+    req = rma_driver_begin(self, op, target, params, wait);
+    rma_driver_move_all(self, req, peer, op, rkey);
+    rma_driver_end_part(&req->part, SKUA_OK);
+    return wait ? ski_rma_request_wait(self, req, NULL) : SKUA_PENDING;
 }
 
-skua_status_t ski_rma_transfer(const struct ski_transfer *t, const struct ski_place *place,
-                               const skua_ends *ends, bool blocking)
+skua_status_t ski_rma_driver_transfer(const struct ski_rma_op   *op,
+                                      const struct ski_resolved *target, const skua_ends *params,
+                                      bool blocking)
 {
-    struct ski_actor actor;
-    skua_status_t    status;
+    struct ski_caller caller;
+    skua_status_t     status;
 
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    status = transfer(actor.self, t, place, ends, actor.guest || blocking);
-    ski_act_end(&actor);
+    status = rma_driver_transfer(caller.self, op, target, params, caller.external || blocking);
+    ski_caller_leave(&caller);
     return status;
 }
 
-static bool op_of(uint32_t op, enum ski_net_op *out)
+static bool rma_driver_net_op(uint32_t op, enum ski_net_op *out)
 {
     static const enum ski_net_op ops[] = {
-        [SKI_ADD] = SKI_NET_ADD, [SKI_AND] = SKI_NET_AND,   [SKI_OR] = SKI_NET_OR,
-        [SKI_XOR] = SKI_NET_XOR, [SKI_SWAP] = SKI_NET_SWAP, [SKI_COMPARE_SWAP] = SKI_NET_CSWAP};
+        [SKI_ATOMIC_ADD] = SKI_NET_ADD,   [SKI_ATOMIC_AND] = SKI_NET_AND,
+        [SKI_ATOMIC_OR] = SKI_NET_OR,     [SKI_ATOMIC_XOR] = SKI_NET_XOR,
+        [SKI_ATOMIC_SWAP] = SKI_NET_SWAP, [SKI_ATOMIC_COMPARE_SWAP] = SKI_NET_CSWAP};
 
-    if (op > SKI_COMPARE_SWAP)
+    if (op > SKI_ATOMIC_COMPARE_SWAP)
         return false;
     *out = ops[op];
     return true;
 }
 
-/* Begins an atomic; its result comes into the operation. */
-static void begin_atomic(struct ski_pe *self, struct ski_operation *operation,
-                         struct ski_peer *peer, const struct ski_transfer *t,
-                         const struct ski_known_region *known, enum ski_net_op op)
+/* Begins an atomic; its result is stored in the request. */
+static void rma_driver_begin_atomic(struct ski_pe *self, struct ski_rma_request *req,
+                                    struct ski_peer *peer, const struct ski_rma_op *op,
+                                    const struct ski_rkey *rkey, enum ski_net_op net_op)
 {
     skua_status_t status;
 
     do {
-        operation->result = t->atomic->expected;
-        expect(self, operation);
-        status = ski_far_driver()->atomic(peer, op, t->atomic->bytes, t->atomic->value,
-                                          &operation->result, known->base + t->remote.offset,
-                                          known->key, &operation->part);
-    } while (!begun(self, operation, status));
+        req->result = op->atomic->expected;
+        rma_driver_count_part(self, req);
+        status = ski_far_driver()->atomic(peer, net_op, op->atomic->bytes, op->atomic->value,
+                                          &req->result, rkey->base + op->remote.offset, rkey->key,
+                                          &req->part);
+    } while (!rma_driver_accepted(self, req, status));
 }
 
-static skua_status_t atomic(struct ski_pe *self, const struct ski_transfer *t,
-                            const struct ski_place *place, uint64_t *old)
+static skua_status_t rma_driver_atomic(struct ski_pe *self, const struct ski_rma_op *op,
+                                       const struct ski_resolved *target, uint64_t *old)
 {
-    const struct ski_known_region *known;
-    struct ski_peer               *peer;
-    struct ski_operation          *operation;
-    enum ski_net_op                op;
-    skua_status_t                  status = find_way(self, t->remote, &known, &peer);
+    const struct ski_rkey  *rkey;
+    struct ski_peer        *peer;
+    struct ski_rma_request *req;
+    enum ski_net_op         net_op;
+    skua_status_t           status = rma_driver_find_peer(self, op->remote, &rkey, &peer);
 
-    if (status == SKUA_OK && !op_of(t->atomic->op, &op))
+    if (status == SKUA_OK && !rma_driver_net_op(op->atomic->op, &net_op))
         status = SKUA_ERR_UNSUPPORTED;
     if (status != SKUA_OK)
         return status;
-    ski_operations_fence(t->remote.pe);
-    operation = begin(self, t, place, NULL, true);
-    begin_atomic(self, operation, peer, t, known, op);
-    part_over(&operation->part, SKUA_OK);
-    status = ski_operation_wait(self, operation, old);
-    if (t->atomic->bytes == 4)
+    ski_assert(op->atomic->bytes == 4 || op->atomic->bytes == 8);
+    ski_rma_fence(op->remote.pe);
+    req = rma_driver_begin(self, op, target, NULL, true);
+    rma_driver_begin_atomic(self, req, peer, op, rkey, net_op);
+    rma_driver_end_part(&req->part, SKUA_OK);
+    status = ski_rma_request_wait(self, req, old);
+    if (op->atomic->bytes == 4)
         *old = (uint32_t)*old;
     return status;
 }
 
-skua_status_t ski_rma_atomic(const struct ski_transfer *t, const struct ski_place *place,
-                             uint64_t *old)
+skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                    uint64_t *old)
 {
-    struct ski_actor actor;
-    skua_status_t    status;
+    struct ski_caller caller;
+    skua_status_t     status;
 
     if (!ski_config.rma_atomics || !ski_far_driver() || !ski_far_driver()->atomic)
         return SKUA_ERR_UNSUPPORTED;
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;
-    status = atomic(actor.self, t, place, old);
-    ski_act_end(&actor);
+    status = rma_driver_atomic(caller.self, op, target, old);
+    ski_caller_leave(&caller);
     return status;
 }

@@ -2,33 +2,31 @@
 /*
  * rma_driver.h - operations that the driver does, between hosts.
  *
- * The data moves from and into the memory of the user, without a copy of ours, and the
- * target takes part only as far as its network needs it.  It pays for large pieces; small
- * ones are faster by request.  A put is over when a flush behind it is.
+ * The data move from and into the memory of the program without a copy, and the target takes part
+ * only as far as its network needs that.  This pays for large blocks; small ones are faster by
+ * active message.  A put is complete when a flush behind it is.
  *
- * The end is not told from within the driver, where nothing may be sent: whoever waits is
- * woken, and everything else travels in a message of the PE to itself.
+ * Nothing may be sent from within the driver, where it says that a part is complete: the end of an
+ * operation comes by a message of the PE to itself.
  */
 #ifndef SKI_RMA_DRIVER_H
 #define SKI_RMA_DRIVER_H
 
-#include "onesided/rma/transfer.h"
+#include "onesided/rma/rma_op.h"
 
-/** Whether the driver is to do one-sided operations at all: the setting, and its means. */
-struct ski_driver;
-bool ski_rma_wanted(const struct ski_driver *driver);
+/** Returns whether the driver should do @p op, whose target is on another host. */
+bool ski_rma_driver_pays(const struct ski_rma_op *op);
 
-/** Whether the driver should do it; the place is far. */
-bool ski_rma_pays(const struct ski_transfer *t);
+/** Does a put or get, as ski_am_transfer(); SKUA_ERR_UNSUPPORTED: it must go by active message. */
+skua_status_t ski_rma_driver_transfer(const struct ski_rma_op   *op,
+                                      const struct ski_resolved *target, const skua_ends *params,
+                                      bool blocking);
 
-/** Put or get.  As ski_request_transfer(); SKUA_ERR_UNSUPPORTED: it must go by request. */
-skua_status_t ski_rma_transfer(const struct ski_transfer *t, const struct ski_place *place,
-                               const skua_ends *ends, bool blocking);
+/** Does an atomic and waits for it; SKUA_ERR_UNSUPPORTED: it must go by active message. */
+skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *op, const struct ski_resolved *target,
+                                    uint64_t *old);
 
-/** An atomic, waited for; SKUA_ERR_UNSUPPORTED likewise. */
-skua_status_t ski_rma_atomic(const struct ski_transfer *t, const struct ski_place *place,
-                             uint64_t *old);
-
+/** Handles the message by which an operation of the driver ends. */
 void ski_on_rma(skua_msg *msg);
 
 #endif

@@ -4,144 +4,148 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+#include "base/sanitizer.h"
 #include "core/sched/wait.h"
-#include "onesided/region/region_table.h"
 
 /* ---- accounting ------------------------------------------------------------------------- */
 
-static void operation_count(struct ski_operation *operation)
+static void rma_request_count(struct ski_pe *self, struct ski_rma_request *req)
 {
-    struct ski_outstanding_table *table = &operation->origin->outstanding;
+    struct ski_outstanding_table *table = &req->rma->outstanding;
 
-    operation->on_pe = ski_outstanding_add(table, ski_outstanding_pe(operation->remote.pe));
-    operation->in_region =
-        ski_outstanding_add(table, ski_outstanding_region(operation->remote.region.id));
-    operation->on_pe->rma += operation->way == SKI_OPERATION_RMA;
-    operation->on_pe->deferred += operation->way == SKI_OPERATION_DEFERRED;
-    table->all++;
-    /* What is on its way to another host does not keep operations on this one from their short
-     * cut: nothing is ordered between operations on different PEs but by a fence. */
-    if (operation->near)
+    req->on_pe     = ski_outstanding_add(table, ski_outstanding_pe(req->remote.pe));
+    req->in_region = ski_outstanding_add(table, ski_outstanding_region(req->remote.region.id));
+    req->on_pe->rma += req->protocol == SKI_RMA_BY_DRIVER;
+    req->on_pe->deferred += req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    ski_onesided_pe(self)->outstanding++;
+    /* Requests to another host do not keep operations on this one from the fast path: nothing is
+     * ordered between operations on different PEs but by a fence. */
+    if (req->on_host)
         atomic_fetch_add_explicit(&ski_regions.busy, 2, memory_order_relaxed);
 }
 
-static void operation_uncount(struct ski_operation *operation)
+static void rma_request_uncount(struct ski_pe *self, struct ski_rma_request *req)
 {
-    struct ski_outstanding_table *table = &operation->origin->outstanding;
+    struct ski_outstanding_table *table = &req->rma->outstanding;
 
-    operation->on_pe->rma -= operation->way == SKI_OPERATION_RMA;
-    operation->on_pe->deferred -= operation->way == SKI_OPERATION_DEFERRED;
-    ski_outstanding_remove(table, operation->on_pe);
-    ski_outstanding_remove(table, operation->in_region);
-    table->all--;
-    if (operation->near)
+    ski_assert(ski_onesided_pe(self)->outstanding > 0);
+    req->on_pe->rma -= req->protocol == SKI_RMA_BY_DRIVER;
+    req->on_pe->deferred -= req->protocol == SKI_RMA_BY_AM_DEFERRED;
+    ski_outstanding_remove(table, req->on_pe);
+    ski_outstanding_remove(table, req->in_region);
+    ski_onesided_pe(self)->outstanding--;
+    if (req->on_host)
         atomic_fetch_sub_explicit(&ski_regions.busy, 2, memory_order_relaxed);
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */
 
-struct ski_operation *ski_operation_begin(struct ski_pe *self, const struct ski_transfer *t,
-                                          const struct ski_place *place, const skua_ends *ends,
-                                          enum ski_operation_way way)
+struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct ski_rma_op *op,
+                                              const struct ski_resolved *target,
+                                              const skua_ends           *params,
+                                              enum ski_rma_protocol      protocol)
 {
-    struct ski_operation *operation = ski_pool_alloc(&self->pool, sizeof *operation);
+    struct ski_rma_request *req = ski_pool_alloc(&self->pool, sizeof *req);
 
-    if (!operation)
-        ski_fatal("%s: no memory for a request; raise SKUA_ARENA_SIZE", t->call);
-    memset(operation, 0, sizeof *operation);
-    operation->origin = ski_origin_of(self);
-    operation->call   = t->verb == SKI_DESCRIBE ? NULL : t->call;
-    operation->remote = t->remote;
-    operation->region = place->region;
-    operation->way    = way;
-    operation->near   = !place->far;
-    if (ends) {
-        operation->handle      = ends->handle;
-        operation->local       = ends->local;
-        operation->remote_done = ends->remote;
+    if (!req)
+        ski_fatal("%s: no memory for a request; raise SKUA_ARENA_SIZE", op->call);
+    memset(req, 0, sizeof *req);
+    ski_assert(op->remote.pe >= 0);
+    req->rma      = ski_rma_pe(self);
+    req->call     = op->verb == SKI_RMA_RKEY_QUERY ? NULL : op->call;
+    req->remote   = op->remote;
+    req->region   = target->region;
+    req->protocol = protocol;
+    req->on_host  = !target->remote_host;
+    if (params) {
+        req->handle      = params->handle;
+        req->local       = params->local;
+        req->remote_done = params->remote;
     }
-    if (operation->handle)
-        operation->handle->pending++;
-    if (place->region)
-        ski_region_hold(place->region);
-    operation_count(operation);
-    return operation;
+    if (req->handle)
+        req->handle->pending++;
+    if (target->region)
+        ski_region_retain(target->region);
+    rma_request_count(self, req);
+    return req;
 }
 
-/* The target has said more about it in its own log. */
-static SKI_COLD void operation_refused(const struct ski_operation *operation)
+/* The target has logged more about it. */
+static SKI_COLD void rma_request_refused(const struct ski_rma_request *req)
 {
-    char text[SKI_REGION_TEXT];
+    char text[SKI_REGION_STR];
 
-    if (operation->call)
-        (void)ski_refuse(
-            operation->status, "%s: PE %d refused it, at offset %llu of %s: %s", operation->call,
-            operation->remote.pe, (unsigned long long)operation->remote.offset,
-            ski_region_text(operation->remote.region.id, text), skua_status_str(operation->status));
+    if (req->call)
+        (void)ski_refuse(req->status, "%s: PE %d refused it, at offset %llu of %s: %s", req->call,
+                         req->remote.pe, (unsigned long long)req->remote.offset,
+                         ski_region_str(req->remote.region.id, text), skua_status_str(req->status));
 }
 
-void ski_operation_end(struct ski_pe *self, struct ski_operation *operation)
+void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req)
 {
-    struct ski_origin *origin = operation->origin;
+    struct ski_rma_pe *rma = req->rma;
 
-    operation_uncount(operation);
-    if (operation->region)
-        ski_region_release(operation->region);
-    operation->done = true;
-    if (operation->status != SKUA_OK)
-        operation_refused(operation);
-    if (operation->handle)
-        operation->handle->pending--;
-    skua_complete(operation->local, NULL, 0);
-    skua_complete(operation->remote_done, NULL, 0);
-    if (operation->waited)
-        ski_wake_all(self, &operation->waiters);
+    rma_request_uncount(self, req);
+    if (req->region)
+        ski_region_release(req->region);
+    ski_assert(!req->done && req->sealed && req->parts == 0);
+    req->done = true;
+    if (req->status != SKUA_OK)
+        rma_request_refused(req);
+    if (req->handle)
+        req->handle->pending--;
+    skua_complete(req->local, NULL, 0);
+    skua_complete(req->remote_done, NULL, 0);
+    if (req->waited)
+        ski_wake_all(self, &req->waiters);
     else
-        ski_pool_free(&self->pool, operation);
-    ski_wake_all(self, &origin->waiters);
+        ski_pool_free(&self->pool, req);
+    ski_wake_all(self, &rma->waiters);
 }
 
 /* ---- waiting ---------------------------------------------------------------------------- */
 
-/* Whoever gives up may have its memory back: so the driver has to be done with it. */
-static bool operation_wait_on(struct ski_pe *self, void **list, bool (*done)(void *arg), void *arg)
+/* A caller that gives up may free its memory: the driver has to be done with it. */
+static bool rma_wait_on(struct ski_pe *self, void **list, bool (*done)(void *arg), void *arg)
 {
     while (!done(arg))
         if (!ski_wait_on_runtime(self, list, (struct ski_call){"a one-sided operation", NULL})) {
-            while (ski_origin_of(self)->at_driver > 0)
+            while (ski_rma_pe(self)->at_driver > 0)
                 ski_far_progress(self);
             return false;
         }
     return true;
 }
 
-bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg)
+bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg)
 {
-    return operation_wait_on(self, &ski_origin_of(self)->waiters, done, arg);
+    return rma_wait_on(self, &ski_rma_pe(self)->waiters, done, arg);
 }
 
-static bool is_done(void *arg)
+static bool rma_request_is_done(void *arg)
 {
-    return ((struct ski_operation *)arg)->done;
+    return ((struct ski_rma_request *)arg)->done;
 }
 
-skua_status_t ski_operation_wait(struct ski_pe *self, struct ski_operation *operation,
-                                 uint64_t *result)
+skua_status_t ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,
+                                   uint64_t *result)
 {
     skua_status_t status;
 
-    if (!operation_wait_on(self, &operation->waiters, is_done, operation))
-        return SKUA_ERR_EXIT; /* whatever else is on the way is forgotten */
-    status = operation->status;
+    if (!rma_wait_on(self, &req->waiters, rma_request_is_done, req))
+        return SKUA_ERR_EXIT; /* the job ends, and other requests with it */
+    ski_assert(req->waited);
+    status = req->status;
     if (result)
-        *result = operation->result;
-    ski_pool_free(&self->pool, operation);
+        *result = req->result;
+    ski_pool_free(&self->pool, req);
     return status;
 }
 
 /* ---- handles and fences ------------------------------------------------------------ */
 
-static bool handle_is_done(void *arg)
+static bool rma_handle_is_done(void *arg)
 {
     return ((skua_handle *)arg)->pending == 0;
 }
@@ -150,53 +154,69 @@ bool skua_handle_test(skua_handle *handle)
 {
     if (handle->pending && ski_self && !ski_self->thread)
         skua_poll(1);
-    return handle_is_done(handle);
+    return rma_handle_is_done(handle);
 }
 
 void skua_handle_wait(skua_handle *handle)
 {
     if (handle->pending)
-        ski_operations_wait(SKI_SELF(), handle_is_done, handle);
+        ski_rma_wait(SKI_SELF(), rma_handle_is_done, handle);
 }
 
-/* What a fence waits for: the end of all operations of a key, or of all. */
-struct fenced {
-    const struct ski_outstanding_table *table;
-    uint64_t                            key;
-    bool                                all;
+/* What a fence waits for: the end of all requests of a key, or of all. */
+struct rma_fence {
+    const struct ski_pe *self;
+    uint64_t             key;
+    bool                 all;
 };
 
-static bool is_quiet(void *arg)
+static bool rma_fence_is_done(void *arg)
 {
-    const struct fenced *f = arg;
+    const struct rma_fence *f = arg;
 
-    return f->all ? f->table->all == 0 : !ski_outstanding_find(f->table, f->key);
+    return f->all ? ski_onesided_pe(f->self)->outstanding == 0
+                  : !ski_outstanding_find(&ski_rma_pe(f->self)->outstanding, f->key);
 }
 
-/* Everything we did is done, also by the CPU: a fence orders what follows. */
-static void fence(uint64_t key, bool all)
+/* The fence of the CPU orders what this process did itself before what follows. */
+static void rma_fence_key(uint64_t key, bool all)
 {
-    struct fenced f = {ski_self ? &ski_origin_of(ski_self)->outstanding : NULL, key, all};
+    struct rma_fence f = {ski_self, key, all};
 
-    if (ski_self && !is_quiet(&f))
-        ski_operations_wait(ski_self, is_quiet, &f);
+    if (ski_self && !rma_fence_is_done(&f))
+        ski_rma_wait(ski_self, rma_fence_is_done, &f);
     ski_fence(memory_order_seq_cst);
 }
 
-void ski_operations_fence(int pe)
+void ski_rma_fence(int pe)
 {
-    fence(ski_outstanding_pe(pe), false);
+    rma_fence_key(ski_outstanding_pe(pe), false);
+}
+
+void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe)
+{
+    order = ski_order_or_setting(order);
+    if (order == SKUA_UNORDERED || (order == SKUA_ORDER_PARTIAL && verb != SKI_RMA_PUT))
+        return;
+    if (ski_self && ski_onesided_pe(ski_self)->outstanding > 0)
+        ski_rma_fence(pe); /* requests in flight may be overtaken */
+    /* Partial: earlier stores come before this one.  Strict: loads as well, and stores before
+     * loads.  These pair with whatever the PEs that look at the memory use. */
+    if (order == SKUA_ORDER_PARTIAL)
+        ski_order_stores();
+    else
+        ski_fence(memory_order_seq_cst);
 }
 
 void skua_fence(int pe)
 {
-    const struct ski_job *job = ski_origin_job();
+    const struct ski_job *job = ski_onesided_job();
 
     if (job && (uint32_t)pe >= (uint32_t)job->pes)
         (void)ski_refuse(SKUA_ERR_INVAL, "%s: PE %d does not exist; this job has PEs 0 to %d",
                          __func__, pe, job->pes - 1);
     else
-        ski_operations_fence(pe);
+        ski_rma_fence(pe);
 }
 
 void skua_fence_region(skua_region region)
@@ -205,10 +225,10 @@ void skua_fence_region(skua_region region)
         (void)ski_refuse(SKUA_ERR_REGION, "%s: this is no region; skua_fence_all() waits for all",
                          __func__);
     else
-        fence(ski_outstanding_region(region.id), false);
+        rma_fence_key(ski_outstanding_region(region.id), false);
 }
 
 void skua_fence_all(void)
 {
-    fence(0, true);
+    rma_fence_key(0, true);
 }

@@ -1,71 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rma_request.h - operations that are on their way from a PE.
+ * rma_request.h - operations of a PE that are in flight.
  *
- * An operation goes by request (am_origin.c) or is done by the driver (rma_driver.c), in one or
- * several parts; it is over at the target when all parts are.  Each origin counts those that
- * are not, by target and by region (outstanding.h): handles, fences and order ask these counts,
- * so none of them takes longer the more is outstanding.
+ * An operation goes by active message (am_origin.c) or is done by the driver (rma_driver.c), in one
+ * or several parts; it is complete at the target when all parts are.  Each origin counts its
+ * requests by target and by region (outstanding.h): handles, fences and orders look at these
+ * counts, so none of them takes longer the more is outstanding.
  */
 #ifndef SKI_RMA_REQUEST_H
 #define SKI_RMA_REQUEST_H
 
 #include "core/net/net.h"
+#include "onesided/rma/rma_op.h"
 #include "onesided/rma/rma_pe.h"
-#include "onesided/rma/transfer.h"
 
-/* How an operation is done. */
-enum ski_operation_way {
-    SKI_OPERATION_REQUEST,
-    SKI_OPERATION_DEFERRED, /* by request: a get that may read after it was served (am_origin.c) */
-    SKI_OPERATION_RMA,      /* by the driver                                                   */
+enum ski_rma_protocol {
+    SKI_RMA_BY_AM,
+    SKI_RMA_BY_AM_DEFERRED, /* a get that may read after its request was served (am_origin.c) */
+    SKI_RMA_BY_DRIVER,
 };
 
-struct ski_operation {
-    struct ski_far_done     part; /* the driver's word that a part is over (rma_driver.c)         */
-    struct ski_origin      *origin;
-    const char             *call; /* that began it; NULL: one of the runtime's own       */
+struct ski_rma_request {
+    struct ski_far_done     part; /* the driver says that a part is complete (rma_driver.c)   */
+    struct ski_rma_pe      *rma;  /* of the origin                                            */
+    const char             *call; /* that began it; NULL: the runtime                         */
     skua_gaddr              remote;
-    struct ski_region      *region; /* held until the end; NULL: of another host           */
-    enum ski_operation_way  way;
-    bool                    near;   /* counted in ski_regions.busy                          */
-    uint32_t                parts;  /* sent and not yet over                                */
-    bool                    sealed; /* the last one has been sent                          */
-    bool                    waited; /* a caller waits and will free it                     */
+    struct ski_region      *region; /* retained until the end; NULL: of another host          */
+    enum ski_rma_protocol   protocol;
+    bool                    on_host; /* counted in ski_regions.busy                           */
+    uint32_t                parts;   /* sent and not complete                                 */
+    bool                    sealed;  /* the last part has been sent                           */
+    bool                    waited;  /* a caller waits and will free it                       */
     bool                    done;
     skua_status_t           status;
-    void                   *waiters; /* for its end                                        */
-    struct ski_outstanding *on_pe, *in_region; /* where it is counted                     */
+    void                   *waiters;           /* threads that wait for its end */
+    struct ski_outstanding *on_pe, *in_region; /* where it is counted           */
     skua_handle            *handle;
     skua_completion         local, remote_done;
-    uint64_t                result;     /* of an atomic                                      */
-    struct ski_afterwards  *afterwards; /* what an operation of the driver brings then   */
+    uint64_t                result; /* of an atomic                                           */
+    struct ski_rma_after   *after;  /* what happens at the target after the driver is done    */
 };
 
-/** Begin an operation for @p t, with what its end shall bring. */
-struct ski_operation *ski_operation_begin(struct ski_pe *self, const struct ski_transfer *t,
-                                          const struct ski_place *place, const skua_ends *ends,
-                                          enum ski_operation_way way);
+/** Begins a request for @p op; @p params say what its end shall bring. */
+struct ski_rma_request *ski_rma_request_begin(struct ski_pe *self, const struct ski_rma_op *op,
+                                              const struct ski_resolved *target,
+                                              const skua_ends           *params,
+                                              enum ski_rma_protocol      protocol);
 
-/** All parts are over. */
-void ski_operation_end(struct ski_pe *self, struct ski_operation *operation);
+/** Ends a request: all parts are complete. */
+void ski_rma_request_end(struct ski_pe *self, struct ski_rma_request *req);
 
-/** Wait for the end; its status, and *result of an atomic. */
-skua_status_t ski_operation_wait(struct ski_pe *self, struct ski_operation *operation,
-                                 uint64_t *result);
+/** Waits for the end; returns its status, and *result of an atomic.  Frees the request. */
+skua_status_t ski_rma_request_wait(struct ski_pe *self, struct ski_rma_request *req,
+                                   uint64_t *result);
 
-/** Wait until @p done(arg) holds, which is looked at when an operation ends.  False: the job
+/** Waits until @p done(arg) holds, which is evaluated whenever a request ends.  False: the job
  *  ends. */
-bool ski_operations_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
+bool ski_rma_wait(struct ski_pe *self, bool (*done)(void *arg), void *arg);
 
-/** Wait until nothing of the calling PE is outstanding on @p pe. */
-void ski_operations_fence(int pe);
+/** Waits until no request of the calling PE on @p pe is in flight. */
+void ski_rma_fence(int pe);
 
-/** What is outstanding on @p pe: how many operations, of which kinds. */
-static inline struct ski_outstanding ski_operations_on(const struct ski_pe *self, int pe)
+/** Waits for requests in flight to @p pe, if @p order asks for that before @p verb, and keeps the
+ *  CPU from reordering memory accesses. */
+void ski_rma_order_before(skua_order order, enum ski_rma_verb verb, int pe);
+
+/** Returns the numbers of requests of @p self on @p pe that are in flight. */
+static inline struct ski_outstanding ski_rma_outstanding_on(const struct ski_pe *self, int pe)
 {
     const struct ski_outstanding *found =
-        ski_outstanding_find(&ski_origin_of(self)->outstanding, ski_outstanding_pe(pe));
+        ski_outstanding_find(&ski_rma_pe(self)->outstanding, ski_outstanding_pe(pe));
 
     return found ? *found : (struct ski_outstanding){.all = 0};
 }

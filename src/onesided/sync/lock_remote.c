@@ -5,62 +5,66 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/pe/handler.h"
+#include "onesided/pe/onesided_pe.h"
+#include "onesided/pe/external_thread.h"
 #include "onesided/sync/notify.h"
-#include "onesided/rma/rma_pe.h"
-#include "onesided/region/region_table.h"
 
-enum { TAKE, GRANT, GIVE };
+enum { LOCK_ACQUIRE, LOCK_GRANT, LOCK_RELEASE };
 
-/* On the wire. */
-struct ask {
+/* The message of this protocol. */
+struct lock_message {
     uint32_t kind;
     uint32_t region;
-    int32_t  pe; /* of the lock; who waits, of a TAKE: see `from` */
+    int32_t  pe; /* that owns the lock */
     int32_t  from;
     uint64_t lock, ticket;
 };
 
-_Static_assert(sizeof(struct ask) == SKI_LOCK_LEAST, "see lock_remote.h");
+_Static_assert(sizeof(struct lock_message) == SKI_LOCK_LEAST, "see lock_remote.h");
 
-/* ---- those who wait ------------------------------------------------------------------- */
+/* ---- waiters --------------------------------------------------------------------------- */
 
-struct wait {
-    struct wait *next;
-    uint64_t     ticket;
-    skua_notify  granted;
+struct lock_wait {
+    struct lock_wait *next;
+    uint64_t          ticket;
+    skua_notify       granted;
 };
 
-static pthread_mutex_t waits_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct wait    *waits;
-static uint64_t        tickets;
+static pthread_mutex_t   waits_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lock_wait *waits;
+static uint64_t          tickets;
 
-static void begin_wait(struct wait *wait)
+static void lock_wait_begin(struct lock_wait *waiter)
 {
     pthread_mutex_lock(&waits_lock);
-    *wait = (struct wait){.next = waits, .ticket = ++tickets};
-    waits = wait;
+    *waiter = (struct lock_wait){.next = waits, .ticket = ++tickets};
+    waits   = waiter;
     pthread_mutex_unlock(&waits_lock);
 }
 
-static void end_wait(struct wait *wait)
+static void lock_wait_end(struct lock_wait *waiter)
 {
-    struct wait **at = &waits;
+    struct lock_wait **at = &waits;
 
     pthread_mutex_lock(&waits_lock);
-    while (*at != wait)
+    while (*at != waiter) {
+        ski_assert(*at);
         at = &(*at)->next;
-    *at = wait->next;
+    }
+    *at = waiter->next;
     pthread_mutex_unlock(&waits_lock);
 }
 
-static void on_grant(const struct ask *ask)
+static void lock_on_grant(const struct lock_message *message)
 {
     pthread_mutex_lock(&waits_lock);
-    for (struct wait *wait = waits; wait; wait = wait->next)
-        if (wait->ticket == ask->ticket) {
-            ski_notify_raise(&wait->granted, ask->from, 1);
+    for (struct lock_wait *waiter = waits; waiter; waiter = waiter->next)
+        if (waiter->ticket == message->ticket) {
+            ski_notify_raise(&waiter->granted, message->from, 1);
             break;
         }
     pthread_mutex_unlock(&waits_lock);
@@ -68,78 +72,80 @@ static void on_grant(const struct ask *ask)
 
 /* ---- the owner ------------------------------------------------------------------------- */
 
-/* Who has a lock, and who waits for it. */
-struct turn {
-    struct turn *next;
-    struct ask   ask;
+/* One PE in the queue of a lock. */
+struct lock_turn {
+    struct lock_turn   *next;
+    struct lock_message message;
 };
 
-/* A lock that is taken; its queue begins with who has it. */
-struct queue {
-    struct queue *next;
-    uint32_t      region;
-    int32_t       pe;
-    uint64_t      lock;
-    struct turn  *first, *last;
+/* A lock that is held; its queue begins with the holder. */
+struct lock_queue {
+    struct lock_queue *next;
+    uint32_t           region;
+    int32_t            pe;
+    uint64_t           lock;
+    struct lock_turn  *first, *last;
 };
 
-static _Thread_local struct queue *queues; /* of this server */
+static _Thread_local struct lock_queue
+    *queues; /* of locks that this PE or progress thread serves */
 
-static void tell(int pe, const struct ask *ask)
+static void lock_send(int pe, const struct lock_message *message)
 {
     ski_msg_post(ski_self, pe, SKI_HANDLER_LOCK,
-                 ski_msg_copy(ski_self, SKI_HANDLER_LOCK, ask, sizeof *ask));
+                 ski_msg_copy(ski_self, SKI_HANDLER_LOCK, message, sizeof *message));
 }
 
-static void grant(const struct turn *turn)
+static void lock_grant(const struct lock_turn *turn)
 {
-    struct ask ask = turn->ask;
+    struct lock_message message = turn->message;
 
-    ask.kind = GRANT;
-    tell(ski_ear(ski_self->job, ask.from), &ask);
+    message.kind = LOCK_GRANT;
+    lock_send(ski_reply_pe(ski_self->job, message.from), &message);
 }
 
-static struct queue **find_queue(const struct ask *ask)
+static struct lock_queue **lock_queue_find(const struct lock_message *message)
 {
-    struct queue **at = &queues;
+    struct lock_queue **at = &queues;
 
-    while (*at &&
-           ((*at)->region != ask->region || (*at)->lock != ask->lock || (*at)->pe != ask->pe))
+    while (*at && ((*at)->region != message->region || (*at)->lock != message->lock ||
+                   (*at)->pe != message->pe))
         at = &(*at)->next;
     return at;
 }
 
-static void on_take(const struct ask *ask)
+static void lock_on_acquire(const struct lock_message *message)
 {
-    struct queue **at    = find_queue(ask);
-    struct turn   *turn  = ski_malloc(sizeof *turn);
-    struct queue  *queue = *at;
+    struct lock_queue **at    = lock_queue_find(message);
+    struct lock_turn   *turn  = ski_malloc(sizeof *turn);
+    struct lock_queue  *queue = *at;
 
-    *turn = (struct turn){NULL, *ask};
+    *turn = (struct lock_turn){NULL, *message};
     if (queue) {
         queue->last->next = turn;
         queue->last       = turn;
         return;
     }
     queue  = ski_malloc(sizeof *queue);
-    *queue = (struct queue){queues, ask->region, ask->pe, ask->lock, turn, turn};
+    *queue = (struct lock_queue){queues, message->region, message->pe, message->lock, turn, turn};
     queues = queue;
-    grant(turn);
+    lock_grant(turn);
 }
 
-static void on_give(const struct ask *ask)
+static void lock_on_release(const struct lock_message *message)
 {
-    struct queue **at = find_queue(ask), *queue = *at;
-    struct turn   *done;
+    struct lock_queue **at = lock_queue_find(message), *queue = *at;
+    struct lock_turn   *done;
 
     if (!queue)
-        ski_misuse("skua_unlock: lock %llu of PE %d is not taken", (unsigned long long)ask->lock,
-                   ask->pe);
+        ski_misuse("skua_unlock: lock %llu of PE %d is not held", (unsigned long long)message->lock,
+                   message->pe);
+    ski_assert(queue->first && queue->last);
     done         = queue->first;
     queue->first = done->next;
     free(done);
     if (queue->first) {
-        grant(queue->first);
+        lock_grant(queue->first);
     } else {
         *at = queue->next;
         free(queue);
@@ -148,52 +154,54 @@ static void on_give(const struct ask *ask)
 
 void ski_on_lock(skua_msg *msg)
 {
-    struct ask ask = *(struct ask *)skua_msg_data(msg);
+    struct lock_message message = *(struct lock_message *)skua_msg_data(msg);
 
     skua_msg_free(msg);
-    if ((uint32_t)ask.pe >= (uint32_t)ski_self->pes || ask.from < 0 ||
-        ask.from >= ski_job_all(ski_self->job))
+    if ((uint32_t)message.pe >= (uint32_t)ski_self->pes || message.from < 0 ||
+        message.from >= ski_job_all(ski_self->job))
         return;
-    switch (ask.kind) {
-    case TAKE: on_take(&ask); break;
-    case GRANT: on_grant(&ask); break;
-    case GIVE: on_give(&ask); break;
+    switch (message.kind) {
+    case LOCK_ACQUIRE: lock_on_acquire(&message); break;
+    case LOCK_GRANT: lock_on_grant(&message); break;
+    case LOCK_RELEASE: lock_on_release(&message); break;
     }
 }
 
 /* ---- calls ------------------------------------------------------------------------------ */
 
-static bool say(struct ask *ask)
+static bool lock_send_to_owner(struct lock_message *message)
 {
-    struct ski_actor actor;
+    struct ski_caller caller;
 
-    if (!ski_act_begin(&actor))
+    if (!ski_caller_enter(&caller))
         return false;
-    ask->from = actor.self->pe;
-    tell(ski_server(actor.self->job, ask->pe), ask);
-    ski_act_end(&actor);
+    message->from = caller.self->pe;
+    lock_send(ski_am_server(caller.self->job, message->pe), message);
+    ski_caller_leave(&caller);
     return true;
 }
 
-bool ski_lock_far(skua_locks locks, int pe, size_t i)
+bool ski_lock_remote(skua_locks locks, int pe, size_t i)
 {
-    struct ask  ask = {.kind = TAKE, .region = locks.region.id, .pe = pe, .lock = i};
-    struct wait wait;
-    bool        granted;
+    struct lock_message message = {
+        .kind = LOCK_ACQUIRE, .region = locks.region.id, .pe = pe, .lock = i};
+    struct lock_wait waiter;
+    bool             granted;
 
-    begin_wait(&wait);
-    ask.ticket = wait.ticket;
-    granted    = say(&ask) &&
-              ski_notify_wait(ski_self, &wait.granted, 1, (struct ski_call){"skua_lock", NULL});
-    end_wait(&wait);
+    lock_wait_begin(&waiter);
+    message.ticket = waiter.ticket;
+    granted        = lock_send_to_owner(&message) &&
+              ski_notify_wait(ski_self, &waiter.granted, 1, (struct ski_call){"skua_lock", NULL});
+    lock_wait_end(&waiter);
     return granted;
 }
 
-void ski_unlock_far(skua_locks locks, int pe, size_t i)
+void ski_unlock_remote(skua_locks locks, int pe, size_t i)
 {
-    struct ask ask = {.kind = GIVE, .region = locks.region.id, .pe = pe, .lock = i};
+    struct lock_message message = {
+        .kind = LOCK_RELEASE, .region = locks.region.id, .pe = pe, .lock = i};
 
     if (ski_self)
-        skua_fence_all(); /* what we did is there before the next one looks */
-    say(&ask);
+        skua_fence_all(); /* requests in flight are complete before the next holder looks */
+    lock_send_to_owner(&message);
 }

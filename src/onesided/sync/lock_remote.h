@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock_remote.h - locks in a job that is spread over several arenas.
+ * lock_remote.h - locks in a job that spans several hosts.
  *
- * There the queue of a lock cannot be a list in memory of those who wait.  The owner
- * of the lock keeps it, or the helper of its process: who wants the lock asks, is told
- * when it is his turn, and says when he is done.  Turns are in the order of asking.
+ * There a queue cannot be a list in the memory of those that wait.  The owner of the lock keeps it,
+ * or the progress thread of its process: a PE that wants the lock asks for it, is told when it has
+ * it, and says when it is done.  The lock is granted in the order of asking.
  *
- *   TAKE   to the owner: lock, and the ticket of who waits
- *   GRANT  back: the ticket
- *   GIVE   to the owner: lock
+ *   ACQUIRE  to the owner: the lock, and the ticket of the waiter
+ *   GRANT    back: the ticket
+ *   RELEASE  to the owner: the lock
  *
- * A ticket is the number of a wait in its process; the grant goes to the PE that asked, or
- * for threads that are no PEs to the first of their process or its helper, who raises a
- * counter there.
+ * A ticket is the number of a wait in its process.  The grant goes to the PE that asked or, for
+ * external threads, to one of their process whose scheduler runs; it raises a counter there.
  */
 #ifndef SKI_LOCK_REMOTE_H
 #define SKI_LOCK_REMOTE_H
@@ -22,10 +21,13 @@
 
 #define SKI_LOCK_LEAST 32
 
-/** Take and give back lock @p i of PE @p pe; take is false if the job ends. */
-bool ski_lock_far(skua_locks locks, int pe, size_t i);
-void ski_unlock_far(skua_locks locks, int pe, size_t i);
+/** Acquires lock @p i of PE @p pe; false: the job ends. */
+bool ski_lock_remote(skua_locks locks, int pe, size_t i);
 
+/** Releases lock @p i of PE @p pe. */
+void ski_unlock_remote(skua_locks locks, int pe, size_t i);
+
+/** Handles a message of this protocol. */
 void ski_on_lock(skua_msg *msg);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * notify.h - counters that others raise and their owner waits for.
+ * notify.h - counters that other PEs raise and their owner waits for.
  *
- * The word of a skua_notify is twice its value; the lowest bit says that the
- * owner waits.  Whoever raises it gets the bit with the result of its atomic
- * add, and if it is set sends the owner a message.  All changes of one word are
- * totally ordered: either the owner sees the new value when it sets the bit, or
- * the other sees the bit.
+ * The word of a skua_notify is twice its value; the lowest bit says that the owner waits.  A PE
+ * that raises the counter gets the bit with the result of its atomic add and, if the bit is set,
+ * sends the owner a message.  All changes of one word are totally ordered: either the owner sees
+ * the new value when it sets the bit, or the other PE sees the bit.
  *
- * Barriers and locks wait in the same way.
+ * Barriers, locks and channels wait in the same way.
  */
 #ifndef SKI_NOTIFY_H
 #define SKI_NOTIFY_H
@@ -16,45 +15,37 @@
 #include <skua/message.h>
 #include <skua/onesided.h>
 
-#include "base/arch.h"
 #include "core/sched/wait.h"
 
 struct ski_pe;
 
-#define SKI_ROUNDS 32
-
-/* What others raise for a PE in a barrier: a counter for each round. */
-struct ski_barrier {
-    _Alignas(SKI_CACHE_LINE) skua_notify round[SKI_ROUNDS];
-};
-
-/** Raise @p notify, which we reach by load and store and @p pe waits for.  What
- *  we did before is visible to who sees it. */
+/** Raises @p notify, which this process reaches by load and store and which @p pe waits for, by
+ *  @p value.  What the caller did before is visible to a PE that sees the new value. */
 void ski_notify_raise(skua_notify *notify, int pe, uint64_t value);
 
-/** Block in @p call on @p self, or, if that is NULL, on a thread that is no PE.  False: the
- *  job ends. */
+/** Blocks in @p call until @p notify is at least @p target, on @p self or, if that is NULL, on an
+ *  external thread.  False: the job ends. */
 bool ski_notify_wait(struct ski_pe *self, skua_notify *notify, uint64_t target,
                      struct ski_call call);
 
-/* A notification that a PE expects: threads wait for it, or a function runs when it has reached a
- * value. */
-struct ski_expected {
-    struct ski_expected *next;
-    skua_notify         *notify;
-    void                *waiters;
-    uint64_t             target;
-    void (*fn)(struct ski_pe *self, struct ski_expected *expected); /* or NULL */
+/* An entry of the list of counters that a PE watches: threads wait for the counter, or a function
+ * runs when it has reached a value. */
+struct ski_notify_watch {
+    struct ski_notify_watch *next;
+    skua_notify             *notify;
+    void                    *waiters;
+    uint64_t                 target;
+    void (*fn)(struct ski_pe *self, struct ski_notify_watch *watch); /* or NULL */
 };
 
-/** Let expected->fn run once, on @p self, when expected->notify is at least expected->target;
- *  false: it is already, and nothing will run. */
-bool ski_notify_expect(struct ski_pe *self, struct ski_expected *expected);
+/** Lets watch->fn run once, on @p self, when watch->notify is at least watch->target; false: it is
+ *  already, and nothing will run. */
+bool ski_notify_watch_add(struct ski_pe *self, struct ski_notify_watch *watch);
 
-/** Forget that; false: nothing was expected. */
-bool ski_notify_forget(struct ski_pe *self, struct ski_expected *expected);
+/** Removes what ski_notify_watch_add() added; false: it is not in the list. */
+bool ski_notify_watch_remove(struct ski_pe *self, struct ski_notify_watch *watch);
 
+/** Handles the message that a PE sends which raised a counter whose owner waits. */
 void ski_on_notified(skua_msg *msg);
-void ski_on_round(skua_msg *msg);
 
 #endif

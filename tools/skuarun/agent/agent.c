@@ -20,11 +20,9 @@
 #include "agent/kvs_proxy.h"
 #include "protocol/job_spec.h"
 
-#define CHECK_MS    1000              /* between two checks of the state of the job             */
-#define FRAME_BYTES ((size_t)1 << 20) /* of output in a frame, which ends with a line if it can */
-#define WINDOW_BYTES                                                                               \
-    ((int64_t)1 << 18) /* of unacknowledged output; then the pipes are not read                    \
-                        */
+#define CHECK_MS     1000               /* between two checks of the state of the job */
+#define FRAME_BYTES  ((size_t)1 << 20)  /* of output in a frame, which ends with a line if it can */
+#define WINDOW_BYTES ((int64_t)1 << 18) /* of unacknowledged output; then pipes are not read */
 
 struct agent {
     struct frame_conn  conn;

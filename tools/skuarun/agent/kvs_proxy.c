@@ -8,7 +8,7 @@
 #include <sys/uio.h>
 
 #include "boot/crash_report.h"
-#include "fd.h"
+#include "common/fd.h"
 
 #define RECORD_MAX (sizeof(struct ski_control) + SKI_CONTROL_MOST)
 

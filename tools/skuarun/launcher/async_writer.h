@@ -6,7 +6,7 @@
 #include <poll.h>
 #include <stdbool.h>
 
-#include "buffer.h"
+#include "common/buffer.h"
 
 struct async_writer {
     int           fd;

@@ -10,12 +10,12 @@
 
 #include <stdbool.h>
 
-#include "options.h"
+#include "common/options.h"
 
 struct hosts_entry {
     char *name;
-    int   pes;   /* 0: not given              */
-    bool  local; /* the host skuarun runs on  */
+    int   pes;   /* 0: not given */
+    bool  local; /* the host skuarun runs on */
 };
 
 struct hosts {

@@ -27,10 +27,8 @@
 #include "protocol/kvs.h"
 #include "processes/monitor.h"
 
-#define AGENT_SECONDS 3.0 /* silence after which agents are given up, once the job is over  */
-#define STALL_SECONDS                                                                              \
-    0.25 /* for a reader that accepts nothing, once the user asked for the end                     \
-          */
+#define AGENT_SECONDS 3.0               /* until silent agents are given up, after the job */
+#define STALL_SECONDS 0.25              /* until a stalled reader is given up, after a signal */
 #define BACKLOG_BYTES ((size_t)1 << 16) /* of queued output; beyond it agents get no credit */
 
 struct launcher {

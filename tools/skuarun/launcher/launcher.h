@@ -11,7 +11,7 @@
 #define SKUARUN_LAUNCHER_H
 
 #include "launcher/hosts.h"
-#include "options.h"
+#include "common/options.h"
 
 /** Run the job and wait for its end.  Returns the exit code of skuarun. */
 int launcher_run(const struct run_options *options, const struct hosts *hosts);

@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "fd.h"
+#include "common/fd.h"
 
 #define READ_BYTES     ((size_t)65536)
 #define LINE_MAX_BYTES ((size_t)1 << 20) /* a longer line is written in several parts */

@@ -11,21 +11,20 @@
 #include <sys/types.h>
 
 #include "boot/boot.h"
-#include "options.h"
+#include "common/options.h"
 #include "processes/exit_report.h"
 #include "processes/iof.h"
 
-#define PROCS_DRAIN_SECONDS                                                                        \
-    0.25                    /* after the last exit, for pipes that another process holds open */
-#define PROCS_PROMPT_MS 100 /* before an incomplete line of process 0 goes to a terminal      */
+#define PROCS_DRAIN_SECONDS 0.25 /* after the last exit, for pipes that stay open          */
+#define PROCS_PROMPT_MS     100  /* until an incomplete line of process 0 goes to a terminal */
 
 struct procs_child {
     pid_t              pid; /* of the process and of its process group; 0 once it has ended */
     int                lifeline;
-    int                control; /* the control connection of a distributed job, else -1     */
+    int                control; /* the control connection of a distributed job, else -1 */
     struct exit_report report;
     struct iof_output  out, err;
-    double             stopped;        /* when it was stopped, in seconds; 0: it runs       */
+    double             stopped;        /* when it was stopped, in seconds; 0: it runs */
     bool               killed_stopped; /* it was killed because it was stopped for too long */
 };
 
@@ -35,9 +34,9 @@ struct procs {
     int                 arena_fd;
     struct procs_child *child; /* one for each process here */
     int                 alive;
-    uint64_t            oom_kills; /* of our control groups before the job began       */
-    bool                terminal;  /* the output of the job goes to a terminal         */
-    struct iof_input    input;     /* of process 0, if it runs here                    */
+    uint64_t            oom_kills; /* of our control groups before the job began */
+    bool                terminal;  /* the output of the job goes to a terminal */
+    struct iof_input    input;     /* of process 0, if it runs here */
 };
 
 /* ---- starting (procs_start.c) ------------------------------------------------ */

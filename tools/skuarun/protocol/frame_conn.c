@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
-#include "fd.h"
+#include "common/fd.h"
 #include "protocol/job_spec.h"
 
 #define READ_BYTES ((size_t)65536)

@@ -4,12 +4,12 @@
 #ifndef SKUARUN_FRAME_CONN_H
 #define SKUARUN_FRAME_CONN_H
 
-#include "buffer.h"
+#include "common/buffer.h"
 #include "protocol/frame.h"
 
 struct frame_conn {
-    int                  in, out;   /* -1: closed                        */
-    enum frame_direction direction; /* of the frames that are received   */
+    int                  in, out;   /* -1: closed */
+    enum frame_direction direction; /* of the frames that are received */
     struct buffer        received, unsent;
 };
 
@@ -27,8 +27,7 @@ int frame_conn_read(struct frame_conn *conn);
  *  of frame_conn_read(), 0 if it is not complete yet, -1 if the bytes are no valid frame. */
 int frame_conn_next(struct frame_conn *conn, struct frame *frame);
 
-/** Send a frame whose payload is @p head followed by @p data.  Dropped if the connection is closed.
- */
+/** Send a frame whose payload is @p head followed by @p data, unless the connection is closed. */
 void frame_conn_send(struct frame_conn *conn, enum frame_kind kind, const void *head,
                      size_t head_bytes, const void *data, size_t bytes);
 

@@ -9,12 +9,12 @@
 #define PES_MAX 65535
 
 struct run_options {
-    int         pes;     /* of the job; 0: not given                          */
-    int         threads; /* PEs of each process                               */
+    int         pes;     /* of the job; 0: not given */
+    int         threads; /* PEs of each process */
     bool        label, verbose;
     const char *hosts;   /* the argument of --hosts, or NULL: this host alone */
-    const char *exports; /* the argument of --export, or ""                   */
-    char      **command; /* the program and its arguments, ended by NULL      */
+    const char *exports; /* the argument of --export, or "" */
+    char      **command; /* the program and its arguments, ended by NULL */
 };
 
 /** Parse the command line.  --help and --version print and exit with 0; an error prints what is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options.c - see options.h. */
-#include "options.h"
+#include "common/options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -107,7 +107,8 @@ struct run_options run_options_parse(int argc, char **argv)
             options.pes = run_options_number(optarg, "-n %s: expected a number from 1 to 65535");
             break;
         case 't':
-            options.threads = run_options_number(optarg, "-t %s: expected a number from 1 to 65535");
+            options.threads =
+                run_options_number(optarg, "-t %s: expected a number from 1 to 65535");
             break;
         case 'l': options.label = true; break;
         case 'p': setenv("SKUA_PIN", optarg, 1); break;

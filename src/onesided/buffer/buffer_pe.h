@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* buffer_pe.h - what a PE keeps of its buffers. */
+#ifndef SKI_BUFFER_PE_H
+#define SKI_BUFFER_PE_H
+
+#include "onesided/pe/onesided_pe.h"
+
+struct ski_buffer_pe {
+    struct ski_buffer_pool *pool;      /* pinned memory (buffer_pool.c)             */
+    struct ski_buffer_put  *put_first; /* puts that wait for room (buffer.c)        */
+    uint32_t                puts;      /* and that are in flight                    */
+};
+
+/** Returns the state of @p self in this sub-folder. */
+static inline struct ski_buffer_pe *ski_buffer_pe(const struct ski_pe *self)
+{
+    return ski_onesided_pe(self)->buffer;
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channel_pe.h - what a PE keeps of its channels and senders. */
+#ifndef SKI_CHANNEL_PE_H
+#define SKI_CHANNEL_PE_H
+
+#include <skua/channel.h>
+
+#include "onesided/pe/onesided_pe.h"
+
+/* A doorbell that a PE rings itself. */
+struct ski_doorbell {
+    uint64_t               key;
+    struct ski_zcopy_desc *zcopy; /* or NULL: the data are in their place */
+};
+
+/* Doorbells of its own that a PE has not answered: a ring of a power of two that grows. */
+struct ski_doorbell_queue {
+    struct ski_doorbell *at;
+    uint32_t             room, first, end; /* first and end run freely */
+    uint32_t             turn;             /* answered so far          */
+};
+
+struct ski_channel_pe {
+    struct ski_doorbell_queue doorbells;
+    struct ski_channel       *first, *free;
+    skua_sender              *senders; /* of this PE, in checked mode                           */
+    struct ski_channel_due   *due;     /* completions that are to take place (channel_local.c)  */
+};
+
+/** Returns the state of @p self in this sub-folder. */
+static inline struct ski_channel_pe *ski_channel_pe(const struct ski_pe *self)
+{
+    return ski_onesided_pe(self)->channel;
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * external_thread.h - calls of this layer from threads that are no PE.
+ *
+ * A process has one hidden PE for all its external threads.  It is created when a thread first
+ * needs it, and one thread at a time runs as it: from ski_caller_enter() to ski_caller_leave(),
+ * under a lock.
+ *
+ * A process that leaves skua_main() waits for external threads that are inside of a call, and
+ * refuses new ones.
+ */
+#ifndef SKI_EXTERNAL_THREAD_H
+#define SKI_EXTERNAL_THREAD_H
+
+#include "core/pe/pe.h"
+
+struct ski_traffic;
+
+/* The PE that the calling thread runs as during a call. */
+struct ski_caller {
+    struct ski_pe *self;
+    bool           external; /* the hidden PE of external threads */
+};
+
+/** Lets the calling thread run as a PE.  False, for an external thread: the process is leaving
+ *  skua_main(), and the call must return. */
+bool ski_caller_enter(struct ski_caller *caller);
+
+/** Ends what ski_caller_enter() began.  Everything that an external thread sent has left when
+ *  this returns. */
+void ski_caller_leave(struct ski_caller *caller);
+
+/** Announces that an external thread waits in memory of the job, so that the process does not
+ *  leave skua_main() before ski_external_leave().  False: it is leaving already. */
+bool ski_external_enter(void);
+void ski_external_leave(void);
+
+/** Returns the messages that the PE of external threads has sent and received
+ *  (core/message/msg_counts.h).  A thread inside of a call counts as a message in flight.  Any
+ *  thread. */
+struct ski_traffic ski_guest_traffic(void);
+
+/** Accepts external threads, in a process of @p boot; their PE has its states made by @p begin and
+ *  freed by @p end. */
+void ski_external_open(const struct ski_boot *boot, void (*begin)(struct ski_pe *self),
+                       void (*end)(struct ski_pe *self));
+
+/** Waits until no external thread is inside of a call, refuses new ones, and ends their PE. */
+void ski_external_close(void);
+
+/** Progresses the port of the external threads' PE, on which no thread may be left: called by the
+ *  other PEs of a process while it leaves skua_main(). */
+void ski_external_progress(void);
+
+#endif

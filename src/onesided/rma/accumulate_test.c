@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* accumulate_test.c - the functions of accumulate against plain C, and the sets of stripes. */
+#include "onesided/rma/accumulate.h"
+
+#include <complex.h>
+
+#include "tests/onesided_pe.h"
+
+static ski_accumulate_fn accumulate_select(skua_op op, skua_type type, const void *scale,
+                                           size_t *element)
+{
+    const skua_update how = {op, type, scale};
+
+    return ski_accumulate_function(&how, element);
+}
+
+#define N 37
+
+#define COMPARE(type_id, ctype, op_id, factor, expression)                                         \
+    do {                                                                                           \
+        ctype             to[N], from[N], want[N];                                                 \
+        const ctype       scale = factor;                                                          \
+        size_t            element;                                                                 \
+        ski_accumulate_fn fn =                                                                     \
+            accumulate_select(op_id, type_id, factor == 1 ? NULL : &scale, &element);              \
+        bool good;                                                                                 \
+        for (int i = 0; i < N; i++) {                                                              \
+            ctype a = to[i] = (ctype)(3 * i + 1), b = from[i] = (ctype)(100 - 5 * i);              \
+            want[i] = (ctype)(expression);                                                         \
+        }                                                                                          \
+        good = fn && element == sizeof(ctype);                                                     \
+        if (good)                                                                                  \
+            fn(to, from, N, factor == 1 ? NULL : &scale);                                          \
+        for (int i = 0; good && i < N; i++)                                                        \
+            good = to[i] == want[i];                                                               \
+        OK(good, #op_id " of " #ctype ", factor " #factor);                                        \
+    } while (0)
+
+static void accumulate_arithmetic(void)
+{
+    COMPARE(SKUA_INT32, int32_t, SKUA_SUM, 1, a + b);
+    COMPARE(SKUA_INT64, int64_t, SKUA_SUM, 3, a + scale * b);
+    COMPARE(SKUA_DOUBLE, double, SKUA_SUM, 2, a + scale * b);
+    COMPARE(SKUA_COMPLEX_DOUBLE, double complex, SKUA_SUM, 2, a + scale * b);
+    COMPARE(SKUA_FLOAT, float, SKUA_MIN, 1, b < a ? b : a);
+    COMPARE(SKUA_UINT64, uint64_t, SKUA_MAX, 1, a < b ? b : a);
+    COMPARE(SKUA_INT32, uint32_t, SKUA_BIT_AND, 1, a & b);
+    COMPARE(SKUA_INT64, uint64_t, SKUA_BIT_XOR, 1, a ^ b);
+}
+
+static void accumulate_none(void)
+{
+    size_t element;
+    double scale = 2;
+
+    OK(!accumulate_select(SKUA_MIN, SKUA_DOUBLE, &scale, &element), "only sums have a factor");
+    OK(!accumulate_select(SKUA_BIT_OR, SKUA_DOUBLE, NULL, &element),
+       "no bitwise operators of doubles");
+    OK(!accumulate_select(SKUA_SUM, SKUA_BYTE, NULL, &element), "no arithmetic of bytes");
+    OK(!accumulate_select((skua_op){12345}, SKUA_DOUBLE, NULL, &element), "no unknown operators");
+}
+
+/* Blocks that cross stripes are accumulated completely, in one stripe after the other. */
+static bool accumulate_covers_stripes(void)
+{
+    static double          from[3 << 13];
+    double                *to      = calloc(3 << 13, sizeof *to);
+    size_t                 element = 8;
+    ski_accumulate_fn      fn      = accumulate_select(SKUA_SUM, SKUA_DOUBLE, NULL, &element);
+    struct ski_stripe_lock lock    = {NULL};
+    struct ski_stripe_set  set;
+    bool                   good = true;
+
+    for (int i = 0; i < 3 << 13; i++)
+        from[i] = i;
+    ski_accumulate_contiguous(&lock, -1, (char *)to, (char *)from, sizeof from, fn, element, NULL);
+    ski_stripe_lock_release(&lock);
+    ski_stripe_set_begin(&set);
+    ski_accumulate_scattered(&set, -1, (char *)to, (char *)from, sizeof from, fn, element, NULL);
+    ski_stripe_set_release(&set);
+    for (int i = 0; i < 3 << 13; i++)
+        good &= to[i] == 2.0 * i;
+    for (int i = 0; i < SKI_STRIPES; i++)
+        good &= atomic_load(&ski_onesided->stripes[i].held) == 0;
+    free(to);
+    return good;
+}
+
+/* A set holds what was added last, and never two stripes of one slot. */
+static bool accumulate_set_holds(void)
+{
+    struct ski_stripe_set set;
+    uint64_t              random = tap_seed();
+    bool                  good   = true;
+
+    ski_stripe_set_begin(&set);
+    for (int i = 0; i < 5000 && good; i++) {
+        uint32_t number = (uint32_t)(tap_random(&random) % SKI_STRIPES), held = 0;
+
+        if (!ski_stripe_set_has(&set, number))
+            ski_stripe_set_add(&set, number);
+        for (int k = 0; k < SKI_STRIPES; k++)
+            held += atomic_load(&ski_onesided->stripes[k].held);
+        good =
+            ski_stripe_set_has(&set, number) && held == (uint32_t)__builtin_popcountll(set.taken);
+    }
+    ski_stripe_set_release(&set);
+    return good && set.taken == 0;
+}
+
+int main(void)
+{
+    struct ski_pe *self = test_pe_begin();
+
+    accumulate_arithmetic();
+    accumulate_none();
+    OK(accumulate_covers_stripes(), "blocks over several stripes");
+    OK(accumulate_set_holds(), "a set holds the stripes that it says");
+    OK(ski_stripe_bytes((char *)UINT64_C(0x7ff8), 64, 8) == 8 &&
+           ski_stripe_bytes((char *)UINT64_C(0x7ff8), 64, 16) == 16 &&
+           ski_stripe_bytes((char *)UINT64_C(0x8000), 64, 8) == 64,
+       "elements belong to the stripe that they begin in");
+    test_pe_end(self);
+    return tap_end();
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rma_op.h - one operation: put, get, accumulate or atomic, with its remote address and the
+ * datatype of its data; and how it is applied to memory that this process reaches.
+ */
+#ifndef SKI_RMA_OP_H
+#define SKI_RMA_OP_H
+
+#include "onesided/region/resolve.h"
+#include "onesided/rma/accumulate.h"
+#include "onesided/rma/datatype.h"
+#include "onesided/rma/op_params.h"
+
+/* What an operation does.  RKEY_QUERY asks for the description of a region (rkey_cache.h). */
+enum ski_rma_verb {
+    SKI_RMA_PUT,
+    SKI_RMA_GET,
+    SKI_RMA_ACCUMULATE,
+    SKI_RMA_ATOMIC,
+    SKI_RMA_RKEY_QUERY
+};
+
+enum ski_atomic_op {
+    SKI_ATOMIC_ADD,
+    SKI_ATOMIC_AND,
+    SKI_ATOMIC_OR,
+    SKI_ATOMIC_XOR,
+    SKI_ATOMIC_SWAP,
+    SKI_ATOMIC_COMPARE_SWAP,
+    SKI_ATOMIC_LOAD,
+    SKI_ATOMIC_STORE
+};
+
+struct ski_atomic {
+    uint32_t op;    /* enum ski_atomic_op */
+    uint32_t bytes; /* 4 or 8             */
+    uint64_t value, expected;
+};
+
+struct ski_rma_op {
+    const char              *call; /* the public function, for errors */
+    enum ski_rma_verb        verb;
+    skua_gaddr               remote;
+    struct ski_datatype      datatype;
+    const skua_update       *accumulate; /* SKI_RMA_ACCUMULATE: operator, type and factor ... */
+    ski_accumulate_fn        fn;         /* ... the function that they select ...             */
+    size_t                   element;    /* ... and the bytes of an element                   */
+    const struct ski_atomic *atomic;     /* SKI_RMA_ATOMIC                                    */
+};
+
+/** Returns whether an operation between hosts has to come after earlier ones on the same PE. */
+static inline bool ski_rma_op_is_ordered(const struct ski_rma_op *op, const skua_ends *params)
+{
+    skua_order order = ski_op_params_order(params);
+
+    return order == SKUA_ORDER_STRICT || (order == SKUA_ORDER_PARTIAL && op->verb != SKI_RMA_GET) ||
+           ski_op_params_at_target(params);
+}
+
+/** Does an accumulate on memory that this process reaches by load and store. */
+void ski_rma_op_accumulate(const struct ski_rma_op *op, const struct ski_resolved *target);
+
+/** Does a put, get or accumulate on memory that this process reaches by load and store. */
+static inline void ski_rma_op_apply(const struct ski_rma_op *op, const struct ski_resolved *target)
+{
+    if (op->verb == SKI_RMA_PUT)
+        ski_datatype_put(&op->datatype, target->memory);
+    else if (op->verb == SKI_RMA_GET)
+        ski_datatype_get(&op->datatype, target->memory);
+    else
+        ski_rma_op_accumulate(op, target);
+}
+
+/** Returns the value of a word after an atomic, given the one before. */
+uint64_t ski_atomic_result(const struct ski_atomic *a, uint64_t before);
+
+/** Does an atomic on memory that this process reaches; returns the value before. */
+uint64_t ski_atomic_apply(const struct ski_atomic *atomic, const struct ski_resolved *target);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * zcopy_send.h - messages to other hosts whose data are sent from where they lie.
+ *
+ * The driver sends a header, which is a message, and behind it data of the program or of a region.
+ * Both must stay as they are until the driver is done with them; what is noted for that moment
+ * lies in the message behind the header, where the data would be.
+ */
+#ifndef SKI_ZCOPY_SEND_H
+#define SKI_ZCOPY_SEND_H
+
+#include "core/net/net.h"
+#include "core/pe/pe.h"
+
+/* Runs within the driver when the data may change: it must not send. */
+typedef void (*ski_zcopy_send_fn)(struct ski_pe *self, void *arg);
+
+struct ski_zcopy_send {
+    struct ski_far_done done; /* first */
+    struct ski_pe      *self;
+    struct skua_msg    *msg;
+    ski_zcopy_send_fn   fn;
+    void               *arg;
+};
+
+/** Returns whether the driver can send messages in this way. */
+bool ski_zcopy_send_supported(void);
+
+/** Sends @p msg, whose header is @p header bytes and which has room for a struct ski_zcopy_send
+ *  behind them, and @p bytes of @p data to @p pe.  @p fn(self, arg), if not NULL, runs when the
+ *  data may change, perhaps before this returns.  False: not possible now, @p msg is still the
+ *  caller's and nothing has happened. */
+bool ski_zcopy_send(struct ski_pe *self, int pe, struct skua_msg *msg, size_t header,
+                    const void *data, size_t bytes, ski_zcopy_send_fn fn, void *arg);
+
+#endif
