@@ -3,7 +3,7 @@
  * network.c - messages and one-sided operations of Skua between two PEs that share no memory: the
  * metrics of bench_network.h, and signal_us, a put whose arrival runs a handler, one way.
  *
- * usage: network SERIES, on two PEs of different hosts, or of one with SKUA_SHARE=0
+ * usage: network SERIES, on two PEs of different hosts, or of one with SKUA_SHARED_MEMORY=0
  *
  * Messages go by pointer, from handler to handler: the received message is sent back.
  * The target of one-sided operations waits in a barrier, that is, in the scheduler.
@@ -218,7 +218,8 @@ static void start(int argc, char **argv)
     int         me     = skua_pe();
 
     if (skua_pes() != 2 || skua_near(1 - me))
-        skua_abort("bench-network needs two PEs that share no memory: two hosts, or SKUA_SHARE=0");
+        skua_abort(
+            "bench-network needs two PEs that share no memory: two hosts, or SKUA_SHARED_MEMORY=0");
     make_memory(me);
     for (size_t i = 0; i < NETWORK_SIZES; i++)
         measure_messages(series, me, network_sizes[i]);

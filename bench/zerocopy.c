@@ -4,7 +4,7 @@
  * data copied into and out of a message, and without (skua/buffer.h, skua/parts.h).
  *
  * The value is half a round trip, in the best of several batches.  Each variant is measured with
- * memory from skua_buffer_alloc() and, as ..._heap, from malloc(); with the setting share_malloc
+ * memory from skua_buffer_alloc() and, as ..._heap, from malloc(); with the setting malloc_arena
  * only from malloc().  The receiver notifies the sender when its memory may be reused; that is part
  * of the measured work.
  *
@@ -221,7 +221,7 @@ static void start(int argc, char **argv)
     if (skua_pes() != 2)
         skua_abort("bench-zerocopy needs two PEs: skuarun -n 2");
     my.peer = 1 - skua_pe();
-    if (getenv("SKUA_SHARE_MALLOC")) {
+    if (getenv("SKUA_MALLOC_ARENA")) {
         measure_heap("skua-shared");
         skua_exit(0);
         return;
@@ -235,8 +235,8 @@ static void start(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    setenv("SKUA_ZERO_COPY_HOST", "1", 0); /* zero-copy at all sizes */
-    setenv("SKUA_ZERO_COPY_NET", "1", 0);
+    setenv("SKUA_ZCOPY_THRESHOLD_HOST", "1", 0); /* zero-copy at all sizes */
+    setenv("SKUA_ZCOPY_THRESHOLD_NET", "1", 0);
     on_copy   = skua_register("copy", take_copy);
     on_get    = skua_register("get", take_buffer);
     on_buffer = skua_register("buffer", take_descriptor);

@@ -9,7 +9,7 @@ install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md cmake/c
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The pages lie as in the source, so that links between them, and to examples and headers, hold.
 install(DIRECTORY docs/guide docs/internals docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
-install(FILES docs/layers.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(FILES docs/glossary.md docs/layers.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(DIRECTORY examples apps editors include DESTINATION ${CMAKE_INSTALL_DOCDIR}
         PATTERN CMakeLists.txt EXCLUDE)
 

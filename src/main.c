@@ -45,8 +45,8 @@ static int main_pe_of(const struct ski_boot *boot, int thread)
 static void main_run_pes(const struct ski_boot *boot, int argc, char **argv, skua_start_fn start)
 {
     struct ski_pe_program program = {.boot = boot, .start = start, .argc = argc, .argv = argv};
-    int                   threads = ski_job_pes_of(boot->job, boot->process) + ski_config.helper;
-    struct pe_thread     *t       = ski_calloc((size_t)threads, sizeof *t);
+    int threads         = ski_job_pes_of(boot->job, boot->process) + ski_config.progress_thread;
+    struct pe_thread *t = ski_calloc((size_t)threads, sizeof *t);
 
     pthread_barrier_init(&program.stopped, NULL, (unsigned)threads);
     for (int i = 0; i < threads; i++)
@@ -98,8 +98,9 @@ int skua_main(int argc, char **argv, skua_start_fn start)
     if (ski_config_load() != SKUA_OK || ski_boot_start(&boot) != SKUA_OK)
         return EXIT_FAILURE;
     if (main_prepare(&boot) == SKUA_OK) {
-        ski_tasks_own(ski_tasks() - before + ski_job_pes_of(boot.job, boot.process) +
-                      ski_config.helper); /* threads of libraries, of PEs, and for progress */
+        ski_tasks_own(
+            ski_tasks() - before + ski_job_pes_of(boot.job, boot.process) +
+            ski_config.progress_thread); /* threads of libraries, of PEs, and for progress */
         ski_layers_open(&boot);
         main_run_pes(&boot, argc, argv, start);
         ski_layers_close();

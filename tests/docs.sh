@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# docs.sh - the complete programs in README.md and docs/guide/ build and run, and links between pages
-# are valid.
+# docs.sh - the complete programs in README.md and docs/guide/ build and run, links between pages
+# lead somewhere, the names of files and settings consist of words of the glossary, and the
+# declarations of public headers have comments.
 #
 # Programs that use channels also run between processes that share no memory, over each driver, where
 # data is read after the put has returned.
@@ -69,7 +70,7 @@ run_apart()
   program_apart=$1
   driver_apart=$2
   shift 2
-  run env SKUA_SHARE=0 "SKUA_DRIVER=$driver_apart" SKUA_DRIVER_PATH="$build/drivers" UCX_TLS=tcp \
+  run env SKUA_SHARED_MEMORY=0 "SKUA_DRIVER=$driver_apart" SKUA_DRIVER_PATH="$build/drivers" UCX_TLS=tcp \
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "$@" "$program_apart"
 }
 
@@ -107,11 +108,57 @@ done
 ok "there are at least three programs" test "$count_programs" -ge 3
 
 # Links to files exist.
-for page in "$source"/*.md "$source"/docs/*/*.md; do
+for page in "$source"/*.md "$source"/docs/*.md "$source"/docs/*/*.md; do
   for link in $(links_of "$page"); do
     ok "$(basename "$page") -> $link" test -e "$(dirname "$page")/$link"
   done
 done
+
+# Links to headings: the file exists and has a heading with this anchor.
+anchors_of()
+{
+  sed '/^```/,/^```/d' "$1" | sed -n 's/^##* //p' | tr '[:upper:]' '[:lower:]' |
+    sed 's/]([^)]*)//g; s/[^a-z0-9 _-]//g; s/ /-/g'
+}
+for page in "$source"/*.md "$source"/docs/*.md "$source"/docs/*/*.md; do
+  for link in $(anchor_links_of "$page"); do
+    file=${link%%#*}
+    [ -z "$file" ] && file=$(basename "$page")
+    ok "$(basename "$page") -> $link" \
+      sh -c 'printf "%s\n" "$1" | grep -qx -- "$2"' sh "$(anchors_of "$(dirname "$page")/$file")" "${link#*#}"
+  done
+done
+
+# Words of the glossary: those of a term, which ends at the colon, and of its abbreviations.
+sed -n 's/^- \(\*\*[^:]*\):.*/\1/p' "$source"/docs/glossary.md | tr '[:upper:]' '[:lower:]' |
+  grep -oE '[a-z0-9]+' | sort -u >"$work/glossary"
+
+# Prints the words of the standard input, one name a line, that the glossary does not have, singular
+# or plural.
+unknown_words()
+{
+  tr '_-' '\n\n' | grep . | sort -u | while read -r word; do
+    singular=$(printf '%s\n' "$word" | sed 's/ies$/y/; t; s/\(ss\|ch\|x\)es$/\1/; t; s/s$//')
+    grep -qx -e "$word" -e "$singular" "$work/glossary" || printf '%s ' "$word"
+  done
+}
+
+for folder in src translator tools; do
+  out=$(find "$source/$folder" -name '*.[chS]' | sed 's|.*/||; s|\..*||' | unknown_words)
+  ok "docs/glossary.md has the words of file names in $folder: ${out:-all}" test -z "$out"
+done
+out=$(sed -n 's/^CONFIG(\([a-z_0-9]*\),.*/\1/p' "$source"/src/base/config_defs.h | unknown_words)
+ok "docs/glossary.md has the words of settings: ${out:-all}" test -z "$out"
+out=$(sed -n 's/^} skua_\([a-z_0-9]*\);.*/\1/p; s/^typedef struct skua_\([a-z_]*\) .*/\1/p
+              s/^typedef .*(\*skua_\([a-z_]*\))(.*/\1/p' "$source"/include/skua/*.h | sed 's/_t$//' | unknown_words)
+ok "docs/glossary.md has the words of public types: ${out:-all}" test -z "$out"
+
+# Every declaration of a public header has a comment of its own, complete in an editor's hover.
+out=$(awk 'last !~ /\*\/$/ && /^(SKUA_API|SKUA_HOT_API|static inline|typedef) / { print FILENAME ":" FNR }
+           { last = $0 }' "$source"/include/skua/*.h "$source"/include/skua/*/*.h)
+ok "declarations of public headers have a comment of their own" test -z "$out"
+out=$(grep -nE '/\*\*? *The same' "$source"/include/skua/*.h || true)
+ok "no comment of a public header begins with 'The same'" test -z "$out"
 
 # Every option in the help of a tool is in its manual page.
 for tool in skuarun "skua info" "skua bench" skuac; do

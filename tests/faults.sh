@@ -100,19 +100,19 @@ ends()
 
 interfaces()
 {
-  SKUA_INTERFACES=e0 spread "$program"
+  SKUA_NET_INTERFACES=e0 spread "$program"
   ok "$SKUA_DRIVER: the right interface" test "$code" = 0
-  SKUA_INTERFACES=nosuch0 spread "$program"
+  SKUA_NET_INTERFACES=nosuch0 spread "$program"
   ends "an interface that does not exist" 1 'can reach other hosts \(.*there is no interface nosuch0 \(there are: .*e0'
-  SKUA_INTERFACES=d0 spread "$program"
+  SKUA_NET_INTERFACES=d0 spread "$program"
   ends "an interface that is down" 1 'can reach other hosts \(.*interface d0 is down\)'
   ip -n "$(host a)" link set e0 down
   ip -n "$(host a)" link set e0 up # it has no carrier for up to a second
-  SKUA_INTERFACES=e0 spread "$program"
+  SKUA_NET_INTERFACES=e0 spread "$program"
   ok "$SKUA_DRIVER: an interface that was just set up" test "$code" = 0
-  SKUA_INTERFACES=x0 spread "$program"
+  SKUA_NET_INTERFACES=x0 spread "$program"
   ends "an address without a route" 134 \
-    'lost PE [01] \(process [01]\): no route leads to 10.79.[12].1 from x0: .*SKUA_INTERFACES'
+    'lost PE [01] \(process [01]\): no route leads to 10.79.[12].1 from x0: .*SKUA_NET_INTERFACES'
 }
 
 # misdirect replace|del: packets between a and b are sent to a wrong address, or no longer
@@ -125,7 +125,7 @@ misdirect()
 silent()
 {
   misdirect replace
-  SKUA_INTERFACES=e0 spread "$program"
+  SKUA_NET_INTERFACES=e0 spread "$program"
   misdirect del
   ends "a host that does not answer" 134 'lost PE [01] \(process [01]\): '
 }
@@ -148,7 +148,7 @@ strangers()
    # shellcheck disable=SC2086
    exec ip netns exec "$(host c)" "$tests/test_stranger" visit 1 "$1" $doors >"$work/visits") &
   stranger=$!
-  SKUA_INTERFACES=e0 spread "$program" ask 2
+  SKUA_NET_INTERFACES=e0 spread "$program" ask 2
   wait $stranger
   ok "$SKUA_DRIVER: a job survives foreign connections from another host ($(cat "$work/visits"))" \
     has "$code $out" 'all balls are back'
@@ -174,9 +174,9 @@ occupied()
 
 ports()
 {
-  SKUA_INTERFACES=e0 SKUA_PORTS=46000-46009 spread "$program"
+  SKUA_NET_INTERFACES=e0 SKUA_PORTS=46000-46009 spread "$program"
   ok "$SKUA_DRIVER: a range of ports" test "$code" = 0
-  SKUA_INTERFACES=e0 SKUA_PORTS=46000-46009 occupied 46000 46009 spread "$program"
+  SKUA_NET_INTERFACES=e0 SKUA_PORTS=46000-46009 occupied 46000 46009 spread "$program"
   ends "a range of ports that are in use" 1 '0 ports of 46000-46009 are free, and 3 are needed'
 }
 

@@ -9,7 +9,7 @@
  * channels, termination waves and reductions with addresses, handlers and names that PE 0 never
  * gave to PE 1, or that were changed.  PE 0 counts and drops each, and calls nothing.
  *
- * usage: forger packets | requests | addresses      two processes, SKUA_SHARE=0
+ * usage: forger packets | requests | addresses      two processes, SKUA_SHARED_MEMORY=0
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ export SKUA_PIN=none SKUA_IDLE_REPORT=0.05 SKUA_IDLE_EXIT=1
 # job PES THREADS CASE
 job()
 {
-  title="$3 on $1 PEs, $2 per process${SKUA_SHARE:+, no shared memory}"
+  title="$3 on $1 PEs, $2 per process${SKUA_SHARED_MEMORY:+, no shared memory}"
   run timeout 60 "$skuarun" -n "$1" -t "$2" "$hangs" "$3"
 }
 
@@ -65,14 +65,14 @@ for case in timer handler external callback ping; do
 done
 
 # Between hosts, and with progress threads.
-export SKUA_SHARE=0 SKUA_DRIVER=tcp
+export SKUA_SHARED_MEMORY=0 SKUA_DRIVER=tcp
 hang 3 1 future "PEs 1-2: $future"
 hang 4 2 pes 'PEs 0-2: waits in skua_future_wait'
 hang 2 1 element "$held"
 for case in timer handler external callback ping; do
   ends 3 1 "$case"
 done
-export SKUA_HELPER=1
+export SKUA_PROGRESS_THREAD=1
 hang 4 2 future "PEs 1-3: $future"
 ends 2 1 timer
 tap_end

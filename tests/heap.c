@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * heap.c - malloc() memory that other PEs reach, with the setting share_malloc: malloc(), calloc(),
+ * heap.c - malloc() memory that other PEs reach, with the setting malloc_arena: malloc(), calloc(),
  * realloc() and the aligned functions keep their contracts; other processes read and write the
  * memory by its address; external threads, other PEs, and main() after the end of the PEs may free
  * it; a child of fork() does not affect it.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# hosts.sh - distributed jobs of skuarun: processes that share no memory (SKUA_SHARE=0), and several
+# hosts.sh - distributed jobs of skuarun: processes that share no memory (SKUA_SHARED_MEMORY=0), and several
 # hosts, which are network namespaces.
 #
 # usage: hosts.sh SKUARUN MISBEHAVE BUILD-FOLDER
@@ -49,7 +49,7 @@ if command -v ssh >/dev/null; then
 fi
 
 # ---- processes that share no memory
-export SKUA_SHARE=0
+export SKUA_SHARED_MEMORY=0
 for mode in "-n 2" "-n 5" "-n 4 -t 2"; do
   # shellcheck disable=SC2086
   run "$skuarun" $mode "$program" exit-42
@@ -172,7 +172,7 @@ kill -KILL "$(pgrep -P "$(echo "$agents" | tail -n 1)")"
 ended
 ok "SIGKILL of a process ends the job" has "$code $err" '^137 skuarun: PE [0-2] .*died of signal 9'
 ok "and no process is left" none_left
-unset SKUA_SHARE
+unset SKUA_SHARED_MEMORY
 
 # ---- hosts: network namespaces, joined by a virtual Ethernet link
 if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! ip netns add "t$$a" 2>/dev/null; then
@@ -205,16 +205,16 @@ run "$skuarun" --hosts=$a,$b -n 4 -v "$build/examples/ring"
 ok "a ring, with PEs distributed by -n" test "$code" = 0
 ok "-v prints the host of each process" has "$err" "^skuarun: process 2 to 3 on host $b"
 for share in 1 0; do
-  run "$skuarun" --hosts=$a:1,$b:1 --pin=auto -s share=$share -v "$build/examples/hello"
+  run "$skuarun" --hosts=$a:1,$b:1 --pin=auto -s shared_memory=$share -v "$build/examples/hello"
   cpus=$(printf '%s\n' "$err" | grep -oE 'on CPU [0-9]+' | sort -u | grep -c .)
-  ok "hosts on one machine use different CPUs (share=$share)" \
+  ok "hosts on one machine use different CPUs (shared_memory=$share)" \
     test "$cpus" = 2 -o "$(nproc)" = 1
 done
 for test in order storm; do
   run "$skuarun" --hosts=$a:2,$b:1 "$build/tests/test_$test"
   ok "test_$test" test "$code" = 0
 done
-run "$skuarun" --hosts=$a:2,$b:2 -s share=0 "$build/tests/test_order"
+run "$skuarun" --hosts=$a:2,$b:2 -s shared_memory=0 "$build/tests/test_order"
 ok "hosts whose processes share no memory" test "$code" = 0
 run "$skuarun" --hosts=$a:2,$b:2 sh -c "ip -br addr show veth0; exec '$program' exit-42"
 ok "each process is on its host" has "$code $(echo $out | grep -o '10.99.77.[12]' | sort | uniq -c | tr -s '\n ' ' ')" \

@@ -32,7 +32,7 @@ ok "pkg-config" test "$code" = 0
 run "$prefix/bin/skuarun" -n 3 "$work/token"
 ok "and it runs" test "$out" = "PE 0 has the token after 300 hops"
 if [ -f "$build/drivers/skua-malloc.so" ]; then
-  run "$prefix/bin/skuarun" -n 3 -s share_malloc=1 "$work/token"
+  run "$prefix/bin/skuarun" -n 3 -s malloc_arena=1 "$work/token"
   ok "also with malloc() from the arena" test "$code$out$err" = "0PE 0 has the token after 300 hops"
 fi
 # shellcheck disable=SC2046
@@ -103,7 +103,7 @@ ok "a second build translates nothing" test -z "$(printf '%s\n' "$out" | grep Tr
 
 # The README and the guide are installed, and their links stay within them.
 doc=$prefix/share/doc/skua
-for page in "$doc"/*.md "$doc"/docs/*/*.md; do
+for page in "$doc"/*.md "$doc"/docs/*.md "$doc"/docs/*/*.md; do
   for link in $(links_of "$page"); do
     [ -e "$(dirname "$page")/$link" ] || echo "$page -> $link"
   done

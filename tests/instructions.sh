@@ -61,12 +61,12 @@ at_most item 40
 # received packet to the queue.
 net_total()
 {
-  run "$skuarun" -n 2 --pin=none -s share=0 valgrind --tool=callgrind \
+  run "$skuarun" -n 2 --pin=none -s shared_memory=0 valgrind --tool=callgrind \
     --callgrind-out-file=/dev/null --toggle-collect=recv_on_inline "$program" net "$1"
   printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-run "$skuarun" -n 2 --pin=none -s share=0 "$program" net 1
+run "$skuarun" -n 2 --pin=none -s shared_memory=0 "$program" net 1
 if [ "$code" = 0 ]; then # there is a driver
   each=$(( ($(net_total 1600) - $(net_total 800) + 1599) / 1600 ))
   ok "net, receiving: $each instructions, at most 100" test "$each" -gt 0 -a "$each" -le 100
@@ -76,7 +76,7 @@ if [ "$code" = 0 ]; then # there is a driver
   # that the network accepts at once, and the final wait of PE 0, vary.
   apart()
   {
-    run "$skuarun" -n 2 --pin=none -s share=0 -s request_pool=256m valgrind --tool=callgrind \
+    run "$skuarun" -n 2 --pin=none -s shared_memory=0 -s request_window=256m valgrind --tool=callgrind \
       --callgrind-out-file=/dev/null "$@"
     printf '%s\n' "$err" | sed -n 's/.*Collected : //p' | sort -n | tail -1
   }

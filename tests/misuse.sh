@@ -25,7 +25,7 @@ misuse unknown-handler 'skua_send_copy: handler 1234 was never registered'
 # shared memory.
 forgotten='a handler that was never registered .its id is 0.'
 for apart in 1 0; do
-  export SKUA_SHARE=$apart
+  export SKUA_SHARED_MEMORY=$apart
   misuse forgot-send "skua_send: $forgotten"
   misuse forgot-send-copy "skua_send_copy: $forgotten"
   misuse forgot-send-prio "skua_send_copy_prio: $forgotten"
@@ -34,7 +34,7 @@ for apart in 1 0; do
   misuse forgot-done "skua_done_send: $forgotten"
   misuse forgot-call 'skua_call: .*never registered'
 done
-unset SKUA_SHARE
+unset SKUA_SHARED_MEMORY
 misuse forgot-chare 'skua_chare_create: its class was never registered'
 misuse forgot-seed 'skua_chare_create: its class was never registered'
 misuse forgot-array 'skua_array1: its class was never registered'

@@ -65,7 +65,7 @@ for mpi in "$@"; do
   ok "$mpi: a port that closes early" has "$out" '^closed'
 
   # ---- the runtime in a program that calls MPI, without shared memory
-  export SKUA_SHARE=0
+  export SKUA_SHARED_MEMORY=0
   for way in mpi tcp ucx ofi; do
     [ "$way" = mpi ] || [ -e "$drivers/skua-$way.so" ] || continue
     export SKUA_DRIVER=$way
@@ -81,7 +81,7 @@ for mpi in "$@"; do
   SKUA_DRIVER=mpi under "$mpi" 2 "$tests/mpi_program_$mpi" single
   ok "$mpi: MPI without thread support is rejected" has "$err" 'MPI was initialized for one thread .*needs 3'
   ok "$mpi: and the program continues" test "$(lines '^code 1; MPI was begun by the program')" = 2
-  unset SKUA_SHARE SKUA_DRIVER
+  unset SKUA_SHARED_MEMORY SKUA_DRIVER
 
   # ---- over TCP, as between hosts
   case $mpi in

@@ -19,7 +19,7 @@ misuse_on()
 }
 misuse()
 {
-  for pes in 1 2 "2 -s share=0" "2 -t 2"; do
+  for pes in 1 2 "2 -s shared_memory=0" "2 -t 2"; do
     misuse_on "$pes" "$1" "$2"
   done
 }
@@ -49,7 +49,7 @@ misuse change-sent "a message of handler take was changed after it was sent by s
 misuse free-broadcast "skua_msg_free: a message of handler take was sent by skua_broadcast $(at free_broadcast) before"
 misuse free-invoked "skua_msg_free: a message of handler box::take was sent by skua_invoke $(at free_invoked) before"
 misuse invoke-sent "skua_invoke: $(given invoke_sent)"
-for pes in 2 "2 -s share=0" "2 -t 2"; do
+for pes in 2 "2 -s shared_memory=0" "2 -t 2"; do
   misuse_on "$pes" free-delivered "skua_msg_free: a message of handler keep was sent by skua_send $(at free_delivered) before"
 done
 misuse when-freed "the end of its .when.: a message was freed by skua_msg_free $(at when_freed) before; set it to NULL in the body"
@@ -61,7 +61,7 @@ if [ "${SANITIZED:-}" = "" ]; then # AddressSanitizer finds these by itself
   misuse write-beyond 'skua_msg_free: 0x.* is no message, or something was written behind the end of one'
 fi
 
-for pes in 1 2 "2 -s share=0"; do
+for pes in 1 2 "2 -s shared_memory=0"; do
   run "$skuarun" -n $pes "$program" nothing
   ok "correct use, $pes PEs" test "$code$err" = 0
 done

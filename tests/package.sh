@@ -39,7 +39,7 @@ usable()
   ok "a program is built with pkg-config" test "$code" = 0
   run "$prefix/bin/skuarun" -n 3 "$prefix/token"
   ok "and runs" test "$code$out" = "0PE 0 has the token after 300 hops"
-  run env SKUA_SHARE=0 SKUA_DRIVER=tcp "$prefix/bin/skuarun" -n 2 "$prefix/token"
+  run env SKUA_SHARED_MEMORY=0 SKUA_DRIVER=tcp "$prefix/bin/skuarun" -n 2 "$prefix/token"
   ok "also over the package's driver" test "$code$out" = "0PE 0 has the token after 200 hops"
 
   mkdir "$prefix/app"

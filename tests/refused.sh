@@ -58,8 +58,8 @@ fi
 for driver in "$@"; do
   case $driver in mpi*) continue ;; esac # needs its own launcher
   what=$driver
-  calls -s share=0 -s "driver=$driver"
-  run "$skuarun" -n 2 -s share=0 -s "driver=$driver" "$program" calls
+  calls -s shared_memory=0 -s "driver=$driver"
+  run "$skuarun" -n 2 -s shared_memory=0 -s "driver=$driver" "$program" calls
   target
   says 'skua_channel_open of PE 0 refused: PE 1 has no such channel'
   says 'skua_channel_open: PE 1 has no such channel: it was deleted, or never created'
@@ -76,9 +76,9 @@ for driver in "$@"; do
   tcp) else=never ;;
   *) else='^[01] ' ;;
   esac
-  run "$skuarun" -n 2 -s share=0 -s "driver=$driver" -s checked_channels=1 "$program" changed
+  run "$skuarun" -n 2 -s shared_memory=0 -s "driver=$driver" -s checked_channels=1 "$program" changed
   ok "$driver: data that changes too early" has "$code $err" "$early|$else"
-  run "$skuarun" -n 2 -s share=0 -s "driver=$driver" "$program" then
+  run "$skuarun" -n 2 -s shared_memory=0 -s "driver=$driver" "$program" then
   ok "$driver: two completions of a put" has "$code $err" "$twice|$else"
 done
 tap_end

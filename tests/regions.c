@@ -969,8 +969,8 @@ static void passive_registered(void)
     mine()->pid    = getpid();
     CHECK(skua_region_register(memory, sizeof *memory, &registered) == SKUA_OK);
     skua_sync();
-    if (all_say(is_set("SKUA_HELPER") ||
-                (skua_near(0) && !is_cleared("SKUA_ATTACH") && may_attach(0))))
+    if (all_say(is_set("SKUA_PROGRESS_THREAD") ||
+                (skua_near(0) && !is_cleared("SKUA_CMA") && may_attach(0))))
         passive(exchange(registered, 0), memory);
     skua_sync();
     CHECK(skua_region_free(registered) == SKUA_OK);
@@ -981,7 +981,7 @@ static void test_passive(void)
 {
     bool direct = !is_cleared("SKUA_DIRECT") && tap_all_near();
 
-    if (skua_pes() == 1 || !all_say(direct || is_set("SKUA_HELPER")))
+    if (skua_pes() == 1 || !all_say(direct || is_set("SKUA_PROGRESS_THREAD")))
         return; /* no PE would serve the requests */
     passive(self()->shared, mine());
     passive_registered();

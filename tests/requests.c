@@ -4,7 +4,7 @@
  * is bounded and calls do not wait needlessly; notifications, locks and fences order operations of
  * both kinds; a region that one PE cannot create exists on no PE.
  *
- * Run it with direct=0, and with attach=0, so that registered memory is accessed by active messages
+ * Run it with direct=0, and with cma=0, so that registered memory is accessed by active messages
  * and other memory directly.  PE 0 is the origin, PE 1 the target.
  *
  * usage: requests [times]

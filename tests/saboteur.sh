@@ -114,7 +114,7 @@ choose_transport()
   case $transport in
     shared) ;;
     hosts) transport_options="--hosts=$a:$(( pes / 2 )),$b:$(( pes - pes / 2 ))" ;;
-    *) transport_options="--set=share=0 --set=driver=$transport" ;;
+    *) transport_options="--set=shared_memory=0 --set=driver=$transport" ;;
   esac
 }
 

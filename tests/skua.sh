@@ -19,7 +19,7 @@ run "$skua" info
 ok "info" has "$code $out" '^0 Skua [0-9]'
 ok "info shows the zero-copy thresholds" has "$out" \
   '^zero copy   from [0-9]+ bytes inside a process .* [0-9]+ between processes \(measured\), [0-9]+ between hosts \(measured\)'
-run env SKUA_ZERO_COPY_HOST=5000 "$skua" info
+run env SKUA_ZCOPY_THRESHOLD_HOST=5000 "$skua" info
 ok "or the setting" has "$out" '^zero copy   from 5000 .* 5000 between processes \(set\), [0-9]+ .*\(measured\)'
 run "$skua" info --config
 ok "info --config lists settings" has "$out" '^SKUA_ARENA_SIZE=auto'

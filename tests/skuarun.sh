@@ -42,8 +42,10 @@ run "$skuarun" -n 2 -s log_level=loud "$program" exit-42
 ok "an invalid setting is rejected before the start" has "$code $err" '^2 .*SKUA_LOG_LEVEL=loud: expected fatal'
 run "$skuarun" -n 2 -s log_level=info "$program" exit-42
 ok "the log shows the zero-copy threshold" has "$code $err" 'zero copy from [0-9]+ bytes'
-run env SKUA_SHARE_MALLOC=4k "$program" exit-42
-ok "share_malloc needs a library that skuarun preloads" has "$code $err" '^42 .*skua-malloc.so is not loaded'
+run env SKUA_MALLOC_ARENA=4k "$program" exit-42
+ok "malloc_arena needs a library that skuarun preloads" has "$code $err" '^42 .*skua-malloc.so is not loaded'
+run env SKUA_SHARE=0 "$skuarun" -n 2 "$program" exit-42 # a former name
+ok "a former name is rejected, with the present one" has "$code $err" '^2 .*SKUA_SHARE was renamed: set SKUA_SHARED_MEMORY instead'
 run env SKUA_LOG_LEVLE=info "$skuarun" -n 2 "$program" exit-42
 ok "a misspelt setting is reported with a suggestion" has "$code $err" '^42 .*SKUA_LOG_LEVLE is not a setting; did you mean SKUA_LOG_LEVEL'
 ok "once" one_line "$err"
@@ -123,8 +125,8 @@ ok "a second program in a slot is rejected" has "$err" 'has joined already'
 
 # ---- a process that is stopped for longer than SKUA_STOP_TIMEOUT is killed
 for apart in 1 0; do
-  run "$skuarun" -n 2 -s stop_timeout=0.1 -s share=$apart "$program" stop
-  ok "stopped, share=$apart: killed" \
+  run "$skuarun" -n 2 -s stop_timeout=0.1 -s shared_memory=$apart "$program" stop
+  ok "stopped, shared_memory=$apart: killed" \
     has "$code $err" '^137 skuarun: PE 1 \(process 1\) was stopped for 0.1 s and has been killed .SKUA_STOP_TIMEOUT.$'
 done
 
@@ -134,7 +136,7 @@ run env ODD_ONE="$work/odd" "$skuarun" -n 3 "$program" exit-42
 ok "a process with other handlers is reported" has "$err" 'handler [0-9]+ is (missing|"odd") in process [12] but ("odd"|missing) in process 0'
 ok "and ends the job" test "$code" = 1
 touch "$work/odd"
-run env ODD_ONE="$work/odd" "$skuarun" -n 2 -s share=0 "$program" exit-42
+run env ODD_ONE="$work/odd" "$skuarun" -n 2 -s shared_memory=0 "$program" exit-42
 ok "also over the network, on both sides" \
   has "$err" 'its handler [0-9]+ is "(odd|.missing.)", that of this process is "(odd|.missing.)"'
 

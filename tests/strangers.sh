@@ -18,7 +18,7 @@ if [ -z "$mpirun" ] || ! "$mpirun" --version 2>/dev/null | grep -qE "Open MPI|Op
   exit 0
 fi
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export SKUA_SHARE=0 UCX_TLS=tcp SKUA_DRIVER=
+export SKUA_SHARED_MEMORY=0 UCX_TLS=tcp SKUA_DRIVER=
 
 # apart N PROGRAM...: run it in processes that share no memory
 apart()
@@ -101,7 +101,7 @@ too_much_at_once()
 
 settings()
 {
-  SKUA_INTERFACES=nosuch0 apart 2 "$examples/token"
+  SKUA_NET_INTERFACES=nosuch0 apart 2 "$examples/token"
   ok "$driver: an interface that does not exist" has "$code $err" 'can reach other hosts \(.* nosuch0'
   SKUA_PORTS=45000-45001 apart 2 "$examples/token"
   ok "$driver: too few ports" has "$code $err" '45000-45001'
@@ -114,7 +114,7 @@ settings()
 
 unregistered()
 {
-  export SKUA_DRIVER_PATH="$tests/faulty" SKUA_RMA=1 SKUA_RMA_LEAST=1 SKUA_TEST_FAULT
+  export SKUA_DRIVER_PATH="$tests/faulty" SKUA_RMA=1 SKUA_RMA_THRESHOLD=1 SKUA_TEST_FAULT
   for SKUA_TEST_FAULT in register some keys; do
     apart 2 "$tests/test_onesided" 50
     ok "$driver: the program succeeds with the fault: $SKUA_TEST_FAULT" test "$code" = 0
@@ -123,7 +123,7 @@ unregistered()
       'of region 0x[0-9a-f]+( [^ ].*)? on PE [01].*the adapter has no more entries.*by request'
     ok "$driver: once by each process" test "$(printf '%s\n' "$err" | grep -c 'by request')" -le 2
   done
-  unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_LEAST SKUA_TEST_FAULT
+  unset SKUA_DRIVER_PATH SKUA_RMA SKUA_RMA_THRESHOLD SKUA_TEST_FAULT
 }
 
 # A host with memory for fewer regions.

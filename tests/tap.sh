@@ -87,6 +87,12 @@ links_of()
   sed '/^```/,/^```/d; s/`[^`]*`//g' "$1" | grep -oE '\]\([^)#:]+\)' | sed 's/](\(.*\))/\1/'
 }
 
+# Likewise the links to headings, of the same page or of another.
+anchor_links_of()
+{
+  sed '/^```/,/^```/d; s/`[^`]*`//g' "$1" | grep -oE '\]\([^):]*#[^):]+\)' | sed 's/](\(.*\))/\1/'
+}
+
 tap_end()
 {
   echo "1..$count"

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api.h - what every public header needs: symbol visibility and C linkage. */
+/* api.h - symbol visibility, C linkage and keywords that every public header needs. */
 #ifndef SKUA_API_H
 #define SKUA_API_H
 
+/** Marks a function or variable of the public interface: visible outside the library. */
 #define SKUA_API __attribute__((visibility("default")))
 
-/* Called without the detour through the linker's table, where the compiler can: a few
- * instructions less. */
+/** Marks a public function that the caller reaches without the procedure linkage table, where the
+ *  compiler supports it. This saves a few instructions on a fast path. */
 #if __has_attribute(noplt)
 #define SKUA_HOT_API SKUA_API __attribute__((noplt))
 #else
 #define SKUA_HOT_API SKUA_API
 #endif
 
+/** SKUA_BEGIN_DECLS and SKUA_END_DECLS enclose declarations with C linkage, in C and in C++. */
 #ifdef __cplusplus
 #define SKUA_BEGIN_DECLS extern "C" {
 #define SKUA_END_DECLS   }
@@ -21,7 +23,7 @@
 #define SKUA_END_DECLS
 #endif
 
-/* Words that C and C++ spell differently, for code that is compiled as either. */
+/** Keywords that C and C++ spell differently, for code that is compiled as either language. */
 #ifdef __cplusplus
 #define SKUA_ALIGNAS(bytes)             alignas(bytes)
 #define SKUA_ALIGNOF(type)              alignof(type)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.h - zero-copy transfers between memory of two PEs: a buffer as a value that travels.
+ * buffer.h - zero-copy transfers between the memory of two PEs.
  *
- * One side describes memory of its own, a *buffer*, and sends the description in a message.
- * The other side describes its own, and gets or puts: the data move from one to the other,
- * without being packed into a message.  Both sides hear of the end, each by the completion in
- * its buffer, which gets the buffer itself as its result: so it says which it was.
+ * One PE describes memory of its own as a *buffer* and sends the description in a message. The
+ * receiver describes memory of its own and gets or puts: the data move directly between the two
+ * memories, without being packed into a message. Both PEs are notified, each by the completion in
+ * its own buffer; the result of the completion is the buffer itself, so that a callback can tell
+ * which transfer ended.
  *
  *     source                                       destination
  *     b = skua_buffer_of(x, bytes, MODE, done, 7)
@@ -13,18 +14,18 @@
  *                                                  skua_buffer_get(&c, &b)
  *     done: x may be used again                    mine: y holds the data
  *
- * PEs of one host need no registration: memory of the same process and memory of the arena
- * (skua_buffer_alloc(), regions, messages) is copied by load and store, other memory through the
- * system, one call.  Between hosts memory is registered when the buffer is made, or when it is
- * first needed, or never; registrations are kept and found again.
+ * Within a host no registration is needed. Memory of the same process and memory of the arena
+ * (skua_buffer_alloc(), regions, messages) is copied by load and store; other memory by one system
+ * call (cross-memory attach). Between hosts, memory is registered when the buffer is made, when a
+ * transfer first needs it, or never, as the buffer's mode says. Registrations are cached.
  *
- * Where no driver pins memory for its network a registration is a name and an address, which is
- * looked at when it is used: it may be kept for as long as there is room.  Where one does, a
- * registration ends with its last holder, so that memory which was deregistered may be freed;
- * memory of skua_buffer_alloc() stays registered then.  Nothing is hooked into malloc() or
- * munmap().
+ * If no driver pins memory, a registration is only a name and an address, which are checked at each
+ * use; the cache keeps it as long as there is room. If a driver pins memory, a registration ends
+ * when its last buffer releases it, so that the program may free the memory after
+ * skua_buffer_deregister(); memory of skua_buffer_alloc() then stays registered. Skua does not
+ * intercept malloc() or munmap().
  *
- * All calls belong on a PE.
+ * All functions are called on a PE.
  */
 #ifndef SKUA_BUFFER_H
 #define SKUA_BUFFER_H
@@ -39,68 +40,83 @@
 
 SKUA_BEGIN_DECLS
 
-/** When memory is registered, so that other hosts reach it. */
+/** The time at which memory is registered with the network, so that other hosts can access it. */
 typedef enum {
-    SKUA_REGISTER_NOW,   /* when the buffer is made                                     */
-    SKUA_REGISTER_LATER, /* when a transfer needs it, and for that                      */
-    SKUA_REGISTER_NEVER, /* data travel in messages, copied by their owner              */
+    SKUA_REGISTER_NOW,   /* when the buffer is made */
+    SKUA_REGISTER_LATER, /* when a transfer needs it, for the duration of the transfer */
+    SKUA_REGISTER_NEVER, /* never: the owner copies the data into messages */
 } skua_registration;
 
-/** A buffer: plain data, to be sent in messages.  Made by skua_buffer_of(). */
+/** A description of memory of one PE. It is plain data and may be sent in messages.
+ *  skua_buffer_of() makes it. */
 typedef struct {
     void           *at;
     size_t          bytes;
-    int32_t         pe;    /* the owner's                                           */
-    int32_t         pid;   /* of its process, with the system                       */
-    uint32_t        mode;  /* a skua_registration                                   */
-    uint32_t        held;  /* it has a registration: to be given back               */
-    skua_gaddr      where; /* if it has                                             */
-    uint64_t        room;  /* bytes of the region that it then is in                */
-    skua_completion done;  /* gets a copy of this                                   */
-    uint64_t        user;  /* the owner's own                                       */
-    uint64_t        tag;   /* the runtime's: proves, between hosts, that `pe` made it; `at`, `bytes`
-                               and `user` therefore stay as they were given            */
+    int32_t         pe;    /* the PE that owns the memory */
+    int32_t         pid;   /* operating-system id of its process */
+    uint32_t        mode;  /* a skua_registration */
+    uint32_t        held;  /* it holds a registration, which must be released */
+    skua_gaddr      where; /* the registered memory, if held */
+    uint64_t        room;  /* bytes of the region that contains it, if held */
+    skua_completion done;  /* its result is a copy of this buffer */
+    uint64_t        user;  /* free for use by the owner */
+    uint64_t tag; /* Proves between hosts that `pe` made the buffer. It covers `at`, `bytes` and
+                     `user`, which must not be changed. */
 } skua_buffer;
 
-/** Describe memory of the calling PE.  Where a registration is wanted at once and there is no
- *  room for one, which has been logged, the buffer is as one that is registered later. */
+/** Describes @p bytes at @p at in the memory of the calling PE. If SKUA_REGISTER_NOW finds no room
+ *  for a registration, the failure is logged and the buffer behaves as with SKUA_REGISTER_LATER. */
 SKUA_API skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
                                     skua_completion done, uint64_t user);
 
 /**
- * Move as many bytes as the smaller of both has.  @p here belongs to the calling PE.  Returns at
- * once: SKUA_OK, all is over and the completion of @p here has happened; or SKUA_PENDING.  Both
- * completions happen when the data are there.  A buffer may be used for any number of transfers.
- * SKUA_ERR_INVAL: `here` is not ours, or the other one is no buffer; SKUA_ERR_SYSTEM: the other's
- * memory is not there any more; logged.
+ * Copies from the remote buffer @p from into the local buffer @p here as many bytes as the smaller
+ * of both has. @p here belongs to the calling PE. A buffer may take part in any number of
+ * transfers.
+ *
+ * Returns at once: SKUA_OK, the transfer is over and the completion of @p here has happened; or
+ * SKUA_PENDING, both completions happen when the data have arrived. Failures are logged:
+ * SKUA_ERR_INVAL, @p here belongs to another PE or @p from is not a buffer; SKUA_ERR_SYSTEM, the
+ * memory of @p from no longer exists.
  */
 SKUA_API skua_status_t skua_buffer_get(const skua_buffer *here, const skua_buffer *from);
+
+/** Copies from the local buffer @p here into the remote buffer @p to as many bytes as the smaller
+ *  of both has. Results, errors and completions are those of skua_buffer_get(). */
 SKUA_API skua_status_t skua_buffer_put(const skua_buffer *here, const skua_buffer *to);
 
-/** Its memory, where this PE reaches that by load and store; else NULL. */
+/** Returns the address of a buffer's memory if the calling PE can access it by load and store, else
+ *  NULL. */
 SKUA_API void *skua_buffer_local(const skua_buffer *buffer);
 
-/** Register later; and let go of the registration, when no transfer uses it: by the owner.
- *  SKUA_ERR_NOMEM, logged. */
+/** Registers the memory of a buffer of the calling PE. Returns SKUA_ERR_NOMEM, logged, if there is
+ *  no room for a registration. */
 SKUA_API skua_status_t skua_buffer_register(skua_buffer *buffer);
-SKUA_API void          skua_buffer_deregister(skua_buffer *buffer);
 
-/** Memory that all PEs of the host reach by load and store, aligned to a cache line, and that
- *  stays registered: made and given back at the cost of malloc(); any PE of the host may give
- *  it back.  Never NULL: when the arena is full the job ends with a line that says what to do. */
+/** Releases the registration of a buffer of the calling PE. No transfer may be using it. */
+SKUA_API void skua_buffer_deregister(skua_buffer *buffer);
+
+/** Allocates memory that all PEs of the host can access by load and store. It is aligned to a cache
+ *  line and stays registered. The cost is that of malloc(). Never returns NULL: when the arena is
+ *  full the job ends with an error that says what to do. */
 SKUA_API void *skua_buffer_alloc(size_t bytes);
-SKUA_API void  skua_buffer_free(void *memory);
 
-/** From how many bytes on a transfer without copies to @p pe is faster than a message that data
- *  are copied into and out of: the settings zero_copy_host and zero_copy_net, or what is measured
- *  when this is first asked for in a process (`skua info` and the log at level info show it). */
+/** Frees memory of skua_buffer_alloc(). Any PE of the host may call it. */
+SKUA_API void skua_buffer_free(void *memory);
+
+/** Returns the size from which a zero-copy transfer to @p pe is faster than a message that the data
+ *  are copied into and out of: the setting zcopy_threshold_host or zcopy_threshold_net, or else the
+ *  value that is measured at the first call in a process (`skua info` and the log at level info
+ *  show it). */
 SKUA_API size_t skua_zero_copy_bytes(int pe);
 
-/** Registrations that this PE has for buffers: those in use, and those that are kept. */
+/** Numbers of buffer registrations of a PE: in use by buffers or transfers, and cached for later
+ *  use. */
 typedef struct {
     size_t used, kept;
 } skua_registration_count;
 
+/** Returns the numbers of buffer registrations of the calling PE. */
 SKUA_API skua_registration_count skua_registrations(void);
 
 SKUA_END_DECLS

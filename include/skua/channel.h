@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * channel.h - persistent one-way paths from a buffer of a sender to a buffer of a receiver.
+ * channel.h - persistent one-way paths from a sender's buffer to a receiver's buffer.
  *
- * The receiver creates a channel for a buffer of its own and sends the value that names it to
- * a sender, who opens it for a buffer of his.  From then on a put moves the data from one to the
- * other, and the receiver's callback is called: straight from the doorbell, without a message,
- * without the queue, without any agreement between the two.  So programs that repeat the same
- * exchange again and again, and know by other means when the other is ready, pay for the data and
- * little more.
+ * The receiver creates a channel for a buffer of its own and sends the value that names it to a
+ * sender, which opens it for a buffer of its own. Each put then moves the data from one buffer to
+ * the other and calls the receiver's callback directly from the doorbell: without a message,
+ * without the queue and without synchronisation between the two PEs. A program that repeats the
+ * same exchange, and whose algorithm tells each PE when the other is ready, pays for little more
+ * than the data movement.
  *
  *     receiver                                         sender
  *     skua_channel_create(&layout, fn, arg, &channel)
@@ -16,31 +16,32 @@
  *     fn(arg): the buffer holds the data
  *     skua_channel_ready(channel)                      skua_channel_put(out)
  *
- * At most one put is in flight on a channel: the sender does not put again before the receiver
- * has said that it is ready, and has let the sender know in some way, a message or a reduction
- * say.  Nothing in the data is special: a sequence word of the channel's own tells arrivals.
- * An idle channel costs nothing.
+ * At most one put is in flight on a channel. The sender puts again only after the receiver has
+ * called skua_channel_ready() and the sender has learnt of it, for example from a message or a
+ * reduction. Arrivals are detected by a sequence word of the channel, so the data may have any
+ * value. An idle channel costs nothing.
  *
- * The sender's buffer may change again when the put is locally complete, which between hosts is
- * later than skua_channel_put() returns: skua_channel_put_wait() before the next data are written.
+ * The sender may change its buffer once the put is locally complete. Between hosts that is later
+ * than the return of skua_channel_put(): call skua_channel_put_wait() before writing the next data.
  *
- * Buffers may lie anywhere.  Those in regions (region.h) that are not registered, or from
- * skua_channel_alloc(), are written by senders of the same host directly, and so are all of the
- * sender's own process; what comes from elsewhere the receiver copies to its place.
+ * Buffers may lie anywhere. A sender of the same host writes directly into a buffer that lies in
+ * the arena: in a region (region.h) that is not registered user memory, or from
+ * skua_channel_alloc(). A sender of the receiver's process writes directly into any buffer. In all
+ * other cases the receiver copies the data into place.
  *
  * A put is not ordered with messages: its callback may run before the handlers of messages that
- * were sent earlier.  Nor is it with puts on other channels.
+ * were sent earlier. Puts on different channels are not ordered either.
  *
- * A receiver that only looks at the data, and a sender that leaves them as they are until the
- * receiver is ready, can do without a copy on the same host: skua_channel_create_view() and
- * skua_channel_lend().
+ * If the receiver only reads the data, and the sender leaves them unchanged until the receiver is
+ * ready, no copy is needed within a host: see skua_channel_create_view() and skua_channel_lend().
  *
- * Channels belong to the PE that created or opened them: an object that moves creates new ones.
- * All calls belong on that PE.
+ * A channel belongs to the PE that created or opened it, and its functions are called on that PE.
+ * An object that migrates creates new channels.
  *
- * With the setting `checked_channels` misuse ends the job with a line that names channel, both PEs
- * and the number of the put: a put before ready, a second put in flight, a buffer that was
- * freed, an association with another size, data that changed before the put was locally complete.
+ * With the setting `checked_channels`, misuse ends the job with an error that names the channel,
+ * both PEs and the number of the put. Misuse is: a put before ready, a second put in flight, a
+ * buffer that was freed, a sender's buffer of a different size, data that changed before the put
+ * was locally complete.
  */
 #ifndef SKUA_CHANNEL_H
 #define SKUA_CHANNEL_H
@@ -57,21 +58,24 @@
 
 SKUA_BEGIN_DECLS
 
-/** A channel: a value that may be sent, and means the same on every PE.  Zero is none. */
+/** A channel: a value that may be sent in messages and is valid on every PE. A zeroed value names
+ *  no channel. */
 typedef struct {
-    int32_t  pe;   /* the receiver's                 */
-    int32_t  host; /* the first process of its host  */
-    uint64_t key;  /* the host's name for it         */
+    int32_t  pe;   /* the receiver */
+    int32_t  host; /* first process of the receiver's host */
+    uint64_t key;  /* identifies the channel on that host */
 } skua_channel;
 
-/** A channel as its sender knows it. */
+/** The sender's end of a channel, or of several channels. */
 typedef struct skua_sender skua_sender;
 
-/** Most levels of a layout: faces of a block of five dimensions. */
+/** The largest number of levels of a layout. It is enough for a face of a five-dimensional
+ *  block. */
 #define SKUA_LAYOUT_LEVELS 4
 
-/** Where data lie: blocks of `bytes`, count[0] of them at distances stride[0], all of that
- *  count[1] times ... as in skua_strided; levels 0 is one block.  A face of a 3-D block is one. */
+/** The memory layout of a buffer: blocks of `bytes`, repeated count[0] times at stride[0], all of
+ *  that repeated count[1] times at stride[1], and so on, as in skua_strided. With levels 0 the
+ *  buffer is one block. A face of a 3-D block is a layout. */
 typedef struct {
     void     *at;
     size_t    bytes;
@@ -80,114 +84,124 @@ typedef struct {
     ptrdiff_t stride[SKUA_LAYOUT_LEVELS];
 } skua_layout;
 
+/** Returns the layout of @p bytes of contiguous memory at @p at. */
 static inline skua_layout skua_layout_of(const void *at, size_t bytes)
 {
     skua_layout layout = {(void *)(uintptr_t)at, bytes, 0, {0}, {0}};
     return layout;
 }
 
-/** Copy all of @p from, which has as many bytes and does not overlap; nothing if both are the same
- *  place. */
+/** Copies all data of @p from to @p to. Both have the same number of bytes and do not overlap. If
+ *  both describe the same memory, nothing is copied. */
 SKUA_API void skua_layout_copy(const skua_layout *to, const skua_layout *from);
 
-/** What happens when data have come; @p arg as given.  Runs on the receiver's PE, inside its
- *  scheduler; may do what a handler may. */
+/** The callback of a channel, called after the data of a put have arrived. It runs on the
+ *  receiver's PE, inside the scheduler, and may do what a handler may do. @p arg is the argument
+ *  given at creation. */
 typedef void (*skua_channel_fn)(void *arg);
 
 /* ---- receiving --------------------------------------------------------------------------- */
 
-/** Create a channel into memory of ours; it is ready for a first put.  @p name is for errors and
- *  is copied; NULL: none.  SKUA_ERR_INVAL, SKUA_ERR_NOMEM, logged. */
+/** Creates a channel into memory of the calling PE, ready for a first put. @p name appears in
+ *  errors and is copied; it may be NULL. Returns SKUA_ERR_INVAL or SKUA_ERR_NOMEM, logged. */
 SKUA_API skua_status_t skua_channel_create(const skua_layout *to, skua_channel_fn fn, void *arg,
                                            const char *name, skua_channel *channel);
 
-/** The same, for a receiver that looks at the data with skua_channel_view() alone: a sender
- *  that lends (skua_channel_lend()) need not copy them then.  @p to is where they lie if they are
- *  copied. */
+/** Creates a channel whose receiver accesses the data only through skua_channel_view(). A
+ *  sender that lends its buffer (skua_channel_lend()) then avoids the copy where it can;
+ *  otherwise the data are copied to @p to. The other arguments and the errors are those of
+ *  skua_channel_create(). */
 SKUA_API skua_status_t skua_channel_create_view(const skua_layout *to, skua_channel_fn fn,
                                                 void *arg, const char *name, skua_channel *channel);
 
-/** Where the data of the last put are, from its callback until we are ready, or mark: in our
- *  buffer, or in the sender's.  Blocks, levels and counts are those that the channel was created
- *  with; the strides may be others. */
+/** Returns where the data of the last put are, in the receiver's buffer or in the sender's. The
+ *  view is valid from the callback until skua_channel_ready() or skua_channel_mark(). Blocks,
+ *  levels and counts are those of the channel's layout; strides may differ. */
 SKUA_API const skua_layout *skua_channel_view(skua_channel channel);
 
-/** The buffer may be written again, and we want to hear of it: after the callback, once for
- *  each put. */
+/** Declares that the receiver has finished with the data: the buffer may be written again and the
+ *  next arrival calls the callback. Called once for each put, after its callback. */
 SKUA_API void skua_channel_ready(skua_channel channel);
 
-/** The two halves of that: it may be written again; we want to hear of it, and of what has
- *  come meanwhile. */
+/** Declares that the buffer may be written again, without enabling the callback: the first half of
+ *  skua_channel_ready(). */
 SKUA_API void skua_channel_mark(skua_channel channel);
+
+/** Enables the callback for the next arrival, and calls it if data have arrived since
+ *  skua_channel_mark(): the second half of skua_channel_ready(). */
 SKUA_API void skua_channel_poll(skua_channel channel);
 
-/** How many puts have come: those that the callback was called for. */
+/** Returns the number of puts whose callback has been called. */
 SKUA_API uint64_t skua_channel_count(skua_channel channel);
 
-/** No more puts; the buffer is ours alone again. */
+/** Deletes a channel. No put may follow; the buffer belongs to the program again. */
 SKUA_API void skua_channel_delete(skua_channel channel);
 
-/** Memory that all PEs of the host reach; to be given back on the same PE. */
+/** Allocates memory that all PEs of the host can access by load and store. */
 SKUA_API void *skua_channel_alloc(size_t bytes);
-SKUA_API void  skua_channel_free(void *memory);
+
+/** Frees memory of skua_channel_alloc(), on the PE that allocated it. */
+SKUA_API void skua_channel_free(void *memory);
 
 /* ---- sending ------------------------------------------------------------------------------ */
 
-/** Associate a buffer of ours with a channel.  The same buffer may be associated with many.
- *  Its shape may be another than the receiver's, with as many bytes.  NULL: not possible,
- *  logged.  A channel of another host is looked up there, without waiting: if it does not exist, or
- *  has another size, that is logged here when the answer comes, and puts to it are dropped. */
+/** Opens a channel for sending from a buffer of the calling PE. The buffer may have any layout
+ *  with as many bytes as the receiver's, and may serve several channels. Returns NULL, logged,
+ *  on failure. The call does not wait: a channel of another host is looked up there, and if it
+ *  does not exist or has another size, the sender logs that when the answer arrives and drops
+ *  its puts. */
 SKUA_API skua_sender *skua_channel_open(skua_channel channel, const skua_layout *from);
 
-/** The same, and we lend: after a put the data do not change until the receiver is ready again,
- *  and has let us know.  Where the receiver has a view of them and reaches our memory - of the
- *  same process, from skua_channel_alloc(), in a region that is not registered - nothing is
- *  copied; else a put is as any other. */
+/** Opens a channel as skua_channel_open() does, and promises that after a put the data stay
+ *  unchanged until the receiver is ready again and the sender has learnt of it. If the receiver
+ *  uses a view and can access the sender's memory (same process, skua_channel_alloc(), or a region
+ *  that is not registered user memory), nothing is copied; otherwise puts behave as usual. */
 SKUA_API skua_sender *skua_channel_lend(skua_channel channel, const skua_layout *from);
 
-/** Send what is in the buffer now.  The buffer must not change until the put is *locally
- *  complete*: when this returns if the data were copied, as they are inside a host unless they are
- *  lent; later if they go to another host, or are lent.  The receiver's having them is enough;
- *  skua_channel_put_test(), _wait() and _then() tell without asking the receiver.  May be called
- *  where messages may be sent, also in user threads. */
+/** Sends the contents of the sender's buffer. The buffer must not change until the put is *locally
+ *  complete*: on return if the data were copied, as they are within a host unless lent; later if
+ *  they go to another host or are lent. skua_channel_put_test(), skua_channel_put_wait() and
+ *  skua_channel_put_then() report local completion without asking the receiver. May be called
+ *  wherever messages may be sent, also in user threads. */
 SKUA_API void skua_channel_put(skua_sender *sender);
 
-/** Send from another place, of the same shape: for programs that use buffers in turn. */
+/** Sends data from @p at, in the layout of the sender's buffer, for programs that alternate between
+ *  buffers. Completion is as with skua_channel_put(). */
 SKUA_API void skua_channel_put_from(skua_sender *sender, const void *at);
 
-/** Whether the puts of @p sender are locally complete, so that their memory may change: the data
- *  have left it or, if they were lent, the receiver is ready again (which it never is if it deletes
- *  the channel instead).  That is no word of their arrival.  Without any put: true.  On the PE's
- * own stack a message may be delivered before false is returned. */
+/** Returns true if all puts of @p sender are locally complete, so that their memory may change: the
+ *  data have left it or, if they were lent, the receiver is ready again (which never happens if it
+ *  deletes the channel instead). Local completion does not imply arrival. Returns true if there was
+ *  no put. On the PE's own stack the call may deliver a message before it returns false. */
 SKUA_API bool skua_channel_put_test(skua_sender *sender);
 
-/** Wait until the puts of @p sender are locally complete; false: the job ends, and the memory may
- *  change if it was not lent.  A user thread is suspended; on the PE's own stack messages are
- *  delivered. */
+/** Waits until all puts of @p sender are locally complete. Returns false when the job ends first;
+ *  memory that was not lent may then change. A user thread is suspended; on the PE's own stack the
+ *  scheduler delivers messages meanwhile. */
 SKUA_API bool skua_channel_put_wait(skua_sender *sender);
 
-/** Let @p local take place when the puts of @p sender are locally complete: at once, within this
- *  call, if they are.  One such completion waits at a time for each sender; another ends the job
- *  with a line. */
+/** Performs the completion @p local when all puts of @p sender are locally complete: within this
+ *  call if they are. Each sender has at most one such completion outstanding; a second one ends the
+ *  job with an error. */
 SKUA_API void skua_channel_put_then(skua_sender *sender, skua_completion local);
 
-/** No more puts; the last one has been received, and the receiver ready if it was lent.  A
- *  completion that was asked for takes place. */
+/** Closes a sender. The receiver must have received the last put and, if it was lent, must be ready
+ *  again. An outstanding completion of skua_channel_put_then() is performed. */
 SKUA_API void skua_channel_close(skua_sender *sender);
 
 /* ---- one to many, many to one -------------------------------------------------------------- */
 
-/** A sender for several channels at once: one put, and each gets the data; along a tree of the
- *  receivers where that is cheaper.  All have the same number of bytes. */
+/** Opens several channels as one sender: each put sends the data to all of them, along a tree of
+ *  the receivers where that is cheaper. All channels have the same number of bytes. */
 SKUA_API skua_sender *skua_channel_open_many(const skua_channel *channels, size_t count,
                                              const skua_layout *from);
 
-/** A channel for @p senders senders: what they put is combined element by element in the
- *  buffer, @p count elements at @p to, which begins with the operator's neutral element, and does
- *  again with each ready, or mark, unless there is only one sender.  The callback is called when
- *  all have come.  SKUA_SUM, SKUA_MIN, SKUA_MAX and the bits, as with skua_acc().  They are
- *  combined in the order in which they come, so sums of floating-point numbers may differ in the
- *  last bits from run to run. */
+/** Creates a channel for @p senders senders, whose puts are combined element by element into the @p
+ *  count elements at @p to. The callback is called when all have arrived. The buffer is initialised
+ *  with the operator's neutral element, at creation and at each skua_channel_ready() or
+ *  skua_channel_mark(), unless there is only one sender. The operators are SKUA_SUM, SKUA_MIN,
+ *  SKUA_MAX and the bitwise ones, as in skua_acc(). Contributions are combined in the order of
+ *  arrival, so floating-point sums may differ in the last bits from run to run. */
 SKUA_API skua_status_t skua_channel_create_reduction(void *to, size_t count, skua_op op,
                                                      skua_type type, int senders,
                                                      skua_channel_fn fn, void *arg,

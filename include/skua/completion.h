@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * completion.h - what happens when an asynchronous operation is done.
+ * completion.h - what happens when an asynchronous operation completes.
  *
- * Every operation that ends later takes a skua_completion, a small value that
- * says what shall happen then.  It belongs to the PE that made it: wherever
- * the operation ends, the completion takes place there.  An operation that has
- * a result (a reduction, say) hands its bytes over.
+ * Every asynchronous operation takes a skua_completion, a small value that says what happens when
+ * the operation completes. It belongs to the PE that made it and takes effect on that PE, wherever
+ * the operation completes. An operation with a result, such as a reduction, passes its bytes to the
+ * completion.
  */
 #ifndef SKUA_COMPLETION_H
 #define SKUA_COMPLETION_H
@@ -19,95 +19,99 @@
 
 SKUA_BEGIN_DECLS
 
-/** A plain function; @p data lives until it returns, NULL without a result. */
+/** A completion callback. @p data is valid until the callback returns; it is NULL if the operation
+ *  has no result. */
 typedef void (*skua_done_fn)(void *arg, const void *data, size_t bytes);
 
 /** A counter of completions. */
 typedef struct skua_counter {
-    int64_t value;   /* how many have happened        */
-    void   *waiters; /* the runtime's; zero at first  */
+    int64_t value;   /* completions so far */
+    void   *waiters; /* internal; zero at first */
 } skua_counter;
 
-/** A result that may be waited for; set once. */
+/** A result that can be waited for. It is set once. */
 typedef struct skua_future {
     bool      ready;
-    skua_msg *result;  /* the runtime's; see skua_future_wait() */
-    void     *waiters; /* the runtime's                         */
+    skua_msg *result;  /* internal; see skua_future_wait() */
+    void     *waiters; /* internal */
 } skua_future;
 
+/** Initial value of a skua_counter. */
 #define SKUA_COUNTER_INIT                                                                          \
     {                                                                                              \
         0, NULL                                                                                    \
     }
+
+/** Initial value of a skua_future. */
 #define SKUA_FUTURE_INIT                                                                           \
     {                                                                                              \
         false, NULL, NULL                                                                          \
     }
 
+/** What happens when an operation completes. The skua_done_...() functions make it; its members are
+ *  internal. */
 typedef struct {
-    uint16_t kind;  /* made by the functions below, and by those of object.h */
-    uint16_t entry; /* of an object                                          */
+    uint16_t kind;  /* set by the skua_done_...() functions */
+    uint16_t entry; /* entry of the target object */
     int32_t  pe;
     union {
         skua_counter *counter;
         skua_future  *future;
         skua_done_fn  fn;
         uint64_t      handler;
-        uint64_t      target; /* an object, or all of a collection */
+        uint64_t      target; /* an object or a collection */
     } what;
     union {
         void *arg;
         struct {
             void    *arg;
-            uint64_t tag; /* the runtime's: proves, between hosts, that its PE made it */
+            uint64_t tag; /* proves between hosts that `pe` made it */
         } own;
-        unsigned char index[24]; /* of the object */
+        unsigned char index[24]; /* index of the target object */
     } with;
 } skua_completion;
 
-/** Nothing. */
+/** Returns a completion that does nothing. */
 SKUA_API skua_completion skua_done_nothing(void);
 
-/** counter->value grows by one. */
+/** Returns a completion that increments counter->value. */
 SKUA_API skua_completion skua_done_count(skua_counter *counter);
 
-/** fn(arg, data, bytes) runs on this PE. */
+/** Returns a completion that calls fn(arg, data, bytes) on the calling PE. */
 SKUA_API skua_completion skua_done_call(skua_done_fn fn, void *arg);
 
-/** A message with the result as its data goes to @p handler on @p pe. */
+/** Returns a completion that sends the result as a message to @p handler on @p pe. */
 SKUA_API skua_completion skua_done_send(int pe, skua_handler handler);
 
-/** The future gets the result; whoever waits for it goes on. */
+/** Returns a completion that sets @p future to the result and wakes its waiters. */
 SKUA_API skua_completion skua_done_future(skua_future *future);
 
-/** The job ends with @p code. */
+/** Returns a completion that ends the job with @p code. */
 SKUA_API skua_completion skua_done_exit(int code);
 
-/** Let a completion happen: what an operation of your own does at its end.
- *  Any PE, any process of the job.  In a job on several hosts a completion that none of the
- *  functions above has made is not believed: its PE logs, counts (skua_stats, `wrong`) and drops
- *  it. */
+/** Performs a completion, at the end of an asynchronous operation of the program. Any PE of the job
+ *  may call it, whichever PE made the completion. In a job on several hosts, a PE does not accept a
+ *  completion that none of the skua_done_...() functions made: it logs, counts (skua_stats.wrong)
+ *  and drops it. */
 SKUA_API void skua_complete(skua_completion done, const void *data, size_t bytes);
 
-/**
- * Waiting.  A user thread is suspended; on the PE's own stack the scheduler
- * runs meanwhile, and the wait returns early, with false or NULL, when the job
- * ends; a user thread is not resumed then.  What is waited for (a counter, a
- * future) must live until the operation is done.
- */
+/** Waiting. A user thread that waits is suspended. On the PE's own stack the scheduler runs
+ *  meanwhile; when the job ends, the wait returns early with false or NULL. A user thread is not
+ *  resumed at the end of the job. The counter or future must stay valid until the operation
+ *  completes. */
 
-/** Until counter->value >= @p target. */
+/** Waits until counter->value >= @p target. Returns false when the job ends first. */
 SKUA_API bool skua_counter_wait(skua_counter *counter, int64_t target);
 
-/** Until the future is set.  The result, *bytes long, stays until
- *  skua_future_clear(); a future set without one gives "" and 0.  @p bytes may
- *  be NULL. */
+/** Waits until @p future is set and returns its result. *bytes is the length of the result; @p
+ *  bytes may be NULL. The result is valid until skua_future_clear(). A future that was set without
+ *  data gives "" and 0. Returns NULL when the job ends first. */
 SKUA_API const void *skua_future_wait(skua_future *future, size_t *bytes);
 
-/** Set it here and now, with a copy of the bytes. */
+/** Sets @p future, which belongs to the calling PE, to a copy of @p bytes at @p data. */
 SKUA_API void skua_future_set(skua_future *future, const void *data, size_t bytes);
 
-/** Give the result back and make the future ready for another use. */
+/** Frees the result of a future and makes the future ready to be set again. */
 SKUA_API void skua_future_clear(skua_future *future);
 
 SKUA_END_DECLS

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interface.h - arguments of entries as they travel: what skuac's output stands on.
+ * interface.h - marshalling of entry arguments, as skuac's generated code uses it.
  *
- * The arguments of an entry travel as a struct of those of fixed size, followed by arrays
- * and strings in the order of the parameters, each aligned as its type asks for.  Lengths
- * are not sent twice: they are computed from the other arguments at either end, and what
- * arrives is checked before it is used.
+ * The arguments of an entry travel as a struct of the fixed-size arguments, followed by arrays and
+ * strings in the order of the parameters, each aligned as its type requires. Array lengths are not
+ * sent: both ends compute them from the other arguments. The receiver checks the arguments before
+ * it uses them.
  *
- * Generated code calls this; people need not.
+ * Only generated code calls these functions.
  */
 #ifndef SKUA_INTERFACE_H
 #define SKUA_INTERFACE_H
@@ -25,22 +25,24 @@
 
 SKUA_BEGIN_DECLS
 
-/** Arguments of up to so many bytes are put together on the stack. */
+/** Arguments of up to this many bytes are marshalled on the stack. */
 #define SKUA_SMALL_ARGUMENTS 256
 
-/** What arrived cannot be arguments of @p entry, "Block.ghost": ends the job. */
+/** Ends the job with the error that @p bytes of received data are not arguments of @p entry, such
+ *  as "Block.ghost". */
 SKUA_API void skua_malformed(const char *entry, size_t bytes) __attribute__((noreturn));
 
-/** The result of a reduction, of @p bytes, is not what @p entry takes, "double heat": that has
- *  @p wanted bytes, or a multiple of them if @p list.  Ends the job. */
+/** Ends the job with the error that the result of a reduction, of @p bytes, does not fit the
+ *  @p parameters of @p entry, which take @p wanted bytes or, if @p list, a multiple of that. */
 SKUA_API void skua_result_differs(const char *entry, const char *parameters, size_t wanted,
                                   bool list, size_t bytes) __attribute__((noreturn));
 
-/** A length that cannot be: ends the job. */
+/** Ends the job with the error that @p length is not a valid array length. */
 SKUA_API void skua_bad_length(const char *entry, const char *parameter, long long length)
     __attribute__((noreturn));
 
-/** Room for @p count items of @p each bytes behind *end, which grows: where they begin. */
+/** Reserves space for @p count items of @p each bytes behind *end, which advances. Returns the
+ *  offset of the space. */
 static inline size_t skua_room(size_t *end, long long count, size_t each, size_t align,
                                const char *entry, const char *parameter)
 {
@@ -52,7 +54,7 @@ static inline size_t skua_room(size_t *end, long long count, size_t each, size_t
     return at;
 }
 
-/** Bytes of @p count items of @p each. */
+/** Returns the size of @p count items of @p each bytes. */
 static inline size_t skua_span(long long count, size_t each, const char *entry,
                                const char *parameter)
 {
@@ -62,7 +64,8 @@ static inline size_t skua_span(long long count, size_t each, const char *entry,
     return end;
 }
 
-/** The same in what arrived, of @p bytes. */
+/** Finds @p count items of @p each bytes behind *end in the @p bytes of received data; *end
+ *  advances. Returns their address. */
 static inline const void *skua_found(const void *data, size_t bytes, size_t *end, long long count,
                                      size_t each, size_t align, const char *entry)
 {
@@ -75,13 +78,15 @@ static inline const void *skua_found(const void *data, size_t bytes, size_t *end
     return (const char *)data + at;
 }
 
-/** Bytes of a string as it travels, with the 0 at its end; none of NULL, which travels, too. */
+/** Returns the size of a marshalled string, including the terminating 0. A NULL string has size 0
+ *  and arrives as NULL. */
 static inline size_t skua_string_bytes(const char *string)
 {
     return string ? strlen(string) + 1 : 0;
 }
 
-/** A string in what arrived. */
+/** Finds a string of @p length bytes behind *end in the @p bytes of received data; *end
+ *  advances. */
 static inline const char *skua_found_string(const void *data, size_t bytes, size_t *end,
                                             uint64_t length, const char *entry)
 {
@@ -92,34 +97,36 @@ static inline const char *skua_found_string(const void *data, size_t bytes, size
     return length > 0 ? string : NULL;
 }
 
+/** Copies @p bytes, which may be 0 with NULL pointers. */
 static inline void skua_copy(void *to, const void *from, size_t bytes)
 {
     if (bytes)
         memcpy(to, from, bytes);
 }
 
-/** What came with a message. */
+/** Returns an arrival that owns @p msg. */
 static inline skua_arrival skua_arrival_of(skua_msg *msg)
 {
     skua_arrival arrival = {skua_msg_data(msg), skua_msg_size(msg), msg};
     return arrival;
 }
 
-/** An arrival without data. */
+/** Returns an arrival without data. */
 static inline skua_arrival skua_arrival_none(void)
 {
     skua_arrival arrival = {NULL, 0, NULL};
     return arrival;
 }
 
-/** Data of the caller's as an arrival, which are copied by the function that wants to keep them. */
+/** Returns an arrival that refers to data of the caller. A function that keeps the arrival copies
+ *  the data. */
 static inline skua_arrival skua_arrival_from(const void *data, size_t bytes)
 {
     skua_arrival arrival = {data, bytes, NULL};
     return arrival;
 }
 
-/** A new message with a copy of @p bytes at @p data. */
+/** Returns a new message that holds a copy of @p bytes at @p data. */
 static inline skua_msg *skua_msg_copy_of(const void *data, size_t bytes)
 {
     skua_msg *msg = skua_msg_alloc(bytes);
@@ -128,15 +135,20 @@ static inline skua_msg *skua_msg_copy_of(const void *data, size_t bytes)
     return msg;
 }
 
-/** Wait for the answer of a [sync] entry: of @p bytes, else @p result is zero.  Clears it. */
+/** Waits for the result of a [sync] entry, copies it to @p result and clears the future. @p result
+ *  is zeroed if the answer does not have @p bytes. */
 SKUA_API void skua_answer_wait(skua_future *answer, const char *entry, void *result, size_t bytes);
 
-/** Memory for @p count items, zeroed, that a state begins with. */
+/** Allocates zeroed memory for an array of @p count items in the initial state of an object. */
 SKUA_API void *skua_state_array(const char *field, long long count, size_t each);
+
+/** Returns a copy of @p string for the initial state of an object. */
 SKUA_API char *skua_state_string(const char *string);
 
-/** Pack, unpack memory of malloc() that may be missing. */
+/** Packs or unpacks a malloc() array that may be NULL. */
 SKUA_API void skua_pup_array(skua_pup *p, void *pointer, long long count, size_t each);
+
+/** Packs or unpacks a malloc() string that may be NULL. */
 SKUA_API void skua_pup_string(skua_pup *p, char **string);
 
 SKUA_END_DECLS

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * landing.h - messages to objects whose data land where the receiver wants them.
+ * landing.h - messages to objects with in-place delivery of their data.
  *
- * The sender names data where they lie, in any shape (a face of a block, say), beside a small
- * head; it may use them again at once.  The receiver gets a *view*: where the data are now, and in
- * which shape.  It puts them where it wants them with skua_layout_copy(), which has nothing to do
- * if they are there already.
+ * The sender names data in its own memory, in any layout (a face of a block, for example), beside a
+ * small head; it may reuse the memory at once. The receiver gets a *view*: the address and the
+ * layout of the data. It copies them to their destination with skua_layout_copy(), which does
+ * nothing if they are there already.
  *
  *     sender       skua_invoke_landing(neighbour, face, step, &head, sizeof head, &inner);
  *
@@ -15,18 +15,19 @@
  *                      skua_msg_free(msg);
  *                  }
  *
- * As a rule the data travel inside of the message: they are copied into it, and out of it.
+ * By default the data travel inside the message: they are copied into it and out of it.
  *
- * **Learned channels.**  With the setting `learn_channels` (SKUA_LEARN_CHANNELS=1) the runtime
- * watches messages that keep going to the same entry of the same object with the same head and
- * size, while their reference number goes on by the same step.  From the third on it asks the
- * receiver *ahead* where the next one shall land, with the entry's `land` function, and the
- * sender copies its data straight there: once, not twice.  The message still takes its turn in the
- * queue.  When one comes that was not expected it travels as always; so it does if the receiver has
- * no memory for it yet, or memory that the sender does not reach: another host's, or, of another
- * process, any that is not from skua_channel_alloc() or a region.  Results are the same.
+ * **Learned channels.** With the setting `learned_channels` (SKUA_LEARNED_CHANNELS=1) the runtime
+ * detects messages that repeat: to the same entry of the same object, with the same head and size,
+ * and with a reference number that advances by a constant step. From the third such message on, it
+ * asks the receiver *in advance*, through the entry's `land` function, where the next one belongs,
+ * and the sender copies its data directly there: once instead of twice. The message itself still
+ * goes through the queue. A message that does not fit the pattern travels as usual. So does one for
+ * which the receiver has no memory yet, or memory that the sender cannot access: that of another
+ * host, or that of another process unless it comes from skua_channel_alloc() or a region. Results
+ * do not depend on the setting.
  *
- * Interface files have this as `landing` arguments.  All calls belong on a PE.
+ * Interface files provide this as `landing` arguments. All functions are called on a PE.
  */
 #ifndef SKUA_LANDING_H
 #define SKUA_LANDING_H
@@ -41,43 +42,46 @@
 
 SKUA_BEGIN_DECLS
 
-/**
- * Where the data of the message with this head and reference shall land, which may not have been
- * sent yet; false: not known, or the memory is still in use.  True is a promise: the object lets
- * the memory alone until the entry has had that message, or skua_landing_withdraw().  It must
- * depend on nothing but the object and what it is given, and change nothing.
- */
+/** States where the data of a message belong. The message has the given reference number and head
+ *  and may not have been sent yet. Returns false if the destination is not known yet or still in
+ *  use. By returning true the object promises not to access that memory until the entry has
+ *  received the message, or until skua_landing_withdraw(). The result must depend only on the
+ *  object and the arguments; the function must not change anything. */
 typedef bool (*skua_land_fn)(void *self, int64_t reference, const void *head, skua_layout *to);
 
-/** An entry for such messages.  @p land NULL: nothing is expected, all travel as always.  Of the
- *  flags SKUA_ENTRY_EXPEDITED and those that create elements. */
+/** Registers an entry with in-place delivery. With @p land NULL all data travel inside messages.
+ *  Valid flags are SKUA_ENTRY_EXPEDITED and those that create elements. */
 SKUA_API skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
                                           skua_land_fn land, unsigned flags);
 
-/** Send.  The head need be aligned for 8 bytes, no more.  Messages with the same head that are on
- * their way to an object at once must differ in their reference. */
+/** Invokes an entry with in-place delivery of the data in @p from. The receiver finds the head
+ *  aligned to 8 bytes. Messages with the same head that are in flight to one object must have
+ *  different reference numbers. */
 SKUA_API void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference,
                                   const void *head, size_t bytes, const skua_layout *from);
 
 /* ---- the receiver --------------------------------------------------------------------------- */
 
-SKUA_API int64_t     skua_landing_reference(const skua_msg *msg);
+/** Returns the reference number of a message with in-place delivery. */
+SKUA_API int64_t skua_landing_reference(const skua_msg *msg);
+
+/** Returns the head of a message with in-place delivery; *bytes is its size. */
 SKUA_API const void *skua_landing_head(const skua_msg *msg, size_t *bytes);
 
-/** Where the data are; as long as the message is not freed. */
+/** Returns the address and layout of the data of a message. They are valid until the message is
+ *  freed. */
 SKUA_API const skua_layout *skua_landing_data(skua_msg *msg);
 
-/** Take back what `land` has promised for an object: nothing more lands there.  (Messages that it
- *  has had, and keeps, may still show their data there.)  Happens by itself when it moves or is
- *  deleted; not to be called by `land`. */
+/** Revokes all destinations that `land` has promised for an object: nothing is delivered there any
+ *  more. (Messages that the object has received and keeps may still have their data there.) This
+ *  happens automatically when the object migrates or is deleted. `land` must not call it. */
 SKUA_API void skua_landing_withdraw(void *self);
 
-/** How many messages have landed on this PE without travelling inside of a message. */
+/** Returns the number of messages whose data were delivered in place on this PE. */
 SKUA_API uint64_t skua_landing_count(void);
 
-/** Zero the bytes of *@p object that belong to none of its members: heads are compared byte by
- *  byte.  Where the compiler has nothing for it, nothing happens, and a head that has a struct
- *  with such bytes is taken for another each time. */
+/** Zeroes the padding bytes of *@p object, because heads are compared byte by byte. If the compiler
+ *  has no builtin for it, nothing happens, and a head that contains padding never matches. */
 #ifdef __has_builtin
 #if __has_builtin(__builtin_clear_padding)
 #define SKUA_CLEAR_PADDING(object) __builtin_clear_padding(object)
@@ -89,17 +93,19 @@ SKUA_API uint64_t skua_landing_count(void);
 #define SKUA_CLEARS_PADDING        0
 #endif
 
-/* ---- what skuac's output stands on ----------------------------------------------------------- */
+/* ---- for generated code ---------------------------------------------------------------------- */
 
-/** The head of what arrived, of @p head bytes; ends the job if it is another. */
+/** Returns the head of a received message and its reference number. Ends the job if the head does
+ *  not have @p head bytes. */
 SKUA_API const void *skua_found_head(const void *data, size_t bytes, size_t head,
                                      int64_t *reference, const char *entry);
 
-/** The data: @p count items of @p each bytes. */
+/** Returns the data of a received message. Ends the job if they are not @p count items of @p each
+ *  bytes. */
 SKUA_API const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count,
                                                size_t each, const char *entry);
 
-/** Whether what is sent has so many bytes; ends the job if not. */
+/** Ends the job if @p from does not have @p count items of @p each bytes. */
 SKUA_API void skua_check_landing(const skua_layout *from, long long count, size_t each,
                                  const char *entry, const char *parameter);
 

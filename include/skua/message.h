@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.h - messages, and the handlers they run.
+ * message.h - messages and the handlers that they run.
  *
- * A message is memory with one owner.  Sending gives it away: inside a host
- * its address travels, at any size, and nothing is copied.  The handler that
- * receives it owns it and ends that by freeing it, sending it on, or keeping
- * it for later.
+ * A message is memory with one owner. Sending transfers the ownership: within a host the address
+ * travels, at any size, and nothing is copied. The handler that receives a message owns it and
+ * either frees it, sends it on, or keeps it.
  *
- * Order.  Messages from one PE to one other PE at one priority are delivered
- * in the order in which they were sent.  Nothing is promised between messages
- * of different senders or priorities.
+ * Order. Messages from one PE to another PE at one priority are delivered in the order in which
+ * they were sent. Messages of different senders or priorities are not ordered.
  *
- * All calls belong on a PE: in start, handlers, user threads and callbacks.
- * Sending to a PE that does not exist, or with a handler that was never
- * registered, ends the job with a line that says so.
+ * All functions are called on a PE: in start, handlers, user threads and callbacks. Sending to a PE
+ * that does not exist, or to a handler that was not registered, ends the job with an error.
  */
 #ifndef SKUA_MESSAGE_H
 #define SKUA_MESSAGE_H
@@ -27,89 +24,92 @@
 
 SKUA_BEGIN_DECLS
 
+/** A message. */
 typedef struct skua_msg skua_msg;
 
-/** What runs on the PE that a message was sent to.  It owns @p msg. */
+/** A handler: runs on the PE that a message was sent to and owns @p msg. */
 typedef void (*skua_handler_fn)(skua_msg *msg);
 
-/** A registered handler.  Zero, as a static variable is at first, never is one. */
+/** A registered handler. A zeroed value, as in a static variable, is not a handler. */
 typedef struct {
     uint32_t id;
 } skua_handler;
 
-/** Messages up to this size travel inside their queue cell when they are sent
- *  with skua_send_copy(): one cache line moves, nothing is allocated. */
+/** Largest size of the data that skua_send_copy() sends inside a queue cell: one cache line moves
+ *  and nothing is allocated. */
 #define SKUA_INLINE_MAX 48
 
-/** Bytes of a message before its data: one cache line. */
+/** Size of the header of a message, before its data: one cache line. */
 #define SKUA_MSG_HEADER 64
 
-/**
- * Register a handler, before skua_main().  Every process registers the same
- * names in the same order; a job whose processes differ ends at start with a
- * line that names the handler.  @p name must live as long as the program.
- */
+/** Registers a handler, before skua_main(). Every process registers the same names in the same
+ *  order; otherwise the job ends at start with an error that names the handler. @p name must stay
+ *  valid for the life of the program. */
 SKUA_API skua_handler skua_register(const char *name, skua_handler_fn fn);
 
-/** A message with room for @p bytes of data, undefined at first.  Never NULL:
- *  when the arena is full the job ends with a line that says what to do. */
+/** Allocates a message with @p bytes of uninitialised data. Never returns NULL: when the arena is
+ *  full the job ends with an error that says what to do. */
 SKUA_API skua_msg *skua_msg_alloc(size_t bytes);
 
-/** The same for those who can go on without: *msg is set on SKUA_OK, and
- *  SKUA_ERR_NOMEM (logged, with the setting to raise) leaves it alone. */
+/** Allocates a message as skua_msg_alloc() does, for callers that can continue without it. Sets
+ *  *msg on SKUA_OK. Returns SKUA_ERR_NOMEM, logged with the setting to raise, when the arena is
+ *  full. */
 SKUA_API skua_status_t skua_msg_try_alloc(size_t bytes, skua_msg **msg);
 
-/** As skua_msg_alloc(), with room for a priority of up to @p bits bits. */
+/** Allocates a message as skua_msg_alloc() does, with space for a priority of up to @p bits
+ *  bits. */
 SKUA_API skua_msg *skua_msg_alloc_bits(size_t bytes, size_t bits);
 
-/** Give a message back.  Any PE may, whoever allocated it.  A message that is freed or sent
- *  twice, or used after that, is found with the setting checked_messages. */
+/** Frees a message. Any PE that owns it may call this, whichever PE allocated it. The setting
+ *  checked_messages detects messages that are freed or sent twice, or used afterwards. */
 SKUA_API void skua_msg_free(skua_msg *msg);
 
-/** Free a message at the end of the `when` that it came to: for what skuac writes. */
+/** Frees a message at the end of the `when` that received it. For generated code. */
 SKUA_API void skua_msg_free_when(skua_msg *msg);
 
-/** Its data: 64-byte aligned. */
+/** Returns the data of a message, aligned to 64 bytes. */
 static inline void *skua_msg_data(skua_msg *msg)
 {
     return (char *)msg + SKUA_MSG_HEADER;
 }
 
-/** Bytes of its data, as allocated or sent. */
+/** Returns the size of a message's data, as allocated or sent. */
 SKUA_API size_t skua_msg_size(const skua_msg *msg);
 
-/** The PE that sent it. */
+/** Returns the PE that sent a message. */
 SKUA_API int skua_msg_source(const skua_msg *msg);
 
-/**
- * Priorities.  Among the messages waiting on a PE the one with the smallest
- * priority runs next; 0 is what a message has at first.  A priority is an
- * integer or a bit string, compared as the binary fraction 0.b1b2b3... (an
- * integer is the string of its 32 bits, sign bit inverted, so 0 is 0.1).  An
- * expedited message passes the queue.  A message keeps these when sent on.
- */
+/** Sets the priority of a message. Among the messages that wait on a PE, the one with the smallest
+ *  priority runs next; the default is 0. A priority is an integer or a bit string, compared as the
+ *  binary fraction 0.b1b2b3... (an integer is the string of its 32 bits with the sign bit inverted,
+ *  so 0 is 0.1). A message keeps its priority when it is sent on. */
 SKUA_API void skua_msg_set_priority(skua_msg *msg, int32_t priority);
 
-/** @p words hold the bits, most significant first; no more than were given to
- *  skua_msg_alloc_bits(), else SKUA_ERR_INVAL. */
+/** Sets the priority of a message to a bit string: @p words hold the bits, most significant first.
+ *  Returns SKUA_ERR_INVAL if there are more bits than were given to skua_msg_alloc_bits(). */
 SKUA_API skua_status_t skua_msg_set_priority_bits(skua_msg *msg, const uint32_t *words,
                                                   size_t bits);
 
+/** Marks a message as expedited or not. An expedited message bypasses the queue. A message keeps
+ *  the mark when it is sent on. */
 SKUA_API void skua_msg_set_expedited(skua_msg *msg, bool expedited);
 
-/** Give @p msg to @p handler on @p pe, which may be the caller's.  Returns at once,
- *  but while memory is short waits for a receiver that runs behind (the setting
- *  `backpressure`): a user thread yields then, any other caller runs nothing. */
+/** Sends @p msg to @p handler on @p pe, which may be the caller's, and transfers its ownership.
+ *  Returns at once, unless memory is short: then it waits for a receiver that is behind (the
+ *  setting `backpressure`). A user thread yields meanwhile; any other caller runs nothing. */
 SKUA_API void skua_send(int pe, skua_handler handler, skua_msg *msg);
 
-/** Send a copy of @p bytes at @p data, which the caller may reuse at once. */
+/** Sends a copy of @p bytes at @p data to @p handler on @p pe. The caller may reuse the data at
+ *  once. */
 SKUA_API void skua_send_copy(int pe, skua_handler handler, const void *data, size_t bytes);
 
-/** The same, with an integer priority. */
+/** Sends a copy of @p bytes at @p data to @p handler on @p pe with an integer priority. The caller
+ *  may reuse the data at once. */
 SKUA_API void skua_send_copy_prio(int pe, skua_handler handler, const void *data, size_t bytes,
                                   int32_t priority);
 
-/** Put @p msg into the caller's own queue: skua_send() to oneself. */
+/** Puts @p msg into the caller's own queue for @p handler and transfers its ownership: skua_send()
+ *  to the calling PE. */
 SKUA_API void skua_enqueue(skua_handler handler, skua_msg *msg);
 
 SKUA_END_DECLS

@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * onesided.h - put, get, accumulate: into and out of the memory of others,
- * while these compute.
+ * onesided.h - put, get and accumulate: access to the memory of other PEs while they compute.
  *
- * Each has four shapes: contiguous, strided, a list of segments (vector), and
- * blocks of one size at indexed places.  Each comes blocking and non-blocking:
+ * Each operation has four datatypes: contiguous, strided, a list of segments (vector), and blocks
+ * of one size at indexed offsets. Each is available as a blocking and a non-blocking call:
  *
- *   skua_put(to, from, bytes)            returns when it is done at the target
- *   skua_put_nb(to, from, bytes, &ends)  starts it; `ends` says what shall
- *                                        happen when it ends, and in what order
+ *   skua_put(to, from, bytes)            returns when the put is complete at the target
+ *   skua_put_nb(to, from, bytes, &ends)  starts the put; `ends` states its order and
+ *                                        what happens when it completes
  *
- * They return SKUA_OK, or a failure that has been logged and has changed
- * nothing (of a list, entries before the wrong one may have been moved).  The line names the call
- * and the region (skua_region_set_name()); what only the target can refuse is logged there, too, with
- * the PE that asked:
+ * They return SKUA_OK, or a failure that has been logged and has changed nothing (of a list, the
+ * segments before the wrong one may have been transferred). The error names the call and the region
+ * (skua_region_set_name()). A failure that only the target can detect is logged there too, with the
+ * PE that made the request.
  *
  *   SKUA_ERR_REGION   no such region, or freed
- *   SKUA_ERR_RANGE    outside of it, or a PE that has no piece of it
- *   SKUA_ERR_INVAL    a shape that makes no sense, or overlaps itself where it is
- *                     written; an operator that the type does not have
- *   SKUA_ERR_ALIGN    a place or size that does not fit the type
- *   SKUA_ERR_SYSTEM   memory of another process that is not there any more
- *   SKUA_ERR_EXIT     the job ends; whether it has been done is not known
+ *   SKUA_ERR_RANGE    outside the region, or a PE that has no piece of it
+ *   SKUA_ERR_INVAL    an invalid datatype, one that overlaps itself where it is written,
+ *                     or an operator that does not apply to the type
+ *   SKUA_ERR_ALIGN    an address or size that is not aligned to the type
+ *   SKUA_ERR_SYSTEM   memory of another process that no longer exists
+ *   SKUA_ERR_EXIT     the job ends; the operation may or may not have been performed
  *
- * A non-blocking call may also return SKUA_PENDING: not done yet.  With the first
- * operation on a region of one PE of another host the caller asks it for its size,
- * and waits, delivering messages, also in a non-blocking call.
+ * A non-blocking call may also return SKUA_PENDING: not complete yet. The first operation on a
+ * region that belongs to one PE of another host asks that PE for its size and waits for the answer,
+ * delivering messages meanwhile, even in a non-blocking call.
  *
- * Any PE and any other thread of its process may call these at any time, until
- * skua_main() returns.  Only what has to do with handles and completions belongs
- * on a PE.
+ * Any PE, and any other thread of its process, may call these functions at any time until
+ * skua_main() returns. Only calls with handles or completions are restricted to PEs.
  */
 #ifndef SKUA_ONESIDED_H
 #define SKUA_ONESIDED_H
@@ -44,29 +42,31 @@
 
 SKUA_BEGIN_DECLS
 
-/* ---- shapes -------------------------------------------------------------- */
+/* ---- datatypes ----------------------------------------------------------- */
 
+/** The largest number of levels of a skua_strided. */
 #define SKUA_LEVELS_MAX 8
 
-/** Blocks of `bytes`, repeated count[0] times, all of that count[1] times ...
- *  The strides, in bytes, lead from one repetition to the next; they may be
- *  negative.  levels 0 is one block. */
+/** A strided datatype: blocks of `bytes`, repeated count[0] times, all of that repeated count[1]
+ *  times, and so on. The strides are the distances in bytes from one repetition to the next and may
+ *  be negative. With levels 0 it is one block. */
 typedef struct {
-    size_t    bytes;                  /* of a block          */
+    size_t    bytes;                  /* of a block */
     int       levels;                 /* 0 to SKUA_LEVELS_MAX */
-    size_t    count[SKUA_LEVELS_MAX]; /* repetitions         */
-    ptrdiff_t local[SKUA_LEVELS_MAX]; /* strides here        */
+    size_t    count[SKUA_LEVELS_MAX]; /* repetitions */
+    ptrdiff_t local[SKUA_LEVELS_MAX]; /* strides in local memory */
     ptrdiff_t remote[SKUA_LEVELS_MAX];
 } skua_strided;
 
-/** A segment of a list: @p remote is relative to the global address. */
+/** A segment of a vector datatype. `remote` is relative to the global address of the call. */
 typedef struct {
     void     *local;
     ptrdiff_t remote;
     size_t    bytes;
 } skua_segment;
 
-/** Blocks of one size; offsets in bytes.  local NULL: one behind another. */
+/** An indexed datatype: blocks of one size at offsets in bytes. With local NULL the local blocks
+ *  are contiguous. */
 typedef struct {
     size_t           bytes; /* of a block */
     size_t           count;
@@ -74,96 +74,125 @@ typedef struct {
     const ptrdiff_t *remote;
 } skua_indexed;
 
-/* ---- ends ---------------------------------------------------------------- */
+/* ---- completion and order of operations ---------------------------------- */
 
-/**
- * What is promised about the order in which operations of one caller on the
- * memory of one PE take effect (docs/guide/ordering.md).
- */
+/** The order in which operations of one caller on the memory of one PE take effect
+ *  (docs/guide/ordering.md). */
 typedef enum {
-    SKUA_ORDER_DEFAULT, /* the setting `order`, which is partial unless changed   */
-    SKUA_UNORDERED,     /* nothing, until a fence                                 */
-    SKUA_ORDER_PARTIAL, /* puts after puts                                        */
-    SKUA_ORDER_STRICT,  /* everything after everything before it, gets included   */
+    SKUA_ORDER_DEFAULT, /* the setting `order`, by default partial */
+    SKUA_UNORDERED,     /* no order until a fence */
+    SKUA_ORDER_PARTIAL, /* puts take effect in order */
+    SKUA_ORDER_STRICT,  /* all operations take effect in order, including gets */
 } skua_order;
 
-/** Operations that may be waited for together; zero is none. */
+/** A handle counts operations, to wait for them together. Zero counts none. */
 typedef struct {
-    int64_t pending; /* the runtime's */
+    int64_t pending; /* internal */
 } skua_handle;
 
+/** Initial value of a skua_handle. */
 #define SKUA_HANDLE_INIT                                                                           \
     {                                                                                              \
         0                                                                                          \
     }
 
-/** What shall happen at the end of an operation.  All of it may be asked for
- *  together; what is zero is not asked for.  Without anything (or with NULL for
- *  the whole) the operation is implicit: a fence waits for it. */
+/** Order and completion of a non-blocking operation. Any combination of members may be set; zero
+ *  members have no effect. If none is set, or NULL is given instead, the operation is implicit:
+ *  only a fence waits for it. */
 typedef struct {
     skua_order      order;
-    skua_handle    *handle; /* counts it until it is done at the target            */
-    skua_completion local;  /* the local memory may be used again (put, accumulate)
-                               or holds the data (get)                             */
-    skua_completion remote; /* it is done at the target                            */
-    skua_gaddr      notify; /* a skua_notify at the target that grows by
-                               notify_add, 1 if that is 0, after the data is there */
+    skua_handle    *handle; /* counts the operation until it is complete at the target */
+    skua_completion local;  /* the local memory is free for reuse, or holds the data of a get */
+    skua_completion remote; /* the operation is complete at the target */
+    skua_gaddr notify; /* a skua_notify at the target, increased by notify_add (0: by 1) after the
+                          data have arrived */
     uint64_t     notify_add;
-    skua_handler signal; /* runs at the target after the data is there, with a
-                            message that holds signal_bytes of signal_data; zero
-                            is none, and an error if there is data for it       */
+    skua_handler signal; /* runs at the target after the data have arrived, with a message of
+                            signal_bytes at signal_data; zero: none, and no data may be given */
     const void *signal_data;
     size_t      signal_bytes;
 } skua_ends;
 
-/** Wait for, or ask after, all operations of a handle.  Test: true if done.  A
- *  user thread is suspended; on the PE's own stack messages are delivered. */
+/** Waits until all operations of a handle are complete at their targets. A user thread is
+ *  suspended; on the PE's own stack messages are delivered meanwhile. */
 SKUA_API void skua_handle_wait(skua_handle *handle);
+
+/** Returns true if all operations of a handle are complete at their targets. */
 SKUA_API bool skua_handle_test(skua_handle *handle);
 
 /* ---- put and get --------------------------------------------------------- */
 
+/** Copies @p bytes at @p from to the global address @p to. Returns when the put is complete at the
+ *  target. */
 SKUA_API skua_status_t skua_put(skua_gaddr to, const void *from, size_t bytes);
+
+/** Copies @p bytes at the global address @p from to @p to. Returns when the data have arrived. */
 SKUA_API skua_status_t skua_get(void *to, skua_gaddr from, size_t bytes);
 
+/** Puts a strided datatype. Returns when the put is complete at the target. */
 SKUA_API skua_status_t skua_put_strided(skua_gaddr to, const void *from, const skua_strided *shape);
+
+/** Gets a strided datatype. Returns when the data have arrived. */
 SKUA_API skua_status_t skua_get_strided(void *to, skua_gaddr from, const skua_strided *shape);
 
+/** Puts @p n segments. Returns when the put is complete at the target. */
 SKUA_API skua_status_t skua_put_vector(skua_gaddr to, const skua_segment *list, size_t n);
+
+/** Gets @p n segments. Returns when the data have arrived. */
 SKUA_API skua_status_t skua_get_vector(const skua_segment *list, size_t n, skua_gaddr from);
 
+/** Puts an indexed datatype. Returns when the put is complete at the target. */
 SKUA_API skua_status_t skua_put_indexed(skua_gaddr to, const void *from, const skua_indexed *shape);
+
+/** Gets an indexed datatype. Returns when the data have arrived. */
 SKUA_API skua_status_t skua_get_indexed(void *to, skua_gaddr from, const skua_indexed *shape);
 
+/** Starts a put of @p bytes at @p from to the global address @p to. @p ends states its order and
+ *  completion; NULL: implicit. */
 SKUA_API skua_status_t skua_put_nb(skua_gaddr to, const void *from, size_t bytes,
                                    const skua_ends *ends);
+
+/** Starts a get of @p bytes at the global address @p from to @p to. @p ends states its order and
+ *  completion; NULL: implicit. */
 SKUA_API skua_status_t skua_get_nb(void *to, skua_gaddr from, size_t bytes, const skua_ends *ends);
+
+/** Starts a put of a strided datatype. @p ends states its order and completion; NULL: implicit. */
 SKUA_API skua_status_t skua_put_strided_nb(skua_gaddr to, const void *from,
                                            const skua_strided *shape, const skua_ends *ends);
+
+/** Starts a get of a strided datatype. @p ends states its order and completion; NULL: implicit. */
 SKUA_API skua_status_t skua_get_strided_nb(void *to, skua_gaddr from, const skua_strided *shape,
                                            const skua_ends *ends);
+
+/** Starts a put of @p n segments. @p ends states its order and completion; NULL: implicit. */
 SKUA_API skua_status_t skua_put_vector_nb(skua_gaddr to, const skua_segment *list, size_t n,
                                           const skua_ends *ends);
+
+/** Starts a get of @p n segments. @p ends states its order and completion; NULL: implicit. */
 SKUA_API skua_status_t skua_get_vector_nb(const skua_segment *list, size_t n, skua_gaddr from,
                                           const skua_ends *ends);
+
+/** Starts a put of an indexed datatype. @p ends states its order and completion; NULL: implicit. */
 SKUA_API skua_status_t skua_put_indexed_nb(skua_gaddr to, const void *from,
                                            const skua_indexed *shape, const skua_ends *ends);
+
+/** Starts a get of an indexed datatype. @p ends states its order and completion; NULL: implicit. */
 SKUA_API skua_status_t skua_get_indexed_nb(void *to, skua_gaddr from, const skua_indexed *shape,
                                            const skua_ends *ends);
 
 /* ---- accumulate ---------------------------------------------------------- */
 
 /**
- * target = target (op) scale * local, element by element.  Each element is
- * updated atomically with respect to other accumulates (not to atomics, puts or
- * plain stores).
+ * The operation of an accumulate: target = target (op) scale * local, element by element. Each
+ * element is updated atomically with respect to other accumulates, but not to atomics, puts or
+ * plain stores.
  *
  *   SKUA_SUM                        every type but SKUA_BYTE
  *   SKUA_MIN, SKUA_MAX              the integers, float, double
  *   SKUA_BIT_AND, _OR, _XOR         the integers
  *
- * @p scale points to one element of the type, and goes with SKUA_SUM; NULL is 1.
- * Blocks are whole elements, and places at the target are aligned to them.
+ * `scale` points to one element of the type and applies to SKUA_SUM only; NULL is 1. Blocks consist
+ * of whole elements and are aligned to them at the target.
  */
 typedef struct {
     skua_op     op;
@@ -171,83 +200,114 @@ typedef struct {
     const void *scale;
 } skua_update;
 
+/** Accumulates @p bytes at @p from into the global address @p to. Returns when the accumulate is
+ *  complete at the target. */
 SKUA_API skua_status_t skua_acc(skua_gaddr to, const void *from, size_t bytes,
                                 const skua_update *update);
+
+/** Accumulates a strided datatype. Returns when the accumulate is complete at the target. */
 SKUA_API skua_status_t skua_acc_strided(skua_gaddr to, const void *from, const skua_strided *shape,
                                         const skua_update *update);
+
+/** Accumulates @p n segments. Returns when the accumulate is complete at the target. */
 SKUA_API skua_status_t skua_acc_vector(skua_gaddr to, const skua_segment *list, size_t n,
                                        const skua_update *update);
+
+/** Accumulates an indexed datatype. Returns when the accumulate is complete at the target. */
 SKUA_API skua_status_t skua_acc_indexed(skua_gaddr to, const void *from, const skua_indexed *shape,
                                         const skua_update *update);
 
+/** Starts an accumulate of @p bytes at @p from into the global address @p to. @p ends states its
+ *  order and completion; NULL: implicit. */
 SKUA_API skua_status_t skua_acc_nb(skua_gaddr to, const void *from, size_t bytes,
                                    const skua_update *update, const skua_ends *ends);
+
+/** Starts an accumulate of a strided datatype. @p ends states its order and completion; NULL:
+ *  implicit. */
 SKUA_API skua_status_t skua_acc_strided_nb(skua_gaddr to, const void *from,
                                            const skua_strided *shape, const skua_update *update,
                                            const skua_ends *ends);
+
+/** Starts an accumulate of @p n segments. @p ends states its order and completion; NULL:
+ *  implicit. */
 SKUA_API skua_status_t skua_acc_vector_nb(skua_gaddr to, const skua_segment *list, size_t n,
                                           const skua_update *update, const skua_ends *ends);
+
+/** Starts an accumulate of an indexed datatype. @p ends states its order and completion; NULL:
+ *  implicit. */
 SKUA_API skua_status_t skua_acc_indexed_nb(skua_gaddr to, const void *from,
                                            const skua_indexed *shape, const skua_update *update,
                                            const skua_ends *ends);
 
 /* ---- fences -------------------------------------------------------------- */
 
-/** Wait until what the calling PE has started is done: on the memory of @p pe, in
- *  @p region, or everywhere.  (A thread that is no PE has nothing to wait for.)  A PE that does not
- *  exist, or no region, is logged, and nothing is waited for. */
+/** Waits until all operations of the calling PE on the memory of @p pe are complete at the target.
+ *  In a thread that is not a PE it returns at once. A PE that does not exist is logged, and the
+ *  call returns at once. */
 SKUA_API void skua_fence(int pe);
+
+/** Waits until all operations of the calling PE on @p region are complete at the target. In a
+ *  thread that is not a PE it returns at once. A region that does not exist is logged, and the call
+ *  returns at once. */
 SKUA_API void skua_fence_region(skua_region region);
+
+/** Waits until all operations of the calling PE are complete at their targets. In a thread that is
+ *  not a PE it returns at once. */
 SKUA_API void skua_fence_all(void);
 
-/** skua_fence_all(), then a barrier of all PEs, which all call it: when it returns, what any PE
- *  started one-sidedly before its call is done.  Messages and the collectives of
- *  skua/collective.h are not waited for.  Handlers run while it waits. */
+/** Completes all one-sided operations of all PEs: skua_fence_all(), then a barrier. Collective.
+ *  When it returns, every one-sided operation that any PE started before its call is complete.
+ *  It does not wait for messages or for the collectives of collective.h. Handlers run while it
+ *  waits. */
 SKUA_API void skua_sync(void);
 
 /* ---- notification -------------------------------------------------------- */
 
-/** A counter in a region that operations of others increase, and its owner
- *  waits for.  Zero (SKUA_NOTIFY_INIT, memset) is zero. */
+/** A notification: a counter in a region that operations of other PEs increase and that its owner
+ *  waits for. Zeroed memory and SKUA_NOTIFY_INIT are a notification of value 0. */
 typedef struct {
-    uint64_t word; /* the runtime's */
+    uint64_t word; /* internal */
 } skua_notify;
 
+/** Initial value of a skua_notify. */
 #define SKUA_NOTIFY_INIT                                                                           \
     {                                                                                              \
         0                                                                                          \
     }
 
-/** Its value.  What came with the operations counted is visible. */
+/** Returns the value of a notification. The data of all operations that it counts are visible to
+ *  the caller. */
 SKUA_API uint64_t skua_notify_value(const skua_notify *notify);
 
-/** Wait until it is at least @p target; false: the job ends.  One PE waits for
- *  it, the one whose piece it is in: as with skua_counter_wait(). */
+/** Waits until a notification is at least @p target. Returns false when the job ends first. Only
+ *  the PE whose piece contains the notification may wait, in the manner of skua_counter_wait(). */
 SKUA_API bool skua_notify_wait(skua_notify *notify, uint64_t target);
 
-/** Take @p value off, for the next round. */
+/** Subtracts @p value from a notification, in preparation for the next round. */
 SKUA_API void skua_notify_take(skua_notify *notify, uint64_t value);
 
-/** Increase one, without data.  Ordered after the caller's earlier puts.  To a place that is
- *  reached by request it is on its way when this returns SKUA_OK; a fence waits for it. */
+/** Adds @p value to a remote notification, without data, ordered after the caller's earlier puts.
+ *  If the target is reached by request, the call returns SKUA_OK when the request is on its way; a
+ *  fence waits for its completion. */
 SKUA_API skua_status_t skua_notify_add(skua_gaddr notify, uint64_t value);
 
-/* ---- remote tasks -------------------------------------------------------- */
+/* ---- remote procedure calls ------------------------------------------------ */
 
 /** A function that can be called on other PEs. */
 typedef struct {
     uint32_t id;
 } skua_function;
 
-/** Runs on the PE that was called.  skua_complete(done, result, bytes) returns
- *  the result, at once or later; @p args lives until the function returns. */
+/** The implementation of a remote function; it runs on the PE that was called. It returns its
+ *  result by skua_complete(done, result, bytes), at once or later. @p args is valid until the
+ *  function returns. */
 typedef void (*skua_function_fn)(const void *args, size_t bytes, skua_completion done);
 
-/** Register one before skua_main(), as with skua_register(). */
+/** Registers a remote function, before skua_main(), under the rules of skua_register(). */
 SKUA_API skua_function skua_function_register(const char *name, skua_function_fn fn);
 
-/** Call it on @p pe with a copy of @p args; @p done gets the result.  A PE or function that does not
- *  exist ends the job with a line that says so. */
+/** Calls @p function on @p pe with a copy of @p args. @p done gets the result. A PE or function
+ *  that does not exist ends the job with an error. */
 SKUA_API void skua_call(int pe, skua_function function, const void *args, size_t bytes,
                         skua_completion done);
 

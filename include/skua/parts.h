@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * parts.h - messages with large parts that stay where they are until the receiver has them.
+ * parts.h - messages with zero-copy (nocopy) arguments.
  *
- * The sender makes a message with data of its own, the *head*, and *parts*: memory that it keeps
- * and leaves alone until it is told that a part is free again.  Small parts are copied into the
- * message, large ones are described in it (buffer.h).
+ * The sender makes a message with data of its own, the *head*, and *parts*: memory that it does not
+ * change until a completion says that the part is free again. Small parts are copied into the
+ * message; large ones are described in it (buffer.h).
  *
  *     skua_part part = {x, bytes, skua_done_count(&free_again), 0};
  *     skua_msg *msg  = skua_parts_alloc(pe, sizeof head, &part, 1);
  *     memcpy(skua_msg_data(msg), &head, sizeof head);
  *     skua_send(pe, handler, msg);                or skua_invoke(ref, entry, msg)
  *
- * The receiver begins with skua_parts_here(), and ends with skua_parts_free():
+ * The receiver begins with skua_parts_here() and ends with skua_parts_free():
  *
  *     static void on_block(skua_msg *msg)
  *     {
  *         if (!skua_parts_here(msg, NULL, SKUA_NO_ENTRY, NULL))
- *             return;                             it comes again when all is there
+ *             return;                             it comes again when all parts are here
  *         use(skua_msg_data(msg), skua_part_data(msg, 0));
  *         skua_parts_free(msg);
  *     }
  *
- * A part that the receiver reaches by load and store (of the same process; of the arena of the
- * host, as what skua_buffer_alloc() gives) is used in place, and its sender is told when the
- * receiver is through with it.  Others are brought into memory of the runtime's.  Or, with a
- * `post` function, into memory that the receiver names: then the sender is told when it is there.
+ * A part that the receiver can access by load and store (in the same process, or in the arena of
+ * the host, such as memory of skua_buffer_alloc()) is used in place; the sender's completion
+ * happens when the receiver frees the message. Other parts are fetched into memory of the runtime
+ * or, with a `post` function, into memory that the receiver names; the sender's completion then
+ * happens when the data have arrived.
  *
- * A message whose parts come from another host may be passed by later ones meanwhile.
- * All calls belong on a PE.  Interface files have this as `nocopy` and `nocopypost`.
+ * Later messages may overtake a message whose parts are being fetched from another host. All
+ * functions are called on a PE. Interface files provide this as `nocopy` and `nocopypost`.
  */
 #ifndef SKUA_PARTS_H
 #define SKUA_PARTS_H
@@ -44,65 +45,78 @@
 
 SKUA_BEGIN_DECLS
 
-/** A part as its sender gives it. */
+/** A zero-copy part of a message, as the sender describes it. */
 typedef struct {
     const void     *at;
     size_t          bytes;
-    skua_completion done; /* it may be used again; gets a skua_buffer that describes it */
-    uint64_t        user; /* in that buffer                                             */
+    skua_completion done; /* the memory is free again; the result is its skua_buffer */
+    uint64_t        user; /* passed on in that buffer */
 } skua_part;
 
-/** In the place of a PE: the message will be sent to all. */
+/** In place of a PE: the message will be sent to all PEs. */
 #define SKUA_ALL_PES (-1)
 
-/** In the place of an entry, in a handler. */
+/** In place of an entry: the message was received by a handler. */
 #define SKUA_NO_ENTRY ((skua_entry){UINT32_MAX})
 
-/** A message for @p pe (skua_where() of an object) with @p bytes of its own, undefined at first,
- *  and @p n parts.  What was copied is told to be free at once. */
+/** Allocates a message to @p pe (for an object: skua_where()) with @p bytes of uninitialised head
+ *  and @p n parts. The completion of a part that is copied into the message happens at once. */
 SKUA_API skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned n);
 
-/** Give it, made for SKUA_ALL_PES, to @p handler on all PEs; to all members of a group, elements
- *  of an array, or members of a section.  A part goes to each host once (in a section: to each
- *  branch of its tree that leads to another host), where all read the same memory; it is free when
- *  all are through.  The message is used up. */
+/** Sends @p msg, made for SKUA_ALL_PES, to @p handler on all PEs, and consumes it. A part is
+ *  transferred to each host once, and all receivers of the host read the same memory; it is free
+ *  again when all receivers have freed the message. */
 SKUA_API void skua_parts_broadcast(skua_handler handler, skua_msg *msg);
+
+/** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all objects of a collection, and consumes
+ *  it. Parts are transferred as by skua_parts_broadcast(). */
 SKUA_API void skua_parts_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg);
+
+/** Sends @p msg, made for SKUA_ALL_PES, to @p entry of all members of a section, and consumes it. A
+ *  part is transferred once along each branch of the section's tree that leads to another host. */
 SKUA_API void skua_parts_invoke_section(skua_section section, skua_entry entry, skua_msg *msg);
 
-/** The same message with all parts copied into it: for what else takes data.  It is used up. */
+/** Returns a message with all parts of @p msg copied into it, for functions that take plain data.
+ *  Consumes @p msg. */
 SKUA_API skua_msg *skua_parts_copied(skua_msg *msg);
 
-/* ---- the receiver ------------------------------------------------------------------------- */
+/* ---- receiving ---------------------------------------------------------------------------- */
 
-/** Where parts shall land: sets to[i] of those it has memory for, the others are NULL.  It has the
- *  head to find out, and skua_part_bytes(). */
+/** Names the destinations of parts: sets to[i] for each part that it has memory for; the others
+ *  stay NULL. It may use the head and skua_part_bytes(). */
 typedef void (*skua_post_fn)(void *self, skua_msg *msg, void **to);
 
-/** Whether all parts are here; if not they are fetched, and the message comes again: to the
- *  handler (@p self NULL), or to @p entry of the object, wherever it is then. */
+/** Returns true if all parts of a message are accessible. Otherwise the runtime fetches them and
+ *  delivers the message again: to the handler (@p self NULL), or to @p entry of the object,
+ *  wherever it is then. @p post may name the destinations; NULL: none. */
 SKUA_API bool skua_parts_here(skua_msg *msg, void *self, skua_entry entry, skua_post_fn post);
 
+/** Returns the number of parts of a message. */
 SKUA_API unsigned skua_parts_count(const skua_msg *msg);
-SKUA_API size_t   skua_parts_head_bytes(const skua_msg *msg);
-SKUA_API size_t   skua_part_bytes(const skua_msg *msg, unsigned i);
 
-/** A part that is here. */
+/** Returns the size of the head of a message with parts. */
+SKUA_API size_t skua_parts_head_bytes(const skua_msg *msg);
+
+/** Returns the size of part @p i of a message. */
+SKUA_API size_t skua_part_bytes(const skua_msg *msg, unsigned i);
+
+/** Returns the data of part @p i, after skua_parts_here() returned true. */
 SKUA_API const void *skua_part_data(skua_msg *msg, unsigned i);
 
-/** The parts are not needed any more: who waits for them is told, and the message is freed. */
+/** Frees a message with parts. The completions of parts that were used in place happen. */
 SKUA_API void skua_parts_free(skua_msg *msg);
 
-/* ---- what skuac's output stands on --------------------------------------------------------- */
+/* ---- for generated code -------------------------------------------------------------------- */
 
-/** The part at *end of what arrived, which grows: @p count items of @p each bytes. */
+/** Finds the part at *end in received data, @p count items of @p each bytes; *end advances. Returns
+ *  its data. */
 SKUA_API const void *skua_found_part(const void *data, size_t bytes, size_t *end, long long count,
                                      size_t each, const char *entry);
 
-/** *end grows by what follows the last part. */
+/** Advances *end behind the descriptions of the parts. */
 SKUA_API void skua_found_parts_end(const void *data, size_t bytes, size_t *end, const char *entry);
 
-/** skua_flow_drop() of a message with parts. */
+/** Frees the message with parts of an arrival, if it has one. */
 static inline void skua_parts_drop(skua_arrival *arrival)
 {
     if (arrival->msg) {

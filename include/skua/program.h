@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.h - programs that begin on one PE, and variables that they only read afterwards.
+ * program.h - programs that begin on one PE, and read-only variables.
  *
- * skua_main() runs its function on every PE.  skua_program() runs one on PE 0 alone, which
- * creates the first objects and sends the first messages.  What it writes to *read-only
- * variables* is there in every process before anything that it sent is delivered; and so are,
- * on each PE, the objects of the collections that it creates, in the order of creation.
+ * skua_main() runs its function on every PE. skua_program() runs a function on PE 0 only, which
+ * creates the first objects and sends the first messages. The *read-only variables* that it writes
+ * are set in every process before any message that it sent is delivered. The collections that it
+ * creates also exist on each PE by then, in the order of their creation.
  */
 #ifndef SKUA_PROGRAM_H
 #define SKUA_PROGRAM_H
@@ -17,31 +17,28 @@
 
 SKUA_BEGIN_DECLS
 
-/**
- * Declare a variable, of @p bytes at @p variable, that all PEs see as `begin` of
- * skua_program() left it on PE 0.  Before skua_program(), in every process, in the same
- * order.  @p name must live as long as the program, is compared between the processes,
- * and belongs to one variable alone.  Under skua_main() nothing happens to it.
- */
+/** Declares a read-only variable, of @p bytes at @p variable: all PEs see the value that `begin` of
+ *  skua_program() gave it on PE 0. Called before skua_program(), in every process, in the same
+ *  order. @p name must stay valid for the life of the program and be unique; the processes compare
+ *  it. Under skua_main() the declaration has no effect. */
 SKUA_API void skua_readonly(const char *name, void *variable, size_t bytes);
 
-/**
- * The same for memory that the program allocates: `begin` sets *pointer and *bytes.  In
- * other processes *pointer becomes memory from malloc(), of *bytes bytes, with the same
- * contents; NULL if there are none.  It is the program's from then on.
- */
+/** Declares a read-only block of memory that the program allocates: `begin` of skua_program() sets
+ *  *pointer and *bytes. In other processes *pointer becomes malloc() memory of *bytes bytes with
+ *  the same contents, or NULL if *bytes is 0; the program owns it. The rules for calls and for
+ *  @p name are those of skua_readonly(). */
 SKUA_API void skua_readonly_block(const char *name, void **pointer, size_t *bytes);
 
 /**
- * As skua_main(), but @p begin runs on PE 0 only.  When it returns, the read-only
- * variables travel to all processes; on no PE is a handler of the program called before
- * they are there, whatever was sent in @p begin, to whomever.  Whatever another PE writes to a
- * read-only variable is seen by the PEs of its process, if at all.
+ * Runs a program as skua_main() does, but calls @p begin on PE 0 only. When it returns, the
+ * read-only variables are sent to all processes. No PE calls a handler of the program before they
+ * have arrived, whatever @p begin sent. A read-only variable that another PE writes changes at most
+ * in that PE's process.
  *
- * @p begin may wait (for a future, a counter, a notification, a lock, in skua_run() and the
- * like): then the read-only variables travel when it first does, and messages are delivered
- * from then on.  A variable that it changes after that ends the job with a line that names
- * the variable.  One-sided operations that block, and skua_poll(), leave the variables alone.
+ * @p begin may wait (for a future, a counter, a notification or a lock, in skua_run() and similar
+ * functions). The read-only variables are then sent at its first wait, and messages are delivered
+ * from then on. A later change to a read-only variable ends the job with an error that names the
+ * variable. Blocking one-sided operations and skua_poll() do not send the variables.
  */
 SKUA_API int skua_program(int argc, char **argv, skua_start_fn begin);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pup.h - packing and unpacking: one function describes what an object consists of.
+ * pup.h - packing and unpacking of objects: one function describes the state of an object.
  *
- * It is called three times for a journey: to measure, to pack, and, on the other side in
- * zeroed memory, to unpack:
+ * The function is called three times for a migration: to compute the size, to pack and, at the
+ * destination in zeroed memory, to unpack:
  *
  *     static void pup(skua_pup *p, void *self)
  *     {
@@ -13,8 +13,8 @@
  *         skua_pup_memory(p, &b->u, b->n * sizeof *b->u);
  *     }
  *
- * A length is pupped before what it measures.  After packing, the object is given back
- * by its class's `destroy`, as when it is deleted: what was allocated is freed there.
+ * A length is processed before the data that it measures. After packing, the class's `destroy`
+ * frees the memory of the object at the source, as in a deletion.
  */
 #ifndef SKUA_PUP_H
 #define SKUA_PUP_H
@@ -26,24 +26,25 @@
 
 SKUA_BEGIN_DECLS
 
+/** The state of a packing, unpacking or size computation. */
 typedef struct skua_pup skua_pup;
 
-/** @p bytes at @p data. */
+/** Packs or unpacks @p bytes at @p data. */
 SKUA_API void skua_pup_bytes(skua_pup *p, void *data, size_t bytes);
 
-/** One variable. */
+/** Packs or unpacks one variable. */
 #define skua_pup_value(p, variable) skua_pup_bytes((p), (variable), sizeof *(variable))
 
-/** A pointer to memory of malloc(): unpacking allocates it.  NULL with 0 bytes. */
+/** Packs or unpacks malloc() memory of @p bytes; @p pointer is the address of the pointer to it.
+ *  Unpacking allocates the memory, or sets the pointer to NULL if @p bytes is 0. */
 SKUA_API void skua_pup_memory(skua_pup *p, void *pointer, size_t bytes);
 
+/** Returns true while the object is being unpacked. */
 SKUA_API bool skua_pup_unpacking(const skua_pup *p);
 
-/**
- * The `pup` of a class whose objects may be copied byte by byte, all of their memory: no pointers,
- * nothing that is valid on one PE only.  A class has to say so by naming this function; one
- * without a `pup` does not move.  @p self is the whole object.
- */
+/** The `pup` function of a class whose objects can be copied byte by byte: no pointers, nothing
+ *  that is valid on one PE only. A class must name this function explicitly; objects of a class
+ *  without a `pup` cannot migrate. @p self is the whole object. */
 SKUA_API void skua_pup_plain(skua_pup *p, void *self);
 
 SKUA_END_DECLS

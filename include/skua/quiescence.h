@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * quiescence.h - finding out that a program has nothing left to do.
+ * quiescence.h - detection of quiescence: a program has nothing left to do.
  *
- * A program of messages that set off messages does not know by itself when the last of
- * them has been worked off.  *Quiescence* is the state in which no message is queued or
- * on its way anywhere, no handler runs and no user thread is ready.
+ * A program whose messages cause further messages does not know when the last of them has been
+ * processed. *Quiescence* is the state in which no message is queued or in flight anywhere, no
+ * handler runs and no user thread is ready.
  */
 #ifndef SKUA_QUIESCENCE_H
 #define SKUA_QUIESCENCE_H
@@ -15,22 +15,21 @@
 SKUA_BEGIN_DECLS
 
 /**
- * Let @p done happen once there is quiescence; not before the caller has returned to the
- * scheduler.  Any PE, in a handler, in start or in a user thread; any number at a time,
- * each of which happens once.
+ * Performs @p done once at quiescence, not before the caller has returned to the scheduler. May be
+ * called on any PE, in a handler, in start or in a user thread. Any number of requests may be
+ * outstanding; each completes once.
  *
- * Activity is: messages of all kinds, also those of broadcasts, reductions, completions
- * and one-sided operations; user threads that are ready; handlers and start on any PE,
- * also while they call skua_poll(); threads of the program's own inside of one-sided
- * operations.
+ * Activity consists of: messages of all kinds, including those of broadcasts, reductions,
+ * completions and one-sided operations; user threads that are ready; handlers and start on any PE,
+ * also while they call skua_poll(); threads of the program inside one-sided operations.
  *
- * No activity is: user threads that are blocked; handlers and start while they wait
- * (skua_counter_wait(), skua_run_until(), skua_run() and the like: these may well wait
- * for the quiescence); timers that have not fired; idle callbacks; detectors that have
- * not come to their end.  Whoever needs a timer to be over asks after it.
+ * The following are not activity: blocked user threads; handlers and start while they wait
+ * (skua_counter_wait(), skua_run_until(), skua_run() and similar functions, which may wait for
+ * quiescence itself); timers that have not fired; idle callbacks; detectors that have not
+ * completed. A program that needs a timer to have fired must check for it.
  *
- * It costs nothing until it is asked for.  While the program works, all PEs are asked how
- * they stand at most once a millisecond, and each answers when it has nothing else to do.
+ * Detection costs nothing until it is requested. While the program is busy, PEs are polled at most
+ * once per millisecond, and each answers when it is idle.
  */
 SKUA_API void skua_quiescence(skua_completion done);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduler.h - running messages, timers, idle work, statistics.
+ * scheduler.h - running the scheduler, timers, idle callbacks, statistics.
  *
- * skua_main() runs the scheduler of a PE after start has returned.  The calls
- * below run it from within: in start or in a handler, on the PE's own stack.
- * A user thread waits with completions (completion.h) instead; calling these
- * from one ends the job with a line that says so.
+ * skua_main() runs the scheduler of a PE after start has returned. The functions below run it from
+ * within start or a handler, on the PE's own stack. A user thread waits with completions
+ * (completion.h) instead; calling these functions from one ends the job with an error.
  */
 #ifndef SKUA_SCHEDULER_H
 #define SKUA_SCHEDULER_H
@@ -19,66 +18,70 @@
 
 SKUA_BEGIN_DECLS
 
-/** Deliver messages until skua_stop() or the end of the job. */
+/** Delivers messages until skua_stop() or the end of the job. */
 SKUA_API void skua_run(void);
 
-/** Make the innermost skua_run() of this PE return. */
+/** Makes the innermost skua_run() of this PE return. */
 SKUA_API void skua_stop(void);
 
-/** Deliver messages until @p condition holds; true.  False: the job ends.
- *  The condition is looked at before each message and must depend on what
- *  messages, timers or completions of this PE change: it may sleep otherwise. */
+/** Delivers messages until @p condition returns true. Returns false when the job ends first. The
+ *  condition is evaluated before each message. It must depend only on what messages, timers or
+ *  completions of this PE change, because the PE may sleep otherwise. */
 SKUA_API bool skua_run_until(bool (*condition)(void *arg), void *arg);
 
-/** Deliver @p n messages, waiting for them; how many it were when the job
- *  ended before.  What arrives on a channel counts as one. */
+/** Delivers @p n messages, waiting for them. Returns their number, which is smaller if the job
+ *  ended first. An arrival on a channel counts as a message. */
 SKUA_API size_t skua_run_count(size_t n);
 
-/** Deliver up to @p n messages that are there now; how many it were. */
+/** Runs up to @p n messages that are queued at the time of the call. Returns their number. */
 SKUA_API size_t skua_poll(size_t n);
 
-/** A timer that was started; of no use on other PEs. */
+/** A timer. It is valid on the PE that started it. */
 typedef struct {
     uint64_t id;
 } skua_timer;
 
-/** Fire @p done on this PE, once, after @p seconds; or every @p seconds. */
+/** Performs @p done once on this PE, after @p seconds. */
 SKUA_API skua_timer skua_after(double seconds, skua_completion done);
+
+/** Performs @p done on this PE every @p seconds. */
 SKUA_API skua_timer skua_every(double seconds, skua_completion done);
 
-/** Stop a timer.  False: it has fired already, or was cancelled before. */
+/** Cancels a timer. Returns false if it has fired or was cancelled already. */
 SKUA_API bool skua_timer_cancel(skua_timer timer);
 
-/** What a PE does when it has nothing else to do: called again and again while
- *  it is idle.  True: there is more to do.  When all return false the PE may
- *  sleep until a message or timer. */
+/** An idle callback, called repeatedly while the PE is idle. Returns true if it has more work. When
+ *  all idle callbacks return false, the PE may sleep until a message arrives or a timer fires. */
 typedef bool (*skua_idle_fn)(void *arg);
 
+/** Adds an idle callback to the calling PE. */
 SKUA_API void skua_idle_add(skua_idle_fn fn, void *arg);
+
+/** Removes an idle callback that was added with the same function and argument. */
 SKUA_API void skua_idle_remove(skua_idle_fn fn, void *arg);
 
-/** Counters of a PE since the start. */
+/** Counters of a PE since the start of the job. */
 typedef struct {
-    uint64_t delivered;     /* handlers run, also for itself and of the runtime */
-    uint64_t sent_inline;   /* to other PEs, inside a cell                      */
-    uint64_t sent_pointer;  /* to other PEs, by address                         */
-    uint64_t sent_self;     /* to itself                                        */
-    uint64_t sent_far;      /* to PEs of other hosts                            */
-    uint64_t received;      /* cells and packets that arrived                   */
-    uint64_t wrong;         /* packets that made no sense and were dropped      */
-    uint64_t deferred;      /* sends that waited for want of room              */
-    uint64_t held_back;     /* sends that waited because memory was short      */
-    uint64_t sleeps;        /* times it slept for want of work                  */
-    uint64_t wakes;         /* sleeping PEs it woke                             */
-    uint64_t queue_longest; /* most messages that waited when others arrived    */
-    uint64_t threads;       /* user threads created                             */
-    uint64_t switches;      /* switches into user threads                       */
-    uint64_t timers;        /* timers fired                                     */
-    uint64_t arena_most;    /* bytes of the host's arena in use at once, at most */
-    uint64_t departed;      /* messages to objects deleted long before, dropped */
+    uint64_t delivered;     /* handlers run, including the runtime's and messages to itself */
+    uint64_t sent_inline;   /* messages to other PEs inside a cell */
+    uint64_t sent_pointer;  /* messages to other PEs by address */
+    uint64_t sent_self;     /* messages to itself */
+    uint64_t sent_far;      /* messages to PEs of other hosts */
+    uint64_t received;      /* cells and packets that arrived */
+    uint64_t wrong;         /* invalid packets that were dropped */
+    uint64_t deferred;      /* sends that waited because a queue was full */
+    uint64_t held_back;     /* sends that waited because memory was short */
+    uint64_t sleeps;        /* times the PE slept because it was idle */
+    uint64_t wakes;         /* sleeping PEs that it woke */
+    uint64_t queue_longest; /* largest number of messages in the queue */
+    uint64_t threads;       /* user threads created */
+    uint64_t switches;      /* switches into user threads */
+    uint64_t timers;        /* timers fired */
+    uint64_t arena_most;    /* peak use of the host's arena in bytes */
+    uint64_t departed;      /* messages dropped because their object was deleted long ago */
 } skua_stats;
 
-/** The counters of the calling PE. */
+/** Returns the counters of the calling PE. */
 SKUA_API skua_stats skua_stats_get(void);
 
 SKUA_END_DECLS

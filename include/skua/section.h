@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * section.h - some of the objects of a collection: multicast to them, reduction over them.
+ * section.h - sections: subsets of a collection, with multicast and reduction.
  *
- * A section is created by one PE, from indices of an array or a group; the value that
- * names it is good at once and may be sent.  Messages of a section run along a tree of the
- * PEs where its members were when it was created, and the creator's: with members on k PEs
- * of many, a multicast and a reduction take about k messages each.  Other PEs neither hear
- * of the section nor store anything.
+ * One PE creates a section from indices of an array or a group. The value that names it is valid at
+ * once and may be sent in messages. Messages of a section travel along a tree of the PEs on which
+ * its members were at creation, and the creator's PE. If the members are on k PEs, a multicast and
+ * a reduction take about k messages each. Other PEs neither know the section nor store anything
+ * about it.
  *
- * Members may move.  All stays right, but each member that is not where it was costs a
- * message of its own per multicast and reduction: after many moves, create a new section
- * and delete the old one.
+ * Members may migrate. The results stay correct, but each member that has moved costs an additional
+ * message per multicast and reduction. After many migrations, create a new section and delete the
+ * old one.
  *
- * Members that do not exist yet, of an array that is open, are waited for, until a multicast
- * to an entry that creates them, say; those of an array that is SKUA_ARRAY_ON_DEMAND are
- * created.  A member that is deleted leaves its
- * sections: multicasts go to the others, and reductions count what it had contributed to
- * and go on without it.  An element inserted later under its index is no member.
+ * Operations wait for members that do not exist yet in an open array, for example until a multicast
+ * to an entry that creates them; members in an array that is SKUA_ARRAY_ON_DEMAND are created. A
+ * member that is deleted leaves its sections: multicasts go to the remaining members, and
+ * reductions count what it had contributed to and continue without it. An element that is later
+ * inserted at its index is not a member.
  *
- * All calls belong on a PE, which need not be the creator's.  Misuse ends the job with a
- * line that names class, index and PE: an index that is twice in a section, or of the
- * wrong dimension, or of an element that does not exist; contributions of one who is no
- * member, or of another shape than the others'; a section that was deleted.
+ * All functions are called on a PE, not necessarily the creator's. Misuse ends the job with an
+ * error that names class, index and PE: a duplicate index, an index of the wrong dimension or of an
+ * element that does not exist; a contribution of an object that is not a member, or with another
+ * operator, type or count than the others; a section that was deleted.
  */
 #ifndef SKUA_SECTION_H
 #define SKUA_SECTION_H
@@ -36,40 +36,39 @@
 
 SKUA_BEGIN_DECLS
 
+/** A section of a collection. */
 typedef struct {
     uint64_t id;
 } skua_section;
 
-/** The objects of these indices, in any order, which the caller may reuse at once.  The call
- *  waits for the creation of a collection which this PE has not heard of (collection.h). */
+/** Creates a section of the objects with these indices, in any order. The caller may reuse the
+ *  array at once. The call waits for the creation of a collection that this PE does not know yet
+ *  (collection.h). */
 SKUA_API skua_section skua_section_create(skua_collection of, const skua_index *indices,
                                           size_t count);
 
-/** Those in a range of an array, every stride[d]-th in dimension d; NULL: all of them. */
+/** Creates a section of the elements in a range of an array: every stride[d]-th in dimension d, or
+ *  all of them if @p stride is NULL. */
 SKUA_API skua_section skua_section_range(skua_collection array, const skua_range *range,
                                          const int32_t *stride);
 
-/** Delete it on all PEs, after the multicasts that were sent before from here; the objects
- *  stay.  Reductions that are not finished never will be. */
+/** Deletes a section on all PEs, after the multicasts that this PE sent before. Its members
+ *  continue to exist. Unfinished reductions never complete. */
 SKUA_API void skua_section_delete(skua_section section);
 
-/**
- * Multicast: let @p entry of every member run, each with data of its own.  A member has
- * all multicasts of a section once, in one order, the same for all members; those from
- * one PE are in the order of its calls.
- */
+/** Multicasts to a section: invokes @p entry of every member with a copy of the data. A member
+ *  receives each multicast of a section once; all members receive them in the same order, and those
+ *  from one PE in the order of its calls. */
 SKUA_API void skua_section_invoke(skua_section section, skua_entry entry, const void *data,
                                   size_t bytes);
 
-/** A completion that does so with the result. */
+/** Returns a completion that multicasts the result to @p entry of a section. */
 SKUA_API skua_completion skua_done_invoke_section(skua_section section, skua_entry entry);
 
-/**
- * Contribute to a reduction over the members, of which @p self is one, as with
- * skua_contribute(): a member's n-th call belongs to the n-th reduction of the section,
- * several may be in flight, they end in their order, and the result goes to `done`.  In a section
- * without members no reduction takes place, and no completion happens.
- */
+/** Contributes to a reduction over the members of a section, of which @p self is one, as
+ *  skua_contribute() does for a collection. A member's n-th call belongs to the n-th reduction of
+ *  the section; several may be in flight and they complete in order. The result goes to @p done. In
+ *  a section without members no reduction takes place and no completion happens. */
 SKUA_API void skua_section_contribute(skua_section section, void *self, skua_op op, skua_type type,
                                       const void *data, size_t count, skua_completion done);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* skua.h - all of Skua's interface. */
+/* skua.h - includes the whole public interface of Skua. */
 #ifndef SKUA_H
 #define SKUA_H
 

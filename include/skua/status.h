@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * status.h - the result codes of every fallible call.
+ * status.h - the result codes of all calls that may fail.
  *
- * Zero is success, a positive value is "started, not finished", a negative
- * value is a failure.  The list below is the only place where a code, its
- * number and its text are written; the enum and skua_status_str() are made
- * from it.
+ * Zero is success, a positive value means started but not complete, a negative value is a failure.
+ * The list below is the only place that defines a code, its number and its text; the enum and
+ * skua_status_str() are generated from it.
  */
 #ifndef SKUA_STATUS_H
 #define SKUA_STATUS_H
@@ -14,6 +13,7 @@
 
 SKUA_BEGIN_DECLS
 
+/** All result codes: name, number, text. */
 #define SKUA_STATUS_MAP(X)                                                                         \
     X(OK, 0, "success")                                                                            \
     X(PENDING, 1, "started; the completion will be delivered later")                               \
@@ -31,13 +31,14 @@ SKUA_BEGIN_DECLS
     X(ERR_BUSY, -12, "operations are in flight")                                                   \
     X(ERR_EXIT, -13, "the job ends")
 
+/** The result of a call. */
 typedef enum {
 #define SKUA_STATUS_ENUM(name, code, text) SKUA_##name = (code),
     SKUA_STATUS_MAP(SKUA_STATUS_ENUM)
 #undef SKUA_STATUS_ENUM
 } skua_status_t;
 
-/** Text of @p status, never NULL, valid for the life of the program. */
+/** Returns the text of @p status. It is never NULL and stays valid for the life of the program. */
 SKUA_API const char *skua_status_str(skua_status_t status);
 
 SKUA_END_DECLS

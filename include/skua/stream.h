@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.h - streams of small items between all PEs, gathered into messages.
+ * stream.h - streams of small items between all PEs, aggregated into messages.
  *
- * An item is a few bytes of fixed size for some PE, too small to be worth a message.
- * A stream keeps items back until there are enough for one PE, and sends them
- * together.  On many PEs it also sends them the same way: the PEs form a mesh
- * (topology.h) and an item goes to its PE along one dimension after another, at most
- * three, joined at every stop by others that go on with it.  So a PE fills some
- * square or cube root as many buffers as there are PEs, and they fill sooner.
+ * An item has a small fixed size and a destination PE, and is too small to be worth a message. A
+ * stream buffers items until there are enough for one destination and sends them together. On many
+ * PEs it also routes them: the PEs form a mesh (topology.h), and an item travels along at most
+ * three dimensions, one after another; at every intermediate PE it is aggregated with others that
+ * share the rest of its route. A PE therefore needs only about the square or cube root of the
+ * number of PEs in buffers, and they fill sooner.
  *
  * Items wait on a PE until
- *   - a buffer is full, or the PE holds as many items as the stream lets it: then the
- *     fullest buffer is sent;
- *   - the PE has nothing else to do (unless the stream says otherwise);
+ *   - a buffer is full, or the PE holds as many items as the stream allows: the fullest
+ *     buffer is then sent;
+ *   - the PE is idle (unless the stream is `patient`);
  *   - the stream's period is over, if it has one;
- *   - skua_stream_flush(), or the end of the job is being looked for by quiescence.
+ *   - skua_stream_flush() is called, or quiescence detection is in progress.
  *
- * Order.  Items of one PE for one other arrive in the order in which they were put.
- * Nothing is promised beyond that, nor relative to messages.
+ * Order. Items from one PE to another arrive in the order in which they were put. There is no other
+ * order, nor any relative to messages.
  *
- * All calls but the registration belong on a PE, as in message.h.
+ * All functions except registration are called on a PE, as in message.h.
  */
 #ifndef SKUA_STREAM_H
 #define SKUA_STREAM_H
@@ -40,67 +40,70 @@ typedef struct {
     uint32_t offset;
 } skua_stream;
 
-/** What happens with items that have arrived; one of the two.  @p arg is what this PE
- *  gave to skua_stream_bind().  Called by the scheduler, as handlers are, and never
- *  inside a put, also for items of the PE's own: a callback may put items, into this
- *  stream too.  Items lie one after another from a 64-byte boundary on, and live until it
- *  returns. */
+/** A callback for one item. @p arg is the argument of skua_stream_bind() on this PE. The scheduler
+ *  calls it, as it calls handlers; never inside a put, also for items to the own PE. It may put
+ *  items, also into the same stream. The item is valid until the callback returns. */
 typedef void (*skua_item_fn)(void *arg, const void *item);
+
+/** A callback for several items, which lie contiguously from a 64-byte boundary on. Otherwise as
+ *  skua_item_fn. */
 typedef void (*skua_batch_fn)(void *arg, const void *items, size_t count);
 
-/** What a stream is like.  All but the first two may be 0. */
+/** The definition of a stream. Members other than item_bytes and one of the callbacks may be 0. */
 typedef struct {
     size_t        item_bytes;
-    skua_item_fn  item;                 /* called for each item, or ...                     */
-    skua_batch_fn batch;                /* ... for several at a time: the faster way        */
-    size_t        buffer;               /* most items that wait on a PE; 0: stream_buffer   */
-    double        period;               /* seconds they wait at most; 0: stream_period      */
-    bool          patient;              /* they also wait while the PE is idle              */
-    bool          held;                 /* those that arrive wait for skua_stream_bind()    */
-    int           dims;                 /* of the mesh; 0: chosen                           */
-    int           size[SKUA_MESH_DIMS]; /* its sizes; 0 and the rest: chosen                */
+    skua_item_fn  item;    /* called for each item, or */
+    skua_batch_fn batch;   /* called for several items at a time, which is faster */
+    size_t        buffer;  /* limit of items that wait on a PE; 0: the setting stream_buffer */
+    double        period;  /* limit of the waiting time in seconds; 0: the setting stream_period */
+    bool          patient; /* items also wait while the PE is idle */
+    bool          held;    /* arriving items wait for skua_stream_bind() */
+    int           dims;    /* of the mesh; 0: chosen */
+    int           size[SKUA_MESH_DIMS]; /* of the mesh; 0: chosen */
 } skua_stream_def;
 
-/** Register a stream, before skua_main(), as with skua_register(). */
+/** Registers a stream, before skua_main(), under the rules of skua_register(). */
 SKUA_API skua_stream skua_stream_register(const char *name, const skua_stream_def *def);
 
-/** What the callbacks of this PE get as their first argument; NULL before.  Call it in
- *  start, before items can arrive.  Or let the stream be `held`: then items wait while it is
- *  NULL, and one PE has one such argument at a time. */
+/** Sets the argument of this PE's callbacks, which is NULL before. Called in start, before items
+ *  can arrive. If the stream is `held`, items wait while the argument is NULL, and a PE has one
+ *  argument at a time. */
 SKUA_API void skua_stream_bind(skua_stream stream, void *arg);
 
-/** Send what waits on this PE, of this stream; whether there was anything.  Where items
- *  stop on their way, they wait for the PE there. */
+/** Sends all items of a stream that wait on this PE. Returns true if there were any. At
+ *  intermediate PEs, items still wait as usual. */
 SKUA_API bool skua_stream_flush(skua_stream stream);
 
-/** Items that wait on this PE. */
+/** Returns the number of items that wait on this PE. */
 SKUA_API size_t skua_stream_waiting(skua_stream stream);
 
-/* ---- putting: the runtime's own, laid open so that it can be inline ------------------ */
+/* ---- implementation of skua_stream_put(), public so that it can be inline ------------- */
 
+/** A buffer of items that share a route. */
 typedef struct {
-    char     *next, *end; /* where the next item goes; equal: there is no message */
-    int32_t  *to;         /* where its PE goes, if it has further to go; or NULL   */
+    char     *next, *end; /* address of the next item; equal: no message */
+    int32_t  *to; /* where the destination of the next item goes, if it is routed on; or NULL */
     skua_msg *msg;
 } skua_stream_slot;
 
+/** A PE's state of a stream. */
 typedef struct {
-    uint32_t          pes;  /* 0: not begun                              */
-    uint32_t          left; /* items that may still come                 */
+    uint32_t          pes;  /* 0: not started */
+    uint32_t          left; /* items until the limit */
     uint32_t          item_bytes;
-    const uint16_t   *route; /* of each PE: the slot of those on the way  */
+    const uint16_t   *route; /* for each PE: the slot of its route */
     skua_stream_slot *slot;
-    skua_stream_slot  none; /* of PEs that are not there: without message */
+    skua_stream_slot  none; /* for PEs that do not exist: has no message */
 } skua_stream_port;
 
-/** The memory of the calling PE that offsets lead into; NULL in a thread that is no PE.  It does
- *  not change while a function runs: const, so that a compiler loads it once for a whole loop. */
+/** The memory of the calling PE that stream offsets refer to; NULL in a thread that is not a PE. It
+ *  is constant while a function runs, so that a compiler loads it once for a whole loop. */
 SKUA_API extern __thread char *const skua_stream_memory;
 
-/** Ends the job: the calling thread is no PE. */
+/** Ends the job with the error that the calling thread is not a PE. */
 SKUA_API void skua_stream_nowhere(void) __attribute__((noreturn, cold));
 
-/** This PE's side of a stream, by its offset. */
+/** Returns this PE's state of a stream. */
 static inline skua_stream_port *skua_stream_here(uint32_t offset)
 {
     char *memory = skua_stream_memory;
@@ -110,13 +113,17 @@ static inline skua_stream_port *skua_stream_here(uint32_t offset)
     return (skua_stream_port *)(void *)(memory + offset);
 }
 
+/** Opens a slot for items to @p pe: the slow path of skua_stream_put(). */
 SKUA_API skua_stream_slot *skua_stream_open(uint32_t offset, int pe);
-SKUA_API void              skua_stream_full(uint32_t offset, skua_stream_slot *slot);
 
-/** Put a copy of @p item, which the caller may reuse at once, into the stream to PE
- *  @p pe, which may be the caller's.  Never waits.  In a long loop let @p stream be a local
- *  variable: a global one has to be loaded for each item, since a compiler cannot know that the
- *  item is not written there, which costs about a fifth of the rate. */
+/** Sends a buffer, because a slot is full or the PE has reached its limit: the slow path of
+ *  skua_stream_put(). */
+SKUA_API void skua_stream_full(uint32_t offset, skua_stream_slot *slot);
+
+/** Puts a copy of @p item into the stream to @p pe, which may be the caller's. The caller may reuse
+ *  the item at once. Never waits. In a long loop, @p stream should be a local variable: a global
+ *  one is loaded again for each item, because the compiler cannot exclude that the item overwrites
+ *  it; this costs about a fifth of the rate. */
 static inline void skua_stream_put(skua_stream stream, int pe, const void *item)
 {
     skua_stream_port *port  = skua_stream_here(stream.offset);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.h - user threads: many to a PE, switched by the runtime.
+ * thread.h - user-level threads, many per PE, scheduled by the runtime.
  *
- * A thread runs on the PE that created it, until it waits, yields or ends;
- * meanwhile that PE delivers messages.  Use one where code wants to block.
- * A switch costs some ten nanoseconds, a thread the pages of stack it touches.
+ * A thread runs on the PE that created it until it waits, yields or ends; the PE delivers messages
+ * in between. Threads are for code that needs to block. A switch costs about ten nanoseconds, a
+ * thread the stack pages that it touches.
  *
- * All calls belong on the thread's PE, except skua_thread_resume() and
- * skua_thread_resume_on().  Mutexes and conditions are for the threads of one PE;
- * nothing else runs on it between two waits, so they are needed only where a
- * thread waits in the middle of an update.
+ * All functions are called on the thread's PE, except skua_thread_resume() and
+ * skua_thread_resume_on(). Mutexes and conditions synchronise the threads of one PE. Nothing else
+ * runs on the PE between two waits of a thread, so they are needed only if a thread waits in the
+ * middle of an update.
  */
 #ifndef SKUA_THREAD_H
 #define SKUA_THREAD_H
@@ -21,67 +21,80 @@
 
 SKUA_BEGIN_DECLS
 
+/** A user thread. */
 typedef struct skua_thread skua_thread;
 
-/** Create a thread that runs fn(arg); it becomes ready, behind the messages
- *  that wait already.  @p stack_bytes 0 takes the setting stack_size.  Below
- *  the stack lies a guard: overrunning it ends the job with a line that says
- *  so.  Join or detach it.  Ends the job when no stack can be had. */
+/** Creates a thread that runs fn(arg). It becomes ready, behind the messages that are queued. With
+ *  @p stack_bytes 0 the stack has the size of the setting stack_size. A guard page lies below the
+ *  stack: an overflow ends the job with an error. The thread must be joined or detached. Ends the
+ *  job if no stack can be allocated. */
 SKUA_API skua_thread *skua_thread_create(void (*fn)(void *arg), void *arg, size_t stack_bytes);
 
-/** A name for messages about it; must live as long as the thread. */
+/** Names a thread in errors. @p name must stay valid as long as the thread. */
 SKUA_API void skua_thread_set_name(skua_thread *thread, const char *name);
 
-/** The calling thread, or NULL on the PE's own stack. */
+/** Returns the calling thread, or NULL on the PE's own stack. */
 SKUA_API skua_thread *skua_thread_self(void);
 
-/** Let what is ready run, then go on. */
+/** Lets other ready threads and messages run, then continues. */
 SKUA_API void skua_thread_yield(void);
 
-/** Stop until skua_thread_resume(); a resume that came before is not lost. */
+/** Suspends the calling thread until skua_thread_resume(). An earlier resume is not lost. */
 SKUA_API void skua_thread_suspend(void);
 
-/** Make a suspended thread ready; on its PE, or any other of the host. */
+/** Makes a suspended thread ready. Called on its PE or on any other PE of the host. */
 SKUA_API void skua_thread_resume(skua_thread *thread);
 
-/** Make a suspended thread of PE @p pe ready, from wherever. */
+/** Makes a suspended thread of @p pe ready. Called on any PE. */
 SKUA_API void skua_thread_resume_on(int pe, skua_thread *thread);
 
-/** Wait until it ends (as in completion.h), and give it back. */
+/** Waits until a thread ends (as in completion.h) and frees it. */
 SKUA_API void skua_thread_join(skua_thread *thread);
 
-/** Give it back as soon as it ends; the handle is of no use any more. */
+/** Detaches a thread: it is freed when it ends, and its handle becomes invalid. */
 SKUA_API void skua_thread_detach(skua_thread *thread);
 
-/** A lock; zero is unlocked.  Handed over in the order of asking. */
+/** A mutex for the threads of one PE. Zero is unlocked. Waiters acquire it in the order of their
+ *  calls. */
 typedef struct {
-    void *waiters; /* the runtime's */
+    void *waiters; /* internal */
     bool  locked;
 } skua_mutex;
 
-/** A condition; zero is ready for use. */
+/** A condition variable for the threads of one PE. Zero is its initial value. */
 typedef struct {
-    void *waiters; /* the runtime's */
+    void *waiters; /* internal */
 } skua_cond;
 
+/** Initial value of a skua_mutex. */
 #define SKUA_MUTEX_INIT                                                                            \
     {                                                                                              \
         NULL, false                                                                                \
     }
+
+/** Initial value of a skua_cond. */
 #define SKUA_COND_INIT                                                                             \
     {                                                                                              \
         NULL                                                                                       \
     }
 
-/** True: it is ours.  False: the job ends (see completion.h). */
+/** Locks a mutex, waiting for it. Returns false, without the lock, when the job ends first. */
 SKUA_API bool skua_mutex_lock(skua_mutex *mutex);
+
+/** Locks a mutex if it is free. Returns true if the caller holds it now. */
 SKUA_API bool skua_mutex_trylock(skua_mutex *mutex);
+
+/** Unlocks a mutex that the caller holds. */
 SKUA_API void skua_mutex_unlock(skua_mutex *mutex);
 
-/** Unlock @p mutex, wait for a signal, lock it again.  False: the job ends, and
- *  the mutex is not ours. */
+/** Unlocks @p mutex, waits for a signal and locks it again. Returns false, without the lock, when
+ *  the job ends first. */
 SKUA_API bool skua_cond_wait(skua_cond *cond, skua_mutex *mutex);
+
+/** Wakes one waiter of a condition variable. */
 SKUA_API void skua_cond_signal(skua_cond *cond);
+
+/** Wakes all waiters of a condition variable. */
 SKUA_API void skua_cond_broadcast(skua_cond *cond);
 
 SKUA_END_DECLS

@@ -7,8 +7,8 @@
 
 SKUA_BEGIN_DECLS
 
-/** Seconds since the job began, the same for all PEs of a host; taken from
- *  the cycle counter, so it costs a few nanoseconds.  May be called anywhere. */
+/** Returns the seconds since the job began. The time is the same for all PEs of a host. It is read
+ *  from the cycle counter and costs a few nanoseconds. May be called anywhere. */
 SKUA_API double skua_time(void);
 
 SKUA_END_DECLS

@@ -305,7 +305,7 @@ static const char *config_given_value(const struct config_setting *s)
 
 skua_status_t ski_config_load(void)
 {
-    skua_status_t status = SKUA_OK;
+    skua_status_t status = ski_config_reject_renamed();
 
     for (const struct config_setting *s = config_settings; s < config_settings + CONFIG_SETTINGS;
          s++) {

@@ -157,7 +157,7 @@ skua_status_t ski_external_launcher_start(struct ski_external_join *join)
     plan.pes   = size * threads;
     plan.local = local;
     cpu        = ski_malloc((size_t)(plan.local_processes * threads) * sizeof *cpu);
-    if (!ski_config.share)
+    if (!ski_config.shared_memory)
         status = external_keep_apart(join, &plan, local, cpu);
     if (status == SKUA_OK)
         status = external_join(join, &plan, &fd);

@@ -11,7 +11,7 @@
  * thread, and one that stands for its external threads.  They have numbers and indices, too.
  *
  * A job is *spread* if some of its processes do not share this arena, because they are on other
- * hosts or are kept apart (SKUA_SHARE=0).
+ * hosts or are kept apart (SKUA_SHARED_MEMORY=0).
  */
 #ifndef SKI_JOB_H
 #define SKI_JOB_H

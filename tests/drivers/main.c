@@ -106,7 +106,7 @@ int main(int argc, char **argv)
         return 2;
     parts          = argv + 2;
     part_count     = argc - 2;
-    net.interfaces = ski_config.interfaces;
+    net.interfaces = ski_config.net_interfaces;
     net.port_range = ski_config.ports;
     net.security   = (enum ski_security)ski_config.security;
     if (ski_secret_begin(net.security, secret, &net.crypto) != SKUA_OK) {

@@ -118,7 +118,7 @@ void Cell_on_spot(Cell *c, int step, struct spot at, const skua_layout *x)
 /* Whether messages were learned although their heads have bytes that are nobody's. */
 void check_asked(const Cell *c)
 {
-    const char *learns = getenv("SKUA_LEARN_CHANNELS");
+    const char *learns = getenv("SKUA_LEARNED_CHANNELS");
 
     CHECK(c->asked > 0 || !SKUA_CLEARS_PADDING || !learns || !atoi(learns) || steps < 40);
 }

@@ -46,7 +46,7 @@ static void info_print_driver(const char *name)
     net    = (struct ski_net){.processes    = 1,
                               .ports        = 1,
                               .one_host     = true,
-                              .interfaces   = ski_config.interfaces,
+                              .interfaces   = ski_config.net_interfaces,
                               .port_range   = ski_config.ports,
                               .peer_timeout = ski_config.peer_timeout,
                               .log          = info_log_nothing,

@@ -87,8 +87,8 @@ int main(int argc, char **argv)
         options.pes = main_cores();
     if (options.pes && options.threads > options.pes)
         options.threads = options.pes;
-    /* A job of one process has one arena whatever SKUA_SHARE says. */
-    if (options.hosts || (!ski_config.share && options.threads < options.pes))
+    /* A job of one process has one arena whatever SKUA_SHARED_MEMORY says. */
+    if (options.hosts || (!ski_config.shared_memory && options.threads < options.pes))
         return main_run_distributed(&options);
     return onehost_run(&options);
 }

@@ -11,13 +11,13 @@
  *      CkDirect_ready(&handle), or
  *      CkDirect_ReadyMark(&handle), CkDirect_ReadyPollQ(&handle)
  *
- * The out-of-band pattern is accepted and means nothing: any value may be sent, buffers may be
- * of any size, and nothing is written into them but data.  Waiting for data costs nothing, so
- * there is no need to split ready in two; programs that do work as they did.
+ * The out-of-band pattern is accepted and ignored: any value may be sent, buffers may have any
+ * size, and only data are written to them. Waiting for data costs nothing, so there is no need to
+ * split ready in two; programs that do so work unchanged.
  *
  * CkDirect has no local completion: the sender's buffer may change when the program's own
- * synchronization says that the receiver has the data.  Between hosts the put still reads the buffer
- * when it returns; skua_channel_put_wait(handle.sender) tells when it does not any more.
+ * synchronisation implies that the receiver has the data. Between hosts a put may still be reading
+ * the buffer when it returns; skua_channel_put_wait(handle.sender) waits until it has finished.
  */
 #ifndef SKUA_COMPAT_CKDIRECT_H
 #define SKUA_COMPAT_CKDIRECT_H
@@ -27,15 +27,16 @@
 
 SKUA_BEGIN_DECLS
 
-/** One end of a channel; the receiver's may be sent to the sender. */
+/** One end of a channel. The receiver's handle may be sent to the sender. */
 typedef struct {
     skua_channel channel;
-    skua_sender *sender; /* on the sender's side, once it is associated */
+    skua_sender *sender; /* at the sender, after CkDirect_assocLocal() */
 } CkDirect_handle;
 
+/** The callback of a channel, called on the receiver's PE after data have arrived. */
 typedef void (*CkDirect_callback)(void *data);
 
-/** A channel into @p size bytes at @p buffer of the calling PE. */
+/** Creates a channel into @p size bytes at @p buffer of the calling PE. */
 static inline CkDirect_handle CkDirect_createHandle(void *buffer, size_t size, double out_of_band,
                                                     CkDirect_callback fn, void *data)
 {
@@ -48,7 +49,8 @@ static inline CkDirect_handle CkDirect_createHandle(void *buffer, size_t size, d
     return handle;
 }
 
-/** Send from @p buffer from now on; it may be associated with any number of handles. */
+/** Associates a handle with the buffer that its puts send from. A buffer may be associated with any
+ *  number of handles. */
 static inline void CkDirect_assocLocal(CkDirect_handle *handle, const void *buffer, size_t size)
 {
     skua_layout from = skua_layout_of(buffer, size);
@@ -58,23 +60,26 @@ static inline void CkDirect_assocLocal(CkDirect_handle *handle, const void *buff
         skua_abort("CkDirect_assocLocal: %zu bytes cannot be sent there", size);
 }
 
-/** Send what is in the associated buffer, which must not change until the receiver has it or
- *  skua_channel_put_wait() of the sender returns. */
+/** Sends the contents of the associated buffer, which must not change until the receiver has the
+ *  data or skua_channel_put_wait() of the sender returns. */
 static inline void CkDirect_put(const CkDirect_handle *handle)
 {
     skua_channel_put(handle->sender);
 }
 
+/** Declares that the receiver has finished with the data and waits for the next put. */
 static inline void CkDirect_ready(const CkDirect_handle *handle)
 {
     skua_channel_ready(handle->channel);
 }
 
+/** Declares that the receiver has finished with the data: the first half of CkDirect_ready(). */
 static inline void CkDirect_ReadyMark(const CkDirect_handle *handle)
 {
     skua_channel_mark(handle->channel);
 }
 
+/** Waits for the next put: the second half of CkDirect_ready(). */
 static inline void CkDirect_ReadyPollQ(const CkDirect_handle *handle)
 {
     skua_channel_poll(handle->channel);

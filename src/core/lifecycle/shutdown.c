@@ -138,7 +138,7 @@ static bool shutdown_all_stopped(const struct ski_pe *self)
 {
     return atomic_load(&shutdown_children) >= shutdown_tree(self->job, self->process).children &&
            atomic_load(&shutdown_threads) ==
-               ski_job_pes_of(self->job, self->process) + ski_config.helper;
+               ski_job_pes_of(self->job, self->process) + ski_config.progress_thread;
 }
 
 static bool shutdown_is_released(const struct ski_pe *self)
@@ -181,7 +181,7 @@ void ski_shutdown(struct ski_pe *self)
         shutdown_send_to_children(self, SKI_HANDLER_SHUTDOWN_EXIT);
     shutdown_until(self, ski_far_quiet); /* no peer reads or writes memory of this PE later */
     ski_assert(atomic_load(&shutdown_threads) <
-               ski_job_pes_of(self->job, self->process) + ski_config.helper);
+               ski_job_pes_of(self->job, self->process) + ski_config.progress_thread);
     atomic_fetch_add(&shutdown_threads, 1);
     shutdown_wake(self, ski_job_first_pe(self->job, self->process));
     if (self->pe == ski_job_first_pe(self->job, self->process)) {

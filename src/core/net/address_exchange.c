@@ -144,7 +144,7 @@ static skua_status_t exchange_put_value(const struct ski_boot   *boot,
             free(blob);
             return ski_fail(SKUA_ERR_RANGE,
                             "a port of this process has too long an address for %s; use fewer "
-                            "interfaces (SKUA_INTERFACES)",
+                            "interfaces (SKUA_NET_INTERFACES)",
                             driver->name);
         }
         memcpy(blob + at, &bytes, 4);

@@ -6,7 +6,7 @@
  * empty, when one message has run since, or before a call that ran the scheduler returns, because
  * its caller may compute for long while the origin waits.  The last rule costs a PE that waited for
  * the put a system call before it can answer.  So a PE that is expected back soon (ack_policy.h;
- * the setting is SKUA_LINGER) sends its acknowledgements behind its next packet, or when it next
+ * the setting is SKUA_ACK_DELAY) sends its acknowledgements behind its next packet, or when it next
  * runs the scheduler.
  *
  * The layer above keeps the acknowledgements; here is only the function that sends all of them.

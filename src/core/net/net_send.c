@@ -499,7 +499,7 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
                                   .processes    = job->processes,
                                   .ports        = here.count,
                                   .one_host     = job->one_host,
-                                  .interfaces   = ski_config.interfaces,
+                                  .interfaces   = ski_config.net_interfaces,
                                   .port_range   = ski_config.ports,
                                   .peer_timeout = ski_config.peer_timeout,
                                   .log          = ski_log_write,
@@ -558,8 +558,8 @@ void ski_far_begin(struct ski_pe *self)
     ski_assert(!self->net->self); /* a port has one PE */
     self->net->self     = self;
     self->net->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
-    self->net->sends    = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.linger * 1e3)));
-    self->net->acks     = (struct ski_deferred_ack){.policy = self->net->sends};
+    self->net->sends = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.ack_delay * 1e3)));
+    self->net->acks  = (struct ski_deferred_ack){.policy = self->net->sends};
     self->queue.attention |= SKI_ATTEND_FAR;
 }
 

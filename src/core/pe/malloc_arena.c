@@ -24,7 +24,7 @@ static void *malloc_arena_alloc(size_t bytes)
 {
     struct ski_pe *self = ski_self;
 
-    if (!self || bytes < ski_config.share_malloc || malloc_arena_forked)
+    if (!self || bytes < ski_config.malloc_arena || malloc_arena_forked)
         return NULL;
     return ski_pool_try(&self->pool, bytes);
 }
@@ -69,11 +69,11 @@ void ski_malloc_arena_open(const struct ski_host *host)
                                                   malloc_arena_free};
     ski_malloc_set_hooks_fn             *ask;
 
-    if (!ski_config.share_malloc)
+    if (!ski_config.malloc_arena)
         return;
     ask = malloc_arena_find_library();
     if (!ask) {
-        ski_log(SKI_LOG_WARN, "SKUA_SHARE_MALLOC has no effect: skua-malloc.so is not loaded "
+        ski_log(SKI_LOG_WARN, "SKUA_MALLOC_ARENA has no effect: skua-malloc.so is not loaded "
                               "(skuarun does it where it finds it; else set LD_PRELOAD to it)");
         return;
     }

@@ -208,7 +208,7 @@ static void termination_forward(struct ski_pe *self, struct termination_node *no
                          sizeof *wave);
     ski_assert(node->open == 1);
     node->open += tree.children;
-    if (!ski_config.helper || !termination_kind(self, wave->topic)->hidden ||
+    if (!ski_config.progress_thread || !termination_kind(self, wave->topic)->hidden ||
         self->pe != ski_job_first_pe(self->job, self->process))
         return;
     termination_post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,

@@ -88,7 +88,7 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
     if (bytes > UINT32_MAX ||
         ski_layout_check(__func__, from, false, &simple, &like.bytes) != SKUA_OK)
         refuse(what, "a layout that makes no sense");
-    if (!ski_config.learn_channels || !ski_landing_fn(what) ||
+    if (!ski_config.learned_channels || !ski_landing_fn(what) ||
         !send_apart(self, &ref, entry, &like, head, &simple))
         skua_invoke(ref, entry, pack(&like, head, &simple));
 }

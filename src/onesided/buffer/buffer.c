@@ -81,7 +81,7 @@ void skua_buffer_deregister(skua_buffer *buffer)
  * other's memory. */
 static bool buffer_registration_needed(const struct ski_pe *self)
 {
-    return ski_job_spread(self->job) || !ski_config.direct || !ski_config.attach;
+    return ski_job_spread(self->job) || !ski_config.direct || !ski_config.cma;
 }
 
 skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
@@ -118,7 +118,7 @@ static skua_status_t buffer_cma(const struct ski_pe *self, const skua_buffer *th
     static _Atomic bool refused;
     skua_status_t       status;
 
-    if (!ski_config.direct || !ski_config.attach || refused ||
+    if (!ski_config.direct || !ski_config.cma || refused ||
         ski_job_index(self->job, theirs->pe) < 0)
         return SKUA_ERR_UNSUPPORTED;
     status = get ? ski_cma_read("skua_buffer_get", theirs->pid, mine, theirs->at, bytes)
@@ -193,13 +193,13 @@ static void buffer_send_done(struct ski_pe *self, const struct ski_buffer_put *p
 /* Returns whether the driver would do a transfer. */
 static bool buffer_by_driver(size_t bytes)
 {
-    return ski_registration_pins() && bytes >= ski_config.rma_least;
+    return ski_registration_pins() && bytes >= ski_config.rma_threshold;
 }
 
 /* Returns whether a message behind the data cannot overtake them. */
 static bool buffer_is_ordered(const struct ski_buffer_put *put)
 {
-    return !ski_config.helper && !buffer_by_driver(put->bytes);
+    return !ski_config.progress_thread && !buffer_by_driver(put->bytes);
 }
 
 static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put);
@@ -207,7 +207,7 @@ static void buffer_put_start(struct ski_pe *self, struct ski_buffer_put *put);
 static bool buffer_has_room(const struct ski_pe *self, const struct ski_buffer_put *put)
 {
     return ski_buffer_pe(self)->puts == 0 ||
-           ski_rma_pe(self)->am_bytes + put->bytes <= ski_config.request_pool;
+           ski_rma_pe(self)->am_bytes + put->bytes <= ski_config.request_window;
 }
 
 static void buffer_put_done(void *arg, const void *data, size_t bytes)

@@ -111,8 +111,8 @@ static struct ski_zero_copy zcopy_threshold_probe(void)
 
 struct ski_zero_copy ski_zero_copy_measure(void)
 {
-    struct ski_zero_copy is = {ski_config.zero_copy_host, ski_config.zero_copy_host,
-                               ski_config.zero_copy_net};
+    struct ski_zero_copy is = {ski_config.zcopy_threshold_host, ski_config.zcopy_threshold_host,
+                               ski_config.zcopy_threshold_net};
 
     if (!is.host || !is.net) {
         struct ski_zero_copy found = zcopy_threshold_probe();
@@ -130,8 +130,8 @@ const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_z
     snprintf(text, SKI_ZERO_COPY_TEXT,
              "from %zu bytes inside a process and in shared memory, %zu between processes (%s), "
              "%zu between hosts (%s)",
-             from->shared, from->host, ski_config.zero_copy_host ? "set" : "measured", from->net,
-             ski_config.zero_copy_net ? "set" : "measured");
+             from->shared, from->host, ski_config.zcopy_threshold_host ? "set" : "measured",
+             from->net, ski_config.zcopy_threshold_net ? "set" : "measured");
     return text;
 }
 

@@ -279,7 +279,7 @@ void ski_registration_release(struct ski_pe *self, const void *at, size_t bytes)
             registration_keep(all, r);
     }
     ski_lock_release(&registration_lock);
-    registration_trim(all, ski_registration_pins() ? 0 : ski_config.registrations);
+    registration_trim(all, ski_registration_pins() ? 0 : ski_config.registration_cache);
 }
 
 skua_registration_count skua_registrations(void)

@@ -240,11 +240,11 @@ static void am_gather_send(struct am_gather *g, const skua_ends *params)
         ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, msg);
 }
 
-/* Returns whether requests in flight leave room in the pool of the setting `request_pool`. */
+/* Returns whether requests in flight leave room in the pool of the setting `request_window`. */
 static bool am_pool_has_room(void *arg)
 {
     const struct ski_rma_pe *rma = arg;
-    return rma->am_bytes < ski_config.request_pool;
+    return rma->am_bytes < ski_config.request_window;
 }
 
 /* Adds data to the request; a request that is full is sent, and then there must be room in the
@@ -255,7 +255,7 @@ static bool am_gather_add(struct am_gather *g, struct ski_iov iov)
         size_t now = iov.bytes < g->limit ? iov.bytes : g->limit;
 
         if (g->segments == SKI_AM_SEGMENTS_MAX || g->bytes + now > g->limit ||
-            (g->segments > 0 && now > ski_config.pack)) {
+            (g->segments > 0 && now > ski_config.pack_max)) {
             am_gather_send(g, NULL);
             if (!ski_rma_wait(g->self, am_pool_has_room, ski_rma_pe(g->self)))
                 return false;
@@ -291,7 +291,7 @@ static bool am_gather_send_all(struct am_gather *g, const skua_ends *params)
  * driver. */
 static size_t am_packet_limit(const struct ski_resolved *target)
 {
-    size_t bytes = target->remote_host ? ski_config.packet_far : ski_config.packet;
+    size_t bytes = target->remote_host ? ski_config.packet_size_net : ski_config.packet_size;
 
     if (target->remote_host && !bytes)
         bytes = ski_far_packet() - AM_HEADER_ROOM;
@@ -306,7 +306,7 @@ static bool am_may_send_uncopied(const struct ski_rma_op *op, const struct ski_r
 {
     return !(params && params->local.kind) && target->remote_host && op->verb == SKI_RMA_PUT &&
            op->datatype.kind == SKI_DATATYPE_CONTIGUOUS &&
-           op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST && !ski_config.handoff &&
+           op->datatype.bytes >= SKI_ZCOPY_SEND_LEAST && !ski_config.local_completion &&
            ski_zcopy_send_supported();
 }
 
@@ -350,7 +350,7 @@ static skua_status_t am_issue(struct ski_pe *self, const struct ski_rma_op *op,
 skua_status_t ski_am_transfer(const struct ski_rma_op *op, const struct ski_resolved *target,
                               const skua_ends *params, bool blocking)
 {
-    bool              handoff = ski_config.handoff && op->verb != SKI_RMA_GET;
+    bool              handoff = ski_config.local_completion && op->verb != SKI_RMA_GET;
     struct ski_caller caller;
     skua_status_t     status;
 

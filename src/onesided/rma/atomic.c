@@ -24,7 +24,7 @@ static skua_status_t atomic_by_cma(const char *call, const struct ski_atomic *a,
     void                  *word = a->bytes == 4 ? (void *)&narrow : (void *)&wide;
     skua_status_t          status;
 
-    if (!ski_config.attach || !ski_config.direct || target->remote_host)
+    if (!ski_config.cma || !ski_config.direct || target->remote_host)
         return SKUA_ERR_UNSUPPORTED;
     ski_stripe_lock_move(&lock, target->process, target->memory);
     status = ski_cma_read(call, target->pid, word, target->memory, a->bytes);

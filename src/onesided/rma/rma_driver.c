@@ -27,7 +27,7 @@ bool ski_rma_driver_pays(const struct ski_rma_op *op)
 {
     const struct ski_driver *driver = ski_far_driver();
 
-    return op->datatype.bytes >= ski_config.rma_least &&
+    return op->datatype.bytes >= ski_config.rma_threshold &&
            (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_GET) &&
            (op->datatype.kind == SKI_DATATYPE_CONTIGUOUS ||
             op->datatype.kind == SKI_DATATYPE_STRIDED) &&

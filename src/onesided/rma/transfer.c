@@ -158,7 +158,7 @@ static skua_status_t transfer_move(const struct ski_rma_op *op, const struct ski
         transfer_order_now(op, params);
         ski_rma_op_apply(op, target);
         status = SKUA_OK;
-    } else if (ski_config.direct && ski_config.attach && !target->remote_host &&
+    } else if (ski_config.direct && ski_config.cma && !target->remote_host &&
                !ski_resolved_is_direct(target)) {
         transfer_order_now(op, params);
         status = transfer_by_cma(op, target);

@@ -59,7 +59,7 @@ static void bench_collectives_run(struct results *results, const struct bench_ho
     for (int tcp = 0; tcp < 2; tcp++) {
         const char *suffix = tcp ? "-tcp" : "";
 
-        network_use_tcp(tcp ? "lo" : NULL); /* which includes SKUA_SHARE=0 */
+        network_use_tcp(tcp ? "lo" : NULL); /* which includes SKUA_SHARED_MEMORY=0 */
         bench_step(round, rounds, tcp ? "skua over TCP" : "skua");
         bench_collectives_run_skua(results, host, suffix);
         for (size_t i = 1; i < LIBRARIES; i++) {

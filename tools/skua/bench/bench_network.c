@@ -204,7 +204,7 @@ static void bench_network_run_start(struct results *results, const struct bench_
     struct result result = {.bench = "network", .metric = "start_s", .bytes = START};
     char          path[PROGRAM_PATH_BYTES], n[16];
     char         *argv[] = {(char *)host->skuarun, "-n", n,   "--pin=none", "-s", share, "-s",
-                            "interfaces=auto",     path, NULL};
+                            "net_interfaces=auto", path, NULL};
     double        start  = bench_network_clock();
 
     if (!program_find("hello", path))
@@ -219,8 +219,8 @@ static void bench_network_run_start(struct results *results, const struct bench_
 
 static void bench_network_run_starts(struct results *results, const struct bench_host *host)
 {
-    bench_network_run_start(results, host, "skua-shared", "share=1");
-    bench_network_run_start(results, host, "skua-spread", "share=0");
+    bench_network_run_start(results, host, "skua-shared", "shared_memory=1");
+    bench_network_run_start(results, host, "skua-spread", "shared_memory=0");
 }
 
 /* ---- running ------------------------------------------------------------- */

@@ -35,7 +35,7 @@ static void bench_stencil3d_run_skua(struct results *results, const struct bench
 {
     bench_stencil3d_run_variant(results, host, ratio, "-n 2",
                                 "--series=skua --messages --channels");
-    bench_stencil3d_run_variant(results, host, ratio, "-n 2 --set=learn_channels=1",
+    bench_stencil3d_run_variant(results, host, ratio, "-n 2 --set=learned_channels=1",
                                 "--series=learned --messages");
     bench_stencil3d_run_variant(results, host, ratio, "-n 2", "--series=skua --lent");
 }

@@ -34,7 +34,7 @@ static void bench_zerocopy_run(struct results *results, const struct bench_host 
     bench_step(round, rounds, titles[PROCESSES]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--pin=auto");
     bench_step(round, rounds, titles[SHARED]);
-    bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--set=share_malloc=4k");
+    bench_run_skua(results, host, "bench-zerocopy", 2, 1, "--set=malloc_arena=4k");
     bench_step(round, rounds, titles[THREADS]);
     bench_run_skua(results, host, "bench-zerocopy", 2, 2, "--pin=auto");
 }

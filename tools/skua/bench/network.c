@@ -191,8 +191,8 @@ void network_use_tcp(const char *interface)
         {"OMPI_MCA_btl_tcp_if_include", interface},
         {"OMPI_MCA_osc", "^sm,ucx"},
         {"MPIR_CVAR_NOLOCAL", "1"},
-        {"SKUA_SHARE", "0"},
-        {"SKUA_INTERFACES", interface},
+        {"SKUA_SHARED_MEMORY", "0"},
+        {"SKUA_NET_INTERFACES", interface},
     };
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)

@@ -26,7 +26,7 @@ struct remote_agent *proc_map_create(const struct run_options *options, const st
     *count = 0;
     for (int i = 0; i < hosts->count; i++) {
         int processes = (hosts->host[i].pes + options->threads - 1) / options->threads;
-        int each      = ski_config.share ? processes : 1;
+        int each      = ski_config.shared_memory ? processes : 1;
 
         for (int end = first + processes; first < end; first += each)
             agent[(*count)++] = (struct remote_agent){.host        = &hosts->host[i],
@@ -112,7 +112,7 @@ static bool proc_map_choose_cpus(struct job_spec *spec, const struct remote_agen
 {
     struct job_spec_head *h = &spec->head;
 
-    if (ski_config.share || !agent->host->local)
+    if (ski_config.shared_memory || !agent->host->local)
         return true;
     if (!*cpu) {
         *cpu = ski_calloc((size_t)h->host_pes, sizeof **cpu);

@@ -25,20 +25,20 @@ static void proc_map_test_agents(void)
     int                  count;
     struct remote_agent *agent;
 
-    ski_config.share = true;
-    agent            = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count);
+    ski_config.shared_memory = true;
+    agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count);
     OK(count == 3, "an agent for each host");
     OK(agent[0].first == 0 && agent[0].here == 2 && agent[1].first == 2 && agent[1].here == 3 &&
            agent[2].first == 5 && agent[2].here == 2,
        "with the processes of its host");
     free(agent);
-    ski_config.share = false;
-    agent            = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count);
+    ski_config.shared_memory = false;
+    agent = proc_map_create(&proc_map_test_options, &proc_map_test_hosts, &count);
     OK(count == 7 && agent[4].first == 4 && agent[4].here == 1 &&
            agent[4].host == &proc_map_test_host[1],
        "without shared memory an agent for each process");
     free(agent);
-    ski_config.share = true;
+    ski_config.shared_memory = true;
 }
 
 /* Sends the specifications and decodes the one that agent[i] receives. */

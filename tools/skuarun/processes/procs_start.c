@@ -85,13 +85,13 @@ static void procs_inherit_fd(int fd)
     fcntl(fd, F_SETFD, 0);
 }
 
-/* Preloads the module that SKUA_SHARE_MALLOC needs.  A program that runs without it logs so. */
+/* Preloads the module that SKUA_MALLOC_ARENA needs.  A program that runs without it logs so. */
 static void procs_preload_malloc(void)
 {
     const char *before = getenv("LD_PRELOAD");
     char        path[4096], list[8192];
 
-    if (!ski_config.share_malloc || !ski_module_find("malloc", path, sizeof path))
+    if (!ski_config.malloc_arena || !ski_module_find("malloc", path, sizeof path))
         return;
     if (snprintf(list, sizeof list, "%s%s%s", path, before ? ":" : "", before ? before : "") <
         (int)sizeof list)
