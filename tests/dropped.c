@@ -35,7 +35,7 @@ static size_t head_bytes(const struct ski_landing *landing)
     return (end + 15) & ~(size_t)15;
 }
 
-/* As lane.c leaves one whose receiver has left. */
+/* As learned_channel.c leaves a message whose receiver has migrated. */
 static skua_msg *make_left(void)
 {
     struct ski_landing like = {.reference = 1, .bytes = BYTES};

@@ -593,6 +593,7 @@ void ski_on_everyone_came(skua_msg *msg)
 
 static void array_broadcast_collection_added(struct ski_collection *all)
 {
+    ski_assert(!all->broadcast);
     all->broadcast = ski_calloc(1, sizeof *all->broadcast);
     ski_list_init(&all->broadcast->kept);
     ski_list_init(&all->broadcast->ahead);

@@ -18,9 +18,11 @@
 #include "objects/model/element.h"
 #include "objects/collective/reduction_buffer.h"
 
-#define ARRAY_REDUCTION_AHEAD_MOST                                                                 \
-    (UINT32_C(1) << 16)             /* reductions that an element and a PE may be apart */
-#define ARRAY_REDUCTION_CHILDREN 32 /* of a PE at most: `active` has a bit for each */
+/* Reductions that an element and a PE may be apart. */
+#define ARRAY_REDUCTION_AHEAD_MOST (UINT32_C(1) << 16)
+
+/* Children of a PE at most: `active` has a bit for each. */
+#define ARRAY_REDUCTION_CHILDREN 32
 
 /* The partial result of a reduction in progress. */
 struct ski_array_partial {
@@ -58,6 +60,7 @@ struct array_reduction_report {
 
 _Static_assert(sizeof(struct array_reduction_report) == SKI_PART_LEAST, "see array_reduction.h");
 
+/* A reduction has started; or, with no number, the sender is not active any more. */
 struct array_reduction_start_msg {
     uint64_t id;
     uint32_t number;
@@ -77,8 +80,11 @@ static inline uint64_t array_reduction_signature(skua_op op, skua_type type)
 
 static struct ski_tree array_reduction_tree(const struct ski_collection *all)
 {
-    int arity = (int)(ski_config.tree_arity < ARRAY_REDUCTION_CHILDREN ? ski_config.tree_arity
-                                                                       : ARRAY_REDUCTION_CHILDREN);
+    int arity;
+
+    ski_assert(ski_config.tree_arity > 0);
+    arity = (int)(ski_config.tree_arity < ARRAY_REDUCTION_CHILDREN ? ski_config.tree_arity
+                                                                   : ARRAY_REDUCTION_CHILDREN);
 
     return ski_tree_at(all->self->pe, all->self->pes, all->root, arity);
 }
@@ -215,8 +221,8 @@ static void array_reduction_report_up(struct ski_collection *all, struct ski_arr
 
     ski_assert(partial->number == r->first && partial->started);
     r->first++;
-    partial->like = partial->like_double =
-        ARRAY_REDUCTION_NOT_LIKE; /* contributions are late from now on */
+    /* Contributions are late from now on. */
+    partial->like = partial->like_double = ARRAY_REDUCTION_NOT_LIKE;
     r->expected += partial->adjust;
     partial->expected += r->expected;
     if (tree.rank == 0) {
@@ -283,6 +289,7 @@ static void array_reduction_count_done(struct ski_object *object, uint32_t by)
 
     for (uint32_t n = r->first; ski_seqnum_before(n, object->next_reduction); n++) {
         at = array_reduction_seek(at, n);
+        ski_assert(by == 1 || (*at)->done > 0);
         (*at)->done += by;
     }
 }
@@ -371,17 +378,18 @@ static int array_reduction_child(const struct ski_tree *tree, int pe)
 
 /* Records whether a child is active.  A child that is not any more must hear of the reductions that
  * started while it was. */
-static void array_reduction_set_active(struct ski_collection *all, int child, bool busy)
+static void array_reduction_set_active(struct ski_collection *all, int child, bool active)
 {
     struct ski_reducing *r    = all->reduction;
     uint64_t             bit  = UINT64_C(1) << child;
     struct ski_tree      tree = array_reduction_tree(all);
 
-    if (!busy && r->active & bit)
+    ski_assert(child >= 0 && child < tree.children);
+    if (!active && r->active & bit)
         for (struct ski_array_partial *partial = r->partials; partial; partial = partial->next)
             if (partial->started && !partial->reported && !(partial->in & bit))
                 array_reduction_send_start(all, ski_tree_child(&tree, child), partial->number);
-    r->active = busy ? r->active | bit : r->active & ~bit;
+    r->active = active ? r->active | bit : r->active & ~bit;
 }
 
 static void array_reduction_check_partial(const struct ski_collection         *all,
@@ -499,6 +507,7 @@ static inline void array_reduction_contribute_here(struct ski_object            
 {
     struct ski_collection *all = object->of;
 
+    ski_assert(!ski_seqnum_before(partial->number, all->reduction->first) && !partial->reported);
     array_reduction_check_spec(all, partial, spec, object, all->self->pe);
     ski_reduction_buffer_contribute(&partial->buffer, spec, data, bytes, done);
     partial->both += ARRAY_REDUCTION_ONE_OF_EACH;
@@ -644,6 +653,7 @@ static void array_reduction_idle_report(struct ski_collection *all, struct ski_t
 
 static void array_reduction_collection_added(struct ski_collection *all)
 {
+    ski_assert(!all->reduction);
     all->reduction = ski_calloc(1, sizeof *all->reduction);
 }
 
@@ -705,6 +715,7 @@ static bool array_reduction_packed_valid(const struct ski_collection *all, const
 
 static void array_reduction_unpack(struct ski_object *object, const void *from, size_t bytes)
 {
+    ski_assert(bytes == sizeof object->next_reduction);
     memcpy(&object->next_reduction, from, bytes);
 }
 

@@ -96,7 +96,7 @@ static SKI_COLD void section_multicast_defer(struct ski_section_member          
     skua_msg         *msg;
 
     if (!ski_seqnum_before(member->seen, head->number))
-        ski_fatal("PE %d got multicast %u of a section twice", skua_pe(), head->number);
+        ski_fatal("PE %d got multicast %u of a section twice", ski_self->pe, head->number);
     section_multicast_count_copy(head, bytes);
     msg = ski_msg_with_header(head, sizeof *head, head + 1, bytes);
 
@@ -300,6 +300,7 @@ static void section_multicast_spread(struct ski_section *section, skua_msg *msg)
     struct section_multicast_head *head = skua_msg_data(msg);
 
     section_multicast_check_entry(section->of, head);
+    ski_assert(head->number == section->number + 1);
     section->number = head->number;
     if (head->nocopy)
         ski_nocopy_hold(msg);

@@ -51,6 +51,7 @@ static struct ski_section_partial *section_reduction_partial(
 {
     struct ski_section_partial **at = &reduction->partials, *made;
 
+    ski_assert(!ski_seqnum_before(number, reduction->first));
     while (*at && ski_seqnum_before((*at)->number, number))
         at = &(*at)->next;
     if (*at && (*at)->number == number)
@@ -65,6 +66,7 @@ static void section_reduction_drop_first(struct ski_section_reduction *reduction
 {
     struct ski_section_partial *gone = reduction->partials;
 
+    ski_assert(gone);
     reduction->partials = gone->next;
     free(gone->buffer.data);
     free(gone);

@@ -193,6 +193,7 @@ static struct section_tree_choice *section_tree_choose(struct ski_collection *al
             pe = ski_lookup_pe(all, &indices[i]);
         chosen[i] = (struct section_tree_choice){(uint32_t)((pe - root + pes) % pes), &indices[i]};
     }
+    ski_assert(root >= 0 && root < pes);
     qsort(chosen, count, sizeof *chosen, section_tree_compare);
     for (size_t i = 1; i < count; i++)
         if (section_tree_compare(&chosen[i - 1], &chosen[i]) == 0)

@@ -579,6 +579,7 @@ void ski_learned_channel_withdraw(struct ski_object *object)
     if (!receiver)
         return;
     for (struct ski_learned_channel *channel = receiver->first; channel; channel = next) {
+        ski_assert(channel->object == object && channel->receiver == receiver);
         next = channel->next; /* another PE may use the channel at once */
         learned_channel_withdraw_one(channel);
     }

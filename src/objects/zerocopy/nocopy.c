@@ -321,6 +321,7 @@ static void nocopy_fetch(struct nocopy_pending *pending, unsigned i, struct ski_
     skua_buffer          here, from = *nocopy_buffer(arg);
     skua_completion      done;
 
+    ski_assert(arg->kind == SKI_NOCOPY_BUFFER);
     *fetch       = (struct nocopy_fetch){.pending = pending, .arg = arg};
     fetch->block = to ? NULL : skua_buffer_alloc(arg->bytes);
     done         = nocopy_done_once(nocopy_arg_fetched, fetch, &fetch->name);
@@ -334,6 +335,7 @@ static void nocopy_fetch(struct nocopy_pending *pending, unsigned i, struct ski_
 /* Whether no argument is being fetched.  Else the message is held, and go_on() will be called. */
 static bool nocopy_all_fetched(struct nocopy_pending *pending)
 {
+    ski_assert(pending->waiting > 0);
     if (--pending->waiting > 0) {
         ski_self->held++;
         return false;
@@ -687,7 +689,6 @@ skua_msg *ski_nocopy_prepend(const void *head, size_t bytes, skua_msg *msg)
 
     ski_assert(bytes % NOCOPY_ALIGN == 0);
     made = ski_msg_with_header(head, bytes, skua_msg_data(msg), msg->bytes);
-
     nocopy_trailer_at(made + 1, made->bytes)->first += bytes;
     skua_msg_free(msg);
     return made;
