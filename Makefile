@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# make run     set up, build, and take the tour
-# make test    set up, build, and run the tests, also under the sanitizers
-# make bench   set up, build, and measure; FORMAT=table|json|csv
-#              BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
-#                    pingpong|stencil3d|matmul3d|pairs|zerocopy|collectives
-# make soak    trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
-# make build   build only             make install   PREFIX=/usr/local DESTDIR=
-# make setup   packages only          make clean     remove build/
-# make format  lay the code out (clang-format)
+# make run      set up, build, and take the tour
+# make test     set up, build, and run the tests: as users build it, with all assertions, under the
+#               sanitizers; warnings are errors, also those of clang
+# make bench    set up, build, and measure; FORMAT=table|json|csv
+#               BENCH=messages|onesided|network|channels|randomaccess|fft1d|objects
+#                     pingpong|stencil3d|matmul3d|pairs|zerocopy|collectives
+# make soak     trouble at random for SECONDS=600, then INPUTS=10000000 interface files, from SEED=
+# make build    all but the tests     make install   PREFIX=/usr/local DESTDIR=
+# make package  a .deb and a .tar.gz, in build/release/packages
+# make setup    packages only          make clean     remove build/
+# make format   lay the code out (clang-format)
+#
+# SETUP=no installs no package: what is missing is listed, and optional parts are left out.
 #
 # CMake does the work (CMakePresets.json); this is the short way in.
 
 BUILD  := build/release
 JOBS   := $(shell nproc 2>/dev/null || echo 2)
-TESTS  := $(shell expr $(JOBS) + 1) # at once: one of them waits more than it computes
 PREFIX ?= /usr/local
 BENCH  ?= messages
 FORMAT ?= table
@@ -22,19 +25,30 @@ SECONDS ?= 600
 SEED   ?= $(shell date +%s)
 INPUTS ?= 10000000
 
+# Builds share what they compile alike, and a second `make test` compiles what has changed.
+ifneq ($(shell command -v ccache 2>/dev/null),)
+export CMAKE_C_COMPILER_LAUNCHER ?= ccache
+endif
+
 MAKEFLAGS += --no-print-directory
 
-.PHONY: all build run test bench soak soak-jobs soak-skuac setup install clean check-clang \
-        check-asan check-tsan format
+.PHONY: all build run test bench soak soak-jobs soak-skuac setup install package clean check-clang \
+        check-release check-checked check-asan check-tsan format
+
+.NOTPARALLEL:
 
 all: build
 
 setup:
 	@scripts/setup.sh build
 
-build: setup
-	@test -f $(BUILD)/CMakeCache.txt || cmake --preset release
-	@cmake --build --preset release --parallel $(JOBS)
+# CMake looks after all else that it reads.
+$(BUILD)/configured: CMakeLists.txt CMakePresets.json
+	@cmake --preset release
+	@touch $@
+
+build: setup $(BUILD)/configured
+	@cmake --build --preset release --target programs --parallel $(JOBS)
 
 run: build
 	@$(BUILD)/tools/skua tour
@@ -42,30 +56,22 @@ run: build
 bench: setup
 	@scripts/setup.sh bench
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release --parallel $(JOBS) >&2
+	@cmake --build --preset release --target programs --parallel $(JOBS) >&2
 	@$(BUILD)/tools/skua bench $(BENCH) --format=$(FORMAT) --output=$(BUILD)
 
-# What CI runs: warnings are errors, everything is tested as users build it,
-# then once more under each sanitizer; clang, where it is installed, must agree.
-test: setup
+# What CI runs.
+test:
 	@scripts/setup.sh test
-	cmake --preset release -DSKUA_WERROR=ON
-	cmake --build --preset release --parallel $(JOBS)
-	ctest --preset release --parallel $(TESTS)
-	$(MAKE) check-asan check-tsan check-clang
+	@$(MAKE) check-release check-checked check-asan check-tsan check-clang
 
-check-asan check-tsan: check-%:
-	cmake --preset $* -DSKUA_WERROR=ON
-	cmake --build --preset $* --parallel $(JOBS)
-	ctest --preset $* --parallel $(TESTS)
+# A preset is built and its tests run; those that cannot run here are listed with their reasons.
+check-release check-checked check-asan check-tsan: check-%:
+	@scripts/check.sh $* $(JOBS)
 
-# Its warnings do not depend on optimization, and nothing is run.
-check-clang:
-	@if command -v clang >/dev/null; then set -e -x; \
-	  cmake -S . -B build/clang -DCMAKE_C_COMPILER=clang -DSKUA_WERROR=ON \
-	    -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O0 -DNDEBUG"; \
-	  cmake --build build/clang --parallel $(JOBS); \
-	else echo "clang is not installed: its warnings were not looked at"; fi
+# clang looks at the files that were compiled with gcc.
+check-clang: setup $(BUILD)/configured
+	@cmake --build --preset release --parallel $(JOBS)
+	@scripts/check-clang.sh $(BUILD) $(JOBS)
 
 # Each part says what it tried; the first that fails ends it.
 soak: soak-jobs soak-skuac
@@ -73,7 +79,9 @@ soak: soak-jobs soak-skuac
 # Kills, stops, lost links, strangers and memory limits against jobs that check all they do.
 soak-jobs: build
 	@scripts/setup.sh test
-	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) tcp ucx ofi
+	@cmake --build --preset release --parallel $(JOBS)
+	@sh tests/saboteur.sh $(BUILD)/tools/skuarun $(BUILD)/tests $(SECONDS) $(SEED) \
+	  $$(ls $(BUILD)/drivers | sed -nE 's/^skua-(tcp|ucx|ofi)\.so$$/\1/p')
 
 # Inputs that a fuzzer makes, through all of the translator.
 soak-skuac: setup
@@ -87,7 +95,13 @@ format:
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 	@echo; echo "Skua is in $(PREFIX).  Where that is not where your system looks:"; \
-	  echo "  export PATH=$(PREFIX)/bin:\$$PATH PKG_CONFIG_PATH=$(PREFIX)/lib/pkgconfig"
+	  lib=$$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[^=]*=//p' $(BUILD)/CMakeCache.txt); \
+	  echo "  export PATH=$(PREFIX)/bin:\$$PATH PKG_CONFIG_PATH=$(PREFIX)/$$lib/pkgconfig"
+
+package: build
+	@scripts/setup.sh package
+	@cmake --preset release >/dev/null
+	@cpack --config $(BUILD)/CPackConfig.cmake
 
 clean:
 	rm -rf build

@@ -1,8 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-# What Skua stands on.  hwloc is optional: without it nothing is known of cores.
+#
+# The libraries that Skua uses.  Only threads are required.  A part whose library is not found is
+# left out, and a line says which; scripts/setup.sh has the names of the packages.
 include(CheckSymbolExists)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
+
+# SKUA_OPTIONAL=OFF builds as on a system that has none of the others.  A find command searches
+# again for what it did not find, but not for what has a value, if only an empty one.
+set(skua_optional HWLOC_LIBRARY HWLOC_INCLUDE PMIX_INCLUDE UCP_LIBRARY UCX_INCLUDE OFI_LIBRARY OFI_INCLUDE
+    CRYPTO_LIBRARY CRYPTO_INCLUDE FFTW_LIBRARY FFTW_MPI_LIBRARY FFTW_INCLUDE OPENBLAS_LIBRARY OPENBLAS_INCLUDE
+    SKUA_MPICC SKUA_MPICC_openmpi SKUA_MPICC_mpich SKUA_OSHCC SKUA_ARMCI SKUA_SCALAPACK)
+foreach(variable ${skua_optional})
+  if(NOT SKUA_OPTIONAL)
+    set(${variable} "" CACHE STRING "Left out by SKUA_OPTIONAL=OFF" FORCE)
+  elseif(DEFINED CACHE{${variable}} AND "$CACHE{${variable}}" STREQUAL "")
+    unset(${variable} CACHE) # SKUA_OPTIONAL was OFF before
+  endif()
+endforeach()
 
 set(SKUA_TOPOLOGY plain)
 if(NOT SKUA_HWLOC STREQUAL OFF)
@@ -11,9 +26,9 @@ if(NOT SKUA_HWLOC STREQUAL OFF)
   if(HWLOC_LIBRARY AND HWLOC_INCLUDE)
     set(SKUA_TOPOLOGY hwloc)
   elseif(SKUA_HWLOC STREQUAL ON)
-    message(FATAL_ERROR "hwloc was asked for and not found; on Debian: apt-get install libhwloc-dev")
+    message(FATAL_ERROR "SKUA_HWLOC=ON, but hwloc was not found (Debian: libhwloc-dev, Fedora: hwloc-devel)")
   else()
-    message(STATUS "hwloc was not found: cores and caches will not be known")
+    message(STATUS "hwloc was not found: cores and caches are not known (Debian: libhwloc-dev, Fedora: hwloc-devel)")
   endif()
 endif()
 
@@ -23,7 +38,7 @@ find_library(FFTW_MPI_LIBRARY fftw3_mpi)
 find_path(FFTW_INCLUDE fftw3.h)
 if(NOT FFTW_LIBRARY OR NOT FFTW_INCLUDE)
   set(FFTW_LIBRARY "")
-  message(STATUS "FFTW was not found: fft1d will not be built; on Debian: apt-get install libfftw3-dev")
+  message(STATUS "FFTW was not found: fft1d is not built (Debian: libfftw3-dev, Fedora: fftw-devel)")
 endif()
 
 # OpenBLAS, for the products of matrices in apps/.  Sanitizers see what is compiled with them:
@@ -38,10 +53,10 @@ if(OPENBLAS_LIBRARY AND OPENBLAS_INCLUDE)
   unset(CMAKE_REQUIRED_INCLUDES)
   unset(CMAKE_REQUIRED_LIBRARIES)
 endif()
-if(SKUA_OPENBLAS AND NOT SKUA_SANITIZE)
+if(OPENBLAS_LIBRARY AND SKUA_OPENBLAS AND NOT SKUA_SANITIZE)
   set(SKUA_GEMM openblas)
 elseif(NOT SKUA_SANITIZE)
-  message(STATUS "OpenBLAS was not found: products of matrices will be slow; on Debian: apt-get install libopenblas-dev")
+  message(STATUS "OpenBLAS was not found: products of matrices are slow (Debian: libopenblas-dev, Fedora: openblas-devel)")
 endif()
 
 # PMIx: its headers now, its library when a program runs.
@@ -51,13 +66,15 @@ if(PMIX_INCLUDE)
   set(SKUA_PMIX_SOURCE pmix.c)
 else()
   set(SKUA_PMIX_SOURCE pmix_none.c)
-  message(STATUS "PMIx was not found: mpirun and srun will not be able to start jobs")
+  message(STATUS "PMIx was not found: mpirun and srun cannot start jobs (Debian: libpmix-dev, Fedora: pmix-devel)")
 endif()
 
-# The MPIs, by the compilers that they bring: SKUA_MPICC_openmpi and SKUA_MPICC_mpich.
-# Where there is one alone, it may be plain mpicc.
-find_program(SKUA_MPICC_openmpi NAMES mpicc.openmpi)
-find_program(SKUA_MPICC_mpich NAMES mpicc.mpich)
+# The MPIs, by the compilers that they bring: SKUA_MPICC_openmpi and SKUA_MPICC_mpich.  Debian gives
+# each a name of its own, Fedora a folder.  Where there is one alone, it may be plain mpicc.
+foreach(mpi openmpi mpich)
+  find_program(SKUA_MPICC_${mpi} NAMES mpicc.${mpi})
+  find_program(SKUA_MPICC_${mpi} NAMES mpicc PATHS /usr/lib64/${mpi}/bin NO_DEFAULT_PATH)
+endforeach()
 find_program(SKUA_MPICC mpicc)
 if(SKUA_MPICC AND NOT (SKUA_MPICC_openmpi AND SKUA_MPICC_mpich))
   execute_process(COMMAND ${SKUA_MPICC} --showme:version OUTPUT_VARIABLE version ERROR_QUIET)

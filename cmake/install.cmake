@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY include/skua DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_BINARY_DIR}/include/skua/version.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/skua)
-install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md cmake/copyright
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # The pages lie as in the source, so that links between them, and to examples and headers, hold.
 install(DIRECTORY docs/guide docs/internals docs/decisions DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 install(FILES docs/layers.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)

@@ -48,7 +48,9 @@ bool ski_module_find(const char *name, char *path, size_t size)
         if (find_in(folder, name, path, size))
             return true;
     }
-    return find_in(SKUA_DRIVER_FOLDER, name, path, size);
+    /* Of a program that is linked statically: where Skua was installed, or the system's package. */
+    return find_in(SKUA_DRIVER_FOLDER, name, path, size) ||
+           find_in("/usr/" SKUA_LIBDIR "/skua", name, path, size);
 }
 
 void *ski_module_open(const char *name, char *why, size_t size)

@@ -18,6 +18,7 @@
 #include "objects/location/location.h"
 #include "objects/location/migration.h"
 #include "objects/services/detector.h"
+#include "objects/services/host_topology.h"
 #include "objects/services/idle_report.h"
 #include "objects/services/program.h"
 #include "objects/services/quiescence.h"
@@ -74,3 +75,14 @@ void ski_objects_end(struct ski_pe *self)
     free(objects);
     self->objects = NULL;
 }
+
+const struct ski_layer ski_objects_layer = {
+    .name         = "objects",
+    .init         = ski_entries_init,
+    .publish      = ski_hosts_open,
+    .close        = ski_hosts_close,
+    .begin        = ski_objects_begin,
+    .end          = ski_objects_end,
+    .before_sleep = ski_idle_before_sleep,
+    .before_wait  = ski_program_before_wait,
+};

@@ -8,7 +8,12 @@
 #ifndef SKI_OBJECTS_H
 #define SKI_OBJECTS_H
 
+#include "core/pe/layer.h"
+
 struct ski_pe;
+
+/** What core calls of this layer. */
+extern const struct ski_layer ski_objects_layer;
 
 /** Begin the objects layer on @p self, also on a hidden PE (a progress thread). */
 void ski_objects_begin(struct ski_pe *self);

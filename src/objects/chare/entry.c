@@ -4,7 +4,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
-#include "core/thread/thread.h"
+#include "core/sched/thread.h"
 #include "objects/model/msg_target.h"
 
 /* An answer that a running entry owes.  In each thread, the entry that runs is the newest of its

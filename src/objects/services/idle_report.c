@@ -12,6 +12,8 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/tasks.h"
+#include "core/collective/collective.h"
+#include "core/sched/scheduler.h"
 #include "core/sched/wait_report.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
@@ -81,11 +83,11 @@ static struct ski_termination_counts idle_visit(struct ski_pe               *sel
 {
     struct idle_report *report = idle_report_of(self);
     bool                leads  = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                rested = report->rests != self->rests;
+    bool                rested = report->rests != ski_scheduler_rests(self);
     struct ski_traffic  counts = idle_program_counts(self);
 
     (void)topic;
-    report->rests = self->rests;
+    report->rests = ski_scheduler_rests(self);
     if (leads)
         counts = idle_add_counts(counts, ski_guest_traffic());
     return (struct ski_termination_counts){counts.sent, counts.received,
@@ -127,7 +129,7 @@ static void idle_answer(const struct ski_pe *self)
     ski_explain_calls(self, &text);
     idle_explain_objects(self->objects, &text);
     msg = skua_msg_alloc(SKI_IDLE_TEXT_LEAST + text.length);
-    memcpy(skua_msg_data(msg), &self->collectives.calls, SKI_IDLE_TEXT_LEAST);
+    memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_LEAST);
     memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, line, text.length);
     skua_send(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_TEXT}, msg);
 }
@@ -194,13 +196,10 @@ static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
 
 static const struct ski_termination_kind idle_waves = {true, idle_visit, idle_result};
 
-/* Called before PE 0 sleeps.  Returns the nanoseconds until it wants to look again; 0: there is
- * something to do. */
-static uint64_t idle_before_sleep(struct ski_pe *self)
+static uint64_t idle_look(struct ski_pe *self, struct idle_report *report)
 {
-    struct idle_report *report = idle_report_of(self);
-    struct ski_traffic  counts = idle_program_counts(self);
-    uint64_t            now = ski_ticks(), wait = report->period;
+    struct ski_traffic counts = idle_program_counts(self);
+    uint64_t           now = ski_ticks(), wait = report->period;
 
     if (report->stage != IDLE_LOOKING && report->stage != IDLE_BETWEEN)
         return SKI_FOREVER;
@@ -215,6 +214,14 @@ static uint64_t idle_before_sleep(struct ski_pe *self)
         return ski_ticks_to_ns(report->since + wait - now) + 1;
     idle_send_wave(self, report, report->stage == IDLE_LOOKING ? IDLE_FIRST : IDLE_SECOND);
     return 0;
+}
+
+/* The PE of external threads has no objects, and is not PE 0. */
+uint64_t ski_idle_before_sleep(struct ski_pe *self)
+{
+    if (self->pe != IDLE_ROOT || ski_config.idle_report <= 0)
+        return SKI_FOREVER;
+    return idle_look(self, idle_report_of(self));
 }
 
 /* ---- on PE 0: the report ------------------------------------------------------------ */
@@ -329,8 +336,7 @@ static void idle_conclude(struct ski_pe *self, struct idle_report *report)
     ski_assert(report->stage == IDLE_ASKING && report->answer);
     idle_print(self);
     idle_free_answers(self, report);
-    report->stage      = IDLE_DONE;
-    self->before_sleep = NULL;
+    report->stage = IDLE_DONE;
     if (ski_config.idle_exit)
         skua_exit(EXIT_FAILURE);
 }
@@ -363,10 +369,8 @@ static void idle_pe_begin(struct ski_objects *objects)
 {
     struct idle_report *report = ski_calloc(1, sizeof *report);
 
-    report->detection.topic = (struct ski_termination_topic){IDLE_ROOT, SKI_TOPIC_IDLE};
-    report->period          = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
-    if (objects->self->pe == IDLE_ROOT && ski_config.idle_report > 0)
-        objects->self->before_sleep = idle_before_sleep;
+    report->detection.topic             = (struct ski_termination_topic){IDLE_ROOT, SKI_TOPIC_IDLE};
+    report->period                      = ski_ns_to_ticks((uint64_t)(ski_config.idle_report * 1e9));
     objects->slot[SKI_SLOT_IDLE_REPORT] = report;
     ski_termination_register(objects, SKI_TOPIC_IDLE, &idle_waves);
 }

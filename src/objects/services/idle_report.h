@@ -37,6 +37,12 @@
 /** The observer of this module (model/lifecycle.h): the idle report of a PE. */
 extern const struct ski_lifecycle ski_idle_report_lifecycle;
 
+struct ski_pe;
+
+/** Looks, before PE 0 sleeps, whether the job has come to rest.  Returns the nanoseconds until it
+ *  wants to look again; 0: it has sent something. */
+uint64_t ski_idle_before_sleep(struct ski_pe *self);
+
 #define SKI_IDLE_TEXT_LEAST 8
 
 /** Handler: PE 0 asks what waits on this PE. */

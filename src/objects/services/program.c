@@ -343,13 +343,12 @@ static void program_send_values(struct ski_pe *self)
 static void program_publish(struct ski_pe *self)
 {
     ski_assert(self->pe == 0 && program_gate_of(self));
-    self->open_gates = NULL;
+    self->before_wait = false;
     program_send_values(self);
     program_open_gate(self);
 }
 
-/* `begin` waits: its values are kept, to be compared with those that it leaves. */
-static void program_publish_early(struct ski_pe *self)
+void ski_program_before_wait(struct ski_pe *self)
 {
     published_bytes = program_packed_bytes();
     published       = ski_malloc(published_bytes + 1);
@@ -396,9 +395,9 @@ static void program_begin(int argc, char **argv)
     program_close_gate(self);
     if (self->pe != 0)
         return;
-    self->open_gates = program_publish_early;
+    self->before_wait = true;
     begin_fn(argc, argv);
-    if (self->open_gates)
+    if (self->before_wait)
         program_publish(self);
     else
         program_check_unchanged();

@@ -41,6 +41,12 @@
 /** The observer of this module (model/lifecycle.h): the gate of a PE. */
 extern const struct ski_lifecycle ski_program_lifecycle;
 
+struct ski_pe;
+
+/** Publishes the read-only variables, since `begin` of skua_program() waits: the values are kept,
+ * to be compared with those that it leaves. */
+void ski_program_before_wait(struct ski_pe *self);
+
 /** Handler: values of the read-only variables, or the order to open the gate. */
 void ski_on_readonly(skua_msg *msg);
 

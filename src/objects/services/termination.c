@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
+#include "core/message/message.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
 #include "core/message/msg_counts.h"

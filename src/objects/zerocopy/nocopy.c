@@ -5,7 +5,7 @@
  * The description of arguments in a message may come from another host.  nocopy_trailer(), through
  * which all of it is read, checks that the arguments are within the message; buffers, and the
  * addresses where the program wanted data, have tags (core/message/addr_tag.h); and what happens
- * when other PEs have finished with an argument is named (core/message/slot_table.h), so that it
+ * when other PEs have finished with an argument is named (core/data/slot_table.h), so that it
  * happens once, whatever they send.
  */
 #include "objects/zerocopy/nocopy.h"
@@ -17,6 +17,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "core/data/slot_table.h"
 #include "core/pe/builtin.h"
 #include "core/net/net.h"
 #include "core/pe/handler.h"
