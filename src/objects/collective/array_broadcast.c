@@ -116,7 +116,7 @@ static void array_broadcast_collection_ended(struct ski_collection *all)
     array_broadcast_trim(all);
 }
 
-/* ---- sending ----------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 /* At the root: numbers a broadcast and sends it down the tree. */
 static void array_broadcast_begin(struct ski_collection *all, skua_msg *msg)
@@ -238,7 +238,7 @@ void ski_on_everyone_root(skua_msg *msg)
         array_broadcast_begin(all, msg);
 }
 
-/* ---- receiving ------------------------------------------------------------------------ */
+/* ---- receiving ------------------------------------------------------------------------------- */
 
 /* A broadcast that is delivered in a loop. */
 struct array_broadcast_call {
@@ -487,7 +487,7 @@ void ski_on_everyone(skua_msg *msg)
                   all->class->def.name);
 }
 
-/* ---- migration ---------------------------------------------------------------------------- */
+/* ---- migration ------------------------------------------------------------------------------- */
 
 static void array_broadcast_element_deleted(struct ski_object *object)
 {
@@ -590,7 +590,7 @@ void ski_on_everyone_came(skua_msg *msg)
         ski_closing_acknowledged(all);
 }
 
-/* ---- life cycle --------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static void array_broadcast_collection_added(struct ski_collection *all)
 {

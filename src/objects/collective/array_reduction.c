@@ -158,7 +158,7 @@ static inline void array_reduction_check_spec(const struct ski_collection     *a
                                   contributor ? ski_object_text(contributor) : "an element", from);
 }
 
-/* ---- the tree ----------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 /* Whether this PE reports unasked. */
 static bool array_reduction_is_active(const struct ski_collection *all)
@@ -268,7 +268,7 @@ static void array_reduction_advance(struct ski_collection *all)
         array_reduction_report_up(all, partial);
 }
 
-/* ---- elements come and go ------------------------------------------------------------- */
+/* ---- elements come and go -------------------------------------------------------------------- */
 
 static void array_reduction_element_created(struct ski_object *object)
 {
@@ -365,7 +365,7 @@ static void array_reduction_element_removed(struct ski_collection *all)
                        sizeof quiet);
 }
 
-/* ---- handlers -------------------------------------------------------------------------- */
+/* ---- handlers -------------------------------------------------------------------------------- */
 
 /* The number of the child that PE @p pe is, or -1. */
 static int array_reduction_child(const struct ski_tree *tree, int pe)
@@ -487,7 +487,7 @@ void ski_on_fewer(skua_msg *msg)
     array_reduction_element_removed(all);
 }
 
-/* ---- calls ------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 static SKI_COLD _Noreturn void array_reduction_too_far_ahead(const struct ski_object *object)
 {
@@ -622,7 +622,7 @@ void skua_contribute_nothing(void *self, skua_completion done)
     skua_contribute(self, SKUA_SUM, SKUA_INT32, NULL, 0, done);
 }
 
-/* ---- idle report ------------------------------------------------------------------------- */
+/* ---- idle report ----------------------------------------------------------------------------- */
 
 /* The first element here that has not contributed to reduction @p number, or NULL. */
 static const struct ski_object *array_reduction_find_missing(const struct ski_collection *all,
@@ -649,7 +649,7 @@ static void array_reduction_idle_report(struct ski_collection *all, struct ski_t
     }
 }
 
-/* ---- life cycle --------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static void array_reduction_collection_added(struct ski_collection *all)
 {

@@ -10,7 +10,7 @@
 
 #define SECTION_ENDED 1024 /* ended sections that a PE other than the root remembers */
 
-/* ---- records -------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 const char *ski_section_text(char text[SKI_SECTION_TEXT], uint64_t id)
 {
@@ -117,7 +117,7 @@ void ski_section_set_collection(struct ski_section *section, struct ski_collecti
     all->sections = section;
 }
 
-/* ---- members ------------------------------------------------------------------------ */
+/* ---- members --------------------------------------------------------------------------------- */
 
 struct ski_section_member *ski_section_member_find(const struct ski_section *section,
                                                    const skua_index         *index)
@@ -202,7 +202,7 @@ void ski_section_member_absent(struct ski_section *section, struct ski_section_m
     section_drop_early(section, member);
 }
 
-/* ---- the end ------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 static void section_free_member(struct ski_hash_link *link, void *arg)
 {
@@ -302,7 +302,7 @@ void ski_section_collection_deleted(struct ski_section *section)
     ski_section_release(section);
 }
 
-/* ---- sections of an element ------------------------------------------------------------- */
+/* ---- sections of an element ------------------------------------------------------------------ */
 
 void ski_section_each_of(struct ski_object *object, ski_section_visit_fn *fn, void *arg)
 {
@@ -321,7 +321,7 @@ void ski_section_each_of(struct ski_object *object, ski_section_visit_fn *fn, vo
     }
 }
 
-/* ---- a PE begins and ends ------------------------------------------------------------------ */
+/* ---- a PE begins and ends -------------------------------------------------------------------- */
 
 void ski_sections_begin(struct ski_objects *objects, const struct ski_section_ops *ops)
 {

@@ -24,8 +24,7 @@ static void section_lifecycle_collection_ending(struct ski_collection *all)
         ski_section_collection_deleted(all->sections);
 }
 
-/* ---- migration --------------------------------------------------------------------------------
- */
+/* ---- migration ------------------------------------------------------------------------------- */
 
 /* The position of a member in a section, as it migrates. */
 struct section_packed {

@@ -58,7 +58,7 @@ static inline void section_multicast_count_copy(const struct section_multicast_h
     ski_nocopy_count_copy_any(head, sizeof *head + bytes, head->nocopy);
 }
 
-/* ---- to a member on another PE --------------------------------------------------------- */
+/* ---- to a member on another PE --------------------------------------------------------------- */
 
 static void section_multicast_send_after(struct ski_section *section, const skua_index *index,
                                          const struct section_multicast_head *head, size_t bytes)
@@ -85,7 +85,7 @@ void ski_section_multicast_follow(struct ski_section *section, struct ski_sectio
                                      msg->bytes - sizeof(struct section_multicast_head));
 }
 
-/* ---- to a member on this PE -------------------------------------------------------------- */
+/* ---- to a member on this PE ------------------------------------------------------------------ */
 
 /* Keeps a copy of a multicast until its turn comes. */
 static SKI_COLD void section_multicast_defer(struct ski_section_member           *member,
@@ -253,7 +253,7 @@ void ski_on_section_late(skua_msg *msg)
     ski_section_multicast_free(msg);
 }
 
-/* ---- to all ------------------------------------------------------------------------------ */
+/* ---- to all ---------------------------------------------------------------------------------- */
 
 /* Delivers a multicast to one of the own members, or sends it after the member. */
 static void section_multicast_deliver_or_send(struct ski_section            *section,
@@ -384,7 +384,7 @@ void ski_on_section_root(skua_msg *msg)
     section_multicast_spread(section, msg);
 }
 
-/* ---- calls --------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Sends a multicast to the root, also if that is this PE: it must not overtake a queued one. */
 static void section_multicast_to_root(skua_msg *msg)

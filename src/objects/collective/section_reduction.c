@@ -43,7 +43,7 @@ struct section_reduction_leave_msg {
 _Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_FEWER_LEAST,
                "see section_reduction.h");
 
-/* ---- partial results ------------------------------------------------------------------------ */
+/* ---- partial results ------------------------------------------------------------------------- */
 
 /* The partial result of reduction @p number, which is added if it is new. */
 static struct ski_section_partial *section_reduction_partial(
@@ -106,7 +106,7 @@ static SKI_COLD _Noreturn void section_reduction_mismatch(const struct ski_secti
         contributor ? ski_element_text(section->of, contributor) : "a delegate", pe);
 }
 
-/* ---- up the tree ----------------------------------------------------------------------- */
+/* ---- up the tree ----------------------------------------------------------------------------- */
 
 /* Reports the first reduction, to which all have contributed; at the root completes it. */
 static void section_reduction_report_up(struct ski_section *section)
@@ -160,7 +160,7 @@ static void section_reduction_contributor_left(struct ski_section *section, uint
     section_reduction_advance(section);
 }
 
-/* ---- members ----------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 /* Tells the delegate of a member, or the root, which forwards the message, that the member leaves.
  */
@@ -228,7 +228,7 @@ static void section_reduction_check_number(const struct ski_section *section, ui
                    section->reduction.first);
 }
 
-/* ---- handlers ------------------------------------------------------------------------------ */
+/* ---- handlers -------------------------------------------------------------------------------- */
 
 static bool section_reduction_is_child(const struct ski_section *section, int pe)
 {
@@ -358,7 +358,7 @@ void ski_on_section_fewer(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-/* ---- calls --------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* The record of the section that @p object contributes to. */
 static struct ski_section *section_reduction_section_of(const struct ski_object *object,
@@ -449,7 +449,7 @@ void skua_section_contribute(skua_section target, void *self, skua_op op, skua_t
         section_reduction_send_to_delegate(section, member, &report, data, bytes);
 }
 
-/* ---- idle report ------------------------------------------------------------------------- */
+/* ---- idle report ----------------------------------------------------------------------------- */
 
 /* The own members on this PE that have not contributed to reduction @p number; *one is one of
  * them. */

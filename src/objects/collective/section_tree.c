@@ -12,7 +12,7 @@
 #include "objects/collective/section_multicast.h"
 #include "objects/location/location.h"
 
-/* ---- creation --------------------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 /* The header of a creation; lists of members follow (section_list.h). */
 struct section_tree_creation {
@@ -159,7 +159,7 @@ void ski_on_section_create(skua_msg *msg)
     ski_unhold(section->self, &section->held);
 }
 
-/* ---- calls --------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* A member, and its delegate by the number of PEs after the root. */
 struct section_tree_choice {

@@ -11,7 +11,7 @@
 #include "objects/zerocopy/learned_channel.h"
 #include "onesided/rma/layout.h"
 
-/* ---- sending -------------------------------------------------------------------------------- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 /* A message that carries its data. */
 static skua_msg *inplace_pack(const struct ski_landing *like, const void *head,
@@ -189,8 +189,7 @@ void skua_landing_withdraw(void *self)
     ski_learned_channel_withdraw(ski_object_of(self));
 }
 
-/* ---- registration ------------------------------------------------------------------------------
- */
+/* ---- registration ---------------------------------------------------------------------------- */
 
 static void inplace_discard(skua_msg *msg)
 {
@@ -218,8 +217,7 @@ skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn 
         ski_on_invoke);
 }
 
-/* ---- for code that skuac generates --------------------------------------------------------------
- */
+/* ---- for code that skuac generates ----------------------------------------------------------- */
 
 const void *skua_found_head(const void *data, size_t bytes, size_t head, int64_t *reference,
                             const char *entry)

@@ -221,8 +221,7 @@ struct ski_object *ski_learned_channel_put(struct ski_pe *self, struct ski_learn
     return object;
 }
 
-/* ---- receivers ----------------------------------------------------------------------------------
- */
+/* ---- receivers ------------------------------------------------------------------------------- */
 
 static struct learned_receiver *learned_channel_find_receiver(
     const struct ski_learned_channels *learned, const struct ski_object *object)
@@ -332,8 +331,7 @@ static void learned_channel_adopt(struct ski_learned_channel *channel, struct sk
     channel->has_rival = learned_channel_disarm_rivals(receiver, channel, msg);
 }
 
-/* ---- arriving ----------------------------------------------------------------------------------
- */
+/* ---- arriving -------------------------------------------------------------------------------- */
 
 /* The channel that a message names; NULL: none, or none of this host. */
 static struct ski_learned_channel *learned_channel_named(const struct ski_pe *self,
@@ -430,8 +428,7 @@ struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *objec
     return channel;
 }
 
-/* ---- arming ------------------------------------------------------------------------------------
- */
+/* ---- arming ---------------------------------------------------------------------------------- */
 
 static const struct learned_layout *learned_channel_new_layout(struct ski_pe     *self,
                                                                const skua_layout *given)
@@ -533,8 +530,7 @@ void ski_learned_channel_arm(struct ski_object *object, const struct ski_learned
             learned_channel_arm_all(each, object);
 }
 
-/* ---- taking back -------------------------------------------------------------------------------
- */
+/* ---- taking back ----------------------------------------------------------------------------- */
 
 /* Withdraws a channel; a message whose data is in a slot gets a copy of it. */
 static void learned_channel_withdraw_one(struct ski_learned_channel *channel)
@@ -587,8 +583,7 @@ void ski_learned_channel_withdraw(struct ski_object *object)
     free(receiver);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------
- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 uint64_t skua_landing_count(void)
 {

@@ -36,8 +36,7 @@ static size_t nocopy_align(size_t bytes)
     return (bytes + NOCOPY_ALIGN - 1) & ~(NOCOPY_ALIGN - 1);
 }
 
-/* ---- the layout of a message
- * ------------------------------------------------------------------------ */
+/* ---- the layout of a message ----------------------------------------------------------------- */
 
 /* The bytes of an argument with what follows it. */
 static size_t nocopy_arg_extent(uint32_t kind, uint64_t bytes)
@@ -143,7 +142,7 @@ size_t skua_part_bytes(const skua_msg *msg, unsigned i)
     return nocopy_arg_at(msg, i)->bytes;
 }
 
-/* ---- making --------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 static uint32_t nocopy_kind(const struct ski_pe *self, int pe, const skua_part *arg)
 {
@@ -251,7 +250,8 @@ struct nocopy_pending {
     void (*go_on)(struct nocopy_pending *pending);
     skua_ref            ref; /* the element that the message is for */
     skua_entry          entry;
-    skua_collection     all; /* the collection that it is for; 0: `entry` is a handler */
+    skua_collection     all;       /* the collection that it is for; 0: `entry` is a handler */
+    bool                processes; /* the collection is a process group */
     struct nocopy_fetch fetch[];
 };
 
@@ -345,8 +345,7 @@ static bool nocopy_all_fetched(struct nocopy_pending *pending)
     return true;
 }
 
-/* ---- arriving ---------------------------------------------------------------------------------
- */
+/* ---- arriving -------------------------------------------------------------------------------- */
 
 /* Copies data that came in the message to where the program wants it. */
 static void nocopy_copy_to(struct ski_nocopy_arg *arg, void *to)
@@ -433,8 +432,7 @@ bool skua_parts_here(skua_msg *msg, void *self, skua_entry entry, skua_post_fn p
     return here;
 }
 
-/* ---- using ------------------------------------------------------------------------------------
- */
+/* ---- using ----------------------------------------------------------------------------------- */
 
 /* Fetches an argument of a message that has migrated with its element, away from the data. */
 static const void *nocopy_fetch_now(struct ski_nocopy_arg *arg)
@@ -510,8 +508,7 @@ void skua_found_parts_end(const void *data, size_t bytes, size_t *end, const cha
     *end += sizeof(struct ski_nocopy_trailer);
 }
 
-/* ---- to all ------------------------------------------------------------------------------------
- */
+/* ---- to all ---------------------------------------------------------------------------------- */
 
 /* An argument that several PEs or copies use. */
 struct nocopy_share {
@@ -521,8 +518,8 @@ struct nocopy_share {
 
 /* For one PE of a host: where the message that follows goes. */
 struct nocopy_route {
-    skua_collection all;       /* 0: PEs                */
-    uint32_t        id;        /* an entry, or a handler */
+    skua_collection all;       /* 0: `id` is a handler */
+    uint32_t        id;        /* of an entry or a handler */
     uint32_t        processes; /* the collection is a process group */
 };
 
@@ -548,7 +545,8 @@ static struct nocopy_share *nocopy_new_share(uint32_t users, const skua_buffer *
     struct nocopy_share *share = ski_pool_alloc(&ski_self->pool, sizeof *share);
 
     if (!share)
-        ski_fatal("no memory for a message with parts; raise SKUA_ARENA_SIZE");
+        ski_fatal("PE %d has no memory for a message with parts; raise SKUA_ARENA_SIZE",
+                  ski_self->pe);
     ski_assert(users > 0);
     *share = (struct nocopy_share){users, *buffer};
     return share;
@@ -589,7 +587,7 @@ static void nocopy_spread_here(skua_msg *msg, const struct nocopy_route *to)
 
 static void nocopy_spread_pending(struct nocopy_pending *pending)
 {
-    struct nocopy_route to = {pending->all, pending->entry.id, pending->ref.index.bytes};
+    struct nocopy_route to = {pending->all, pending->entry.id, pending->processes};
 
     nocopy_spread_here(pending->msg, &to);
     free(pending);
@@ -620,9 +618,9 @@ static void nocopy_to_host(skua_msg *msg, const struct nocopy_route *to)
 {
     struct nocopy_pending *pending = nocopy_new_pending(msg, nocopy_spread_pending);
 
-    pending->all             = to->all;
-    pending->entry.id        = to->id;
-    pending->ref.index.bytes = to->processes;
+    pending->all       = to->all;
+    pending->entry.id  = to->id;
+    pending->processes = to->processes;
     if (nocopy_fetch_unshared(pending))
         nocopy_spread_here(msg, to);
 }
@@ -680,9 +678,7 @@ void skua_parts_broadcast(skua_handler handler, skua_msg *msg)
     nocopy_to_all(SKI_SELF(), msg, &(struct nocopy_route){.id = handler.id});
 }
 
-/* ---- behind a header of another module
- * --------------------------------------------------------------
- */
+/* ---- behind a header of another module ------------------------------------------------------- */
 
 skua_msg *ski_nocopy_prepend(const void *head, size_t bytes, skua_msg *msg)
 {
@@ -728,7 +724,7 @@ skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size
     skua_msg *msg;
 
     if (nocopy_trailer_at(data, bytes)->first < head)
-        ski_misuse("a message of %zu bytes has parts that begin before itself", bytes);
+        ski_misuse("a message of %zu bytes has parts that begin before its data", bytes);
     msg = ski_msg_copy(ski_self, handler, (const char *)data + head, bytes - head);
     nocopy_trailer_at(msg + 1, msg->bytes)->first -= head;
     ski_nocopy_count_copy(data, bytes);
@@ -761,8 +757,7 @@ void ski_nocopy_invoke_group(struct ski_pe *self, skua_collection all, skua_entr
     nocopy_to_all(self, msg, &(struct nocopy_route){all, entry.id, processes});
 }
 
-/* ---- life cycle -------------------------------------------------------------------------------
- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
 static void nocopy_pe_begin(struct ski_objects *objects)
 {
