@@ -73,10 +73,10 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
 /* ---- arriving -------------------------------------------------------------------------------- */
 
 /* Whether a message of @p bytes is well-formed: with its data, or @p apart from it. */
-static bool inplace_is_sound(const struct ski_landing *landing, size_t bytes, bool apart)
+static bool inplace_is_sound(const struct ski_landing *inplace, size_t bytes, bool apart)
 {
-    return bytes >= sizeof *landing && bytes >= ski_inplace_bytes_before(landing) &&
-           bytes - ski_inplace_bytes_before(landing) == (apart ? 0 : landing->bytes);
+    return bytes >= sizeof *inplace && bytes >= ski_inplace_bytes_before(inplace) &&
+           bytes - ski_inplace_bytes_before(inplace) == (apart ? 0 : inplace->bytes);
 }
 
 static SKI_COLD _Noreturn void inplace_malformed(const struct ski_entry *entry, const skua_msg *msg)
@@ -99,10 +99,10 @@ static bool inplace_is_apart(const skua_msg *msg)
 static skua_msg *inplace_complete(skua_msg *msg);
 
 /* Clears what a message says of its way: the next PE that gets the message must not use it. */
-static void inplace_clear_channel(struct ski_landing *landing)
+static void inplace_clear_channel(struct ski_landing *inplace)
 {
-    landing->channel = NULL;
-    landing->whole   = NULL;
+    inplace->channel = NULL;
+    inplace->whole   = NULL;
 }
 
 static void inplace_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
@@ -138,12 +138,12 @@ static skua_msg *inplace_sent_on(skua_msg *msg)
 
 bool ski_landing_came(skua_msg *msg)
 {
-    struct ski_landing *landing = ski_landing_of(msg);
+    struct ski_landing *inplace = ski_landing_of(msg);
 
-    if (!inplace_is_sound(landing, msg->bytes, false))
+    if (!inplace_is_sound(inplace, msg->bytes, false))
         return false;
-    landing->apart = 0;
-    inplace_clear_channel(landing);
+    inplace->apart = 0;
+    inplace_clear_channel(inplace);
     return true;
 }
 
@@ -172,11 +172,11 @@ int64_t skua_landing_reference(const skua_msg *msg)
 
 const void *skua_landing_head(const skua_msg *msg, size_t *bytes)
 {
-    const struct ski_landing *landing = ski_landing_of(msg);
+    const struct ski_landing *inplace = ski_landing_of(msg);
 
     if (bytes)
-        *bytes = landing->head;
-    return ski_inplace_head(landing);
+        *bytes = inplace->head;
+    return ski_inplace_head(inplace);
 }
 
 const skua_layout *skua_landing_data(skua_msg *msg)
@@ -222,23 +222,23 @@ skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn 
 const void *skua_found_head(const void *data, size_t bytes, size_t head, int64_t *reference,
                             const char *entry)
 {
-    const struct ski_landing *landing = data;
+    const struct ski_landing *inplace = data;
 
-    if (!inplace_is_sound(landing, bytes, landing->apart) || landing->head != head)
+    if (!inplace_is_sound(inplace, bytes, inplace->apart) || inplace->head != head)
         skua_malformed(entry, bytes);
-    *reference = landing->reference;
-    return ski_inplace_head(landing);
+    *reference = inplace->reference;
+    return ski_inplace_head(inplace);
 }
 
 const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count, size_t each,
                                       const char *entry)
 {
-    struct ski_landing *landing = (struct ski_landing *)(uintptr_t)data;
+    struct ski_landing *inplace = (struct ski_landing *)(uintptr_t)data;
 
     if (count < 0 || (uint64_t)count > PTRDIFF_MAX / each ||
-        landing->bytes != (uint64_t)count * each)
+        inplace->bytes != (uint64_t)count * each)
         skua_malformed(entry, bytes);
-    return ski_inplace_set_view(landing);
+    return ski_inplace_set_view(inplace);
 }
 
 void skua_check_landing(const skua_layout *from, long long count, size_t each, const char *entry,

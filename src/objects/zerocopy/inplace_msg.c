@@ -8,22 +8,22 @@
 skua_msg *ski_inplace_new(const struct ski_landing *like, const void *head, size_t room)
 {
     skua_msg           *msg     = skua_msg_alloc(ski_inplace_bytes_before(like) + room);
-    struct ski_landing *landing = ski_landing_of(msg);
+    struct ski_landing *inplace = ski_landing_of(msg);
 
     ski_assert(room == 0 || room == like->bytes);
-    *landing = *like;
+    *inplace = *like;
     if (like->head)
-        memcpy(ski_inplace_head(landing), head, like->head);
+        memcpy(ski_inplace_head(inplace), head, like->head);
     return msg;
 }
 
-const skua_layout *ski_inplace_set_view(struct ski_landing *landing)
+const skua_layout *ski_inplace_set_view(struct ski_landing *inplace)
 {
-    skua_layout *view = ski_landing_view(landing);
+    skua_layout *view = ski_landing_view(inplace);
 
-    if (!landing->apart) {
-        view->at     = ski_inplace_room(landing);
-        view->bytes  = landing->bytes;
+    if (!inplace->apart) {
+        view->at     = ski_inplace_room(inplace);
+        view->bytes  = inplace->bytes;
         view->levels = 0;
     }
     return view;

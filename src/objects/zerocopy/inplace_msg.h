@@ -60,36 +60,36 @@ static inline bool ski_msg_lands(const skua_msg *msg)
 }
 
 /** The head of a message; the view is behind it. */
-static inline char *ski_inplace_head(const struct ski_landing *landing)
+static inline char *ski_inplace_head(const struct ski_landing *inplace)
 {
-    return (char *)(uintptr_t)(landing + 1);
+    return (char *)(uintptr_t)(inplace + 1);
 }
 
 /** The layout of the data; ski_inplace_set_view() sets it. */
-static inline skua_layout *ski_landing_view(const struct ski_landing *landing)
+static inline skua_layout *ski_landing_view(const struct ski_landing *inplace)
 {
-    return (skua_layout *)(void *)(ski_inplace_head(landing) + ((landing->head + 7) & ~(size_t)7));
+    return (skua_layout *)(void *)(ski_inplace_head(inplace) + ((inplace->head + 7) & ~(size_t)7));
 }
 
 /** The bytes of a message before its data, a multiple of 16. */
-static inline size_t ski_inplace_bytes_before(const struct ski_landing *landing)
+static inline size_t ski_inplace_bytes_before(const struct ski_landing *inplace)
 {
-    size_t end = (size_t)((char *)(ski_landing_view(landing) + 1) - (const char *)landing);
+    size_t end = (size_t)((char *)(ski_landing_view(inplace) + 1) - (const char *)inplace);
 
     return (end + 15) & ~(size_t)15;
 }
 
 /** The data of a message that carries it; or room for it. */
-static inline char *ski_inplace_room(const struct ski_landing *landing)
+static inline char *ski_inplace_room(const struct ski_landing *inplace)
 {
-    return (char *)(uintptr_t)landing + ski_inplace_bytes_before(landing);
+    return (char *)(uintptr_t)inplace + ski_inplace_bytes_before(inplace);
 }
 
 /** A message like @p like, with @p head, and room for @p room bytes of data. */
 skua_msg *ski_inplace_new(const struct ski_landing *like, const void *head, size_t room);
 
 /** The layout of the data of a message that has come. */
-const skua_layout *ski_inplace_set_view(struct ski_landing *landing);
+const skua_layout *ski_inplace_set_view(struct ski_landing *inplace);
 
 /** A copy of @p msg that carries its data. */
 skua_msg *ski_landing_copy(const skua_msg *msg);

@@ -160,16 +160,16 @@ static const struct ski_path *learned_channel_copy_plan(struct ski_learned_chann
 
 /* Claims a slot that is armed for this message. */
 static bool learned_channel_try_claim(struct ski_learned_slot  *slot,
-                                      const struct ski_landing *landing)
+                                      const struct ski_landing *inplace)
 {
-    uint64_t armed = learned_channel_state(landing->number, LEARNED_ARMED);
+    uint64_t armed = learned_channel_state(inplace->number, LEARNED_ARMED);
 
     if (atomic_load_explicit(&slot->state, memory_order_relaxed) != armed ||
         !atomic_compare_exchange_strong_explicit(
-            &slot->state, &armed, learned_channel_state(landing->number, LEARNED_BUSY),
+            &slot->state, &armed, learned_channel_state(inplace->number, LEARNED_BUSY),
             memory_order_acquire, memory_order_relaxed))
         return false;
-    if (SKI_LIKELY(slot->reference == landing->reference && slot->bytes == landing->bytes))
+    if (SKI_LIKELY(slot->reference == inplace->reference && slot->bytes == inplace->bytes))
         return true;
     atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
                           memory_order_release);
@@ -177,7 +177,7 @@ static bool learned_channel_try_claim(struct ski_learned_slot  *slot,
 }
 
 struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const skua_ref *ref,
-                                                   skua_entry entry, struct ski_landing *landing,
+                                                   skua_entry entry, struct ski_landing *inplace,
                                                    const void *head)
 {
     struct ski_learned_key      key;
@@ -186,22 +186,22 @@ struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const sk
     bool                        expected;
 
     /* A message with a longer index is moved on its way, and the slot names its address. */
-    if (landing->head > SKI_LEARNED_HEAD || ref->index.bytes > SKI_MSG_INDEX_BYTES)
+    if (inplace->head > SKI_LEARNED_HEAD || ref->index.bytes > SKI_MSG_INDEX_BYTES)
         return NULL;
-    ski_learned_key_make(&key, ref, entry.id, head, landing->head);
+    ski_learned_key_make(&key, ref, entry.id, head, inplace->head);
     pattern = ski_learned_pattern_get(&learned_channel_state_of(self)->patterns, &key);
     if (!pattern)
         return NULL;
-    expected = ski_learned_pattern_note(pattern, landing->reference, landing->bytes);
+    expected = ski_learned_pattern_note(pattern, inplace->reference, inplace->bytes);
     if (expected && !pattern->channel)
         pattern->channel = learned_channel_new(self, ref);
     if (!pattern->channel)
         return NULL;
-    landing->channel = pattern->channel;
-    landing->number  = ++pattern->number;
-    landing->step    = expected ? pattern->step : 0;
-    slot             = learned_channel_slot(pattern->channel, landing->number);
-    return learned_channel_try_claim(slot, landing) ? slot : NULL;
+    inplace->channel = pattern->channel;
+    inplace->number  = ++pattern->number;
+    inplace->step    = expected ? pattern->step : 0;
+    slot             = learned_channel_slot(pattern->channel, inplace->number);
+    return learned_channel_try_claim(slot, inplace) ? slot : NULL;
 }
 
 struct ski_object *ski_learned_channel_put(struct ski_pe *self, struct ski_learned_slot *slot,
@@ -285,10 +285,10 @@ static void learned_channel_expect_nothing(struct ski_learned_channel *channel)
 static bool learned_channel_is_of_kind(const struct ski_learned_channel *channel,
                                        const skua_msg                   *msg)
 {
-    const struct ski_landing *landing = ski_landing_of(msg);
+    const struct ski_landing *inplace = ski_landing_of(msg);
 
-    return channel->entry == msg->handler && landing->head <= SKI_LEARNED_HEAD &&
-           memcmp(channel->head, ski_inplace_head(landing), landing->head) == 0;
+    return channel->entry == msg->handler && inplace->head <= SKI_LEARNED_HEAD &&
+           memcmp(channel->head, ski_inplace_head(inplace), inplace->head) == 0;
 }
 
 /* Disarms the other channels that expect a message of this kind: it has come another way, as when
@@ -313,10 +313,10 @@ static void learned_channel_adopt(struct ski_learned_channel *channel, struct sk
 {
     struct learned_receiver *receiver =
         learned_channel_receiver(learned_channel_state_of(ski_self), object);
-    const struct ski_landing *landing = ski_landing_of(msg);
+    const struct ski_landing *inplace = ski_landing_of(msg);
     const struct ski_job     *job     = ski_self->job;
 
-    ski_assert(!channel->object && landing->head <= SKI_LEARNED_HEAD);
+    ski_assert(!channel->object && inplace->head <= SKI_LEARNED_HEAD);
     channel->object   = object;
     channel->receiver = receiver;
     channel->next     = receiver->first;
@@ -327,7 +327,7 @@ static void learned_channel_adopt(struct ski_learned_channel *channel, struct sk
         ski_job_process_of(job, msg->source) == ski_job_process_of(job, ski_self->pe);
     channel->wanted = false;
     channel->ahead  = 0;
-    memcpy(channel->head, ski_inplace_head(landing), landing->head);
+    memcpy(channel->head, ski_inplace_head(inplace), inplace->head);
     channel->has_rival = learned_channel_disarm_rivals(receiver, channel, msg);
 }
 
@@ -350,27 +350,27 @@ static struct ski_learned_channel *learned_channel_named(const struct ski_pe *se
 }
 
 /* Sets the view of a message whose data was copied to a slot. */
-static void learned_channel_set_view(struct ski_landing            *landing,
+static void learned_channel_set_view(struct ski_landing            *inplace,
                                      const struct ski_learned_slot *slot)
 {
-    skua_layout *view = ski_landing_view(landing);
+    skua_layout *view = ski_landing_view(inplace);
 
     ski_layout_assign(view, &slot->layout->given);
     view->at       = slot->at;
-    landing->apart = 1;
+    inplace->apart = 1;
 }
 
 /* Makes the slot of a message that has come idle. */
 static void learned_channel_take_slot(struct ski_learned_slot *slot, skua_msg *msg)
 {
-    struct ski_landing *landing = ski_landing_of(msg);
+    struct ski_landing *inplace = ski_landing_of(msg);
     uint64_t            state   = atomic_load_explicit(&slot->state, memory_order_acquire);
 
-    if (state == learned_channel_state(landing->number, LEARNED_FILLED) && slot->msg == msg) {
-        learned_channel_set_view(landing, slot);
+    if (state == learned_channel_state(inplace->number, LEARNED_FILLED) && slot->msg == msg) {
+        learned_channel_set_view(inplace, slot);
         learned_channel_known(ski_self)->filled++;
     }
-    if (landing->apart || state == learned_channel_state(landing->number, LEARNED_ARMED))
+    if (inplace->apart || state == learned_channel_state(inplace->number, LEARNED_ARMED))
         atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
                               memory_order_relaxed);
 }
@@ -402,7 +402,7 @@ static void learned_channel_bypassed(const struct ski_object *object, const skua
 
 struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *object, skua_msg *msg)
 {
-    const struct ski_landing   *landing = ski_landing_of(msg);
+    const struct ski_landing   *inplace = ski_landing_of(msg);
     struct ski_learned_channel *channel = learned_channel_named(ski_self, msg);
 
     if (!channel) {
@@ -415,15 +415,15 @@ struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *objec
         learned_channel_disarm_rivals(channel->receiver, channel, msg);
     if (channel->object != object)
         return NULL;
-    learned_channel_take_slot(learned_channel_slot(channel, landing->number), msg);
-    learned_channel_count_arrival(channel, landing->number);
-    if (landing->number != channel->last)
+    learned_channel_take_slot(learned_channel_slot(channel, inplace->number), msg);
+    learned_channel_count_arrival(channel, inplace->number);
+    if (inplace->number != channel->last)
         return channel;
-    channel->reference = landing->reference;
-    channel->step      = landing->step;
-    channel->bytes     = landing->bytes;
-    learned_channel_want(channel, landing->step != 0);
-    if (SKI_UNLIKELY(landing->step == 0))
+    channel->reference = inplace->reference;
+    channel->step      = inplace->step;
+    channel->bytes     = inplace->bytes;
+    learned_channel_want(channel, inplace->step != 0);
+    if (SKI_UNLIKELY(inplace->step == 0))
         learned_channel_expect_nothing(channel);
     return channel;
 }
@@ -539,12 +539,12 @@ static void learned_channel_withdraw_one(struct ski_learned_channel *channel)
          slot++)
         if (learned_channel_disarm(slot) == LEARNED_FILLED &&
             !ski_pe_exiting(ski_self)) { /* then the message may be freed */
-            struct ski_landing *landing = ski_landing_of(slot->msg);
+            struct ski_landing *inplace = ski_landing_of(slot->msg);
 
-            learned_channel_set_view(landing, slot);
-            landing->whole = ski_landing_copy(slot->msg);
-            ski_inplace_tag_copy(landing->whole);
-            landing->apart = 0;
+            learned_channel_set_view(inplace, slot);
+            inplace->whole = ski_landing_copy(slot->msg);
+            ski_inplace_tag_copy(inplace->whole);
+            inplace->apart = 0;
             atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
                                   memory_order_release);
         }
@@ -554,12 +554,12 @@ static void learned_channel_withdraw_one(struct ski_learned_channel *channel)
 void ski_learned_channel_dropped(skua_msg *msg)
 {
     struct ski_learned_channel *channel = learned_channel_named(ski_self, msg);
-    struct ski_landing         *landing = ski_landing_of(msg);
-    struct ski_learned_slot *slot = channel ? learned_channel_slot(channel, landing->number) : NULL;
+    struct ski_landing         *inplace = ski_landing_of(msg);
+    struct ski_learned_slot *slot = channel ? learned_channel_slot(channel, inplace->number) : NULL;
 
     if (slot &&
         atomic_load_explicit(&slot->state, memory_order_acquire) ==
-            learned_channel_state(landing->number, LEARNED_FILLED) &&
+            learned_channel_state(inplace->number, LEARNED_FILLED) &&
         slot->msg == msg)
         atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
                               memory_order_relaxed);
