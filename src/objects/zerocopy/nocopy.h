@@ -73,8 +73,8 @@ void ski_nocopy_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
 void ski_nocopy_invoke_group(struct ski_pe *self, skua_collection all, skua_entry entry,
                              bool processes, skua_msg *msg);
 
-/** Whether elements get @p msg with its buffers.  A method gets plain data, as no one would free
- * the arguments; so does an entry for which all arguments are in the message. */
+/** Whether elements get @p msg with its buffers.  A method gets plain data, as it frees no
+ *  arguments; so does any entry when all data is in the message. */
 bool ski_nocopy_goes_as_is(const skua_msg *msg, const struct ski_entry *entry);
 
 /** Whether all PEs of this host reach the arguments.  If not they are fetched, and then @p msg is
