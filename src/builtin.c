@@ -19,6 +19,7 @@
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_reduction.h"
 #include "objects/collective/section_multicast.h"
+#include "objects/collective/section_reduction.h"
 #include "objects/collective/section_tree.h"
 #include "objects/zerocopy/nocopy.h"
 #include "objects/services/program.h"

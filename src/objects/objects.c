@@ -11,7 +11,7 @@
 #include "objects/chare/seed.h"
 #include "objects/collective/array_broadcast.h"
 #include "objects/collective/array_reduction.h"
-#include "objects/collective/section.h"
+#include "objects/collective/section_lifecycle.h"
 #include "objects/collective/section_multicast.h"
 #include "objects/location/closing.h"
 #include "objects/location/insertion.h"

@@ -6,6 +6,7 @@
 
 #include <skua/collection.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
 #include "core/sched/wait_report.h"
@@ -17,330 +18,357 @@
 #include "objects/model/element.h"
 #include "objects/collective/reduction_buffer.h"
 
-#define AHEAD_MOST (UINT32_C(1) << 16) /* reductions that an element and a PE may be apart */
-#define CHILDREN   32                  /* most in a tree: `busy` has a bit for each */
+/* Reductions that an element and a PE may be apart. */
+#define ARRAY_REDUCTION_AHEAD_MOST (UINT32_C(1) << 16)
 
-/* A reduction under way. */
-struct ski_sum {
-    struct ski_sum *next;
-    uint32_t        number;
-    bool            started;       /* somebody has contributed, here or elsewhere */
-    bool            reported;      /* at the root: only late parts are missing    */
-    uint64_t        in;            /* children, by bit, whose parts have come     */
-    int64_t         adjust;        /* deaths, that concern it and those after it  */
-    int64_t         expected;      /* by the parts that have come                 */
-    int64_t         contributions; /* in the parts that have come */
+/* Children of a PE at most: `active` has a bit for each. */
+#define ARRAY_REDUCTION_CHILDREN 32
+
+/* The partial result of a reduction in progress. */
+struct ski_array_partial {
+    struct ski_array_partial *next;
+    uint32_t                  number;
+    bool                      started;  /* some element has contributed, on any PE */
+    bool                      reported; /* at the root: only late reports are missing */
+    uint64_t                  in;       /* children, by bit, that have reported */
+    int64_t adjust;        /* deletions that concern this and later reductions, negative */
+    int64_t expected;      /* by the reports that have come */
+    int64_t contributions; /* in the reports that have come */
     union {
         struct {
-            uint32_t done;  /* objects here whose next reduction is beyond */
-            uint32_t given; /* contributions made here                     */
+            uint32_t done;  /* elements here that have contributed */
+            uint32_t given; /* contributions made here */
         };
-        uint64_t both; /* one more of each, with one addition */
+        uint64_t both; /* counts one of each with one addition */
     };
-    struct ski_total total;
-    uint64_t         like_double; /* as the next, if it is the sum of one double          */
-    uint64_t         like;        /* kind() of a contribution which need only be combined */
-    skua_op_fn       fn;          /* ... by this                                          */
+    struct ski_reduction_buffer buffer;
+    uint64_t                    like_double; /* `like`, if this sums one double */
+    uint64_t   like; /* the signature of a contribution that need only be combined, ... */
+    skua_op_fn fn;   /* ... with this function */
 };
 
-/* What travels; the data follows. */
-struct part {
+/* A report to the parent or, late, to the root; the data follows. */
+struct array_reduction_report {
     _Alignas(32) uint64_t id;
-    uint32_t         number;
-    uint8_t          late, unasked, filled, zero;
-    struct ski_shape shape;
-    int64_t          contributions, expected;
-    skua_completion  to;
-    uint32_t         heard; /* broadcasts that the sender knows of */
+    uint32_t                  number;
+    uint8_t                   late, active, filled, zero;
+    struct ski_reduction_spec spec;
+    int64_t                   contributions, expected;
+    skua_completion           to;
+    uint32_t                  heard; /* broadcasts that the sender knows of */
 };
 
-_Static_assert(sizeof(struct part) == SKI_PART_LEAST, "see array_reduction.h");
+_Static_assert(sizeof(struct array_reduction_report) == SKI_PART_LEAST, "see array_reduction.h");
 
-struct start {
+/* A reduction has started; or, with no number, the sender is not active any more. */
+struct array_reduction_start_msg {
     uint64_t id;
     uint32_t number;
     uint32_t heard; /* broadcasts that the sender knows of */
 };
 
-_Static_assert(sizeof(struct start) == SKI_START_LEAST, "see array_reduction.h");
+_Static_assert(sizeof(struct array_reduction_start_msg) == SKI_START_LEAST,
+               "see array_reduction.h");
 
-/* Operator and type, to be compared at once; and what is neither. */
-static inline uint64_t kind(skua_op op, skua_type type)
+/* Operator and type in one word, to be compared at once. */
+static inline uint64_t array_reduction_signature(skua_op op, skua_type type)
 {
     return op.id | (uint64_t)type << 32;
 }
 
-#define NOT_LIKE UINT64_MAX
+#define ARRAY_REDUCTION_NOT_LIKE UINT64_MAX /* is no signature */
 
-static struct ski_tree tree_of(const struct ski_collection *all)
+static struct ski_tree array_reduction_tree(const struct ski_collection *all)
 {
-    int arity = (int)(ski_config.tree_arity < CHILDREN ? ski_config.tree_arity : CHILDREN);
+    int arity;
+
+    ski_assert(ski_config.tree_arity > 0);
+    arity = (int)(ski_config.tree_arity < ARRAY_REDUCTION_CHILDREN ? ski_config.tree_arity
+                                                                   : ARRAY_REDUCTION_CHILDREN);
 
     return ski_tree_at(all->self->pe, all->self->pes, all->root, arity);
 }
 
-#define ONE_OF_EACH ((UINT64_C(1) << 32) + 1)
+#define ARRAY_REDUCTION_ONE_OF_EACH ((UINT64_C(1) << 32) + 1)
 
-static int64_t given_in_all(const struct ski_sum *sum)
+static int64_t array_reduction_contributed(const struct ski_array_partial *partial)
 {
-    return sum->contributions + sum->given;
+    return partial->contributions + partial->given;
 }
 
-/* ---- sums ------------------------------------------------------------------------- */
+/* ---- partial results ------------------------------------------------------------------------- */
 
-static struct ski_sum *add_sum(struct ski_sum **at, uint32_t number)
+static struct ski_array_partial *array_reduction_add_partial(struct ski_array_partial **at,
+                                                             uint32_t                   number)
 {
-    struct ski_sum *sum = ski_calloc(1, sizeof *sum);
+    struct ski_array_partial *partial = ski_calloc(1, sizeof *partial);
 
-    sum->number = number;
-    sum->next   = *at;
-    sum->like = sum->like_double = NOT_LIKE;
-    return *at                   = sum;
+    partial->number = number;
+    partial->next   = *at;
+    partial->like = partial->like_double = ARRAY_REDUCTION_NOT_LIKE;
+    return *at                           = partial;
 }
 
-/* Where the sum of that number, made if it is new, is linked in; from @p at on. */
-static inline struct ski_sum **seek_sum(struct ski_sum **at, uint32_t number)
+/* The link to the partial result of reduction @p number, which is added if it is new; from @p at
+ * on. */
+static inline struct ski_array_partial **array_reduction_seek(struct ski_array_partial **at,
+                                                              uint32_t                   number)
 {
     while (*at && ski_seqnum_before((*at)->number, number))
         at = &(*at)->next;
     if (!*at || (*at)->number != number)
-        add_sum(at, number);
+        array_reduction_add_partial(at, number);
     return at;
 }
 
-static inline struct ski_sum *find_sum(struct ski_reducing *r, uint32_t number)
+static inline struct ski_array_partial *array_reduction_partial(struct ski_reducing *r,
+                                                                uint32_t             number)
 {
-    return *seek_sum(&r->sums, number);
+    return *array_reduction_seek(&r->partials, number);
 }
 
-static void free_sum(struct ski_sum *sum)
+static void array_reduction_free_partial(struct ski_array_partial *partial)
 {
-    free(sum->total.data);
-    free(sum);
+    free(partial->buffer.data);
+    free(partial);
 }
 
-static void reducing_free_sums(struct ski_reducing *r)
+static void array_reduction_free_partials(struct ski_reducing *r)
 {
-    while (r->sums) {
-        struct ski_sum *gone = r->sums;
-        r->sums              = gone->next;
-        free_sum(gone);
+    while (r->partials) {
+        struct ski_array_partial *gone = r->partials;
+        r->partials                    = gone->next;
+        array_reduction_free_partial(gone);
     }
 }
 
-/* Whether a contribution, of @p who or in a part from PE @p from, has the shape of the others. */
-static inline void check_fits(const struct ski_collection *all, const struct ski_sum *sum,
-                              const struct ski_shape *shape, const struct ski_object *who, int from)
+/* Ends the job if a contribution of @p contributor, NULL: in a report from PE @p from, does not
+ * fit. */
+static inline void array_reduction_check_spec(const struct ski_collection     *all,
+                                              const struct ski_array_partial  *partial,
+                                              const struct ski_reduction_spec *spec,
+                                              const struct ski_object *contributor, int from)
 {
     char what[128];
 
-    if (SKI_LIKELY(ski_total_fits(&sum->total, shape)))
+    if (SKI_LIKELY(ski_reduction_buffer_fits(&partial->buffer, spec)))
         return;
-    snprintf(what, sizeof what, "reduction %u of %.80s", sum->number, all->class->def.name);
-    ski_total_differs(&sum->total, shape, what, who ? ski_object_text(who) : "an element", from);
+    snprintf(what, sizeof what, "reduction %u of %.80s", partial->number, all->class->def.name);
+    ski_reduction_buffer_mismatch(&partial->buffer, spec, what,
+                                  contributor ? ski_object_text(contributor) : "an element", from);
 }
 
-/* ---- the tree ----------------------------------------------------------------------- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
-/* Whether a part will come from this PE without its being asked. */
-static bool reports_unasked(const struct ski_collection *all)
+/* Whether this PE reports unasked. */
+static bool array_reduction_is_active(const struct ski_collection *all)
 {
-    return all->live > 0 || all->reduction->busy != 0;
+    return all->live > 0 || all->reduction->active != 0;
 }
 
-static void send_start(struct ski_collection *all, int pe, uint32_t number)
+static void array_reduction_send_start(struct ski_collection *all, int pe, uint32_t number)
 {
-    struct start start = {all->id, number, ski_everyone_known(all)};
+    struct array_reduction_start_msg start = {all->id, number, ski_array_broadcast_last_known(all)};
 
     skua_send_copy(pe, (skua_handler){SKI_HANDLER_START}, &start, sizeof start);
 }
 
-/* It is under way: the quiet children must hear of it. */
-static void start(struct ski_collection *all, struct ski_sum *sum)
+/* Marks a reduction as started, and tells the children that are not active. */
+static void array_reduction_start(struct ski_collection *all, struct ski_array_partial *partial)
 {
     struct ski_tree tree;
 
-    if (SKI_LIKELY(sum->started))
+    if (SKI_LIKELY(partial->started))
         return;
-    sum->started = true;
-    tree         = tree_of(all);
+    partial->started = true;
+    tree             = array_reduction_tree(all);
     for (int i = 0; i < tree.children; i++)
-        if (!((all->reduction->busy | sum->in) >> i & 1))
-            send_start(all, ski_tree_child(&tree, i), sum->number);
+        if (!((all->reduction->active | partial->in) >> i & 1))
+            array_reduction_send_start(all, ski_tree_child(&tree, i), partial->number);
 }
 
-static void send_part(int pe, const struct part *part, const void *data, size_t bytes)
+static void array_reduction_send(int pe, const struct array_reduction_report *report,
+                                 const void *data, size_t bytes)
 {
     skua_send(pe, (skua_handler){SKI_HANDLER_PART},
-              ski_msg_with_header(part, sizeof *part, data, bytes));
+              ski_msg_with_header(report, sizeof *report, data, bytes));
 }
 
-static void finish(struct ski_sum *sum)
+static void array_reduction_finish(struct ski_array_partial *partial)
 {
-    skua_complete(sum->total.to, sum->total.data, sum->total.bytes);
-    free_sum(sum);
+    skua_complete(partial->buffer.to, partial->buffer.data, partial->buffer.bytes);
+    array_reduction_free_partial(partial);
 }
 
-/* At the root: results go out in the order of their numbers. */
-static void finish_ready(struct ski_collection *all)
+/* At the root: completes reductions in the order of their numbers. */
+static void array_reduction_finish_ready(struct ski_collection *all)
 {
-    struct ski_sum *sum;
+    struct ski_array_partial *partial;
 
-    while ((sum = all->reduction->sums) && sum->reported && given_in_all(sum) == sum->expected) {
-        all->reduction->sums = sum->next;
-        finish(sum);
+    while ((partial = all->reduction->partials) && partial->reported &&
+           array_reduction_contributed(partial) == partial->expected) {
+        all->reduction->partials = partial->next;
+        array_reduction_finish(partial);
     }
 }
 
-/* All that will come of our subtree has come. */
-static void report(struct ski_collection *all, struct ski_sum *sum)
+/* Reports a reduction to which the whole subtree has contributed. */
+static void array_reduction_report_up(struct ski_collection *all, struct ski_array_partial *partial)
 {
-    struct ski_reducing *r    = all->reduction;
-    struct ski_tree      tree = tree_of(all);
-    struct part          part;
+    struct ski_reducing          *r    = all->reduction;
+    struct ski_tree               tree = array_reduction_tree(all);
+    struct array_reduction_report report;
 
+    ski_assert(partial->number == r->first && partial->started);
     r->first++;
-    sum->like = sum->like_double = NOT_LIKE; /* what comes now is late */
-    r->expected += sum->adjust;
-    sum->expected += r->expected;
+    /* Contributions are late from now on. */
+    partial->like = partial->like_double = ARRAY_REDUCTION_NOT_LIKE;
+    r->expected += partial->adjust;
+    partial->expected += r->expected;
     if (tree.rank == 0) {
-        sum->reported = true;
-        finish_ready(all);
+        partial->reported = true;
+        array_reduction_finish_ready(all);
         return;
     }
-    r->unasked = reports_unasked(all);
-    part       = (struct part){.id            = all->id,
-                               .number        = sum->number,
-                               .unasked       = r->unasked,
-                               .filled        = sum->total.filled,
-                               .shape         = sum->total.shape,
-                               .contributions = given_in_all(sum),
-                               .expected      = sum->expected,
-                               .to            = sum->total.to,
-                               .heard         = ski_everyone_known(all)};
-    r->sums    = sum->next; /* the first: only the root has older ones */
-    send_part(ski_tree_parent(&tree), &part, sum->total.data, sum->total.bytes);
-    free_sum(sum);
+    r->told_active = array_reduction_is_active(all);
+    report         = (struct array_reduction_report){.id            = all->id,
+                                                     .number        = partial->number,
+                                                     .active        = r->told_active,
+                                                     .filled        = partial->buffer.filled,
+                                                     .spec          = partial->buffer.spec,
+                                                     .contributions = array_reduction_contributed(partial),
+                                                     .expected      = partial->expected,
+                                                     .to            = partial->buffer.to,
+                                                     .heard         = ski_array_broadcast_last_known(all)};
+    ski_assert(r->partials == partial);
+    r->partials = partial->next; /* only the root has older ones */
+    array_reduction_send(ski_tree_parent(&tree), &report, partial->buffer.data,
+                         partial->buffer.bytes);
+    array_reduction_free_partial(partial);
 }
 
-/* The sum that is to be reported next, if it is known; at the root older ones may wait. */
-static struct ski_sum *current(struct ski_reducing *r)
+/* The partial result that is reported next, or NULL; at the root older ones may wait before it. */
+static struct ski_array_partial *array_reduction_current(struct ski_reducing *r)
 {
-    struct ski_sum *sum = r->sums;
+    struct ski_array_partial *partial = r->partials;
 
-    while (sum && ski_seqnum_before(sum->number, r->first))
-        sum = sum->next;
-    return sum && sum->number == r->first ? sum : NULL;
+    while (partial && ski_seqnum_before(partial->number, r->first))
+        partial = partial->next;
+    return partial && partial->number == r->first ? partial : NULL;
 }
 
-static void advance(struct ski_collection *all)
+/* Reports all reductions that are complete on this PE. */
+static void array_reduction_advance(struct ski_collection *all)
 {
-    uint64_t        children = (UINT64_C(1) << tree_of(all).children) - 1;
-    struct ski_sum *sum;
+    uint64_t                  children = (UINT64_C(1) << array_reduction_tree(all).children) - 1;
+    struct ski_array_partial *partial;
 
-    while (all->state == SKI_EXISTS && (sum = current(all->reduction)) && sum->started &&
-           sum->done == all->live && sum->in == children)
-        report(all, sum);
+    while (all->state == SKI_EXISTS && (partial = array_reduction_current(all->reduction)) &&
+           partial->started && partial->done == all->live && partial->in == children)
+        array_reduction_report_up(all, partial);
 }
 
-/* ---- objects come and go ------------------------------------------------------------- */
+/* ---- elements come and go -------------------------------------------------------------------- */
 
-static void reducing_element_created(struct ski_object *object)
+static void array_reduction_element_created(struct ski_object *object)
 {
     object->of->reduction->expected++;
 }
 
-static void reducing_insertion_begun(struct ski_collection *all, struct ski_account *account)
+static void array_reduction_insertion_begun(struct ski_collection *all, struct ski_account *account)
 {
     all->reduction->expected++;
     account->next_reduction = all->reduction->first;
 }
 
-/* The sums that an object which is here has contributed to, and that are not reported. */
-static void count_done(struct ski_object *object, uint32_t by)
+/* Adds @p by to the counts of the unreported reductions that an element has contributed to. */
+static void array_reduction_count_done(struct ski_object *object, uint32_t by)
 {
-    struct ski_reducing *r  = object->of->reduction;
-    struct ski_sum     **at = &r->sums;
+    struct ski_reducing       *r  = object->of->reduction;
+    struct ski_array_partial **at = &r->partials;
 
     for (uint32_t n = r->first; ski_seqnum_before(n, object->next_reduction); n++) {
-        at = seek_sum(at, n);
+        at = array_reduction_seek(at, n);
+        ski_assert(by == 1 || (*at)->done > 0);
         (*at)->done += by;
     }
 }
 
-/* What an object that moved owes, or will not give, to sums which this PE has reported. */
-static void send_late(struct ski_collection *all, uint32_t number, const struct part *part,
-                      const void *data, size_t bytes)
+/* Reports to the root what a migrated element adds to a reduction that this PE has reported. */
+static void array_reduction_send_late(struct ski_collection *all, uint32_t number,
+                                      const struct array_reduction_report *report, const void *data,
+                                      size_t bytes)
 {
-    struct part late = *part;
+    struct array_reduction_report late = *report;
 
     late.id     = all->id;
     late.number = number;
     late.late   = true;
-    send_part(all->root, &late, data, bytes);
+    array_reduction_send(all->root, &late, data, bytes);
 }
 
-static void reducing_element_deleted(struct ski_object *object)
+static void array_reduction_element_deleted(struct ski_object *object)
 {
     struct ski_collection *all = object->of;
     struct ski_reducing   *r   = all->reduction;
 
-    count_done(object, UINT32_MAX); /* less one */
+    array_reduction_count_done(object, UINT32_MAX); /* modulo 2^32: one less */
     if (ski_seqnum_before(r->first, object->next_reduction))
-        find_sum(r, object->next_reduction)->adjust--;
+        array_reduction_partial(r, object->next_reduction)->adjust--;
     else
         r->expected--;
     for (uint32_t n = object->next_reduction; ski_seqnum_before(n, r->first); n++)
-        send_late(all, n, &(struct part){.expected = -1}, NULL, 0);
+        array_reduction_send_late(all, n, &(struct array_reduction_report){.expected = -1}, NULL,
+                                  0);
 }
 
-static void reducing_element_departed(struct ski_object *object)
+static void array_reduction_element_departed(struct ski_object *object)
 {
-    count_done(object, UINT32_MAX);
+    array_reduction_count_done(object, UINT32_MAX);
 }
 
-/* Whether an element whose next reduction is @p next may come to this PE: the two are not further
- * apart than any can be. */
-static bool reducing_in_reach(const struct ski_collection *all, uint32_t next)
+/* Whether an element whose next reduction is @p next may arrive on this PE: the two are not further
+ * apart than a correct program gets them. */
+static bool array_reduction_in_reach(const struct ski_collection *all, uint32_t next)
 {
     uint32_t ahead = next - all->reduction->first;
 
-    return ahead <= AHEAD_MOST || -ahead <= AHEAD_MOST;
+    return ahead <= ARRAY_REDUCTION_AHEAD_MOST || -ahead <= ARRAY_REDUCTION_AHEAD_MOST;
 }
 
-static void reducing_enter(struct ski_object *object)
+static void array_reduction_enter(struct ski_object *object)
 {
-    struct ski_collection *all = object->of;
-    struct ski_sum       **at  = &all->reduction->sums;
+    struct ski_collection     *all = object->of;
+    struct ski_array_partial **at  = &all->reduction->partials;
 
-    count_done(object, 1);
+    array_reduction_count_done(object, 1);
     for (uint32_t n = all->reduction->first; ski_seqnum_before(n, object->next_reduction); n++) {
-        at = seek_sum(at, n);
-        start(all, *at); /* it has contributed: they are under way */
+        at = array_reduction_seek(at, n);
+        array_reduction_start(all, *at); /* the element has contributed: it has started */
     }
-    advance(all);
+    array_reduction_advance(all);
 }
 
-/* There are fewer objects here than there were: that may be all a reduction waits for. */
-static void reducing_element_removed(struct ski_collection *all)
+/* A reduction may have waited for the removed element only. */
+static void array_reduction_element_removed(struct ski_collection *all)
 {
-    struct start    quiet = {all->id, 0, 0};
-    struct ski_tree tree;
+    struct array_reduction_start_msg quiet = {all->id, 0, 0};
+    struct ski_tree                  tree;
 
-    advance(all);
-    if (!all->reduction->unasked || reports_unasked(all))
+    array_reduction_advance(all);
+    if (!all->reduction->told_active || array_reduction_is_active(all))
         return;
-    all->reduction->unasked = false;
-    tree                    = tree_of(all);
+    all->reduction->told_active = false;
+    tree                        = array_reduction_tree(all);
     if (tree.rank > 0)
         skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_FEWER}, &quiet,
                        sizeof quiet);
 }
 
-/* ---- handlers -------------------------------------------------------------------------- */
+/* ---- handlers -------------------------------------------------------------------------------- */
 
-/* Which child a PE is, or -1. */
-static int child_index(const struct ski_tree *tree, int pe)
+/* The number of the child that PE @p pe is, or -1. */
+static int array_reduction_child(const struct ski_tree *tree, int pe)
 {
     for (int i = 0; i < tree->children; i++)
         if (ski_tree_child(tree, i) == pe)
@@ -348,113 +376,120 @@ static int child_index(const struct ski_tree *tree, int pe)
     return -1;
 }
 
-/* Whether a child reports unasked.  If it does no more, it must hear of what was begun
- * when it did. */
-static void set_busy(struct ski_collection *all, int child, bool busy)
+/* Records whether a child is active.  A child that is not any more must hear of the reductions that
+ * started while it was. */
+static void array_reduction_set_active(struct ski_collection *all, int child, bool active)
 {
     struct ski_reducing *r    = all->reduction;
     uint64_t             bit  = UINT64_C(1) << child;
-    struct ski_tree      tree = tree_of(all);
+    struct ski_tree      tree = array_reduction_tree(all);
 
-    if (!busy && r->busy & bit)
-        for (struct ski_sum *sum = r->sums; sum; sum = sum->next)
-            if (sum->started && !sum->reported && !(sum->in & bit))
-                send_start(all, ski_tree_child(&tree, child), sum->number);
-    r->busy = busy ? r->busy | bit : r->busy & ~bit;
+    ski_assert(child >= 0 && child < tree.children);
+    if (!active && r->active & bit)
+        for (struct ski_array_partial *partial = r->partials; partial; partial = partial->next)
+            if (partial->started && !partial->reported && !(partial->in & bit))
+                array_reduction_send_start(all, ski_tree_child(&tree, child), partial->number);
+    r->active = active ? r->active | bit : r->active & ~bit;
 }
 
-static void check_part(const struct ski_collection *all, const struct part *part, size_t bytes,
-                       int source)
+static void array_reduction_check_partial(const struct ski_collection         *all,
+                                          const struct array_reduction_report *report, size_t bytes,
+                                          int source)
 {
-    bool wrong = part->filled && !ski_shape_right(&part->shape, bytes);
+    bool wrong = report->filled && !ski_reduction_spec_valid(&report->spec, bytes);
 
-    if (wrong || (part->late && all->root != all->self->pe) ||
-        (!part->late && ski_seqnum_before(part->number, all->reduction->first)))
-        ski_fatal("PE %d sent a part of reduction %u of %s that makes no sense", source,
-                  part->number, all->class->def.name);
+    if (wrong || (report->late && all->root != all->self->pe) ||
+        (!report->late && ski_seqnum_before(report->number, all->reduction->first)))
+        ski_fatal("PE %d sent an invalid report of reduction %u of %s", source, report->number,
+                  all->class->def.name);
 }
 
-static void take_part(struct ski_collection *all, const struct part *part, size_t bytes, int from)
+static void array_reduction_combine(struct ski_collection               *all,
+                                    const struct array_reduction_report *report, size_t bytes,
+                                    int from)
 {
-    struct ski_sum *sum = find_sum(all->reduction, part->number);
+    struct ski_array_partial *partial = array_reduction_partial(all->reduction, report->number);
 
-    if (part->filled) {
-        check_fits(all, sum, &part->shape, NULL, from);
-        ski_total_add(&sum->total, &part->shape, part + 1, bytes, from);
+    if (report->filled) {
+        array_reduction_check_spec(all, partial, &report->spec, NULL, from);
+        ski_reduction_buffer_add(&partial->buffer, &report->spec, report + 1, bytes, from);
     }
-    if (!sum->total.to.kind)
-        sum->total.to = part->to;
-    sum->contributions += part->contributions;
-    sum->expected += part->expected;
+    if (!partial->buffer.to.kind)
+        partial->buffer.to = report->to;
+    partial->contributions += report->contributions;
+    partial->expected += report->expected;
 }
 
 void ski_on_part(skua_msg *msg)
 {
-    const struct part     *part  = skua_msg_data(msg);
-    size_t                 bytes = msg->bytes - sizeof *part;
-    struct ski_collection *all;
-    struct ski_tree        tree;
-    int                    child;
+    const struct array_reduction_report *report = skua_msg_data(msg);
+    size_t                               bytes  = msg->bytes - sizeof *report;
+    struct ski_collection               *all;
+    struct ski_tree                      tree;
+    int                                  child;
 
-    if (ski_collection_awaited(ski_self->objects, part->id, msg, &all))
+    if (ski_collection_awaited(ski_self->objects, report->id, msg, &all))
         return;
-    check_part(all, part, bytes, msg->source);
-    if (!part->late)
-        ski_everyone_hear(all, part->heard);
-    tree  = tree_of(all);
-    child = part->late ? 0 : child_index(&tree, msg->source);
-    if (child < 0 || (!part->late && find_sum(all->reduction, part->number)->in >> child & 1))
-        ski_fatal("reduction %u of %s: PE %d is no child that was waited for", part->number,
-                  all->class->def.name, msg->source);
-    take_part(all, part, bytes, msg->source);
-    if (part->late) {
-        finish_ready(all);
+    array_reduction_check_partial(all, report, bytes, msg->source);
+    if (!report->late)
+        ski_array_broadcast_heard(all, report->heard);
+    tree  = array_reduction_tree(all);
+    child = report->late ? 0 : array_reduction_child(&tree, msg->source);
+    if (child < 0 ||
+        (!report->late && array_reduction_partial(all->reduction, report->number)->in >> child & 1))
+        ski_fatal("reduction %u of %s: PE %d reported, which is no child or has reported before",
+                  report->number, all->class->def.name, msg->source);
+    array_reduction_combine(all, report, bytes, msg->source);
+    if (report->late) {
+        array_reduction_finish_ready(all);
     } else {
-        struct ski_sum *sum = find_sum(all->reduction, part->number);
+        struct ski_array_partial *partial = array_reduction_partial(all->reduction, report->number);
 
-        sum->in |= UINT64_C(1) << child;
-        set_busy(all, child, part->unasked);
-        start(all, sum);
-        advance(all);
+        partial->in |= UINT64_C(1) << child;
+        array_reduction_set_active(all, child, report->active);
+        array_reduction_start(all, partial);
+        array_reduction_advance(all);
     }
     skua_msg_free(msg);
 }
 
 void ski_on_start(skua_msg *msg)
 {
-    struct start           order = *(struct start *)skua_msg_data(msg);
+    struct array_reduction_start_msg order =
+        *(struct array_reduction_start_msg *)skua_msg_data(msg);
     struct ski_collection *all;
 
     if (ski_collection_awaited(ski_self->objects, order.id, msg, &all))
         return;
     skua_msg_free(msg);
-    ski_everyone_hear(all, order.heard);
+    ski_array_broadcast_heard(all, order.heard);
     if (ski_seqnum_before(order.number, all->reduction->first))
         return;
-    start(all, find_sum(all->reduction, order.number));
-    advance(all);
+    array_reduction_start(all, array_reduction_partial(all->reduction, order.number));
+    array_reduction_advance(all);
 }
 
 void ski_on_fewer(skua_msg *msg)
 {
-    struct start           order = *(struct start *)skua_msg_data(msg);
+    struct array_reduction_start_msg order =
+        *(struct array_reduction_start_msg *)skua_msg_data(msg);
     struct ski_collection *all;
     struct ski_tree        tree;
     int                    child;
 
     if (ski_collection_awaited(ski_self->objects, order.id, msg, &all))
         return;
-    tree  = tree_of(all);
-    child = child_index(&tree, msg->source);
+    tree  = array_reduction_tree(all);
+    child = array_reduction_child(&tree, msg->source);
     if (child >= 0)
-        set_busy(all, child, false);
+        array_reduction_set_active(all, child, false);
     skua_msg_free(msg);
-    reducing_element_removed(all);
+    array_reduction_element_removed(all);
 }
 
-/* ---- calls ------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
-static SKI_COLD _Noreturn void too_far_ahead(const struct ski_object *object)
+static SKI_COLD _Noreturn void array_reduction_too_far_ahead(const struct ski_object *object)
 {
     ski_misuse(
         "%s on PE %d contributes to reduction %u of its collection while reduction %u is not "
@@ -463,109 +498,122 @@ static SKI_COLD _Noreturn void too_far_ahead(const struct ski_object *object)
         object->of->reduction->first);
 }
 
-/* Adds the contribution of an object to a sum that is not reported. */
-static inline void contribute_here(struct ski_object *object, struct ski_sum *sum,
-                                   const struct ski_shape *shape, const void *data, size_t bytes,
-                                   const skua_completion *done)
+/* Adds the contribution of an element to a reduction that this PE has not reported. */
+static inline void array_reduction_contribute_here(struct ski_object               *object,
+                                                   struct ski_array_partial        *partial,
+                                                   const struct ski_reduction_spec *spec,
+                                                   const void *data, size_t bytes,
+                                                   const skua_completion *done)
 {
     struct ski_collection *all = object->of;
 
-    check_fits(all, sum, shape, object, all->self->pe);
-    ski_total_contribute(&sum->total, shape, data, bytes, done);
-    sum->both += ONE_OF_EACH;
-    start(all, sum);
-    if (ski_is_list(shape->op) || !sum->total.to.kind)
+    ski_assert(!ski_seqnum_before(partial->number, all->reduction->first) && !partial->reported);
+    array_reduction_check_spec(all, partial, spec, object, all->self->pe);
+    ski_reduction_buffer_contribute(&partial->buffer, spec, data, bytes, done);
+    partial->both += ARRAY_REDUCTION_ONE_OF_EACH;
+    array_reduction_start(all, partial);
+    if (ski_op_is_list(spec->op) || !partial->buffer.to.kind)
         return;
-    sum->like = kind((skua_op){shape->op}, (skua_type)shape->type);
-    sum->fn   = ski_op_function((skua_op){shape->op}, (skua_type)shape->type);
-    if (sum->like == kind(SKUA_SUM, SKUA_DOUBLE) && shape->count == 1)
-        sum->like_double = sum->like;
+    partial->like = array_reduction_signature((skua_op){spec->op}, (skua_type)spec->type);
+    partial->fn   = ski_op_function((skua_op){spec->op}, (skua_type)spec->type);
+    if (partial->like == array_reduction_signature(SKUA_SUM, SKUA_DOUBLE) && spec->count == 1)
+        partial->like_double = partial->like;
 }
 
-/* To one that this PE has reported: to the root, alone. */
-static SKI_COLD void contribute_late(struct ski_object *object, const struct ski_shape *shape,
-                                     const void *data, size_t bytes, const skua_completion *done)
+/* Sends a contribution to a reduction that this PE has reported to the root. */
+static SKI_COLD void array_reduction_contribute_late(struct ski_object               *object,
+                                                     const struct ski_reduction_spec *spec,
+                                                     const void *data, size_t bytes,
+                                                     const skua_completion *done)
 {
-    struct ski_total total = {0};
-    struct part      part;
+    struct ski_reduction_buffer   buffer = {0};
+    struct array_reduction_report report;
 
-    ski_total_contribute(&total, shape, data, bytes, done);
-    part = (struct part){.filled = true, .shape = *shape, .contributions = 1, .to = *done};
-    send_late(object->of, object->next_reduction, &part, total.data, total.bytes);
-    free(total.data);
+    ski_reduction_buffer_contribute(&buffer, spec, data, bytes, done);
+    report = (struct array_reduction_report){
+        .filled = true, .spec = *spec, .contributions = 1, .to = *done};
+    array_reduction_send_late(object->of, object->next_reduction, &report, buffer.data,
+                              buffer.bytes);
+    free(buffer.data);
 }
 
-/* All cases. */
-static __attribute__((noinline)) void contribute(struct ski_object *object, skua_op op,
-                                                 skua_type type, const void *data, size_t count,
-                                                 const skua_completion *done)
+/* Contributes in the general case. */
+static __attribute__((noinline)) void array_reduction_contribute(struct ski_object *object,
+                                                                 skua_op op, skua_type type,
+                                                                 const void *data, size_t count,
+                                                                 const skua_completion *done)
 {
-    struct ski_reducing *r     = object->of->reduction;
-    struct ski_shape     shape = {op.id, (uint32_t)type, count};
-    size_t               bytes = count * ski_type_size(type);
-    struct ski_sum      *sum;
+    struct ski_reducing      *r     = object->of->reduction;
+    struct ski_reduction_spec spec  = {op.id, (uint32_t)type, count};
+    size_t                    bytes = count * ski_type_size(type);
+    struct ski_array_partial *partial;
 
-    if (SKI_UNLIKELY(!ski_shape_known(op, type)))
-        ski_shape_check("skua_contribute", &shape, ski_object_text(object), object->of->self->pe);
+    if (SKI_UNLIKELY(!ski_reduction_spec_known(op, type)))
+        ski_reduction_spec_check("skua_contribute", &spec, ski_object_text(object),
+                                 object->of->self->pe);
     if (SKI_UNLIKELY(object->of->kind == SKI_CHARES))
         ski_misuse("skua_contribute: %s is alone, in no collection", ski_object_text(object));
     if (SKI_UNLIKELY(object->state >= SKI_DEAD))
         ski_misuse("skua_contribute: %s on PE %d contributes while it is destroyed",
                    ski_object_text(object), object->of->self->pe);
     if (SKI_UNLIKELY(ski_seqnum_before(object->next_reduction, r->first))) {
-        contribute_late(object, &shape, data, bytes, done);
+        array_reduction_contribute_late(object, &spec, data, bytes, done);
         object->next_reduction++;
         return;
     }
-    if (SKI_UNLIKELY(object->next_reduction - r->first >= SKI_AHEAD))
-        too_far_ahead(object);
-    sum = find_sum(r, object->next_reduction);
+    if (SKI_UNLIKELY(object->next_reduction - r->first >= SKI_REDUCTIONS_AHEAD))
+        array_reduction_too_far_ahead(object);
+    partial = array_reduction_partial(r, object->next_reduction);
     object->next_reduction++;
-    contribute_here(object, sum, &shape, data, bytes, done);
-    if (sum->done == object->of->live)
-        advance(object->of);
+    array_reduction_contribute_here(object, partial, &spec, data, bytes, done);
+    if (partial->done == object->of->live)
+        array_reduction_advance(object->of);
 }
 
-/* One more for a sum that has such, where that is all there is to it. */
-static inline void count_in(struct ski_object *object, struct ski_sum *sum)
+/* Counts a contribution that has been combined. */
+static inline void array_reduction_count_in(struct ski_object        *object,
+                                            struct ski_array_partial *partial)
 {
     object->next_reduction++;
-    sum->both += ONE_OF_EACH;
-    if (SKI_UNLIKELY(sum->done == object->of->live))
-        advance(object->of);
+    partial->both += ARRAY_REDUCTION_ONE_OF_EACH;
+    if (SKI_UNLIKELY(partial->done == object->of->live))
+        array_reduction_advance(object->of);
 }
 
-/* The same of others than single doubles; and all else. */
-static __attribute__((noinline)) void contribute_other(struct ski_object *object, skua_op op,
-                                                       skua_type type, const void *data,
-                                                       size_t count, const skua_completion *done)
+/* Contributes anything but a single double to a sum. */
+static __attribute__((noinline)) void array_reduction_contribute_other(struct ski_object *object,
+                                                                       skua_op op, skua_type type,
+                                                                       const void            *data,
+                                                                       size_t                 count,
+                                                                       const skua_completion *done)
 {
-    struct ski_sum *sum = object->of->reduction->sums;
+    struct ski_array_partial *partial = object->of->reduction->partials;
 
-    if (!sum || sum->number != object->next_reduction || sum->like != kind(op, type) ||
-        sum->total.shape.count != count) {
-        contribute(object, op, type, data, count, done);
+    if (!partial || partial->number != object->next_reduction ||
+        partial->like != array_reduction_signature(op, type) ||
+        partial->buffer.spec.count != count) {
+        array_reduction_contribute(object, op, type, data, count, done);
         return;
     }
     if (count)
-        sum->fn(sum->total.data, data, count, type);
-    count_in(object, sum);
+        partial->fn(partial->buffer.data, data, count, type);
+    array_reduction_count_in(object, partial);
 }
 
-/* The most frequent case is in line: others have contributed a double before, and it was
- * known where the sum goes. */
+/* The most frequent case is inline: an earlier contribution was a double for a sum, and said where
+ * the result goes. */
 void skua_contribute_to(void *self, skua_op op, skua_type type, const void *data, size_t count,
                         const skua_completion *done)
 {
-    struct ski_object *object = ski_object_of(self);
-    struct ski_sum    *sum    = object->of->reduction->sums;
+    struct ski_object        *object  = ski_object_of(self);
+    struct ski_array_partial *partial = object->of->reduction->partials;
 
-    if (SKI_LIKELY(sum && sum->number == object->next_reduction &&
-                   sum->like_double == kind(op, type) && count == 1)) {
-        *(double *)(void *)sum->total.data += *(const double *)data;
-        count_in(object, sum);
+    if (SKI_LIKELY(partial && partial->number == object->next_reduction &&
+                   partial->like_double == array_reduction_signature(op, type) && count == 1)) {
+        *(double *)(void *)partial->buffer.data += *(const double *)data;
+        array_reduction_count_in(object, partial);
     } else {
-        contribute_other(object, op, type, data, count, done);
+        array_reduction_contribute_other(object, op, type, data, count, done);
     }
 }
 
@@ -574,11 +622,11 @@ void skua_contribute_nothing(void *self, skua_completion done)
     skua_contribute(self, SKUA_SUM, SKUA_INT32, NULL, 0, done);
 }
 
-/* ---- for people ------------------------------------------------------------------------- */
+/* ---- idle report ----------------------------------------------------------------------------- */
 
-/* The first object here that has not contributed to reduction @p number, or NULL. */
-static const struct ski_object *reducing_find_missing(const struct ski_collection *all,
-                                                      uint32_t                     number)
+/* The first element here that has not contributed to reduction @p number, or NULL. */
+static const struct ski_object *array_reduction_find_missing(const struct ski_collection *all,
+                                                             uint32_t                     number)
 {
     for (uint32_t i = 0; i < all->objects; i++)
         if (all->object[i] && !ski_seqnum_before(number, all->object[i]->next_reduction))
@@ -586,103 +634,109 @@ static const struct ski_object *reducing_find_missing(const struct ski_collectio
     return NULL;
 }
 
-static void reducing_report(struct ski_collection *all, struct ski_text *text)
+static void array_reduction_idle_report(struct ski_collection *all, struct ski_text *text)
 {
-    for (const struct ski_sum *sum = all->reduction->sums; sum; sum = sum->next) {
-        const struct ski_object *missing = reducing_find_missing(all, sum->number);
+    for (const struct ski_array_partial *partial = all->reduction->partials; partial;
+         partial                                 = partial->next) {
+        const struct ski_object *missing = array_reduction_find_missing(all, partial->number);
 
-        if (!sum->started || !missing)
+        if (!partial->started || !missing)
             continue;
         ski_text_item(text, "reduction %u of %s waits for %u of its %u objects here, such as %s",
-                      sum->number, all->class->def.name, all->live - sum->done, all->live,
+                      partial->number, all->class->def.name, all->live - partial->done, all->live,
                       ski_object_text(missing));
         return;
     }
 }
 
-/* ---- life cycle --------------------------------------------------------------------------- */
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
-static void reducing_collection_added(struct ski_collection *all)
+static void array_reduction_collection_added(struct ski_collection *all)
 {
+    ski_assert(!all->reduction);
     all->reduction = ski_calloc(1, sizeof *all->reduction);
 }
 
-static void reducing_collection_ended(struct ski_collection *all)
+static void array_reduction_collection_ended(struct ski_collection *all)
 {
-    reducing_free_sums(all->reduction);
+    array_reduction_free_partials(all->reduction);
 }
 
-static void reducing_collection_freed(struct ski_collection *all)
+static void array_reduction_collection_freed(struct ski_collection *all)
 {
-    reducing_free_sums(all->reduction);
+    array_reduction_free_partials(all->reduction);
     free(all->reduction);
 }
 
-static void reducing_element_added(struct ski_object *object)
+static void array_reduction_element_added(struct ski_object *object)
 {
     object->next_reduction = object->of->reduction->first;
 }
 
-static void reducing_element_arrived(struct ski_object *object, int from)
+static void array_reduction_element_arrived(struct ski_object *object, int from)
 {
     (void)from;
-    reducing_enter(object);
+    array_reduction_enter(object);
 }
 
-static void reducing_element_inserted(struct ski_object *object, const struct ski_account *account)
+static void array_reduction_element_inserted(struct ski_object        *object,
+                                             const struct ski_account *account)
 {
     object->next_reduction = account->next_reduction;
-    reducing_enter(object);
+    array_reduction_enter(object);
 }
 
-static bool reducing_account_valid(const struct ski_collection *all,
-                                   const struct ski_account    *account)
+static bool array_reduction_account_valid(const struct ski_collection *all,
+                                          const struct ski_account    *account)
 {
-    return reducing_in_reach(all, account->next_reduction);
+    return array_reduction_in_reach(all, account->next_reduction);
 }
 
-static size_t reducing_packed_bytes(const struct ski_object *object)
+static size_t array_reduction_packed_bytes(const struct ski_object *object)
 {
     return sizeof object->next_reduction;
 }
 
-static void reducing_pack(struct ski_object *object, void *to)
+static void array_reduction_pack(struct ski_object *object, void *to)
 {
     memcpy(to, &object->next_reduction, sizeof object->next_reduction);
 }
 
-static bool reducing_packed_valid(const struct ski_collection *all, const void *from, size_t bytes)
+static bool array_reduction_packed_valid(const struct ski_collection *all, const void *from,
+                                         size_t bytes)
 {
     uint32_t next;
 
     if (bytes != sizeof next)
         return false;
     memcpy(&next, from, sizeof next);
-    return reducing_in_reach(all, next);
+    return array_reduction_in_reach(all, next);
 }
 
-static void reducing_unpack(struct ski_object *object, const void *from, size_t bytes)
+static void array_reduction_unpack(struct ski_object *object, const void *from, size_t bytes)
 {
+    ski_assert(bytes == sizeof object->next_reduction);
     memcpy(&object->next_reduction, from, bytes);
 }
 
-static const struct ski_baggage reducing_baggage = {reducing_packed_bytes, reducing_pack,
-                                                    reducing_packed_valid, reducing_unpack};
+static const struct ski_baggage array_reduction_baggage = {
+    array_reduction_packed_bytes, array_reduction_pack, array_reduction_packed_valid,
+    array_reduction_unpack};
 
 const struct ski_lifecycle ski_array_reduction_lifecycle = {
-    .collection_added     = reducing_collection_added,
-    .collection_populated = advance,
-    .collection_ended     = reducing_collection_ended,
-    .collection_freed     = reducing_collection_freed,
-    .collection_report    = reducing_report,
-    .element_added        = reducing_element_added,
-    .element_created      = reducing_element_created,
-    .element_deleted      = reducing_element_deleted,
-    .element_removed      = reducing_element_removed,
-    .element_departed     = reducing_element_departed,
-    .element_arrived      = reducing_element_arrived,
-    .insertion_begun      = reducing_insertion_begun,
-    .element_inserted     = reducing_element_inserted,
-    .account_valid        = reducing_account_valid,
-    .baggage              = &reducing_baggage,
+    .collection_added     = array_reduction_collection_added,
+    .collection_populated = array_reduction_advance,
+    .collection_ended     = array_reduction_collection_ended,
+    .collection_freed     = array_reduction_collection_freed,
+    .collection_report    = array_reduction_idle_report,
+    .element_added        = array_reduction_element_added,
+    .element_created      = array_reduction_element_created,
+    .element_deleted      = array_reduction_element_deleted,
+    .element_removed      = array_reduction_element_removed,
+    .element_departed     = array_reduction_element_departed,
+    .element_arrived      = array_reduction_element_arrived,
+    .insertion_begun      = array_reduction_insertion_begun,
+    .element_inserted     = array_reduction_element_inserted,
+    .account_valid        = array_reduction_account_valid,
+    .baggage              = &array_reduction_baggage,
 };

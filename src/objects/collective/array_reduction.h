@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * array_reduction.h - reductions over a collection whose objects come, go and move.
+ * array_reduction.h - reductions over a collection whose elements are created, deleted and migrate.
  *
- * Reductions of a collection are numbered.  Each object knows the number of its next;
- * each PE the first that it has not reported.  A PE reports a reduction to its parent in
- * the tree when all its objects have contributed and all its children have reported: one
- * message, the *part*, with what was combined so far.
+ * Reductions of a collection are numbered.  Each element counts the reductions it has contributed
+ * to; each PE knows the first that it has not reported.  A PE reports a reduction to its parent in
+ * the tree when all its elements have contributed and all its children have reported: one message
+ * with the *partial result* of its subtree.
  *
- * How many are to contribute?  Every part says, besides how many contributions it has
- * combined, how many objects are *expected* on its account: births less deaths on that PE
- * (subtree), no matter where those objects are now.  A move changes neither.  An object
- * born on a PE takes part from the first reduction which that PE has not reported; one
- * that dies no longer from its next on.  The root is done when all parts are in and as
- * many contributions as expected have come.  Those of an object that moved to a PE which
- * had reported before go to the root alone, as late parts.
+ * Each report carries the number of contributions in it and the number that is *expected* on its
+ * account: elements created less elements deleted on the PEs of the subtree, wherever those
+ * elements are now.  Migration changes neither.  An element takes part from the first reduction
+ * that the PE which creates it has not reported; a deleted element takes part up to its last
+ * contribution.  The root completes a reduction when all its children have reported and as many
+ * contributions as expected have come.  The contribution of an element that migrated to a PE which
+ * had reported before goes to the root alone, as a late report.
  *
- * A PE with no object reports when it hears that a reduction is under way.  It hears it
- * from its parent (*start*), which sends that to children who are *quiet*: without an
- * object in their subtree, as far as the parent knows.
+ * A PE without elements reports when it hears that a reduction has started.  Its parent sends a
+ * *start* to each child that is not *active*, that is without an element in its subtree as far as
+ * the parent knows; an active child reports unasked.
  */
 #ifndef SKI_ARRAY_REDUCTION_H
 #define SKI_ARRAY_REDUCTION_H
@@ -33,26 +33,32 @@
 
 struct ski_collection;
 struct ski_object;
-struct ski_sum;
+struct ski_array_partial;
 struct ski_text;
 
+/* The reductions of a collection, as one PE sees them. */
 struct ski_reducing {
-    uint32_t        first;    /* not reported yet                                  */
-    int64_t         expected; /* births less deaths here, that concern it          */
-    struct ski_sum *sums;     /* from `first` on, as far as known; at the root also
-                                 before, those that wait for late parts            */
-    uint64_t busy;            /* children, by bit, that report unasked             */
-    bool     unasked;         /* we have told our parent that we do                */
+    uint32_t                  first;    /* the first reduction that this PE has not reported */
+    int64_t                   expected; /* elements created less deleted here, before `first` */
+    struct ski_array_partial *partials; /* from `first` on, as far as known, by number; at the root
+                                           also older ones that wait for late reports */
+    uint64_t active;                    /* children, by bit, that report unasked */
+    bool     told_active;               /* the parent counts this PE as active */
 };
 
+/** The observer of array reductions. */
 extern const struct ski_lifecycle ski_array_reduction_lifecycle;
 
-/* Handlers. */
+/** Handler: the partial result of a child, or at the root a late report. */
 void ski_on_part(skua_msg *msg);
+
+/** Handler: a reduction has started elsewhere. */
 void ski_on_start(skua_msg *msg);
+
+/** Handler: a child is not active any more. */
 void ski_on_fewer(skua_msg *msg);
 
-#define SKI_PART_LEAST  96
-#define SKI_START_LEAST 16
+#define SKI_PART_LEAST  96 /* bytes of the smallest report */
+#define SKI_START_LEAST 16 /* bytes of a start, and of the message that a child is not active */
 
 #endif

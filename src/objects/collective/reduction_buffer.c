@@ -8,75 +8,82 @@
 #include "base/memory.h"
 #include "core/pe/pe.h"
 
-static const char *op_name(uint32_t op)
+static const char *reduction_buffer_op_name(uint32_t op)
 {
-    if (ski_is_list(op))
+    if (ski_op_is_list(op))
         return op == SKUA_SET.id ? "set" : "concat";
     return ski_op_name((skua_op){op});
 }
 
-void ski_shape_check(const char *call, const struct ski_shape *shape, const char *who, int pe)
+void ski_reduction_spec_check(const char *call, const struct ski_reduction_spec *spec,
+                              const char *contributor, int pe)
 {
-    skua_type type = (skua_type)shape->type;
+    skua_type type = (skua_type)spec->type;
 
-    if (!ski_shape_known((skua_op){shape->op}, type))
-        ski_misuse("%s: %s on PE %d: there is no %s of type %s", call, who, pe, op_name(shape->op),
-                   ski_type_name(type));
+    if (!ski_reduction_spec_known((skua_op){spec->op}, type))
+        ski_misuse("%s: %s on PE %d: there is no %s of type %s", call, contributor, pe,
+                   reduction_buffer_op_name(spec->op), ski_type_name(type));
 }
 
-bool ski_shape_right(const struct ski_shape *shape, size_t bytes)
+bool ski_reduction_spec_valid(const struct ski_reduction_spec *spec, size_t bytes)
 {
-    size_t size = ski_type_size((skua_type)shape->type);
+    size_t size = ski_type_size((skua_type)spec->type);
 
-    if (!size || !ski_shape_known((skua_op){shape->op}, (skua_type)shape->type))
+    if (!size || !ski_reduction_spec_known((skua_op){spec->op}, (skua_type)spec->type))
         return false;
-    return ski_is_list(shape->op) || (shape->count <= bytes && shape->count * size == bytes);
+    return ski_op_is_list(spec->op) || (spec->count <= bytes && spec->count * size == bytes);
 }
 
-void ski_total_differs(const struct ski_total *total, const struct ski_shape *shape,
-                       const char *what, const char *who, int pe)
+void ski_reduction_buffer_mismatch(const struct ski_reduction_buffer *buffer,
+                                   const struct ski_reduction_spec *spec, const char *what,
+                                   const char *contributor, int pe)
 {
     ski_misuse("%s: %s on PE %d contributes %llu x %s for %s, but what came first, from PE %d, is "
                "%llu x %s for %s",
-               what, who, pe, (unsigned long long)shape->count,
-               ski_type_name((skua_type)shape->type), op_name(shape->op), total->pe,
-               (unsigned long long)total->shape.count, ski_type_name((skua_type)total->shape.type),
-               op_name(total->shape.op));
+               what, contributor, pe, (unsigned long long)spec->count,
+               ski_type_name((skua_type)spec->type), reduction_buffer_op_name(spec->op), buffer->pe,
+               (unsigned long long)buffer->spec.count, ski_type_name((skua_type)buffer->spec.type),
+               reduction_buffer_op_name(buffer->spec.op));
 }
 
-void ski_total_append(struct ski_total *total, const void *data, size_t bytes)
+void ski_reduction_buffer_append(struct ski_reduction_buffer *buffer, const void *data,
+                                 size_t bytes)
 {
-    if (total->bytes + bytes > total->room) {
-        total->room = 2 * (total->bytes + bytes);
-        total->data = ski_realloc(total->data, total->room);
+    ski_assert(buffer->bytes <= buffer->room);
+    if (buffer->bytes + bytes > buffer->room) {
+        buffer->room = 2 * (buffer->bytes + bytes);
+        buffer->data = ski_realloc(buffer->data, buffer->room);
     }
     if (bytes)
-        memcpy(total->data + total->bytes, data, bytes);
-    total->bytes += bytes;
+        memcpy(buffer->data + buffer->bytes, data, bytes);
+    buffer->bytes += bytes;
 }
 
-/* One of a set: its length, itself, up to a multiple of 8. */
-static void append_item(struct ski_total *total, const void *data, size_t bytes)
+/* Appends an item of a set: its length, its bytes, and padding to a multiple of 8. */
+static void reduction_buffer_append_item(struct ski_reduction_buffer *buffer, const void *data,
+                                         size_t bytes)
 {
     static const char nothing[8];
     uint64_t          length = bytes;
 
-    ski_total_append(total, &length, sizeof length);
-    ski_total_append(total, data, bytes);
-    ski_total_append(total, nothing, -bytes & 7);
+    ski_reduction_buffer_append(buffer, &length, sizeof length);
+    ski_reduction_buffer_append(buffer, data, bytes);
+    ski_reduction_buffer_append(buffer, nothing, -bytes & 7);
+    ski_assert(buffer->bytes % 8 == 0);
 }
 
-void ski_total_contribute(struct ski_total *total, const struct ski_shape *shape, const void *data,
-                          size_t bytes, const skua_completion *done)
+void ski_reduction_buffer_contribute(struct ski_reduction_buffer     *buffer,
+                                     const struct ski_reduction_spec *spec, const void *data,
+                                     size_t bytes, const skua_completion *done)
 {
-    if (SKI_UNLIKELY(shape->op == SKUA_SET.id)) {
-        ski_total_add(total, shape, NULL, 0, ski_self->pe);
-        append_item(total, data, bytes);
+    if (SKI_UNLIKELY(spec->op == SKUA_SET.id)) {
+        ski_reduction_buffer_add(buffer, spec, NULL, 0, ski_self->pe);
+        reduction_buffer_append_item(buffer, data, bytes);
     } else {
-        ski_total_add(total, shape, data, bytes, ski_self->pe);
+        ski_reduction_buffer_add(buffer, spec, data, bytes, ski_self->pe);
     }
-    if (!total->to.kind)
-        total->to = *done;
+    if (!buffer->to.kind)
+        buffer->to = *done;
 }
 
 bool skua_set_next(const void *result, size_t bytes, const void **at, size_t *length)
@@ -89,7 +96,7 @@ bool skua_set_next(const void *result, size_t bytes, const void **at, size_t *le
         memcpy(&size, (const char *)*at - sizeof size, sizeof size);
         next = (const char *)*at + ((size + 7) & ~UINT64_C(7));
     }
-    /* Lengths were written by other PEs: one that goes beyond the result ends it. */
+    /* Other PEs wrote the lengths: one that goes beyond the result ends the iteration. */
     left = (size_t)((const char *)result + bytes - next);
     if (next > (const char *)result + bytes || left < sizeof size)
         return false;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reduction_buffer.h - what is combined in a reduction: over a collection, over a section.
+ * reduction_buffer.h - the buffer in which contributions to a reduction are combined.
  *
- * Contributions of one shape are put together by an operator; those of lists, whose lengths
- * may differ, behind each other.
+ * Array reductions and section reductions combine contributions of one operator, type and count
+ * element by element.  The contributions to SKUA_CONCAT and SKUA_SET, *lists*, may differ in length
+ * and are appended to each other.
  */
 #ifndef SKI_REDUCTION_BUFFER_H
 #define SKI_REDUCTION_BUFFER_H
@@ -15,78 +16,97 @@
 #include <skua/collection.h>
 
 #include "base/arch.h"
+#include "base/assert.h"
 #include "core/collective/collective.h"
 
-/* Reductions that an object may be ahead of the others: more is a mistake of the program. */
-#define SKI_AHEAD 10000
+/* Reductions that an element may be ahead of its PE or delegate: more is a mistake of the program.
+ */
+#define SKI_REDUCTIONS_AHEAD 10000
 
-/* What is combined: the same in all contributions, but `count` where lengths may differ. */
-struct ski_shape {
+/* What is combined.  All contributions agree in it, lists but for `count`. */
+struct ski_reduction_spec {
     uint32_t op;
     uint32_t type;
     uint64_t count;
 };
 
-struct ski_total {
-    bool             filled; /* shape and data are there */
-    int32_t          pe;     /* the PE that the first of them came from */
-    struct ski_shape shape;
-    skua_completion  to;
-    char            *data;
-    size_t           bytes, room;
+/* What has been combined so far. */
+struct ski_reduction_buffer {
+    bool                      filled; /* there is a contribution: pe, spec and data are set */
+    int32_t                   pe;     /* the PE that the first contribution came from */
+    struct ski_reduction_spec spec;
+    skua_completion           to; /* what the result is given to; kind 0: not known yet */
+    char                     *data;
+    size_t                    bytes, room;
 };
 
-static inline bool ski_is_list(uint32_t op)
+/** Whether contributions to operator @p op are appended to each other. */
+static inline bool ski_op_is_list(uint32_t op)
 {
     return op == SKUA_CONCAT.id || op == SKUA_SET.id;
 }
 
-/** Ends the job if there is no such operator for the type.  @p who contributes. */
-void ski_shape_check(const char *call, const struct ski_shape *shape, const char *who, int pe);
+/** End the job if the operator of @p spec does not take its type.  The error names @p call and the
+ *  contributor @p contributor on PE @p pe. */
+void ski_reduction_spec_check(const char *call, const struct ski_reduction_spec *spec,
+                              const char *contributor, int pe);
 
-/** Whether it is one of @p bytes: of what came from another PE. */
-bool ski_shape_right(const struct ski_shape *shape, size_t bytes);
+/** Whether @p spec, which came from another PE, describes @p bytes of data. */
+bool ski_reduction_spec_valid(const struct ski_reduction_spec *spec, size_t bytes);
 
-static inline bool ski_shape_known(skua_op op, skua_type type)
+/** Whether operator @p op takes type @p type. */
+static inline bool ski_reduction_spec_known(skua_op op, skua_type type)
 {
-    return SKI_UNLIKELY(ski_is_list(op.id)) ? type == SKUA_BYTE : ski_op_function(op, type) != NULL;
+    return SKI_UNLIKELY(ski_op_is_list(op.id)) ? type == SKUA_BYTE
+                                               : ski_op_function(op, type) != NULL;
 }
 
-static inline bool ski_total_fits(const struct ski_total *total, const struct ski_shape *shape)
+/** Whether a contribution of @p spec can be combined with those in @p buffer. */
+static inline bool ski_reduction_buffer_fits(const struct ski_reduction_buffer *buffer,
+                                             const struct ski_reduction_spec   *spec)
 {
-    return !total->filled || (total->shape.op == shape->op && total->shape.type == shape->type &&
-                              (total->shape.count == shape->count || ski_is_list(shape->op)));
+    return !buffer->filled || (buffer->spec.op == spec->op && buffer->spec.type == spec->type &&
+                               (buffer->spec.count == spec->count || ski_op_is_list(spec->op)));
 }
 
-/** It does not: "@p what: @p who on PE @p pe contributes ..., but what came first, ...". */
-SKI_COLD _Noreturn void ski_total_differs(const struct ski_total *total,
-                                          const struct ski_shape *shape, const char *what,
-                                          const char *who, int pe);
+/** End the job: @p contributor on PE @p pe contributes @p spec to @p what, which does not fit @p
+ * buffer. */
+SKI_COLD _Noreturn void ski_reduction_buffer_mismatch(const struct ski_reduction_buffer *buffer,
+                                                      const struct ski_reduction_spec   *spec,
+                                                      const char *what, const char *contributor,
+                                                      int pe);
 
-void ski_total_append(struct ski_total *total, const void *data, size_t bytes);
+/** Append @p bytes at @p data to @p buffer. */
+void ski_reduction_buffer_append(struct ski_reduction_buffer *buffer, const void *data,
+                                 size_t bytes);
 
-/** Combine what @p bytes at @p data are, of a shape that fits, and come from PE @p from, with
- *  what is there. */
-static inline void ski_total_add(struct ski_total *total, const struct ski_shape *shape,
-                                 const void *data, size_t bytes, int from)
+/** Combine @p bytes at @p data, whose @p spec fits and which come from PE @p from, with the
+ * contents of @p buffer. */
+static inline void ski_reduction_buffer_add(struct ski_reduction_buffer     *buffer,
+                                            const struct ski_reduction_spec *spec, const void *data,
+                                            size_t bytes, int from)
 {
-    skua_op   op   = {shape->op};
-    skua_type type = (skua_type)shape->type;
+    skua_op   op   = {spec->op};
+    skua_type type = (skua_type)spec->type;
 
-    if (!total->filled || SKI_UNLIKELY(ski_is_list(op.id))) {
-        total->filled = true;
-        total->shape  = *shape;
-        total->pe     = from;
-        ski_total_append(total, data, bytes);
-        if (bytes && !ski_is_list(op.id))
-            ski_op_prepare(op, total->data, shape->count, type);
-    } else if (shape->count) {
-        ski_op_function(op, type)(total->data, data, shape->count, type);
+    ski_assert(ski_reduction_buffer_fits(buffer, spec));
+    if (!buffer->filled || SKI_UNLIKELY(ski_op_is_list(op.id))) {
+        buffer->filled = true;
+        buffer->spec   = *spec;
+        buffer->pe     = from;
+        ski_reduction_buffer_append(buffer, data, bytes);
+        if (bytes && !ski_op_is_list(op.id))
+            ski_op_prepare(op, buffer->data, spec->count, type);
+    } else if (spec->count) {
+        ski_assert(buffer->bytes == bytes);
+        ski_op_function(op, type)(buffer->data, data, spec->count, type);
     }
 }
 
-/** The same for what an object contributes. */
-void ski_total_contribute(struct ski_total *total, const struct ski_shape *shape, const void *data,
-                          size_t bytes, const skua_completion *done);
+/** Combine what an element of this PE contributes with the contents of @p buffer.  The result goes
+ *  to @p done unless an earlier contribution has said where. */
+void ski_reduction_buffer_contribute(struct ski_reduction_buffer     *buffer,
+                                     const struct ski_reduction_spec *spec, const void *data,
+                                     size_t bytes, const skua_completion *done);
 
 #endif

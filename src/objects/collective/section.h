@@ -1,134 +1,188 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * section.h - what a PE knows of the sections that concern it, and who is in them.
+ * section.h - the sections that a PE knows, and their members.
  *
- * The creator sorts the members by the PEs where it believes them to be.  The PE of a
- * member's section is its *station*, for as long as the section lives: it hands the
- * member each multicast, and takes its contributions in (section_multicast.h, section_reduction.h).
- * Stations make a tree with the creator as its root (section_tree.h).  A PE knows its parent, its
- * children and its own members; only the root, which was given them, knows the stations of all.
+ * The creator of a section sorts the members by the PEs where it believes them to be.  That PE is
+ * the *delegate* of its members for as long as the section lives: it delivers each multicast to
+ * them and combines their contributions (section_multicast.h, section_reduction.h).  Delegates form
+ * a tree whose root is the creator (section_tree.h).  A PE knows its parent, its children and its
+ * own members; only the root, which was given them, knows the delegates of all members.
  *
- * An object that is elsewhere, because it moved or was never where it was believed to be,
- * is *enrolled* where it is: it takes along how far it is in its sections, and sends what
- * it contributes to its station.  It learns which that is by an order that its station
- * sends after it, the first of its multicasts; until then it sends to the root, which
- * passes it on and notices who is no member.
+ * A member that is on another PE than its delegate, because it migrated or was never where the
+ * creator believed it to be, is recorded on the PE where it is.  It takes its position in its
+ * sections along when it migrates, and sends its contributions to its delegate.  It learns which PE
+ * that is by an order that the delegate sends after it, the first of its multicasts; until then it
+ * sends to the root, which forwards contributions and finds those of elements that are no members.
+ *
+ * This module keeps the records.  The modules above it act on them; what a record needs of those
+ * when it ends is a table that section_lifecycle.c sets (struct ski_section_ops).
  */
 #ifndef SKI_SECTION_H
 #define SKI_SECTION_H
 
 #include <skua/section.h>
 
-#include "objects/model/hash_table.h"
-#include "objects/collective/section_reduction.h"
 #include "objects/model/element.h"
+#include "objects/model/hash_table.h"
 
-/* How far a member is, where it is; at its station and at the root also if it is not. */
-struct ski_enrolled {
+struct ski_section_partial;
+
+/* The position of a member in a section: on the PE where it is; at its delegate and at the root
+ * also while it is elsewhere. */
+struct ski_section_member {
     struct ski_hash_link link; /* first */
     skua_index           index;
-    struct ski_object   *object; /* NULL: it is not here                    */
-    int32_t              station;
-    uint32_t             seen;   /* last multicast it had, or SKI_UNSEEN   */
-    uint32_t             next;   /* its next reduction                     */
-    bool                 listed; /* in the creation, as it came here        */
-    bool                 gone;   /* at its station: it was deleted,        */
-    uint32_t             until;  /* and has no part in reductions from here */
-    bool                 came;   /* at its station: a contribution has     */
-    struct skua_msg     *early;  /* multicasts before their turn, in order */
+    struct ski_object   *object; /* NULL: the member is not on this PE */
+    int32_t              delegate;
+    uint32_t             seen;   /* the last multicast that it had, or SKI_SECTION_UNSEEN */
+    uint32_t             next;   /* its next reduction */
+    bool                 listed; /* it is in the list that created the section here */
+    bool                 gone;   /* at its delegate: the member was deleted, ... */
+    uint32_t             until;  /* ... and contributes to no reduction from this one on */
+    bool                 came;   /* at its delegate: a contribution came from another PE */
+    struct skua_msg     *early;  /* multicasts before their turn, by number */
 };
 
-#define SKI_UNSEEN UINT32_MAX /* the order that enrols it is number 0 */
+#define SKI_SECTION_UNSEEN UINT32_MAX /* the order that enrolls a member is number 0 */
 
-/* Objects are here that are members; at the root: its creation is queued; in its tree. */
-enum { SKI_VISITED, SKI_CREATED, SKI_JOINED };
+/* The reductions of a section, at one delegate (section_reduction.h). */
+struct ski_section_reduction {
+    uint32_t                    first;        /* the first that is not reported */
+    struct ski_section_partial *partials;     /* from `first` on, as far as known, by number */
+    size_t                      contributors; /* own members and children */
+    uint32_t                   *left_from;    /* for each contributor that has left: the first
+                                                 reduction it does not contribute to */
+    size_t left;                              /* contributors that have left */
+};
+
+/* States of a section on a PE: members are here, but the PE is not in its tree; at the root: its
+ * creation is queued; the PE is in its tree. */
+enum { SKI_SECTION_VISITED, SKI_SECTION_CREATED, SKI_SECTION_JOINED };
 
 struct ski_section {
     struct ski_hash_link   link; /* first: by id */
     uint64_t               id;
     struct ski_pe         *self;
-    struct ski_collection *of;   /* NULL: not known here           */
-    struct ski_section    *next; /* of the same collection         */
-    struct ski_hash_table  enrolled;
+    struct ski_collection *of;   /* NULL: not known here */
+    struct ski_section    *next; /* of the same collection */
+    struct ski_hash_table  members;
     uint8_t                state;
-    bool                   over;    /* its collection was deleted     */
-    uint32_t               walking; /* entries run that it has called */
+    bool                   over;    /* its collection was deleted */
+    uint32_t               walking; /* nested loops that deliver or report for the section */
 
-    int32_t               parent; /* -1: this is the root */
-    int32_t              *child;
-    uint32_t              children;
-    struct ski_enrolled **roster; /* those whose station this is */
-    size_t                rosters;
-    uint32_t              number;   /* of the last multicast       */
-    skua_msg             *end;      /* the order to end, which waits until nobody walks */
-    skua_msg             *fetching; /* the one whose parts are on their way, or NULL ... */
-    struct ski_list       behind;   /* ... and those that came behind it                 */
-    struct ski_gather     gather;
-    struct ski_list       held; /* messages that came before its creation */
+    int32_t                     parent; /* -1: this PE is the root */
+    int32_t                    *child;
+    uint32_t                    children;
+    struct ski_section_member **own; /* members whose delegate this PE is */
+    size_t                      own_count;
+    uint32_t                    number;   /* of the last multicast */
+    skua_msg                   *end;      /* the order to end, which waits until no loop runs */
+    skua_msg                   *fetching; /* the multicast whose nocopy arguments are being
+                                             fetched, or NULL */
+    struct ski_list              behind;  /* multicasts that came after that one */
+    struct ski_section_reduction reduction;
+    struct ski_list              held; /* messages that came before the section was created */
 };
 
+/* What the end of a record needs of the modules above this one. */
+struct ski_section_ops {
+    void (*multicast_free)(skua_msg *msg);              /* a multicast that waits */
+    void (*multicast_end)(struct ski_section *section); /* carry out the order to end */
+    void (*reduction_free)(struct ski_section_reduction *reduction); /* all that is combined */
+};
+
+/* The sections of a PE. */
 struct ski_sections {
-    struct ski_hash_table table;
-    struct ski_section   *last;    /* found, or NULL         */
-    uint32_t              created; /* by this PE             */
-    uint64_t             *ended;   /* the last that ended here, in a ring */
-    uint64_t              ends;
+    const struct ski_section_ops *ops;
+    struct ski_hash_table         table;
+    struct ski_section           *last;    /* found, or NULL */
+    uint32_t                      created; /* by this PE */
+    uint64_t                     *ended;   /* ids of the last that ended here, in a ring */
+    uint64_t                      ends;
 };
 
+/** The sections of a PE. */
 static inline struct ski_sections *ski_sections_of(const struct ski_objects *objects)
 {
     return objects->slot[SKI_SLOT_SECTIONS];
 }
 
-extern const struct ski_lifecycle ski_section_lifecycle;
+/** Begin the sections of a PE, with what the modules above do. */
+void ski_sections_begin(struct ski_objects *objects, const struct ski_section_ops *ops);
 
-/** Room for the name of a section in lines to people: "section 3 of PE 0". */
-#define SKI_SECTION_TEXT 48
+/** Free the sections of a PE. */
+void ski_sections_end(struct ski_objects *objects);
+
+#define SKI_SECTION_TEXT 48 /* bytes of a section's name at most */
+
+/** Write the name of a section for error texts, "section 3 of PE 0", to @p text; returns that. */
 const char *ski_section_text(char text[SKI_SECTION_TEXT], uint64_t id);
 
+/** The PE that created section @p id. */
 static inline int ski_section_root(uint64_t id)
 {
     return (int)(id >> 32);
 }
 
-/** One that objects here or messages for them name: known from now on. */
+/** The record of section @p id, which is added if this PE has none. */
 struct ski_section *ski_section_get(struct ski_objects *objects, uint64_t id);
 
-/** One this PE knows, or NULL. */
+/** The record of section @p id, or NULL. */
 struct ski_section *ski_section_find(const struct ski_objects *objects, uint64_t id);
 
-/** For a call of the program: ends the job if there was never such a section.  Whether it
- *  was deleted, as far as is known here. */
+/** Whether section @p id was deleted, as far as this PE knows.  Ends the job, naming @p call, if
+ *  there has never been such a section. */
 bool ski_section_ended(const struct ski_objects *objects, const char *call, uint64_t id);
 
-/** The section of a message for its tree.  NULL: it was deleted, *ended; or @p msg is kept
- *  until it is created. */
+/** The section that @p msg, for its tree, names.  NULL: the section was deleted, and *ended is
+ * true; or it is not created yet, and @p msg is held until it is. */
 struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, bool *ended);
 
-/** Somebody here is in it: it is one of @p all. */
-void ski_section_of(struct ski_section *section, struct ski_collection *all);
+/** Record that @p section is one of collection @p all. */
+void ski_section_set_collection(struct ski_section *section, struct ski_collection *all);
 
-/** Who has this index, or NULL; the same, made if there is none. */
-struct ski_enrolled *ski_enrolled_find(const struct ski_section *section, const skua_index *index);
-struct ski_enrolled *ski_enrolled_get(struct ski_section *section, const skua_index *index);
+/** The record of the member of index @p index, or NULL. */
+struct ski_section_member *ski_section_member_find(const struct ski_section *section,
+                                                   const skua_index         *index);
 
-/** Whether it is known here wherever it is: at its station, and at the root. */
-bool ski_enrolled_known(const struct ski_section *section, const struct ski_enrolled *member);
+/** The record of the member of index @p index, which is added if this PE has none. */
+struct ski_section_member *ski_section_member_get(struct ski_section *section,
+                                                  const skua_index   *index);
 
-/** Its object is here. */
-void ski_enrolled_here(struct ski_enrolled *member, struct ski_object *object);
+/** Whether this PE keeps the record of a member wherever the member is: its delegate and the root
+ *  do. */
+bool ski_section_member_tracked(const struct ski_section        *section,
+                                const struct ski_section_member *member);
 
-/** Its object is not, or no more. */
-void ski_enrolled_away(struct ski_section *section, struct ski_enrolled *member);
+/** Record that @p object, on this PE, is the member. */
+void ski_section_member_here(struct ski_section_member *member, struct ski_object *object);
 
-/** It is no more in the section, or nobody's concern here. */
-void ski_enrolled_forget(struct ski_section *section, struct ski_enrolled *member);
+/** Record that a member is not on this PE any more. */
+void ski_section_member_absent(struct ski_section *section, struct ski_section_member *member);
 
-/** While entries run that a section has called. */
+/** Free the record of a member. */
+void ski_section_member_forget(struct ski_section *section, struct ski_section_member *member);
+
+/** What ski_section_each_of() calls. */
+typedef void ski_section_visit_fn(struct ski_section *section, struct ski_section_member *member,
+                                  void *arg);
+
+/** Call @p fn for each section that @p object is recorded to be in. */
+void ski_section_each_of(struct ski_object *object, ski_section_visit_fn *fn, void *arg);
+
+/** A loop that delivers or reports for @p section begins: the record stays until it ends. */
 void ski_section_enter(struct ski_section *section);
+
+/** A loop ends.  The last one carries out an order to end that has come meanwhile. */
 void ski_section_leave(struct ski_section *section);
 
-/** This PE is no more in its tree; members here may still have to hear of it. */
-void ski_section_quit(struct ski_section *section);
+/** Free the record if neither a member nor a message needs it and no loop runs. */
+void ski_section_release(struct ski_section *section);
+
+/** This PE leaves the tree of @p section; the record stays while members are here. */
+void ski_section_leave_tree(struct ski_section *section);
+
+/** The collection of @p section is deleted: free the record when no loop runs. */
+void ski_section_collection_deleted(struct ski_section *section);
 
 #endif

@@ -2,46 +2,47 @@
 /*
  * section_multicast.h - invoking the members of a section.
  *
- * A multicast goes to the root, which numbers it, and down the tree.  Each station hands
- * it to its members: in a loop, without messages, to those that are here; to the others by
- * a message that finds them (location.h).  So a member gets each multicast once, from its
- * station.  Those that were sent after it may overtake each other while it moves: what
- * comes before its turn waits, and moves along.
+ * A multicast goes to the root, which numbers it, and down the tree of delegates.  Each delegate
+ * delivers it to its own members: in a loop, without messages, to those on its PE; to the others by
+ * a message that finds them (location.h).  So a member gets each multicast once, from its delegate.
+ * Messages to a member may overtake each other while it migrates: a multicast that comes before its
+ * turn waits, and follows the member when it migrates again.
  *
- * If it has parts (nocopy.h), a station that not all of its host reach them from fetches them
- * before it passes them on; the multicasts behind wait.
+ * A delegate that gets a multicast with nocopy arguments (nocopy.h) which some PE of its host does
+ * not reach fetches them before it passes the multicast on; later multicasts wait.
  *
- * Two orders are multicasts as well: number 0, which tells a member that is not at its
- * station that it is enrolled and where its station is; and the last, which ends the
- * section.
+ * Two orders are multicasts as well: number 0 tells a member that is not on the PE of its delegate
+ * which PE that is; the last ends the section.
  */
 #ifndef SKI_SECTION_MULTICAST_H
 #define SKI_SECTION_MULTICAST_H
 
 #include "objects/collective/section.h"
 
-/** Send the first order after a member that is not here. */
-void ski_multicast_enrol(struct ski_section *section, const skua_index *index);
+/** Send the order that enrolls a member which is not on this PE, its delegate. */
+void ski_section_multicast_enroll(struct ski_section *section, const skua_index *index);
 
-/** The multicasts that wait for a member follow it: it has left. */
-void ski_multicast_follow(struct ski_section *section, struct ski_enrolled *member);
+/** Send the multicasts that wait for a member after it: the member has left this PE. */
+void ski_section_multicast_follow(struct ski_section *section, struct ski_section_member *member);
 
-/** Carry out the order to end that waits. */
-void ski_multicast_end(struct ski_section *section);
+/** Carry out the order to end that waits in @p section. */
+void ski_section_multicast_end(struct ski_section *section);
 
-/** Invoke an entry of all members with a message with parts, which is used up. */
-void ski_multicast_parts(skua_section target, skua_entry entry, skua_msg *msg);
+/** Free a multicast, with or without nocopy arguments. */
+void ski_section_multicast_free(skua_msg *msg);
 
-/** Free a multicast, with or without parts. */
-void ski_multicast_free(skua_msg *msg);
-
+/** The observer of section multicasts. */
 extern const struct ski_lifecycle ski_section_multicast_lifecycle;
 
-/* Handlers. */
+/** Handler at the root: number a multicast and pass it down the tree. */
 void ski_on_section_root(skua_msg *msg);
+
+/** Handler: deliver a multicast at a delegate. */
 void ski_on_section(skua_msg *msg);
+
+/** Handler: deliver a multicast to one member, which is not on the PE of its delegate. */
 void ski_on_section_late(skua_msg *msg);
 
-#define SKI_SECTION_LEAST 32
+#define SKI_SECTION_LEAST 32 /* bytes of the smallest multicast */
 
 #endif

@@ -4,213 +4,234 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/sched/wait_report.h"
 #include "core/pe/handler.h"
 #include "objects/chare/invoke.h"
 #include "objects/model/seqnum.h"
-#include "objects/collective/section.h"
 #include "objects/collective/reduction_buffer.h"
 
-/* A reduction under way. */
-struct ski_subtotal {
-    struct ski_subtotal *next;
-    uint32_t             number;
-    size_t               given; /* by so many */
-    struct ski_total     total;
+/* The partial result of a reduction in progress. */
+struct ski_section_partial {
+    struct ski_section_partial *next;
+    uint32_t                    number;
+    size_t                      given; /* contributions and reports that are combined */
+    struct ski_reduction_buffer buffer;
 };
 
-/* What travels: of a child, or of a member, which the message then names.  The data
+/* The report of a child, or the contribution of a member, which the message then names; the data
  * follows. */
-struct piece {
+struct section_reduction_report {
     _Alignas(16) uint64_t id;
-    uint32_t         number;
-    uint32_t         zero;
-    struct ski_shape shape;
-    skua_completion  to;
+    uint32_t                  number;
+    uint32_t                  zero;
+    struct ski_reduction_spec spec;
+    skua_completion           to;
 };
 
-_Static_assert(sizeof(struct piece) == SKI_SECTION_PART_LEAST, "see section_reduction.h");
+_Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_PART_LEAST,
+               "see section_reduction.h");
 
-/* A giver who gives no more, from a number on. */
-struct fewer {
+/* A contributor leaves: it contributes to no reduction from a number on. */
+struct section_reduction_leave_msg {
     uint64_t id;
     uint32_t number;
-    uint32_t lost; /* it was not enrolled: whether it had given is not known */
+    uint32_t lost; /* the member was never enrolled: it may have contributed before */
 };
 
-_Static_assert(sizeof(struct fewer) == SKI_SECTION_FEWER_LEAST, "see section_reduction.h");
+_Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_FEWER_LEAST,
+               "see section_reduction.h");
 
-/* ---- subtotals ------------------------------------------------------------------------ */
+/* ---- partial results ------------------------------------------------------------------------- */
 
-static struct ski_subtotal *find(struct ski_gather *gather, uint32_t number)
+/* The partial result of reduction @p number, which is added if it is new. */
+static struct ski_section_partial *section_reduction_partial(
+    struct ski_section_reduction *reduction, uint32_t number)
 {
-    struct ski_subtotal **at = &gather->subtotals, *made;
+    struct ski_section_partial **at = &reduction->partials, *made;
 
+    ski_assert(!ski_seqnum_before(number, reduction->first));
     while (*at && ski_seqnum_before((*at)->number, number))
         at = &(*at)->next;
     if (*at && (*at)->number == number)
         return *at;
     made       = ski_calloc(1, sizeof *made);
-    *made      = (struct ski_subtotal){.next = *at, .number = number};
+    *made      = (struct ski_section_partial){.next = *at, .number = number};
     return *at = made;
 }
 
-/* The first, taken out. */
-static void drop_first(struct ski_gather *gather)
+/* Removes the first partial result. */
+static void section_reduction_drop_first(struct ski_section_reduction *reduction)
 {
-    struct ski_subtotal *gone = gather->subtotals;
+    struct ski_section_partial *gone = reduction->partials;
 
-    gather->subtotals = gone->next;
-    free(gone->total.data);
+    ski_assert(gone);
+    reduction->partials = gone->next;
+    free(gone->buffer.data);
     free(gone);
 }
 
-void ski_gather_free(struct ski_gather *gather)
+void ski_section_reduction_free(struct ski_section_reduction *reduction)
 {
-    while (gather->subtotals)
-        drop_first(gather);
-    free(gather->quits);
-    *gather = (struct ski_gather){0};
+    while (reduction->partials)
+        section_reduction_drop_first(reduction);
+    free(reduction->left_from);
+    *reduction = (struct ski_section_reduction){0};
 }
 
-/* How many give to a reduction. */
-static size_t expected(const struct ski_gather *gather, uint32_t number)
+/* The contributors to reduction @p number. */
+static size_t section_reduction_expected(const struct ski_section_reduction *reduction,
+                                         uint32_t                            number)
 {
-    size_t count = gather->givers;
+    size_t count = reduction->contributors;
 
-    for (size_t i = 0; i < gather->quitters; i++)
-        count -= !ski_seqnum_before(number, gather->quits[i]);
+    ski_assert(reduction->left <= reduction->contributors);
+    for (size_t i = 0; i < reduction->left; i++)
+        count -= !ski_seqnum_before(number, reduction->left_from[i]);
     return count;
 }
 
-static SKI_COLD _Noreturn void differs(const struct ski_section  *section,
-                                       const struct ski_subtotal *subtotal,
-                                       const struct ski_shape *shape, const skua_index *who, int pe)
+static SKI_COLD _Noreturn void section_reduction_mismatch(const struct ski_section         *section,
+                                                          const struct ski_section_partial *partial,
+                                                          const struct ski_reduction_spec  *spec,
+                                                          const skua_index *contributor, int pe)
 {
     char what[SKI_SECTION_TEXT + 64], name[SKI_SECTION_TEXT];
 
-    snprintf(what, sizeof what, "reduction %u of %s", subtotal->number,
+    snprintf(what, sizeof what, "reduction %u of %s", partial->number,
              ski_section_text(name, section->id));
-    ski_total_differs(&subtotal->total, shape, what,
-                      who ? ski_element_text(section->of, who) : "a part", pe);
+    ski_reduction_buffer_mismatch(
+        &partial->buffer, spec, what,
+        contributor ? ski_element_text(section->of, contributor) : "a delegate", pe);
 }
 
-/* ---- up the tree ----------------------------------------------------------------------- */
+/* ---- up the tree ----------------------------------------------------------------------------- */
 
-/* All have given to the first. */
-static void report(struct ski_section *section)
+/* Reports the first reduction, to which all have contributed; at the root completes it. */
+static void section_reduction_report_up(struct ski_section *section)
 {
-    struct ski_subtotal *done  = section->gather.subtotals;
-    struct ski_total    *total = &done->total;
-    struct piece         piece = {section->id, done->number, 0, total->shape, total->to};
+    struct ski_section_partial     *done   = section->reduction.partials;
+    struct ski_reduction_buffer    *buffer = &done->buffer;
+    struct section_reduction_report report = {section->id, done->number, 0, buffer->spec,
+                                              buffer->to};
 
-    section->gather.first++;
-    section->gather.subtotals = done->next; /* before the program runs */
+    ski_assert(done->number == section->reduction.first);
+    section->reduction.first++;
+    section->reduction.partials = done->next; /* before the program runs */
     if (section->parent < 0)
-        skua_complete(total->to, total->data, total->bytes);
+        skua_complete(buffer->to, buffer->data, buffer->bytes);
     else
         skua_send(section->parent, (skua_handler){SKI_HANDLER_SECTION_PART},
-                  ski_msg_with_header(&piece, sizeof piece, total->data, total->bytes));
-    free(total->data);
+                  ski_msg_with_header(&report, sizeof report, buffer->data, buffer->bytes));
+    free(buffer->data);
     free(done);
 }
 
-static void advance(struct ski_section *section)
+/* Reports all reductions that are complete at this delegate. */
+static void section_reduction_advance(struct ski_section *section)
 {
-    struct ski_gather *gather = &section->gather;
+    struct ski_section_reduction *reduction = &section->reduction;
 
     ski_section_enter(section);
-    while (gather->subtotals && gather->subtotals->number == gather->first &&
-           gather->subtotals->given == expected(gather, gather->first))
-        report(section);
+    while (reduction->partials && reduction->partials->number == reduction->first &&
+           reduction->partials->given == section_reduction_expected(reduction, reduction->first))
+        section_reduction_report_up(section);
     ski_section_leave(section);
 }
 
-/* A giver gives to reductions before @p number only. */
-static void give_no_more(struct ski_section *section, uint32_t number)
+/* A contributor contributes to reductions before @p number only. */
+static void section_reduction_contributor_left(struct ski_section *section, uint32_t number)
 {
-    struct ski_gather *gather = &section->gather;
-    struct fewer       all    = {section->id, number, 0};
+    struct ski_section_reduction      *reduction = &section->reduction;
+    struct section_reduction_leave_msg all       = {section->id, number, 0};
 
-    if (gather->quitters == gather->givers)
-        ski_fatal("more give no more to a section than gave");
-    gather->quits = ski_realloc(gather->quits, (gather->quitters + 1) * sizeof *gather->quits);
-    gather->quits[gather->quitters++] = number;
-    for (size_t i = 0; i < gather->quitters; i++)
-        if (ski_seqnum_before(all.number, gather->quits[i]))
-            all.number = gather->quits[i];
-    if (gather->quitters == gather->givers && section->parent >= 0)
+    if (reduction->left == reduction->contributors)
+        ski_fatal("PE %d: more contributors leave a section than it has", section->self->pe);
+    reduction->left_from =
+        ski_realloc(reduction->left_from, (reduction->left + 1) * sizeof *reduction->left_from);
+    reduction->left_from[reduction->left++] = number;
+    for (size_t i = 0; i < reduction->left; i++)
+        if (ski_seqnum_before(all.number, reduction->left_from[i]))
+            all.number = reduction->left_from[i];
+    if (reduction->left == reduction->contributors && section->parent >= 0)
         skua_send_copy(section->parent, (skua_handler){SKI_HANDLER_SECTION_FEWER}, &all,
                        sizeof all);
-    advance(section);
+    section_reduction_advance(section);
 }
 
-/* ---- members ----------------------------------------------------------------------------- */
+/* ---- members --------------------------------------------------------------------------------- */
 
-/* To where its contributions are taken in, or first to the root. */
-static void tell(struct ski_collection *all, int pe, const skua_index *index,
-                 const struct fewer *fewer)
+/* Tells the delegate of a member, or the root, which forwards the message, that the member leaves.
+ */
+static void section_reduction_send_leave(struct ski_collection *all, int pe,
+                                         const skua_index                         *index,
+                                         const struct section_reduction_leave_msg *leave)
 {
-    ski_element_post(all->self, pe, SKI_HANDLER_SECTION_FEWER, all->id, index, fewer,
-                     sizeof *fewer);
+    ski_element_post(all->self, pe, SKI_HANDLER_SECTION_FEWER, all->id, index, leave,
+                     sizeof *leave);
 }
 
-static void depart(struct ski_section *section, struct ski_enrolled *member, uint32_t number)
+static void section_reduction_member_left(struct ski_section        *section,
+                                          struct ski_section_member *member, uint32_t number)
 {
     member->gone  = true;
     member->until = number;
-    give_no_more(section, number);
+    section_reduction_contributor_left(section, number);
 }
 
-void ski_gather_died(struct ski_section *section, struct ski_enrolled *member)
+void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member)
 {
-    struct fewer fewer = {section->id, member->next, 0};
+    struct section_reduction_leave_msg leave = {section->id, member->next, 0};
 
-    if (section->state == SKI_JOINED && member->station == section->self->pe)
-        depart(section, member, member->next);
+    if (section->state == SKI_SECTION_JOINED && member->delegate == section->self->pe)
+        section_reduction_member_left(section, member, member->next);
     else
-        tell(section->of, member->station, &member->index, &fewer);
+        section_reduction_send_leave(section->of, member->delegate, &member->index, &leave);
 }
 
-void ski_gather_lost(struct ski_collection *all, const skua_index *index, uint64_t id, int station)
+void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
+                                int delegate)
 {
-    struct fewer fewer = {id, 0, 1};
+    struct section_reduction_leave_msg leave = {id, 0, 1};
 
-    tell(all, station, index, &fewer);
+    section_reduction_send_leave(all, delegate, index, &leave);
 }
 
-static SKI_COLD _Noreturn void no_member(uint64_t id, const char *who, int pe)
+static SKI_COLD _Noreturn void section_reduction_no_member(uint64_t id, const char *contributor,
+                                                           int pe)
 {
     char text[SKI_SECTION_TEXT];
 
-    ski_misuse("skua_section_contribute: %s on PE %d is no member of %s", who, pe,
+    ski_misuse("skua_section_contribute: %s on PE %d is no member of %s", contributor, pe,
                ski_section_text(text, id));
 }
 
-static SKI_COLD _Noreturn void was_deleted(uint64_t id, const char *who, int pe)
+static SKI_COLD _Noreturn void section_reduction_section_deleted(uint64_t    id,
+                                                                 const char *contributor, int pe)
 {
     char text[SKI_SECTION_TEXT];
 
-    ski_misuse("skua_section_contribute: %s on PE %d: %s was deleted", who, pe,
+    ski_misuse("skua_section_contribute: %s on PE %d: %s was deleted", contributor, pe,
                ski_section_text(text, id));
 }
 
-static void check_number(const struct ski_section *section, uint32_t number, const char *who,
-                         int pe)
+static void section_reduction_check_number(const struct ski_section *section, uint32_t number,
+                                           const char *contributor, int pe)
 {
     char text[SKI_SECTION_TEXT];
 
-    if (SKI_UNLIKELY(number - section->gather.first >= SKI_AHEAD))
+    if (SKI_UNLIKELY(number - section->reduction.first >= SKI_REDUCTIONS_AHEAD))
         ski_misuse("%s on PE %d contributes to reduction %u of %s while reduction %u is not "
                    "finished: does it contribute twice, or others not at all?",
-                   who, pe, number, ski_section_text(text, section->id), section->gather.first);
+                   contributor, pe, number, ski_section_text(text, section->id),
+                   section->reduction.first);
 }
 
-/* ---- handlers ------------------------------------------------------------------------------ */
+/* ---- handlers -------------------------------------------------------------------------------- */
 
-static bool is_child(const struct ski_section *section, int pe)
+static bool section_reduction_is_child(const struct ski_section *section, int pe)
 {
     for (uint32_t i = 0; i < section->children; i++)
         if (section->child[i] == pe)
@@ -218,210 +239,228 @@ static bool is_child(const struct ski_section *section, int pe)
     return false;
 }
 
-static SKI_COLD const char *named(uint64_t collection, const skua_index *index)
+static SKI_COLD const char *section_reduction_element_text(uint64_t          collection,
+                                                           const skua_index *index)
 {
     const struct ski_collection *all = ski_collection_find(ski_self->objects, collection);
 
     return all && all->class ? ski_element_text(all, index) : "an object";
 }
 
-/* The member a message names, if this is its station; at the root the message is passed on
- * to where it is, and NULL. */
-static struct ski_enrolled *member_of(struct ski_section *section, skua_msg *msg)
+/* The member that a message names, if this PE is its delegate; NULL: this PE is the root, and has
+ * forwarded the message to the delegate. */
+static struct ski_section_member *section_reduction_named_member(struct ski_section *section,
+                                                                 skua_msg           *msg)
 {
-    skua_index           index  = ski_msg_index(msg);
-    struct ski_enrolled *member = NULL;
+    skua_index                 index  = ski_msg_index(msg);
+    struct ski_section_member *member = NULL;
 
     if (msg->target >> 8 == section->of->id)
-        member = ski_enrolled_find(section, &index);
-    if (member && member->station == section->self->pe)
+        member = ski_section_member_find(section, &index);
+    if (member && member->delegate == section->self->pe)
         return member;
     if (section->parent >= 0 || !member)
-        no_member(section->id, named(msg->target >> 8, &index), msg->source);
-    ski_msg_forward(section->self, member->station, msg);
+        section_reduction_no_member(
+            section->id, section_reduction_element_text(msg->target >> 8, &index), msg->source);
+    ski_msg_forward(section->self, member->delegate, msg);
     return NULL;
 }
 
-/* One that came from elsewhere: of a giver, which is @p who if it is a member. */
-static void take(struct ski_section *section, const struct piece *piece, size_t bytes,
-                 const skua_index *who, int source)
+/* Combines what came from another PE: from a child, or from the member @p contributor. */
+static void section_reduction_combine(struct ski_section                    *section,
+                                      const struct section_reduction_report *report, size_t bytes,
+                                      const skua_index *contributor, int source)
 {
-    struct ski_subtotal *subtotal;
+    struct ski_section_partial *partial;
 
-    if (!ski_shape_right(&piece->shape, bytes))
-        ski_fatal("PE %d sent a part of a reduction that makes no sense", source);
-    check_number(section, piece->number, who ? ski_element_text(section->of, who) : "a part",
-                 source);
-    subtotal = find(&section->gather, piece->number);
-    if (!ski_total_fits(&subtotal->total, &piece->shape))
-        differs(section, subtotal, &piece->shape, who, source);
-    ski_total_add(&subtotal->total, &piece->shape, piece + 1, bytes, source);
-    if (!subtotal->total.to.kind)
-        subtotal->total.to = piece->to;
-    subtotal->given++;
+    if (!ski_reduction_spec_valid(&report->spec, bytes))
+        ski_fatal("PE %d sent an invalid contribution to a section", source);
+    section_reduction_check_number(
+        section, report->number,
+        contributor ? ski_element_text(section->of, contributor) : "a delegate", source);
+    partial = section_reduction_partial(&section->reduction, report->number);
+    if (!ski_reduction_buffer_fits(&partial->buffer, &report->spec))
+        section_reduction_mismatch(section, partial, &report->spec, contributor, source);
+    ski_reduction_buffer_add(&partial->buffer, &report->spec, report + 1, bytes, source);
+    if (!partial->buffer.to.kind)
+        partial->buffer.to = report->to;
+    partial->given++;
 }
 
-/* The section has ended: parts of its tree are in vain, members should know. */
-static void came_too_late(skua_msg *msg, const struct piece *piece)
+/* A message for a section that has ended: reports are dropped, contributions are errors. */
+static void section_reduction_came_too_late(skua_msg                              *msg,
+                                            const struct section_reduction_report *report)
 {
     skua_index index;
 
     if (msg->flags & SKI_MSG_OBJECT) {
         index = ski_msg_index(msg);
-        was_deleted(piece->id, named(msg->target >> 8, &index), msg->source);
+        section_reduction_section_deleted(
+            report->id, section_reduction_element_text(msg->target >> 8, &index), msg->source);
     }
     skua_msg_free(msg);
 }
 
-/* Whether one that was lost, so nobody waits for it, gave after all. */
-static bool is_in_vain(const struct ski_enrolled *member, uint32_t number)
+/* Whether a member that has left contributes after all: no reduction waits for it. */
+static bool section_reduction_is_surplus(const struct ski_section_member *member, uint32_t number)
 {
     return member->gone && !ski_seqnum_before(number, member->until);
 }
 
 void ski_on_section_part(skua_msg *msg)
 {
-    const struct piece  *piece  = skua_msg_data(msg);
-    size_t               bytes  = msg->bytes - sizeof *piece;
-    struct ski_enrolled *member = NULL;
-    bool                 ended;
-    struct ski_section  *section = ski_section_awaited(msg, piece->id, &ended);
+    const struct section_reduction_report *report = skua_msg_data(msg);
+    size_t                                 bytes  = msg->bytes - sizeof *report;
+    struct ski_section_member             *member = NULL;
+    bool                                   ended;
+    struct ski_section                    *section = ski_section_awaited(msg, report->id, &ended);
 
     if (ended)
-        came_too_late(msg, piece);
+        section_reduction_came_too_late(msg, report);
     if (!section)
         return;
     if (msg->flags & SKI_MSG_OBJECT) {
-        if (!(member = member_of(section, msg)))
+        if (!(member = section_reduction_named_member(section, msg)))
             return;
         member->came = true;
-    } else if (!is_child(section, msg->source)) {
-        ski_fatal("PE %d sent a part of a reduction that makes no sense", msg->source);
+    } else if (!section_reduction_is_child(section, msg->source)) {
+        ski_fatal("PE %d sent a report to a section, but is no child", msg->source);
     }
-    if (!member || !is_in_vain(member, piece->number)) {
-        take(section, piece, bytes, member ? &member->index : NULL, msg->source);
-        advance(section);
+    if (!member || !section_reduction_is_surplus(member, report->number)) {
+        section_reduction_combine(section, report, bytes, member ? &member->index : NULL,
+                                  msg->source);
+        section_reduction_advance(section);
     }
     skua_msg_free(msg);
 }
 
 void ski_on_section_fewer(skua_msg *msg)
 {
-    struct fewer         fewer = *(struct fewer *)skua_msg_data(msg);
-    struct ski_enrolled *member;
-    bool                 ended;
-    struct ski_section  *section = ski_section_awaited(msg, fewer.id, &ended);
+    struct section_reduction_leave_msg leave =
+        *(struct section_reduction_leave_msg *)skua_msg_data(msg);
+    struct ski_section_member *member;
+    bool                       ended;
+    struct ski_section        *section = ski_section_awaited(msg, leave.id, &ended);
 
     if (ended)
         skua_msg_free(msg);
     if (!section)
         return;
     if (msg->flags & SKI_MSG_OBJECT) {
-        if (!(member = member_of(section, msg)))
+        if (!(member = section_reduction_named_member(section, msg)))
             return;
-        if (!member->gone && !(fewer.lost && member->came))
-            depart(section, member, fewer.number);
-    } else if (is_child(section, msg->source)) {
-        give_no_more(section, fewer.number);
+        if (!member->gone && !(leave.lost && member->came))
+            section_reduction_member_left(section, member, leave.number);
+    } else if (section_reduction_is_child(section, msg->source)) {
+        section_reduction_contributor_left(section, leave.number);
     } else {
-        ski_fatal("PE %d, which is no child, gives no more to a section", msg->source);
+        ski_fatal("PE %d leaves a section, but is no child", msg->source);
     }
     skua_msg_free(msg);
 }
 
-/* ---- calls --------------------------------------------------------------------------------- */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
-/* The section that @p object names; known from now on. */
-static struct ski_section *section_of(const struct ski_object *object, uint64_t id)
+/* The record of the section that @p object contributes to. */
+static struct ski_section *section_reduction_section_of(const struct ski_object *object,
+                                                        uint64_t                 id)
 {
     struct ski_objects *objects = object->of->self->objects;
     struct ski_section *section = ski_section_find(objects, id);
 
-    if (SKI_LIKELY(section && section->state == SKI_JOINED))
+    if (SKI_LIKELY(section && section->state == SKI_SECTION_JOINED))
         return section;
     if (ski_section_ended(objects, "skua_section_contribute", id))
-        was_deleted(id, ski_object_text(object), objects->self->pe);
+        section_reduction_section_deleted(id, ski_object_text(object), objects->self->pe);
     return ski_section_get(objects, id);
 }
 
-/* How far @p object is in a section. */
-static struct ski_enrolled *enrolled(struct ski_section *section, struct ski_object *object)
+/* The record of @p object in a section; ends the job if this PE knows that it is no member. */
+static struct ski_section_member *section_reduction_member(struct ski_section *section,
+                                                           struct ski_object  *object)
 {
-    skua_index           index  = ski_object_index_get(object);
-    struct ski_enrolled *member = ski_enrolled_find(section, &index);
+    skua_index                 index  = ski_object_index_get(object);
+    struct ski_section_member *member = ski_section_member_find(section, &index);
 
     if (SKI_LIKELY(member && member->object == object))
         return member;
     if ((section->of && section->of != object->of) || (member && member->gone) ||
-        (!member && section->state == SKI_JOINED && section->parent < 0))
-        no_member(section->id, ski_object_text(object), section->self->pe);
-    ski_section_of(section, object->of);
-    member = ski_enrolled_get(section, &index);
-    ski_enrolled_here(member, object);
+        (!member && section->state == SKI_SECTION_JOINED && section->parent < 0))
+        section_reduction_no_member(section->id, ski_object_text(object), section->self->pe);
+    ski_section_set_collection(section, object->of);
+    member = ski_section_member_get(section, &index);
+    ski_section_member_here(member, object);
     return member;
 }
 
-/* To a station that is elsewhere, or to the root, which knows it. */
-static void send_to(struct ski_section *section, const struct ski_enrolled *member,
-                    struct piece *piece, const void *data, size_t bytes)
+/* Sends a contribution to the delegate, or to the root, which knows the delegate. */
+static void section_reduction_send_to_delegate(struct ski_section              *section,
+                                               const struct ski_section_member *member,
+                                               struct section_reduction_report *report,
+                                               const void *data, size_t bytes)
 {
-    struct ski_total total = {0};
-    skua_msg        *msg;
+    struct ski_reduction_buffer buffer = {0};
+    skua_msg                   *msg;
 
-    ski_total_contribute(&total, &piece->shape, data, bytes, &piece->to);
-    msg          = ski_msg_with_header(piece, sizeof *piece, total.data, total.bytes);
+    ski_reduction_buffer_contribute(&buffer, &report->spec, data, bytes, &report->to);
+    msg          = ski_msg_with_header(report, sizeof *report, buffer.data, buffer.bytes);
     msg->handler = SKI_HANDLER_SECTION_PART;
     msg->source  = section->self->pe;
-    ski_msg_post(section->self, member->station, SKI_HANDLER_SECTION_PART,
+    ski_msg_post(section->self, member->delegate, SKI_HANDLER_SECTION_PART,
                  ski_msg_set_target(msg, section->of->id, &member->index));
-    free(total.data);
+    free(buffer.data);
 }
 
-static inline void add_here(struct ski_section *section, const struct ski_enrolled *member,
-                            const struct piece *piece, const void *data, size_t bytes)
+static inline void section_reduction_contribute_here(struct ski_section                    *section,
+                                                     const struct ski_section_member       *member,
+                                                     const struct section_reduction_report *report,
+                                                     const void *data, size_t bytes)
 {
-    struct ski_subtotal *subtotal;
+    struct ski_section_partial *partial;
 
-    if (SKI_UNLIKELY(piece->number - section->gather.first >= SKI_AHEAD))
-        check_number(section, piece->number, ski_object_text(member->object), section->self->pe);
-    subtotal = find(&section->gather, piece->number);
-    if (SKI_UNLIKELY(!ski_total_fits(&subtotal->total, &piece->shape)))
-        differs(section, subtotal, &piece->shape, &member->index, section->self->pe);
-    ski_total_contribute(&subtotal->total, &piece->shape, data, bytes, &piece->to);
-    if (++subtotal->given >= section->gather.givers - section->gather.quitters)
-        advance(section);
+    if (SKI_UNLIKELY(report->number - section->reduction.first >= SKI_REDUCTIONS_AHEAD))
+        section_reduction_check_number(section, report->number, ski_object_text(member->object),
+                                       section->self->pe);
+    partial = section_reduction_partial(&section->reduction, report->number);
+    if (SKI_UNLIKELY(!ski_reduction_buffer_fits(&partial->buffer, &report->spec)))
+        section_reduction_mismatch(section, partial, &report->spec, &member->index,
+                                   section->self->pe);
+    ski_reduction_buffer_contribute(&partial->buffer, &report->spec, data, bytes, &report->to);
+    if (++partial->given >= section->reduction.contributors - section->reduction.left)
+        section_reduction_advance(section);
 }
 
 void skua_section_contribute(skua_section target, void *self, skua_op op, skua_type type,
                              const void *data, size_t count, skua_completion done)
 {
-    struct ski_object   *object  = ski_object_of(self);
-    struct ski_pe       *pe      = object->of->self;
-    struct ski_section  *section = section_of(object, target.id);
-    struct ski_enrolled *member  = enrolled(section, object);
-    struct piece         piece = {target.id, member->next, 0, {op.id, (uint32_t)type, count}, done};
-    size_t               bytes = count * ski_type_size(type);
+    struct ski_object              *object  = ski_object_of(self);
+    struct ski_pe                  *pe      = object->of->self;
+    struct ski_section             *section = section_reduction_section_of(object, target.id);
+    struct ski_section_member      *member  = section_reduction_member(section, object);
+    struct section_reduction_report report  = {
+         target.id, member->next, 0, {op.id, (uint32_t)type, count}, done};
+    size_t bytes = count * ski_type_size(type);
 
-    if (SKI_UNLIKELY(!ski_shape_known(op, type)))
-        ski_shape_check(__func__, &piece.shape, ski_object_text(object), pe->pe);
+    if (SKI_UNLIKELY(!ski_reduction_spec_known(op, type)))
+        ski_reduction_spec_check(__func__, &report.spec, ski_object_text(object), pe->pe);
     member->next++;
-    if (SKI_LIKELY(section->state == SKI_JOINED && member->station == pe->pe))
-        add_here(section, member, &piece, data, bytes);
+    if (SKI_LIKELY(section->state == SKI_SECTION_JOINED && member->delegate == pe->pe))
+        section_reduction_contribute_here(section, member, &report, data, bytes);
     else
-        send_to(section, member, &piece, data, bytes);
+        section_reduction_send_to_delegate(section, member, &report, data, bytes);
 }
 
-/* ---- for people ------------------------------------------------------------------------- */
+/* ---- idle report ----------------------------------------------------------------------------- */
 
-/* How many members here, at their station, have not contributed to reduction @p number; *one is
- * one of them. */
-static size_t gather_count_missing(const struct ski_section *section, uint32_t number,
-                                   const struct ski_enrolled **one)
+/* The own members on this PE that have not contributed to reduction @p number; *one is one of
+ * them. */
+static size_t section_reduction_count_missing(const struct ski_section *section, uint32_t number,
+                                              const struct ski_section_member **one)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < section->rosters; i++) {
-        const struct ski_enrolled *member = section->roster[i];
+    for (size_t i = 0; i < section->own_count; i++) {
+        const struct ski_section_member *member = section->own[i];
 
         if (!member->object || ski_seqnum_before(number, member->next))
             continue;
@@ -431,21 +470,21 @@ static size_t gather_count_missing(const struct ski_section *section, uint32_t n
     return count;
 }
 
-void ski_gather_explain(const struct ski_section *section, struct ski_text *text)
+void ski_section_reduction_explain(const struct ski_section *section, struct ski_text *text)
 {
-    const struct ski_subtotal *subtotal = section->gather.subtotals;
-    const struct ski_enrolled *member   = NULL;
-    char                       name[SKI_SECTION_TEXT];
-    size_t                     count;
+    const struct ski_section_partial *partial = section->reduction.partials;
+    const struct ski_section_member  *member  = NULL;
+    char                              name[SKI_SECTION_TEXT];
+    size_t                            count;
 
-    if (!subtotal || section->state != SKI_JOINED)
+    if (!partial || section->state != SKI_SECTION_JOINED)
         return;
     ski_section_text(name, section->id);
-    count = gather_count_missing(section, subtotal->number, &member);
+    count = section_reduction_count_missing(section, partial->number, &member);
     if (member)
         ski_text_item(text, "reduction %u of %s waits for %zu of its members here, such as %s",
-                      subtotal->number, name, count, ski_element_text(section->of, &member->index));
+                      partial->number, name, count, ski_element_text(section->of, &member->index));
     else
         ski_text_item(text, "reduction %u of %s waits for contributions from other PEs",
-                      subtotal->number, name);
+                      partial->number, name);
 }

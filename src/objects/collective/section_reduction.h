@@ -2,53 +2,42 @@
 /*
  * section_reduction.h - reductions over the members of a section.
  *
- * Reductions are numbered by each member in the order of its calls.  A station knows who
- * gives to it: the members whose station it is, wherever they are, and its children in the
- * tree.  A reduction is reported to the parent, in one message, when all have given;
- * reductions are reported, and at the root finished, in their order.
+ * Each member numbers reductions in the order of its calls.  A delegate knows its contributors: its
+ * own members, wherever they are, and its children in the tree.  It reports a reduction to its
+ * parent, in one message, when all contributors have contributed; reductions are reported, and
+ * completed at the root, in their order.
  *
- * A member that is deleted gives no more from a number on, a child neither when all of
- * its givers are such.
+ * A deleted member leaves: it contributes to no reduction from a number on.  A child leaves when
+ * all its contributors have.
  */
 #ifndef SKI_SECTION_REDUCTION_H
 #define SKI_SECTION_REDUCTION_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "objects/collective/section.h"
 
-#include <skua/object.h>
-
-struct ski_collection;
-struct ski_enrolled;
-struct ski_section;
-struct ski_subtotal;
 struct ski_text;
 
-struct ski_gather {
-    uint32_t             first;     /* not reported yet                    */
-    struct ski_subtotal *subtotals; /* from there on, as far as known      */
-    size_t               givers;    /* members and children                */
-    uint32_t            *quits;     /* from when on some of them no longer give */
-    size_t               quitters;
-};
+/** Free all that is combined. */
+void ski_section_reduction_free(struct ski_section_reduction *reduction);
 
-void ski_gather_free(struct ski_gather *gather);
+/** A member on this PE is deleted: it leaves. */
+void ski_section_reduction_deleted(struct ski_section *section, struct ski_section_member *member);
 
-/** A member that is here was deleted. */
-void ski_gather_died(struct ski_section *section, struct ski_enrolled *member);
+/** Tell PE @p delegate that a member was deleted before the order that enrolls it came. */
+void ski_section_reduction_lost(struct ski_collection *all, const skua_index *index, uint64_t id,
+                                int delegate);
 
-/** One was deleted before it was enrolled: tell its station. */
-void ski_gather_lost(struct ski_collection *all, const skua_index *index, uint64_t id, int station);
+/** Append to @p text which members here a reduction of @p section in progress waits for, or that it
+ *  waits for contributions from other PEs. */
+void ski_section_reduction_explain(const struct ski_section *section, struct ski_text *text);
 
-/** Append to @p text which members here a reduction of @p section that is under way waits for, or
- *  that it waits for contributions from elsewhere. */
-void ski_gather_explain(const struct ski_section *section, struct ski_text *text);
-
-/* Handlers. */
+/** Handler: the contribution of a member, or the report of a child. */
 void ski_on_section_part(skua_msg *msg);
+
+/** Handler: a contributor leaves. */
 void ski_on_section_fewer(skua_msg *msg);
 
-#define SKI_SECTION_PART_LEAST  80
-#define SKI_SECTION_FEWER_LEAST 16
+#define SKI_SECTION_PART_LEAST  80 /* bytes of the smallest contribution or report */
+#define SKI_SECTION_FEWER_LEAST 16 /* bytes of the message of a contributor that leaves */
 
 #endif

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * section_tree.h - the creation of a section, and the tree that it makes on its way.
+ * section_tree.h - the creation of a section, and the tree of delegates that it builds on its way.
  *
- * It is a list of stations with their members (section.h), the creator's first.  A PE that
- * gets such a list is its first station.  It cuts the rest, as evenly as can be, into a
- * list for each of its children, which are the first stations of these.
+ * A section is created by a message with the lists of its delegates and their members
+ * (section_list.h), that of the creator first.  The PE that gets the message is the delegate of the
+ * first list.  It divides the other lists, as evenly as can be, among its children: the delegates
+ * of the first list of each share.
  */
 #ifndef SKI_SECTION_TREE_H
 #define SKI_SECTION_TREE_H
 
-#include "objects/collective/section.h"
+#include <stdint.h>
 
-/* Handlers. */
+#include <skua/message.h>
+
+/** The children of a delegate that passes on @p others lists in a tree of @p arity. */
+static inline uint32_t ski_section_tree_children(uint32_t others, uint32_t arity)
+{
+    return others < arity ? others : arity;
+}
+
+/** The lists that child @p i of @p children gets of @p others. */
+static inline uint32_t ski_section_tree_share(uint32_t others, uint32_t children, uint32_t i)
+{
+    return others / children + (i < others % children);
+}
+
+/** Handler: create a section at a delegate. */
 void ski_on_section_create(skua_msg *msg);
 
-#define SKI_SECTION_CREATE_LEAST 32
+#define SKI_SECTION_CREATE_LEAST 32 /* bytes of the smallest creation */
 
 #endif

@@ -4,70 +4,47 @@
 
 #include <skua/interface.h>
 
+#include "base/assert.h"
 #include "base/config.h"
 #include "base/memory.h"
-#include "core/message/addr_tag.h"
 #include "objects/chare/invoke.h"
 #include "objects/zerocopy/learned_channel.h"
 #include "onesided/rma/layout.h"
 
-/* The bytes before the data, which are at a multiple of 16. */
-static size_t bytes_before(const struct ski_landing *landing)
+/* ---- sending --------------------------------------------------------------------------------- */
+
+/* A message that carries its data. */
+static skua_msg *inplace_pack(const struct ski_landing *like, const void *head,
+                              const skua_layout *simple)
 {
-    size_t end = (size_t)((char *)(ski_landing_view(landing) + 1) - (const char *)landing);
-
-    return (end + 15) & ~(size_t)15;
-}
-
-/* The data, if they are in the message; or room for them. */
-static char *room_of(const struct ski_landing *landing)
-{
-    return (char *)(uintptr_t)landing + bytes_before(landing);
-}
-
-/* ---- sending -------------------------------------------------------------------------------- */
-
-/* With room for @p room bytes of data. */
-static skua_msg *new_message(const struct ski_landing *like, const void *head, size_t room)
-{
-    skua_msg           *msg     = skua_msg_alloc(bytes_before(like) + room);
-    struct ski_landing *landing = ski_landing_of(msg);
-
-    *landing = *like;
-    if (like->head)
-        memcpy(ski_landing_head(landing), head, like->head);
-    return msg;
-}
-
-/* The data travel in the message. */
-static skua_msg *pack(const struct ski_landing *like, const void *head, const skua_layout *simple)
-{
-    skua_msg       *msg = new_message(like, head, like->bytes);
+    skua_msg       *msg = ski_inplace_new(like, head, like->bytes);
     struct ski_path path;
 
     ski_path_make(&path, NULL, simple);
-    ski_path_copy(&path, room_of(ski_landing_of(msg)), simple->at);
+    ski_path_copy(&path, ski_inplace_room(ski_landing_of(msg)), simple->at);
     return msg;
 }
 
-static SKI_COLD _Noreturn void refuse(const struct ski_entry *what, const char *why)
+static SKI_COLD _Noreturn void inplace_refuse(const struct ski_entry *what, const char *why)
 {
     ski_misuse("skua_invoke_landing: to %s::%s, %s", what->of->def.name, what->name, why);
 }
 
-/* Learned: true, and the message is on its way, if its data are expected. */
-static bool send_apart(struct ski_pe *self, const skua_ref *ref, skua_entry entry,
-                       struct ski_landing *like, const void *head, const skua_layout *simple)
+/* Copies the data to where the receiver expects it, and sends the message without it.  False: the
+ * receiver does not expect this message. */
+static bool inplace_send_learned(struct ski_pe *self, const skua_ref *ref, skua_entry entry,
+                                 struct ski_landing *like, const void *head,
+                                 const skua_layout *simple)
 {
-    struct ski_berth  *berth = ski_lane_claim(self, ref, entry, like, head);
-    struct ski_object *object;
-    skua_msg          *msg;
-    int                pe;
+    struct ski_learned_slot *slot = ski_learned_channel_claim(self, ref, entry, like, head);
+    struct ski_object       *object;
+    skua_msg                *msg;
+    int                      pe;
 
-    if (!berth)
+    if (!slot)
         return false;
-    msg    = new_message(like, head, 0);
-    object = ski_lane_put(self, berth, msg, simple, &pe);
+    msg    = ski_inplace_new(like, head, 0);
+    object = ski_learned_channel_put(self, slot, msg, simple, &pe);
     if (pe == self->pe)
         ski_invoke_here(self, object, entry, msg);
     else
@@ -84,145 +61,102 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
     skua_layout             simple;
 
     if (!(what->flags & SKI_ENTRY_LANDS))
-        refuse(what, "which was not made with skua_landing_register()");
+        inplace_refuse(what, "which was not made with skua_landing_register()");
     if (bytes > UINT32_MAX ||
         ski_layout_check(__func__, from, false, &simple, &like.bytes) != SKUA_OK)
-        refuse(what, "a layout that makes no sense");
-    if (!ski_config.learned_channels || !ski_landing_fn(what) ||
-        !send_apart(self, &ref, entry, &like, head, &simple))
-        skua_invoke(ref, entry, pack(&like, head, &simple));
+        inplace_refuse(what, "the layout of the data is invalid");
+    if (!ski_config.learned_channels || !ski_inplace_fn(what) ||
+        !inplace_send_learned(self, &ref, entry, &like, head, &simple))
+        skua_invoke(ref, entry, inplace_pack(&like, head, &simple));
 }
 
 /* ---- arriving -------------------------------------------------------------------------------- */
 
-/* Whether it is whole, or ends before its data. */
-static bool is_sound(const struct ski_landing *landing, size_t bytes, bool apart)
+/* Whether a message of @p bytes is well-formed: with its data, or @p apart from it. */
+static bool inplace_is_sound(const struct ski_landing *inplace, size_t bytes, bool apart)
 {
-    return bytes >= sizeof *landing && bytes >= bytes_before(landing) &&
-           bytes - bytes_before(landing) == (apart ? 0 : landing->bytes);
+    return bytes >= sizeof *inplace && bytes >= ski_inplace_bytes_before(inplace) &&
+           bytes - ski_inplace_bytes_before(inplace) == (apart ? 0 : inplace->bytes);
 }
 
-static SKI_COLD _Noreturn void malformed(const struct ski_entry *entry, const skua_msg *msg)
+static SKI_COLD _Noreturn void inplace_malformed(const struct ski_entry *entry, const skua_msg *msg)
 {
     ski_misuse("a message of %zu bytes from PE %d to %s::%s was not sent with "
                "skua_invoke_landing()",
                msg->bytes, msg->source, entry->of->def.name, entry->name);
 }
 
-static bool is_whole(const skua_msg *msg)
+static bool inplace_is_whole(const skua_msg *msg)
 {
-    return is_sound(ski_landing_of(msg), msg->bytes, false);
+    return inplace_is_sound(ski_landing_of(msg), msg->bytes, false);
 }
 
-/* Its data are elsewhere. */
-static bool is_apart(const skua_msg *msg)
+static bool inplace_is_apart(const skua_msg *msg)
 {
-    return is_sound(ski_landing_of(msg), msg->bytes, true);
+    return inplace_is_sound(ski_landing_of(msg), msg->bytes, true);
 }
 
-static skua_msg *landing_whole(skua_msg *msg);
+static skua_msg *inplace_complete(skua_msg *msg);
 
-/* What it has been on its way is of no use any more, and not to be believed by who gets it next. */
-static void arrived(struct ski_landing *landing)
+/* Clears what a message says of its way: the next PE that gets the message must not use it. */
+static void inplace_clear_channel(struct ski_landing *inplace)
 {
-    landing->lane  = NULL;
-    landing->whole = NULL;
+    inplace->channel = NULL;
+    inplace->whole   = NULL;
 }
 
-static void landing_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
+static void inplace_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {
-    struct ski_lane *lane;
+    struct ski_learned_channel *channel;
 
-    if (!is_whole(msg) && !is_apart(msg))
-        malformed(entry, msg);
+    if (!inplace_is_whole(msg) && !inplace_is_apart(msg))
+        inplace_malformed(entry, msg);
     ski_landing_of(msg)->apart = 0;
-    lane                       = ski_lane_arrived(object, msg);
-    msg                        = landing_whole(msg);
-    if (!ski_landing_of(msg)->apart && !is_whole(msg))
-        malformed(entry, msg);
-    arrived(ski_landing_of(msg));
+    channel                    = ski_learned_channel_arrived(object, msg);
+    msg                        = inplace_complete(msg);
+    if (!ski_landing_of(msg)->apart && !inplace_is_whole(msg))
+        inplace_malformed(entry, msg);
+    ski_assert(object->state == SKI_ALIVE || object->state == SKI_LEAVING);
+    inplace_clear_channel(ski_landing_of(msg));
     ski_msg_clear_target(msg);
     entry->entry(object + 1, msg);
-    if (lane)
-        ski_lane_after(object, lane);
+    if (channel)
+        ski_learned_channel_arm(object, channel);
 }
 
-static skua_msg *landing_sent_on(skua_msg *msg)
+/* A message that is sent to another PE carries its data. */
+static skua_msg *inplace_sent_on(skua_msg *msg)
 {
     skua_msg *copy;
 
-    if (!is_apart(msg) || !ski_landing_of(msg)->apart)
+    if (!inplace_is_apart(msg) || !ski_landing_of(msg)->apart)
         return msg;
     copy = ski_landing_copy(msg);
     skua_msg_free(msg);
     return copy;
 }
 
-static const skua_layout *view_of(struct ski_landing *landing)
-{
-    skua_layout *view = ski_landing_view(landing);
-
-    if (!landing->apart) {
-        view->at     = room_of(landing);
-        view->bytes  = landing->bytes;
-        view->levels = 0;
-    }
-    return view;
-}
-
-skua_msg *ski_landing_copy(const skua_msg *msg)
-{
-    struct ski_landing *from = ski_landing_of(msg), *to;
-    skua_msg           *copy = new_message(from, ski_landing_head(from), from->bytes);
-    skua_layout         room;
-
-    to        = ski_landing_of(copy);
-    to->apart = 0;
-    to->whole = NULL;
-    room      = skua_layout_of(room_of(to), to->bytes);
-    skua_layout_copy(&room, view_of(from));
-    return copy;
-}
-
 bool ski_landing_came(skua_msg *msg)
 {
-    struct ski_landing *landing = ski_landing_of(msg);
+    struct ski_landing *inplace = ski_landing_of(msg);
 
-    if (!is_sound(landing, msg->bytes, false))
+    if (!inplace_is_sound(inplace, msg->bytes, false))
         return false;
-    landing->apart = 0;
-    arrived(landing);
+    inplace->apart = 0;
+    inplace_clear_channel(inplace);
     return true;
 }
 
-/* In the place where another message would have the address of its copy. */
-static skua_msg *landing_whole_tag(const skua_msg *whole)
+/* The message, or the copy with its data that replaces it. */
+static skua_msg *inplace_complete(skua_msg *msg)
 {
-    return (skua_msg *)(uintptr_t)ski_addr_tag(ski_self->job, SKI_TAG_WHOLE, 0, (uintptr_t)whole,
-                                               0);
-}
-
-void ski_landing_tag_whole(skua_msg *whole)
-{
-    ski_landing_of(whole)->whole = landing_whole_tag(whole);
-}
-
-/* What a message names is its copy if it has that tag, which cannot have been sent to us. */
-static bool landing_is_copy(const skua_msg *whole)
-{
-    return ski_addr_tag_may_look(ski_self->job, whole,
-                                 sizeof *whole + sizeof(struct ski_landing)) &&
-           ski_addr_tag_peek(&ski_landing_of(whole)->whole) == (uintptr_t)landing_whole_tag(whole);
-}
-
-static skua_msg *landing_whole(skua_msg *msg)
-{
-    skua_msg *whole = is_apart(msg) ? ski_landing_of(msg)->whole : NULL;
+    skua_msg *whole = inplace_is_apart(msg) ? ski_landing_of(msg)->whole : NULL;
     size_t    bytes;
 
     if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0 ||
-        !landing_is_copy(whole))
+        !ski_inplace_is_copy(whole))
         return msg;
+    ski_assert(!ski_landing_of(whole)->apart && whole != msg);
     ski_landing_of(whole)->whole = NULL;
     bytes                        = whole->bytes;
     memcpy(whole, msg, sizeof *msg);
@@ -238,55 +172,43 @@ int64_t skua_landing_reference(const skua_msg *msg)
 
 const void *skua_landing_head(const skua_msg *msg, size_t *bytes)
 {
-    const struct ski_landing *landing = ski_landing_of(msg);
+    const struct ski_landing *inplace = ski_landing_of(msg);
 
     if (bytes)
-        *bytes = landing->head;
-    return ski_landing_head(landing);
+        *bytes = inplace->head;
+    return ski_inplace_head(inplace);
 }
 
 const skua_layout *skua_landing_data(skua_msg *msg)
 {
-    return view_of(ski_landing_of(msg));
+    return ski_inplace_set_view(ski_landing_of(msg));
 }
 
 void skua_landing_withdraw(void *self)
 {
-    ski_lanes_withdraw(ski_object_of(self));
+    ski_learned_channel_withdraw(ski_object_of(self));
 }
 
-/* ---- registration ------------------------------------------------------------------------------
- */
+/* ---- registration ---------------------------------------------------------------------------- */
 
-/* An entry whose data land. */
-struct landing_entry {
-    struct ski_entry_ops ops; /* first */
-    skua_land_fn         land;
-};
-
-skua_land_fn ski_landing_fn(const struct ski_entry *entry)
+static void inplace_discard(skua_msg *msg)
 {
-    return ((const struct landing_entry *)(const void *)entry->ops)->land;
-}
-
-static void landing_discard(skua_msg *msg)
-{
-    ski_lane_dropped(msg);
-    skua_msg_free(landing_whole(msg));
+    ski_learned_channel_dropped(msg);
+    skua_msg_free(inplace_complete(msg));
 }
 
 skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn fn,
                                  skua_land_fn land, unsigned flags)
 {
-    struct landing_entry *made = ski_malloc(sizeof *made); /* for as long as the process */
+    struct ski_inplace_entry *made = ski_malloc(sizeof *made); /* never freed, as entries are not */
 
     if (flags & ~(SKUA_ENTRY_EXPEDITED | SKI_ENTRY_CREATES))
-        ski_misuse("%s(\"%s\"): an entry whose data land is not threaded, inline or sync", __func__,
-                   name);
-    made->ops  = (struct ski_entry_ops){.run        = landing_run,
-                                        .to_forward = landing_whole,
-                                        .to_resend  = landing_sent_on,
-                                        .discard    = landing_discard};
+        ski_misuse("%s(\"%s\"): an entry for in-place delivery is not threaded, inline or sync",
+                   __func__, name);
+    made->ops  = (struct ski_entry_ops){.run        = inplace_run,
+                                        .to_forward = inplace_complete,
+                                        .to_resend  = inplace_sent_on,
+                                        .discard    = inplace_discard};
     made->land = land;
     return ski_entry_add(
         __func__, of,
@@ -295,29 +217,28 @@ skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn 
         ski_on_invoke);
 }
 
-/* ---- what skuac's output stands on --------------------------------------------------------------
- */
+/* ---- for code that skuac generates ----------------------------------------------------------- */
 
 const void *skua_found_head(const void *data, size_t bytes, size_t head, int64_t *reference,
                             const char *entry)
 {
-    const struct ski_landing *landing = data;
+    const struct ski_landing *inplace = data;
 
-    if (!is_sound(landing, bytes, landing->apart) || landing->head != head)
+    if (!inplace_is_sound(inplace, bytes, inplace->apart) || inplace->head != head)
         skua_malformed(entry, bytes);
-    *reference = landing->reference;
-    return ski_landing_head(landing);
+    *reference = inplace->reference;
+    return ski_inplace_head(inplace);
 }
 
 const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count, size_t each,
                                       const char *entry)
 {
-    struct ski_landing *landing = (struct ski_landing *)(uintptr_t)data;
+    struct ski_landing *inplace = (struct ski_landing *)(uintptr_t)data;
 
     if (count < 0 || (uint64_t)count > PTRDIFF_MAX / each ||
-        landing->bytes != (uint64_t)count * each)
+        inplace->bytes != (uint64_t)count * each)
         skua_malformed(entry, bytes);
-    return view_of(landing);
+    return ski_inplace_set_view(inplace);
 }
 
 void skua_check_landing(const skua_layout *from, long long count, size_t each, const char *entry,

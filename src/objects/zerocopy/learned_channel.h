@@ -1,64 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * learned_channel.h - learned channels: where the next messages of a kind shall land.
+ * learned_channel.h - learned channels: a receiver says where it expects the next messages of a
+ * kind.
  *
- * The sender has a *habit* for each kind of message: to this entry of this object, with this head.
- * It notes whether the reference goes on by the same step.  When it does the habit gets a
- * *lane*, in the arena, which its messages name from then on, with their number.  The receiver
- * answers on the lane: it *arms* a berth with the place for the message that comes next, by number
- * and reference, and another for the one after it, since a sender may be a step ahead.  The
- * sender who finds his message expected claims the berth, copies, and sends the message without
- * its data.
+ * When messages of a kind follow a pattern (learned_pattern.h), the sender allocates a *channel* in
+ * the arena, which its messages name from then on, with their number.  The receiver answers on the
+ * channel: it *arms* a slot with the place for the next message, by number and reference, and
+ * another slot for the one after it, since a sender may be a step ahead.  A sender that finds its
+ * message expected claims the slot, copies the data, and sends the message without it.
  *
- *      idle --arm--> armed --claim--> busy --copied--> landed --delivered--> idle
+ *      idle --arm--> armed --claim--> busy --copied--> filled --delivered--> idle
  *           (receiver)     (sender)        (sender)          (receiver)
- *                      `--> idle (withdrawn, or the message came otherwise: receiver)
+ *                      `--> idle (withdrawn, or the message came with its data: receiver)
  *
- * The state and the number that it is about are one word.  All else in a berth belongs to the side
- * whose turn it is.  Arming releases the place, and the claim acquires it; `landed` releases the
- * data, and whoever looks for them in the berth acquires them.
+ * The state of a slot and the number of its message are one word.  All else in a slot belongs to
+ * the side whose turn it is.  Arming releases the place, and the claim acquires it; `filled`
+ * releases the data, and reading that state acquires them.
  *
- * A message without its data goes to the PE that armed the berth, wherever its sender believes the
- * object to be: there it is delivered, or the object has left and has seen to it before.
+ * A message without its data goes to the PE that armed the slot, wherever its sender believes the
+ * element to be.  There it is delivered; if the element has migrated, it has given the message a
+ * copy of the data before (inplace_msg.h).
  *
- * A berth is armed only when all messages before the last one have come, by both ends' count: what
- * is lost, or came round another way, leaves the lane idle for ever.  When a message comes on
- * another lane than those of its kind before, or on none, what was promised on theirs is taken
- * back.  Lanes stay until the job ends: there are not more than kinds of messages, and at most MOST
- * on a PE.
+ * A slot is armed only when all messages before the last one have come, by the count of both ends:
+ * a message that is lost, or comes another way, leaves the channel idle for good.  When a message
+ * comes on another channel than those of its kind before, or on none, the slots armed on theirs are
+ * withdrawn.  Channels stay until the job ends: there are at most as many as patterns.
  *
- * Each step of a stencil goes through all lanes of a PE, so they are kept small: shapes of places
- * (`struct shape`) and what was worked out about copying between two (`struct route`) are few, and
- * shared by all lanes.
+ * Each step of a stencil goes through all channels of a PE, so channels are kept small: layouts of
+ * places (`struct learned_layout`) and plans for copying between two (`struct learned_copy`) are
+ * few, and shared by all channels.
  */
 #ifndef SKI_LEARNED_CHANNEL_H
 #define SKI_LEARNED_CHANNEL_H
 
-#include "objects/zerocopy/inplace.h"
+#include "objects/zerocopy/inplace_msg.h"
 
-struct ski_berth;
+struct ski_learned_slot;
 
-/** A message like @p landing is about to be sent: notes that, and says in it which lane it belongs
- *  to.  The berth that waits for it, or NULL: it is not expected. */
-struct ski_berth *ski_lane_claim(struct ski_pe *self, const skua_ref *ref, skua_entry entry,
-                                 struct ski_landing *landing, const void *head);
+/** Record a message like @p inplace that is about to be sent to @p ref, and write into @p inplace
+ *  which channel it belongs to.  The slot that expects the message, which is claimed, or NULL. */
+struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const skua_ref *ref,
+                                                   skua_entry entry, struct ski_landing *inplace,
+                                                   const void *head);
 
-/** Copy its data to where they are expected: for an object on *pe, where the message must go. */
-struct ski_object *ski_lane_put(struct ski_pe *self, struct ski_berth *berth, skua_msg *msg,
-                                const skua_layout *from, int *pe);
+/** Copy the data of @p msg to where a claimed slot expects it.  The element that waits for it, on
+ *  PE *pe, to which the message must be sent. */
+struct ski_object *ski_learned_channel_put(struct ski_pe *self, struct ski_learned_slot *slot,
+                                           skua_msg *msg, const skua_layout *from, int *pe);
 
-/** One has come: sets its view, if its data have landed.  What to give to ski_lane_after(). */
-struct ski_lane *ski_lane_arrived(struct ski_object *object, skua_msg *msg);
+/** Record that a message has come, and set its view if its data was copied to a slot.  The channel
+ *  for ski_learned_channel_arm(), or NULL. */
+struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *object, skua_msg *msg);
 
-/** The entry has had it: arms what the object expects. */
-void ski_lane_after(struct ski_object *object, const struct ski_lane *lane);
+/** Arm the slots that @p object can say the place for; the entry of the last message has run. */
+void ski_learned_channel_arm(struct ski_object *object, const struct ski_learned_channel *channel);
 
-/** Nothing more lands in memory of @p object; what has landed is brought into messages. */
-void ski_lanes_withdraw(struct ski_object *object);
+/** Withdraw all slots of @p object: no sender writes to its memory when this returns, and messages
+ *  whose data is there have a copy of it. */
+void ski_learned_channel_withdraw(struct ski_object *object);
 
+/** Make the slot of a message idle that will not be delivered. */
+void ski_learned_channel_dropped(skua_msg *msg);
+
+/** The observer of learned channels. */
 extern const struct ski_lifecycle ski_learned_channel_lifecycle;
-
-/** A message will not be delivered. */
-void ski_lane_dropped(skua_msg *msg);
 
 #endif

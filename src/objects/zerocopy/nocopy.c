@@ -2,11 +2,11 @@
 /*
  * nocopy.c - see nocopy.h.
  *
- * What a message says of its parts may have been written on another host.  end_of(), through which
- * all of it is looked at, checks that the pieces are within the message; buffers and where the
- * program wanted a part have tags (core/message/addr_tag.h); and what shall happen when others are
- * through with a part is named (core/data/slot_table.h), so that it happens as often as it
- * should, whatever they say.
+ * The description of arguments in a message may come from another host.  nocopy_trailer(), through
+ * which all of it is read, checks that the arguments are within the message; buffers, and the
+ * addresses where the program wanted data, have tags (core/message/addr_tag.h); and what happens
+ * when other PEs have finished with an argument is named (core/data/slot_table.h), so that it
+ * happens once, whatever they send.
  */
 #include "objects/zerocopy/nocopy.h"
 
@@ -15,6 +15,7 @@
 
 #include <skua/topology.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "core/message/message.h"
 #include "core/data/slot_table.h"
@@ -26,178 +27,180 @@
 #include "objects/model/class.h"
 #include "objects/model/collection.h"
 #include "objects/chare/entry.h"
-#include "objects/collective/array_broadcast.h"
 #include "objects/location/location.h"
-#include "objects/collective/section_multicast.h"
 #include "onesided/buffer/buffer.h"
 
-#define ALIGN ((size_t)16)
+#define NOCOPY_ALIGN ((size_t)16)
 
-static size_t aligned(size_t bytes)
+static size_t nocopy_align(size_t bytes)
 {
-    return (bytes + ALIGN - 1) & ~(ALIGN - 1);
+    return (bytes + NOCOPY_ALIGN - 1) & ~(NOCOPY_ALIGN - 1);
 }
 
-/* ---- where things are ------------------------------------------------------------------------ */
+/* ---- the layout of a message ----------------------------------------------------------------- */
 
-/* What follows a piece. */
-static size_t piece_extent(uint32_t kind, uint64_t bytes)
+/* The bytes of an argument with what follows it. */
+static size_t nocopy_arg_extent(uint32_t kind, uint64_t bytes)
 {
-    return sizeof(struct ski_part) + aligned(kind == SKI_PIECE_DATA ? bytes : sizeof(skua_buffer));
+    return sizeof(struct ski_nocopy_arg) +
+           nocopy_align(kind == SKI_NOCOPY_DATA ? bytes : sizeof(skua_buffer));
 }
 
-static skua_buffer *buffer_of(const struct ski_part *part)
+static skua_buffer *nocopy_buffer(const struct ski_nocopy_arg *arg)
 {
-    return (skua_buffer *)(uintptr_t)(part + 1);
+    return (skua_buffer *)(uintptr_t)(arg + 1);
 }
 
-/* Whether the pieces of a message, the first of which is at @p at, fill it to @p end. */
-static bool parts_pieces_fit(const char *data, size_t at, size_t end, uint32_t count)
+/* Whether @p count arguments, the first of which is at @p at, fill a message to @p end. */
+static bool nocopy_args_fit(const char *data, size_t at, size_t end, uint32_t count)
 {
     for (; count > 0; count--) {
-        const struct ski_part *part = (const struct ski_part *)(const void *)(data + at);
+        const struct ski_nocopy_arg *arg = (const struct ski_nocopy_arg *)(const void *)(data + at);
 
-        if (at > end || end - at < sizeof *part || part->kind > SKI_PIECE_BUFFER ||
-            (part->kind == SKI_PIECE_DATA && part->bytes > end - at) ||
-            piece_extent(part->kind, part->bytes) > end - at ||
-            (part->kind == SKI_PIECE_BUFFER && buffer_of(part)->bytes != part->bytes))
+        if (at > end || end - at < sizeof *arg || arg->kind > SKI_NOCOPY_BUFFER ||
+            (arg->kind == SKI_NOCOPY_DATA && arg->bytes > end - at) ||
+            nocopy_arg_extent(arg->kind, arg->bytes) > end - at ||
+            (arg->kind == SKI_NOCOPY_BUFFER && nocopy_buffer(arg)->bytes != arg->bytes))
             return false;
-        at += piece_extent(part->kind, part->bytes);
+        at += nocopy_arg_extent(arg->kind, arg->bytes);
     }
     return at == end;
 }
 
-/* Where the end of a message with parts is. */
-static struct ski_parts *parts_end_at(const void *data, size_t bytes)
+/* Where the trailer of a message is. */
+static struct ski_nocopy_trailer *nocopy_trailer_at(const void *data, size_t bytes)
 {
-    return (struct ski_parts *)((uintptr_t)data + bytes) - 1;
+    return (struct ski_nocopy_trailer *)((uintptr_t)data + bytes) - 1;
 }
 
-/* The end of a message, which says where the rest is; NULL: it has no such end. */
-static struct ski_parts *end_of(const void *data, size_t bytes)
+/* The trailer of a message, which says where the arguments are; NULL: the message is not valid. */
+static struct ski_nocopy_trailer *nocopy_trailer(const void *data, size_t bytes)
 {
-    struct ski_parts *parts = NULL;
+    struct ski_nocopy_trailer *trailer = NULL;
 
-    if (bytes >= sizeof *parts && bytes % ALIGN == 0)
-        parts = parts_end_at(data, bytes);
-    if (!parts || parts->magic != SKI_PARTS_MAGIC || parts->first > bytes - sizeof *parts ||
-        !parts_pieces_fit(data, aligned(parts->first), bytes - sizeof *parts, parts->count))
+    if (bytes >= sizeof *trailer && bytes % NOCOPY_ALIGN == 0)
+        trailer = nocopy_trailer_at(data, bytes);
+    if (!trailer || trailer->magic != SKI_NOCOPY_MAGIC ||
+        trailer->first > bytes - sizeof *trailer ||
+        !nocopy_args_fit(data, nocopy_align(trailer->first), bytes - sizeof *trailer,
+                         trailer->count))
         return NULL;
-    return parts;
+    return trailer;
 }
 
-static struct ski_parts *parts_of(const skua_msg *msg)
+static struct ski_nocopy_trailer *nocopy_trailer_of(const skua_msg *msg)
 {
-    struct ski_parts *parts = end_of(msg + 1, msg->bytes);
+    struct ski_nocopy_trailer *trailer = nocopy_trailer(msg + 1, msg->bytes);
 
-    if (!parts)
+    if (!trailer)
         ski_misuse("a message of %zu bytes from PE %d has no parts: was it made with "
                    "skua_parts_alloc()?",
                    msg->bytes, msg->source);
-    return parts;
+    return trailer;
 }
 
-static struct ski_part *first_in(const void *data, const struct ski_parts *parts)
+static struct ski_nocopy_arg *nocopy_first_in(const void                      *data,
+                                              const struct ski_nocopy_trailer *trailer)
 {
-    return (struct ski_part *)((uintptr_t)data + aligned(parts->first));
+    return (struct ski_nocopy_arg *)((uintptr_t)data + nocopy_align(trailer->first));
 }
 
-static struct ski_part *first_of(const skua_msg *msg, const struct ski_parts *parts)
+static struct ski_nocopy_arg *nocopy_first(const skua_msg                  *msg,
+                                           const struct ski_nocopy_trailer *trailer)
 {
-    return first_in(msg + 1, parts);
+    return nocopy_first_in(msg + 1, trailer);
 }
 
-static struct ski_part *after(struct ski_part *part)
+static struct ski_nocopy_arg *nocopy_next(struct ski_nocopy_arg *arg)
 {
-    return (struct ski_part *)((uintptr_t)part + piece_extent(part->kind, part->bytes));
+    return (struct ski_nocopy_arg *)((uintptr_t)arg + nocopy_arg_extent(arg->kind, arg->bytes));
 }
 
-static struct ski_part *part_at(const skua_msg *msg, unsigned i)
+static struct ski_nocopy_arg *nocopy_arg_at(const skua_msg *msg, unsigned i)
 {
-    const struct ski_parts *parts = parts_of(msg);
-    struct ski_part        *part  = first_of(msg, parts);
+    const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
+    struct ski_nocopy_arg           *arg     = nocopy_first(msg, trailer);
 
-    if (i >= parts->count)
-        ski_misuse("part %u of a message that has %u", i, parts->count);
+    if (i >= trailer->count)
+        ski_misuse("part %u of a message that has %u", i, trailer->count);
     while (i-- > 0)
-        part = after(part);
-    return part;
+        arg = nocopy_next(arg);
+    return arg;
 }
 
 unsigned skua_parts_count(const skua_msg *msg)
 {
-    return parts_of(msg)->count;
+    return nocopy_trailer_of(msg)->count;
 }
 
 size_t skua_parts_head_bytes(const skua_msg *msg)
 {
-    return parts_of(msg)->first;
+    return nocopy_trailer_of(msg)->first;
 }
 
 size_t skua_part_bytes(const skua_msg *msg, unsigned i)
 {
-    return part_at(msg, i)->bytes;
+    return nocopy_arg_at(msg, i)->bytes;
 }
 
-/* ---- making --------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
-static uint32_t kind_of(const struct ski_pe *self, int pe, const skua_part *part)
+static uint32_t nocopy_kind(const struct ski_pe *self, int pe, const skua_part *arg)
 {
-    /* For all: each host gets it from here, and this one in place. */
-    return ski_zero_copy_pays(self, pe < 0 ? self->pe : pe, part->at, part->bytes)
-               ? SKI_PIECE_BUFFER
-               : SKI_PIECE_DATA;
+    /* A broadcast (no PE): each host fetches the data from here, and this host uses it in place. */
+    return ski_zero_copy_pays(self, pe < 0 ? self->pe : pe, arg->at, arg->bytes) ? SKI_NOCOPY_BUFFER
+                                                                                 : SKI_NOCOPY_DATA;
 }
 
-static void describe(struct ski_part *to, uint32_t kind, const skua_part *part)
+static void nocopy_describe(struct ski_nocopy_arg *to, uint32_t kind, const skua_part *arg)
 {
     skua_buffer buffer =
-        skua_buffer_of(part->at, part->bytes, SKUA_REGISTER_LATER, part->done, part->user);
+        skua_buffer_of(arg->at, arg->bytes, SKUA_REGISTER_LATER, arg->done, arg->user);
 
-    *to = (struct ski_part){.bytes = part->bytes, .kind = kind};
-    if (kind == SKI_PIECE_BUFFER) {
-        *buffer_of(to) = buffer;
+    *to = (struct ski_nocopy_arg){.bytes = arg->bytes, .kind = kind};
+    if (kind == SKI_NOCOPY_BUFFER) {
+        *nocopy_buffer(to) = buffer;
         return;
     }
-    if (part->bytes)
-        memcpy(to + 1, part->at, part->bytes);
-    skua_complete(part->done, &buffer, sizeof buffer);
+    if (arg->bytes)
+        memcpy(to + 1, arg->at, arg->bytes);
+    skua_complete(arg->done, &buffer, sizeof buffer);
 }
 
 skua_msg *skua_parts_alloc(int pe, size_t bytes, const skua_part *part, unsigned n)
 {
-    struct ski_pe   *self = SKI_SELF();
-    size_t           end  = aligned(bytes);
-    struct ski_part *at;
-    skua_msg        *msg;
+    struct ski_pe         *self = SKI_SELF();
+    size_t                 end  = nocopy_align(bytes);
+    struct ski_nocopy_arg *at;
+    skua_msg              *msg;
 
     for (unsigned i = 0; i < n; i++)
-        end += piece_extent(kind_of(self, pe, &part[i]), part[i].bytes);
-    msg = skua_msg_alloc(end + sizeof(struct ski_parts));
-    *parts_end_at(msg + 1, msg->bytes) =
-        (struct ski_parts){.magic = SKI_PARTS_MAGIC, .first = bytes, .count = n};
-    at = first_of(msg, parts_end_at(msg + 1, msg->bytes));
-    for (unsigned i = 0; i < n; i++, at = after(at))
-        describe(at, kind_of(self, pe, &part[i]), &part[i]);
+        end += nocopy_arg_extent(nocopy_kind(self, pe, &part[i]), part[i].bytes);
+    msg = skua_msg_alloc(end + sizeof(struct ski_nocopy_trailer));
+    *nocopy_trailer_at(msg + 1, msg->bytes) =
+        (struct ski_nocopy_trailer){.magic = SKI_NOCOPY_MAGIC, .first = bytes, .count = n};
+    at = nocopy_first(msg, nocopy_trailer_at(msg + 1, msg->bytes));
+    for (unsigned i = 0; i < n; i++, at = nocopy_next(at))
+        nocopy_describe(at, nocopy_kind(self, pe, &part[i]), &part[i]);
     return msg;
 }
 
 skua_msg *skua_parts_copied(skua_msg *msg)
 {
-    const struct ski_parts *parts = parts_of(msg);
-    struct ski_part        *from  = first_of(msg, parts), *to;
-    size_t                  end   = aligned(parts->first);
-    skua_msg               *made;
+    const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
+    struct ski_nocopy_arg           *from    = nocopy_first(msg, trailer), *to;
+    size_t                           end     = nocopy_align(trailer->first);
+    skua_msg                        *made;
 
-    for (unsigned i = 0; i < parts->count; i++, from = after(from))
-        end += piece_extent(SKI_PIECE_DATA, from->bytes);
-    made = skua_msg_alloc(end + sizeof *parts);
-    memcpy(skua_msg_data(made), skua_msg_data(msg), parts->first);
-    memcpy((char *)skua_msg_data(made) + end, parts, sizeof *parts);
-    from = first_of(msg, parts);
-    to   = first_of(made, parts);
-    for (unsigned i = 0; i < parts->count; i++, from = after(from), to = after(to)) {
-        *to = (struct ski_part){.bytes = from->bytes, .kind = SKI_PIECE_DATA};
+    for (unsigned i = 0; i < trailer->count; i++, from = nocopy_next(from))
+        end += nocopy_arg_extent(SKI_NOCOPY_DATA, from->bytes);
+    made = skua_msg_alloc(end + sizeof *trailer);
+    memcpy(skua_msg_data(made), skua_msg_data(msg), trailer->first);
+    memcpy((char *)skua_msg_data(made) + end, trailer, sizeof *trailer);
+    from = nocopy_first(msg, trailer);
+    to   = nocopy_first(made, trailer);
+    for (unsigned i = 0; i < trailer->count; i++, from = nocopy_next(from), to = nocopy_next(to)) {
+        *to = (struct ski_nocopy_arg){.bytes = from->bytes, .kind = SKI_NOCOPY_DATA};
         if (from->bytes)
             memcpy(to + 1, skua_part_data(msg, i), from->bytes);
     }
@@ -207,33 +210,33 @@ skua_msg *skua_parts_copied(skua_msg *msg)
 
 /* ---- fetching -------------------------------------------------------------------------------- */
 
-struct pending;
+struct nocopy_pending;
 
-/* A part that is on its way. */
-struct slot {
-    struct pending  *pending;
-    struct ski_part *part;
-    uint64_t         name;   /* in the completion that tells that it is there */
-    skua_buffer      here;   /* where it goes                                 */
-    void            *landed; /* memory of ours, or NULL: of the program's     */
+/* An argument that is being fetched. */
+struct nocopy_fetch {
+    struct nocopy_pending *pending;
+    struct ski_nocopy_arg *arg;
+    uint64_t               name; /* in the completion of the fetch */
+    skua_buffer            here; /* where the data goes */
+    void *block;                 /* memory of the runtime; NULL: it goes to memory of the program */
 };
 
-static struct ski_slots *parts_slots(const struct ski_objects *objects)
+static struct ski_slots *nocopy_names(const struct ski_objects *objects)
 {
     return objects->slot[SKI_SLOT_NOCOPY];
 }
 
-/* What happens when others are through with a part, @p fn, once: it gets the name of @p item. */
-static skua_completion parts_done_once(skua_done_fn fn, void *item, uint64_t *name)
+/* A completion that calls @p fn once, with the name of @p item. */
+static skua_completion nocopy_done_once(skua_done_fn fn, void *item, uint64_t *name)
 {
-    *name = ski_slots_add(parts_slots(ski_self->objects), item);
+    *name = ski_slots_add(nocopy_names(ski_self->objects), item);
     return skua_done_call(fn, (void *)(uintptr_t)*name);
 }
 
-/* The item of a name, which is used up unless it @p stays; NULL: it happened before. */
-static void *parts_named(void *name, bool stays)
+/* The item of a name, which is removed unless it @p stays; NULL: it was removed before. */
+static void *nocopy_named(void *name, bool stays)
 {
-    struct ski_slots *all  = parts_slots(ski_self->objects);
+    struct ski_slots *all  = nocopy_names(ski_self->objects);
     void             *item = ski_slots_find(all, (uintptr_t)name);
 
     if (item && !stays)
@@ -241,93 +244,100 @@ static void *parts_named(void *name, bool stays)
     return item;
 }
 
-/* A message some of whose parts are. */
-struct pending {
+/* A message that waits for arguments which are being fetched. */
+struct nocopy_pending {
     skua_msg *msg;
     uint32_t  waiting;
-    void (*go_on)(struct pending *pending);
-    skua_ref        ref; /* of an object */
-    skua_entry      entry;
-    skua_collection all; /* for all of them; or a handler */
-    struct slot     slot[];
+    void (*go_on)(struct nocopy_pending *pending);
+    skua_ref            ref; /* the element that the message is for */
+    skua_entry          entry;
+    skua_collection     all;       /* the collection that it is for; 0: `entry` is a handler */
+    bool                processes; /* the collection is a process group */
+    struct nocopy_fetch fetch[];
 };
 
-static void free_landed(void *arg, const void *data, size_t bytes)
+static void nocopy_free_fetched(void *arg, const void *data, size_t bytes)
 {
-    void *block = parts_named(arg, false);
+    void *block = nocopy_named(arg, false);
 
     (void)data, (void)bytes;
     if (block)
         skua_buffer_free(block);
 }
 
-/* Frees memory that a part has landed in, when nobody needs it any more. */
-static skua_completion parts_done_free(void *block)
+/* A completion that frees memory of the runtime to which an argument was fetched. */
+static skua_completion nocopy_done_free(void *block)
 {
     uint64_t name;
 
-    return parts_done_once(free_landed, block, &name);
+    return nocopy_done_once(nocopy_free_fetched, block, &name);
 }
 
-static struct pending *new_pending(skua_msg *msg, void (*go_on)(struct pending *pending))
+static struct nocopy_pending *nocopy_new_pending(skua_msg *msg,
+                                                 void (*go_on)(struct nocopy_pending *pending))
 {
-    uint32_t        n       = parts_of(msg)->count;
-    struct pending *pending = ski_malloc(sizeof *pending + n * sizeof *pending->slot);
+    uint32_t               n       = nocopy_trailer_of(msg)->count;
+    struct nocopy_pending *pending = ski_malloc(sizeof *pending + n * sizeof *pending->fetch);
 
-    *pending = (struct pending){.msg = msg, .waiting = 1, .go_on = go_on};
+    *pending = (struct nocopy_pending){.msg = msg, .waiting = 1, .go_on = go_on};
     return pending;
 }
 
-static uint64_t parts_posted_tag(const struct ski_part *part)
+static uint64_t nocopy_posted_tag(const struct ski_nocopy_arg *arg)
 {
-    return ski_addr_tag(ski_self->job, SKI_TAG_PART, ski_self->pe, (uintptr_t)part->posted,
-                        part->bytes);
+    return ski_addr_tag(ski_self->job, SKI_TAG_PART, ski_self->pe, (uintptr_t)arg->posted,
+                        arg->bytes);
 }
 
-static void parts_set_posted(struct ski_part *part, void *at)
+static void nocopy_set_posted(struct ski_nocopy_arg *arg, void *at)
 {
-    part->posted     = at;
-    part->posted_tag = parts_posted_tag(part);
+    arg->posted     = at;
+    arg->posted_tag = nocopy_posted_tag(arg);
 }
 
-/* The part is where it shall be: from now on that is what the message says. */
-static void landed(void *arg, const void *data, size_t bytes)
+/* An argument has been fetched: the message describes its new place from now on. */
+static void nocopy_arg_fetched(void *arg, const void *data, size_t bytes)
 {
-    struct slot    *slot    = parts_named(arg, false);
-    struct pending *pending = slot ? slot->pending : NULL;
+    struct nocopy_fetch   *fetch   = nocopy_named(arg, false);
+    struct nocopy_pending *pending = fetch ? fetch->pending : NULL;
 
     (void)data, (void)bytes;
-    if (!slot)
+    if (!fetch)
         return;
-    slot->here.done        = slot->landed ? parts_done_free(slot->landed) : skua_done_nothing();
-    *buffer_of(slot->part) = slot->here;
-    if (!slot->landed)
-        parts_set_posted(slot->part, slot->here.at);
+    fetch->here.done = fetch->block ? nocopy_done_free(fetch->block) : skua_done_nothing();
+    *nocopy_buffer(fetch->arg) = fetch->here;
+    if (!fetch->block)
+        nocopy_set_posted(fetch->arg, fetch->here.at);
+    ski_assert(pending->waiting > 0);
     if (--pending->waiting > 0)
         return;
+    ski_assert(ski_self->held > 0);
     ski_self->held--;
     pending->go_on(pending);
 }
 
-static void fetch(struct pending *pending, unsigned i, struct ski_part *part, void *to)
+static void nocopy_fetch(struct nocopy_pending *pending, unsigned i, struct ski_nocopy_arg *arg,
+                         void *to)
 {
-    struct slot    *slot = &pending->slot[i];
-    skua_buffer     here, from = *buffer_of(part);
-    skua_completion done;
+    struct nocopy_fetch *fetch = &pending->fetch[i];
+    skua_buffer          here, from = *nocopy_buffer(arg);
+    skua_completion      done;
 
-    *slot        = (struct slot){.pending = pending, .part = part};
-    slot->landed = to ? NULL : skua_buffer_alloc(part->bytes);
-    done         = parts_done_once(landed, slot, &slot->name);
-    here         = slot->here =
-        skua_buffer_of(to ? to : slot->landed, part->bytes, SKUA_REGISTER_LATER, done, from.user);
+    ski_assert(arg->kind == SKI_NOCOPY_BUFFER);
+    *fetch       = (struct nocopy_fetch){.pending = pending, .arg = arg};
+    fetch->block = to ? NULL : skua_buffer_alloc(arg->bytes);
+    done         = nocopy_done_once(nocopy_arg_fetched, fetch, &fetch->name);
+    here         = fetch->here =
+        skua_buffer_of(to ? to : fetch->block, arg->bytes, SKUA_REGISTER_LATER, done, from.user);
     pending->waiting++;
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("part %u of a message from PE %d cannot be fetched", i, pending->msg->source);
 }
 
-/* True: nothing is on the way.  Else the message is held, and go_on() will be called. */
-static bool fetched(struct pending *pending)
+/* Whether no argument is being fetched.  Else the message is held, and go_on() will be called. */
+static bool nocopy_all_fetched(struct nocopy_pending *pending)
 {
+    ski_assert(pending->waiting > 0);
     if (--pending->waiting > 0) {
         ski_self->held++;
         return false;
@@ -336,22 +346,21 @@ static bool fetched(struct pending *pending)
     return true;
 }
 
-/* ---- arriving ---------------------------------------------------------------------------------
- */
+/* ---- arriving -------------------------------------------------------------------------------- */
 
-/* What came with the message goes where the program wants it. */
-static void copy_to(struct ski_part *part, void *to)
+/* Copies data that came in the message to where the program wants it. */
+static void nocopy_copy_to(struct ski_nocopy_arg *arg, void *to)
 {
     if (!to)
         return;
-    parts_set_posted(part, to);
-    if (part->bytes)
-        memcpy(to, part + 1, part->bytes);
+    nocopy_set_posted(arg, to);
+    if (arg->bytes)
+        memcpy(to, arg + 1, arg->bytes);
 }
 
-/* To an object that has had it before, and may have left since, or have been deleted: then nobody
- * needs it. */
-static void give_again(const skua_ref *ref, skua_entry entry, skua_msg *msg)
+/* Delivers a message again, whose arguments are here now, to an element that may have migrated or
+ * have been deleted since. */
+static void nocopy_redeliver(const skua_ref *ref, skua_entry entry, skua_msg *msg)
 {
     struct ski_collection *all = ski_collection_find(ski_self->objects, ref->of.id);
     struct ski_object     *object;
@@ -364,113 +373,113 @@ static void give_again(const skua_ref *ref, skua_entry entry, skua_msg *msg)
         skua_invoke(*ref, entry, msg);
 }
 
-static void again(struct pending *pending)
+static void nocopy_resume(struct nocopy_pending *pending)
 {
-    struct pending is = *pending;
+    struct nocopy_pending is = *pending;
 
     free(pending);
     if (is.entry.id == SKUA_NO_ENTRY.id)
         ski_msg_post(ski_self, ski_self->pe, is.msg->handler, is.msg);
     else
-        give_again(&is.ref, is.entry, is.msg);
+        nocopy_redeliver(&is.ref, is.entry, is.msg);
 }
 
-/* Whether something must be done before the message can be used. */
-static bool all_here(const struct ski_pe *self, const skua_msg *msg)
+/* Whether this PE reaches all arguments of a message. */
+static bool nocopy_all_reachable(const struct ski_pe *self, const skua_msg *msg)
 {
-    const struct ski_parts *parts = parts_of(msg);
-    struct ski_part        *part  = first_of(msg, parts);
+    const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
+    struct ski_nocopy_arg           *arg     = nocopy_first(msg, trailer);
 
-    for (unsigned i = 0; i < parts->count; i++, part = after(part))
-        if (part->kind == SKI_PIECE_BUFFER && !ski_buffer_reach(self, buffer_of(part)))
+    for (unsigned i = 0; i < trailer->count; i++, arg = nocopy_next(arg))
+        if (arg->kind == SKI_NOCOPY_BUFFER && !ski_buffer_reach(self, nocopy_buffer(arg)))
             return false;
     return true;
 }
 
-static bool bring(skua_msg *msg, void *self, skua_entry entry, void *const *to)
+/* Copies or fetches all arguments to where the program wants them, @p to.  Whether all are here. */
+static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *const *to)
 {
-    struct ski_parts *parts   = parts_of(msg);
-    struct ski_part  *part    = first_of(msg, parts);
-    struct pending   *pending = new_pending(msg, again);
+    struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
+    struct ski_nocopy_arg     *arg     = nocopy_first(msg, trailer);
+    struct nocopy_pending     *pending = nocopy_new_pending(msg, nocopy_resume);
 
     pending->entry = entry;
     if (self)
         pending->ref = skua_ref_of(self);
-    for (unsigned i = 0; i < parts->count; i++, part = after(part)) {
+    for (unsigned i = 0; i < trailer->count; i++, arg = nocopy_next(arg)) {
         void *place = to ? to[i] : NULL;
 
-        if (part->kind == SKI_PIECE_DATA)
-            copy_to(part, place);
-        else if (place || !ski_buffer_reach(ski_self, buffer_of(part)))
-            fetch(pending, i, part, place);
+        if (arg->kind == SKI_NOCOPY_DATA)
+            nocopy_copy_to(arg, place);
+        else if (place || !ski_buffer_reach(ski_self, nocopy_buffer(arg)))
+            nocopy_fetch(pending, i, arg, place);
     }
-    return fetched(pending);
+    return nocopy_all_fetched(pending);
 }
 
 bool skua_parts_here(skua_msg *msg, void *self, skua_entry entry, skua_post_fn post)
 {
-    struct ski_parts *parts = parts_of(msg);
-    void            **to;
-    bool              here;
+    struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
+    void                     **to;
+    bool                       here;
 
-    if (!post || parts->posted)
-        return all_here(SKI_SELF(), msg) || bring(msg, self, entry, NULL);
-    parts->posted = 1;
-    to            = ski_calloc(parts->count, sizeof *to);
+    if (!post || trailer->posted)
+        return nocopy_all_reachable(SKI_SELF(), msg) || nocopy_bring(msg, self, entry, NULL);
+    trailer->posted = 1;
+    to              = ski_calloc(trailer->count, sizeof *to);
     post(self, msg, to);
-    here = bring(msg, self, entry, to);
+    here = nocopy_bring(msg, self, entry, to);
     free(to);
     return here;
 }
 
-/* ---- using ------------------------------------------------------------------------------------
- */
+/* ---- using ----------------------------------------------------------------------------------- */
 
-/* A message that has moved with its object, away from where its parts are. */
-static const void *fetch_now(struct ski_part *part)
+/* Fetches an argument of a message that has migrated with its element, away from the data. */
+static const void *nocopy_fetch_now(struct ski_nocopy_arg *arg)
 {
     skua_counter over  = SKUA_COUNTER_INIT;
-    void        *block = skua_buffer_alloc(part->bytes);
-    skua_buffer  here, from = *buffer_of(part);
+    void        *block = skua_buffer_alloc(arg->bytes);
+    skua_buffer  here, from = *nocopy_buffer(arg);
 
-    here = skua_buffer_of(block, part->bytes, SKUA_REGISTER_LATER, skua_done_count(&over), 0);
+    here = skua_buffer_of(block, arg->bytes, SKUA_REGISTER_LATER, skua_done_count(&over), 0);
     if (skua_buffer_get(&here, &from) < 0)
         ski_misuse("a part of a message cannot be fetched from PE %d", from.pe);
     skua_counter_wait(&over, 1);
-    here.done        = parts_done_free(block);
-    *buffer_of(part) = here;
+    here.done           = nocopy_done_free(block);
+    *nocopy_buffer(arg) = here;
     return block;
 }
 
-static const void *data_of(struct ski_part *part)
+static const void *nocopy_data(struct ski_nocopy_arg *arg)
 {
     const void *at;
 
-    if (part->posted && part->posted_tag == parts_posted_tag(part))
-        return part->posted;
-    if (part->kind == SKI_PIECE_DATA)
-        return part + 1;
-    at = ski_buffer_reach(SKI_SELF(), buffer_of(part));
-    return at || part->bytes == 0 ? at : fetch_now(part);
+    if (arg->posted && arg->posted_tag == nocopy_posted_tag(arg))
+        return arg->posted;
+    if (arg->kind == SKI_NOCOPY_DATA)
+        return arg + 1;
+    at = ski_buffer_reach(SKI_SELF(), nocopy_buffer(arg));
+    return at || arg->bytes == 0 ? at : nocopy_fetch_now(arg);
 }
 
 const void *skua_part_data(skua_msg *msg, unsigned i)
 {
-    return data_of(part_at(msg, i));
+    return nocopy_data(nocopy_arg_at(msg, i));
 }
 
 void skua_parts_free(skua_msg *msg)
 {
-    const struct ski_parts *parts = parts_of(msg);
-    struct ski_part        *part  = first_of(msg, parts);
+    const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
+    struct ski_nocopy_arg           *arg     = nocopy_first(msg, trailer);
 
-    for (unsigned i = 0; i < parts->count; i++, part = after(part))
-        if (part->kind == SKI_PIECE_BUFFER)
-            skua_complete(buffer_of(part)->done, buffer_of(part), sizeof(skua_buffer));
+    for (unsigned i = 0; i < trailer->count; i++, arg = nocopy_next(arg))
+        if (arg->kind == SKI_NOCOPY_BUFFER)
+            skua_complete(nocopy_buffer(arg)->done, nocopy_buffer(arg), sizeof(skua_buffer));
     skua_msg_free(msg);
 }
 
-static void malformed(const char *entry, size_t bytes)
+static void nocopy_malformed(const char *entry, size_t bytes)
 {
     ski_misuse("%s: a message of %zu bytes does not hold its arguments; were all parts of the "
                "program translated and compiled from the same interface file?",
@@ -480,88 +489,90 @@ static void malformed(const char *entry, size_t bytes)
 const void *skua_found_part(const void *data, size_t bytes, size_t *end, long long count,
                             size_t each, const char *entry)
 {
-    size_t           at   = aligned(*end);
-    struct ski_part *part = (struct ski_part *)((uintptr_t)data + at);
+    size_t                 at  = nocopy_align(*end);
+    struct ski_nocopy_arg *arg = (struct ski_nocopy_arg *)((uintptr_t)data + at);
 
-    if (at > bytes || bytes - at < sizeof *part || count < 0 ||
-        (uint64_t)count > PTRDIFF_MAX / each || part->bytes != (uint64_t)count * each ||
-        part->kind > SKI_PIECE_BUFFER ||
-        bytes - at < piece_extent(part->kind, part->kind == SKI_PIECE_DATA ? part->bytes : 0))
-        malformed(entry, bytes);
-    *end = at + piece_extent(part->kind, part->bytes);
-    return data_of(part);
+    if (at > bytes || bytes - at < sizeof *arg || count < 0 ||
+        (uint64_t)count > PTRDIFF_MAX / each || arg->bytes != (uint64_t)count * each ||
+        arg->kind > SKI_NOCOPY_BUFFER ||
+        bytes - at < nocopy_arg_extent(arg->kind, arg->kind == SKI_NOCOPY_DATA ? arg->bytes : 0))
+        nocopy_malformed(entry, bytes);
+    *end = at + nocopy_arg_extent(arg->kind, arg->bytes);
+    return nocopy_data(arg);
 }
 
 void skua_found_parts_end(const void *data, size_t bytes, size_t *end, const char *entry)
 {
     (void)data;
-    if (bytes < *end || bytes - *end < sizeof(struct ski_parts))
-        malformed(entry, bytes);
-    *end += sizeof(struct ski_parts);
+    if (bytes < *end || bytes - *end < sizeof(struct ski_nocopy_trailer))
+        nocopy_malformed(entry, bytes);
+    *end += sizeof(struct ski_nocopy_trailer);
 }
 
-/* ---- to all ------------------------------------------------------------------------------------
- */
+/* ---- to all ---------------------------------------------------------------------------------- */
 
-/* A part that several use. */
-struct share {
+/* An argument that several PEs or copies use. */
+struct nocopy_share {
     uint32_t    left;
-    skua_buffer buffer; /* with what happens when all are through with it */
+    skua_buffer buffer; /* its completion is called when the last has finished */
 };
 
-/* For one PE of a host: what it shall do with the message that follows. */
-struct to_host {
-    skua_collection all;       /* 0: PEs                */
-    uint32_t        id;        /* an entry, or a handler */
-    uint32_t        processes; /* it is a process group */
+/* For one PE of a host: where the message that follows goes. */
+struct nocopy_route {
+    skua_collection all;       /* 0: `id` is a handler */
+    uint32_t        id;        /* of an entry or a handler */
+    uint32_t        processes; /* the collection is a process group */
 };
 
-_Static_assert(sizeof(struct to_host) + sizeof(struct ski_parts) == SKI_PARTS_LEAST,
+_Static_assert(sizeof(struct nocopy_route) + sizeof(struct ski_nocopy_trailer) == SKI_PARTS_LEAST,
                "see nocopy.h");
 
-static void share_over(void *arg, const void *data, size_t bytes)
+static void nocopy_share_done(void *arg, const void *data, size_t bytes)
 {
-    struct share *share = parts_named(arg, true);
+    struct nocopy_share *share = nocopy_named(arg, true);
 
     (void)data, (void)bytes;
+    ski_assert(!share || share->left > 0);
     if (!share || --share->left > 0)
         return;
-    parts_named(arg, false);
+    nocopy_named(arg, false);
     skua_complete(share->buffer.done, &share->buffer, sizeof share->buffer);
     ski_pool_free(&ski_self->pool, share);
 }
 
-/* In the arena, where messages are that name it, and go with it when the job ends before. */
-static struct share *new_share(uint32_t users, const skua_buffer *buffer)
+/* A share is in the arena, as the messages that name it are: both go with it when the job ends. */
+static struct nocopy_share *nocopy_new_share(uint32_t users, const skua_buffer *buffer)
 {
-    struct share *share = ski_pool_alloc(&ski_self->pool, sizeof *share);
+    struct nocopy_share *share = ski_pool_alloc(&ski_self->pool, sizeof *share);
 
     if (!share)
-        ski_fatal("no memory for a message with parts; raise SKUA_ARENA_SIZE");
-    *share = (struct share){users, *buffer};
+        ski_fatal("PE %d has no memory for a message with parts; raise SKUA_ARENA_SIZE",
+                  ski_self->pe);
+    ski_assert(users > 0);
+    *share = (struct nocopy_share){users, *buffer};
     return share;
 }
 
-/* Each part will be told of @p users times. */
-static void share_parts(skua_msg *msg, uint32_t users)
+/* Gives each argument a share of @p users. */
+static void nocopy_share_args(skua_msg *msg, uint32_t users)
 {
-    const struct ski_parts *parts = parts_of(msg);
-    struct ski_part        *part  = first_of(msg, parts);
-    uint64_t                name;
+    const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
+    struct ski_nocopy_arg           *arg     = nocopy_first(msg, trailer);
+    uint64_t                         name;
 
-    for (unsigned i = 0; i < parts->count; i++, part = after(part))
-        if (part->kind == SKI_PIECE_BUFFER)
-            buffer_of(part)->done =
-                parts_done_once(share_over, new_share(users, buffer_of(part)), &name);
+    for (unsigned i = 0; i < trailer->count; i++, arg = nocopy_next(arg))
+        if (arg->kind == SKI_NOCOPY_BUFFER)
+            nocopy_buffer(arg)->done = nocopy_done_once(
+                nocopy_share_done, nocopy_new_share(users, nocopy_buffer(arg)), &name);
 }
 
-/* To all PEs of this host, or to one of each process; all reach the parts. */
-static void spread_here(skua_msg *msg, const struct to_host *to)
+/* Sends a message to all PEs of this host, or to one of each process; all reach the arguments. */
+static void nocopy_spread_here(skua_msg *msg, const struct nocopy_route *to)
 {
     const struct ski_job *job   = ski_self->job;
     int                   count = to->processes ? job->local_processes : job->pes_here;
 
-    share_parts(msg, (uint32_t)count);
+    nocopy_share_args(msg, (uint32_t)count);
     for (int i = 0; i < count; i++) {
         int       pe   = to->processes ? job->process[i].number : ski_job_pe_at(job, i);
         skua_msg *copy = skua_msg_alloc(msg->bytes);
@@ -575,77 +586,79 @@ static void spread_here(skua_msg *msg, const struct to_host *to)
     skua_msg_free(msg);
 }
 
-static void spread_pending(struct pending *pending)
+static void nocopy_spread_pending(struct nocopy_pending *pending)
 {
-    struct to_host to = {pending->all, pending->entry.id, pending->ref.index.bytes};
+    struct nocopy_route to = {pending->all, pending->entry.id, pending->processes};
 
-    spread_here(pending->msg, &to);
+    nocopy_spread_here(pending->msg, &to);
     free(pending);
 }
 
-/* Whether all PEs of this host reach a part. */
-static bool is_shared(const struct ski_pe *self, const skua_buffer *buffer)
+/* Whether all PEs of this host reach the data of a buffer. */
+static bool nocopy_is_shared(const struct ski_pe *self, const skua_buffer *buffer)
 {
     return ski_buffer_reach(self, buffer) &&
            (ski_arena_contains(self->job->arena, buffer->at) ||
             (self->job->local_processes == 1 && ski_config.direct) || self->job->pes_here == 1);
 }
 
-/* Into the arena, those that not all of the host reach; whether nothing is on the way. */
-static bool fetch_unshared(struct pending *pending)
+/* Fetches the arguments that some PE of the host does not reach into the arena.  Whether none is
+ * being fetched. */
+static bool nocopy_fetch_unshared(struct nocopy_pending *pending)
 {
-    const struct ski_parts *parts = parts_of(pending->msg);
-    struct ski_part        *part  = first_of(pending->msg, parts);
+    const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(pending->msg);
+    struct ski_nocopy_arg           *arg     = nocopy_first(pending->msg, trailer);
 
-    for (unsigned i = 0; i < parts->count; i++, part = after(part))
-        if (part->kind == SKI_PIECE_BUFFER && !is_shared(ski_self, buffer_of(part)))
-            fetch(pending, i, part, NULL);
-    return fetched(pending);
+    for (unsigned i = 0; i < trailer->count; i++, arg = nocopy_next(arg))
+        if (arg->kind == SKI_NOCOPY_BUFFER && !nocopy_is_shared(ski_self, nocopy_buffer(arg)))
+            nocopy_fetch(pending, i, arg, NULL);
+    return nocopy_all_fetched(pending);
 }
 
-static void to_host(skua_msg *msg, const struct to_host *to)
+static void nocopy_to_host(skua_msg *msg, const struct nocopy_route *to)
 {
-    struct pending *pending = new_pending(msg, spread_pending);
+    struct nocopy_pending *pending = nocopy_new_pending(msg, nocopy_spread_pending);
 
-    pending->all             = to->all;
-    pending->entry.id        = to->id;
-    pending->ref.index.bytes = to->processes;
-    if (fetch_unshared(pending))
-        spread_here(msg, to);
+    pending->all       = to->all;
+    pending->entry.id  = to->id;
+    pending->processes = to->processes;
+    if (nocopy_fetch_unshared(pending))
+        nocopy_spread_here(msg, to);
 }
 
-/* Whether a message for a host is one with parts, for a handler or an entry that there is. */
-static bool parts_are_sound(const struct to_host *to, const void *data, size_t bytes)
+/* Whether a message for a host, which may come from another host, is valid and names a handler or
+ * an entry. */
+static bool nocopy_is_sound(const struct nocopy_route *to, const void *data, size_t bytes)
 {
-    if (!end_of(data, bytes) || !ski_pe_has_handler(ski_self, to->id))
+    if (!nocopy_trailer(data, bytes) || !ski_pe_has_handler(ski_self, to->id))
         return false;
     return to->all.id ? ski_entries[to->id].of != NULL : ski_builtin_takes(to->id, bytes);
 }
 
 void ski_on_parts(skua_msg *msg)
 {
-    struct to_host to;
-    size_t         bytes = msg->bytes - sizeof to;
-    skua_msg      *inner;
+    struct nocopy_route to;
+    size_t              bytes = msg->bytes - sizeof to;
+    skua_msg           *inner;
 
     memcpy(&to, skua_msg_data(msg), sizeof to);
-    if (!parts_are_sound(&to, (char *)skua_msg_data(msg) + sizeof to, bytes)) {
+    if (!nocopy_is_sound(&to, (char *)skua_msg_data(msg) + sizeof to, bytes)) {
         ski_far_drop(ski_self, msg);
         return;
     }
     inner =
         ski_msg_copy(ski_self, SKI_HANDLER_PARTS, (char *)skua_msg_data(msg) + sizeof to, bytes);
     skua_msg_free(msg);
-    to_host(inner, &to);
+    nocopy_to_host(inner, &to);
 }
 
-/* One message to a PE of each other host, then this one. */
-static void to_all(struct ski_pe *self, skua_msg *msg, const struct to_host *to)
+/* Sends a message to one PE of each other host, and to the PEs of this one. */
+static void nocopy_to_all(struct ski_pe *self, skua_msg *msg, const struct nocopy_route *to)
 {
     int hosts = skua_hosts(), own = skua_host_of(self->pe);
 
     if (hosts > 1)
-        share_parts(msg, (uint32_t)hosts);
+        nocopy_share_args(msg, (uint32_t)hosts);
     for (int host = 0; host < hosts; host++) {
         skua_msg *outer;
 
@@ -658,67 +671,68 @@ static void to_all(struct ski_pe *self, skua_msg *msg, const struct to_host *to)
         outer->source  = self->pe;
         ski_msg_post(self, skua_host_pe(host, 0), SKI_HANDLER_PARTS, outer);
     }
-    to_host(msg, to);
+    nocopy_to_host(msg, to);
 }
 
 void skua_parts_broadcast(skua_handler handler, skua_msg *msg)
 {
-    to_all(SKI_SELF(), msg, &(struct to_host){.id = handler.id});
+    nocopy_to_all(SKI_SELF(), msg, &(struct nocopy_route){.id = handler.id});
 }
 
-/* ---- below a head of the runtime's --------------------------------------------------------------
- */
+/* ---- behind a header of another module ------------------------------------------------------- */
 
-skua_msg *ski_parts_headed(const void *head, size_t bytes, skua_msg *msg)
+skua_msg *ski_nocopy_prepend(const void *head, size_t bytes, skua_msg *msg)
 {
-    skua_msg *made = ski_msg_with_header(head, bytes, skua_msg_data(msg), msg->bytes);
+    skua_msg *made;
 
-    parts_end_at(made + 1, made->bytes)->first += bytes;
+    ski_assert(bytes % NOCOPY_ALIGN == 0);
+    made = ski_msg_with_header(head, bytes, skua_msg_data(msg), msg->bytes);
+    nocopy_trailer_at(made + 1, made->bytes)->first += bytes;
     skua_msg_free(msg);
     return made;
 }
 
-void ski_parts_to_all(struct ski_pe *self, uint32_t handler, skua_msg *msg)
+void ski_nocopy_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg)
 {
-    to_all(self, msg, &(struct to_host){.id = handler});
+    nocopy_to_all(self, msg, &(struct nocopy_route){.id = handler});
 }
 
-bool ski_parts_near(skua_msg *msg)
+bool ski_nocopy_reachable(skua_msg *msg)
 {
-    struct pending *pending = new_pending(msg, again);
+    struct nocopy_pending *pending = nocopy_new_pending(msg, nocopy_resume);
 
     pending->entry = SKUA_NO_ENTRY;
-    return fetch_unshared(pending);
+    return nocopy_fetch_unshared(pending);
 }
 
-void ski_parts_hold(skua_msg *msg)
+void ski_nocopy_hold(skua_msg *msg)
 {
-    share_parts(msg, 1);
+    nocopy_share_args(msg, 1);
 }
 
-void ski_parts_more(const void *data, size_t bytes)
+void ski_nocopy_count_copy(const void *data, size_t bytes)
 {
-    const struct ski_parts *parts = end_of(data, bytes);
-    struct ski_part        *part  = first_in(data, parts);
+    const struct ski_nocopy_trailer *trailer = nocopy_trailer(data, bytes);
+    struct ski_nocopy_arg           *arg     = nocopy_first_in(data, trailer);
 
-    for (unsigned i = 0; i < parts->count; i++, part = after(part))
-        if (part->kind == SKI_PIECE_BUFFER)
-            ((struct share *)parts_named(buffer_of(part)->done.with.arg, true))->left++;
+    for (unsigned i = 0; i < trailer->count; i++, arg = nocopy_next(arg))
+        if (arg->kind == SKI_NOCOPY_BUFFER)
+            ((struct nocopy_share *)nocopy_named(nocopy_buffer(arg)->done.with.arg, true))->left++;
 }
 
-skua_msg *ski_parts_copy(uint32_t handler, const void *data, size_t bytes, size_t head)
+skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size_t head)
 {
     skua_msg *msg;
 
-    if (parts_end_at(data, bytes)->first < head)
-        ski_misuse("a message of %zu bytes has parts that begin before itself", bytes);
+    if (nocopy_trailer_at(data, bytes)->first < head)
+        ski_misuse("a message of %zu bytes has parts that begin before its data", bytes);
     msg = ski_msg_copy(ski_self, handler, (const char *)data + head, bytes - head);
-    parts_end_at(msg + 1, msg->bytes)->first -= head;
-    ski_parts_more(data, bytes);
+    nocopy_trailer_at(msg + 1, msg->bytes)->first -= head;
+    ski_nocopy_count_copy(data, bytes);
     return msg;
 }
 
-void ski_parts_drop(skua_msg *msg)
+void ski_nocopy_drop(skua_msg *msg)
 {
     if (ski_pe_exiting(ski_self))
         skua_msg_free(msg);
@@ -726,60 +740,36 @@ void ski_parts_drop(skua_msg *msg)
         skua_parts_free(msg);
 }
 
-/* Whether elements shall get it as it is.  A method gets data, and nobody would free the parts. */
-static bool goes_in_parts(const skua_msg *msg, const struct ski_entry *entry)
+bool ski_nocopy_goes_as_is(const skua_msg *msg, const struct ski_entry *entry)
 {
-    const struct ski_parts *parts = parts_of(msg);
-    const struct ski_part  *part  = first_of(msg, parts);
+    const struct ski_nocopy_trailer *trailer = nocopy_trailer_of(msg);
+    const struct ski_nocopy_arg     *arg     = nocopy_first(msg, trailer);
 
-    for (unsigned i = 0; i < parts->count; i++, part = after((struct ski_part *)(uintptr_t)part))
-        if (part->kind == SKI_PIECE_BUFFER)
+    for (unsigned i = 0; i < trailer->count;
+         i++, arg = nocopy_next((struct ski_nocopy_arg *)(uintptr_t)arg))
+        if (arg->kind == SKI_NOCOPY_BUFFER)
             return !entry->method;
     return false;
 }
 
-void skua_parts_invoke_all(skua_collection all, skua_entry entry, skua_msg *msg)
+void ski_nocopy_invoke_group(struct ski_pe *self, skua_collection all, skua_entry entry,
+                             bool processes, skua_msg *msg)
 {
-    struct ski_pe               *self = SKI_SELF();
-    const struct ski_collection *of   = ski_collection_get(self->objects, __func__, all.id);
-    struct to_host to = {all, entry.id, of->state != SKI_EXPECTED && of->kind == SKI_PROCESS_GROUP};
-
-    if (to.processes || (of->state != SKI_EXPECTED && of->kind == SKI_GROUP)) {
-        to_all(self, msg, &to);
-    } else if (goes_in_parts(msg, ski_entry_find(__func__, entry))) {
-        ski_everyone_parts(all, entry, msg);
-    } else {
-        msg = skua_parts_copied(msg);
-        skua_invoke_all(all, entry, skua_msg_data(msg), skua_msg_size(msg));
-        skua_msg_free(msg);
-    }
+    nocopy_to_all(self, msg, &(struct nocopy_route){all, entry.id, processes});
 }
 
-void skua_parts_invoke_section(skua_section section, skua_entry entry, skua_msg *msg)
-{
-    (void)SKI_SELF();
-    if (goes_in_parts(msg, ski_entry_find(__func__, entry))) {
-        ski_multicast_parts(section, entry, msg);
-    } else {
-        msg = skua_parts_copied(msg);
-        skua_section_invoke(section, entry, skua_msg_data(msg), skua_msg_size(msg));
-        skua_msg_free(msg);
-    }
-}
+/* ---- life cycle ------------------------------------------------------------------------------ */
 
-/* ---- life cycle -------------------------------------------------------------------------------
- */
-
-static void parts_pe_begin(struct ski_objects *objects)
+static void nocopy_pe_begin(struct ski_objects *objects)
 {
     objects->slot[SKI_SLOT_NOCOPY] = ski_calloc(1, sizeof(struct ski_slots));
 }
 
-static void parts_pe_end(struct ski_objects *objects)
+static void nocopy_pe_end(struct ski_objects *objects)
 {
-    ski_slots_end(parts_slots(objects), NULL); /* what it names goes with the arena */
-    free(parts_slots(objects));
+    ski_slots_end(nocopy_names(objects), NULL); /* the items go with the arena */
+    free(nocopy_names(objects));
 }
 
-const struct ski_lifecycle ski_nocopy_lifecycle = {.pe_begin = parts_pe_begin,
-                                                   .pe_end   = parts_pe_end};
+const struct ski_lifecycle ski_nocopy_lifecycle = {.pe_begin = nocopy_pe_begin,
+                                                   .pe_end   = nocopy_pe_end};

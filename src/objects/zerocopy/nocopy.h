@@ -1,92 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nocopy.h - messages with parts (skua/parts.h), as they travel.
+ * nocopy.h - messages with nocopy arguments (skua/parts.h), as they travel.
  *
- *      head | piece, its data or buffer | piece, ... | struct ski_parts
+ *      head | argument, its data or buffer | argument, ... | struct ski_nocopy_trailer
  *
- * Pieces begin at multiples of 16.  One is followed by its data, or by a buffer: the sender's
- * memory, or where the part is now.  What is done with a part at the end is the completion in
- * that buffer: telling the sender, or freeing what was made for it, on whatever PE.  So a message
- * may be sent on, or move with its object, and its parts are found again.
+ * Arguments begin at multiples of 16.  One is followed by its data, or by a buffer that describes
+ * the sender's memory, or where the data is now.  The completion in that buffer is called when the
+ * argument is not used any more: it tells the sender, or frees memory, on whatever PE.  So a
+ * message may be forwarded, or migrate with its element, and its arguments are found again.
  *
- * To all PEs: the sender sends the message to one PE of each host, which sees to it that all of
- * its host reach the parts, and then sends it to each; a *share* counts who is through with one.
+ * To all PEs: the sender sends the message to one PE of each host, which makes the arguments
+ * reachable for all PEs of its host and then sends the message to each; a *share* counts the PEs
+ * that still use an argument.
  *
  * To all elements of an array, and to sections, messages go as broadcasts do (array_broadcast.h,
- * section_multicast.h), below a head of the runtime's.  How many elements there are is known to
- * nobody. So each PE *holds* what it gets: a share of its own counts the copies that it makes of
- * it, for its elements or to be sent on, and tells the PE it came from when the last is through.
+ * section_multicast.h), behind a header of those modules.  No PE knows the number of elements.  So
+ * each PE *holds* the message that it gets: a share of its own counts the copies that it makes, for
+ * its elements or to be sent on, and tells the PE that the message came from when the last is
+ * freed.
  */
 #ifndef SKI_NOCOPY_H
 #define SKI_NOCOPY_H
 
+#include <skua/object.h>
 #include <skua/parts.h>
 
 #include "base/arch.h"
 #include "objects/model/lifecycle.h"
 
+struct ski_entry;
 struct ski_pe;
 
-enum ski_piece_kind { SKI_PIECE_DATA, SKI_PIECE_BUFFER };
+/* What follows an argument. */
+enum ski_nocopy_kind { SKI_NOCOPY_DATA, SKI_NOCOPY_BUFFER };
 
-struct ski_part {
+/* The header of an argument. */
+struct ski_nocopy_arg {
     uint64_t bytes;
-    uint32_t kind; /* enum ski_piece_kind                                     */
+    uint32_t kind; /* enum ski_nocopy_kind */
     uint32_t unused;
-    void    *posted;     /* where the program wanted it, and has it, or NULL ... */
-    uint64_t posted_tag; /* ... on the PE that set it: core/message/addr_tag.h                */
+    void    *posted;     /* where the program wanted the data, and has it, or NULL ... */
+    uint64_t posted_tag; /* ... on the PE that set it: core/message/addr_tag.h */
 };
 
-struct ski_parts {
+/* The end of a message with nocopy arguments. */
+struct ski_nocopy_trailer {
     uint64_t magic;
-    uint64_t first; /* bytes of the head: pieces begin there, aligned */
+    uint64_t first; /* bytes of the head: arguments begin there, aligned */
     uint32_t count;
-    uint32_t posted; /* the receiver has been asked where they shall land */
-    uint64_t unused; /* a multiple of 16 */
+    uint32_t posted; /* the program was asked where it wants the data */
+    uint64_t unused; /* the size is a multiple of 16 */
 };
 
-#define SKI_PARTS_MAGIC UINT64_C(0x7061727473206f66)
-#define SKI_PARTS_LEAST (16 + sizeof(struct ski_parts))
+#define SKI_NOCOPY_MAGIC UINT64_C(0x7061727473206f66)
+#define SKI_PARTS_LEAST                                                                            \
+    (16 + sizeof(struct ski_nocopy_trailer)) /* bytes of the smallest message                      \
+                                              */
 
+/** The observer of nocopy arguments. */
 extern const struct ski_lifecycle ski_nocopy_lifecycle;
 
+/** Handler on one PE of a host: make the arguments reachable, and pass the message on. */
 void ski_on_parts(skua_msg *msg);
 
-/** The message with @p bytes of @p head, a multiple of 16, before it; @p msg is used up. */
-skua_msg *ski_parts_headed(const void *head, size_t bytes, skua_msg *msg);
+/** The message with @p bytes of @p head, a multiple of 16, before it; consumes @p msg. */
+skua_msg *ski_nocopy_prepend(const void *head, size_t bytes, skua_msg *msg);
 
-/** Send it to @p handler on all PEs, which all of a host reach its parts then. */
-void ski_parts_to_all(struct ski_pe *self, uint32_t handler, skua_msg *msg);
+/** Send @p msg to @p handler on all PEs; the PEs of a host reach the same arguments then. */
+void ski_nocopy_broadcast(struct ski_pe *self, uint32_t handler, skua_msg *msg);
 
-/** Whether all PEs of this host reach its parts.  If not they are brought, and the message is
- *  queued here once more. */
-bool ski_parts_near(skua_msg *msg);
+/** Invoke an entry of all members of group @p all; @p processes: of a process group. */
+void ski_nocopy_invoke_group(struct ski_pe *self, skua_collection all, skua_entry entry,
+                             bool processes, skua_msg *msg);
 
-/** It has come: from now on its parts are free when all copies are that were counted here, and it
- *  itself.  One more copy of what is held is made, and freed with skua_parts_free(). */
-void ski_parts_hold(skua_msg *msg);
-void ski_parts_more(const void *data, size_t bytes);
+/** Whether elements get @p msg with its buffers.  A method gets plain data, as it frees no
+ *  arguments; so does any entry when all data is in the message. */
+bool ski_nocopy_goes_as_is(const skua_msg *msg, const struct ski_entry *entry);
 
-/** A copy of what is held, counted, without its first @p head bytes. */
-skua_msg *ski_parts_copy(uint32_t handler, const void *data, size_t bytes, size_t head);
+/** Whether all PEs of this host reach the arguments.  If not they are fetched, and then @p msg is
+ *  queued on this PE again. */
+bool ski_nocopy_reachable(skua_msg *msg);
 
-/** The end of a message with parts that goes nowhere: its senders hear of it, if the job goes on.
- */
-void ski_parts_drop(skua_msg *msg);
+/** Count the copies of @p msg, which has come to this PE: its arguments are released when it and
+ * all copies are freed. */
+void ski_nocopy_hold(skua_msg *msg);
 
-/** The same of messages of the runtime's that may have @p parts. */
-static inline void ski_parts_free_any(skua_msg *msg, bool parts)
+/** Count one more copy of a message that is held; skua_parts_free() frees it. */
+void ski_nocopy_count_copy(const void *data, size_t bytes);
+
+/** A copy of a message that is held, counted, without its first @p head bytes. */
+skua_msg *ski_nocopy_copy(uint32_t handler, const void *data, size_t bytes, size_t head);
+
+/** Free a message that will not be delivered; its sender is told unless the job ends. */
+void ski_nocopy_drop(skua_msg *msg);
+
+/** Free a message of the runtime, which may have @p nocopy arguments. */
+static inline void ski_nocopy_free_any(skua_msg *msg, bool nocopy)
 {
-    if (SKI_UNLIKELY(parts))
-        ski_parts_drop(msg);
+    if (SKI_UNLIKELY(nocopy))
+        ski_nocopy_drop(msg);
     else
         skua_msg_free(msg);
 }
 
-static inline void ski_parts_more_any(const void *data, size_t bytes, bool parts)
+/** Count one more copy of a message of the runtime, which may have @p nocopy arguments. */
+static inline void ski_nocopy_count_copy_any(const void *data, size_t bytes, bool nocopy)
 {
-    if (SKI_UNLIKELY(parts))
-        ski_parts_more(data, bytes);
+    if (SKI_UNLIKELY(nocopy))
+        ski_nocopy_count_copy(data, bytes);
 }
 
 #endif

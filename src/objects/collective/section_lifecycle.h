@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * section_lifecycle.h - what happens to sections when their members or their collection do.
+ *
+ * A member that migrates takes its position in each of its sections along; multicasts that wait for
+ * it follow.  A deleted member contributes no more.  A deleted collection ends its sections.
+ */
+#ifndef SKI_SECTION_LIFECYCLE_H
+#define SKI_SECTION_LIFECYCLE_H
+
+#include "objects/model/lifecycle.h"
+
+/** The observer of sections. */
+extern const struct ski_lifecycle ski_section_lifecycle;
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inplace_msg.h - the layout of a message for in-place delivery.
+ *
+ *      struct ski_landing | head | view | data
+ *
+ * A head of eight bytes is in the cache line that the scheduler prefetches with the header.  The
+ * *view* is the layout of the data, set by the receiver.
+ *
+ * A message whose data is in memory of the receiver, *apart*, ends before its data.  Before the
+ * receiver migrates, or frees that memory, such a message gets its data back: one that has not been
+ * delivered is given a complete copy to be replaced by (`whole`).
+ */
+#ifndef SKI_INPLACE_MSG_H
+#define SKI_INPLACE_MSG_H
+
+#include <skua/landing.h>
+
+#include "objects/chare/entry.h"
+#include "objects/model/element.h"
+
+struct ski_learned_channel;
+
+/* What a message for in-place delivery begins with. */
+struct ski_landing {
+    int64_t                     reference;
+    uint64_t                    bytes;   /* of data */
+    uint32_t                    head;    /* bytes of the head */
+    uint32_t                    apart;   /* set by the receiver: the data is where the view says */
+    struct ski_learned_channel *channel; /* the channel, on the way inside a host; or NULL */
+    uint64_t                    number;  /* of the message on the channel, from 1 on */
+    int64_t                     step;    /* from this reference to the next; 0: not known */
+    skua_msg                   *whole;   /* inside a host: a copy with the data, or NULL */
+};
+
+_Static_assert(sizeof(struct ski_landing) + 8 == SKI_CACHE_LINE, "see above");
+
+/* An entry for in-place delivery. */
+struct ski_inplace_entry {
+    struct ski_entry_ops ops; /* first */
+    skua_land_fn         land;
+};
+
+/** What @p msg, which is for in-place delivery, begins with. */
+static inline struct ski_landing *ski_landing_of(const skua_msg *msg)
+{
+    return (struct ski_landing *)(uintptr_t)(msg + 1);
+}
+
+/** The function that says where the data of an entry for in-place delivery goes, or NULL. */
+static inline skua_land_fn ski_inplace_fn(const struct ski_entry *entry)
+{
+    return ((const struct ski_inplace_entry *)(const void *)entry->ops)->land;
+}
+
+/** Whether the entry of @p msg is one for in-place delivery. */
+static inline bool ski_msg_lands(const skua_msg *msg)
+{
+    return ski_entries[msg->handler].flags & SKI_ENTRY_LANDS;
+}
+
+/** The head of a message; the view is behind it. */
+static inline char *ski_inplace_head(const struct ski_landing *inplace)
+{
+    return (char *)(uintptr_t)(inplace + 1);
+}
+
+/** The layout of the data; ski_inplace_set_view() sets it. */
+static inline skua_layout *ski_landing_view(const struct ski_landing *inplace)
+{
+    return (skua_layout *)(void *)(ski_inplace_head(inplace) + ((inplace->head + 7) & ~(size_t)7));
+}
+
+/** The bytes of a message before its data, a multiple of 16. */
+static inline size_t ski_inplace_bytes_before(const struct ski_landing *inplace)
+{
+    size_t end = (size_t)((char *)(ski_landing_view(inplace) + 1) - (const char *)inplace);
+
+    return (end + 15) & ~(size_t)15;
+}
+
+/** The data of a message that carries it; or room for it. */
+static inline char *ski_inplace_room(const struct ski_landing *inplace)
+{
+    return (char *)(uintptr_t)inplace + ski_inplace_bytes_before(inplace);
+}
+
+/** A message like @p like, with @p head, and room for @p room bytes of data. */
+skua_msg *ski_inplace_new(const struct ski_landing *like, const void *head, size_t room);
+
+/** The layout of the data of a message that has come. */
+const skua_layout *ski_inplace_set_view(struct ski_landing *inplace);
+
+/** A copy of @p msg that carries its data. */
+skua_msg *ski_landing_copy(const skua_msg *msg);
+
+/** Tag @p whole, a copy of a message on its way, as one that may replace it. */
+void ski_inplace_tag_copy(skua_msg *whole);
+
+/** Whether @p whole, an address that a message from another PE of this host gives, is a tagged
+ *  copy. */
+bool ski_inplace_is_copy(const skua_msg *whole);
+
+#endif
