@@ -50,7 +50,7 @@ const bool ski_builtin_runs_program[SKI_HANDLERS] = {
 #undef HANDLER
 };
 
-bool ski_builtin_takes(uint32_t handler, size_t bytes)
+bool ski_builtin_accepts(uint32_t handler, size_t bytes)
 {
     const unsigned never = SKI_HANDLES_NO_BROADCAST | SKI_HANDLES_OBJECT | SKI_HANDLES_EITHER;
 

@@ -37,7 +37,7 @@ static int main_pe_of(const struct ski_boot *boot, int thread)
 {
     return thread < ski_job_pes_of(boot->job, boot->process)
                ? ski_job_first_pe(boot->job, boot->process) + thread
-               : ski_job_helper(boot->job, boot->process);
+               : ski_job_progress_pe(boot->job, boot->process);
 }
 
 /* Runs the PEs of this process, the first on the calling thread, and its progress thread, if the
@@ -89,7 +89,7 @@ int skua_main(int argc, char **argv, skua_start_fn start)
 {
     static bool     entered;
     struct ski_boot boot = {0};
-    int             code = EXIT_FAILURE, before = ski_tasks();
+    int             code = EXIT_FAILURE, before = ski_tasks_count();
 
     if (entered)
         ski_misuse("skua_main: called twice");
@@ -98,8 +98,8 @@ int skua_main(int argc, char **argv, skua_start_fn start)
     if (ski_config_load() != SKUA_OK || ski_boot_start(&boot) != SKUA_OK)
         return EXIT_FAILURE;
     if (main_prepare(&boot) == SKUA_OK) {
-        ski_tasks_own(
-            ski_tasks() - before + ski_job_pes_of(boot.job, boot.process) +
+        ski_tasks_set_own(
+            ski_tasks_count() - before + ski_job_pes_of(boot.job, boot.process) +
             ski_config.progress_thread); /* threads of libraries, of PEs, and for progress */
         ski_layers_open(&boot);
         main_run_pes(&boot, argc, argv, start);

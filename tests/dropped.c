@@ -28,9 +28,9 @@ static void take(void *self, skua_msg *msg)
     skua_abort("an element that does not exist got a message");
 }
 
-static size_t head_bytes(const struct ski_landing *landing)
+static size_t head_bytes(const struct ski_inplace *landing)
 {
-    size_t end = (size_t)((char *)(ski_landing_view(landing) + 1) - (const char *)landing);
+    size_t end = (size_t)((char *)(ski_inplace_view(landing) + 1) - (const char *)landing);
 
     return (end + 15) & ~(size_t)15;
 }
@@ -38,13 +38,13 @@ static size_t head_bytes(const struct ski_landing *landing)
 /* As learned_channel.c leaves a message whose receiver has migrated. */
 static skua_msg *make_left(void)
 {
-    struct ski_landing like = {.reference = 1, .bytes = BYTES};
+    struct ski_inplace like = {.reference = 1, .bytes = BYTES};
     size_t             head = head_bytes(&like);
     skua_msg          *msg  = skua_msg_alloc(head);
 
     memset(skua_msg_data(msg), 0, head);
     like.whole           = skua_msg_alloc(head + BYTES);
-    *ski_landing_of(msg) = like;
+    *ski_inplace_of(msg) = like;
     return msg;
 }
 

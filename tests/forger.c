@@ -72,9 +72,9 @@ static void on_lost(void *owner, int pe, const char *why)
     skua_abort("the stranger has lost PE %d: %s", pe, why);
 }
 
-static const struct ski_upcalls upcalls = {.alloc    = on_room,
+static const struct ski_upcalls upcalls = {.alloc   = on_room,
                                            .arrived = on_packet,
-                                           .abort  = on_memory,
+                                           .abort   = on_memory,
                                            .sent    = on_sent,
                                            .done    = on_done,
                                            .lost    = on_lost};
@@ -83,7 +83,7 @@ static const struct ski_upcalls upcalls = {.alloc    = on_room,
  * (core/net/address_exchange.c). */
 static const char *address_of_0(uint32_t *bytes)
 {
-    static char blob[SKI_CONTROL_MOST];
+    static char blob[SKI_CONTROL_MAX];
     size_t      room = sizeof blob;
 
     CHECK(ski_pmix_launcher.get(0, "skua.ports", blob, &room) == SKUA_OK);
@@ -110,7 +110,7 @@ static struct packet right_packet(void)
 
 static void forge(struct ski_port *port, struct ski_peer *peer, struct packet packet, size_t bytes)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
     static struct packet     kept[64]; /* until the driver has sent them */
     double                   until = skua_time() + PATIENCE;
     skua_status_t            status;
@@ -161,7 +161,7 @@ static void forge_all(struct ski_port *port, struct ski_peer *peer)
 
 static void forge_packets(void)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
     double                   until  = skua_time() + PATIENCE;
     struct ski_port         *port;
     struct ski_peer         *peer;
@@ -247,7 +247,7 @@ static void damage(uint64_t *seed, struct request *request)
 static void send_one(uint64_t *seed)
 {
     struct request request = right_request(seed);
-    uint32_t       handler = tap_random(seed) % 8 ? SKI_HANDLER_REQUEST : SKI_HANDLER_SERVED;
+    uint32_t       handler = tap_random(seed) % 8 ? SKI_HANDLER_AM_REQUEST : SKI_HANDLER_AM_REPLY;
     size_t         bytes   = sizeof request;
 
     damage(seed, &request);
@@ -273,8 +273,8 @@ static void send_large(uint64_t *seed)
     request.signal = 0;
     memset(skua_msg_data(msg), 0, head + bytes);
     memcpy(skua_msg_data(msg), &request, head);
-    msg->handler = SKI_HANDLER_REQUEST;
-    ski_msg_post(ski_self, 0, SKI_HANDLER_REQUEST, msg);
+    msg->handler = SKI_HANDLER_AM_REQUEST;
+    ski_msg_post(ski_self, 0, SKI_HANDLER_AM_REQUEST, msg);
 }
 
 static void forge_requests(void *arg)
@@ -489,11 +489,11 @@ static void forge_others(void)
     uint32_t vote[12]  = {5, 1};          /* free a region */
     uint64_t many[8]   = {0, 7, 0, 0, 1}; /* channels of a PE that does not exist */
 
-    forge_to(SKI_HANDLER_QUIET_WAVE, wave, sizeof wave);
-    forge_to(SKI_HANDLER_DETECT_END, end, sizeof end);
-    forge_to(SKI_HANDLER_REDUCE, reduce, sizeof reduce);
-    forge_to(SKI_HANDLER_RESULT, reduce, sizeof reduce);
-    forge_to(SKI_HANDLER_AGREE, vote, sizeof vote);
+    forge_to(SKI_HANDLER_TERMINATION_WAVE, wave, sizeof wave);
+    forge_to(SKI_HANDLER_DETECTOR_END, end, sizeof end);
+    forge_to(SKI_HANDLER_REDUCTION, reduce, sizeof reduce);
+    forge_to(SKI_HANDLER_REDUCTION_RESULT, reduce, sizeof reduce);
+    forge_to(SKI_HANDLER_SYMMETRIC_VOTE, vote, sizeof vote);
     many[5] = 77;
     forge_to(SKI_HANDLER_CHANNEL, many, sizeof many);
 }

@@ -108,7 +108,7 @@ static void lost(void *owner, int pe, const char *reason)
 static void send_round(const struct ski_driver *driver, struct ski_port *port)
 {
     static int       packet[25000];
-    char             address[SKI_ADDRESS_MOST];
+    char             address[SKI_PORT_ADDRESS_MAX];
     int              next  = (job.rank + 1) % job.size;
     size_t           bytes = driver->address(port, address);
     struct ski_peer *peer;
@@ -136,7 +136,7 @@ static void test_driver(char *words, size_t size)
                                     .port_range   = "any",
                                     .peer_timeout = 10,
                                     .log          = ski_log_write,
-                                    .last_error          = ski_driver_why};
+                                    .last_error   = ski_driver_last_error};
     const struct ski_driver *driver;
     struct ski_port         *port;
 

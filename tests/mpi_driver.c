@@ -134,7 +134,7 @@ __attribute__((format(printf, 2, 3))) static void say(enum ski_log_level level, 
 
 static char *why(void)
 {
-    static _Thread_local char text[SKI_WHY_MOST];
+    static _Thread_local char text[SKI_REASON_MAX];
 
     return text;
 }
@@ -247,7 +247,7 @@ static void exchange(struct end *end)
     unsigned n   = 0;
     uint64_t sum = 0;
 
-    for (size_t bytes = SKI_PACKET_LEAST; bytes <= MOST; bytes *= 2)
+    for (size_t bytes = SKI_PACKET_MIN; bytes <= MOST; bytes *= 2)
         for (size_t more = 0; more < 3 && bytes + more <= MOST; more++) {
             sum += n;
             post_number(end, 1 - rank, n++, bytes + more);
@@ -255,7 +255,7 @@ static void exchange(struct end *end)
     count_ranks(end);
     for (int i = 0; i < 2000; i++, n++) { /* more than can be outstanding */
         sum += n;
-        post_number(end, 1 - rank, n, SKI_PACKET_LEAST + (size_t)i % 100);
+        post_number(end, 1 - rank, n, SKI_PACKET_MIN + (size_t)i % 100);
     }
     wait_for(end, n);
     CHECK(end->came == n && end->sum == sum);
@@ -341,7 +341,7 @@ static void *all_to_all(void *argument)
 
     for (unsigned i = 0; i < times; i++)
         for (int pe = 0; pe < pes; pe++)
-            post_number(end, pe, i, i % 10 == 0 ? 100000 + i : SKI_PACKET_LEAST + i);
+            post_number(end, pe, i, i % 10 == 0 ? 100000 + i : SKI_PACKET_MIN + i);
     while (end->came < times * (unsigned)pes || end->pending)
         if (driver->progress(end->port) == 0)
             sched_yield();

@@ -35,7 +35,7 @@ static const struct ski_region_observer test_observers[] = {{.removed = test_on_
 /** Begins as PE 0; ends the test program if there is no memory. */
 __attribute__((unused)) static struct ski_pe *test_pe_begin(void)
 {
-    static const struct ski_plan plan = {
+    static const struct ski_job_params plan = {
         .pes = TEST_PES, .pes_per_process = TEST_PES, .pin = "none"};
     struct ski_arena *arena;
     struct ski_job   *job;

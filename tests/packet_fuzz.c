@@ -24,7 +24,7 @@
  *
  * environment: SEED; FUZZ_FORKS, the largest number of children; FUZZ_ALL
  *
- * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_far_pass,--wrap=ski_shutdown
+ * Linked with -Wl,--wrap=ski_packet_wrong,--wrap=ski_net_pass,--wrap=ski_shutdown
  */
 #include <errno.h>
 #include <signal.h>
@@ -73,8 +73,8 @@ const char *__real_ski_packet_wrong(const struct ski_job *job, uint32_t handlers
                                     const struct skua_msg *msg, size_t bytes);
 const char *__wrap_ski_packet_wrong(const struct ski_job *job, uint32_t handlers,
                                     const struct skua_msg *msg, size_t bytes);
-void        __real_ski_far_pass(struct ski_pe *self, bool progress);
-void        __wrap_ski_far_pass(struct ski_pe *self, bool progress);
+void        __real_ski_net_pass(struct ski_pe *self, bool progress);
+void        __wrap_ski_net_pass(struct ski_pe *self, bool progress);
 void        __real_ski_shutdown(struct ski_pe *self);
 void        __wrap_ski_shutdown(struct ski_pe *self);
 
@@ -102,7 +102,8 @@ static void keep_packet(const void *packet, size_t bytes)
 /* Whether packets of this kind may be received into memory of a collective. */
 static bool is_placed(const struct skua_msg *msg)
 {
-    return msg->handler == SKI_HANDLER_BROADCAST_SEGMENT || msg->handler == SKI_HANDLER_RESULT;
+    return msg->handler == SKI_HANDLER_BROADCAST_SEGMENT ||
+           msg->handler == SKI_HANDLER_REDUCTION_RESULT;
 }
 
 /* Packets in a message are complete; others are handled while they arrive.  Every second packet
@@ -162,7 +163,7 @@ static size_t own_bytes(const unsigned char *packet, size_t bytes, size_t head)
         return bytes;
     if (handler < SKI_HANDLERS)
         own += ski_builtin[handler].least;
-    if (handler == SKI_HANDLER_REQUEST || handler == SKI_HANDLER_SERVED ||
+    if (handler == SKI_HANDLER_AM_REQUEST || handler == SKI_HANDLER_AM_REPLY ||
         handler == SKI_HANDLER_BROADCAST || handler == SKI_HANDLER_CHANNEL)
         own = bytes;
     return own < bytes ? own : bytes;
@@ -190,7 +191,8 @@ static void damage(const struct ski_pe *self, unsigned char *packet, size_t byte
 /* Whether it is a kind of packet that only ends the process. */
 static bool is_end(const void *packet)
 {
-    return handler_in(packet) >= SKI_HANDLER_SHUTDOWN_EXIT && handler_in(packet) <= SKI_HANDLER_SHUTDOWN_RELEASE;
+    return handler_in(packet) >= SKI_HANDLER_SHUTDOWN_EXIT &&
+           handler_in(packet) <= SKI_HANDLER_SHUTDOWN_RELEASE;
 }
 
 /* A program does not expect messages that it never sends. */
@@ -224,11 +226,11 @@ static void take_damaged(struct ski_pe *self)
     half.stamp.token    = ski_packet_token(self->job->secret, half.source, self->pe);
     half.stamp.sequence = peer ? peer->received : 0;
     memcpy(packet, &half, SKI_PACKET_HALF);
-    if (!is_end(packet) && !ski_far_upcalls.recv_inline(self->net, packet, from->bytes)) {
-        void *room = ski_far_upcalls.alloc(self->net, from->bytes);
+    if (!is_end(packet) && !ski_net_upcalls.recv_inline(self->net, packet, from->bytes)) {
+        void *room = ski_net_upcalls.alloc(self->net, from->bytes);
 
         if (room)
-            ski_far_upcalls.arrived(self->net, memcpy(room, packet, from->bytes), from->bytes);
+            ski_net_upcalls.arrived(self->net, memcpy(room, packet, from->bytes), from->bytes);
     }
     free(packet);
 }
@@ -378,11 +380,11 @@ static void begin_fuzz(void)
     atexit(sum_up);
 }
 
-void __wrap_ski_far_pass(struct ski_pe *self, bool progress)
+void __wrap_ski_net_pass(struct ski_pe *self, bool progress)
 {
     static uint64_t next = EVERY;
 
-    __real_ski_far_pass(self, progress);
+    __real_ski_net_pass(self, progress);
     if (in_child) {
         if (to_come-- > 0)
             take_damaged(self);

@@ -20,8 +20,8 @@ static inline uint64_t ski_ticks_rate(void)
     return rate;
 }
 
-#define SKI_COPY_AHEAD_LEAST ((size_t)384 << 10)
-#define SKI_COPY_AHEAD_MOST  ((size_t)3 << 19)
+#define SKI_COPY_AHEAD_MIN ((size_t)384 << 10)
+#define SKI_COPY_AHEAD_MAX ((size_t)3 << 19)
 
 /* It costs half of a release fence, which also waits for loads. */
 static inline void ski_order_stores(void)

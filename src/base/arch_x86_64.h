@@ -22,8 +22,8 @@ static inline uint64_t ski_ticks_rate(void)
     return 0; /* CPUID reports it only on some models, so clock.c measures it */
 }
 
-#define SKI_COPY_AHEAD_LEAST SIZE_MAX
-#define SKI_COPY_AHEAD_MOST  SIZE_MAX
+#define SKI_COPY_AHEAD_MIN SIZE_MAX
+#define SKI_COPY_AHEAD_MAX SIZE_MAX
 
 static inline void ski_order_stores(void)
 {

@@ -39,7 +39,7 @@ static bool config_parse_number(const char *text, double *value)
     return errno == 0 && *end == '\0' && *value <= CONFIG_NUMBER_MAX;
 }
 
-bool ski_parse_bytes(const char *text, size_t *bytes)
+bool ski_config_parse_bytes(const char *text, size_t *bytes)
 {
     static const char  units[] = "kmgt";
     char              *end;
@@ -65,13 +65,13 @@ bool ski_parse_bytes(const char *text, size_t *bytes)
 
 static bool config_parse_bytes(const char *text, void *field)
 {
-    return ski_parse_bytes(text, field);
+    return ski_config_parse_bytes(text, field);
 }
 
 static bool config_parse_autobytes(const char *text, void *field)
 {
     if (strcmp(text, "auto") != 0)
-        return ski_parse_bytes(text, field);
+        return ski_config_parse_bytes(text, field);
     *(size_t *)field = 0;
     return true;
 }

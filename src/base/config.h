@@ -72,6 +72,6 @@ void ski_config_print(FILE *to);
 void ski_config_print_man(FILE *to);
 
 /** Parses a size such as "64k"; k, m, g and t are powers of 1024.  Returns whether it is one. */
-bool ski_parse_bytes(const char *text, size_t *bytes);
+bool ski_config_parse_bytes(const char *text, size_t *bytes);
 
 #endif

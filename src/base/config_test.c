@@ -11,16 +11,16 @@ static void test_config_bytes(void)
 {
     size_t n = 0;
 
-    OK(ski_parse_bytes("0", &n) && n == 0, "0");
-    OK(ski_parse_bytes("4096", &n) && n == 4096, "plain bytes");
-    OK(ski_parse_bytes("64k", &n) && n == 65536, "k");
-    OK(ski_parse_bytes("3G", &n) && n == (size_t)3 << 30, "a capital unit");
-    OK(ski_parse_bytes("1t", &n) && n == (size_t)1 << 40, "t");
-    OK(!ski_parse_bytes("", &n), "nothing is no size");
-    OK(!ski_parse_bytes("12q", &n), "an unknown unit");
-    OK(!ski_parse_bytes("12kb", &n), "something behind the unit");
-    OK(!ski_parse_bytes("-1", &n), "a negative size");
-    OK(!ski_parse_bytes("99999999t", &n), "more than a size_t holds");
+    OK(ski_config_parse_bytes("0", &n) && n == 0, "0");
+    OK(ski_config_parse_bytes("4096", &n) && n == 4096, "plain bytes");
+    OK(ski_config_parse_bytes("64k", &n) && n == 65536, "k");
+    OK(ski_config_parse_bytes("3G", &n) && n == (size_t)3 << 30, "a capital unit");
+    OK(ski_config_parse_bytes("1t", &n) && n == (size_t)1 << 40, "t");
+    OK(!ski_config_parse_bytes("", &n), "nothing is no size");
+    OK(!ski_config_parse_bytes("12q", &n), "an unknown unit");
+    OK(!ski_config_parse_bytes("12kb", &n), "something behind the unit");
+    OK(!ski_config_parse_bytes("-1", &n), "a negative size");
+    OK(!ski_config_parse_bytes("99999999t", &n), "more than a size_t holds");
     OK(n == (size_t)1 << 40, "failures leave the result alone");
 }
 

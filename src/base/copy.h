@@ -45,16 +45,16 @@ void ski_copy_ahead(char *to, const char *from, size_t bytes);
 /** Copies any number of bytes, with software prefetch where that is faster. */
 static inline void ski_copy(char *to, const char *from, size_t bytes)
 {
-    if (SKI_UNLIKELY(bytes >= SKI_COPY_AHEAD_LEAST && bytes < SKI_COPY_AHEAD_MOST))
+    if (SKI_UNLIKELY(bytes >= SKI_COPY_AHEAD_MIN && bytes < SKI_COPY_AHEAD_MAX))
         ski_copy_ahead(to, from, bytes);
     else
         memcpy(to, from, bytes);
 }
 
 /** Copies a part of a large buffer while another core copies another part. */
-static inline void ski_copy_piece(char *to, const char *from, size_t bytes)
+static inline void ski_copy_part(char *to, const char *from, size_t bytes)
 {
-    if (SKI_COPY_AHEAD_LEAST < SIZE_MAX)
+    if (SKI_COPY_AHEAD_MIN < SIZE_MAX)
         ski_copy_ahead(to, from, bytes);
     else
         memcpy(to, from, bytes);

@@ -38,7 +38,7 @@ static void copy_test_any(char *to, const char *from, size_t bytes)
 
 static void copy_test_part(char *to, const char *from, size_t bytes)
 {
-    ski_copy_piece(to, from, bytes);
+    ski_copy_part(to, from, bytes);
 }
 
 static int copy_test_sizes(void (*copy)(char *, const char *, size_t), size_t first, size_t last)
@@ -58,6 +58,6 @@ int main(void)
     OK(copy_test_sizes(ski_copy_ahead, 2000, 2700) == 0, "ski_copy_ahead, around its distance");
     OK(copy_test_sizes(ski_copy_ahead, 0, 300) == 0, "ski_copy_ahead, of few bytes");
     OK(copy_test_sizes(copy_test_any, BYTES - 100, BYTES) == 0, "ski_copy");
-    OK(copy_test_sizes(copy_test_part, BYTES - 100, BYTES) == 0, "ski_copy_piece");
+    OK(copy_test_sizes(copy_test_part, BYTES - 100, BYTES) == 0, "ski_copy_part");
     return tap_end();
 }

@@ -9,13 +9,13 @@
 #include <skua/topology.h>
 
 /** Where the kernel describes the CPUs of the host. */
-#define SKI_PLACE_ROOT "/sys/devices/system/cpu"
+#define SKI_CPU_LOCALITY_ROOT "/sys/devices/system/cpu"
 
-/** Reads the locality of a CPU under @p root, which is SKI_PLACE_ROOT except in tests.  What the
- *  system does not tell is -1. */
-skua_place ski_place_read(const char *root, int cpu);
+/** Reads the locality of a CPU under @p root, which is SKI_CPU_LOCALITY_ROOT except in tests.  What
+ * the system does not tell is -1. */
+skua_place ski_cpu_locality_read(const char *root, int cpu);
 
 /** Returns how close two CPUs of one host are to each other. */
-skua_nearness ski_place_distance(const skua_place *a, const skua_place *b);
+skua_nearness ski_cpu_locality_distance(const skua_place *a, const skua_place *b);
 
 #endif

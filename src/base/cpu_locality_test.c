@@ -35,19 +35,20 @@ static void cpu_test_make_host(void)
 
 static skua_nearness cpu_test_distance(int a, int b)
 {
-    skua_place from = ski_place_read(cpu_tree.root, a), to = ski_place_read(cpu_tree.root, b);
+    skua_place from = ski_cpu_locality_read(cpu_tree.root, a),
+               to   = ski_cpu_locality_read(cpu_tree.root, b);
 
-    return ski_place_distance(&from, &to);
+    return ski_cpu_locality_distance(&from, &to);
 }
 
 int main(void)
 {
-    skua_place here = ski_place_read(SKI_PLACE_ROOT, 0), other, absent;
+    skua_place here = ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, 0), other, absent;
 
     if (!made_up_tree_create(&cpu_tree))
         return 1;
     cpu_test_make_host();
-    other = ski_place_read(cpu_tree.root, 5);
+    other = ski_cpu_locality_read(cpu_tree.root, 5);
     OK(other.cpu == 5 && other.core == 4 && other.package == 4 && other.cache == 4 &&
            other.numa == 1,
        "CPU 5 belongs to core 4, cache 4, package 4 and node 1");
@@ -56,11 +57,11 @@ int main(void)
     OK(cpu_test_distance(0, 3) == SKUA_SAME_CACHE, "two CPUs that share a cache");
     OK(cpu_test_distance(4, 7) == SKUA_SAME_PACKAGE, "two CPUs of a package with a cache each");
     OK(cpu_test_distance(3, 4) == SKUA_SAME_HOST, "two CPUs of two packages");
-    absent = ski_place_read(cpu_tree.root, 99);
+    absent = ski_cpu_locality_read(cpu_tree.root, 99);
     OK(absent.cpu == 99 && absent.core == -1 && absent.cache == -1 && absent.package == -1 &&
            absent.numa == -1,
        "the locality of a CPU that does not exist is unknown");
-    OK(ski_place_distance(&absent, &other) == SKUA_SAME_HOST, "and so is its distance");
+    OK(ski_cpu_locality_distance(&absent, &other) == SKUA_SAME_HOST, "and so is its distance");
     OK(here.cpu == 0, "CPU 0 of this host can be read");
     OK(made_up_tree_remove(&cpu_tree), "the made-up host is removed");
     return tap_end();

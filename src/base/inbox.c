@@ -31,7 +31,7 @@ void ski_inbox_await_mp(struct ski_inbox *inbox, uint32_t cells, struct ski_cred
  * and then check other reasons to stay awake, such as the exit flag of the job: a thread that
  * writes such a reason and then clears the bit cannot be missed. */
 
-bool ski_inbox_rouse(struct ski_inbox *inbox)
+bool ski_inbox_clear_sleep(struct ski_inbox *inbox)
 {
     return atomic_fetch_and(&inbox->tail, ~SKI_INBOX_ASLEEP) & SKI_INBOX_ASLEEP;
 }
@@ -47,7 +47,7 @@ void ski_inbox_wake_mp(struct ski_inbox *inbox)
     ski_futex_wake(inbox_sleep_word(inbox), 1);
 }
 
-bool ski_reader_doze_sc(struct ski_reader *reader)
+bool ski_reader_prepare_sleep_sc(struct ski_reader *reader)
 {
     uint64_t tail = atomic_fetch_or(&reader->inbox->tail, SKI_INBOX_ASLEEP);
 

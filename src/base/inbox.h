@@ -117,7 +117,7 @@ static inline struct ski_cell *ski_inbox_cell(struct ski_inbox *inbox, uint32_t 
 }
 
 /** Makes a filled cell visible.  Returns whether the consumer was asleep when the ticket was taken;
- *  the caller must then call ski_inbox_rouse() and, if that is true, ski_inbox_wake_mp(). */
+ *  the caller must then call ski_inbox_clear_sleep() and, if that is true, ski_inbox_wake_mp(). */
 static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
 {
     /* Publishes the cell: pairs with the acquire in ski_reader_ready_sc(). */
@@ -127,9 +127,9 @@ static inline bool ski_inbox_publish_mp(struct ski_cell *cell, uint64_t tail)
 
 /** Clears the sleep bit.  Returns true to the one caller that cleared it; if that is a producer, it
  *  must call ski_inbox_wake_mp(). */
-SKI_COLD bool ski_inbox_rouse(struct ski_inbox *inbox);
+SKI_COLD bool ski_inbox_clear_sleep(struct ski_inbox *inbox);
 
-/** Wakes the consumer after ski_inbox_rouse() returned true.  A system call. */
+/** Wakes the consumer after ski_inbox_clear_sleep() returned true.  A system call. */
 SKI_COLD void ski_inbox_wake_mp(struct ski_inbox *inbox);
 
 /* ---- the consumer ------------------------------------------------------- */
@@ -203,8 +203,8 @@ static inline void ski_reader_tell_sc(struct ski_reader *reader)
 }
 
 /** Sets the sleep bit.  Returns whether no ticket is outstanding, so that the caller may sleep.  In
- *  either case it calls ski_inbox_rouse() before it continues. */
-bool ski_reader_doze_sc(struct ski_reader *reader);
+ *  either case it calls ski_inbox_clear_sleep() before it continues. */
+bool ski_reader_prepare_sleep_sc(struct ski_reader *reader);
 
 /** Sleeps until a producer clears the sleep bit, for at most @p ns nanoseconds. */
 void ski_reader_sleep_sc(struct ski_reader *reader, uint64_t ns);

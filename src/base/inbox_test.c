@@ -43,7 +43,7 @@ static bool inbox_test_push(struct ski_inbox *inbox, struct ski_credit *credit, 
     cell           = ski_inbox_cell(inbox, CELLS, tail);
     cell->source   = source;
     cell->priority = value;
-    if (ski_inbox_publish_mp(cell, tail) && ski_inbox_rouse(inbox))
+    if (ski_inbox_publish_mp(cell, tail) && ski_inbox_clear_sleep(inbox))
         ski_inbox_wake_mp(inbox);
     return true;
 }
@@ -108,11 +108,11 @@ static void test_inbox_together(void)
             ski_reader_tell_sc(&reader);
             continue;
         }
-        if (ski_reader_doze_sc(&reader)) {
+        if (ski_reader_prepare_sleep_sc(&reader)) {
             sleeps++;
             ski_reader_sleep_sc(&reader, SKI_FOREVER); /* a lost wake-up would hang here */
         }
-        ski_inbox_rouse(shared);
+        ski_inbox_clear_sleep(shared);
     }
     for (int i = 0; i < PRODUCERS; i++)
         pthread_join(thread[i], NULL);
@@ -126,12 +126,12 @@ static void test_inbox_time_limit(void)
     struct ski_inbox *inbox  = inbox_test_new_inbox(0, &reader);
     struct ski_credit credit = {0};
 
-    OK(ski_reader_doze_sc(&reader), "with nothing on its way it may sleep");
+    OK(ski_reader_prepare_sleep_sc(&reader), "with nothing on its way it may sleep");
     ski_reader_sleep_sc(&reader, 1000000);
-    OK(ski_inbox_rouse(inbox), "the time being over, the announcement is still there");
-    OK(!ski_inbox_rouse(inbox), "and can be taken back once");
+    OK(ski_inbox_clear_sleep(inbox), "the time being over, the announcement is still there");
+    OK(!ski_inbox_clear_sleep(inbox), "and can be taken back once");
     inbox_test_push(inbox, &credit, 0, 0);
-    OK(!ski_reader_doze_sc(&reader), "with something on its way it may not");
+    OK(!ski_reader_prepare_sleep_sc(&reader), "with something on its way it may not");
     free(inbox);
 }
 

@@ -15,7 +15,7 @@
 #include "base/log.h"
 
 /** Returns @p memory, or ends the process if it is NULL: @p bytes were requested. */
-static inline void *ski_checked(void *memory, size_t bytes)
+static inline void *ski_memory_checked(void *memory, size_t bytes)
 {
     if (SKI_UNLIKELY(!memory))
         ski_fatal("out of memory: malloc() has no %zu bytes for the runtime", bytes);
@@ -25,20 +25,20 @@ static inline void *ski_checked(void *memory, size_t bytes)
 /** Allocates @p bytes of undefined contents. */
 static inline void *ski_malloc(size_t bytes)
 {
-    return ski_checked(malloc(bytes), bytes);
+    return ski_memory_checked(malloc(bytes), bytes);
 }
 
 /** Allocates @p count objects of @p bytes, zeroed. */
 static inline void *ski_calloc(size_t count, size_t bytes)
 {
-    return ski_checked(calloc(count, bytes), count * bytes);
+    return ski_memory_checked(calloc(count, bytes), count * bytes);
 }
 
 /** Allocates @p bytes, zeroed and aligned to a cache line. */
 static inline void *ski_calloc_line(size_t bytes)
 {
-    size_t lines  = (bytes + SKI_CACHE_LINE - 1) / SKI_CACHE_LINE;
-    void  *memory = ski_checked(aligned_alloc(SKI_CACHE_LINE, lines * SKI_CACHE_LINE), bytes);
+    size_t lines = (bytes + SKI_CACHE_LINE - 1) / SKI_CACHE_LINE;
+    void *memory = ski_memory_checked(aligned_alloc(SKI_CACHE_LINE, lines * SKI_CACHE_LINE), bytes);
 
     return memset(memory, 0, bytes);
 }
@@ -46,7 +46,7 @@ static inline void *ski_calloc_line(size_t bytes)
 /** Resizes @p memory to @p bytes. */
 static inline void *ski_realloc(void *memory, size_t bytes)
 {
-    return ski_checked(realloc(memory, bytes), bytes);
+    return ski_memory_checked(realloc(memory, bytes), bytes);
 }
 
 #endif

@@ -77,7 +77,7 @@ static void *pool_try_slow(struct ski_pool *pool, size_t bytes)
 
 void *ski_pool_try(struct ski_pool *pool, size_t bytes)
 {
-    void *block = ski_pool_at_hand(pool, bytes);
+    void *block = ski_pool_cached(pool, bytes);
     return SKI_LIKELY(block != NULL) ? block : pool_try_slow(pool, bytes);
 }
 

@@ -13,7 +13,7 @@
  * A block above SKI_SMALL_BYTES is a span of its own (docs/decisions/0026-large-blocks.md).
  *
  * A *checked* pool has magazines of size 0, so every call takes a slow path and the fast paths cost
- * nothing for the checks.  Its blocks end in a record (struct ski_record).  A freed block is
+ * nothing for the checks.  Its blocks end in a record (struct ski_block_record).  A freed block is
  * overwritten and waits in a quarantine; then it is checked for writes (pool_check.c).
  */
 #ifndef SKI_POOL_H
@@ -33,7 +33,7 @@ struct ski_magazine {
 
 /* The last bytes of a block of a checked pool: its history.  All members but `magic` and `state`
  * belong to core/message/ownership.c. */
-struct ski_record {
+struct ski_block_record {
     uint64_t where; /* return address of the call that last released the block */
     uint64_t sum;   /* checksum of its contents at that time, or 0             */
     uint32_t magic; /* SKI_RECORD_MAGIC                                        */
@@ -69,10 +69,11 @@ void ski_pool_check_begin(struct ski_pool *pool);
 void ski_pool_check_end(struct ski_pool *pool);
 
 /** Returns the record of a block of a checked pool, or NULL if @p block is not such a block. */
-struct ski_record *ski_pool_record(struct ski_pool *pool, const void *block);
+struct ski_block_record *ski_pool_record(struct ski_pool *pool, const void *block);
 
 /** The type of ski_pool_misuse. */
-typedef void (*ski_pool_misuse_fn)(void *block, const struct ski_record *record, const char *what);
+typedef void (*ski_pool_misuse_fn)(void *block, const struct ski_block_record *record,
+                                   const char *what);
 
 /** Called for a block that is freed twice or was written to after it was freed; set once. */
 extern ski_pool_misuse_fn ski_pool_misuse;
@@ -115,7 +116,7 @@ static inline void *ski_magazine_take(struct ski_magazine *magazine, size_t byte
 }
 
 /** Takes a block for @p bytes out of the magazine of its class; NULL if there is none. */
-static inline void *ski_pool_at_hand(struct ski_pool *pool, size_t bytes)
+static inline void *ski_pool_cached(struct ski_pool *pool, size_t bytes)
 {
     if (SKI_UNLIKELY(bytes > SKI_SMALL_BYTES))
         return NULL;
@@ -126,7 +127,7 @@ static inline void *ski_pool_at_hand(struct ski_pool *pool, size_t bytes)
  *  which has been logged, if the arena is exhausted. */
 static inline void *ski_pool_alloc(struct ski_pool *pool, size_t bytes)
 {
-    void *block = ski_pool_at_hand(pool, bytes);
+    void *block = ski_pool_cached(pool, bytes);
     return SKI_LIKELY(block != NULL) ? block : ski_pool_alloc_slow(pool, bytes);
 }
 

@@ -55,16 +55,16 @@ void ski_pool_check_end(struct ski_pool *pool)
 
 /* ---- records ------------------------------------------------------------- */
 
-static struct ski_record *pool_check_record(struct ski_pool *pool, void *block)
+static struct ski_block_record *pool_check_record(struct ski_pool *pool, void *block)
 {
     char *end = (char *)block + ski_block_bytes(pool->arena, block);
 
-    return (struct ski_record *)(void *)end - 1;
+    return (struct ski_block_record *)(void *)end - 1;
 }
 
-struct ski_record *ski_pool_record(struct ski_pool *pool, const void *block)
+struct ski_block_record *ski_pool_record(struct ski_pool *pool, const void *block)
 {
-    struct ski_record *record;
+    struct ski_block_record *record;
 
     if (!ski_arena_contains(pool->arena, block) || !ski_block_begins(pool->arena, block))
         return NULL;
@@ -74,13 +74,13 @@ struct ski_record *ski_pool_record(struct ski_pool *pool, const void *block)
 
 void *ski_pool_check_alloc(struct ski_pool *pool, size_t bytes)
 {
-    void *block = ski_pool_try(pool, bytes + sizeof(struct ski_record));
+    void *block = ski_pool_try(pool, bytes + sizeof(struct ski_block_record));
 
     if (!block)
         return NULL;
     ski_unpoison(block, ski_block_bytes(pool->arena, block));
     *pool_check_record(pool, block) =
-        (struct ski_record){.magic = SKI_RECORD_MAGIC, .owner = -1, .state = SKI_BLOCK_HELD};
+        (struct ski_block_record){.magic = SKI_RECORD_MAGIC, .owner = -1, .state = SKI_BLOCK_HELD};
     return block;
 }
 
@@ -123,9 +123,9 @@ void ski_pool_check_flush(struct ski_pool *pool)
 
 void ski_pool_check_free(struct ski_pool *pool, void *block)
 {
-    struct ski_quarantine *quarantine = pool->quarantine;
-    struct ski_record     *record     = ski_pool_record(pool, block);
-    size_t                 bytes      = ski_block_bytes(pool->arena, block);
+    struct ski_quarantine   *quarantine = pool->quarantine;
+    struct ski_block_record *record     = ski_pool_record(pool, block);
+    size_t                   bytes      = ski_block_bytes(pool->arena, block);
 
     if (!record || record->state == SKI_BLOCK_FREED) {
         if (ski_pool_misuse)

@@ -146,8 +146,8 @@ static void test_pool_exhaustion(void)
     ski_pool_free(pool, held[0]);
 }
 
-/* Two PEs send each other messages and answer in new ones: neither writes cache lines that the other
- * has just written. */
+/* Two PEs send each other messages and answer in new ones: neither writes cache lines that the
+ * other has just written. */
 static void test_pool_home(size_t bytes)
 {
     struct ski_pool *here = &workers[0].pool, *there = &workers[1].pool;
@@ -198,7 +198,8 @@ static void test_pool_small_arena(void)
 static int         misused;
 static const char *misused_how;
 
-static void pool_test_note_misuse(void *block, const struct ski_record *record, const char *what)
+static void pool_test_note_misuse(void *block, const struct ski_block_record *record,
+                                  const char *what)
 {
     (void)block, (void)record;
     misused++;

@@ -6,7 +6,7 @@
 
 static int tasks_own;
 
-int ski_tasks(void)
+int ski_tasks_count(void)
 {
     DIR *folder = opendir("/proc/self/task");
     int  count  = 0;
@@ -19,14 +19,14 @@ int ski_tasks(void)
     return count;
 }
 
-void ski_tasks_own(int count)
+void ski_tasks_set_own(int count)
 {
     tasks_own = count;
 }
 
-bool ski_tasks_foreign(void)
+bool ski_tasks_external(void)
 {
-    int count = ski_tasks();
+    int count = ski_tasks_count();
 
     return count < 0 || count > tasks_own;
 }

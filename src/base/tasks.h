@@ -11,12 +11,12 @@
 #include <stdbool.h>
 
 /** Returns the number of threads of this process, or -1 if the system does not tell. */
-int ski_tasks(void);
+int ski_tasks_count(void);
 
 /** Sets how many threads, at most, belong to the runtime and its libraries. */
-void ski_tasks_own(int count);
+void ski_tasks_set_own(int count);
 
 /** Returns whether the process may have external threads. */
-bool ski_tasks_foreign(void);
+bool ski_tasks_external(void);
 
 #endif

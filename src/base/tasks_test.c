@@ -17,18 +17,18 @@ static void *tasks_test_thread(void *arg)
 
 int main(void)
 {
-    int       before = ski_tasks();
+    int       before = ski_tasks_count();
     pthread_t thread;
 
     OK(before >= 1, "a process has a thread");
-    ski_tasks_own(before);
-    OK(!ski_tasks_foreign(), "all threads are the runtime's");
+    ski_tasks_set_own(before);
+    OK(!ski_tasks_external(), "all threads are the runtime's");
     pthread_barrier_init(&tasks_barrier, NULL, 2);
     pthread_create(&thread, NULL, tasks_test_thread, NULL);
     pthread_barrier_wait(&tasks_barrier);
-    OK(ski_tasks() == before + 1 && ski_tasks_foreign(), "another thread is noticed");
-    ski_tasks_own(before + 1);
-    OK(!ski_tasks_foreign(), "unless it is the runtime's, too");
+    OK(ski_tasks_count() == before + 1 && ski_tasks_external(), "another thread is noticed");
+    ski_tasks_set_own(before + 1);
+    OK(!ski_tasks_external(), "unless it is the runtime's, too");
     pthread_barrier_wait(&tasks_barrier);
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&tasks_barrier);

@@ -90,7 +90,7 @@ static skua_status_t topology_assign_in_order(int pes, int *cpu)
     return SKUA_OK;
 }
 
-skua_status_t ski_topology_place(const char *policy, int pes, int *cpu)
+skua_status_t ski_topology_assign(const char *policy, int pes, int *cpu)
 {
     if (strcmp(policy, "auto") == 0)
         return topology_assign_in_order(pes, cpu);
@@ -123,7 +123,7 @@ struct topology_sched_attr {
     uint64_t runtime, deadline, period;
 };
 
-void ski_topology_short_turns(void)
+void ski_topology_short_slices(void)
 {
     struct topology_sched_attr s = {.size = sizeof s};
 

@@ -37,13 +37,13 @@ bool ski_topology_is_list(const char *text);
 
 /** Assigns a CPU, or SKI_CPU_ANY, to each of @p pes PEs.  @p policy is the setting `pin`.  With
  * more PEs than CPUs, neighbours share one.  SKUA_ERR_INVAL, logged, for an invalid policy. */
-skua_status_t ski_topology_place(const char *policy, int pes, int *cpu);
+skua_status_t ski_topology_assign(const char *policy, int pes, int *cpu);
 
 /** Binds the calling thread to a CPU.  SKI_CPU_ANY changes nothing. */
 void ski_topology_bind(int cpu);
 
 /** Requests short time slices for the calling thread, which shares its CPU with other PEs that it
  *  waits for.  Linux before 6.12 ignores it. */
-void ski_topology_short_turns(void);
+void ski_topology_short_slices(void);
 
 #endif

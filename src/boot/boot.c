@@ -103,7 +103,7 @@ static skua_status_t boot_start_self(struct ski_boot *boot)
 {
     int pes = (int)ski_config.threads;
     /* A single PE is not bound: the kernel's scheduler serves it best. */
-    struct ski_plan plan = {
+    struct ski_job_params plan = {
         .pes = pes, .pes_per_process = pes, .pin = pes > 1 ? ski_config.pin : "none"};
     int           fd;
     skua_status_t status = ski_boot_arena(&boot->arena, &fd);
@@ -186,9 +186,9 @@ static skua_status_t boot_send_control(uint32_t kind, int process, const char *k
 
     ski_assert(boot_control_fd >= 0 && strlen(key) < sizeof head.key);
     snprintf(head.key, sizeof head.key, "%s", key);
-    if (bytes > SKI_CONTROL_MOST)
+    if (bytes > SKI_CONTROL_MAX)
         return ski_fail(SKUA_ERR_RANGE, "cannot publish %s: %zu bytes are more than %d", key, bytes,
-                        SKI_CONTROL_MOST);
+                        SKI_CONTROL_MAX);
     do
         n = sendmsg(boot_control_fd, &record, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);

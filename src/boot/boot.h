@@ -79,8 +79,8 @@ void ski_boot_variable(char *text, size_t size, int arena_fd, int lifeline_fd, i
 /* A SOCK_SEQPACKET to the launcher.  A process sends SKI_CONTROL_PUT with a key and a value, or
  * SKI_CONTROL_GET with a process and a key, which the launcher answers with SKI_CONTROL_VALUE once
  * that value has been put.  Each message is one record: this head, then the value. */
-#define SKI_CONTROL_KEY  32
-#define SKI_CONTROL_MOST 60000 /* bytes of a value */
+#define SKI_CONTROL_KEY 32
+#define SKI_CONTROL_MAX 60000 /* bytes of a value */
 
 enum { SKI_CONTROL_PUT = 1, SKI_CONTROL_GET, SKI_CONTROL_VALUE };
 

@@ -51,7 +51,7 @@ static skua_status_t external_agree_on_secret(const struct ski_external_join *jo
 }
 
 /* Creates the arena and the job, as the first process of a host, and publishes where it is. */
-static skua_status_t external_make_job(struct ski_external_join *join, struct ski_plan *plan,
+static skua_status_t external_make_job(struct ski_external_join *join, struct ski_job_params *plan,
                                        int *fd)
 {
     struct ski_topology   topology = {0};
@@ -112,10 +112,10 @@ static void external_keep_binding(struct ski_external_join *join)
 
 /* Gives this process a part of the CPUs where processes of one host do not share an arena. */
 static skua_status_t external_keep_apart(const struct ski_external_join *join,
-                                         struct ski_plan *plan, int *local, int *cpu)
+                                         struct ski_job_params *plan, int *local, int *cpu)
 {
     skua_status_t status =
-        ski_topology_place(plan->pin, plan->local_processes * plan->pes_per_process, cpu);
+        ski_topology_assign(plan->pin, plan->local_processes * plan->pes_per_process, cpu);
 
     for (int i = 0; i < plan->local_processes; i++)
         if (local[i] == join->process)
@@ -126,7 +126,8 @@ static skua_status_t external_keep_apart(const struct ski_external_join *join,
 }
 
 /* Creates the job or joins it. */
-static skua_status_t external_join(struct ski_external_join *join, struct ski_plan *plan, int *fd)
+static skua_status_t external_join(struct ski_external_join *join, struct ski_job_params *plan,
+                                   int *fd)
 {
     bool          makes  = plan->local[0] == join->process;
     bool          spread = plan->local_processes < plan->pes / plan->pes_per_process;
@@ -146,9 +147,9 @@ static skua_status_t external_join(struct ski_external_join *join, struct ski_pl
 
 skua_status_t ski_external_launcher_start(struct ski_external_join *join)
 {
-    int             threads = (int)ski_config.threads, fd = -1, size, *local, *cpu;
-    struct ski_plan plan = {.pes_per_process = threads, .pin = ski_config.pin};
-    skua_status_t   status =
+    int                   threads = (int)ski_config.threads, fd = -1, size, *local, *cpu;
+    struct ski_job_params plan = {.pes_per_process = threads, .pin = ski_config.pin};
+    skua_status_t         status =
         join->launcher->begin(&join->process, &size, &local, &plan.local_processes, &plan.one_host);
 
     if (status != SKUA_OK)

@@ -15,7 +15,7 @@
 #define JOB_SECRET_BYTES SKI_UNIT_BYTES
 
 /* Sets the local processes, their indices, and the members that follow from these. */
-static void job_index_processes(struct ski_job *job, const struct ski_plan *plan)
+static void job_index_processes(struct ski_job *job, const struct ski_job_params *plan)
 {
     int run = 1;
 
@@ -25,7 +25,7 @@ static void job_index_processes(struct ski_job *job, const struct ski_plan *plan
         job->process[i].number                   = plan->local ? plan->local[i] : i;
         job->local_index[job->process[i].number] = i;
         ski_assert(i == 0 || job->process[i].number > job->process[i - 1].number);
-        job->pes_here += ski_job_pes_of(job, job->process[i].number);
+        job->local_pes += ski_job_pes_of(job, job->process[i].number);
     }
     while (run < job->local_processes && job->process[run].number == job->process[0].number + run)
         run++;
@@ -34,7 +34,7 @@ static void job_index_processes(struct ski_job *job, const struct ski_plan *plan
     job->run_pes   = 0;
     for (int i = 0; i < run; i++)
         job->run_pes += ski_job_pes_of(job, job->process[i].number);
-    if (!ski_job_spread(job))
+    if (!ski_job_is_distributed(job))
         job->run_pes = ski_job_all(job); /* with the hidden ones */
 }
 
@@ -59,11 +59,11 @@ static void job_set_pressure(struct ski_arena *arena, const struct ski_job *job)
 }
 
 /* Assigns a CPU to each PE on this host. */
-static skua_status_t job_assign_cpus(struct ski_job *job, const struct ski_plan *plan)
+static skua_status_t job_assign_cpus(struct ski_job *job, const struct ski_job_params *plan)
 {
     if (!plan->cpu)
-        return ski_topology_place(plan->pin, job->pes_here, job->cpu);
-    memcpy(job->cpu, plan->cpu, (size_t)job->pes_here * sizeof *plan->cpu);
+        return ski_topology_assign(plan->pin, job->local_pes, job->cpu);
+    memcpy(job->cpu, plan->cpu, (size_t)job->local_pes * sizeof *plan->cpu);
     return SKUA_OK;
 }
 
@@ -91,7 +91,7 @@ static skua_status_t job_make_secret(struct ski_job *job, const uint64_t secret[
     return job_make_tag_key(job->tag_key);
 }
 
-skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
+skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
                              struct ski_job **job)
 {
     int             processes = (plan->pes + plan->pes_per_process - 1) / plan->pes_per_process;
@@ -120,7 +120,7 @@ skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *pla
     made->local_index     = made->cpu + cpus;
     job_index_processes(made, plan);
     status = job_assign_cpus(made, plan);
-    if (status == SKUA_OK && ski_job_spread(made))
+    if (status == SKUA_OK && ski_job_is_distributed(made))
         status = job_make_secret(made, plan->secret);
     if (status != SKUA_OK) {
         ski_span_free(arena, memory);
@@ -148,6 +148,6 @@ bool ski_job_exit(struct ski_job *job, int code)
 {
     uint64_t running = 0;
 
-    /* Sequentially consistent: see ski_inbox_rouse() in inbox.c. */
+    /* Sequentially consistent: see ski_inbox_clear_sleep() in inbox.c. */
     return atomic_compare_exchange_strong(&job->exit, &running, SKI_JOB_EXIT | (uint32_t)code);
 }

@@ -27,12 +27,12 @@
 #define SKI_CRASH_FRAMES 24
 #define SKI_CRASH_TEXT   768
 
-#define SKI_CRASH_SAID 2
+#define SKI_CRASH_REPORTED 2
 
 /* Why a process died, as written by its signal handler (core/lifecycle/crash.c). */
 struct ski_crash {
     _Atomic uint32_t taken; /* set by the first thread that crashes, which writes the record   */
-    _Atomic uint32_t ready; /* 1: may be read; SKI_CRASH_SAID: the thread is done with it      */
+    _Atomic uint32_t ready; /* 1: may be read; SKI_CRASH_REPORTED: the thread is done with it */
     int32_t          pe;    /* the PE of the thread, or -1                                     */
     int32_t          signal;
     char             text[SKI_CRASH_TEXT]; /* details beyond the signal, or "" */
@@ -78,7 +78,7 @@ struct ski_job {
     uint64_t         *tag_key; /* of a spread job: the key of this host (core/message/addr_tag.h) */
     bool              one_host; /* all processes are on one host, also if the job is spread       */
     int32_t           pes, pes_per_process, processes; /* of the whole job                        */
-    int32_t           local_processes, pes_here;       /* processes on this host, and their PEs   */
+    int32_t           local_processes, local_pes;      /* processes on this host, and their PEs   */
     int32_t           run_first, run_pes; /* so many PEs from run_first on have indices 0, 1, ... */
     _Atomic uint64_t  exit;               /* 0, or SKI_JOB_EXIT | code after skua_exit()          */
     struct ski_handler_names names;
@@ -88,7 +88,7 @@ struct ski_job {
 };
 
 /* The parameters of a new job. */
-struct ski_plan {
+struct ski_job_params {
     int         pes, pes_per_process;
     const int  *local; /* ascending numbers of the processes on this host; NULL: all are */
     int         local_processes;
@@ -99,7 +99,7 @@ struct ski_plan {
 };
 
 /** Creates a job in a new arena.  A failure has been logged. */
-skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_plan *plan,
+skua_status_t ski_job_create(struct ski_arena *arena, const struct ski_job_params *plan,
                              struct ski_job **job);
 
 /** Returns the job in an attached arena, or NULL if there is none.  Its secret is kept out of core
@@ -131,19 +131,19 @@ static inline bool ski_job_has_process(const struct ski_job *job, int process)
 }
 
 /** Returns whether some processes of the job do not share this arena. */
-static inline bool ski_job_spread(const struct ski_job *job)
+static inline bool ski_job_is_distributed(const struct ski_job *job)
 {
     return job->local_processes < job->processes;
 }
 
 /** Returns the number of the hidden PE of the progress thread of a process. */
-static inline int ski_job_helper(const struct ski_job *job, int process)
+static inline int ski_job_progress_pe(const struct ski_job *job, int process)
 {
     return job->pes + 2 * process;
 }
 
 /** Returns the number of the hidden PE of the external threads of a process. */
-static inline int ski_job_guest(const struct ski_job *job, int process)
+static inline int ski_job_external_pe(const struct ski_job *job, int process)
 {
     return job->pes + 2 * process + 1;
 }
@@ -174,9 +174,9 @@ static inline int ski_job_all(const struct ski_job *job)
 }
 
 /** Returns the number of PEs on this host, with the hidden ones. */
-static inline int ski_job_all_here(const struct ski_job *job)
+static inline int ski_job_all_local(const struct ski_job *job)
 {
-    return job->pes_here + 2 * job->local_processes;
+    return job->local_pes + 2 * job->local_processes;
 }
 
 /** Returns the local index of a PE, which may be a hidden one; -1 if it is not on this host. */
@@ -187,17 +187,17 @@ static inline int ski_job_index(const struct ski_job *job, int pe)
     if (at < 0)
         return -1;
     return pe < job->pes ? at * job->pes_per_process + pe % job->pes_per_process
-                         : job->pes_here + 2 * at + (pe - job->pes) % 2;
+                         : job->local_pes + 2 * at + (pe - job->pes) % 2;
 }
 
 /** Returns the number of the PE with a local index. */
 static inline int ski_job_pe_at(const struct ski_job *job, int index)
 {
-    int at = index < job->pes_here ? index / job->pes_per_process : (index - job->pes_here) / 2;
+    int at = index < job->local_pes ? index / job->pes_per_process : (index - job->local_pes) / 2;
     int n  = job->process[at].number;
 
-    return index < job->pes_here ? n * job->pes_per_process + index % job->pes_per_process
-                                 : job->pes + 2 * n + (index - job->pes_here) % 2;
+    return index < job->local_pes ? n * job->pes_per_process + index % job->pes_per_process
+                                  : job->pes + 2 * n + (index - job->local_pes) % 2;
 }
 
 /** Returns the record of a process on this host. */

@@ -16,7 +16,7 @@
 /* Whether every index has a PE that has this index, in ascending order within both kinds of PEs. */
 static bool job_test_indices(const struct ski_job *job)
 {
-    int all = ski_job_all_here(job), found = 0;
+    int all = ski_job_all_local(job), found = 0;
 
     for (int index = 0; index < all; index++) {
         int pe = ski_job_pe_at(job, index);
@@ -32,16 +32,17 @@ static bool job_test_indices(const struct ski_job *job)
 
 static void test_job_one_host(struct ski_arena *arena)
 {
-    struct ski_plan plan = {.pes = 7, .pes_per_process = 2, .pin = "none"};
-    struct ski_job *job;
+    struct ski_job_params plan = {.pes = 7, .pes_per_process = 2, .pin = "none"};
+    struct ski_job       *job;
 
     OK(ski_job_create(arena, &plan, &job) == SKUA_OK && ski_job_of(arena) == job,
        "7 PEs, two in a process");
-    OK(job->processes == 4 && job->local_processes == 4 && job->pes_here == 7 && job->one_host &&
-           !ski_job_spread(job),
+    OK(job->processes == 4 && job->local_processes == 4 && job->local_pes == 7 && job->one_host &&
+           !ski_job_is_distributed(job),
        "are 4 processes on this host");
     OK(ski_job_pes_of(job, 0) == 2 && ski_job_pes_of(job, 3) == 1, "the last process has one PE");
-    OK(ski_job_all(job) == 15 && ski_job_helper(job, 3) == 13 && ski_job_guest(job, 3) == 14,
+    OK(ski_job_all(job) == 15 && ski_job_progress_pe(job, 3) == 13 &&
+           ski_job_external_pe(job, 3) == 14,
        "each process has two hidden PEs");
     OK(ski_job_process_of(job, 6) == 3 && ski_job_process_of(job, 13) == 3 &&
            ski_job_process_of(job, 8) == 0,
@@ -56,22 +57,22 @@ static void test_job_one_host(struct ski_arena *arena)
 
 static void test_job_spread(struct ski_arena *arena)
 {
-    static const int local[] = {1, 2, 4}, cpu[] = {5, 6, 7, 8, 9, 10, 11, 12};
-    struct ski_plan  plan = {.pes             = 14,
-                             .pes_per_process = 3,
-                             .local           = local,
-                             .local_processes = 3,
-                             .cpu             = cpu,
-                             .secret          = {17, 18}};
-    struct ski_job  *job;
+    static const int      local[] = {1, 2, 4}, cpu[] = {5, 6, 7, 8, 9, 10, 11, 12};
+    struct ski_job_params plan = {.pes             = 14,
+                                  .pes_per_process = 3,
+                                  .local           = local,
+                                  .local_processes = 3,
+                                  .cpu             = cpu,
+                                  .secret          = {17, 18}};
+    struct ski_job       *job;
 
     OK(ski_job_create(arena, &plan, &job) == SKUA_OK, "processes 1, 2 and 4 of 5 on this host");
-    OK(job->processes == 5 && job->pes_here == 8 && ski_job_all_here(job) == 14 &&
-           ski_job_spread(job),
+    OK(job->processes == 5 && job->local_pes == 8 && ski_job_all_local(job) == 14 &&
+           ski_job_is_distributed(job),
        "have 8 of 14 PEs, and 6 hidden ones");
     OK(job_test_indices(job), "all indices are numbers");
     OK(ski_job_index(job, 3) == 0 && ski_job_index(job, 12) == 6 && ski_job_index(job, 0) == -1 &&
-           ski_job_index(job, 9) == -1 && ski_job_index(job, ski_job_helper(job, 4)) == 12,
+           ski_job_index(job, 9) == -1 && ski_job_index(job, ski_job_progress_pe(job, 4)) == 12,
        "indices follow the numbers; PEs of other hosts have none");
     OK(job->run_first == 3 && job->run_pes == 6, "PEs 3 to 8 have consecutive indices");
     OK(ski_job_has_process(job, 4) && !ski_job_has_process(job, 3) &&

@@ -68,8 +68,8 @@ static void flow_pack_message(skua_pup *p, skua_msg *msg)
     struct flow_pup_message record = {0};
     skua_msg               *whole  = msg;
 
-    if (msg && ski_msg_lands(msg)) /* its data lie in memory that does not migrate */
-        whole = ski_landing_copy(msg);
+    if (msg && ski_msg_is_inplace(msg)) /* its data lie in memory that does not migrate */
+        whole = ski_inplace_copy(msg);
     if (msg)
         record = (struct flow_pup_message){whole->bytes, ski_when_refnum(msg), msg->source,
                                            msg->handler, true};
@@ -95,7 +95,7 @@ static skua_msg *flow_unpack_message(const struct flow_pup_context *context)
     msg->handler = record.handler;
     msg->target  = (uint64_t)record.reference;
     skua_pup_bytes(context->p, skua_msg_data(msg), record.bytes);
-    if (ski_msg_lands(msg) && !ski_landing_came(msg))
+    if (ski_msg_is_inplace(msg) && !ski_inplace_accept(msg))
         flow_pup_invalid(context, "a message");
     return msg;
 }

@@ -79,8 +79,8 @@ void ski_objects_end(struct ski_pe *self)
 const struct ski_layer ski_objects_layer = {
     .name         = "objects",
     .init         = ski_entries_init,
-    .publish      = ski_hosts_open,
-    .close        = ski_hosts_close,
+    .publish      = ski_host_topology_publish,
+    .close        = ski_host_topology_close,
     .begin        = ski_objects_begin,
     .end          = ski_objects_end,
     .before_sleep = ski_idle_before_sleep,

@@ -43,7 +43,7 @@ skua_status_t ski_onesided_create(struct ski_job *job)
     skua_status_t             status;
 
     status = ski_span_alloc(job->arena,
-                            head + stripes + (size_t)job->pes_here * sizeof(struct ski_barrier),
+                            head + stripes + (size_t)job->local_pes * sizeof(struct ski_barrier),
                             SKI_UNIT_LARGE, &span);
     if (status != SKUA_OK)
         return status;
@@ -68,8 +68,8 @@ void ski_onesided_open(const struct ski_boot *boot)
     ski_regions_open(boot->job, boot->process, ski_onesided->regions, onesided_observers);
     ski_rkey_cache_open(ski_am_query_rkey);
     ski_external_open(boot, ski_onesided_begin, ski_onesided_end);
-    ski_net_set_placement(SKI_HANDLER_REQUEST, &am_placement);
-    ski_net_set_placement(SKI_HANDLER_SERVED, &am_placement);
+    ski_net_set_placement(SKI_HANDLER_AM_REQUEST, &am_placement);
+    ski_net_set_placement(SKI_HANDLER_AM_REPLY, &am_placement);
     ski_net_set_placement(SKI_HANDLER_CHANNEL, &channel_placement);
 }
 

@@ -11,7 +11,7 @@
  * bytes that the runtime sends to any process that needs it, and exchanges packets with *peers*,
  * which are ports that it has connected to.
  *
- * A packet is a block of at least SKI_PACKET_LEAST bytes.  A driver delivers each packet exactly
+ * A packet is a block of at least SKI_PACKET_MIN bytes.  A driver delivers each packet exactly
  * once, whole and unchanged, but need not keep the order: the runtime numbers packets
  * (core/net/net_send.c).  A driver does not interpret their contents.
  *
@@ -45,20 +45,20 @@
 #include "base/security.h"
 #include "transport/crypto.h"
 
-#define SKI_DRIVER_VERSION 5
-#define SKI_DRIVER_SYMBOL  "ski_driver"
-#define SKI_PACKET_LEAST   32   /* bytes of a packet, at least                              */
-#define SKI_ADDRESS_MOST   2048 /* bytes of the address of a port, at most                  */
-#define SKI_KEY_MOST       512  /* bytes of a packed rkey, at most                          */
-#define SKI_WHY_MOST       256  /* bytes of an error text, with its 0                       */
+#define SKI_DRIVER_VERSION   5
+#define SKI_DRIVER_SYMBOL    "ski_driver"
+#define SKI_PACKET_MIN       32   /* bytes of a packet, at least                              */
+#define SKI_PORT_ADDRESS_MAX 2048 /* bytes of the address of a port, at most                  */
+#define SKI_RKEY_MAX         512  /* bytes of a packed rkey, at most                          */
+#define SKI_REASON_MAX       256  /* bytes of an error text, with its 0                       */
 #define SKI_DIRECT_HEAD                                                                            \
     256 /* bytes of a packet that recv_direct() leaves to the driver, at most                      \
          */
 
-struct ski_port;   /* the access of a PE to the network; each driver defines its own   */
-struct ski_peer;   /* another port, as a port is connected to it; likewise              */
-struct ski_memory; /* memory of this process that is registered for access by peers    */
-struct ski_key;    /* an rkey: the right to access registered memory of a peer         */
+struct ski_port;        /* the access of a PE to the network; each driver defines its own   */
+struct ski_peer;        /* another port, as a port is connected to it; likewise              */
+struct ski_driver_mem;  /* memory of this process that is registered for access by peers    */
+struct ski_driver_rkey; /* an rkey: the right to access registered memory of a peer         */
 
 /* What a driver is told about the job when it starts. */
 struct ski_net {
@@ -84,8 +84,8 @@ struct ski_net {
      *  false if that fails, as it does with SKI_SECURITY_JOB. */
     bool (*derive)(const uint64_t *words, size_t count, void *keys, size_t bytes);
 
-    /** Returns the error text of the calling thread, SKI_WHY_MOST bytes, in which the driver writes
-     *  why start(), open(), connect(), send() or mem_reg() failed. */
+    /** Returns the error text of the calling thread, SKI_REASON_MAX bytes, in which the driver
+     * writes why start(), open(), connect(), send() or mem_reg() failed. */
     char *(*last_error)(void);
 };
 
@@ -161,7 +161,7 @@ struct ski_driver {
      * stays with the network. */
     void (*close)(struct ski_port *port);
 
-    /** Writes the address of a port, at most SKI_ADDRESS_MOST bytes.  Returns its length. */
+    /** Writes the address of a port, at most SKI_PORT_ADDRESS_MAX bytes.  Returns its length. */
     size_t (*address)(struct ski_port *port, void *to);
 
     /** Prepares to send to the port of @p pe.  It need not wait for an answer: lost() may report
@@ -210,39 +210,39 @@ struct ski_driver {
     /** Registers memory of this process for access by peers.  SKUA_ERR_UNSUPPORTED: not this
      * memory, or not with this network.  Another failure is reported with net->last_error(); in
      * either case the runtime sends requests instead. */
-    skua_status_t (*mem_reg)(void *base, size_t bytes, struct ski_memory **memory);
+    skua_status_t (*mem_reg)(void *base, size_t bytes, struct ski_driver_mem **memory);
 
     /** Deregisters memory. */
-    void (*mem_dereg)(struct ski_memory *memory);
+    void (*mem_dereg)(struct ski_driver_mem *memory);
 
-    /** Writes the rkey of registered memory for peers, at most SKI_KEY_MOST bytes.  Returns its
+    /** Writes the rkey of registered memory for peers, at most SKI_RKEY_MAX bytes.  Returns its
      *  length; 0: it failed. */
-    size_t (*rkey_pack)(struct ski_memory *memory, void *to);
+    size_t (*rkey_pack)(struct ski_driver_mem *memory, void *to);
 
     /** Makes an rkey usable that the process of @p peer has packed. */
     skua_status_t (*rkey_unpack)(struct ski_peer *peer, const void *from, size_t bytes,
-                                 struct ski_key **key);
+                                 struct ski_driver_rkey **key);
 
     /** Frees what rkey_unpack() made. */
-    void (*rkey_destroy)(struct ski_key *key);
+    void (*rkey_destroy)(struct ski_driver_rkey *key);
 
     /** Copies local memory to the peer's memory at its address @p remote.  SKUA_OK: @p local may be
      *  reused.  SKUA_PENDING: done() will tell when.  SKUA_ERR_AGAIN: as for send().  Puts are
      *  complete at the target after flush(), in no order before. */
     skua_status_t (*put)(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                         struct ski_key *key, void *cookie);
+                         struct ski_driver_rkey *key, void *cookie);
 
     /** Copies the peer's memory at its address @p remote to @p local.  SKUA_OK: it is there.
      *  SKUA_PENDING: done() will tell when.  SKUA_ERR_AGAIN: as for send(). */
     skua_status_t (*get)(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                         struct ski_key *key, void *cookie);
+                         struct ski_driver_rkey *key, void *cookie);
 
     /** Performs an atomic operation on 4 or 8 bytes at @p remote.  *@p result, which stays valid
      *  until done(), receives the previous value; for SKI_NET_CSWAP it holds the value to compare
      *  with.  SKUA_ERR_UNSUPPORTED: not this operation. */
     skua_status_t (*atomic)(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                            uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
-                            void *cookie);
+                            uint64_t value, uint64_t *result, uint64_t remote,
+                            struct ski_driver_rkey *key, void *cookie);
 
     /** Completes all earlier puts to the peer: they are visible there when done() is called. */
     skua_status_t (*flush)(struct ski_peer *peer, void *cookie);

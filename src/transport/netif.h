@@ -53,6 +53,7 @@ bool ski_port_range_parse(const char *setting, unsigned *first, unsigned *last, 
 bool ski_port_range_has_free(const char *setting, int wanted, char *reason, size_t size);
 
 /** The error text when the addresses of a peer cannot be reached from the selected interfaces. */
-#define SKI_NO_WAY "no route leads to %s from %.60s: %s (is SKUA_NET_INTERFACES the right network?)"
+#define SKI_NO_ROUTE                                                                               \
+    "no route leads to %s from %.60s: %s (is SKUA_NET_INTERFACES the right network?)"
 
 #endif

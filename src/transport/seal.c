@@ -19,8 +19,7 @@ struct seal_head {
 
 #define SEAL_HEAD sizeof(struct seal_head)
 
-_Static_assert(SEAL_HEAD >= SKI_PACKET_LEAST,
-               "a sealed packet is long enough for the driver below");
+_Static_assert(SEAL_HEAD >= SKI_PACKET_MIN, "a sealed packet is long enough for the driver below");
 
 /* The keys of one direction between two PEs. */
 struct seal_direction {
@@ -291,7 +290,7 @@ static bool seal_open_body(struct ski_port *port, const struct seal_head *head, 
 
 static bool seal_is_long_enough(struct ski_port *port, size_t bytes)
 {
-    if (bytes >= SEAL_HEAD + SKI_PACKET_LEAST)
+    if (bytes >= SEAL_HEAD + SKI_PACKET_MIN)
         return true;
     seal_warn_dropped(port, -1, bytes, "it is too short");
     return false;

@@ -161,7 +161,7 @@ static struct ski_net           net = {.peer_timeout = 0.01,
                                        .log          = seal_test_count_lines,
                                        .prove        = ski_secret_prove,
                                        .derive       = ski_secret_derive,
-                                       .last_error   = ski_driver_why};
+                                       .last_error   = ski_driver_last_error};
 static const struct ski_driver *driver;
 static struct ski_port         *port[2];
 
@@ -178,7 +178,7 @@ static void seal_test_begin(enum ski_security security)
         driver->open(pe, &upcalls, NULL, &port[pe]);
     driver->connect(port[0], 1, "", 0, &peer);
     for (uint32_t i = 0; i < PACKETS; i++) {
-        plain_bytes[i] = SKI_PACKET_LEAST + tap_random(&random_state) % (BYTES - SKI_PACKET_LEAST);
+        plain_bytes[i] = SKI_PACKET_MIN + tap_random(&random_state) % (BYTES - SKI_PACKET_MIN);
         for (size_t at = sizeof i; at < plain_bytes[i]; at++)
             plain[i][at] = (char)tap_random(&random_state);
         memcpy(plain[i], &i, sizeof i);

@@ -24,9 +24,9 @@ static const char *select_candidate(int i, bool adapter)
     return ski_driver_names[adapter ? select_with_adapter[i] : i];
 }
 
-char *ski_driver_why(void)
+char *ski_driver_last_error(void)
 {
-    static _Thread_local char reason[SKI_WHY_MOST];
+    static _Thread_local char reason[SKI_REASON_MAX];
 
     return reason;
 }
@@ -51,7 +51,7 @@ const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t 
     return NULL;
 }
 
-const struct ski_driver *ski_driver_secured(const struct ski_driver *driver, struct ski_net *net)
+const struct ski_driver *ski_driver_secure(const struct ski_driver *driver, struct ski_net *net)
 {
     bool enough = net->security == SKI_SECURITY_JOB || driver->seals;
 
@@ -70,9 +70,9 @@ static bool select_is_wanted(const char *name)
 
 const struct ski_driver *ski_driver_select(struct ski_net *net)
 {
-    char   tried[SKI_CANDIDATES * (SKI_WHY_MOST + 32)] = "";
-    size_t n                                           = 0;
-    bool   adapter                                     = ski_adapter_present();
+    char   tried[SKI_CANDIDATES * (SKI_REASON_MAX + 32)] = "";
+    size_t n                                             = 0;
+    bool   adapter                                       = ski_adapter_present();
 
     for (int i = 0; i < SKI_CANDIDATES; i++) {
         const char              *name = select_candidate(i, adapter);
@@ -81,9 +81,9 @@ const struct ski_driver *ski_driver_select(struct ski_net *net)
         if (!select_is_wanted(name))
             continue;
         net->last_error()[0] = '\0';
-        driver               = ski_driver_load(name, net->last_error(), SKI_WHY_MOST);
+        driver               = ski_driver_load(name, net->last_error(), SKI_REASON_MAX);
         if (driver && driver->start(net) == SKUA_OK)
-            return ski_driver_secured(driver, net);
+            return ski_driver_secure(driver, net);
         n += (size_t)snprintf(tried + n, sizeof tried - n, "%s%s: %s", n ? "; " : "", name,
                               net->last_error());
     }

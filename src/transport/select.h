@@ -15,16 +15,16 @@
 /** The names of all drivers, in the order of preference without an adapter. */
 extern const char *const ski_driver_names[SKI_CANDIDATES];
 
-/** Returns the error text of the calling thread, of SKI_WHY_MOST bytes (last_error() of struct
+/** Returns the error text of the calling thread, of SKI_REASON_MAX bytes (last_error() of struct
  *  ski_net). */
-char *ski_driver_why(void);
+char *ski_driver_last_error(void);
 
 /** Loads a driver by name.  Returns NULL, with @p reason written, if that fails. */
 const struct ski_driver *ski_driver_load(const char *name, char *reason, size_t size);
 
 /** Returns a driver that implements net->security: @p driver, which has been started, or one that
  *  seals its packets (seal.h). */
-const struct ski_driver *ski_driver_secured(const struct ski_driver *driver, struct ski_net *net);
+const struct ski_driver *ski_driver_secure(const struct ski_driver *driver, struct ski_net *net);
 
 /** Starts the best driver for @p net, or the one that the settings name.  Returns NULL, logged, if
  *  none starts. */

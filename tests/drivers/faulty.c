@@ -34,18 +34,18 @@ static skua_status_t start(struct ski_net *of)
     return real->start(of);
 }
 
-static skua_status_t mem_reg(void *base, size_t bytes, struct ski_memory **memory)
+static skua_status_t mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory)
 {
     unsigned n = atomic_fetch_add(&registrations, 1);
 
     if (!is_faulty("register") && !(is_faulty("some") && n % 2 == 0))
         return real->mem_reg(base, bytes, memory);
-    snprintf(net->last_error(), SKI_WHY_MOST, "the adapter has no more entries");
+    snprintf(net->last_error(), SKI_REASON_MAX, "the adapter has no more entries");
     return SKUA_ERR_NOMEM;
 }
 
 static skua_status_t rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                              struct ski_key **key)
+                                 struct ski_driver_rkey **key)
 {
     return is_faulty("keys") ? SKUA_ERR_INVAL : real->rkey_unpack(peer, from, bytes, key);
 }
@@ -57,8 +57,8 @@ __attribute__((constructor)) static void load(void)
     real = library ? dlsym(library, SKI_DRIVER_SYMBOL) : NULL;
     if (!real)
         return; /* of version 0, which is rejected */
-    ski_driver          = *real;
-    ski_driver.start    = start;
-    ski_driver.mem_reg   = mem_reg;
+    ski_driver             = *real;
+    ski_driver.start       = start;
+    ski_driver.mem_reg     = mem_reg;
     ski_driver.rkey_unpack = rkey_unpack;
 }

@@ -103,14 +103,14 @@ static void read_all(int fd, void *to, size_t bytes)
 
 struct card {
     size_t bytes;
-    _Alignas(64) unsigned char address[SKI_ADDRESS_MOST];
+    _Alignas(64) unsigned char address[SKI_PORT_ADDRESS_MAX];
 };
 
 _Noreturn static void be_child(const char *name, int in, int out)
 {
-    static const struct ski_upcalls up = {.alloc    = echo_room,
+    static const struct ski_upcalls up = {.alloc   = echo_room,
                                           .arrived = echo_arrived,
-                                          .abort  = echo_free,
+                                          .abort   = echo_free,
                                           .sent    = echo_free,
                                           .done    = echo_done,
                                           .lost    = echo_lost};
@@ -122,10 +122,10 @@ _Noreturn static void be_child(const char *name, int in, int out)
     alarm(CHILD_LIFE);
     read_all(in, &card, sizeof card);
     net.process = 1;
-    driver      = ski_driver_load(name, net.last_error(), SKI_WHY_MOST);
+    driver      = ski_driver_load(name, net.last_error(), SKI_REASON_MAX);
     if (!driver || driver->start(&net) != SKUA_OK)
         _exit(2);
-    driver = ski_driver_secured(driver, &net);
+    driver = ski_driver_secure(driver, &net);
     if (driver->open(CHILD, &up, NULL, &port) != SKUA_OK ||
         driver->connect(port, 0, card.address, card.bytes, &parent) != SKUA_OK)
         _exit(2);
@@ -361,9 +361,9 @@ static double best_ping(struct ski_port *port, struct ski_peer *peer, void *pack
 
 void bench(void)
 {
-    static const struct ski_upcalls   up      = {.alloc    = bench_room,
+    static const struct ski_upcalls   up      = {.alloc   = bench_room,
                                                  .arrived = bench_arrived,
-                                                 .abort  = bench_nothing,
+                                                 .abort   = bench_nothing,
                                                  .sent    = bench_nothing,
                                                  .done    = echo_done,
                                                  .lost    = echo_lost};

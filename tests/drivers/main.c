@@ -29,7 +29,7 @@ struct ski_net net = {.processes    = 1,
                       .log          = ski_log_write,
                       .prove        = ski_secret_prove,
                       .derive       = ski_secret_derive,
-                      .last_error          = ski_driver_why};
+                      .last_error   = ski_driver_last_error};
 
 static char **parts;
 static int    part_count;
@@ -117,12 +117,12 @@ int main(int argc, char **argv)
         net.processes = 2;
         fork_child(argv[1]);
     }
-    driver = ski_driver_load(argv[1], net.last_error(), SKI_WHY_MOST);
+    driver = ski_driver_load(argv[1], net.last_error(), SKI_REASON_MAX);
     if (!driver || driver->start(&net) != SKUA_OK) {
         printf("1..0 # skip: %s: %s\n", argv[1], net.last_error());
         return 77;
     }
-    driver = ski_driver_secured(driver, &net);
+    driver = ski_driver_secure(driver, &net);
     printf("# %s\n", driver->describe());
     if (is_asked("bench"))
         bench();

@@ -8,8 +8,8 @@
 
 #define BYTES ((size_t)4 << 20)
 
-static unsigned char  *target; /* of PE 1 */
-static struct ski_key *target_key;
+static unsigned char          *target; /* of PE 1 */
+static struct ski_driver_rkey *target_key;
 
 /* Waits for the operation that returned this status and has this cookie. */
 static void finish(struct end *ends, skua_status_t status, const int *cookie, const char *what)
@@ -177,9 +177,9 @@ static void test_atomics(struct end *ends)
 
 void test_one_sided(struct end *ends)
 {
-    unsigned char      key[SKI_KEY_MOST], *mine = malloc(BYTES), *back = malloc(BYTES);
-    struct ski_memory *memory;
-    size_t             bytes;
+    unsigned char          key[SKI_RKEY_MAX], *mine = malloc(BYTES), *back = malloc(BYTES);
+    struct ski_driver_mem *memory;
+    size_t                 bytes;
 
     target = aligned_alloc(4096, BYTES);
     if (!driver->put || driver->mem_reg(target, BYTES, &memory) != SKUA_OK) {

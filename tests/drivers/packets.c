@@ -23,7 +23,7 @@ static void send_sizes(struct end *ends, int count, int from, int to)
 {
     static const int beside[] = {-1, 0, 1};
 
-    send_packet(ends, count, from, to, SKI_PACKET_LEAST);
+    send_packet(ends, count, from, to, SKI_PACKET_MIN);
     for (size_t size = 64; size <= (size_t)1 << 20; size *= 2)
         for (int i = 0; i < 3; i++)
             send_packet(ends, count, from, to, size + (size_t)beside[i]);
@@ -35,7 +35,7 @@ static void send_random_sizes(struct end *ends, int count, int from, int to, uin
         uint64_t draw = tap_random(&seed);
         size_t   most = (size_t)64 << (draw & 0xff) % 13; /* to 256 KiB */
 
-        send_packet(ends, count, from, to, SKI_PACKET_LEAST + (draw >> 8) % most);
+        send_packet(ends, count, from, to, SKI_PACKET_MIN + (draw >> 8) % most);
     }
 }
 
@@ -93,11 +93,11 @@ void test_split(struct end *ends, int count)
     int          sent = 0;
 
     for (int i = 0; driver->send_split && i < SPLITS; i++) {
-        size_t first = SKI_PACKET_LEAST + tap_random(&seed) % 500;
+        size_t first = SKI_PACKET_MIN + tap_random(&seed) % 500;
         size_t rest  = 1 + tap_random(&seed) % ((size_t)64 << i % 16);
 
         sent += send_split(ends, count, &split[i], first, rest);
-        send_packet(ends, count, 0, 1, rest + SKI_PACKET_LEAST);
+        send_packet(ends, count, 0, 1, rest + SKI_PACKET_MIN);
     }
     printf("# %s took %d packets of two parts\n", driver->name, sent);
     for (int i = 0; driver->send_split && i < SPLITS; i++) {

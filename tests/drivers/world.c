@@ -208,7 +208,7 @@ void open_end(struct end *end, int pe)
 
 void connect_ends(struct end *from, const struct end *to)
 {
-    _Alignas(64) unsigned char address[SKI_ADDRESS_MOST];
+    _Alignas(64) unsigned char address[SKI_PORT_ADDRESS_MAX];
     size_t                     bytes = driver->address(to->port, address);
     skua_status_t              status;
 
@@ -255,7 +255,7 @@ void close_ends(struct end *ends, int count)
 
 struct sockaddr_in door_of(const struct end *end)
 {
-    char               address[SKI_ADDRESS_MOST];
+    char               address[SKI_PORT_ADDRESS_MAX];
     struct sockaddr_in name;
 
     driver->address(end->port, address);

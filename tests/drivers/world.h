@@ -42,8 +42,8 @@ struct end {
     uint64_t         rooms, filled, spoilt, refused; /* outcomes of room()              */
     uint64_t         begun, done;                    /* one-sided                       */
     unsigned         lost[ENDS_MOST];
-    char             why[SKI_WHY_MOST]; /* the last was lost */
-    struct outgoing *held[ENDS_MOST];   /* made, not yet accepted */
+    char             why[SKI_REASON_MAX]; /* the last was lost */
+    struct outgoing *held[ENDS_MOST];     /* made, not yet accepted */
 };
 
 /* A packet and its owner. */

@@ -50,8 +50,8 @@ static void info_print_driver(const char *name)
                               .port_range   = ski_config.ports,
                               .peer_timeout = ski_config.peer_timeout,
                               .log          = info_log_nothing,
-                              .last_error          = ski_driver_why};
-    driver = ski_driver_load(name, net.last_error(), SKI_WHY_MOST);
+                              .last_error   = ski_driver_last_error};
+    driver = ski_driver_load(name, net.last_error(), SKI_REASON_MAX);
     if (driver && strncmp(name, "mpi", 3) == 0) {
         printf("            %s: under its mpiexec or mpirun\n", name);
     } else if (driver && driver->start(&net) == SKUA_OK) {
@@ -65,10 +65,10 @@ static void info_print_driver(const char *name)
 /* Prints the size from which nocopy arguments are transferred without a copy. */
 static void info_print_zero_copy(void)
 {
-    struct ski_zero_copy from = ski_zero_copy_measure();
-    char                 text[SKI_ZERO_COPY_TEXT];
+    struct ski_zcopy_threshold from = ski_zcopy_threshold_measure();
+    char                       text[SKI_ZCOPY_THRESHOLD_STR];
 
-    printf("zero copy   %s\n", ski_zero_copy_text(text, &from));
+    printf("zero copy   %s\n", ski_zcopy_threshold_str(text, &from));
 }
 
 /* Prints the value of SKUA_SECURITY and the cryptography that its values use. */

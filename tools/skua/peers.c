@@ -33,7 +33,7 @@ static const char *peers_path(const struct peers_report *from, int to)
 {
     if (from->process == to)
         return "self";
-    return from->near[to] ? "arena" : ski_far_driver()->name;
+    return from->near[to] ? "arena" : ski_net_driver()->name;
 }
 
 static void peers_print_row(const struct peers_report *r)
@@ -59,8 +59,8 @@ static void peers_print(void)
     for (int i = 0; i < skua_processes(); i++)
         peers_print_row(reports[i]);
     printf("\nself: one process; arena: memory shared by the processes of a host, no copies");
-    if (ski_far_driver())
-        printf("; %s: %s", ski_far_driver()->name, ski_far_driver()->describe());
+    if (ski_net_driver())
+        printf("; %s: %s", ski_net_driver()->name, ski_net_driver()->describe());
     printf("\n");
 }
 

@@ -136,8 +136,8 @@ static void onehost_loop(struct onehost *h)
 int onehost_run(const struct run_options *options)
 {
     static struct onehost h; /* too large for the stack */
-    struct ski_plan       plan = {
-              .pes = options->pes, .pes_per_process = options->threads, .pin = ski_config.pin};
+    struct ski_job_params plan = {
+        .pes = options->pes, .pes_per_process = options->threads, .pin = ski_config.pin};
     char reason[REASON_BYTES];
     int  code = 0;
 

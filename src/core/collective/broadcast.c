@@ -111,7 +111,7 @@ void ski_on_broadcast_done(skua_msg *msg)
         ski_slots_find(&ski_self->collectives->broadcasts, *(const uint64_t *)skua_msg_data(msg));
 
     if (!node) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);
@@ -165,7 +165,7 @@ bool ski_broadcast_is_sound(const struct ski_pe *self, const struct ski_broadcas
 {
     return (uint32_t)tail->root < (uint32_t)self->pes && tail->root != self->pe &&
            (uint32_t)tail->parent < (uint32_t)self->pes &&
-           ski_pe_has_handler(self, tail->handler) && ski_builtin_takes(tail->handler, bytes);
+           ski_pe_has_handler(self, tail->handler) && ski_builtin_accepts(tail->handler, bytes);
 }
 
 /* One that came whole: it goes to the children first. */
@@ -189,7 +189,7 @@ void ski_on_broadcast(skua_msg *msg)
     else if (ski_broadcast_is_sound(ski_self, &tail, msg->bytes))
         broadcast_arrived(ski_self, msg, &tail);
     else
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
 }
 
 /* By the table of handlers, as if the message had come whole: a PE may be in a state in which
@@ -233,7 +233,7 @@ static skua_msg *carrier(struct ski_broadcast_node *node)
 static uint64_t broadcast_count(struct ski_pe *self, const skua_msg *msg, bool asked)
 {
     struct ski_collectives *c    = self->collectives;
-    uint64_t                cost = ski_call_cost(msg->bytes) * (uint64_t)self->job->pes_here;
+    uint64_t                cost = ski_call_cost(msg->bytes) * (uint64_t)self->job->local_pes;
 
     c->in_flight += cost;
     if (msg->flags & SKI_MSG_SPECIAL)
@@ -259,7 +259,7 @@ static void broadcast_begin(struct ski_pe *self, uint32_t handler, skua_msg *msg
     if (node)
         node->msg = msg;
     if (node)
-        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_HERE}, carrier(node));
+        skua_send(self->pe, (skua_handler){SKI_HANDLER_BROADCAST_LOCAL}, carrier(node));
     else {
         msg->handler = (uint16_t)handler;
         msg->source  = self->pe;
@@ -302,7 +302,7 @@ static SKI_COLD void broadcast_later(struct ski_pe *self, uint32_t handler, skua
     *deferred = (struct broadcast_deferred){
         .base.begin = broadcast_begin_deferred, .handler = handler, .done = done};
     ski_list_init(&deferred->message);
-    ski_hold_new(self, &deferred->message, msg);
+    ski_msg_hold_new(self, &deferred->message, msg);
     if (waits)
         ski_window_wait(self, &deferred->base);
     else
@@ -321,8 +321,8 @@ void skua_broadcast(skua_handler handler, skua_msg *msg, skua_completion done)
     if (!ski_pe_has_handler(self, handler.id))
         ski_handler_misuse(__func__, handler.id);
     if (ski_ownership_checked(self))
-        ski_ownership_send(self, SKI_GIVER_BROADCAST, msg, handler.id, __builtin_return_address(0),
-                           false);
+        ski_ownership_send(self, SKI_RELEASE_BROADCAST, msg, handler.id,
+                           __builtin_return_address(0), false);
     if (SKI_UNLIKELY(ski_window_full(self->collectives)))
         broadcast_later(self, handler.id, msg, done);
     else

@@ -36,7 +36,7 @@ struct ski_transfer {
 
 /* A segment that the network reads from its message. */
 struct segment_out {
-    struct ski_far_done  done; /* first */
+    struct ski_net_done  done; /* first */
     struct ski_pe       *self;
     struct ski_transfer *transfer;
     skua_msg            *msg; /* that this lies in, behind the head of the segment */
@@ -44,7 +44,7 @@ struct segment_out {
 
 bool ski_segments_used(const struct ski_pe *self, const skua_msg *msg)
 {
-    return SKI_UNLIKELY(msg->bytes >= 2 * SEGMENT_LEAST) && ski_job_spread(self->job) &&
+    return SKI_UNLIKELY(msg->bytes >= 2 * SEGMENT_LEAST) && ski_job_is_distributed(self->job) &&
            !msg->bit_room && !(msg->flags & SKI_MSG_SPECIAL);
 }
 
@@ -104,7 +104,7 @@ static skua_msg *transfer_release(struct ski_transfer *t, const struct ski_broad
 
 /* ---- sending ----------------------------------------------------------------- */
 
-static void segment_out_done(struct ski_far_done *done, skua_status_t status)
+static void segment_out_done(struct ski_net_done *done, skua_status_t status)
 {
     struct segment_out  *out  = (struct segment_out *)done;
     struct ski_pe       *self = out->self;
@@ -146,7 +146,7 @@ static bool segment_lend(struct ski_pe *self, struct ski_transfer *t, int pe,
     *out       = (struct segment_out){{segment_out_done}, self, t, msg};
     msg->bytes = sizeof *segment + segment->length; /* on the way */
     t->sending++;                                   /* it may be done before the call returns */
-    if (ski_far_send_split(self, pe, msg, segment_data(t, segment), segment->length, &out->done))
+    if (ski_net_send_split(self, pe, msg, segment_data(t, segment), segment->length, &out->done))
         return true;
     t->sending--;
     skua_msg_free(msg);
@@ -158,7 +158,7 @@ static void segment_send(struct ski_pe *self, struct ski_transfer *t, int pe,
 {
     skua_msg *msg;
 
-    if (ski_far_driver()->send_split && segment_lend(self, t, pe, segment))
+    if (ski_net_driver()->send_split && segment_lend(self, t, pe, segment))
         return;
     msg = segment_msg(self, segment, segment->length);
     memcpy((char *)skua_msg_data(msg) + sizeof *segment, segment_data(t, segment), segment->length);
@@ -338,7 +338,7 @@ static struct ski_transfer *segment_accept(struct ski_pe *self, skua_msg *msg,
         t = segment_read(self, msg, data, segment);
     }
     if (!t || t->got != segment->offset) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return NULL;
     }
     if (!placed)

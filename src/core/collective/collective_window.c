@@ -23,7 +23,7 @@ void ski_collectives_init(struct ski_pe *self)
 
     self->collectives = c;
     self->polled      = &ski_reductions_polled;
-    share /= (uint64_t)self->job->pes_here;
+    share /= (uint64_t)self->job->local_pes;
     c->window       = ski_config.collective_window < share ? ski_config.collective_window : share;
     c->deferred_end = &c->deferred;
     c->small_end    = &c->small;
@@ -134,7 +134,8 @@ static void window_send_credit(struct ski_creditor *creditor)
 
     creditor->bytes = 0;
     if (bytes)
-        skua_send_copy(creditor->pe, (skua_handler){SKI_HANDLER_CREDIT}, &bytes, sizeof bytes);
+        skua_send_copy(creditor->pe, (skua_handler){SKI_HANDLER_COLLECTIVE_CREDIT}, &bytes,
+                       sizeof bytes);
 }
 
 void ski_window_credit(struct ski_pe *self, int pe, uint64_t cost, bool now)
@@ -156,7 +157,7 @@ void ski_on_credit(skua_msg *msg)
 
     memcpy(&bytes, skua_msg_data(msg), sizeof bytes);
     if (bytes > ski_self->collectives->in_flight) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     ski_window_release(ski_self, bytes, "credit", msg->source);

@@ -368,7 +368,7 @@ static bool reduction_send_up(struct ski_pe *self, struct ski_reduction *r, int 
         reduction_reserve(self, r->small, pe, r->round, r->small_call);
 
     if (!slot) {
-        reduction_send(r, pe, SKI_HANDLER_REDUCE, ask, last);
+        reduction_send(r, pe, SKI_HANDLER_REDUCTION, ask, last);
         return false;
     }
     slot->head = r->head;
@@ -435,11 +435,11 @@ static void reduction_pass_down(struct ski_pe *self, struct ski_reduction *r)
         if (ski_block_sibling(self->pe, (int)r->round) >= self->pes)
             continue;
         if (to >= 0)
-            reduction_send(r, to, SKI_HANDLER_RESULT, false, false);
+            reduction_send(r, to, SKI_HANDLER_REDUCTION_RESULT, false, false);
         to = reduction_child(self, (int)r->round, r->head.root);
     }
     if (to >= 0)
-        reduction_send(r, to, SKI_HANDLER_RESULT, false, true);
+        reduction_send(r, to, SKI_HANDLER_REDUCTION_RESULT, false, true);
 }
 
 /* The result of a segment that all PEs get: to its place here, if it is not there, and down. */
@@ -561,8 +561,9 @@ static bool reduction_fits(const struct ski_pe *self, const struct ski_reduction
     switch (head->way) {
     case SKI_WAY_WHOLE: return head->count <= bytes / size && head->count * size == bytes;
     case SKI_WAY_SEGMENT: return bytes && bytes % size == 0 && bytes / size <= head->count;
-    case SKI_WAY_EXPOSE: return !ski_job_spread(self->job) && bytes == 8 * (size_t)self->pes;
-    default: return !ski_job_spread(self->job) && bytes == 0;
+    case SKI_WAY_EXPOSE:
+        return !ski_job_is_distributed(self->job) && bytes == 8 * (size_t)self->pes;
+    default: return !ski_job_is_distributed(self->job) && bytes == 0;
     }
 }
 
@@ -611,7 +612,7 @@ void ski_on_reduce(skua_msg *msg)
 
     if (SKI_UNLIKELY(!reduction_is_sound(self, r, msg) ||
                      !reduction_expects(self, r, head, msg->source))) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return;
     }
     r                  = reduction_record(self, head, msg->bytes - sizeof *head, msg->source);
@@ -656,7 +657,7 @@ skua_msg *ski_result_placed(struct ski_pe *self, const char *data, bool whole)
     struct ski_reduction      *r;
 
     memcpy(head, data, sizeof *head);
-    msg->handler = SKI_HANDLER_RESULT;
+    msg->handler = SKI_HANDLER_REDUCTION_RESULT;
     msg->source  = self->pe;
     if (whole)
         return msg;
@@ -691,7 +692,7 @@ void ski_on_result(skua_msg *msg)
                           : reduction_awaiting(self, head, msg->bytes - sizeof *head, msg->source);
 
     if (!r) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return;
     }
     if (placed) {

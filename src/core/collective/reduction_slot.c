@@ -23,13 +23,13 @@ void ski_board_open(struct ski_pe *self)
     size_t                  slots = (size_t)c->levels * SKI_SLOT_DEPTH;
     size_t                  bytes = sizeof *c->board + slots * sizeof *c->board->slot;
 
-    if (ski_pe_hidden(self) || self->job->pes_here < 2)
+    if (ski_pe_hidden(self) || self->job->local_pes < 2)
         return;
     c->board = ski_span_try(self->job->arena, bytes, SKI_UNIT_LARGE);
     if (!c->board)
         return;
     memset(c->board, 0, bytes);
-    c->peers = ski_calloc((size_t)self->job->pes_here, sizeof *c->peers);
+    c->peers = ski_calloc((size_t)self->job->local_pes, sizeof *c->peers);
     /* Release: pairs with the acquire in board_of(), which finds a board of zeros. */
     atomic_store_explicit(&self->host->board[self->index], c->board, memory_order_release);
 }
@@ -94,7 +94,7 @@ void ski_board_publish(struct ski_pe *self, int pe, struct ski_reduction_slot *s
     if (SKI_UNLIKELY(
             atomic_exchange_explicit(&slot->stamp, (small_call + 1) << 1, memory_order_release) &
             ASLEEP))
-        ski_msg_poke(self, pe);
+        ski_inbox_wakeup(self, pe);
 }
 
 const struct ski_reduction_slot *ski_board_find(const struct ski_pe *self, uint32_t round,

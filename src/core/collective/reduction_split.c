@@ -43,7 +43,7 @@ struct ski_split {
 
 static size_t split_from(const struct ski_pe *self)
 {
-    size_t usual = ski_job_spread(self->job) ? SEGMENTS_FROM : SLICES_FROM;
+    size_t usual = ski_job_is_distributed(self->job) ? SEGMENTS_FROM : SLICES_FROM;
 
     return ski_config.reduce_split ? ski_config.reduce_split : usual;
 }
@@ -61,7 +61,7 @@ int ski_split_way(const struct ski_pe *self, const struct ski_reduction_head *he
 {
     if (bytes < split_from(self) || self->pes == 1 || !ski_op_splits((skua_op){head->op}))
         return SKI_WAY_WHOLE;
-    return ski_job_spread(self->job) ? SKI_WAY_SEGMENT : SKI_WAY_EXPOSE;
+    return ski_job_is_distributed(self->job) ? SKI_WAY_SEGMENT : SKI_WAY_EXPOSE;
 }
 
 uint64_t ski_split_numbers(const struct ski_pe *self, int way, size_t bytes)
@@ -318,7 +318,7 @@ static void split_tell(int pe, skua_msg *task, bool done)
 {
     struct split_note note = {task, done};
 
-    skua_send_copy(pe, (skua_handler){SKI_HANDLER_BLOCKS}, &note, sizeof note);
+    skua_send_copy(pe, (skua_handler){SKI_HANDLER_REDUCTION_BLOCKS}, &note, sizeof note);
 }
 
 static void split_leave_task(skua_msg *msg)

@@ -63,8 +63,8 @@ enum {
     SKI_MSG_EXPEDITED = 4,
     SKI_MSG_SPECIAL   = SKI_MSG_INT | SKI_MSG_BITS | SKI_MSG_EXPEDITED,
     SKI_MSG_POINTER   = 8, /* a cell that carries an address                      */
-    SKI_MSG_POKE = 16,   /* a cell that is no message: a wake-up, which checks the exit flag; with a
-                            handler, a doorbell, which self->ring() answers     */
+    SKI_MSG_WAKEUP = 16, /* a cell that is no message: a wake-up, which checks the exit flag; with a
+                          handler, a doorbell, which self->ring() answers     */
     SKI_MSG_TAIL   = 32, /* SKI_MSG_TAIL_BYTES behind data and priority words   */
     SKI_MSG_OBJECT = 64, /* to an object: `target` and `index` are set          */
     SKI_MSG_HERE   = 128, /* to an object of this PE: `target` is its address    */

@@ -16,13 +16,13 @@
 #include "core/data/msg_list.h"
 
 enum {
-    SKI_ATTEND_QUEUE   = 1,  /* a message is expedited or in the heap  */
-    SKI_ATTEND_TIMERS  = 2,  /* a timer is running                     */
-    SKI_ATTEND_PENDING = 4,  /* messages wait for room in inboxes      */
-    SKI_ATTEND_EXIT    = 8,  /* the job ends                           */
-    SKI_ATTEND_FAR     = 16, /* the PE has a network port to poll      */
-    SKI_ATTEND_BELLS   = 32, /* the PE has rung doorbells for itself   */
-    SKI_ATTEND_POLLED  = 64, /* memory is polled (sched/scheduler.h)   */
+    SKI_EVENT_PRIORITY  = 1,  /* a message is expedited or in the heap  */
+    SKI_EVENT_TIMERS    = 2,  /* a timer is running                     */
+    SKI_EVENT_BACKLOG   = 4,  /* messages wait for room in inboxes      */
+    SKI_EVENT_EXIT      = 8,  /* the job ends                           */
+    SKI_EVENT_NET       = 16, /* the PE has a network port to poll      */
+    SKI_EVENT_DOORBELLS = 32, /* the PE has rung doorbells for itself   */
+    SKI_ATTEND_POLLED   = 64, /* memory is polled (sched/scheduler.h)   */
 };
 
 struct ski_queue {
@@ -60,7 +60,7 @@ void ski_queue_put_back(struct ski_queue *queue, struct ski_list *list);
 /** Removes and returns the next message; NULL: there is none.  The caller counts it in `popped`. */
 static inline struct skua_msg *ski_queue_pop(struct ski_queue *queue)
 {
-    if (queue->attention & SKI_ATTEND_QUEUE)
+    if (queue->attention & SKI_EVENT_PRIORITY)
         return ski_queue_pop_special(queue);
     return ski_list_pop(&queue->plain);
 }

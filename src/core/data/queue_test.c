@@ -50,7 +50,7 @@ static bool queue_test_in_order(void)
         last = msg;
     }
     return queue_tested.pushed == queue_tested.popped &&
-           !(queue_tested.attention & SKI_ATTEND_QUEUE);
+           !(queue_tested.attention & SKI_EVENT_PRIORITY);
 }
 
 /* Takes the first @p count messages and puts them back. */

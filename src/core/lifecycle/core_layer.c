@@ -35,7 +35,7 @@ static void core_set_placements(void)
     static const struct ski_placement result  = {ski_result_place, core_result_placed, NULL};
 
     ski_net_set_placement(SKI_HANDLER_BROADCAST_SEGMENT, &segment);
-    ski_net_set_placement(SKI_HANDLER_RESULT, &result);
+    ski_net_set_placement(SKI_HANDLER_REDUCTION_RESULT, &result);
 }
 
 static skua_status_t core_publish(const struct ski_boot *boot)
@@ -49,7 +49,7 @@ static skua_status_t core_publish(const struct ski_boot *boot)
         ski_ownership_wrap(ski_handlers.fn, SKI_HANDLERS_MOST);
     core_set_placements();
     ski_net_set_lost(ski_shutdown_peer_lost);
-    return ski_far_open(boot);
+    return ski_net_open(boot);
 }
 
 static void core_open(const struct ski_boot *boot)
@@ -60,7 +60,7 @@ static void core_open(const struct ski_boot *boot)
 
 static void core_close(void)
 {
-    ski_far_close();
+    ski_net_close();
     ski_data_close();
 }
 

@@ -40,7 +40,7 @@ static struct ski_crash *crash_take_record(void)
     crash_ours = !atomic_exchange(&crash->taken, 1);
     if (crash_ours)
         return crash;
-    for (int i = 0; i < 2000 && atomic_load(&crash->ready) != SKI_CRASH_SAID; i++)
+    for (int i = 0; i < 2000 && atomic_load(&crash->ready) != SKI_CRASH_REPORTED; i++)
         nanosleep(&pause, NULL);
     return NULL;
 }
@@ -77,7 +77,7 @@ static void crash_finish_record(struct ski_crash *crash, int sig, const void *fr
         atomic_store_explicit(&crash->ready, 1, memory_order_release);
         ski_crash_print(crash_job, crash_process, "skua");
     }
-    atomic_store_explicit(&crash->ready, SKI_CRASH_SAID, memory_order_release);
+    atomic_store_explicit(&crash->ready, SKI_CRASH_REPORTED, memory_order_release);
 }
 
 static void crash_explain(struct ski_crash *crash, int sig, const siginfo_t *info)

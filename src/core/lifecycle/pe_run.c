@@ -30,7 +30,7 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     struct ski_host *host  = job->host;
     int              index = ski_job_index(job, pe);
     size_t size = (sizeof(struct ski_pe) + SKI_CACHE_LINE - 1) & ~(size_t)(SKI_CACHE_LINE - 1);
-    struct ski_pe *self = ski_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
+    struct ski_pe *self = ski_memory_checked(aligned_alloc(SKI_CACHE_LINE, size), size);
 
     ski_assert(index >= 0 && index < host->all);
     memset(self, 0, size);
@@ -56,14 +56,14 @@ struct ski_pe *ski_pe_create(const struct ski_boot *boot, int pe)
     ski_scheduler_init(self);
     ski_completion_tags_init(self);
     ski_collectives_init(self);
-    ski_far_begin(self);
+    ski_net_begin(self);
     return self;
 }
 
 void ski_pe_destroy(struct ski_pe *self)
 {
     ski_assert(!self->thread && !self->objects);
-    ski_far_end(self);
+    ski_net_end(self);
     ski_segments_destroy(self);
     ski_collectives_destroy(self->collectives);
     ski_completion_tags_destroy(self);
@@ -110,7 +110,7 @@ void ski_pe_run(struct ski_pe_program *program, int pe)
 
     ski_topology_bind(hidden ? SKI_CPU_ANY : boot->job->cpu[index]);
     if (ski_host_shared(boot->job->host, index))
-        ski_topology_short_turns();
+        ski_topology_short_slices();
     if (!hidden)
         ski_log_set_pe(pe);
     ski_self = self = ski_pe_create(boot, pe); /* its memory is near the CPU it runs on */

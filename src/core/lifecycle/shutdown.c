@@ -54,7 +54,7 @@ static void shutdown_send_to_children(struct ski_pe *self, uint32_t handler)
 static void shutdown_tell(struct ski_pe *self, int code)
 {
     /* A process 0 of this host sees the flag in the arena. */
-    if (ski_job_spread(self->job) && self->job->local_index[0] < 0)
+    if (ski_job_is_distributed(self->job) && self->job->local_index[0] < 0)
         shutdown_send(self, 0, SKI_HANDLER_SHUTDOWN_EXIT, code);
 }
 
@@ -64,9 +64,9 @@ static bool shutdown_exit_here(struct ski_pe *self, int code)
     if (!ski_job_exit(self->job, code))
         return false;
     ski_host_wake_all(self->host);
-    for (int index = 0; index < self->job->pes_here; index++)
+    for (int index = 0; index < self->job->local_pes; index++)
         if (index != self->index)
-            ski_msg_poke(self, ski_job_pe_at(self->job, index));
+            ski_inbox_wakeup(self, ski_job_pe_at(self->job, index));
     ski_pe_check_exit(self);
     return true;
 }
@@ -158,14 +158,14 @@ static void shutdown_wake(struct ski_pe *self, int pe)
 static void shutdown_until(struct ski_pe *self, bool (*condition)(const struct ski_pe *self))
 {
     while (!condition(self)) {
-        bool moved = ski_far_progress(self);
+        bool moved = ski_net_progress(self);
 
         ski_layers_during_shutdown();
-        if (self->queue.attention & SKI_ATTEND_PENDING)
-            ski_pending_flush(self);
+        if (self->queue.attention & SKI_EVENT_BACKLOG)
+            ski_send_backlog_flush(self);
         shutdown_run_messages(self);
         if (!moved && !condition(self))
-            ski_far_sleep(self, NAP_NS);
+            ski_net_sleep(self, NAP_NS);
     }
 }
 
@@ -179,7 +179,7 @@ void ski_shutdown(struct ski_pe *self)
     atomic_store(&shutdown_begun, true);
     if (self->pe == ski_job_first_pe(self->job, self->process))
         shutdown_send_to_children(self, SKI_HANDLER_SHUTDOWN_EXIT);
-    shutdown_until(self, ski_far_quiet); /* no peer reads or writes memory of this PE later */
+    shutdown_until(self, ski_net_drained); /* no peer reads or writes memory of this PE later */
     ski_assert(atomic_load(&shutdown_threads) <
                ski_job_pes_of(self->job, self->process) + ski_config.progress_thread);
     atomic_fetch_add(&shutdown_threads, 1);
@@ -191,15 +191,15 @@ void ski_shutdown(struct ski_pe *self)
             shutdown_until(self, shutdown_is_released);
         }
         shutdown_send_to_children(self, SKI_HANDLER_SHUTDOWN_RELEASE);
-        shutdown_until(self, ski_far_quiet);
+        shutdown_until(self, ski_net_drained);
         atomic_store(&shutdown_over, true);
         for (int i = 0; i < ski_job_pes_of(self->job, self->process); i++)
             shutdown_wake(self, self->pe + i);
-        shutdown_wake(self, ski_job_helper(self->job, self->process));
+        shutdown_wake(self, ski_job_progress_pe(self->job, self->process));
     }
     ski_assert(self->loop.polling == 0);
     shutdown_until(self, shutdown_is_over);
-    shutdown_until(self, ski_far_quiet);
+    shutdown_until(self, ski_net_drained);
 }
 
 /* ---- lost peers ------------------------------------------------------------------------- */

@@ -24,10 +24,10 @@ enum ski_addr_tag_use {
     SKI_TAG_DONE   = 1, /* a completion; plus its kind (completion.c) */
     SKI_TAG_THREAD = 16,
     SKI_TAG_BUFFER,
-    SKI_TAG_PART,
+    SKI_TAG_NOCOPY,
     SKI_TAG_CHANNEL,
-    SKI_TAG_LANE,
-    SKI_TAG_WHOLE,
+    SKI_TAG_LEARNED_CHANNEL,
+    SKI_TAG_INPLACE_COPY,
 };
 
 /** Returns the tag of an address of PE @p pe; @p with is what else must not be changed. */
@@ -36,7 +36,7 @@ static inline uint64_t ski_addr_tag(const struct ski_job *job, unsigned what, in
 {
     const uint64_t words[] = {(uint64_t)what << 32 | (uint32_t)pe, address, with};
 
-    return ski_job_spread(job) ? ski_siphash(job->tag_key, words, 3) : 0;
+    return ski_job_is_distributed(job) ? ski_siphash(job->tag_key, words, 3) : 0;
 }
 
 /** Returns whether @p bytes at @p at, a multiple of a cache line, are in the arena and may be read.

@@ -70,8 +70,8 @@ static void backpressure_turn(struct ski_pe *self)
     }
     ski_inbox_drain(self, BACKPRESSURE_TURN);
     ski_pe_check_exit(self);
-    if (self->net && !ski_far_progressing(self))
-        ski_far_progress(self);
+    if (self->net && !ski_net_progressing(self))
+        ski_net_progress(self);
     ski_heap_collect(self->pool.heap);
     ski_heap_trim(self->pool.heap);
     sched_yield();

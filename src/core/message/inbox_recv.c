@@ -44,7 +44,7 @@ static inline struct skua_msg *inbox_unpack(struct ski_pe *self, const struct sk
 /* What a cell brings. */
 static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_cell *cell)
 {
-    ski_assert(!(cell->flags & SKI_MSG_POKE) && cell->handler != 0);
+    ski_assert(!(cell->flags & SKI_MSG_WAKEUP) && cell->handler != 0);
     if (cell->flags & SKI_MSG_POINTER) {
         struct skua_msg *msg = cell->message;
 
@@ -59,7 +59,7 @@ static inline struct skua_msg *inbox_take(struct ski_pe *self, const struct ski_
 
 void ski_inbox_answer(struct ski_pe *self)
 {
-    ski_assert(self->reader.next->flags & SKI_MSG_POKE);
+    ski_assert(self->reader.next->flags & SKI_MSG_WAKEUP);
     if (self->reader.next->handler) {
         ski_assert(self->ring);
         self->ring(self);
@@ -74,7 +74,7 @@ bool ski_inbox_doorbell_next(struct ski_pe *self)
 {
     const struct ski_cell *cell = ski_reader_peek_sc(&self->reader);
 
-    return cell && cell->flags & SKI_MSG_POKE && cell->handler;
+    return cell && cell->flags & SKI_MSG_WAKEUP && cell->handler;
 }
 
 void ski_inbox_drain(struct ski_pe *self, unsigned limit)
@@ -86,7 +86,7 @@ void ski_inbox_drain(struct ski_pe *self, unsigned limit)
         unsigned         flags = cell->flags;
         struct skua_msg *msg;
 
-        if (SKI_UNLIKELY(flags & SKI_MSG_POKE)) {
+        if (SKI_UNLIKELY(flags & SKI_MSG_WAKEUP)) {
             if (cell->handler)
                 break;
             ski_inbox_answer(self);

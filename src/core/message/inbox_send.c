@@ -8,14 +8,14 @@ void ski_inbox_wake(struct ski_pe *self, int pe)
     ski_host_wake(self->host, ski_job_index(self->job, pe));
 }
 
-void ski_msg_poke(struct ski_pe *self, int pe)
+void ski_inbox_wakeup(struct ski_pe *self, int pe)
 {
     uint64_t         tail;
     struct ski_cell *cell = ski_inbox_reserve(self, pe, &tail);
 
     if (!cell)
         return;
-    cell->flags   = SKI_MSG_POKE;
+    cell->flags   = SKI_MSG_WAKEUP;
     cell->handler = 0;
     ski_inbox_publish(self, pe, cell, tail);
 }

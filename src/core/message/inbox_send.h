@@ -108,6 +108,6 @@ static inline bool ski_inbox_push_inline(struct ski_pe *self, int pe, uint32_t h
 
 /** Makes @p pe of this host poll its inbox, and not fall asleep soon.  Does nothing if its inbox is
  *  full: then it is about to poll anyway. */
-void ski_msg_poke(struct ski_pe *self, int pe);
+void ski_inbox_wakeup(struct ski_pe *self, int pe);
 
 #endif

@@ -13,7 +13,7 @@ bool ski_msg_try_small(struct ski_pe *self, int pe, uint32_t handler, unsigned f
                        const void *data, size_t bytes)
 {
     return pe != self->pe && ski_inbox_is_near(self, pe) &&
-           !(self->queue.attention & SKI_ATTEND_PENDING) &&
+           !(self->queue.attention & SKI_EVENT_BACKLOG) &&
            ski_inbox_push_inline(self, pe, handler, flags, data, bytes, 0);
 }
 
@@ -25,8 +25,7 @@ bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const str
     struct ski_cell *cell;
 
     if (offset + SKI_MSG_TAIL_BYTES > SKI_CELL_DATA || msg->flags || msg->bit_room ||
-        pe == self->pe || !ski_inbox_is_near(self, pe) ||
-        self->queue.attention & SKI_ATTEND_PENDING)
+        pe == self->pe || !ski_inbox_is_near(self, pe) || self->queue.attention & SKI_EVENT_BACKLOG)
         return false;
     cell = ski_inbox_reserve(self, pe, &ticket);
     if (!cell)
@@ -47,8 +46,8 @@ bool ski_msg_try_tailed(struct ski_pe *self, int pe, uint32_t handler, const str
 static void message_send_remote(struct ski_pe *self, int pe, uint32_t handler, struct skua_msg *msg)
 {
     ski_assert(self->net);
-    if (ski_far_send(self, pe, msg) && ski_backpressure_sender(self, handler))
-        ski_backpressure_wait(self, pe, ski_far_waits);
+    if (ski_net_send(self, pe, msg) && ski_backpressure_sender(self, handler))
+        ski_backpressure_wait(self, pe, ski_net_waits);
 }
 
 __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, uint32_t handler,
@@ -58,9 +57,9 @@ __attribute__((noinline)) void ski_msg_send_away(struct ski_pe *self, int pe, ui
     ski_assert(msg->handler == handler);
     if (SKI_UNLIKELY(!ski_inbox_is_near(self, pe) && ski_job_index(self->job, pe) < 0))
         message_send_remote(self, pe, handler, msg);
-    else if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING) ||
+    else if (SKI_UNLIKELY(self->queue.attention & SKI_EVENT_BACKLOG) ||
              !ski_inbox_push(self, pe, handler, msg))
-        ski_pending_send(self, pe, msg);
+        ski_send_backlog_add(self, pe, msg);
 }
 
 /* Ends the job if there is no such PE or handler. */
@@ -86,7 +85,7 @@ static inline void message_send(struct ski_pe *self, int pe, skua_handler handle
     ski_msg_post(self, pe, handler.id, msg);
 }
 
-static SKI_COLD void message_send_checked(struct ski_pe *self, enum ski_giver giver,
+static SKI_COLD void message_send_checked(struct ski_pe *self, enum ski_release_call giver,
                                           const char *call, int pe, skua_handler handler,
                                           skua_msg *msg, const void *where)
 {
@@ -102,7 +101,7 @@ void skua_send(int pe, skua_handler handler, skua_msg *msg)
     if (message_is_plain_send(self, pe, handler))
         message_send(self, pe, handler, msg);
     else
-        message_send_checked(self, SKI_GIVER_SEND, __func__, pe, handler, msg,
+        message_send_checked(self, SKI_RELEASE_SEND, __func__, pe, handler, msg,
                              __builtin_return_address(0));
 }
 
@@ -113,7 +112,7 @@ void skua_enqueue(skua_handler handler, skua_msg *msg)
     if (message_is_plain_send(self, self->pe, handler))
         message_send(self, self->pe, handler, msg);
     else
-        message_send_checked(self, SKI_GIVER_ENQUEUE, __func__, self->pe, handler, msg,
+        message_send_checked(self, SKI_RELEASE_ENQUEUE, __func__, self->pe, handler, msg,
                              __builtin_return_address(0));
 }
 
@@ -123,7 +122,7 @@ static inline void message_send_copy(struct ski_pe *self, int pe, skua_handler h
     struct skua_msg *msg;
 
     if (bytes <= SKI_CELL_DATA && pe != self->pe && ski_inbox_is_near(self, pe) &&
-        !(self->queue.attention & SKI_ATTEND_PENDING) &&
+        !(self->queue.attention & SKI_EVENT_BACKLOG) &&
         ski_inbox_push_inline(self, pe, handler.id, priority ? SKI_MSG_INT : 0, data, bytes,
                               priority))
         return;

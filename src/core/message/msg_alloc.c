@@ -65,14 +65,14 @@ struct skua_msg *ski_msg_copy(struct ski_pe *self, uint32_t handler, const void 
 }
 
 static __attribute__((noinline)) void msg_free_slow(struct ski_pe *self, skua_msg *msg,
-                                                    enum ski_giver giver, const void *where)
+                                                    enum ski_release_call giver, const void *where)
 {
     if (ski_ownership_checked(self))
         ski_ownership_free(self, giver, msg, where);
     ski_pool_free_slow(&self->pool, msg);
 }
 
-static inline void msg_free(struct ski_pe *self, skua_msg *msg, enum ski_giver giver,
+static inline void msg_free(struct ski_pe *self, skua_msg *msg, enum ski_release_call giver,
                             const void *where)
 {
     if (SKI_UNLIKELY(!ski_arena_contains(self->pool.arena, msg)))
@@ -83,12 +83,12 @@ static inline void msg_free(struct ski_pe *self, skua_msg *msg, enum ski_giver g
 
 void skua_msg_free(skua_msg *msg)
 {
-    msg_free(SKI_SELF(), msg, SKI_GIVER_FREE, __builtin_return_address(0));
+    msg_free(SKI_SELF(), msg, SKI_RELEASE_FREE, __builtin_return_address(0));
 }
 
 void skua_msg_free_when(skua_msg *msg)
 {
-    msg_free(SKI_SELF(), msg, SKI_GIVER_WHEN, NULL);
+    msg_free(SKI_SELF(), msg, SKI_RELEASE_WHEN, NULL);
 }
 
 /* ---- attributes ---------------------------------------------------------- */

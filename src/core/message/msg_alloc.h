@@ -33,7 +33,7 @@ static inline struct skua_msg *ski_msg_new(struct ski_pe *self, size_t bytes)
     struct skua_msg *msg = NULL;
 
     if (SKI_LIKELY(bytes < SKI_SMALL_BYTES))
-        msg = ski_pool_at_hand(&self->pool, sizeof *msg + bytes);
+        msg = ski_pool_cached(&self->pool, sizeof *msg + bytes);
     if (SKI_UNLIKELY(!msg))
         return ski_msg_new_slow(self, bytes, 0);
     return ski_msg_init(msg, bytes);

@@ -26,39 +26,40 @@
 #include "core/pe/pe.h"
 
 /* Messages of a PE. */
-struct ski_traffic {
+struct ski_msg_counts {
     uint64_t sent, received;
 };
 
 /** Returns the counts of @p pe, which is this PE or one that does not run. */
-static inline struct ski_traffic ski_traffic_of(const struct ski_pe *pe)
+static inline struct ski_msg_counts ski_msg_counts_of(const struct ski_pe *pe)
 {
     const skua_stats *stats = &pe->stats;
     bool              busy  = pe->loop.polling > 0 || ski_net_will_send(pe);
     uint64_t          away  = stats->sent_inline + stats->sent_pointer + stats->sent_far;
 
-    return (struct ski_traffic){.sent = pe->queue.pushed - stats->received + away +
-                                        pe->backlog.waiting + busy,
-                                .received = pe->queue.popped - pe->held};
+    return (struct ski_msg_counts){.sent = pe->queue.pushed - stats->received + away +
+                                           pe->backlog.waiting + busy,
+                                   .received = pe->queue.popped - pe->held};
 }
 
 /** Keeps @p msg, which is being delivered, in @p list: it counts as if it were still queued. */
-static inline void ski_hold(struct ski_pe *self, struct ski_list *list, struct skua_msg *msg)
+static inline void ski_msg_hold(struct ski_pe *self, struct ski_list *list, struct skua_msg *msg)
 {
     self->held++;
     ski_list_push(list, msg);
 }
 
 /** Keeps @p msg, which was never queued, in @p list: it counts as a message to this PE itself. */
-static inline void ski_hold_new(struct ski_pe *self, struct ski_list *list, struct skua_msg *msg)
+static inline void ski_msg_hold_new(struct ski_pe *self, struct ski_list *list,
+                                    struct skua_msg *msg)
 {
     self->queue.pushed++;
     self->queue.popped++;
-    ski_hold(self, list, msg);
+    ski_msg_hold(self, list, msg);
 }
 
 /** Queues the messages of @p list again, in their order and before those that came later. */
-static inline void ski_unhold(struct ski_pe *self, struct ski_list *list)
+static inline void ski_msg_unhold(struct ski_pe *self, struct ski_list *list)
 {
     for (const struct skua_msg *msg = list->first; msg; msg = msg->link) {
         ski_assert(self->held > 0);

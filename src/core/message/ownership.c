@@ -13,10 +13,10 @@
 #define SUM_WHOLE ((size_t)65536) /* longer messages are summed up at both ends */
 
 static const char *const givers[] = {
-    [SKI_GIVER_RUNTIME] = "the runtime",        [SKI_GIVER_SEND] = "skua_send",
-    [SKI_GIVER_ENQUEUE] = "skua_enqueue",       [SKI_GIVER_BROADCAST] = "skua_broadcast",
-    [SKI_GIVER_INVOKE] = "skua_invoke",         [SKI_GIVER_FREE] = "skua_msg_free",
-    [SKI_GIVER_WHEN] = "the end of its `when'",
+    [SKI_RELEASE_RUNTIME] = "the runtime",        [SKI_RELEASE_SEND] = "skua_send",
+    [SKI_RELEASE_ENQUEUE] = "skua_enqueue",       [SKI_RELEASE_BROADCAST] = "skua_broadcast",
+    [SKI_RELEASE_INVOKE] = "skua_invoke",         [SKI_RELEASE_FREE] = "skua_msg_free",
+    [SKI_RELEASE_WHEN] = "the end of its `when'",
 };
 
 static skua_handler_fn *unchecked; /* the handlers that ski_ownership_wrap() found */
@@ -24,37 +24,37 @@ static skua_handler_fn *unchecked; /* the handlers that ski_ownership_wrap() fou
 /* ---- lines --------------------------------------------------------------- */
 
 /* Returns whether the call that released the block freed it. */
-static bool ownership_freed(const struct ski_record *record)
+static bool ownership_freed(const struct ski_block_record *record)
 {
-    return record->call == SKI_GIVER_FREE || record->call == SKI_GIVER_WHEN ||
-           record->call == SKI_GIVER_RUNTIME;
+    return record->call == SKI_RELEASE_FREE || record->call == SKI_RELEASE_WHEN ||
+           record->call == SKI_RELEASE_RUNTIME;
 }
 
 /* Writes "freed by skua_msg_free on PE 1, in done at ring.c:12". */
-static void ownership_history(const struct ski_record *record, char *text, size_t size)
+static void ownership_history(const struct ski_block_record *record, char *text, size_t size)
 {
-    const char *giver = record->call <= SKI_GIVER_WHEN ? givers[record->call] : "?";
+    const char *giver = record->call <= SKI_RELEASE_WHEN ? givers[record->call] : "?";
     const char *how   = ownership_freed(record) ? "freed" : "sent";
     char        place[256];
     int         n = snprintf(text, size, "%s by %s", how, giver);
 
-    if (record->call != SKI_GIVER_RUNTIME)
+    if (record->call != SKI_RELEASE_RUNTIME)
         n += snprintf(text + n, size - (size_t)n, " on PE %d", record->pe);
     if (record->where) {
-        ski_crash_place(record->where, true, place, sizeof place);
+        ski_code_describe(record->where, true, place, sizeof place);
         snprintf(text + n, size - (size_t)n, ", in %s", place);
     }
 }
 
-static const char *ownership_hint(const struct ski_record *record, const char *call)
+static const char *ownership_hint(const struct ski_block_record *record, const char *call)
 {
-    if (record->call == SKI_GIVER_WHEN || strcmp(call, givers[SKI_GIVER_WHEN]) == 0)
+    if (record->call == SKI_RELEASE_WHEN || strcmp(call, givers[SKI_RELEASE_WHEN]) == 0)
         return "; set it to NULL in the body of the `when' to keep it or to give it away";
     return ownership_freed(record) ? "" : "; what was sent belongs to its receiver";
 }
 
 static _Noreturn void ownership_misuse(const char *call, const void *block,
-                                       const struct ski_record *record)
+                                       const struct ski_block_record *record)
 {
     char history[384];
 
@@ -68,7 +68,7 @@ static _Noreturn void ownership_misuse(const char *call, const void *block,
 }
 
 /* Reports what the pool has found. */
-static void ownership_on_pool(void *block, const struct ski_record *record, const char *what)
+static void ownership_on_pool(void *block, const struct ski_block_record *record, const char *what)
 {
     char history[384];
 
@@ -109,10 +109,11 @@ static uint64_t ownership_sum_of(skua_msg *msg)
 }
 
 /* Returns the record of a message that the caller owns; ends the job if it does not. */
-static struct ski_record *ownership_check(struct ski_pe *self, const char *call, skua_msg *msg)
+static struct ski_block_record *ownership_check(struct ski_pe *self, const char *call,
+                                                skua_msg *msg)
 {
-    struct ski_record *record = ski_pool_record(&self->pool, msg);
-    bool               theirs;
+    struct ski_block_record *record = ski_pool_record(&self->pool, msg);
+    bool                     theirs;
 
     if (!record)
         ownership_misuse(call, msg, NULL);
@@ -122,30 +123,31 @@ static struct ski_record *ownership_check(struct ski_pe *self, const char *call,
     return record;
 }
 
-void ski_ownership_send(struct ski_pe *self, enum ski_giver giver, skua_msg *msg, uint32_t handler,
-                        const void *where, bool watch)
+void ski_ownership_send(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
+                        uint32_t handler, const void *where, bool watch)
 {
-    struct ski_record *record = ownership_check(self, givers[giver], msg);
+    struct ski_block_record *record = ownership_check(self, givers[giver], msg);
 
     ski_assert(record->state == SKI_BLOCK_HELD);
     record->state   = SKI_BLOCK_SENT;
     record->call    = (uint8_t)giver;
     record->handler = (uint16_t)handler;
     record->pe      = self->pe;
-    record->where   = ski_crash_address(where);
+    record->where   = ski_code_address(where);
     record->sum     = watch ? ownership_sum_of(msg) : 0;
 }
 
-void ski_ownership_free(struct ski_pe *self, enum ski_giver giver, skua_msg *msg, const void *where)
+void ski_ownership_free(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
+                        const void *where)
 {
-    struct ski_record *record = ski_pool_record(&self->pool, msg);
+    struct ski_block_record *record = ski_pool_record(&self->pool, msg);
 
-    if (record && record->state == SKI_BLOCK_SENT && self->queue.attention & SKI_ATTEND_EXIT)
+    if (record && record->state == SKI_BLOCK_SENT && self->queue.attention & SKI_EVENT_EXIT)
         return; /* at the end of the job, queued messages are freed where they are */
     record        = ownership_check(self, givers[giver], msg);
     record->call  = (uint8_t)giver;
     record->pe    = self->pe;
-    record->where = ski_crash_address(where);
+    record->where = ski_code_address(where);
 }
 
 void ski_ownership_use(struct ski_pe *self, const char *call, skua_msg *msg)
@@ -155,7 +157,7 @@ void ski_ownership_use(struct ski_pe *self, const char *call, skua_msg *msg)
 
 /* ---- delivery ------------------------------------------------------------ */
 
-static void ownership_changed(const struct ski_record *record)
+static void ownership_changed(const struct ski_block_record *record)
 {
     char history[384];
 
@@ -168,7 +170,7 @@ static void ownership_changed(const struct ski_record *record)
 /* Stands in for every handler of a job whose messages are checked. */
 static void ownership_deliver(skua_msg *msg)
 {
-    struct ski_record *record;
+    struct ski_block_record *record;
 
     if (msg->handler == SKI_HANDLER_THREAD) { /* part of a user thread, and no block */
         unchecked[msg->handler](msg);

@@ -26,14 +26,14 @@
 #include "core/pe/pe.h"
 
 /* Calls that release a message, as records have them. */
-enum ski_giver {
-    SKI_GIVER_RUNTIME,
-    SKI_GIVER_SEND,
-    SKI_GIVER_ENQUEUE,
-    SKI_GIVER_BROADCAST,
-    SKI_GIVER_INVOKE,
-    SKI_GIVER_FREE,
-    SKI_GIVER_WHEN, /* the end of a `when` of an interface file */
+enum ski_release_call {
+    SKI_RELEASE_RUNTIME,
+    SKI_RELEASE_SEND,
+    SKI_RELEASE_ENQUEUE,
+    SKI_RELEASE_BROADCAST,
+    SKI_RELEASE_INVOKE,
+    SKI_RELEASE_FREE,
+    SKI_RELEASE_WHEN, /* the end of a `when` of an interface file */
 };
 
 /** Returns whether the messages of this PE are checked. */
@@ -51,11 +51,11 @@ void ski_ownership_wrap(skua_handler_fn *handlers, uint32_t count);
 
 /** Records that the code at @p where sends @p msg to @p handler, by the call @p giver.  @p watch:
  * the data must not change until it is delivered. */
-void ski_ownership_send(struct ski_pe *self, enum ski_giver giver, skua_msg *msg, uint32_t handler,
-                        const void *where, bool watch);
+void ski_ownership_send(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
+                        uint32_t handler, const void *where, bool watch);
 
 /** Records that the code at @p where frees @p msg, by the call @p giver. */
-void ski_ownership_free(struct ski_pe *self, enum ski_giver giver, skua_msg *msg,
+void ski_ownership_free(struct ski_pe *self, enum ski_release_call giver, skua_msg *msg,
                         const void *where);
 
 /** Checks that the caller of @p call owns @p msg. */

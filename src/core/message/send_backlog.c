@@ -57,12 +57,12 @@ static bool backlog_flush(struct ski_pe *self, struct ski_backlog *backlog)
 
 static bool backlog_waits(struct ski_pe *self, int pe, uint64_t *moved)
 {
-    ski_pending_flush(self);
+    ski_send_backlog_flush(self);
     *moved = self->stats.sent_pointer;
     return backlog_find(&self->backlog, pe) != NULL;
 }
 
-void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg)
+void ski_send_backlog_add(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_backlog *backlog = backlog_find(&self->backlog, pe);
 
@@ -74,12 +74,12 @@ void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg)
     ski_list_push(&backlog->messages, msg);
     self->backlog.waiting++;
     self->stats.deferred++;
-    self->queue.attention |= SKI_ATTEND_PENDING;
+    self->queue.attention |= SKI_EVENT_BACKLOG;
     if (ski_backpressure_sender(self, msg->handler))
         ski_backpressure_wait(self, pe, backlog_waits);
 }
 
-void ski_pending_flush(struct ski_pe *self)
+void ski_send_backlog_flush(struct ski_pe *self)
 {
     struct ski_backlog **at = &self->backlog.first;
 
@@ -94,7 +94,7 @@ void ski_pending_flush(struct ski_pe *self)
     }
     ski_assert(!self->backlog.first == (self->backlog.waiting == 0));
     if (!self->backlog.first)
-        self->queue.attention &= ~(uint32_t)SKI_ATTEND_PENDING;
+        self->queue.attention &= ~(uint32_t)SKI_EVENT_BACKLOG;
 }
 
 void ski_send_backlog_destroy(struct ski_send_backlog *all)

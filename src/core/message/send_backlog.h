@@ -20,10 +20,10 @@ struct ski_send_backlog;
 struct skua_msg;
 
 /** Sends @p msg, or keeps it behind those that already wait for @p pe. */
-SKI_COLD void ski_pending_send(struct ski_pe *self, int pe, struct skua_msg *msg);
+SKI_COLD void ski_send_backlog_add(struct ski_pe *self, int pe, struct skua_msg *msg);
 
-/** Tries to send messages that wait; SKI_ATTEND_PENDING stays set while some do. */
-SKI_COLD void ski_pending_flush(struct ski_pe *self);
+/** Tries to send messages that wait; SKI_EVENT_BACKLOG stays set while some do. */
+SKI_COLD void ski_send_backlog_flush(struct ski_pe *self);
 
 /** Frees the lists, at the end of the job; messages go with the arena. */
 void ski_send_backlog_destroy(struct ski_send_backlog *backlog);

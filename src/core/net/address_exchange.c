@@ -16,7 +16,7 @@
 #define PORTS_KEY "skua.ports"
 #define NAMES_KEY "skua.names"
 #define PORTS_A_VALUE                                                                              \
-    ((int)((SKI_CONTROL_MOST - sizeof(struct exchange_header)) / (SKI_ADDRESS_MOST + 4)))
+    ((int)((SKI_CONTROL_MAX - sizeof(struct exchange_header)) / (SKI_PORT_ADDRESS_MAX + 4)))
 
 struct exchange_header {
     uint64_t program; /* a hash, which must be the same everywhere */
@@ -67,9 +67,9 @@ static size_t exchange_names_pack(char *to, size_t room)
 
 static skua_status_t exchange_names_tell(const struct ski_boot *boot)
 {
-    char         *names = ski_malloc(SKI_CONTROL_MOST);
+    char         *names = ski_malloc(SKI_CONTROL_MAX);
     skua_status_t status =
-        ski_boot_put(boot, NAMES_KEY, names, exchange_names_pack(names, SKI_CONTROL_MOST));
+        ski_boot_put(boot, NAMES_KEY, names, exchange_names_pack(names, SKI_CONTROL_MAX));
 
     free(names);
     return status;
@@ -86,7 +86,7 @@ static _Noreturn void exchange_names_differ(int process, const char *theirs, siz
         i++;
     }
     ours = i < ski_handlers.count ? ski_handler_name(i) : "(missing)";
-    if (theirs == end && (i == ski_handlers.count || bytes + strlen(ours) >= SKI_CONTROL_MOST))
+    if (theirs == end && (i == ski_handlers.count || bytes + strlen(ours) >= SKI_CONTROL_MAX))
         ski_misuse("process %d runs another program, or another build of it", process);
     ski_misuse("process %d runs another program, or another build of it: its handler %u is \"%s\", "
                "that of this process is \"%s\"; do all register in the same order?",
@@ -95,7 +95,7 @@ static _Noreturn void exchange_names_differ(int process, const char *theirs, siz
 
 static _Noreturn void exchange_names_compare(const struct ski_boot *boot, int process)
 {
-    size_t bytes  = SKI_CONTROL_MOST;
+    size_t bytes  = SKI_CONTROL_MAX;
     char  *theirs = ski_malloc(bytes);
 
     if (ski_boot_get(boot, process, NAMES_KEY, theirs, &bytes) != SKUA_OK || bytes == 0 ||
@@ -132,7 +132,7 @@ static skua_status_t exchange_put_value(const struct ski_boot   *boot,
                                         struct ski_port *const port[], int first, int count)
 {
     struct exchange_header header = exchange_make_header(driver, count);
-    char                  *blob   = ski_malloc(SKI_CONTROL_MOST), key[SKI_CONTROL_KEY];
+    char                  *blob   = ski_malloc(SKI_CONTROL_MAX), key[SKI_CONTROL_KEY];
     size_t                 at     = sizeof header;
     skua_status_t          status;
 
@@ -199,7 +199,7 @@ static const char *exchange_find_address(const char *blob, size_t bytes, uint32_
             return NULL;
         memcpy(length, blob + at, 4);
         at += 4;
-        if (*length > bytes - at || *length > SKI_ADDRESS_MOST)
+        if (*length > bytes - at || *length > SKI_PORT_ADDRESS_MAX)
             return NULL;
         if (i == number)
             return blob + at;
@@ -212,7 +212,7 @@ size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *d
 {
     int         process = ski_job_process_of(boot->job, pe);
     int         number  = ski_exchange_port_number(boot->job, pe);
-    size_t      bytes   = SKI_CONTROL_MOST;
+    size_t      bytes   = SKI_CONTROL_MAX;
     char       *blob    = ski_malloc(bytes);
     const char *address = NULL;
     uint32_t    length  = 0;

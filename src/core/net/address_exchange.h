@@ -28,8 +28,8 @@ int ski_exchange_port_number(const struct ski_job *job, int pe);
 skua_status_t ski_exchange_publish(const struct ski_boot *boot, const struct ski_driver *driver,
                                    struct ski_port *const port[], int count);
 
-/** Writes the address of the port of @p pe, at most SKI_ADDRESS_MOST bytes, to @p to.  Returns how
- *  many.  Ends the job if there is none, or if the other process runs something else. */
+/** Writes the address of the port of @p pe, at most SKI_PORT_ADDRESS_MAX bytes, to @p to.  Returns
+ * how many.  Ends the job if there is none, or if the other process runs something else. */
 size_t ski_exchange_find(const struct ski_boot *boot, const struct ski_driver *driver, int pe,
                          void *to);
 

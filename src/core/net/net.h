@@ -35,8 +35,8 @@ struct ski_driver;
 struct skua_msg;
 
 /* The cookie of an operation of the driver: fn() is called when the operation has ended. */
-struct ski_far_done {
-    void (*fn)(struct ski_far_done *done, skua_status_t status);
+struct ski_net_done {
+    void (*fn)(struct ski_net_done *done, skua_status_t status);
 };
 
 /* Bytes of a packet's data that are enough to decide where the rest of it belongs. */
@@ -71,85 +71,85 @@ void ski_net_set_lost(ski_net_lost_fn *lost);
 
 /** Chooses a driver, opens a port for each PE of this process, hidden ones too, and publishes their
  *  addresses.  Does nothing in a job on one host.  A failure has been logged. */
-skua_status_t ski_far_open(const struct ski_boot *boot);
+skua_status_t ski_net_open(const struct ski_boot *boot);
 
 /** Closes the ports, after all PEs of this process have ended. */
-void ski_far_close(void);
+void ski_net_close(void);
 
 /** Returns the driver of a spread job, or NULL. */
-const struct ski_driver *ski_far_driver(void);
+const struct ski_driver *ski_net_driver(void);
 
 /** Returns why the driver's last call failed: in the driver's words, or what @p status means. */
-const char *ski_far_reason(skua_status_t status);
+const char *ski_net_reason(skua_status_t status);
 
 /** Returns how many bytes of a packet suit the driver, in a spread job. */
-size_t ski_far_packet(void);
+size_t ski_net_packet_bytes(void);
 
 /* ---- on a PE ---------------------------------------------------------------------- */
 
 /** Gives a PE its port, if the job is spread. */
-void ski_far_begin(struct ski_pe *self);
+void ski_net_begin(struct ski_pe *self);
 
 /** Takes the port from a PE that ends: packets that still arrive are dropped. */
-void ski_far_end(struct ski_pe *self);
+void ski_net_end(struct ski_pe *self);
 
 /** Sends @p msg, which becomes the network's, to a PE of another host.  Returns whether packets to
  *  that PE wait for room, in a call that may wait for it (message/backpressure.h). */
-bool ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg);
+bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg);
 
 /** Tries to send packets that wait for @p pe; returns whether some still lack room.  *@p moved
  *  grows with each that leaves. */
-bool ski_far_waits(struct ski_pe *self, int pe, uint64_t *moved);
+bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved);
 
 /** Sends @p msg, whose last @p bytes of data are at @p rest instead of behind the others.
  *  done->fn() says when both are free again, perhaps before this returns.  False: that is not
  *  possible now, and nothing has happened.  Only if the driver has send_split(). */
-bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
-                        size_t bytes, struct ski_far_done *done);
+bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
+                        size_t bytes, struct ski_net_done *done);
 
 /** Lets @p all, which sends acknowledgements that the layer above keeps, be called when it is time
  *  (deferred_ack.h).  Only where the PE has a port. */
 void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self));
 
 /** Flushes backlogs and lets the driver make progress; true: something has happened. */
-bool ski_far_progress(struct ski_pe *self);
+bool ski_net_progress(struct ski_pe *self);
 
-/** Returns whether the caller runs inside of ski_far_progress(). */
-bool ski_far_progressing(const struct ski_pe *self);
+/** Returns whether the caller runs inside of ski_net_progress(). */
+bool ski_net_progressing(const struct ski_pe *self);
 
 /** Sends, in a pass of the scheduler, what has waited long enough for others; makes progress if
  *  @p progress. */
-void ski_far_pass(struct ski_pe *self, bool progress);
+void ski_net_pass(struct ski_pe *self, bool progress);
 
 /** Flushes backlogs before the scheduler returns to its caller. */
-void ski_far_leave(struct ski_pe *self);
+void ski_net_leave(struct ski_pe *self);
 
 /** Counts an operation that the driver was given and will complete. */
-void ski_far_hold(struct ski_pe *self);
+void ski_net_op_begin(struct ski_pe *self);
 
 /** Uncounts an operation that the driver refused, or that has been completed. */
-void ski_far_release(struct ski_pe *self);
+void ski_net_op_end(struct ski_pe *self);
 
 /** Returns whether something may be sent without a message that leads to it: the driver will
  *  complete an operation, or acknowledgements wait. */
 bool ski_net_will_send(const struct ski_pe *self);
 
 /** Returns whether all packets have left, and the driver holds none. */
-bool ski_far_quiet(const struct ski_pe *self);
+bool ski_net_drained(const struct ski_pe *self);
 
 /** Sleeps until a packet or a message in the inbox arrives, or @p ns have passed.  May return
  *  early. */
-void ski_far_sleep(struct ski_pe *self, uint64_t ns);
+void ski_net_sleep(struct ski_pe *self, uint64_t ns);
 
 /** Counts a packet or value of another PE that is wrong, and logs @p format while there have been
  *  few. */
-__attribute__((format(printf, 2, 3))) SKI_COLD void ski_far_wrong(struct ski_pe *self,
-                                                                  const char    *format, ...);
+__attribute__((format(printf, 2, 3))) SKI_COLD void ski_net_reject(struct ski_pe *self,
+                                                                   const char    *format, ...);
 
-/** Drops @p msg, which its sender should not have sent, as ski_far_wrong() does. */
-SKI_COLD void ski_far_drop(struct ski_pe *self, struct skua_msg *msg);
+/** Drops @p msg, which its sender should not have sent, as ski_net_reject() does. */
+SKI_COLD void ski_net_drop(struct ski_pe *self, struct skua_msg *msg);
 
 /** Returns the driver's endpoint for @p pe, connected if need be; NULL: the peer is lost. */
-struct ski_peer *ski_far_peer(struct ski_pe *self, int pe);
+struct ski_peer *ski_net_endpoint(struct ski_pe *self, int pe);
 
 #endif

@@ -28,7 +28,7 @@
 #define COMPLAINTS  10   /* wrong packets that are logged */
 #define PLACE_LEAST 4096 /* bytes of a packet that is worth asking for a place */
 
-void ski_far_wrong(struct ski_pe *self, const char *format, ...)
+void ski_net_reject(struct ski_pe *self, const char *format, ...)
 {
     char     text[256];
     uint64_t n = ++self->stats.wrong;
@@ -43,9 +43,9 @@ void ski_far_wrong(struct ski_pe *self, const char *format, ...)
             n == COMPLAINTS ? " (no more of these will be logged)" : "");
 }
 
-void ski_far_drop(struct ski_pe *self, struct skua_msg *msg)
+void ski_net_drop(struct ski_pe *self, struct skua_msg *msg)
 {
-    ski_far_wrong(
+    ski_net_reject(
         self,
         "a message of %zu bytes from PE %d for %s was dropped: it is malformed, or not expected",
         msg->bytes, msg->source, ski_handler_name(msg->handler));
@@ -60,7 +60,7 @@ static void recv_complain(struct ski_net_port *net, const struct ski_net_peer *p
 
     if (peer)
         snprintf(from, sizeof from, " from PE %d", peer->pe);
-    ski_far_wrong(net->self, "a packet of %zu bytes%s was dropped: %s", bytes, from, wrong);
+    ski_net_reject(net->self, "a packet of %zu bytes%s was dropped: %s", bytes, from, wrong);
 }
 
 static bool recv_has_flag(uint32_t handler, unsigned flag)
@@ -333,7 +333,7 @@ static bool recv_take_plain(struct ski_net_port *net, const struct skua_msg *hal
     if (!peer || peer->token_in != half->stamp.token || peer->received != half->stamp.sequence ||
         peer->early)
         return false;
-    msg = ski_pool_at_hand(&self->pool, sizeof *msg + half->bytes);
+    msg = ski_pool_cached(&self->pool, sizeof *msg + half->bytes);
     if (SKI_UNLIKELY(!msg))
         return false;
     memcpy(msg, half, SKI_PACKET_HALF);
@@ -459,7 +459,7 @@ static void recv_on_sent(void *owner, void *packet)
 static void recv_on_done(void *owner, void *cookie, skua_status_t status)
 {
     struct ski_net_port *net  = owner;
-    struct ski_far_done *done = cookie;
+    struct ski_net_done *done = cookie;
 
     ski_assert(net->operations > 0 && net->in_flight >= net->operations);
     net->in_flight--;
@@ -477,6 +477,6 @@ static void recv_on_lost(void *owner, int pe, const char *why)
         ski_net_peer_lose(net, peer, why);
 }
 
-const struct ski_upcalls ski_far_upcalls = {recv_on_alloc,  recv_on_arrived, recv_on_abort,
+const struct ski_upcalls ski_net_upcalls = {recv_on_alloc,  recv_on_arrived, recv_on_abort,
                                             recv_on_sent,   recv_on_done,    recv_on_lost,
                                             recv_on_inline, recv_on_place,   recv_on_placed};

@@ -42,17 +42,17 @@ static struct {
     size_t                   coalesce;    /* bytes of data of a coalesced packet, at most */
 } here;                                   /* of this process */
 
-const struct ski_driver *ski_far_driver(void)
+const struct ski_driver *ski_net_driver(void)
 {
     return here.driver;
 }
 
-const char *ski_far_reason(skua_status_t status)
+const char *ski_net_reason(skua_status_t status)
 {
-    return ski_driver_why()[0] ? ski_driver_why() : skua_status_str(status);
+    return ski_driver_last_error()[0] ? ski_driver_last_error() : skua_status_str(status);
 }
 
-size_t ski_far_packet(void)
+size_t ski_net_packet_bytes(void)
 {
     return here.driver->preferred_packet ? here.driver->preferred_packet() : (size_t)1 << 20;
 }
@@ -69,15 +69,15 @@ static struct ski_net_port *net_port_of(int pe)
 
 static void net_connect(struct ski_net_port *net, struct ski_net_peer *peer)
 {
-    char         *address = ski_malloc(SKI_ADDRESS_MOST);
+    char         *address = ski_malloc(SKI_PORT_ADDRESS_MAX);
     size_t        bytes   = ski_exchange_find(here.boot, here.driver, peer->pe, address);
     skua_status_t status;
 
-    ski_driver_why()[0] = '\0';
+    ski_driver_last_error()[0] = '\0';
     status = here.driver->connect(net->port, peer->pe, address, bytes, &peer->endpoint);
     free(address);
     if (status != SKUA_OK)
-        ski_net_peer_lose(net, peer, ski_far_reason(status));
+        ski_net_peer_lose(net, peer, ski_net_reason(status));
     else
         ski_log(SKI_LOG_INFO, "PE %d is reached through %s", peer->pe, here.driver->describe());
 }
@@ -90,7 +90,7 @@ static struct ski_net_peer *net_peer(struct ski_net_port *net, int pe)
     return SKI_LIKELY(peer != NULL) ? peer : ski_net_peer_add(net, pe);
 }
 
-struct ski_peer *ski_far_peer(struct ski_pe *self, int pe)
+struct ski_peer *ski_net_endpoint(struct ski_pe *self, int pe)
 {
     struct ski_net_peer *peer = net_peer(self->net, pe);
 
@@ -149,7 +149,7 @@ static bool net_try_send(struct ski_net_port *net, struct ski_net_peer *peer, st
     else
         ski_pool_free(&net->self->pool, msg);
     if (status < 0)
-        ski_net_peer_lose(net, peer, ski_far_reason(status));
+        ski_net_peer_lose(net, peer, ski_net_reason(status));
     return true;
 }
 
@@ -297,17 +297,17 @@ static bool net_lacks_room(const struct ski_pe *self, const struct ski_net_peer 
     return peer->backlog.first && (peer->full || self->thread) && !peer->lost;
 }
 
-bool ski_far_waits(struct ski_pe *self, int pe, uint64_t *moved)
+bool ski_net_waits(struct ski_pe *self, int pe, uint64_t *moved)
 {
     struct ski_net_peer *peer = ski_net_peer_find(self->net, pe);
 
     if (!self->thread)
-        ski_far_progress(self); /* else the scheduler does, meanwhile */
+        ski_net_progress(self); /* else the scheduler does, meanwhile */
     *moved = peer->sent;
     return net_lacks_room(self, peer);
 }
 
-bool ski_far_send(struct ski_pe *self, int pe, struct skua_msg *msg)
+bool ski_net_send(struct ski_pe *self, int pe, struct skua_msg *msg)
 {
     struct ski_net_port *net  = self->net;
     struct ski_net_peer *peer = net_peer(net, pe);
@@ -340,8 +340,8 @@ static bool net_is_open(const struct ski_net_port *net, const struct ski_net_pee
     return peer && peer->endpoint && !peer->lost && !peer->backlog.first && !net->self->thread;
 }
 
-bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
-                        size_t bytes, struct ski_far_done *done)
+bool ski_net_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const void *rest,
+                        size_t bytes, struct ski_net_done *done)
 {
     struct ski_net_port *net  = self->net;
     struct ski_net_peer *peer = ski_net_peer_find(net, pe);
@@ -353,11 +353,11 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
         return false;
     net_stamp(peer, msg);
     net_clear_half(msg);
-    ski_far_hold(self); /* until recv_on_done() */
+    ski_net_op_begin(self); /* until recv_on_done() */
     status = here.driver->send_split(peer->endpoint, msg, ski_msg_extent(msg) - bytes, rest, bytes,
                                      done);
     if (status != SKUA_PENDING)
-        ski_far_release(self);
+        ski_net_op_end(self);
     if (status == SKUA_ERR_AGAIN || status == SKUA_ERR_UNSUPPORTED)
         return false;
     peer->sent++;
@@ -370,7 +370,7 @@ bool ski_far_send_split(struct ski_pe *self, int pe, struct skua_msg *msg, const
     return true;
 }
 
-bool ski_far_progress(struct ski_pe *self)
+bool ski_net_progress(struct ski_pe *self)
 {
     struct ski_net_port *net = self->net;
     bool                 some;
@@ -384,12 +384,12 @@ bool ski_far_progress(struct ski_pe *self)
     return some;
 }
 
-bool ski_far_progressing(const struct ski_pe *self)
+bool ski_net_progressing(const struct ski_pe *self)
 {
     return self->net->progressing > 0;
 }
 
-void ski_far_pass(struct ski_pe *self, bool progress)
+void ski_net_pass(struct ski_pe *self, bool progress)
 {
     struct ski_net_port *net  = self->net;
     bool                 idle = self->queue.pushed == self->queue.popped;
@@ -403,10 +403,10 @@ void ski_far_pass(struct ski_pe *self, bool progress)
     }
     net->idle_epoch += self->queue.pushed == self->queue.popped;
     if (progress)
-        ski_far_progress(self);
+        ski_net_progress(self);
 }
 
-void ski_far_leave(struct ski_pe *self)
+void ski_net_leave(struct ski_pe *self)
 {
     ski_deferred_ack_leave(&self->net->acks, self);
     if (SKI_UNLIKELY(self->net->waiting != NULL))
@@ -419,13 +419,13 @@ void ski_net_defer_ack(struct ski_pe *self, void (*all)(struct ski_pe *self))
     self->net->acks.send = all;
 }
 
-void ski_far_hold(struct ski_pe *self)
+void ski_net_op_begin(struct ski_pe *self)
 {
     self->net->in_flight++;
     self->net->operations++;
 }
 
-void ski_far_release(struct ski_pe *self)
+void ski_net_op_end(struct ski_pe *self)
 {
     ski_assert(self->net->operations > 0 && self->net->in_flight >= self->net->operations);
     self->net->in_flight--;
@@ -437,14 +437,14 @@ bool ski_net_will_send(const struct ski_pe *self)
     return self->net && (self->net->operations > 0 || self->net->acks.send);
 }
 
-bool ski_far_quiet(const struct ski_pe *self)
+bool ski_net_drained(const struct ski_pe *self)
 {
     return !self->net || (!self->net->waiting && self->net->in_flight == 0);
 }
 
 /* ---- sleeping ----------------------------------------------------------------------- */
 
-void ski_far_sleep(struct ski_pe *self, uint64_t ns)
+void ski_net_sleep(struct ski_pe *self, uint64_t ns)
 {
     struct ski_net_port *net        = self->net;
     struct ski_job      *until_exit = ski_pe_exiting(self) ? NULL : self->job; /* not again */
@@ -459,8 +459,8 @@ void ski_far_sleep(struct ski_pe *self, uint64_t ns)
         ski_host_sleep(self->host, until_exit, self->index, &self->reader,
                        ns < NAP_NS ? ns : NAP_NS);
     else if (here.driver->arm(net->port))
-        ski_host_sleep_at(self->host, until_exit, self->index, &self->reader, net->bell,
-                          net->wait_fd, ns);
+        ski_host_sleep_poll(self->host, until_exit, self->index, &self->reader, net->bell,
+                            net->wait_fd, ns);
 }
 
 /* ---- life --------------------------------------------------------------------------- */
@@ -469,28 +469,28 @@ static skua_status_t net_open_port(struct ski_net_port *net, int pe)
 {
     skua_status_t status;
 
-    ski_driver_why()[0] = '\0';
-    status              = here.driver->open(pe, &ski_far_upcalls, net, &net->port);
+    ski_driver_last_error()[0] = '\0';
+    status                     = here.driver->open(pe, &ski_net_upcalls, net, &net->port);
     if (status != SKUA_OK)
         return ski_fail(status, "PE %d cannot use the network through %s: %s", pe,
-                        here.driver->name, ski_far_reason(status));
+                        here.driver->name, ski_net_reason(status));
     net->wait_fd = here.driver->wait_fd(net->port);
     net->bell    = net->wait_fd < 0
                        ? -1
-                       : ski_bell_open(here.boot->job->host, ski_job_index(here.boot->job, pe));
+                       : ski_host_wakeup_open(here.boot->job->host, ski_job_index(here.boot->job, pe));
     net->room    = 16;
     net->table   = ski_calloc(net->room, sizeof *net->table);
     return net->wait_fd >= 0 && net->bell < 0 ? SKUA_ERR_SYSTEM : SKUA_OK;
 }
 
-skua_status_t ski_far_open(const struct ski_boot *boot)
+skua_status_t ski_net_open(const struct ski_boot *boot)
 {
     struct ski_job   *job    = boot->job;
     skua_status_t     status = SKUA_OK;
     int               pes    = ski_job_pes_of(job, boot->process);
     struct ski_port **ports;
 
-    if (!ski_job_spread(job))
+    if (!ski_job_is_distributed(job))
         return SKUA_OK;
     here.boot  = boot;
     here.count = pes + 2;
@@ -506,7 +506,7 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
                                   .security     = (enum ski_security)ski_config.security,
                                   .prove        = ski_secret_prove,
                                   .derive       = ski_secret_derive,
-                                  .last_error          = ski_driver_why};
+                                  .last_error   = ski_driver_last_error};
     status     = ski_secret_begin(here.net.security, job->secret, &here.net.crypto);
     if (status != SKUA_OK)
         return status;
@@ -519,9 +519,9 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
     here.hold     = ski_ns_to_ticks(HOLD_NS);
     ports         = ski_calloc((size_t)here.count, sizeof *ports);
     for (int i = 0; status == SKUA_OK && i < here.count; i++)
-        status =
-            net_open_port(&here.port[i], i < pes ? ski_job_first_pe(job, boot->process) + i
-                                                 : ski_job_helper(job, boot->process) + i - pes);
+        status = net_open_port(&here.port[i],
+                               i < pes ? ski_job_first_pe(job, boot->process) + i
+                                       : ski_job_progress_pe(job, boot->process) + i - pes);
     for (int i = 0; i < here.count; i++)
         ports[i] = here.port[i].port;
     if (status == SKUA_OK)
@@ -530,7 +530,7 @@ skua_status_t ski_far_open(const struct ski_boot *boot)
     return status;
 }
 
-void ski_far_close(void)
+void ski_net_close(void)
 {
     if (!here.driver)
         return;
@@ -550,7 +550,7 @@ void ski_far_close(void)
     free(here.port);
 }
 
-void ski_far_begin(struct ski_pe *self)
+void ski_net_begin(struct ski_pe *self)
 {
     if (!here.driver)
         return;
@@ -560,10 +560,10 @@ void ski_far_begin(struct ski_pe *self)
     self->net->handlers = ski_pe_hidden(self) ? SKI_HANDLERS : ski_handlers.count;
     self->net->sends = ski_ack_policy_make(ski_ns_to_ticks((uint64_t)(ski_config.ack_delay * 1e3)));
     self->net->acks  = (struct ski_deferred_ack){.policy = self->net->sends};
-    self->queue.attention |= SKI_ATTEND_FAR;
+    self->queue.attention |= SKI_EVENT_NET;
 }
 
-void ski_far_end(struct ski_pe *self)
+void ski_net_end(struct ski_pe *self)
 {
     if (self->net)
         self->net->self = NULL;

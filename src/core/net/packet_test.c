@@ -23,8 +23,12 @@ static struct ski_job *packet_test_make_job(void)
     static int32_t  place[] = {0, -1};
     struct ski_job *job     = calloc(1, sizeof *job);
 
-    *job = (struct ski_job){
-        .pes = PES, .pes_per_process = 2, .processes = 2, .local_processes = 1, .pes_here = 2, .local_index = place};
+    *job = (struct ski_job){.pes             = PES,
+                            .pes_per_process = 2,
+                            .processes       = 2,
+                            .local_processes = 1,
+                            .local_pes       = 2,
+                            .local_index     = place};
     return job;
 }
 
@@ -126,7 +130,7 @@ static bool packet_test_is_consistent(const struct ski_job *job, const struct sk
            ski_msg_extent(msg) == bytes && msg->bit_words <= msg->bit_room &&
            msg->handler < HANDLERS &&
            (msg->handler >= SKI_HANDLERS || msg->bytes >= ski_builtin[msg->handler].least) &&
-           !(msg->flags & (SKI_MSG_POINTER | SKI_MSG_POKE)) &&
+           !(msg->flags & (SKI_MSG_POINTER | SKI_MSG_WAKEUP)) &&
            (!(msg->flags & SKI_MSG_OBJECT) || ski_target_bytes(msg->target) <= 48) &&
            msg->source >= 0 && msg->source < ski_job_all(job) &&
            ski_job_index(job, msg->source) < 0;

@@ -57,7 +57,7 @@ struct ski_net_port {
 };
 
 /** What drivers call (net_recv.c). */
-extern const struct ski_upcalls ski_far_upcalls;
+extern const struct ski_upcalls ski_net_upcalls;
 
 static inline uint32_t ski_net_peer_slot(const struct ski_net_port *net, int pe)
 {

@@ -38,7 +38,7 @@ extern const struct ski_builtin ski_builtin[];
 
 /** Returns whether a broadcast of @p bytes may be for @p handler: a handler of the program, or one
  *  of the runtime that would accept such a message from another host. */
-bool ski_builtin_takes(uint32_t handler, size_t bytes);
+bool ski_builtin_accepts(uint32_t handler, size_t bytes);
 
 /** Handlers that run code of the program.  Their messages wait until the program has begun
  *  (objects/services/program.h). */

@@ -38,7 +38,7 @@ void ski_code_open(void)
     ski_assert(program.base < program.end);
 }
 
-uint64_t ski_crash_address(const void *code)
+uint64_t ski_code_address(const void *code)
 {
     uintptr_t at = (uintptr_t)code;
 
@@ -57,7 +57,7 @@ void ski_code_frame(struct ski_frame *frame, void *pc)
     snprintf(frame->symbol, sizeof frame->symbol, "%s", info.dli_sname ? info.dli_sname : "");
 }
 
-void ski_crash_place(uint64_t address, bool line, char *text, size_t size)
+void ski_code_describe(uint64_t address, bool line, char *text, size_t size)
 {
     uintptr_t        at    = (uintptr_t)(address & ~IN_PROGRAM);
     struct ski_frame frame = {0};

@@ -18,17 +18,17 @@ struct ski_frame;
 void ski_code_open(void);
 
 /** Returns the number of the code at @p code; 0 for NULL. */
-uint64_t ski_crash_address(const void *code);
+uint64_t ski_code_address(const void *code);
 
 /** Returns whether @p address is in the program itself. */
-static inline bool ski_crash_in_program(uint64_t address)
+static inline bool ski_code_in_program(uint64_t address)
 {
     return address >> 63;
 }
 
 /** Writes the function of the code at @p address, a return address, to @p text; with its source
  *  line, "function at file.c:12", if @p line. */
-void ski_crash_place(uint64_t address, bool line, char *text, size_t size);
+void ski_code_describe(uint64_t address, bool line, char *text, size_t size);
 
 /** Writes the module, offset and symbol of the code at @p pc to @p frame.  Safe in a signal
  *  handler as far as dladdr() is. */

@@ -27,43 +27,50 @@ HANDLER(SKI_HANDLER_COMPLETE, "skua.complete", ski_on_complete, SKI_COMPLETE_LEA
 HANDLER(SKI_HANDLER_COALESCED, "skua.coalesced", ski_handler_unknown, 0, SKI_HANDLES_NO_BROADCAST)
 HANDLER(SKI_HANDLER_BROADCAST, "skua.broadcast", ski_on_broadcast, 0,
         SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
-HANDLER(SKI_HANDLER_BROADCAST_HERE, "skua.broadcast-local", ski_on_broadcast_here, SKI_NEVER_REMOTE,
-        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_BROADCAST_LOCAL, "skua.broadcast-local", ski_on_broadcast_here,
+        SKI_NEVER_REMOTE, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_BROADCAST_DONE, "skua.broadcast-done", ski_on_broadcast_done, sizeof(void *), 0)
 HANDLER(SKI_HANDLER_BROADCAST_SEGMENT, "skua.broadcast-segment", ski_on_broadcast_segment,
         SKI_SEGMENT_LEAST, SKI_HANDLES_NO_BROADCAST)
-HANDLER(SKI_HANDLER_REDUCE, "skua.reduction", ski_on_reduce, SKI_REDUCE_LEAST, SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_RESULT, "skua.reduction-result", ski_on_result, SKI_REDUCE_LEAST,
-        SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
-HANDLER(SKI_HANDLER_CREDIT, "skua.collective-credit", ski_on_credit, SKI_CREDIT_LEAST,
+HANDLER(SKI_HANDLER_REDUCTION, "skua.reduction", ski_on_reduce, SKI_REDUCE_LEAST,
         SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_BLOCKS, "skua.reduction-blocks", ski_on_blocks, SKI_NEVER_REMOTE,
+HANDLER(SKI_HANDLER_REDUCTION_RESULT, "skua.reduction-result", ski_on_result, SKI_REDUCE_LEAST,
+        SKI_HANDLES_PROGRAM | SKI_HANDLES_NO_BROADCAST)
+HANDLER(SKI_HANDLER_COLLECTIVE_CREDIT, "skua.collective-credit", ski_on_credit, SKI_CREDIT_LEAST,
+        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_REDUCTION_BLOCKS, "skua.reduction-blocks", ski_on_blocks, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
 
 /* onesided */
 HANDLER(SKI_HANDLER_NOTIFIED, "skua.notified", ski_on_notified, SKI_NEVER_REMOTE, 0)
-HANDLER(SKI_HANDLER_REQUEST, "skua.am-request", ski_on_request, 0,
+HANDLER(SKI_HANDLER_AM_REQUEST, "skua.am-request", ski_on_am_request, 0,
         SKI_HANDLES_HIDDEN | SKI_HANDLES_COUNTED)
-HANDLER(SKI_HANDLER_PLACED, "skua.am-placed", ski_on_placed, SKI_NEVER_REMOTE, 0)
-HANDLER(SKI_HANDLER_SERVED, "skua.am-reply", ski_on_served, 0, SKI_HANDLES_HIDDEN)
-HANDLER(SKI_HANDLER_AGREE, "skua.symmetric-vote", ski_on_agree, SKI_AGREE_LEAST, SKI_HANDLES_HIDDEN)
-HANDLER(SKI_HANDLER_ROUND, "skua.barrier-round", ski_on_round, sizeof(uint32_t), 0)
+HANDLER(SKI_HANDLER_AM_PLACED, "skua.am-placed", ski_on_am_placed, SKI_NEVER_REMOTE, 0)
+HANDLER(SKI_HANDLER_AM_REPLY, "skua.am-reply", ski_on_am_reply, 0, SKI_HANDLES_HIDDEN)
+HANDLER(SKI_HANDLER_SYMMETRIC_VOTE, "skua.symmetric-vote", ski_on_symmetric_vote,
+        SKI_SYMMETRIC_VOTE_LEAST, SKI_HANDLES_HIDDEN)
+HANDLER(SKI_HANDLER_BARRIER_ROUND, "skua.barrier-round", ski_on_barrier_round, sizeof(uint32_t), 0)
 HANDLER(SKI_HANDLER_LOCK, "skua.lock", ski_on_lock, SKI_LOCK_LEAST, SKI_HANDLES_HIDDEN)
-HANDLER(SKI_HANDLER_RMA, "skua.rma-request", ski_on_rma, SKI_NEVER_REMOTE, 0)
+HANDLER(SKI_HANDLER_RMA_REQUEST, "skua.rma-request", ski_on_rma, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_BUFFER, "skua.buffer", ski_on_buffer, SKI_BUFFER_LEAST, 0)
 HANDLER(SKI_HANDLER_CHANNEL, "skua.channel", ski_on_channel, SKI_CHANNEL_LEAST, 0)
 
 /* objects: services */
-HANDLER(SKI_HANDLER_QUIET_ASK, "skua.quiescence-request", ski_on_quiet_ask, SKI_QUIET_ASK_LEAST, 0)
-HANDLER(SKI_HANDLER_QUIET_WAVE, "skua.termination-wave", ski_on_wave, SKI_WAVE_LEAST, 0)
-HANDLER(SKI_HANDLER_QUIET_REPORT, "skua.termination-report", ski_on_report, SKI_REPORT_LEAST, 0)
-HANDLER(SKI_HANDLER_DETECT_START, "skua.detector-start", ski_on_detect_start,
-        SKI_DETECT_START_LEAST, 0)
-HANDLER(SKI_HANDLER_DETECT_END, "skua.detector-end", ski_on_detect_end, SKI_DETECT_END_LEAST, 0)
-HANDLER(SKI_HANDLER_IDLE_ASK, "skua.idle-report-request", ski_on_idle_ask, 0, 0)
-HANDLER(SKI_HANDLER_IDLE_TEXT, "skua.idle-report-text", ski_on_idle_text, SKI_IDLE_TEXT_LEAST, 0)
+HANDLER(SKI_HANDLER_QUIESCENCE_REQUEST, "skua.quiescence-request", ski_on_quiescence_request,
+        SKI_QUIESCENCE_REQUEST_LEAST, 0)
+HANDLER(SKI_HANDLER_TERMINATION_WAVE, "skua.termination-wave", ski_on_termination_wave,
+        SKI_TERMINATION_WAVE_LEAST, 0)
+HANDLER(SKI_HANDLER_TERMINATION_REPORT, "skua.termination-report", ski_on_termination_report,
+        SKI_TERMINATION_REPORT_LEAST, 0)
+HANDLER(SKI_HANDLER_DETECTOR_START, "skua.detector-start", ski_on_detector_start,
+        SKI_DETECTOR_START_LEAST, 0)
+HANDLER(SKI_HANDLER_DETECTOR_END, "skua.detector-end", ski_on_detector_end, SKI_DETECTOR_END_LEAST,
+        0)
+HANDLER(SKI_HANDLER_IDLE_REPORT_REQUEST, "skua.idle-report-request", ski_on_idle_ask, 0, 0)
+HANDLER(SKI_HANDLER_IDLE_REPORT_TEXT, "skua.idle-report-text", ski_on_idle_text,
+        SKI_IDLE_TEXT_LEAST, 0)
 HANDLER(SKI_HANDLER_READONLY, "skua.readonly", ski_on_readonly, SKI_READONLY_LEAST, 0)
-HANDLER(SKI_HANDLER_PARTS, "skua.nocopy", ski_on_parts, SKI_PARTS_LEAST, 0)
+HANDLER(SKI_HANDLER_NOCOPY, "skua.nocopy", ski_on_nocopy, SKI_NOCOPY_LEAST, 0)
 
 /* core: the end of a job.  shutdown.c runs these three, and no others, while a PE leaves. */
 HANDLER(SKI_HANDLER_SHUTDOWN_EXIT, "skua.shutdown-exit", ski_on_shutdown_exit, sizeof(int32_t), 0)
@@ -73,20 +80,20 @@ HANDLER(SKI_HANDLER_SHUTDOWN_RELEASE, "skua.shutdown-release", ski_on_shutdown_r
         sizeof(int32_t), 0)
 
 /* objects: chares and collections */
-HANDLER(SKI_HANDLER_CREATE, "skua.collection-create", ski_on_create, SKI_CREATE_LEAST,
+HANDLER(SKI_HANDLER_COLLECTION_CREATE, "skua.collection-create", ski_on_create, SKI_CREATE_LEAST,
         SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_ADOPT, "skua.collection-adopt", ski_on_adopt, SKI_NEVER_REMOTE, 0)
+HANDLER(SKI_HANDLER_COLLECTION_ADOPT, "skua.collection-adopt", ski_on_adopt, SKI_NEVER_REMOTE, 0)
 HANDLER(SKI_HANDLER_SEED, "skua.seed", ski_on_seed, SKI_INSERT_LEAST, SKI_HANDLES_OBJECT)
-HANDLER(SKI_HANDLER_SEED_GROW, "skua.seed-create", ski_on_seed_grow, SKI_NEVER_REMOTE,
+HANDLER(SKI_HANDLER_SEED_CREATE, "skua.seed-create", ski_on_seed_grow, SKI_NEVER_REMOTE,
         SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_SEED_ASK, "skua.seed-request", ski_on_seed_ask, SKI_SEED_ASK_LEAST, 0)
+HANDLER(SKI_HANDLER_SEED_REQUEST, "skua.seed-request", ski_on_seed_ask, SKI_SEED_ASK_LEAST, 0)
 HANDLER(SKI_HANDLER_SEED_NONE, "skua.seed-none", ski_on_seed_none, 0, 0)
 HANDLER(SKI_HANDLER_SEED_KNOWN, "skua.seed-known", ski_on_seed_known, 0, 0)
-HANDLER(SKI_HANDLER_SEED_GREW, "skua.seed-created", ski_on_seed_grew, SKI_LOCATED_LEAST,
+HANDLER(SKI_HANDLER_SEED_CREATED, "skua.seed-created", ski_on_seed_grew, SKI_LOCATED_LEAST,
         SKI_HANDLES_OBJECT)
 
 /* objects: location */
-HANDLER(SKI_HANDLER_INQUIRY, "skua.dead-letter", ski_on_inquiry, SKI_INQUIRY_LEAST,
+HANDLER(SKI_HANDLER_DEAD_LETTER, "skua.dead-letter", ski_on_inquiry, SKI_INQUIRY_LEAST,
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_INSERT, "skua.insert", ski_on_insert, SKI_INSERT_LEAST,
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
@@ -95,42 +102,49 @@ HANDLER(SKI_HANDLER_CLAIM, "skua.claim", ski_on_claim, SKI_CLAIM_LEAST,
 HANDLER(SKI_HANDLER_CLAIMED, "skua.claimed", ski_on_claimed, SKI_LOCATED_LEAST, SKI_HANDLES_OBJECT)
 HANDLER(SKI_HANDLER_DELETE, "skua.delete", ski_on_delete, 0,
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_LOCATED, "skua.location", ski_on_located, SKI_LOCATED_LEAST, SKI_HANDLES_OBJECT)
+HANDLER(SKI_HANDLER_LOCATION, "skua.location", ski_on_located, SKI_LOCATED_LEAST,
+        SKI_HANDLES_OBJECT)
 HANDLER(SKI_HANDLER_MIGRATE, "skua.migrate", ski_on_migrate, SKI_MIGRATE_LEAST,
         SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_PROBE, "skua.forward-probe", ski_on_probe, SKI_PROBE_LEAST, SKI_HANDLES_OBJECT)
-HANDLER(SKI_HANDLER_PROBED, "skua.forward-probed", ski_on_probed, SKI_PROBED_LEAST,
+HANDLER(SKI_HANDLER_FORWARD_PROBE, "skua.forward-probe", ski_on_probe, SKI_PROBE_LEAST,
         SKI_HANDLES_OBJECT)
-HANDLER(SKI_HANDLER_BACKLOG, "skua.forward-backlog", ski_on_backlog, SKI_NEVER_REMOTE, 0)
+HANDLER(SKI_HANDLER_FORWARD_PROBED, "skua.forward-probed", ski_on_probed, SKI_PROBED_LEAST,
+        SKI_HANDLES_OBJECT)
+HANDLER(SKI_HANDLER_FORWARD_BACKLOG, "skua.forward-backlog", ski_on_backlog, SKI_NEVER_REMOTE, 0)
 
 /* objects: collectives */
-HANDLER(SKI_HANDLER_EVERYONE_ROOT, "skua.array-broadcast-root", ski_on_everyone_root,
-        SKI_EVERYONE_LEAST, 0)
-HANDLER(SKI_HANDLER_EVERYONE, "skua.array-broadcast", ski_on_everyone, SKI_EVERYONE_LEAST,
-        SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_EVERYONE_CAME, "skua.array-broadcast-arrival", ski_on_everyone_came,
-        SKI_EVERYONE_CAME_LEAST, SKI_HANDLES_OBJECT)
-HANDLER(SKI_HANDLER_EVERYONE_LATE, "skua.array-broadcast-catch-up", ski_on_everyone_late,
-        SKI_EVERYONE_LEAST, SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_CLOSING, "skua.insertion-close", ski_on_closing, SKI_CLOSING_LEAST, 0)
-HANDLER(SKI_HANDLER_CHECK, "skua.insertion-check", ski_on_check, SKI_CHECK_LEAST,
+HANDLER(SKI_HANDLER_ARRAY_BROADCAST_ROOT, "skua.array-broadcast-root", ski_on_array_broadcast_root,
+        SKI_ARRAY_BROADCAST_LEAST, 0)
+HANDLER(SKI_HANDLER_ARRAY_BROADCAST, "skua.array-broadcast", ski_on_array_broadcast,
+        SKI_ARRAY_BROADCAST_LEAST, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, "skua.array-broadcast-arrival",
+        ski_on_array_broadcast_arrival, SKI_ARRAY_BROADCAST_ARRIVAL_LEAST, SKI_HANDLES_OBJECT)
+HANDLER(SKI_HANDLER_ARRAY_BROADCAST_CATCH_UP, "skua.array-broadcast-catch-up",
+        ski_on_array_broadcast_catch_up, SKI_ARRAY_BROADCAST_LEAST,
+        SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_INSERTION_CLOSE, "skua.insertion-close", ski_on_closing, SKI_CLOSING_LEAST, 0)
+HANDLER(SKI_HANDLER_INSERTION_CHECK, "skua.insertion-check", ski_on_check, SKI_CHECK_LEAST,
         SKI_HANDLES_OBJECT)
-HANDLER(SKI_HANDLER_CHECKED, "skua.insertion-checked", ski_on_checked, SKI_CHECK_LEAST,
+HANDLER(SKI_HANDLER_INSERTION_CHECKED, "skua.insertion-checked", ski_on_checked, SKI_CHECK_LEAST,
         SKI_HANDLES_OBJECT)
-HANDLER(SKI_HANDLER_PART, "skua.array-reduction", ski_on_part, SKI_PART_LEAST, SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_START, "skua.array-reduction-start", ski_on_start, SKI_START_LEAST,
-        SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_FEWER, "skua.array-reduction-fewer", ski_on_fewer, SKI_START_LEAST,
-        SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_ARRAY_REDUCTION_REPORT, "skua.array-reduction", ski_on_array_reduction_report,
+        SKI_ARRAY_REDUCTION_REPORT_LEAST, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_ARRAY_REDUCTION_START, "skua.array-reduction-start",
+        ski_on_array_reduction_start, SKI_ARRAY_REDUCTION_START_LEAST, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_ARRAY_REDUCTION_INACTIVE, "skua.array-reduction-inactive",
+        ski_on_array_reduction_inactive, SKI_ARRAY_REDUCTION_START_LEAST, SKI_HANDLES_PROGRAM)
 HANDLER(SKI_HANDLER_SECTION_CREATE, "skua.section-create", ski_on_section_create,
         SKI_SECTION_CREATE_LEAST, 0)
-HANDLER(SKI_HANDLER_SECTION_ROOT, "skua.section-multicast-root", ski_on_section_root,
-        SKI_SECTION_LEAST, 0)
-HANDLER(SKI_HANDLER_SECTION, "skua.section-multicast", ski_on_section, SKI_SECTION_LEAST,
-        SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_SECTION_LATE, "skua.section-multicast-catch-up", ski_on_section_late,
-        SKI_SECTION_LEAST, SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_SECTION_PART, "skua.section-reduction", ski_on_section_part,
-        SKI_SECTION_PART_LEAST, SKI_HANDLES_EITHER | SKI_HANDLES_PROGRAM)
-HANDLER(SKI_HANDLER_SECTION_FEWER, "skua.section-reduction-fewer", ski_on_section_fewer,
-        SKI_SECTION_FEWER_LEAST, SKI_HANDLES_EITHER | SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_SECTION_MULTICAST_ROOT, "skua.section-multicast-root",
+        ski_on_section_multicast_root, SKI_SECTION_MULTICAST_LEAST, 0)
+HANDLER(SKI_HANDLER_SECTION_MULTICAST, "skua.section-multicast", ski_on_section_multicast,
+        SKI_SECTION_MULTICAST_LEAST, SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_SECTION_MULTICAST_CATCH_UP, "skua.section-multicast-catch-up",
+        ski_on_section_multicast_catch_up, SKI_SECTION_MULTICAST_LEAST,
+        SKI_HANDLES_OBJECT | SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_SECTION_REDUCTION_REPORT, "skua.section-reduction",
+        ski_on_section_reduction_report, SKI_SECTION_REDUCTION_REPORT_LEAST,
+        SKI_HANDLES_EITHER | SKI_HANDLES_PROGRAM)
+HANDLER(SKI_HANDLER_SECTION_REDUCTION_LEAVE, "skua.section-reduction-leave",
+        ski_on_section_reduction_leave, SKI_SECTION_REDUCTION_LEAVE_LEAST,
+        SKI_HANDLES_EITHER | SKI_HANDLES_PROGRAM)

@@ -115,7 +115,7 @@ struct ski_pe {
     bool        before_wait; /* a layer wants to be called before the next wait (layer.h)  */
     uint64_t    held;        /* messages delivered that the runtime keeps (msg_counts.h)    */
     uint32_t    counted;     /* packets in the queue of SKI_HANDLES_COUNTED                 */
-    const void *giver_at;    /* code that gives a message away, if that is checked          */
+    const void *released_at; /* code that gives a message away, if that is checked          */
 };
 
 /** Notes in the event mask that the job ends, if it does.  Called with every batch of arrivals and
@@ -124,20 +124,20 @@ struct ski_pe {
 static inline void ski_pe_check_exit(struct ski_pe *self)
 {
     if (SKI_UNLIKELY(atomic_load_explicit(&self->job->exit, memory_order_relaxed) != 0))
-        self->queue.attention |= SKI_ATTEND_EXIT;
+        self->queue.attention |= SKI_EVENT_EXIT;
 }
 
 /** Returns whether this PE has noted that the job ends. */
 static inline bool ski_pe_exiting(const struct ski_pe *self)
 {
-    return self->queue.attention & SKI_ATTEND_EXIT;
+    return self->queue.attention & SKI_EVENT_EXIT;
 }
 
 /** Removes the doorbell that is next in the inbox, which has been answered.  It counts as a message
  * that was delivered (msg_counts.h). */
-static inline void ski_pe_rung(struct ski_pe *self)
+static inline void ski_pe_doorbell_answered(struct ski_pe *self)
 {
-    ski_assert(self->reader.next->flags & SKI_MSG_POKE && self->reader.next->handler);
+    ski_assert(self->reader.next->flags & SKI_MSG_WAKEUP && self->reader.next->handler);
     ski_reader_advance_sc(&self->reader);
     ski_reader_tell_sc(&self->reader);
     self->stats.received++;

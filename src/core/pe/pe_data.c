@@ -65,7 +65,7 @@ void *skua_process_data_get(skua_process_data key)
 
 static void *data_zeroed(size_t bytes)
 {
-    return memset(ski_checked(aligned_alloc(SKI_CACHE_LINE, bytes), bytes), 0, bytes);
+    return memset(ski_memory_checked(aligned_alloc(SKI_CACHE_LINE, bytes), bytes), 0, bytes);
 }
 
 void ski_data_open(void)

@@ -191,8 +191,8 @@ static void completion_happen_here(struct ski_pe *self, const skua_completion *d
                                    const void *data, size_t bytes, skua_msg *carrier)
 {
     if (SKI_UNLIKELY(self->net && !completion_is_ours(self, done)))
-        ski_far_wrong(self, "a completion that came from PE %d was dropped: this PE never made it",
-                      carrier ? carrier->source : self->pe);
+        ski_net_reject(self, "a completion that came from PE %d was dropped: this PE never made it",
+                       carrier ? carrier->source : self->pe);
     else if (done->kind != FUTURE)
         completion_run(self, done, bytes ? data : NULL, bytes);
     else if (carrier)
@@ -224,7 +224,7 @@ static SKI_COLD void completion_refuse(struct ski_pe *self, const skua_completio
     if (!self->net)
         ski_misuse("skua_complete: there is no completion of kind %u of PE %d", done->kind,
                    done->pe);
-    ski_far_wrong(self, "a completion was dropped: it is of no kind, PE or handler that there is");
+    ski_net_reject(self, "a completion was dropped: it is of no kind, PE or handler that there is");
 }
 
 void skua_complete(skua_completion done, const void *data, size_t bytes)
@@ -268,7 +268,7 @@ void ski_on_complete(skua_msg *msg)
 
     if (SKI_UNLIKELY(done.pe != ski_self->pe || (done.kind != COUNT && done.kind != CALL &&
                                                  done.kind != FUTURE && done.kind != EXIT))) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     completion_happen_here(ski_self, &done, carried + 1, msg->bytes - sizeof *carried, msg);

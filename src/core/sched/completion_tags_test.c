@@ -45,7 +45,7 @@ int main(void)
 
     key[0] = tap_random(&seed);
     ski_completion_tags_init(&self);
-    OK(ski_job_spread(&job), "the job is one that makes tags");
+    OK(ski_job_is_distributed(&job), "the job is one that makes tags");
     OK(tags_test_all_are_right(&seed), "tags that are remembered are those that would be made");
     tag = ski_completion_tag(&self, &done);
     key[0]++;

@@ -66,19 +66,19 @@ static void sched_poll_net(struct ski_pe *self)
 
     if (progress)
         self->net_passes = ski_backpressure_receiver(self) ? FAR_PASSES_PRESSED : FAR_PASSES;
-    ski_far_pass(self, progress);
+    ski_net_pass(self, progress);
 }
 
 /* Sees to timers, backlogs and the network.  Returns the next message, or NULL. */
 static struct skua_msg *sched_attend(struct ski_pe *self)
 {
-    if (self->queue.attention & SKI_ATTEND_EXIT)
+    if (self->queue.attention & SKI_EVENT_EXIT)
         return NULL;
-    if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_PENDING))
-        ski_pending_flush(self);
-    if (SKI_UNLIKELY(self->queue.attention & SKI_ATTEND_TIMERS))
+    if (SKI_UNLIKELY(self->queue.attention & SKI_EVENT_BACKLOG))
+        ski_send_backlog_flush(self);
+    if (SKI_UNLIKELY(self->queue.attention & SKI_EVENT_TIMERS))
         ski_timers_fire(self);
-    if (self->queue.attention & SKI_ATTEND_FAR)
+    if (self->queue.attention & SKI_EVENT_NET)
         sched_poll_net(self);
     if (self->queue.attention & SKI_ATTEND_POLLED)
         self->polled->poll(self);
@@ -132,13 +132,13 @@ static inline void sched_answer(struct ski_pe *self, void (*ring)(struct ski_pe 
 
 static inline bool sched_has_rung(const struct ski_pe *self)
 {
-    return (self->queue.attention & (SKI_ATTEND_BELLS | SKI_ATTEND_EXIT)) == SKI_ATTEND_BELLS;
+    return (self->queue.attention & (SKI_EVENT_DOORBELLS | SKI_EVENT_EXIT)) == SKI_EVENT_DOORBELLS;
 }
 
 /* Runs the next message, of any priority; false: there is none. */
 static bool sched_run_waiting(struct ski_pe *self)
 {
-    struct skua_msg *msg = self->queue.attention & ~(uint32_t)SKI_ATTEND_BELLS
+    struct skua_msg *msg = self->queue.attention & ~(uint32_t)SKI_EVENT_DOORBELLS
                                ? sched_attend(self)
                                : sched_pop_plain(self);
 
@@ -163,7 +163,7 @@ static __attribute__((noinline)) bool sched_run_attended(struct ski_pe *self)
 {
     if (self->queue.attention == SKI_ATTEND_POLLED && !self->queue.plain.first)
         return self->polled->poll(self);
-    if (self->queue.attention != SKI_ATTEND_BELLS || self->queue.plain.first)
+    if (self->queue.attention != SKI_EVENT_DOORBELLS || self->queue.plain.first)
         return sched_run_either(self);
     sched_answer(self, self->ring_own);
     return true;
@@ -205,7 +205,7 @@ static __attribute__((noinline)) bool sched_run_arrived(struct ski_pe *self)
     const struct ski_cell *cell    = self->reader.next;
     uint32_t               handler = cell->handler;
 
-    if (cell->flags & SKI_MSG_POKE)
+    if (cell->flags & SKI_MSG_WAKEUP)
         return sched_run_poke(self);
     if (!sched_is_alone(self, cell)) {
         ski_inbox_drain(self, ski_backpressure_receiver(self) ? 0 : ARRIVALS);
@@ -259,7 +259,7 @@ static void sched_sleep(struct ski_pe *self)
 
     if (self->queue.attention & SKI_ATTEND_POLLED && !self->polled->doze(self))
         return;
-    if (self->queue.attention & SKI_ATTEND_PENDING && ns > RETRY_NS)
+    if (self->queue.attention & SKI_EVENT_BACKLOG && ns > RETRY_NS)
         ns = RETRY_NS;
     if (most == 0)
         return;
@@ -267,7 +267,7 @@ static void sched_sleep(struct ski_pe *self)
     ns = ski_backpressure_rest(self, ns);
     self->stats.sleeps++;
     if (self->net)
-        ski_far_sleep(self, ns);
+        ski_net_sleep(self, ns);
     else
         ski_host_sleep(self->host, self->job, self->index, &self->reader, ns);
     self->idle->since = 0;
@@ -371,7 +371,7 @@ static inline void sched_leave(struct ski_pe *self)
     ski_assert(self->loop.depth > 0);
     self->loop.depth--;
     if (SKI_UNLIKELY(self->net != NULL))
-        ski_far_leave(self);
+        ski_net_leave(self);
 }
 
 /* ---- loops --------------------------------------------------------------- */

@@ -19,7 +19,7 @@ struct ski_polled {
     /** Uses what has come.  False: nothing has. */
     bool (*poll)(struct ski_pe *self);
 
-    /** Asks for a wakeup (ski_msg_poke()) when something comes.  False: something has. */
+    /** Asks for a wakeup (ski_inbox_wakeup()) when something comes.  False: something has. */
     bool (*doze)(struct ski_pe *self);
 };
 

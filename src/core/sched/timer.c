@@ -11,9 +11,9 @@
 static void timer_note_count(struct ski_pe *self)
 {
     if (self->timers.count > 0)
-        self->queue.attention |= SKI_ATTEND_TIMERS;
+        self->queue.attention |= SKI_EVENT_TIMERS;
     else
-        self->queue.attention &= ~(uint32_t)SKI_ATTEND_TIMERS;
+        self->queue.attention &= ~(uint32_t)SKI_EVENT_TIMERS;
 }
 
 static skua_timer timer_start(struct ski_pe *self, uint64_t delay, uint64_t period,
@@ -60,7 +60,7 @@ void ski_timers_fire(struct ski_pe *self)
     uint64_t        now = ski_ticks();
     skua_completion done;
 
-    ski_assert(self->timers.count > 0); /* or SKI_ATTEND_TIMERS is not set */
+    ski_assert(self->timers.count > 0); /* or SKI_EVENT_TIMERS is not set */
     while (ski_timer_heap_fire(&self->timers, now, &done)) {
         timer_note_count(self);
         self->stats.timers++;

@@ -2,7 +2,7 @@
 /*
  * timer.h - the timers of a PE.
  *
- * While a timer runs (core/data/timer_heap.h), SKI_ATTEND_TIMERS makes every pass of the scheduler
+ * While a timer runs (core/data/timer_heap.h), SKI_EVENT_TIMERS makes every pass of the scheduler
  * read the clock.
  */
 #ifndef SKI_TIMER_H

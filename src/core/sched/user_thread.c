@@ -169,7 +169,7 @@ void ski_on_thread_resume(skua_msg *msg)
     struct skua_thread *thread = *(struct skua_thread **)skua_msg_data(msg);
 
     if (!thread_is_ours(ski_self, thread)) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);

@@ -49,7 +49,7 @@ static void report_explain_add_call(struct ski_text *text, const struct ski_call
     ski_text_add(text, "%s", call->name);
     if (!call->from)
         return;
-    ski_crash_place(ski_crash_address(call->from), true, where, sizeof where);
+    ski_code_describe(ski_code_address(call->from), true, where, sizeof where);
     ski_text_add(text, ", called in %s", where);
 }
 
@@ -111,7 +111,7 @@ static void report_explain_threads(const struct ski_pe *self, struct ski_text *t
         ski_text_item(text, "%zu more user threads wait elsewhere", others);
 }
 
-void ski_explain_calls(const struct ski_pe *self, struct ski_text *text)
+void ski_report_blocked_calls(const struct ski_pe *self, struct ski_text *text)
 {
     report_explain_stack(self, text);
     report_explain_threads(self, text);

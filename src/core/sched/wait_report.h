@@ -28,6 +28,6 @@ void ski_text_item(struct ski_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Append which calls of the program block, on the PE's own stack and in user threads. */
-void ski_explain_calls(const struct ski_pe *self, struct ski_text *text);
+void ski_report_blocked_calls(const struct ski_pe *self, struct ski_text *text);
 
 #endif

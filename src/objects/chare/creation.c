@@ -54,7 +54,8 @@ static void creation_make_process_group(struct ski_collection *all)
     ski_assert(all->live == 1);
     adoption.member = all->shared = all->object[0] + 1;
     for (int i = 1; i < skua_process_pes(all->self->process); i++)
-        skua_send_copy(first + i, (skua_handler){SKI_HANDLER_ADOPT}, &adoption, sizeof adoption);
+        skua_send_copy(first + i, (skua_handler){SKI_HANDLER_COLLECTION_ADOPT}, &adoption,
+                       sizeof adoption);
 }
 
 void ski_on_adopt(skua_msg *msg)
@@ -121,7 +122,7 @@ void ski_on_create(skua_msg *msg)
         creation_define(all, creation);
     all->creation = msg;
     creation_populate(all);
-    ski_unhold(all->self, &all->held);
+    ski_msg_unhold(all->self, &all->held);
     ski_wake_all(all->self, &all->waiters);
 }
 
@@ -170,7 +171,7 @@ static skua_collection creation_send(const char *call, skua_class of, enum ski_k
     if (self->objects->hold_creation)
         self->objects->hold_creation(self, msg);
     else
-        ski_broadcast(self, SKI_HANDLER_CREATE, msg);
+        ski_broadcast(self, SKI_HANDLER_COLLECTION_CREATE, msg);
     return all;
 }
 

@@ -28,12 +28,12 @@ static void creation_wait_keep(skua_msg *msg)
     struct creation_wait *wait = ski_self->objects->slot[SKI_SLOT_CREATION_WAIT];
 
     ski_assert(wait);
-    ski_hold(ski_self, &wait->kept, msg);
+    ski_msg_hold(ski_self, &wait->kept, msg);
 }
 
 static void creation_wait_broadcast(skua_msg *msg)
 {
-    if (ski_broadcast_handler(msg) == SKI_HANDLER_CREATE)
+    if (ski_broadcast_handler(msg) == SKI_HANDLER_COLLECTION_CREATE)
         ski_on_broadcast(msg);
     else
         creation_wait_keep(msg);
@@ -45,7 +45,7 @@ static void creation_wait_create(skua_msg *msg)
     struct ski_pe        *self = ski_self;
     struct creation_wait *wait = self->objects->slot[SKI_SLOT_CREATION_WAIT];
 
-    ski_unhold(self, &wait->kept);
+    ski_msg_unhold(self, &wait->kept);
     self->handler = ski_handlers.fn;
     ski_on_create(msg);
     self->handler                               = creation_wait_table;
@@ -54,7 +54,7 @@ static void creation_wait_create(skua_msg *msg)
 
 static void creation_wait_make_table(void)
 {
-    static const uint32_t pass[] = {SKI_HANDLER_ADOPT, SKI_HANDLER_SHUTDOWN_EXIT,
+    static const uint32_t pass[] = {SKI_HANDLER_COLLECTION_ADOPT, SKI_HANDLER_SHUTDOWN_EXIT,
                                     SKI_HANDLER_SHUTDOWN_STOPPED, SKI_HANDLER_SHUTDOWN_RELEASE,
                                     SKI_HANDLER_BROADCAST_SEGMENT};
 
@@ -63,8 +63,8 @@ static void creation_wait_make_table(void)
         creation_wait_table[i] = creation_wait_keep;
     for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
         creation_wait_table[pass[i]] = ski_builtin[pass[i]].fn;
-    creation_wait_table[SKI_HANDLER_BROADCAST] = creation_wait_broadcast;
-    creation_wait_table[SKI_HANDLER_CREATE]    = creation_wait_create;
+    creation_wait_table[SKI_HANDLER_BROADCAST]         = creation_wait_broadcast;
+    creation_wait_table[SKI_HANDLER_COLLECTION_CREATE] = creation_wait_create;
 }
 
 /* Whether the elements of a collection are created here.  The member of a process group is on one
@@ -97,7 +97,7 @@ static bool creation_wait_block(struct ski_collection *all)
     woken                               = ski_wait_on_runtime(self, &all->waiters, creation_call);
     self->handler                       = usual;
     known->slot[SKI_SLOT_CREATION_WAIT] = outer;
-    ski_unhold(self, &wait.kept);
+    ski_msg_unhold(self, &wait.kept);
     return woken;
 }
 

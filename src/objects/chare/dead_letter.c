@@ -57,7 +57,7 @@ void ski_on_inquiry(skua_msg *msg)
     if (!ski_element_msg(msg, sizeof *what, &all, &index))
         return;
     if (all->kind != SKI_CHARES || (*what != SKI_INQUIRY_ASKED && *what != SKI_INQUIRY_ANSWERED)) {
-        ski_far_drop(all->self, msg);
+        ski_net_drop(all->self, msg);
         return;
     }
     home = ski_home(all, &index);

@@ -78,7 +78,7 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
         ski_misuse("%s::%s of %s on PE %d was invoked by a call that takes no answer; "
                    "skua_invoke_reply() is for that",
                    entry->of->def.name, entry->name, ski_object_text(object), ski_self->pe);
-    if (entry->flags & SKI_ENTRY_LANDS) {
+    if (entry->flags & SKI_ENTRY_INPLACE) {
         entry->ops->run(object, entry, msg);
         return;
     }
@@ -95,7 +95,7 @@ static SKI_COLD void entry_run_special(struct ski_object *object, const struct s
     skua_thread_detach(thread);
 }
 
-#define ENTRY_SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_LANDS)
+#define ENTRY_SPECIAL (SKUA_ENTRY_THREADED | SKUA_ENTRY_SYNC | SKI_ENTRY_INPLACE)
 
 void ski_entry_run(struct ski_object *object, const struct ski_entry *entry, skua_msg *msg)
 {

@@ -236,10 +236,10 @@ static int invoke_target_pe(struct ski_pe *self, const char *call, struct ski_co
 /* The caller of skua_invoke() has given the message away. */
 static inline void invoke_note_given(struct ski_pe *self, skua_msg *msg)
 {
-    if (SKI_LIKELY(!self->giver_at))
+    if (SKI_LIKELY(!self->released_at))
         return;
-    ski_ownership_send(self, SKI_GIVER_INVOKE, msg, msg->handler, self->giver_at, false);
-    self->giver_at = NULL;
+    ski_ownership_send(self, SKI_RELEASE_INVOKE, msg, msg->handler, self->released_at, false);
+    self->released_at = NULL;
 }
 
 /* Sends @p msg, whose target is set, to the PE that invoke_target_pe() returned. */
@@ -250,7 +250,7 @@ static void invoke_post_away(struct ski_pe *self, int pe, const skua_ref *ref, s
     if (SKI_UNLIKELY(pe == self->pe)) {
         all = ski_collection_find(self->objects, ref->of.id);
         if (all->state != SKI_EXPECTED && ski_claim_hold(all, &ref->index, msg)) {
-            self->giver_at = NULL;
+            self->released_at = NULL;
             return;
         }
     }
@@ -359,7 +359,7 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
     if (object) {
         ski_check_entry(call, all, entry, &ref->index);
         if (SKI_UNLIKELY(entry->flags & SKUA_ENTRY_INLINE && object->state == SKI_ALIVE)) {
-            self->giver_at = NULL; /* the entry owns the message at once */
+            self->released_at = NULL; /* the entry owns the message at once */
             ski_entry_run(object, entry, msg);
         } else {
             invoke_note_given(self, msg);
@@ -376,7 +376,7 @@ static void invoke_dispatch(struct ski_pe *self, const char *call, const skua_re
 static SKI_COLD void invoke_note_giver(struct ski_pe *self, skua_msg *msg, const void *from)
 {
     ski_ownership_use(self, "skua_invoke", msg);
-    self->giver_at = from;
+    self->released_at = from;
 }
 
 void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
@@ -389,7 +389,7 @@ void skua_invoke(skua_ref ref, skua_entry entry, skua_msg *msg)
                    what->of->def.name, what->name, ski_ref_text(&ref));
     if (SKI_UNLIKELY(ski_ownership_checked(self)))
         invoke_note_giver(self, msg, __builtin_return_address(0));
-    if (SKI_UNLIKELY(what->flags & SKI_ENTRY_LANDS))
+    if (SKI_UNLIKELY(what->flags & SKI_ENTRY_INPLACE))
         msg = what->ops->to_resend(msg);
     ski_msg_clear_target(msg);
     msg->handler = (uint16_t)entry.id;

@@ -109,7 +109,7 @@ static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay
     seed_push(s, seed);
     s->resting  = false;
     s->refusals = 0;
-    skua_send_copy(objects->self->pe, (skua_handler){SKI_HANDLER_SEED_GROW}, NULL, 0);
+    skua_send_copy(objects->self->pe, (skua_handler){SKI_HANDLER_SEED_CREATE}, NULL, 0);
     seed_feed(objects->self, s, stay);
 }
 
@@ -119,10 +119,10 @@ static void seed_keep(struct ski_objects *objects, skua_msg *seed, uint32_t stay
  * when it has used up its seeds itself. */
 static void seed_ask(struct ski_pe *self, int pe, int32_t what)
 {
-    skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_ASK, &what, sizeof what);
+    skua_msg *msg = ski_msg_copy(self, SKI_HANDLER_SEED_REQUEST, &what, sizeof what);
 
     skua_msg_set_expedited(msg, true);
-    ski_msg_post(self, pe, SKI_HANDLER_SEED_ASK, msg);
+    ski_msg_post(self, pe, SKI_HANDLER_SEED_REQUEST, msg);
 }
 
 /* One of the PEs, at random: Steele and Vigna's splitmix. */
@@ -196,7 +196,7 @@ static void seed_count_grown(struct ski_objects *objects)
 
     ski_assert(s->ungrown > 0);
     if (--s->ungrown == 0)
-        ski_unhold(objects->self, &s->kept);
+        ski_msg_unhold(objects->self, &s->kept);
 }
 
 /* Creates the object of a seed, here, and tells its home. */
@@ -216,7 +216,7 @@ static void seed_grow(skua_msg *msg)
         ski_fatal("PE %d sent a seed of %s, which is here or no single object", msg->source,
                   ski_element_text(all, &index));
     if (home != all->self->pe)
-        ski_element_post(all->self, home, SKI_HANDLER_SEED_GREW, all->id, &index, &update,
+        ski_element_post(all->self, home, SKI_HANDLER_SEED_CREATED, all->id, &index, &update,
                          sizeof update);
     else
         seed_count_grown(all->self->objects);
@@ -270,7 +270,7 @@ void ski_on_seed_none(skua_msg *msg)
 void ski_on_seed_grew(skua_msg *msg)
 {
     if (seeds_of(ski_self->objects)->ungrown == 0) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     seed_count_grown(ski_self->objects);
@@ -281,7 +281,7 @@ bool ski_seeds_awaited(struct ski_objects *objects, skua_msg *msg)
 {
     if (seeds_of(objects)->ungrown == 0)
         return false;
-    ski_hold(objects->self, &seeds_of(objects)->kept, msg);
+    ski_msg_hold(objects->self, &seeds_of(objects)->kept, msg);
     return true;
 }
 

@@ -25,7 +25,8 @@ struct array_broadcast_head {
     uint32_t nocopy; /* the data is a message with nocopy arguments */
 };
 
-_Static_assert(sizeof(struct array_broadcast_head) == SKI_EVERYONE_LEAST, "see array_broadcast.h");
+_Static_assert(sizeof(struct array_broadcast_head) == SKI_ARRAY_BROADCAST_LEAST,
+               "see array_broadcast.h");
 
 /* Orders of the runtime stand in place of an entry, in one sequence with the broadcasts. */
 #define ARRAY_BROADCAST_ORDER_END    UINT32_MAX
@@ -52,7 +53,7 @@ struct array_broadcast_arrival {
     uint32_t seen, number, inserted;
 };
 
-_Static_assert(sizeof(struct array_broadcast_arrival) == SKI_EVERYONE_CAME_LEAST,
+_Static_assert(sizeof(struct array_broadcast_arrival) == SKI_ARRAY_BROADCAST_ARRIVAL_LEAST,
                "see array_broadcast.h");
 
 static struct array_broadcast_head *array_broadcast_head_of(skua_msg *msg)
@@ -62,8 +63,9 @@ static struct array_broadcast_head *array_broadcast_head_of(skua_msg *msg)
 
 static bool array_broadcast_has_nocopy(const skua_msg *msg)
 {
-    return (msg->handler == SKI_HANDLER_EVERYONE || msg->handler == SKI_HANDLER_EVERYONE_ROOT ||
-            msg->handler == SKI_HANDLER_EVERYONE_LATE) &&
+    return (msg->handler == SKI_HANDLER_ARRAY_BROADCAST ||
+            msg->handler == SKI_HANDLER_ARRAY_BROADCAST_ROOT ||
+            msg->handler == SKI_HANDLER_ARRAY_BROADCAST_CATCH_UP) &&
            ((const struct array_broadcast_head *)(msg + 1))->nocopy;
 }
 
@@ -78,7 +80,7 @@ static inline void array_broadcast_count_copy(const struct array_broadcast_head 
     ski_nocopy_count_copy_any(head, sizeof *head + bytes, head->nocopy);
 }
 
-static void array_broadcast_drop_kept(struct ski_everyone *broadcast)
+static void array_broadcast_drop_kept(struct ski_array_broadcast *broadcast)
 {
     struct skua_msg *msg;
 
@@ -86,7 +88,7 @@ static void array_broadcast_drop_kept(struct ski_everyone *broadcast)
         array_broadcast_free(msg);
 }
 
-static void array_broadcast_drop_waiting(struct ski_everyone *broadcast)
+static void array_broadcast_drop_waiting(struct ski_array_broadcast *broadcast)
 {
     ski_held_discard(ski_self, &broadcast->ahead);
     while (broadcast->early) {
@@ -127,9 +129,9 @@ static void array_broadcast_begin(struct ski_collection *all, skua_msg *msg)
     head->number           = ++all->broadcast->sent;
     all->broadcast->ending = all->broadcast->ending || head->entry == ARRAY_BROADCAST_ORDER_END;
     if (SKI_UNLIKELY(head->nocopy))
-        ski_nocopy_broadcast(all->self, SKI_HANDLER_EVERYONE, msg);
+        ski_nocopy_broadcast(all->self, SKI_HANDLER_ARRAY_BROADCAST, msg);
     else
-        ski_broadcast(all->self, SKI_HANDLER_EVERYONE, msg);
+        ski_broadcast(all->self, SKI_HANDLER_ARRAY_BROADCAST, msg);
 }
 
 /* Sends a broadcast to the root, which numbers it. */
@@ -143,7 +145,7 @@ static void array_broadcast_to_root(const char *call, skua_collection target, sk
     if (all->root == self->pe)
         array_broadcast_begin(all, msg);
     else
-        skua_send(all->root, (skua_handler){SKI_HANDLER_EVERYONE_ROOT}, msg);
+        skua_send(all->root, (skua_handler){SKI_HANDLER_ARRAY_BROADCAST_ROOT}, msg);
 }
 
 static skua_msg *array_broadcast_order_msg(uint64_t id, uint32_t entry, const void *data,
@@ -225,7 +227,7 @@ void skua_collection_delete(skua_collection all)
     array_broadcast_order(__func__, all, ARRAY_BROADCAST_ORDER_END, NULL, 0);
 }
 
-void ski_on_everyone_root(skua_msg *msg)
+void ski_on_array_broadcast_root(skua_msg *msg)
 {
     struct array_broadcast_head *head = skua_msg_data(msg);
     struct ski_collection       *all;
@@ -233,7 +235,7 @@ void ski_on_everyone_root(skua_msg *msg)
     if (ski_collection_awaited(ski_self->objects, head->id, msg, &all))
         return;
     if (all->root != ski_self->pe || all->kind == SKI_CHARES)
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
     else
         array_broadcast_begin(all, msg);
 }
@@ -278,7 +280,7 @@ static void array_broadcast_run(struct ski_object *object, const struct ski_entr
 static SKI_COLD void array_broadcast_defer(struct ski_object                 *object,
                                            const struct array_broadcast_head *head, size_t bytes)
 {
-    struct ski_everyone        *e     = object->of->broadcast;
+    struct ski_array_broadcast *e     = object->of->broadcast;
     struct ski_early_broadcast *early = ski_malloc(sizeof *early);
 
     ski_assert(ski_seqnum_before(object->last_broadcast + 1, head->number));
@@ -378,11 +380,11 @@ static void array_broadcast_resend(struct ski_collection *all, const skua_index 
 
     array_broadcast_count_copy(array_broadcast_head_of(msg),
                                msg->bytes - sizeof(struct array_broadcast_head));
-    ski_element_post(all->self, pe, SKI_HANDLER_EVERYONE_LATE, all->id, index, skua_msg_data(msg),
-                     msg->bytes);
+    ski_element_post(all->self, pe, SKI_HANDLER_ARRAY_BROADCAST_CATCH_UP, all->id, index,
+                     skua_msg_data(msg), msg->bytes);
 }
 
-void ski_on_everyone_late(skua_msg *msg)
+void ski_on_array_broadcast_catch_up(skua_msg *msg)
 {
     struct array_broadcast_head *head = skua_msg_data(msg);
     struct array_broadcast_call  call;
@@ -456,7 +458,7 @@ static void array_broadcast_accept(struct ski_collection *all, skua_msg *msg)
     ski_assert(head->number == all->broadcast->number + 1);
     all->broadcast->number = head->number;
     if (SKI_UNLIKELY(all->broadcast->ahead.first != NULL))
-        ski_unhold(all->self, &all->broadcast->ahead); /* one of them may be next */
+        ski_msg_unhold(all->self, &all->broadcast->ahead); /* one of them may be next */
     if (head->entry == ARRAY_BROADCAST_ORDER_END) {
         ski_collection_end(all);
         skua_msg_free(msg);
@@ -471,7 +473,7 @@ static void array_broadcast_accept(struct ski_collection *all, skua_msg *msg)
     array_broadcast_invoke_elements(all, msg);
 }
 
-void ski_on_everyone(skua_msg *msg)
+void ski_on_array_broadcast(skua_msg *msg)
 {
     struct array_broadcast_head *head = skua_msg_data(msg);
     struct ski_collection       *all;
@@ -481,7 +483,7 @@ void ski_on_everyone(skua_msg *msg)
     if (SKI_LIKELY(head->number == all->broadcast->number + 1))
         array_broadcast_accept(all, msg);
     else if (ski_seqnum_before(all->broadcast->number, head->number))
-        ski_hold(all->self, &all->broadcast->ahead, msg);
+        ski_msg_hold(all->self, &all->broadcast->ahead, msg);
     else
         ski_fatal("PE %d got broadcast %u of %s twice", all->self->pe, head->number,
                   all->class->def.name);
@@ -517,8 +519,8 @@ void ski_array_broadcast_heard(struct ski_collection *all, uint32_t number)
 
 uint32_t ski_array_broadcast_last_known(const struct ski_collection *all)
 {
-    const struct ski_everyone *e = all->broadcast;
-    uint32_t known               = ski_seqnum_before(e->number, e->heard) ? e->heard : e->number;
+    const struct ski_array_broadcast *e = all->broadcast;
+    uint32_t known = ski_seqnum_before(e->number, e->heard) ? e->heard : e->number;
 
     return ski_seqnum_before(known, e->sent) ? e->sent : known;
 }
@@ -540,7 +542,7 @@ static void array_broadcast_arrive(struct ski_object *object, uint32_t seen, int
 
     object->last_broadcast = seen;
     ski_array_broadcast_heard(all, seen);
-    ski_element_post(all->self, from, SKI_HANDLER_EVERYONE_CAME, all->id, &index, &came,
+    ski_element_post(all->self, from, SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, all->id, &index, &came,
                      sizeof came);
 }
 
@@ -555,11 +557,11 @@ static void array_broadcast_element_inserted(struct ski_object        *object,
     array_broadcast_arrive(object, account->last_broadcast, account->pe, true);
 }
 
-void ski_on_everyone_came(skua_msg *msg)
+void ski_on_array_broadcast_arrival(skua_msg *msg)
 {
     struct array_broadcast_arrival came;
     struct ski_collection         *all;
-    struct ski_everyone           *e;
+    struct ski_array_broadcast    *e;
     skua_index                     index;
 
     if (!ski_element_msg(msg, sizeof came, &all, &index))
@@ -567,7 +569,7 @@ void ski_on_everyone_came(skua_msg *msg)
     memcpy(&came, skua_msg_data(msg), sizeof came);
     e = all->broadcast;
     if (e->in_transit == 0 || (came.inserted && !ski_closing_inserting(all))) {
-        ski_far_drop(all->self, msg);
+        ski_net_drop(all->self, msg);
         return;
     }
     for (struct skua_msg *kept = e->kept.first; kept; kept = kept->link) {
@@ -661,5 +663,5 @@ const struct ski_lifecycle ski_array_broadcast_lifecycle = {
     .insertions_ended = array_broadcast_insertions_ended,
     .baggage          = &array_broadcast_baggage,
     .discard          = array_broadcast_discard,
-    .late             = (const uint32_t[]){SKI_HANDLER_EVERYONE_CAME, 0},
+    .late             = (const uint32_t[]){SKI_HANDLER_ARRAY_BROADCAST_ARRIVAL, 0},
 };

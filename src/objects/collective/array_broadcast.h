@@ -31,7 +31,7 @@ struct ski_missed_broadcast;
 struct ski_early_broadcast;
 
 /* The broadcasts of a collection, as one PE sees them. */
-struct ski_everyone {
+struct ski_array_broadcast {
     uint32_t        number;     /* the last broadcast that this PE has accepted */
     uint32_t        sent;       /* at the root: the last broadcast sent */
     uint32_t        heard;      /* the last broadcast that any element is known to have had */
@@ -54,18 +54,18 @@ void ski_array_broadcast_heard(struct ski_collection *all, uint32_t number);
 uint32_t ski_array_broadcast_last_known(const struct ski_collection *all);
 
 /** Handler at the root: number a broadcast and send it down the tree. */
-void ski_on_everyone_root(skua_msg *msg);
+void ski_on_array_broadcast_root(skua_msg *msg);
 
 /** Handler: deliver a broadcast to the elements of this PE. */
-void ski_on_everyone(skua_msg *msg);
+void ski_on_array_broadcast(skua_msg *msg);
 
 /** Handler: an element has arrived on its new PE; resend what it misses. */
-void ski_on_everyone_came(skua_msg *msg);
+void ski_on_array_broadcast_arrival(skua_msg *msg);
 
 /** Handler: a broadcast that is resent to one element. */
-void ski_on_everyone_late(skua_msg *msg);
+void ski_on_array_broadcast_catch_up(skua_msg *msg);
 
-#define SKI_EVERYONE_LEAST      32 /* bytes of the smallest broadcast */
-#define SKI_EVERYONE_CAME_LEAST 12 /* bytes of an acknowledgement of an arrival */
+#define SKI_ARRAY_BROADCAST_LEAST         32 /* bytes of the smallest broadcast */
+#define SKI_ARRAY_BROADCAST_ARRIVAL_LEAST 12 /* bytes of an acknowledgement of an arrival */
 
 #endif

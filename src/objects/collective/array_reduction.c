@@ -58,7 +58,8 @@ struct array_reduction_report {
     uint32_t                  heard; /* broadcasts that the sender knows of */
 };
 
-_Static_assert(sizeof(struct array_reduction_report) == SKI_PART_LEAST, "see array_reduction.h");
+_Static_assert(sizeof(struct array_reduction_report) == SKI_ARRAY_REDUCTION_REPORT_LEAST,
+               "see array_reduction.h");
 
 /* A reduction has started; or, with no number, the sender is not active any more. */
 struct array_reduction_start_msg {
@@ -67,7 +68,7 @@ struct array_reduction_start_msg {
     uint32_t heard; /* broadcasts that the sender knows of */
 };
 
-_Static_assert(sizeof(struct array_reduction_start_msg) == SKI_START_LEAST,
+_Static_assert(sizeof(struct array_reduction_start_msg) == SKI_ARRAY_REDUCTION_START_LEAST,
                "see array_reduction.h");
 
 /* Operator and type in one word, to be compared at once. */
@@ -121,8 +122,8 @@ static inline struct ski_array_partial **array_reduction_seek(struct ski_array_p
     return at;
 }
 
-static inline struct ski_array_partial *array_reduction_partial(struct ski_reducing *r,
-                                                                uint32_t             number)
+static inline struct ski_array_partial *array_reduction_partial(struct ski_array_reduction *r,
+                                                                uint32_t                    number)
 {
     return *array_reduction_seek(&r->partials, number);
 }
@@ -133,7 +134,7 @@ static void array_reduction_free_partial(struct ski_array_partial *partial)
     free(partial);
 }
 
-static void array_reduction_free_partials(struct ski_reducing *r)
+static void array_reduction_free_partials(struct ski_array_reduction *r)
 {
     while (r->partials) {
         struct ski_array_partial *gone = r->partials;
@@ -170,7 +171,7 @@ static void array_reduction_send_start(struct ski_collection *all, int pe, uint3
 {
     struct array_reduction_start_msg start = {all->id, number, ski_array_broadcast_last_known(all)};
 
-    skua_send_copy(pe, (skua_handler){SKI_HANDLER_START}, &start, sizeof start);
+    skua_send_copy(pe, (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_START}, &start, sizeof start);
 }
 
 /* Marks a reduction as started, and tells the children that are not active. */
@@ -190,7 +191,7 @@ static void array_reduction_start(struct ski_collection *all, struct ski_array_p
 static void array_reduction_send(int pe, const struct array_reduction_report *report,
                                  const void *data, size_t bytes)
 {
-    skua_send(pe, (skua_handler){SKI_HANDLER_PART},
+    skua_send(pe, (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_REPORT},
               ski_msg_with_header(report, sizeof *report, data, bytes));
 }
 
@@ -215,7 +216,7 @@ static void array_reduction_finish_ready(struct ski_collection *all)
 /* Reports a reduction to which the whole subtree has contributed. */
 static void array_reduction_report_up(struct ski_collection *all, struct ski_array_partial *partial)
 {
-    struct ski_reducing          *r    = all->reduction;
+    struct ski_array_reduction   *r    = all->reduction;
     struct ski_tree               tree = array_reduction_tree(all);
     struct array_reduction_report report;
 
@@ -248,7 +249,7 @@ static void array_reduction_report_up(struct ski_collection *all, struct ski_arr
 }
 
 /* The partial result that is reported next, or NULL; at the root older ones may wait before it. */
-static struct ski_array_partial *array_reduction_current(struct ski_reducing *r)
+static struct ski_array_partial *array_reduction_current(struct ski_array_reduction *r)
 {
     struct ski_array_partial *partial = r->partials;
 
@@ -284,8 +285,8 @@ static void array_reduction_insertion_begun(struct ski_collection *all, struct s
 /* Adds @p by to the counts of the unreported reductions that an element has contributed to. */
 static void array_reduction_count_done(struct ski_object *object, uint32_t by)
 {
-    struct ski_reducing       *r  = object->of->reduction;
-    struct ski_array_partial **at = &r->partials;
+    struct ski_array_reduction *r  = object->of->reduction;
+    struct ski_array_partial  **at = &r->partials;
 
     for (uint32_t n = r->first; ski_seqnum_before(n, object->next_reduction); n++) {
         at = array_reduction_seek(at, n);
@@ -309,8 +310,8 @@ static void array_reduction_send_late(struct ski_collection *all, uint32_t numbe
 
 static void array_reduction_element_deleted(struct ski_object *object)
 {
-    struct ski_collection *all = object->of;
-    struct ski_reducing   *r   = all->reduction;
+    struct ski_collection      *all = object->of;
+    struct ski_array_reduction *r   = all->reduction;
 
     array_reduction_count_done(object, UINT32_MAX); /* modulo 2^32: one less */
     if (ski_seqnum_before(r->first, object->next_reduction))
@@ -361,8 +362,8 @@ static void array_reduction_element_removed(struct ski_collection *all)
     all->reduction->told_active = false;
     tree                        = array_reduction_tree(all);
     if (tree.rank > 0)
-        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_FEWER}, &quiet,
-                       sizeof quiet);
+        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_ARRAY_REDUCTION_INACTIVE},
+                       &quiet, sizeof quiet);
 }
 
 /* ---- handlers -------------------------------------------------------------------------------- */
@@ -380,9 +381,9 @@ static int array_reduction_child(const struct ski_tree *tree, int pe)
  * started while it was. */
 static void array_reduction_set_active(struct ski_collection *all, int child, bool active)
 {
-    struct ski_reducing *r    = all->reduction;
-    uint64_t             bit  = UINT64_C(1) << child;
-    struct ski_tree      tree = array_reduction_tree(all);
+    struct ski_array_reduction *r    = all->reduction;
+    uint64_t                    bit  = UINT64_C(1) << child;
+    struct ski_tree             tree = array_reduction_tree(all);
 
     ski_assert(child >= 0 && child < tree.children);
     if (!active && r->active & bit)
@@ -420,7 +421,7 @@ static void array_reduction_combine(struct ski_collection               *all,
     partial->expected += report->expected;
 }
 
-void ski_on_part(skua_msg *msg)
+void ski_on_array_reduction_report(skua_msg *msg)
 {
     const struct array_reduction_report *report = skua_msg_data(msg);
     size_t                               bytes  = msg->bytes - sizeof *report;
@@ -453,7 +454,7 @@ void ski_on_part(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-void ski_on_start(skua_msg *msg)
+void ski_on_array_reduction_start(skua_msg *msg)
 {
     struct array_reduction_start_msg order =
         *(struct array_reduction_start_msg *)skua_msg_data(msg);
@@ -469,7 +470,7 @@ void ski_on_start(skua_msg *msg)
     array_reduction_advance(all);
 }
 
-void ski_on_fewer(skua_msg *msg)
+void ski_on_array_reduction_inactive(skua_msg *msg)
 {
     struct array_reduction_start_msg order =
         *(struct array_reduction_start_msg *)skua_msg_data(msg);
@@ -543,10 +544,10 @@ static __attribute__((noinline)) void array_reduction_contribute(struct ski_obje
                                                                  const void *data, size_t count,
                                                                  const skua_completion *done)
 {
-    struct ski_reducing      *r     = object->of->reduction;
-    struct ski_reduction_spec spec  = {op.id, (uint32_t)type, count};
-    size_t                    bytes = count * ski_type_size(type);
-    struct ski_array_partial *partial;
+    struct ski_array_reduction *r     = object->of->reduction;
+    struct ski_reduction_spec   spec  = {op.id, (uint32_t)type, count};
+    size_t                      bytes = count * ski_type_size(type);
+    struct ski_array_partial   *partial;
 
     if (SKI_UNLIKELY(!ski_reduction_spec_known(op, type)))
         ski_reduction_spec_check("skua_contribute", &spec, ski_object_text(object),

@@ -37,7 +37,7 @@ struct ski_array_partial;
 struct ski_text;
 
 /* The reductions of a collection, as one PE sees them. */
-struct ski_reducing {
+struct ski_array_reduction {
     uint32_t                  first;    /* the first reduction that this PE has not reported */
     int64_t                   expected; /* elements created less deleted here, before `first` */
     struct ski_array_partial *partials; /* from `first` on, as far as known, by number; at the root
@@ -50,15 +50,16 @@ struct ski_reducing {
 extern const struct ski_lifecycle ski_array_reduction_lifecycle;
 
 /** Handler: the partial result of a child, or at the root a late report. */
-void ski_on_part(skua_msg *msg);
+void ski_on_array_reduction_report(skua_msg *msg);
 
 /** Handler: a reduction has started elsewhere. */
-void ski_on_start(skua_msg *msg);
+void ski_on_array_reduction_start(skua_msg *msg);
 
 /** Handler: a child is not active any more. */
-void ski_on_fewer(skua_msg *msg);
+void ski_on_array_reduction_inactive(skua_msg *msg);
 
-#define SKI_PART_LEAST  96 /* bytes of the smallest report */
-#define SKI_START_LEAST 16 /* bytes of a start, and of the message that a child is not active */
+#define SKI_ARRAY_REDUCTION_REPORT_LEAST 96 /* bytes of the smallest report */
+#define SKI_ARRAY_REDUCTION_START_LEAST                                                            \
+    16 /* bytes of a start, and of the message that a child is not active */
 
 #endif

@@ -98,7 +98,7 @@ struct ski_section *ski_section_awaited(skua_msg *msg, uint64_t id, bool *ended)
                   (unsigned long long)id);
     *ended = section_is_ended(objects, section, id);
     if (!*ended)
-        ski_hold(objects->self, &(section ? section : section_add(objects, id))->held, msg);
+        ski_msg_hold(objects->self, &(section ? section : section_add(objects, id))->held, msg);
     return NULL;
 }
 

@@ -22,7 +22,7 @@ struct section_multicast_head {
     uint32_t nocopy;   /* the data is a message with nocopy arguments */
 };
 
-_Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_LEAST,
+_Static_assert(sizeof(struct section_multicast_head) == SKI_SECTION_MULTICAST_LEAST,
                "see section_multicast.h");
 
 /* Orders stand in place of an entry. */
@@ -41,8 +41,9 @@ static bool section_multicast_is_order(const struct section_multicast_head *head
 
 static bool section_multicast_has_nocopy(const skua_msg *msg)
 {
-    return (msg->handler == SKI_HANDLER_SECTION || msg->handler == SKI_HANDLER_SECTION_ROOT ||
-            msg->handler == SKI_HANDLER_SECTION_LATE) &&
+    return (msg->handler == SKI_HANDLER_SECTION_MULTICAST ||
+            msg->handler == SKI_HANDLER_SECTION_MULTICAST_ROOT ||
+            msg->handler == SKI_HANDLER_SECTION_MULTICAST_CATCH_UP) &&
            ((const struct section_multicast_head *)(msg + 1))->nocopy;
 }
 
@@ -66,8 +67,8 @@ static void section_multicast_send_after(struct ski_section *section, const skua
     struct ski_collection *all = section->of;
 
     section_multicast_count_copy(head, bytes);
-    ski_element_post(all->self, ski_lookup_pe(all, index), SKI_HANDLER_SECTION_LATE, all->id, index,
-                     head, sizeof *head + bytes);
+    ski_element_post(all->self, ski_lookup_pe(all, index), SKI_HANDLER_SECTION_MULTICAST_CATCH_UP,
+                     all->id, index, head, sizeof *head + bytes);
 }
 
 void ski_section_multicast_enroll(struct ski_section *section, const skua_index *index)
@@ -222,7 +223,7 @@ static struct ski_object *section_multicast_receiver(struct ski_collection *all,
     return NULL;
 }
 
-void ski_on_section_late(skua_msg *msg)
+void ski_on_section_multicast_catch_up(skua_msg *msg)
 {
     struct section_multicast_head *head = skua_msg_data(msg);
     struct ski_collection         *all;
@@ -306,7 +307,8 @@ static void section_multicast_spread(struct ski_section *section, skua_msg *msg)
         ski_nocopy_hold(msg);
     for (uint32_t i = 0; i < section->children; i++) {
         section_multicast_count_copy(head, msg->bytes - sizeof *head);
-        skua_send_copy(section->child[i], (skua_handler){SKI_HANDLER_SECTION}, head, msg->bytes);
+        skua_send_copy(section->child[i], (skua_handler){SKI_HANDLER_SECTION_MULTICAST}, head,
+                       msg->bytes);
     }
     ski_section_enter(section);
     if (head->entry == SECTION_MULTICAST_END) {
@@ -323,7 +325,7 @@ static void section_multicast_spread(struct ski_section *section, skua_msg *msg)
 static bool section_multicast_has_to_wait(struct ski_section *section, skua_msg *msg)
 {
     if (SKI_UNLIKELY(section->fetching && section->fetching != msg)) {
-        ski_hold(section->self, &section->behind, msg);
+        ski_msg_hold(section->self, &section->behind, msg);
         return true;
     }
     if (SKI_LIKELY(!section_multicast_head_of(msg)->nocopy))
@@ -333,11 +335,11 @@ static bool section_multicast_has_to_wait(struct ski_section *section, skua_msg 
         return true;
     section->fetching = NULL;
     if (section->behind.first)
-        ski_unhold(section->self, &section->behind);
+        ski_msg_unhold(section->self, &section->behind);
     return false;
 }
 
-void ski_on_section(skua_msg *msg)
+void ski_on_section_multicast(skua_msg *msg)
 {
     struct section_multicast_head *head = skua_msg_data(msg);
     bool                           ended;
@@ -366,7 +368,7 @@ static SKI_COLD _Noreturn void section_multicast_deleted(const struct section_mu
                ski_entries[head->entry].name, source, text);
 }
 
-void ski_on_section_root(skua_msg *msg)
+void ski_on_section_multicast_root(skua_msg *msg)
 {
     struct section_multicast_head *head = skua_msg_data(msg);
     bool                           ended;
@@ -390,7 +392,7 @@ void ski_on_section_root(skua_msg *msg)
 static void section_multicast_to_root(skua_msg *msg)
 {
     skua_send(ski_section_root(section_multicast_head_of(msg)->id),
-              (skua_handler){SKI_HANDLER_SECTION_ROOT}, msg);
+              (skua_handler){SKI_HANDLER_SECTION_MULTICAST_ROOT}, msg);
 }
 
 static void section_multicast_order(const struct section_multicast_head *head, const void *data,

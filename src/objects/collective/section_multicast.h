@@ -35,14 +35,14 @@ void ski_section_multicast_free(skua_msg *msg);
 extern const struct ski_lifecycle ski_section_multicast_lifecycle;
 
 /** Handler at the root: number a multicast and pass it down the tree. */
-void ski_on_section_root(skua_msg *msg);
+void ski_on_section_multicast_root(skua_msg *msg);
 
 /** Handler: deliver a multicast at a delegate. */
-void ski_on_section(skua_msg *msg);
+void ski_on_section_multicast(skua_msg *msg);
 
 /** Handler: deliver a multicast to one member, which is not on the PE of its delegate. */
-void ski_on_section_late(skua_msg *msg);
+void ski_on_section_multicast_catch_up(skua_msg *msg);
 
-#define SKI_SECTION_LEAST 32 /* bytes of the smallest multicast */
+#define SKI_SECTION_MULTICAST_LEAST 32 /* bytes of the smallest multicast */
 
 #endif

@@ -31,7 +31,7 @@ struct section_reduction_report {
     skua_completion           to;
 };
 
-_Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_PART_LEAST,
+_Static_assert(sizeof(struct section_reduction_report) == SKI_SECTION_REDUCTION_REPORT_LEAST,
                "see section_reduction.h");
 
 /* A contributor leaves: it contributes to no reduction from a number on. */
@@ -41,7 +41,7 @@ struct section_reduction_leave_msg {
     uint32_t lost; /* the member was never enrolled: it may have contributed before */
 };
 
-_Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_FEWER_LEAST,
+_Static_assert(sizeof(struct section_reduction_leave_msg) == SKI_SECTION_REDUCTION_LEAVE_LEAST,
                "see section_reduction.h");
 
 /* ---- partial results ------------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ static void section_reduction_report_up(struct ski_section *section)
     if (section->parent < 0)
         skua_complete(buffer->to, buffer->data, buffer->bytes);
     else
-        skua_send(section->parent, (skua_handler){SKI_HANDLER_SECTION_PART},
+        skua_send(section->parent, (skua_handler){SKI_HANDLER_SECTION_REDUCTION_REPORT},
                   ski_msg_with_header(&report, sizeof report, buffer->data, buffer->bytes));
     free(buffer->data);
     free(done);
@@ -156,7 +156,7 @@ static void section_reduction_contributor_left(struct ski_section *section, uint
         if (ski_seqnum_before(all.number, reduction->left_from[i]))
             all.number = reduction->left_from[i];
     if (reduction->left == reduction->contributors && section->parent >= 0)
-        skua_send_copy(section->parent, (skua_handler){SKI_HANDLER_SECTION_FEWER}, &all,
+        skua_send_copy(section->parent, (skua_handler){SKI_HANDLER_SECTION_REDUCTION_LEAVE}, &all,
                        sizeof all);
     section_reduction_advance(section);
 }
@@ -169,7 +169,7 @@ static void section_reduction_send_leave(struct ski_collection *all, int pe,
                                          const skua_index                         *index,
                                          const struct section_reduction_leave_msg *leave)
 {
-    ski_element_post(all->self, pe, SKI_HANDLER_SECTION_FEWER, all->id, index, leave,
+    ski_element_post(all->self, pe, SKI_HANDLER_SECTION_REDUCTION_LEAVE, all->id, index, leave,
                      sizeof *leave);
 }
 
@@ -307,7 +307,7 @@ static bool section_reduction_is_surplus(const struct ski_section_member *member
     return member->gone && !ski_seqnum_before(number, member->until);
 }
 
-void ski_on_section_part(skua_msg *msg)
+void ski_on_section_reduction_report(skua_msg *msg)
 {
     const struct section_reduction_report *report = skua_msg_data(msg);
     size_t                                 bytes  = msg->bytes - sizeof *report;
@@ -334,7 +334,7 @@ void ski_on_section_part(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-void ski_on_section_fewer(skua_msg *msg)
+void ski_on_section_reduction_leave(skua_msg *msg)
 {
     struct section_reduction_leave_msg leave =
         *(struct section_reduction_leave_msg *)skua_msg_data(msg);
@@ -404,9 +404,9 @@ static void section_reduction_send_to_delegate(struct ski_section              *
 
     ski_reduction_buffer_contribute(&buffer, &report->spec, data, bytes, &report->to);
     msg          = ski_msg_with_header(report, sizeof *report, buffer.data, buffer.bytes);
-    msg->handler = SKI_HANDLER_SECTION_PART;
+    msg->handler = SKI_HANDLER_SECTION_REDUCTION_REPORT;
     msg->source  = section->self->pe;
-    ski_msg_post(section->self, member->delegate, SKI_HANDLER_SECTION_PART,
+    ski_msg_post(section->self, member->delegate, SKI_HANDLER_SECTION_REDUCTION_REPORT,
                  ski_msg_set_target(msg, section->of->id, &member->index));
     free(buffer.data);
 }

@@ -32,12 +32,13 @@ void ski_section_reduction_lost(struct ski_collection *all, const skua_index *in
 void ski_section_reduction_explain(const struct ski_section *section, struct ski_text *text);
 
 /** Handler: the contribution of a member, or the report of a child. */
-void ski_on_section_part(skua_msg *msg);
+void ski_on_section_reduction_report(skua_msg *msg);
 
 /** Handler: a contributor leaves. */
-void ski_on_section_fewer(skua_msg *msg);
+void ski_on_section_reduction_leave(skua_msg *msg);
 
-#define SKI_SECTION_PART_LEAST  80 /* bytes of the smallest contribution or report */
-#define SKI_SECTION_FEWER_LEAST 16 /* bytes of the message of a contributor that leaves */
+#define SKI_SECTION_REDUCTION_REPORT_LEAST 80 /* bytes of the smallest contribution or report */
+#define SKI_SECTION_REDUCTION_LEAVE_LEAST  16 /* bytes of the message of a contributor that leaves \
+                                               */
 
 #endif

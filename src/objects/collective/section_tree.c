@@ -156,7 +156,7 @@ void ski_on_section_create(skua_msg *msg)
     ski_section_set_collection(section, all);
     section_tree_join(section, creation, msg->source);
     skua_msg_free(msg);
-    ski_unhold(section->self, &section->held);
+    ski_msg_unhold(section->self, &section->held);
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

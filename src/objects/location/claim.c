@@ -124,7 +124,7 @@ bool ski_claim_hold(struct ski_collection *all, const skua_index *index, skua_ms
     if (!(absent && absent->pe == SKI_ABSENT_CLAIMED) &&
         !claim_awaits_insertion(all, index, absent))
         return false;
-    ski_hold_new(all->self, &ski_absent_get(all, index)->held, msg);
+    ski_msg_hold_new(all->self, &ski_absent_get(all, index)->held, msg);
     return true;
 }
 

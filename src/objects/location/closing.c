@@ -19,11 +19,11 @@ bool ski_closing_check(struct ski_collection *all, struct ski_absent *absent, sk
         all->kind != SKI_ARRAY)
         return false;
     ski_assert(ski_home(all, &absent->index) == all->self->pe);
-    ski_hold(all->self, &absent->held, msg);
+    ski_msg_hold(all->self, &absent->held, msg);
     if (absent->checks == 0) {
         absent->checks = (uint32_t)all->self->pes;
         for (int pe = 0; pe < all->self->pes; pe++)
-            ski_element_post(all->self, pe, SKI_HANDLER_CHECK, all->id, &absent->index,
+            ski_element_post(all->self, pe, SKI_HANDLER_INSERTION_CHECK, all->id, &absent->index,
                              &absent->moves, sizeof absent->moves);
     }
     return true;
@@ -37,11 +37,11 @@ void ski_on_check(skua_msg *msg)
     if (!ski_element_msg(msg, SKI_CHECK_LEAST, &all, &index))
         return;
     if (ski_closing_inserting(all)) {
-        ski_hold(all->self, &all->closing->checks, msg);
+        ski_msg_hold(all->self, &all->closing->checks, msg);
         return;
     }
-    ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_CHECKED, all->id, &index,
-                     skua_msg_data(msg), SKI_CHECK_LEAST);
+    ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_INSERTION_CHECKED, all->id,
+                     &index, skua_msg_data(msg), SKI_CHECK_LEAST);
     skua_msg_free(msg);
 }
 
@@ -103,8 +103,8 @@ static void closing_advance(struct ski_collection *all)
     if (tree.rank == 0)
         ski_notify_insertions_ended(&all->self->objects->lifecycle, all);
     else
-        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_CLOSING}, &all->id,
-                       sizeof all->id);
+        skua_send_copy(ski_tree_parent(&tree), (skua_handler){SKI_HANDLER_INSERTION_CLOSE},
+                       &all->id, sizeof all->id);
 }
 
 void ski_closing_acknowledged(struct ski_collection *all)
@@ -113,7 +113,7 @@ void ski_closing_acknowledged(struct ski_collection *all)
         ski_fatal("PE %d: an element of %s has arrived that was not inserted here", all->self->pe,
                   all->class->def.name);
     if (--all->closing->inserting == 0)
-        ski_unhold(all->self, &all->closing->checks);
+        ski_msg_unhold(all->self, &all->closing->checks);
     closing_advance(all);
 }
 
@@ -139,7 +139,7 @@ void ski_on_closing(skua_msg *msg)
     if (ski_collection_awaited(ski_self->objects, id, msg, &all))
         return;
     if (all->closing->children == closing_tree(all).children || all->kind == SKI_CHARES) {
-        ski_far_drop(all->self, msg);
+        ski_net_drop(all->self, msg);
         return;
     }
     all->closing->children++;
@@ -173,5 +173,6 @@ const struct ski_lifecycle ski_closing_lifecycle = {
     .collection_added = closing_collection_added,
     .collection_ended = closing_collection_ended,
     .collection_freed = closing_collection_freed,
-    .late = (const uint32_t[]){SKI_HANDLER_CHECK, SKI_HANDLER_CHECKED, SKI_HANDLER_CLOSING, 0},
+    .late = (const uint32_t[]){SKI_HANDLER_INSERTION_CHECK, SKI_HANDLER_INSERTION_CHECKED,
+                               SKI_HANDLER_INSERTION_CLOSE, 0},
 };

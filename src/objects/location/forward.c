@@ -17,7 +17,8 @@ static void forward_inquire(struct ski_collection *all, const skua_index *index)
 
     if ((unsigned)creator >= (unsigned)all->self->pes)
         ski_misuse("a message to %s: there never was such an object", ski_element_text(all, index));
-    ski_element_post(all->self, creator, SKI_HANDLER_INQUIRY, all->id, index, &what, sizeof what);
+    ski_element_post(all->self, creator, SKI_HANDLER_DEAD_LETTER, all->id, index, &what,
+                     sizeof what);
 }
 
 /* At the home of an element, which does not know it. */

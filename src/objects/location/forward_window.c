@@ -131,8 +131,8 @@ static void forward_send(struct ski_collection *all, struct ski_absent *absent, 
     ski_assert(!f->probing);
     f->probing = true;
     f->probed  = absent->moves;
-    ski_element_post(all->self, absent->pe, SKI_HANDLER_PROBE, all->id, &absent->index, &f->probed,
-                     sizeof f->probed);
+    ski_element_post(all->self, absent->pe, SKI_HANDLER_FORWARD_PROBE, all->id, &absent->index,
+                     &f->probed, sizeof f->probed);
 }
 
 /* Sends as many of the messages that wait as may be sent. */
@@ -154,7 +154,7 @@ void ski_forward_window_send(struct ski_collection *all, struct ski_absent *abse
     if (home != all->self->pe)
         forward_away(all, absent, msg, home);
     else if (forward_blocked(f))
-        ski_hold(all->self, &absent->held, msg);
+        ski_msg_hold(all->self, &absent->held, msg);
     else
         forward_send(all, absent, msg);
 }
@@ -182,8 +182,8 @@ void ski_on_probe(skua_msg *msg)
         return;
     memcpy(&probed.moves, skua_msg_data(msg), sizeof probed.moves);
     probed.here = ski_element_here(all, &index) != NULL;
-    ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_PROBED, all->id, &index, &probed,
-                     sizeof probed);
+    ski_element_post(all->self, ski_home(all, &index), SKI_HANDLER_FORWARD_PROBED, all->id, &index,
+                     &probed, sizeof probed);
     skua_msg_free(msg);
 }
 
@@ -230,10 +230,10 @@ static void forward_queue_backlog(struct ski_pe *self, skua_msg *carrier)
     for (uint64_t i = 0; i < backlog->window && (msg = ski_list_pop(&backlog->rest)); i++)
         ski_list_push(&some, msg);
     if (backlog->rest.first)
-        ski_hold(self, &some, carrier);
+        ski_msg_hold(self, &some, carrier);
     else
         skua_msg_free(carrier);
-    ski_unhold(self, &some);
+    ski_msg_unhold(self, &some);
 }
 
 void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *absent)
@@ -244,10 +244,10 @@ void ski_forward_window_arrived(struct ski_collection *all, struct ski_absent *a
     struct forward_backlog             *backlog;
 
     if (!absent->forward || !absent->held.first) {
-        ski_unhold(self, &absent->held);
+        ski_msg_unhold(self, &absent->held);
         return;
     }
-    msg             = ski_msg_copy(self, SKI_HANDLER_BACKLOG, &none, sizeof none);
+    msg             = ski_msg_copy(self, SKI_HANDLER_FORWARD_BACKLOG, &none, sizeof none);
     msg             = ski_msg_set_target(msg, all->id, &absent->index);
     backlog         = skua_msg_data(msg);
     backlog->window = absent->forward->window;
@@ -270,7 +270,7 @@ static void forward_backlog_left(struct ski_collection *all, const skua_index *i
         forward_of(absent);
         forward_pump(all, absent);
     } else if (absent->pe != SKI_ABSENT_CLAIMED) {
-        ski_unhold(
+        ski_msg_unhold(
             all->self,
             &absent->held); /* the element does not exist: each message says so, or creates it */
     }

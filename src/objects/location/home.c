@@ -39,7 +39,7 @@ struct ski_absent *ski_absent_get(struct ski_collection *all, const skua_index *
 
 void ski_absent_hold(struct ski_collection *all, const skua_index *index, skua_msg *msg)
 {
-    ski_hold(all->self, &ski_absent_get(all, index)->held, msg);
+    ski_msg_hold(all->self, &ski_absent_get(all, index)->held, msg);
 }
 
 int ski_lookup_pe(const struct ski_collection *all, const skua_index *index)
@@ -54,5 +54,5 @@ int ski_lookup_pe(const struct ski_collection *all, const skua_index *index)
 void ski_location_send(struct ski_collection *all, int to, const skua_index *index,
                        const struct ski_location_update *update)
 {
-    ski_element_post(all->self, to, SKI_HANDLER_LOCATED, all->id, index, update, sizeof *update);
+    ski_element_post(all->self, to, SKI_HANDLER_LOCATION, all->id, index, update, sizeof *update);
 }

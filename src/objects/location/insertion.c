@@ -160,7 +160,7 @@ void ski_on_insert(skua_msg *msg)
                   ski_element_text(all, &index), order->pe);
     absent = home ? ski_absent_find(all, &index) : NULL;
     if (!insertion_account_valid(all, &order->account)) {
-        ski_far_drop(all->self, msg);
+        ski_net_drop(all->self, msg);
         return;
     }
     if (ski_element_here(all, &index) || (absent && absent->pe >= 0))

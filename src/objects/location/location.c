@@ -25,7 +25,7 @@ static void location_release(struct ski_pe *self, struct ski_absent *absent, int
 
     ski_assert((unsigned)pe < (unsigned)self->pes);
     if (pe == self->pe)
-        ski_unhold(self, &absent->held);
+        ski_msg_unhold(self, &absent->held);
     while ((msg = ski_list_pop(&absent->held))) {
         self->held--;
         ski_msg_forward(self, pe, msg);
@@ -121,7 +121,7 @@ static bool location_is_news(const struct ski_absent          *absent,
 static void location_end_forwarding(struct ski_pe *self, struct ski_absent *absent)
 {
     if (absent->forward)
-        ski_unhold(self, &absent->held);
+        ski_msg_unhold(self, &absent->held);
     ski_forward_window_free(absent);
 }
 
@@ -252,5 +252,6 @@ const struct ski_lifecycle ski_location_lifecycle = {
     .collection_ended  = location_free_records,
     .collection_freed  = location_free_records,
     .collection_report = location_report,
-    .late = (const uint32_t[]){SKI_HANDLER_LOCATED, SKI_HANDLER_PROBE, SKI_HANDLER_PROBED, 0},
+    .late              = (const uint32_t[]){SKI_HANDLER_LOCATION, SKI_HANDLER_FORWARD_PROBE,
+                                            SKI_HANDLER_FORWARD_PROBED, 0},
 };

@@ -154,7 +154,7 @@ void ski_on_migrate(skua_msg *msg)
         return;
     memcpy(&head, skua_msg_data(msg), sizeof head);
     if (!migration_valid(all, &index, &head, from, bytes)) {
-        ski_far_drop(all->self, msg);
+        ski_net_drop(all->self, msg);
         return;
     }
     object        = ski_element_add(all, &index);

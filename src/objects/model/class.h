@@ -24,7 +24,7 @@ struct ski_class {
 #define SKI_ENTRY_CREATES ((unsigned)(SKUA_ENTRY_CREATE_HOME | SKUA_ENTRY_CREATE_HERE))
 
 /* The entry has operations of its own for its messages (struct ski_entry_ops). */
-#define SKI_ENTRY_LANDS 0x10000u
+#define SKI_ENTRY_INPLACE 0x10000u
 
 struct ski_entry;
 struct ski_object;
@@ -53,7 +53,7 @@ struct ski_entry {
     skua_method_fn          method; /* one is NULL         */
     const char             *name;
     _Alignas(16) unsigned flags;
-    const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_LANDS */
+    const struct ski_entry_ops *ops; /* of an entry that is SKI_ENTRY_INPLACE */
 };
 
 _Static_assert(sizeof(struct ski_entry) == 64, "an entry is found by a shift");

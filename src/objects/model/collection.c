@@ -126,7 +126,7 @@ void ski_msg_discard(skua_msg *msg)
     for (; *module; module++)
         if ((*module)->discard && (*module)->discard(msg))
             return;
-    if (entry->flags & SKI_ENTRY_LANDS)
+    if (entry->flags & SKI_ENTRY_INPLACE)
         entry->ops->discard(msg);
     else
         skua_msg_free(msg);
@@ -168,7 +168,7 @@ bool ski_collection_awaited(struct ski_objects *objects, uint64_t id, skua_msg *
         ski_collection_drop(all, msg);
         return true;
     }
-    ski_hold(objects->self, &all->held, msg);
+    ski_msg_hold(objects->self, &all->held, msg);
     return true;
 }
 

@@ -29,8 +29,8 @@ enum ski_kind { SKI_CHARES, SKI_GROUP, SKI_PROCESS_GROUP, SKI_ARRAY };
 enum { SKI_EXPECTED, SKI_DEFINED, SKI_EXISTS, SKI_ENDED };
 
 struct ski_closing;
-struct ski_everyone;
-struct ski_reducing;
+struct ski_array_broadcast;
+struct ski_array_reduction;
 struct ski_section;
 
 /* A result of ski_lookup_pe(), good for one version of the directory. */
@@ -73,10 +73,10 @@ struct ski_collection {
     void           *waiters;  /* calls that wait for it: creation_wait.h */
 
     /* Of modules that observe the collection, each from its collection_added on. */
-    struct ski_closing  *closing;   /* location/closing.c                */
-    struct ski_reducing *reduction; /* collective/array_reduction.c      */
-    struct ski_everyone *broadcast; /* collective/array_broadcast.c      */
-    struct ski_section  *sections;  /* collective/section.c: of it, that this PE knows */
+    struct ski_closing         *closing;   /* location/closing.c                */
+    struct ski_array_reduction *reduction; /* collective/array_reduction.c      */
+    struct ski_array_broadcast *broadcast; /* collective/array_broadcast.c      */
+    struct ski_section         *sections;  /* collective/section.c: of it, that this PE knows */
 };
 
 /* What a collection is created with, as it travels; the data of the constructors follow. */

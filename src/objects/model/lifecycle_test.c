@@ -4,7 +4,7 @@
 
 #include "tests/tap.h"
 
-static const uint32_t lifecycle_test_late[] = {SKI_HANDLER_CHECK, 0};
+static const uint32_t lifecycle_test_late[] = {SKI_HANDLER_INSERTION_CHECK, 0};
 
 static int lifecycle_test_told[8], lifecycle_test_count;
 
@@ -54,7 +54,7 @@ int main(void)
     OK(table.module[1] == &two && !table.module[3] && table.baggage[0] == &baggage &&
            !table.baggage[1],
        "modules and baggage are listed");
-    OK(table.late[SKI_HANDLER_CHECK] && !table.late[SKI_HANDLER_INSERT],
+    OK(table.late[SKI_HANDLER_INSERTION_CHECK] && !table.late[SKI_HANDLER_INSERT],
        "handlers whose messages may be late are known");
     return tap_end();
 }

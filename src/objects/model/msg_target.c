@@ -67,7 +67,7 @@ void ski_msg_forward(struct ski_pe *self, int pe, skua_msg *msg)
 {
     const struct ski_entry *entry = &ski_entries[msg->handler];
 
-    if (SKI_UNLIKELY(entry->flags & SKI_ENTRY_LANDS))
+    if (SKI_UNLIKELY(entry->flags & SKI_ENTRY_INPLACE))
         msg = entry->ops->to_forward(msg);
     if (pe != self->pe && ski_job_index(self->job, pe) < 0)
         msg->source = self->pe; /* packets carry the PE that sent them (core/net/packet.h) */

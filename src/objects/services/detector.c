@@ -22,7 +22,7 @@ struct detector_start {
     skua_completion done;
 };
 
-_Static_assert(sizeof(struct detector_start) == SKI_DETECT_START_LEAST, "see detector.h");
+_Static_assert(sizeof(struct detector_start) == SKI_DETECTOR_START_LEAST, "see detector.h");
 
 /* The detection, at the root, once it was started. */
 struct detector_search {
@@ -122,7 +122,7 @@ static void detector_end(struct ski_pe *self, skua_detector name)
     struct detector *detector = detector_find(self, name);
 
     for (int i = 0; i < tree.children; i++)
-        skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_DETECT_END}, &name,
+        skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_DETECTOR_END}, &name,
                        sizeof name);
     if (!detector)
         return;
@@ -130,13 +130,13 @@ static void detector_end(struct ski_pe *self, skua_detector name)
     detector_free(&detector->link, NULL);
 }
 
-void ski_on_detect_end(skua_msg *msg)
+void ski_on_detector_end(skua_msg *msg)
 {
     skua_detector name = *(skua_detector *)skua_msg_data(msg);
 
     /* The root, where waves of the detector may be under way, ends it without a message. */
     if ((uint32_t)name.pe >= (uint32_t)ski_self->pes || name.pe == ski_self->pe) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);
@@ -223,16 +223,16 @@ void skua_detector_start(skua_detector detector, uint64_t producers, skua_comple
     if (detector.pe == self->pe)
         detector_start(self, __func__, &what);
     else
-        skua_send_copy(detector.pe, (skua_handler){SKI_HANDLER_DETECT_START}, &what, sizeof what);
+        skua_send_copy(detector.pe, (skua_handler){SKI_HANDLER_DETECTOR_START}, &what, sizeof what);
 }
 
-void ski_on_detect_start(skua_msg *msg)
+void ski_on_detector_start(skua_msg *msg)
 {
     struct detector_start what = *(struct detector_start *)skua_msg_data(msg);
 
     if (what.name.pe != ski_self->pe || what.name.number == 0 ||
         what.name.number > detectors_of(ski_self)->created) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);

@@ -17,13 +17,13 @@
 /** The observer of this module (model/lifecycle.h): the detectors of a PE. */
 extern const struct ski_lifecycle ski_detector_lifecycle;
 
-#define SKI_DETECT_START_LEAST 56
-#define SKI_DETECT_END_LEAST   sizeof(skua_detector)
+#define SKI_DETECTOR_START_LEAST 56
+#define SKI_DETECTOR_END_LEAST   sizeof(skua_detector)
 
 /** Handler: start a detector that this PE has created. */
-void ski_on_detect_start(skua_msg *msg);
+void ski_on_detector_start(skua_msg *msg);
 
 /** Handler: a detector has completed. */
-void ski_on_detect_end(skua_msg *msg);
+void ski_on_detector_end(skua_msg *msg);
 
 #endif

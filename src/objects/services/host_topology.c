@@ -53,13 +53,14 @@ static struct host_told host_tell(const struct ski_job *job, int process)
     return told;
 }
 
-skua_status_t ski_hosts_open(const struct ski_boot *our_boot)
+skua_status_t ski_host_topology_publish(const struct ski_boot *our_boot)
 {
     struct host_told told = host_tell(our_boot->job, our_boot->process);
 
     host_boot = our_boot;
-    return ski_job_spread(host_boot->job) ? ski_boot_put(host_boot, HOST_KEY, &told, sizeof told)
-                                          : SKUA_OK;
+    return ski_job_is_distributed(host_boot->job)
+               ? ski_boot_put(host_boot, HOST_KEY, &told, sizeof told)
+               : SKUA_OK;
 }
 
 static struct host_told host_ask(int process)
@@ -127,7 +128,7 @@ static void host_learn(void)
     pthread_mutex_unlock(&host_map.lock);
 }
 
-void ski_hosts_close(void)
+void ski_host_topology_close(void)
 {
     free(host_map.of_process);
     free(host_map.pes);
@@ -215,11 +216,11 @@ static void host_read_places(void)
 {
     const struct ski_job *job = host_boot->job;
 
-    host_places.of = ski_calloc((size_t)job->pes_here, sizeof *host_places.of);
-    for (int i = 0; i < job->pes_here; i++)
+    host_places.of = ski_calloc((size_t)job->local_pes, sizeof *host_places.of);
+    for (int i = 0; i < job->local_pes; i++)
         host_places.of[i] = job->cpu[i] == SKI_CPU_ANY
                                 ? (skua_place){-1, -1, -1, -1, -1}
-                                : ski_place_read(SKI_PLACE_ROOT, job->cpu[i]);
+                                : ski_cpu_locality_read(SKI_CPU_LOCALITY_ROOT, job->cpu[i]);
 }
 
 static void host_learn_places(void)
@@ -258,7 +259,7 @@ skua_nearness skua_distance(int pe)
         return SKUA_ELSEWHERE;
     here  = skua_place_of(ski_self->pe);
     there = skua_place_of(pe);
-    return ski_place_distance(&here, &there);
+    return ski_cpu_locality_distance(&here, &there);
 }
 
 /* ---- meshes ------------------------------------------------------------------------- */

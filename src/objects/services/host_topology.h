@@ -14,10 +14,10 @@
 
 /** Publish where this process is, before the last barrier of the start.  A failure has been logged.
  */
-skua_status_t ski_hosts_open(const struct ski_boot *boot);
+skua_status_t ski_host_topology_publish(const struct ski_boot *boot);
 
 /** Free what is known of the hosts. */
-void ski_hosts_close(void);
+void ski_host_topology_close(void);
 
 /** The number of PEs of each host, if hosts are filled in order and have equally many, the last
  * perhaps fewer; else 0. */

@@ -41,10 +41,10 @@ struct idle_report {
     uint64_t rests; /* of this PE, when a wave last came by */
 
     /* On PE 0. */
-    enum idle_stage    stage;
-    struct ski_traffic counts; /* when PE 0 last looked                     */
-    uint64_t           since;  /* ticks: when the counts last changed, or a wave came back */
-    uint64_t           period; /* ticks of idleness before the first wave  */
+    enum idle_stage       stage;
+    struct ski_msg_counts counts; /* when PE 0 last looked                     */
+    uint64_t              since;  /* ticks: when the counts last changed, or a wave came back */
+    uint64_t              period; /* ticks of idleness before the first wave  */
     struct ski_termination_detection detection;
     struct ski_termination_counts    found;  /* the sums of the last try                 */
     struct idle_answer              *answer; /* of each PE                               */
@@ -58,38 +58,39 @@ static struct idle_report *idle_report_of(const struct ski_pe *self)
 
 /* ---- on each PE --------------------------------------------------------------------- */
 
-static struct ski_traffic idle_add_counts(struct ski_traffic a, struct ski_traffic b)
+static struct ski_msg_counts idle_add_counts(struct ski_msg_counts a, struct ski_msg_counts b)
 {
-    return (struct ski_traffic){a.sent + b.sent, a.received + b.received};
+    return (struct ski_msg_counts){a.sent + b.sent, a.received + b.received};
 }
 
 /* The message counts of the program: without waves, and with held messages as received. */
-static struct ski_traffic idle_program_counts(const struct ski_pe *self)
+static struct ski_msg_counts idle_program_counts(const struct ski_pe *self)
 {
-    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_msg_counts(self);
+    struct ski_msg_counts all = ski_msg_counts_of(self), waves = ski_termination_msg_counts(self);
 
-    return (struct ski_traffic){all.sent - waves.sent, all.received + self->held - waves.received};
+    return (struct ski_msg_counts){all.sent - waves.sent,
+                                   all.received + self->held - waves.received};
 }
 
 /* Whether something may happen here that no message tells of. */
 static bool idle_may_go_on(const struct ski_pe *self, bool rested, bool leads)
 {
     return !rested || self->timers.count > ski_termination_timers(self) ||
-           (leads && ski_tasks_foreign());
+           (leads && ski_tasks_external());
 }
 
 static struct ski_termination_counts idle_visit(struct ski_pe               *self,
                                                 struct ski_termination_topic topic)
 {
-    struct idle_report *report = idle_report_of(self);
-    bool                leads  = self->pe == ski_job_first_pe(self->job, self->process);
-    bool                rested = report->rests != ski_scheduler_rests(self);
-    struct ski_traffic  counts = idle_program_counts(self);
+    struct idle_report   *report = idle_report_of(self);
+    bool                  leads  = self->pe == ski_job_first_pe(self->job, self->process);
+    bool                  rested = report->rests != ski_scheduler_rests(self);
+    struct ski_msg_counts counts = idle_program_counts(self);
 
     (void)topic;
     report->rests = ski_scheduler_rests(self);
     if (leads)
-        counts = idle_add_counts(counts, ski_guest_traffic());
+        counts = idle_add_counts(counts, ski_external_msg_counts());
     return (struct ski_termination_counts){counts.sent, counts.received,
                                            idle_may_go_on(self, rested, leads)};
 }
@@ -116,7 +117,8 @@ static void idle_ask_children(struct ski_pe *self)
     struct ski_tree tree = ski_tree_at(self->pe, self->pes, IDLE_ROOT, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
+        skua_send_copy(ski_tree_child(&tree, i), (skua_handler){SKI_HANDLER_IDLE_REPORT_REQUEST},
+                       NULL, 0);
 }
 
 /* Answers.  As it travels: the number of collective calls, then the text without its final 0. */
@@ -126,12 +128,12 @@ static void idle_answer(const struct ski_pe *self)
     struct ski_text text                  = {line, 0, sizeof line};
     skua_msg       *msg;
 
-    ski_explain_calls(self, &text);
+    ski_report_blocked_calls(self, &text);
     idle_explain_objects(self->objects, &text);
     msg = skua_msg_alloc(SKI_IDLE_TEXT_LEAST + text.length);
     memcpy(skua_msg_data(msg), &self->collectives->calls, SKI_IDLE_TEXT_LEAST);
     memcpy((char *)skua_msg_data(msg) + SKI_IDLE_TEXT_LEAST, line, text.length);
-    skua_send(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_TEXT}, msg);
+    skua_send(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_REPORT_TEXT}, msg);
 }
 
 void ski_on_idle_ask(skua_msg *msg)
@@ -143,7 +145,7 @@ void ski_on_idle_ask(skua_msg *msg)
 
 /* ---- on PE 0: detection ------------------------------------------------------------- */
 
-static bool idle_moved(struct ski_traffic a, struct ski_traffic b)
+static bool idle_moved(struct ski_msg_counts a, struct ski_msg_counts b)
 {
     return a.sent != b.sent || a.received != b.received;
 }
@@ -188,7 +190,7 @@ static void idle_result(struct ski_pe *self, struct ski_termination_topic topic,
         report->stage   = IDLE_ASKING;
         report->missing = self->pes;
         report->answer  = ski_calloc((size_t)self->pes, sizeof *report->answer);
-        skua_send_copy(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_ASK}, NULL, 0);
+        skua_send_copy(IDLE_ROOT, (skua_handler){SKI_HANDLER_IDLE_REPORT_REQUEST}, NULL, 0);
     } else {
         idle_look_again(report, sum);
     }
@@ -198,8 +200,8 @@ static const struct ski_termination_kind idle_waves = {true, idle_visit, idle_re
 
 static uint64_t idle_look(struct ski_pe *self, struct idle_report *report)
 {
-    struct ski_traffic counts = idle_program_counts(self);
-    uint64_t           now = ski_ticks(), wait = report->period;
+    struct ski_msg_counts counts = idle_program_counts(self);
+    uint64_t              now = ski_ticks(), wait = report->period;
 
     if (report->stage != IDLE_LOOKING && report->stage != IDLE_BETWEEN)
         return SKI_FOREVER;
@@ -350,7 +352,7 @@ void ski_on_idle_text(skua_msg *msg)
 
     if (report->stage != IDLE_ASKING || (uint32_t)msg->source >= (uint32_t)self->pes ||
         report->answer[msg->source].text || length >= IDLE_TEXT_BYTES) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return;
     }
     answer = &report->answer[msg->source];

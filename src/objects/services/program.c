@@ -156,13 +156,14 @@ static struct program_gate *program_gate_of(const struct ski_pe *self)
 }
 
 /* The program creates a collection on PE 0 before it has begun elsewhere: @p msg, of
- * SKI_HANDLER_CREATE, goes along with the values. */
+ * SKI_HANDLER_COLLECTION_CREATE, goes along with the values. */
 static void program_hold_creation(struct ski_pe *self, skua_msg *msg)
 {
     ski_assert(self->pe == 0 && msg->bytes >= SKI_CREATE_LEAST);
-    ski_list_push(&program_gate_of(self)->creations,
-                  ski_msg_copy(self, SKI_HANDLER_CREATE, skua_msg_data(msg), msg->bytes));
-    skua_send(self->pe, (skua_handler){SKI_HANDLER_CREATE}, msg);
+    ski_list_push(
+        &program_gate_of(self)->creations,
+        ski_msg_copy(self, SKI_HANDLER_COLLECTION_CREATE, skua_msg_data(msg), msg->bytes));
+    skua_send(self->pe, (skua_handler){SKI_HANDLER_COLLECTION_CREATE}, msg);
 }
 
 /* Bytes of the creations in a message of SKI_HANDLER_READONLY. */
@@ -198,7 +199,7 @@ static void program_read_creations(struct ski_pe *self, struct program_reader *r
         if (bytes < SKI_CREATE_LEAST || bytes > rest->bytes)
             ski_fatal("PE %d got creations of collections from PE 0 that make no sense", self->pe);
         ski_list_push(&program_gate_of(self)->creations,
-                      ski_msg_copy(self, SKI_HANDLER_CREATE, rest->at, bytes));
+                      ski_msg_copy(self, SKI_HANDLER_COLLECTION_CREATE, rest->at, bytes));
         rest->at += bytes;
         rest->bytes -= bytes;
     }
@@ -216,8 +217,8 @@ static void program_queue_creations(struct ski_pe *self, struct ski_list *creati
         if (self->pe == 0)
             skua_msg_free(msg);
         else
-            ski_hold_new(self, &held, msg);
-    ski_unhold(self, &held);
+            ski_msg_hold_new(self, &held, msg);
+    ski_msg_unhold(self, &held);
 }
 
 /* A message with the creations and, of kind PROGRAM_VALUES, the values. */
@@ -237,7 +238,7 @@ static skua_msg *program_message(const struct ski_list *creations, uint64_t kind
 
 static void program_keep(skua_msg *msg)
 {
-    ski_hold(ski_self, &program_gate_of(ski_self)->kept, msg);
+    ski_msg_hold(ski_self, &program_gate_of(ski_self)->kept, msg);
 }
 
 /* All handlers are registered by now, so one table serves all PEs of the process. */
@@ -293,7 +294,7 @@ static void program_open_gate(struct ski_pe *self)
                      program_message(&program_gate_of(self)->creations, PROGRAM_OPEN));
     ski_assert(self->handler == closed);
     self->handler = ski_handlers.fn;
-    ski_unhold(self, &program_gate_of(self)->kept);
+    ski_msg_unhold(self, &program_gate_of(self)->kept);
     program_queue_creations(self, &program_gate_of(self)->creations);
     program_gate_free(program_gate_of(self));
     self->objects->slot[SKI_SLOT_PROGRAM] = NULL;

@@ -78,13 +78,13 @@ static bool quiescence_flush_all(const struct quiescence *quiet)
 static struct ski_termination_counts quiescence_visit(struct ski_pe               *self,
                                                       struct ski_termination_topic topic)
 {
-    bool               flushed = quiescence_flush_all(quiescence_of(self));
-    struct ski_traffic all = ski_traffic_of(self), waves = ski_termination_msg_counts(self),
-                       external = {0, 0};
+    bool                  flushed = quiescence_flush_all(quiescence_of(self));
+    struct ski_msg_counts all = ski_msg_counts_of(self), waves = ski_termination_msg_counts(self),
+                          external = {0, 0};
 
     (void)topic;
     if (self->pe == ski_job_first_pe(self->job, self->process))
-        external = ski_guest_traffic();
+        external = ski_external_msg_counts();
     return (struct ski_termination_counts){.sent = all.sent - waves.sent + external.sent + flushed,
                                            .received =
                                                all.received - waves.received + external.received};
@@ -154,15 +154,16 @@ void skua_quiescence(skua_completion done)
     if (self->pe == QUIESCENCE_ROOT)
         quiescence_ask(self, &done);
     else
-        skua_send_copy(QUIESCENCE_ROOT, (skua_handler){SKI_HANDLER_QUIET_ASK}, &done, sizeof done);
+        skua_send_copy(QUIESCENCE_ROOT, (skua_handler){SKI_HANDLER_QUIESCENCE_REQUEST}, &done,
+                       sizeof done);
 }
 
-void ski_on_quiet_ask(skua_msg *msg)
+void ski_on_quiescence_request(skua_msg *msg)
 {
     skua_completion done = *(skua_completion *)skua_msg_data(msg);
 
     if (ski_self->pe != QUIESCENCE_ROOT) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);

@@ -250,7 +250,7 @@ void skua_stream_bind(skua_stream stream, void *arg)
                    s->kind->name);
     s->arg = arg;
     if (arg)
-        ski_unhold(SKI_SELF(), &s->kept);
+        ski_msg_unhold(SKI_SELF(), &s->kept);
 }
 
 static void stream_pe_end(struct ski_objects *objects)
@@ -446,7 +446,7 @@ static bool stream_must_wait(struct stream_pe *s, skua_msg *msg)
     bool wait = !s->arg && s->kind->def.held;
 
     if (SKI_UNLIKELY(wait))
-        ski_hold(SKI_SELF(), &s->kept, msg);
+        ski_msg_hold(SKI_SELF(), &s->kept, msg);
     return wait;
 }
 

@@ -30,8 +30,8 @@ struct termination_report {
     struct ski_termination_counts sum;
 };
 
-_Static_assert(sizeof(struct termination_wave) == SKI_WAVE_LEAST &&
-                   sizeof(struct termination_report) == SKI_REPORT_LEAST,
+_Static_assert(sizeof(struct termination_wave) == SKI_TERMINATION_WAVE_LEAST &&
+                   sizeof(struct termination_report) == SKI_TERMINATION_REPORT_LEAST,
                "see termination.h");
 
 /* A wave that has visited this PE and waits for its children. */
@@ -45,7 +45,7 @@ enum { TERMINATION_QUIET, TERMINATION_IDLE, TERMINATION_DETECTOR, TERMINATION_KI
 
 struct termination {
     const struct ski_termination_kind *kind[TERMINATION_KINDS];
-    struct ski_traffic                 counts; /* of waves and reports */
+    struct ski_msg_counts              counts; /* of waves and reports */
     struct termination_node           *nodes;
     uint32_t                           timers; /* of pauses between waves */
 };
@@ -55,7 +55,7 @@ static struct termination *termination_of(const struct ski_pe *self)
     return self->objects->slot[SKI_SLOT_TERMINATION];
 }
 
-struct ski_traffic ski_termination_msg_counts(const struct ski_pe *self)
+struct ski_msg_counts ski_termination_msg_counts(const struct ski_pe *self)
 {
     return termination_of(self)->counts;
 }
@@ -105,7 +105,7 @@ void ski_termination_send(struct ski_pe *self, struct ski_termination_detection 
 {
     struct termination_wave wave = {detection->topic, ++detection->wave, 0};
 
-    termination_post(self, self->pe, SKI_HANDLER_QUIET_WAVE, &wave, sizeof wave);
+    termination_post(self, self->pe, SKI_HANDLER_TERMINATION_WAVE, &wave, sizeof wave);
 }
 
 bool ski_termination_record(struct ski_termination_detection    *detection,
@@ -177,7 +177,7 @@ static void termination_conclude(struct ski_pe *self, const struct termination_r
     if (self->pe == topic.root)
         termination_kind(self, topic)->result(self, topic, &report->sum);
     else
-        termination_post(self, termination_parent(self, topic.root), SKI_HANDLER_QUIET_REPORT,
+        termination_post(self, termination_parent(self, topic.root), SKI_HANDLER_TERMINATION_REPORT,
                          report, sizeof *report);
 }
 
@@ -204,15 +204,15 @@ static void termination_forward(struct ski_pe *self, struct termination_node *no
         ski_tree_at(self->pe, self->pes, wave->topic.root, (int)ski_config.tree_arity);
 
     for (int i = 0; i < tree.children; i++)
-        termination_post(self, ski_tree_child(&tree, i), SKI_HANDLER_QUIET_WAVE, wave,
+        termination_post(self, ski_tree_child(&tree, i), SKI_HANDLER_TERMINATION_WAVE, wave,
                          sizeof *wave);
     ski_assert(node->open == 1);
     node->open += tree.children;
     if (!ski_config.progress_thread || !termination_kind(self, wave->topic)->hidden ||
         self->pe != ski_job_first_pe(self->job, self->process))
         return;
-    termination_post(self, ski_job_helper(self->job, self->process), SKI_HANDLER_QUIET_WAVE, wave,
-                     sizeof *wave);
+    termination_post(self, ski_job_progress_pe(self->job, self->process),
+                     SKI_HANDLER_TERMINATION_WAVE, wave, sizeof *wave);
     node->open++;
 }
 
@@ -230,7 +230,7 @@ static bool termination_wave_valid(const struct ski_pe *self, const struct termi
     return source == (self->pe == root ? root : termination_parent(self, root));
 }
 
-void ski_on_wave(skua_msg *msg)
+void ski_on_termination_wave(skua_msg *msg)
 {
     struct ski_pe                *self  = ski_self;
     struct termination           *waves = termination_of(self);
@@ -240,7 +240,7 @@ void ski_on_wave(skua_msg *msg)
 
     waves->counts.received++;
     if (*termination_find(waves, &wave) || !termination_wave_valid(self, &wave, msg->source)) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return;
     }
     skua_msg_free(msg);
@@ -253,7 +253,7 @@ void ski_on_wave(skua_msg *msg)
     termination_add_report(self, termination_find(waves, &wave), &own);
 }
 
-void ski_on_report(skua_msg *msg)
+void ski_on_termination_report(skua_msg *msg)
 {
     struct ski_pe            *self   = ski_self;
     struct termination_report report = *(struct termination_report *)skua_msg_data(msg);
@@ -261,7 +261,7 @@ void ski_on_report(skua_msg *msg)
 
     termination_of(self)->counts.received++;
     if (!*at || (*at)->sum.wave.number != report.wave.number) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return;
     }
     skua_msg_free(msg);

@@ -82,7 +82,7 @@ bool ski_termination_record(struct ski_termination_detection    *detection,
 void ski_termination_continue(struct ski_pe *self, struct ski_termination_detection *detection);
 
 /** The waves and reports that this PE has sent and received. */
-struct ski_traffic ski_termination_msg_counts(const struct ski_pe *self);
+struct ski_msg_counts ski_termination_msg_counts(const struct ski_pe *self);
 
 /** The number of timers of this PE that run until a next wave. */
 uint32_t ski_termination_timers(const struct ski_pe *self);
@@ -95,13 +95,13 @@ void ski_termination_register(struct ski_objects *objects, uint32_t topic,
 /** The observer of this module (model/lifecycle.h): the waves of a PE. */
 extern const struct ski_lifecycle ski_termination_lifecycle;
 
-#define SKI_WAVE_LEAST   16
-#define SKI_REPORT_LEAST 40
+#define SKI_TERMINATION_WAVE_LEAST   16
+#define SKI_TERMINATION_REPORT_LEAST 40
 
 /** Handler: a wave visits this PE. */
-void ski_on_wave(skua_msg *msg);
+void ski_on_termination_wave(skua_msg *msg);
 
 /** Handler: the sums of a child in the tree. */
-void ski_on_report(skua_msg *msg);
+void ski_on_termination_report(skua_msg *msg);
 
 #endif

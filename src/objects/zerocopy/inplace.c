@@ -14,14 +14,14 @@
 /* ---- sending --------------------------------------------------------------------------------- */
 
 /* A message that carries its data. */
-static skua_msg *inplace_pack(const struct ski_landing *like, const void *head,
+static skua_msg *inplace_pack(const struct ski_inplace *like, const void *head,
                               const skua_layout *simple)
 {
-    skua_msg       *msg = ski_inplace_new(like, head, like->bytes);
-    struct ski_path path;
+    skua_msg            *msg = ski_inplace_new(like, head, like->bytes);
+    struct ski_copy_plan path;
 
-    ski_path_make(&path, NULL, simple);
-    ski_path_copy(&path, ski_inplace_room(ski_landing_of(msg)), simple->at);
+    ski_copy_plan_make(&path, NULL, simple);
+    ski_copy_plan_run(&path, ski_inplace_room(ski_inplace_of(msg)), simple->at);
     return msg;
 }
 
@@ -33,7 +33,7 @@ static SKI_COLD _Noreturn void inplace_refuse(const struct ski_entry *what, cons
 /* Copies the data to where the receiver expects it, and sends the message without it.  False: the
  * receiver does not expect this message. */
 static bool inplace_send_learned(struct ski_pe *self, const skua_ref *ref, skua_entry entry,
-                                 struct ski_landing *like, const void *head,
+                                 struct ski_inplace *like, const void *head,
                                  const skua_layout *simple)
 {
     struct ski_learned_slot *slot = ski_learned_channel_claim(self, ref, entry, like, head);
@@ -57,10 +57,10 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
 {
     struct ski_pe          *self = SKI_SELF();
     const struct ski_entry *what = ski_entry_find(__func__, entry);
-    struct ski_landing      like = {.reference = reference, .head = (uint32_t)bytes};
+    struct ski_inplace      like = {.reference = reference, .head = (uint32_t)bytes};
     skua_layout             simple;
 
-    if (!(what->flags & SKI_ENTRY_LANDS))
+    if (!(what->flags & SKI_ENTRY_INPLACE))
         inplace_refuse(what, "which was not made with skua_landing_register()");
     if (bytes > UINT32_MAX ||
         ski_layout_check(__func__, from, false, &simple, &like.bytes) != SKUA_OK)
@@ -73,7 +73,7 @@ void skua_invoke_landing(skua_ref ref, skua_entry entry, int64_t reference, cons
 /* ---- arriving -------------------------------------------------------------------------------- */
 
 /* Whether a message of @p bytes is well-formed: with its data, or @p apart from it. */
-static bool inplace_is_sound(const struct ski_landing *inplace, size_t bytes, bool apart)
+static bool inplace_is_sound(const struct ski_inplace *inplace, size_t bytes, bool apart)
 {
     return bytes >= sizeof *inplace && bytes >= ski_inplace_bytes_before(inplace) &&
            bytes - ski_inplace_bytes_before(inplace) == (apart ? 0 : inplace->bytes);
@@ -88,18 +88,18 @@ static SKI_COLD _Noreturn void inplace_malformed(const struct ski_entry *entry, 
 
 static bool inplace_is_whole(const skua_msg *msg)
 {
-    return inplace_is_sound(ski_landing_of(msg), msg->bytes, false);
+    return inplace_is_sound(ski_inplace_of(msg), msg->bytes, false);
 }
 
 static bool inplace_is_apart(const skua_msg *msg)
 {
-    return inplace_is_sound(ski_landing_of(msg), msg->bytes, true);
+    return inplace_is_sound(ski_inplace_of(msg), msg->bytes, true);
 }
 
 static skua_msg *inplace_complete(skua_msg *msg);
 
 /* Clears what a message says of its way: the next PE that gets the message must not use it. */
-static void inplace_clear_channel(struct ski_landing *inplace)
+static void inplace_clear_channel(struct ski_inplace *inplace)
 {
     inplace->channel = NULL;
     inplace->whole   = NULL;
@@ -111,13 +111,13 @@ static void inplace_run(struct ski_object *object, const struct ski_entry *entry
 
     if (!inplace_is_whole(msg) && !inplace_is_apart(msg))
         inplace_malformed(entry, msg);
-    ski_landing_of(msg)->apart = 0;
+    ski_inplace_of(msg)->apart = 0;
     channel                    = ski_learned_channel_arrived(object, msg);
     msg                        = inplace_complete(msg);
-    if (!ski_landing_of(msg)->apart && !inplace_is_whole(msg))
+    if (!ski_inplace_of(msg)->apart && !inplace_is_whole(msg))
         inplace_malformed(entry, msg);
     ski_assert(object->state == SKI_ALIVE || object->state == SKI_LEAVING);
-    inplace_clear_channel(ski_landing_of(msg));
+    inplace_clear_channel(ski_inplace_of(msg));
     ski_msg_clear_target(msg);
     entry->entry(object + 1, msg);
     if (channel)
@@ -129,16 +129,16 @@ static skua_msg *inplace_sent_on(skua_msg *msg)
 {
     skua_msg *copy;
 
-    if (!inplace_is_apart(msg) || !ski_landing_of(msg)->apart)
+    if (!inplace_is_apart(msg) || !ski_inplace_of(msg)->apart)
         return msg;
-    copy = ski_landing_copy(msg);
+    copy = ski_inplace_copy(msg);
     skua_msg_free(msg);
     return copy;
 }
 
-bool ski_landing_came(skua_msg *msg)
+bool ski_inplace_accept(skua_msg *msg)
 {
-    struct ski_landing *inplace = ski_landing_of(msg);
+    struct ski_inplace *inplace = ski_inplace_of(msg);
 
     if (!inplace_is_sound(inplace, msg->bytes, false))
         return false;
@@ -150,14 +150,14 @@ bool ski_landing_came(skua_msg *msg)
 /* The message, or the copy with its data that replaces it. */
 static skua_msg *inplace_complete(skua_msg *msg)
 {
-    skua_msg *whole = inplace_is_apart(msg) ? ski_landing_of(msg)->whole : NULL;
+    skua_msg *whole = inplace_is_apart(msg) ? ski_inplace_of(msg)->whole : NULL;
     size_t    bytes;
 
     if (SKI_LIKELY(!whole) || ski_job_index(ski_self->job, msg->source) < 0 ||
         !ski_inplace_is_copy(whole))
         return msg;
-    ski_assert(!ski_landing_of(whole)->apart && whole != msg);
-    ski_landing_of(whole)->whole = NULL;
+    ski_assert(!ski_inplace_of(whole)->apart && whole != msg);
+    ski_inplace_of(whole)->whole = NULL;
     bytes                        = whole->bytes;
     memcpy(whole, msg, sizeof *msg);
     whole->bytes = bytes;
@@ -167,12 +167,12 @@ static skua_msg *inplace_complete(skua_msg *msg)
 
 int64_t skua_landing_reference(const skua_msg *msg)
 {
-    return ski_landing_of(msg)->reference;
+    return ski_inplace_of(msg)->reference;
 }
 
 const void *skua_landing_head(const skua_msg *msg, size_t *bytes)
 {
-    const struct ski_landing *inplace = ski_landing_of(msg);
+    const struct ski_inplace *inplace = ski_inplace_of(msg);
 
     if (bytes)
         *bytes = inplace->head;
@@ -181,7 +181,7 @@ const void *skua_landing_head(const skua_msg *msg, size_t *bytes)
 
 const skua_layout *skua_landing_data(skua_msg *msg)
 {
-    return ski_inplace_set_view(ski_landing_of(msg));
+    return ski_inplace_set_view(ski_inplace_of(msg));
 }
 
 void skua_landing_withdraw(void *self)
@@ -213,7 +213,7 @@ skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn 
     return ski_entry_add(
         __func__, of,
         &(struct ski_entry){
-            .name = name, .entry = fn, .flags = flags | SKI_ENTRY_LANDS, .ops = &made->ops},
+            .name = name, .entry = fn, .flags = flags | SKI_ENTRY_INPLACE, .ops = &made->ops},
         ski_on_invoke);
 }
 
@@ -222,7 +222,7 @@ skua_entry skua_landing_register(skua_class of, const char *name, skua_entry_fn 
 const void *skua_found_head(const void *data, size_t bytes, size_t head, int64_t *reference,
                             const char *entry)
 {
-    const struct ski_landing *inplace = data;
+    const struct ski_inplace *inplace = data;
 
     if (!inplace_is_sound(inplace, bytes, inplace->apart) || inplace->head != head)
         skua_malformed(entry, bytes);
@@ -233,7 +233,7 @@ const void *skua_found_head(const void *data, size_t bytes, size_t head, int64_t
 const skua_layout *skua_found_landing(const void *data, size_t bytes, long long count, size_t each,
                                       const char *entry)
 {
-    struct ski_landing *inplace = (struct ski_landing *)(uintptr_t)data;
+    struct ski_inplace *inplace = (struct ski_inplace *)(uintptr_t)data;
 
     if (count < 0 || (uint64_t)count > PTRDIFF_MAX / each ||
         inplace->bytes != (uint64_t)count * each)

@@ -13,6 +13,6 @@
 
 /** Whether @p msg, which has come from another PE with its element, is well-formed and carries its
  *  data; what it says of channels is cleared. */
-bool ski_landing_came(skua_msg *msg);
+bool ski_inplace_accept(skua_msg *msg);
 
 #endif

@@ -5,10 +5,10 @@
 #include "base/assert.h"
 #include "core/message/addr_tag.h"
 
-skua_msg *ski_inplace_new(const struct ski_landing *like, const void *head, size_t room)
+skua_msg *ski_inplace_new(const struct ski_inplace *like, const void *head, size_t room)
 {
     skua_msg           *msg     = skua_msg_alloc(ski_inplace_bytes_before(like) + room);
-    struct ski_landing *inplace = ski_landing_of(msg);
+    struct ski_inplace *inplace = ski_inplace_of(msg);
 
     ski_assert(room == 0 || room == like->bytes);
     *inplace = *like;
@@ -17,9 +17,9 @@ skua_msg *ski_inplace_new(const struct ski_landing *like, const void *head, size
     return msg;
 }
 
-const skua_layout *ski_inplace_set_view(struct ski_landing *inplace)
+const skua_layout *ski_inplace_set_view(struct ski_inplace *inplace)
 {
-    skua_layout *view = ski_landing_view(inplace);
+    skua_layout *view = ski_inplace_view(inplace);
 
     if (!inplace->apart) {
         view->at     = ski_inplace_room(inplace);
@@ -29,13 +29,13 @@ const skua_layout *ski_inplace_set_view(struct ski_landing *inplace)
     return view;
 }
 
-skua_msg *ski_landing_copy(const skua_msg *msg)
+skua_msg *ski_inplace_copy(const skua_msg *msg)
 {
-    struct ski_landing *from = ski_landing_of(msg), *to;
+    struct ski_inplace *from = ski_inplace_of(msg), *to;
     skua_msg           *copy = ski_inplace_new(from, ski_inplace_head(from), from->bytes);
     skua_layout         room;
 
-    to        = ski_landing_of(copy);
+    to        = ski_inplace_of(copy);
     to->apart = 0;
     to->whole = NULL;
     room      = skua_layout_of(ski_inplace_room(to), to->bytes);
@@ -46,21 +46,21 @@ skua_msg *ski_landing_copy(const skua_msg *msg)
 /* A copy has the tag where another message has the address of its copy. */
 static skua_msg *inplace_msg_copy_tag(const skua_msg *whole)
 {
-    return (skua_msg *)(uintptr_t)ski_addr_tag(ski_self->job, SKI_TAG_WHOLE, 0, (uintptr_t)whole,
-                                               0);
+    return (skua_msg *)(uintptr_t)ski_addr_tag(ski_self->job, SKI_TAG_INPLACE_COPY, 0,
+                                               (uintptr_t)whole, 0);
 }
 
 void ski_inplace_tag_copy(skua_msg *whole)
 {
-    ski_assert(!ski_landing_of(whole)->apart);
-    ski_landing_of(whole)->whole = inplace_msg_copy_tag(whole);
+    ski_assert(!ski_inplace_of(whole)->apart);
+    ski_inplace_of(whole)->whole = inplace_msg_copy_tag(whole);
 }
 
 /* A message from another host cannot contain the tag. */
 bool ski_inplace_is_copy(const skua_msg *whole)
 {
     return ski_addr_tag_may_look(ski_self->job, whole,
-                                 sizeof *whole + sizeof(struct ski_landing)) &&
-           ski_addr_tag_peek(&ski_landing_of(whole)->whole) ==
+                                 sizeof *whole + sizeof(struct ski_inplace)) &&
+           ski_addr_tag_peek(&ski_inplace_of(whole)->whole) ==
                (uintptr_t)inplace_msg_copy_tag(whole);
 }

@@ -2,7 +2,7 @@
 /*
  * inplace_msg.h - the layout of a message for in-place delivery.
  *
- *      struct ski_landing | head | view | data
+ *      struct ski_inplace | head | view | data
  *
  * A head of eight bytes is in the cache line that the scheduler prefetches with the header.  The
  * *view* is the layout of the data, set by the receiver.
@@ -22,7 +22,7 @@
 struct ski_learned_channel;
 
 /* What a message for in-place delivery begins with. */
-struct ski_landing {
+struct ski_inplace {
     int64_t                     reference;
     uint64_t                    bytes;   /* of data */
     uint32_t                    head;    /* bytes of the head */
@@ -33,7 +33,7 @@ struct ski_landing {
     skua_msg                   *whole;   /* inside a host: a copy with the data, or NULL */
 };
 
-_Static_assert(sizeof(struct ski_landing) + 8 == SKI_CACHE_LINE, "see above");
+_Static_assert(sizeof(struct ski_inplace) + 8 == SKI_CACHE_LINE, "see above");
 
 /* An entry for in-place delivery. */
 struct ski_inplace_entry {
@@ -42,9 +42,9 @@ struct ski_inplace_entry {
 };
 
 /** What @p msg, which is for in-place delivery, begins with. */
-static inline struct ski_landing *ski_landing_of(const skua_msg *msg)
+static inline struct ski_inplace *ski_inplace_of(const skua_msg *msg)
 {
-    return (struct ski_landing *)(uintptr_t)(msg + 1);
+    return (struct ski_inplace *)(uintptr_t)(msg + 1);
 }
 
 /** The function that says where the data of an entry for in-place delivery goes, or NULL. */
@@ -54,45 +54,45 @@ static inline skua_land_fn ski_inplace_fn(const struct ski_entry *entry)
 }
 
 /** Whether the entry of @p msg is one for in-place delivery. */
-static inline bool ski_msg_lands(const skua_msg *msg)
+static inline bool ski_msg_is_inplace(const skua_msg *msg)
 {
-    return ski_entries[msg->handler].flags & SKI_ENTRY_LANDS;
+    return ski_entries[msg->handler].flags & SKI_ENTRY_INPLACE;
 }
 
 /** The head of a message; the view is behind it. */
-static inline char *ski_inplace_head(const struct ski_landing *inplace)
+static inline char *ski_inplace_head(const struct ski_inplace *inplace)
 {
     return (char *)(uintptr_t)(inplace + 1);
 }
 
 /** The layout of the data; ski_inplace_set_view() sets it. */
-static inline skua_layout *ski_landing_view(const struct ski_landing *inplace)
+static inline skua_layout *ski_inplace_view(const struct ski_inplace *inplace)
 {
     return (skua_layout *)(void *)(ski_inplace_head(inplace) + ((inplace->head + 7) & ~(size_t)7));
 }
 
 /** The bytes of a message before its data, a multiple of 16. */
-static inline size_t ski_inplace_bytes_before(const struct ski_landing *inplace)
+static inline size_t ski_inplace_bytes_before(const struct ski_inplace *inplace)
 {
-    size_t end = (size_t)((char *)(ski_landing_view(inplace) + 1) - (const char *)inplace);
+    size_t end = (size_t)((char *)(ski_inplace_view(inplace) + 1) - (const char *)inplace);
 
     return (end + 15) & ~(size_t)15;
 }
 
 /** The data of a message that carries it; or room for it. */
-static inline char *ski_inplace_room(const struct ski_landing *inplace)
+static inline char *ski_inplace_room(const struct ski_inplace *inplace)
 {
     return (char *)(uintptr_t)inplace + ski_inplace_bytes_before(inplace);
 }
 
 /** A message like @p like, with @p head, and room for @p room bytes of data. */
-skua_msg *ski_inplace_new(const struct ski_landing *like, const void *head, size_t room);
+skua_msg *ski_inplace_new(const struct ski_inplace *like, const void *head, size_t room);
 
 /** The layout of the data of a message that has come. */
-const skua_layout *ski_inplace_set_view(struct ski_landing *inplace);
+const skua_layout *ski_inplace_set_view(struct ski_inplace *inplace);
 
 /** A copy of @p msg that carries its data. */
-skua_msg *ski_landing_copy(const skua_msg *msg);
+skua_msg *ski_inplace_copy(const skua_msg *msg);
 
 /** Tag @p whole, a copy of a message on its way, as one that may replace it. */
 void ski_inplace_tag_copy(skua_msg *whole);

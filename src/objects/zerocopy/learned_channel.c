@@ -76,7 +76,7 @@ struct learned_receiver {
 struct learned_copy {
     const struct learned_layout *to;
     skua_layout                  from;
-    struct ski_path              path;
+    struct ski_copy_plan         path;
 };
 
 /* What a PE has learned. */
@@ -121,7 +121,7 @@ static struct ski_learned_slot *learned_channel_slot(struct ski_learned_channel 
 static uint64_t learned_channel_tag(const struct ski_pe              *self,
                                     const struct ski_learned_channel *channel)
 {
-    return ski_addr_tag(self->job, SKI_TAG_LANE, 0, (uintptr_t)channel, 0);
+    return ski_addr_tag(self->job, SKI_TAG_LEARNED_CHANNEL, 0, (uintptr_t)channel, 0);
 }
 
 /* A channel to an element of this host; NULL: it is on another host, or there is no memory. */
@@ -141,9 +141,9 @@ static struct ski_learned_channel *learned_channel_new(struct ski_pe *self, cons
 
 /* ---- the sender ------------------------------------------------------------------------------ */
 
-static const struct ski_path *learned_channel_copy_plan(struct ski_learned_channels *learned,
-                                                        const struct learned_layout *to,
-                                                        const skua_layout           *from)
+static const struct ski_copy_plan *learned_channel_copy_plan(struct ski_learned_channels *learned,
+                                                             const struct learned_layout *to,
+                                                             const skua_layout           *from)
 {
     unsigned known = learned->copies < LEARNED_COPIES ? learned->copies : LEARNED_COPIES;
     struct learned_copy *copy;
@@ -154,13 +154,13 @@ static const struct ski_path *learned_channel_copy_plan(struct ski_learned_chann
     copy       = &learned->copy[learned->copies++ % LEARNED_COPIES];
     copy->to   = to;
     copy->from = *from;
-    ski_path_make(&copy->path, &to->simple, from);
+    ski_copy_plan_make(&copy->path, &to->simple, from);
     return &copy->path;
 }
 
 /* Claims a slot that is armed for this message. */
 static bool learned_channel_try_claim(struct ski_learned_slot  *slot,
-                                      const struct ski_landing *inplace)
+                                      const struct ski_inplace *inplace)
 {
     uint64_t armed = learned_channel_state(inplace->number, LEARNED_ARMED);
 
@@ -177,7 +177,7 @@ static bool learned_channel_try_claim(struct ski_learned_slot  *slot,
 }
 
 struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const skua_ref *ref,
-                                                   skua_entry entry, struct ski_landing *inplace,
+                                                   skua_entry entry, struct ski_inplace *inplace,
                                                    const void *head)
 {
     struct ski_learned_key      key;
@@ -212,11 +212,11 @@ struct ski_object *ski_learned_channel_put(struct ski_pe *self, struct ski_learn
     ski_assert((atomic_load_explicit(&slot->state, memory_order_relaxed) & 3) == LEARNED_BUSY);
     ski_assert(slot->layout->bytes == slot->bytes);
     *pe = slot->pe;
-    ski_path_copy(learned_channel_copy_plan(learned_channel_known(self), slot->layout, from),
-                  slot->at, from->at);
+    ski_copy_plan_run(learned_channel_copy_plan(learned_channel_known(self), slot->layout, from),
+                      slot->at, from->at);
     slot->msg = msg;
     atomic_store_explicit(&slot->state,
-                          learned_channel_state(ski_landing_of(msg)->number, LEARNED_FILLED),
+                          learned_channel_state(ski_inplace_of(msg)->number, LEARNED_FILLED),
                           memory_order_release);
     return object;
 }
@@ -285,7 +285,7 @@ static void learned_channel_expect_nothing(struct ski_learned_channel *channel)
 static bool learned_channel_is_of_kind(const struct ski_learned_channel *channel,
                                        const skua_msg                   *msg)
 {
-    const struct ski_landing *inplace = ski_landing_of(msg);
+    const struct ski_inplace *inplace = ski_inplace_of(msg);
 
     return channel->entry == msg->handler && inplace->head <= SKI_LEARNED_HEAD &&
            memcmp(channel->head, ski_inplace_head(inplace), inplace->head) == 0;
@@ -313,7 +313,7 @@ static void learned_channel_adopt(struct ski_learned_channel *channel, struct sk
 {
     struct learned_receiver *receiver =
         learned_channel_receiver(learned_channel_state_of(ski_self), object);
-    const struct ski_landing *inplace = ski_landing_of(msg);
+    const struct ski_inplace *inplace = ski_inplace_of(msg);
     const struct ski_job     *job     = ski_self->job;
 
     ski_assert(!channel->object && inplace->head <= SKI_LEARNED_HEAD);
@@ -338,10 +338,10 @@ static struct ski_learned_channel *learned_channel_named(const struct ski_pe *se
                                                          const skua_msg      *msg)
 {
     struct ski_learned_channel *channel =
-        msg->bytes >= sizeof(struct ski_landing) ? ski_landing_of(msg)->channel : NULL;
+        msg->bytes >= sizeof(struct ski_inplace) ? ski_inplace_of(msg)->channel : NULL;
 
     if (!channel || ski_job_index(self->job, msg->source) < 0 ||
-        ski_landing_of(msg)->head > SKI_LEARNED_HEAD ||
+        ski_inplace_of(msg)->head > SKI_LEARNED_HEAD ||
         !ski_addr_tag_may_look(self->job, channel, sizeof *channel) ||
         (SKI_UNLIKELY(self->net != NULL) &&
          ski_addr_tag_peek(&channel->tag) != learned_channel_tag(self, channel)))
@@ -350,10 +350,10 @@ static struct ski_learned_channel *learned_channel_named(const struct ski_pe *se
 }
 
 /* Sets the view of a message whose data was copied to a slot. */
-static void learned_channel_set_view(struct ski_landing            *inplace,
+static void learned_channel_set_view(struct ski_inplace            *inplace,
                                      const struct ski_learned_slot *slot)
 {
-    skua_layout *view = ski_landing_view(inplace);
+    skua_layout *view = ski_inplace_view(inplace);
 
     ski_layout_assign(view, &slot->layout->given);
     view->at       = slot->at;
@@ -363,7 +363,7 @@ static void learned_channel_set_view(struct ski_landing            *inplace,
 /* Makes the slot of a message that has come idle. */
 static void learned_channel_take_slot(struct ski_learned_slot *slot, skua_msg *msg)
 {
-    struct ski_landing *inplace = ski_landing_of(msg);
+    struct ski_inplace *inplace = ski_inplace_of(msg);
     uint64_t            state   = atomic_load_explicit(&slot->state, memory_order_acquire);
 
     if (state == learned_channel_state(inplace->number, LEARNED_FILLED) && slot->msg == msg) {
@@ -402,7 +402,7 @@ static void learned_channel_bypassed(const struct ski_object *object, const skua
 
 struct ski_learned_channel *ski_learned_channel_arrived(struct ski_object *object, skua_msg *msg)
 {
-    const struct ski_landing   *inplace = ski_landing_of(msg);
+    const struct ski_inplace   *inplace = ski_inplace_of(msg);
     struct ski_learned_channel *channel = learned_channel_named(ski_self, msg);
 
     if (!channel) {
@@ -539,10 +539,10 @@ static void learned_channel_withdraw_one(struct ski_learned_channel *channel)
          slot++)
         if (learned_channel_disarm(slot) == LEARNED_FILLED &&
             !ski_pe_exiting(ski_self)) { /* then the message may be freed */
-            struct ski_landing *inplace = ski_landing_of(slot->msg);
+            struct ski_inplace *inplace = ski_inplace_of(slot->msg);
 
             learned_channel_set_view(inplace, slot);
-            inplace->whole = ski_landing_copy(slot->msg);
+            inplace->whole = ski_inplace_copy(slot->msg);
             ski_inplace_tag_copy(inplace->whole);
             inplace->apart = 0;
             atomic_store_explicit(&slot->state, learned_channel_state(0, LEARNED_IDLE),
@@ -554,7 +554,7 @@ static void learned_channel_withdraw_one(struct ski_learned_channel *channel)
 void ski_learned_channel_dropped(skua_msg *msg)
 {
     struct ski_learned_channel *channel = learned_channel_named(ski_self, msg);
-    struct ski_landing         *inplace = ski_landing_of(msg);
+    struct ski_inplace         *inplace = ski_inplace_of(msg);
     struct ski_learned_slot *slot = channel ? learned_channel_slot(channel, inplace->number) : NULL;
 
     if (slot &&

@@ -40,7 +40,7 @@ struct ski_learned_slot;
 /** Record a message like @p inplace that is about to be sent to @p ref, and write into @p inplace
  *  which channel it belongs to.  The slot that expects the message, which is claimed, or NULL. */
 struct ski_learned_slot *ski_learned_channel_claim(struct ski_pe *self, const skua_ref *ref,
-                                                   skua_entry entry, struct ski_landing *inplace,
+                                                   skua_entry entry, struct ski_inplace *inplace,
                                                    const void *head);
 
 /** Copy the data of @p msg to where a claimed slot expects it.  The element that waits for it, on

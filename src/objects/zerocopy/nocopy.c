@@ -148,8 +148,8 @@ size_t skua_part_bytes(const skua_msg *msg, unsigned i)
 static uint32_t nocopy_kind(const struct ski_pe *self, int pe, const skua_part *arg)
 {
     /* A broadcast (no PE): each host fetches the data from here, and this host uses it in place. */
-    return ski_zero_copy_pays(self, pe < 0 ? self->pe : pe, arg->at, arg->bytes) ? SKI_NOCOPY_BUFFER
-                                                                                 : SKI_NOCOPY_DATA;
+    return ski_zcopy_pays(self, pe < 0 ? self->pe : pe, arg->at, arg->bytes) ? SKI_NOCOPY_BUFFER
+                                                                             : SKI_NOCOPY_DATA;
 }
 
 static void nocopy_describe(struct ski_nocopy_arg *to, uint32_t kind, const skua_part *arg)
@@ -285,7 +285,7 @@ static struct nocopy_pending *nocopy_new_pending(skua_msg *msg,
 
 static uint64_t nocopy_posted_tag(const struct ski_nocopy_arg *arg)
 {
-    return ski_addr_tag(ski_self->job, SKI_TAG_PART, ski_self->pe, (uintptr_t)arg->posted,
+    return ski_addr_tag(ski_self->job, SKI_TAG_NOCOPY, ski_self->pe, (uintptr_t)arg->posted,
                         arg->bytes);
 }
 
@@ -391,7 +391,7 @@ static bool nocopy_all_reachable(const struct ski_pe *self, const skua_msg *msg)
     struct ski_nocopy_arg           *arg     = nocopy_first(msg, trailer);
 
     for (unsigned i = 0; i < trailer->count; i++, arg = nocopy_next(arg))
-        if (arg->kind == SKI_NOCOPY_BUFFER && !ski_buffer_reach(self, nocopy_buffer(arg)))
+        if (arg->kind == SKI_NOCOPY_BUFFER && !ski_buffer_ptr(self, nocopy_buffer(arg)))
             return false;
     return true;
 }
@@ -411,7 +411,7 @@ static bool nocopy_bring(skua_msg *msg, void *self, skua_entry entry, void *cons
 
         if (arg->kind == SKI_NOCOPY_DATA)
             nocopy_copy_to(arg, place);
-        else if (place || !ski_buffer_reach(ski_self, nocopy_buffer(arg)))
+        else if (place || !ski_buffer_ptr(ski_self, nocopy_buffer(arg)))
             nocopy_fetch(pending, i, arg, place);
     }
     return nocopy_all_fetched(pending);
@@ -459,7 +459,7 @@ static const void *nocopy_data(struct ski_nocopy_arg *arg)
         return arg->posted;
     if (arg->kind == SKI_NOCOPY_DATA)
         return arg + 1;
-    at = ski_buffer_reach(SKI_SELF(), nocopy_buffer(arg));
+    at = ski_buffer_ptr(SKI_SELF(), nocopy_buffer(arg));
     return at || arg->bytes == 0 ? at : nocopy_fetch_now(arg);
 }
 
@@ -524,7 +524,7 @@ struct nocopy_route {
     uint32_t        processes; /* the collection is a process group */
 };
 
-_Static_assert(sizeof(struct nocopy_route) + sizeof(struct ski_nocopy_trailer) == SKI_PARTS_LEAST,
+_Static_assert(sizeof(struct nocopy_route) + sizeof(struct ski_nocopy_trailer) == SKI_NOCOPY_LEAST,
                "see nocopy.h");
 
 static void nocopy_share_done(void *arg, const void *data, size_t bytes)
@@ -570,7 +570,7 @@ static void nocopy_share_args(skua_msg *msg, uint32_t users)
 static void nocopy_spread_here(skua_msg *msg, const struct nocopy_route *to)
 {
     const struct ski_job *job   = ski_self->job;
-    int                   count = to->processes ? job->local_processes : job->pes_here;
+    int                   count = to->processes ? job->local_processes : job->local_pes;
 
     nocopy_share_args(msg, (uint32_t)count);
     for (int i = 0; i < count; i++) {
@@ -597,9 +597,9 @@ static void nocopy_spread_pending(struct nocopy_pending *pending)
 /* Whether all PEs of this host reach the data of a buffer. */
 static bool nocopy_is_shared(const struct ski_pe *self, const skua_buffer *buffer)
 {
-    return ski_buffer_reach(self, buffer) &&
+    return ski_buffer_ptr(self, buffer) &&
            (ski_arena_contains(self->job->arena, buffer->at) ||
-            (self->job->local_processes == 1 && ski_config.direct) || self->job->pes_here == 1);
+            (self->job->local_processes == 1 && ski_config.direct) || self->job->local_pes == 1);
 }
 
 /* Fetches the arguments that some PE of the host does not reach into the arena.  Whether none is
@@ -632,10 +632,10 @@ static bool nocopy_is_sound(const struct nocopy_route *to, const void *data, siz
 {
     if (!nocopy_trailer(data, bytes) || !ski_pe_has_handler(ski_self, to->id))
         return false;
-    return to->all.id ? ski_entries[to->id].of != NULL : ski_builtin_takes(to->id, bytes);
+    return to->all.id ? ski_entries[to->id].of != NULL : ski_builtin_accepts(to->id, bytes);
 }
 
-void ski_on_parts(skua_msg *msg)
+void ski_on_nocopy(skua_msg *msg)
 {
     struct nocopy_route to;
     size_t              bytes = msg->bytes - sizeof to;
@@ -643,11 +643,11 @@ void ski_on_parts(skua_msg *msg)
 
     memcpy(&to, skua_msg_data(msg), sizeof to);
     if (!nocopy_is_sound(&to, (char *)skua_msg_data(msg) + sizeof to, bytes)) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     inner =
-        ski_msg_copy(ski_self, SKI_HANDLER_PARTS, (char *)skua_msg_data(msg) + sizeof to, bytes);
+        ski_msg_copy(ski_self, SKI_HANDLER_NOCOPY, (char *)skua_msg_data(msg) + sizeof to, bytes);
     skua_msg_free(msg);
     nocopy_to_host(inner, &to);
 }
@@ -667,9 +667,9 @@ static void nocopy_to_all(struct ski_pe *self, skua_msg *msg, const struct nocop
         outer = skua_msg_alloc(sizeof *to + msg->bytes);
         memcpy(skua_msg_data(outer), to, sizeof *to);
         memcpy((char *)skua_msg_data(outer) + sizeof *to, skua_msg_data(msg), msg->bytes);
-        outer->handler = SKI_HANDLER_PARTS;
+        outer->handler = SKI_HANDLER_NOCOPY;
         outer->source  = self->pe;
-        ski_msg_post(self, skua_host_pe(host, 0), SKI_HANDLER_PARTS, outer);
+        ski_msg_post(self, skua_host_pe(host, 0), SKI_HANDLER_NOCOPY, outer);
     }
     nocopy_to_host(msg, to);
 }

@@ -53,7 +53,7 @@ struct ski_nocopy_trailer {
 };
 
 #define SKI_NOCOPY_MAGIC UINT64_C(0x7061727473206f66)
-#define SKI_PARTS_LEAST                                                                            \
+#define SKI_NOCOPY_LEAST                                                                           \
     (16 + sizeof(struct ski_nocopy_trailer)) /* bytes of the smallest message                      \
                                               */
 
@@ -61,7 +61,7 @@ struct ski_nocopy_trailer {
 extern const struct ski_lifecycle ski_nocopy_lifecycle;
 
 /** Handler on one PE of a host: make the arguments reachable, and pass the message on. */
-void ski_on_parts(skua_msg *msg);
+void ski_on_nocopy(skua_msg *msg);
 
 /** The message with @p bytes of @p head, a multiple of 16, before it; consumes @p msg. */
 skua_msg *ski_nocopy_prepend(const void *head, size_t bytes, skua_msg *msg);

@@ -81,7 +81,7 @@ void skua_buffer_deregister(skua_buffer *buffer)
  * other's memory. */
 static bool buffer_registration_needed(const struct ski_pe *self)
 {
-    return ski_job_spread(self->job) || !ski_config.direct || !ski_config.cma;
+    return ski_job_is_distributed(self->job) || !ski_config.direct || !ski_config.cma;
 }
 
 skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
@@ -106,7 +106,7 @@ skua_buffer skua_buffer_of(const void *at, size_t bytes, skua_registration mode,
 void *skua_buffer_local(const skua_buffer *buffer)
 {
     struct ski_pe *self = SKI_SELF();
-    return ski_buffer_reach(self, buffer);
+    return ski_buffer_ptr(self, buffer);
 }
 
 /* ---- at once ------------------------------------------------------------------------------ */
@@ -132,7 +132,7 @@ static skua_status_t buffer_cma(const struct ski_pe *self, const skua_buffer *th
 static skua_status_t buffer_copy(const struct ski_pe *self, const skua_buffer *mine,
                                  const skua_buffer *theirs, size_t bytes, bool get)
 {
-    void *at = ski_buffer_reach(self, theirs);
+    void *at = ski_buffer_ptr(self, theirs);
 
     if (!at && bytes > 0)
         return buffer_cma(self, theirs, mine->at, bytes, get);
@@ -411,7 +411,7 @@ void ski_on_buffer(skua_msg *msg)
     const struct ski_buffer_packet *packet = skua_msg_data(msg);
 
     if (!buffer_packet_is_valid(self, msg)) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return;
     }
     switch ((enum ski_buffer_verb)packet->verb) {

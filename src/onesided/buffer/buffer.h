@@ -86,28 +86,29 @@ static inline bool ski_buffer_is_valid(const struct ski_pe *self, const skua_buf
 }
 
 /** Returns the memory of a buffer if @p self reaches it by load and store; else NULL. */
-static inline void *ski_buffer_reach(const struct ski_pe *self, const skua_buffer *buffer)
+static inline void *ski_buffer_ptr(const struct ski_pe *self, const skua_buffer *buffer)
 {
     return ski_buffer_is_valid(self, buffer) && ski_buffer_is_reachable(self, buffer) ? buffer->at
                                                                                       : NULL;
 }
 
 /** Returns whether @p bytes at @p at should go to @p pe by reference rather than in a message. */
-bool ski_zero_copy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes);
+bool ski_zcopy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes);
 
 /* Bytes from which on a transfer by reference pays: where both PEs reach the memory; by the system;
  * between hosts. */
-struct ski_zero_copy {
+struct ski_zcopy_threshold {
     size_t shared, host, net;
 };
 
 /** Returns the thresholds of the settings; those that are not set are measured, in the calling
  *  process, within 2 ms. */
-struct ski_zero_copy ski_zero_copy_measure(void);
+struct ski_zcopy_threshold ski_zcopy_threshold_measure(void);
 
 /** Describes thresholds for the log: "from 1024 bytes inside a process ...". */
-#define SKI_ZERO_COPY_TEXT 200
-const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_zero_copy *from);
+#define SKI_ZCOPY_THRESHOLD_STR 200
+const char *ski_zcopy_threshold_str(char                              text[SKI_ZCOPY_THRESHOLD_STR],
+                                    const struct ski_zcopy_threshold *from);
 
 /** Begins on a PE: PE 0 measures and logs the thresholds if the log level asks for it. */
 void ski_zcopy_threshold_begin(const struct ski_pe *self);

@@ -87,18 +87,18 @@ static size_t zcopy_threshold_break_even(double ns, double per_byte)
     return bytes;
 }
 
-static struct ski_zero_copy zcopy_threshold_probe(void)
+static struct ski_zcopy_threshold zcopy_threshold_probe(void)
 {
-    struct ski_zero_copy found;
-    char                *to = ski_malloc(ROOM), *from = ski_malloc(ROOM);
-    double               copied, call, attached;
+    struct ski_zcopy_threshold found;
+    char                      *to = ski_malloc(ROOM), *from = ski_malloc(ROOM);
+    double                     copied, call, attached;
 
     memset(from, 1, ROOM);
     memset(to, 1, ROOM);
     copied   = ACROSS * zcopy_threshold_time(zcopy_threshold_copy, to, from, ROOM) / (double)ROOM;
     call     = zcopy_threshold_time(zcopy_threshold_cma, to, from, 1);
     attached = (zcopy_threshold_time(zcopy_threshold_cma, to, from, ROOM) - call) / (double)ROOM;
-    found    = (struct ski_zero_copy){
+    found    = (struct ski_zcopy_threshold){
            .shared = zcopy_threshold_break_even(MESSAGE, copied),
            .host   = zcopy_threshold_break_even(MESSAGE + call, 2 * copied - attached),
            .net    = zcopy_threshold_break_even(ski_registration_pins() ? ROUND_HARD : ROUND_SOFT,
@@ -109,13 +109,14 @@ static struct ski_zero_copy zcopy_threshold_probe(void)
     return found;
 }
 
-struct ski_zero_copy ski_zero_copy_measure(void)
+struct ski_zcopy_threshold ski_zcopy_threshold_measure(void)
 {
-    struct ski_zero_copy is = {ski_config.zcopy_threshold_host, ski_config.zcopy_threshold_host,
-                               ski_config.zcopy_threshold_net};
+    struct ski_zcopy_threshold is = {ski_config.zcopy_threshold_host,
+                                     ski_config.zcopy_threshold_host,
+                                     ski_config.zcopy_threshold_net};
 
     if (!is.host || !is.net) {
-        struct ski_zero_copy found = zcopy_threshold_probe();
+        struct ski_zcopy_threshold found = zcopy_threshold_probe();
 
         if (!is.host)
             is.shared = found.shared, is.host = found.host;
@@ -125,9 +126,10 @@ struct ski_zero_copy ski_zero_copy_measure(void)
     return is;
 }
 
-const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_zero_copy *from)
+const char *ski_zcopy_threshold_str(char                              text[SKI_ZCOPY_THRESHOLD_STR],
+                                    const struct ski_zcopy_threshold *from)
 {
-    snprintf(text, SKI_ZERO_COPY_TEXT,
+    snprintf(text, SKI_ZCOPY_THRESHOLD_STR,
              "from %zu bytes inside a process and in shared memory, %zu between processes (%s), "
              "%zu between hosts (%s)",
              from->shared, from->host, ski_config.zcopy_threshold_host ? "set" : "measured",
@@ -138,21 +140,21 @@ const char *ski_zero_copy_text(char text[SKI_ZERO_COPY_TEXT], const struct ski_z
 /* ---- in a job ---------------------------------------------------------------------------------
  */
 
-static struct ski_zero_copy of_process;
+static struct ski_zcopy_threshold of_process;
 
 static void zcopy_threshold_init(void)
 {
-    char text[SKI_ZERO_COPY_TEXT];
+    char text[SKI_ZCOPY_THRESHOLD_STR];
 
-    of_process = ski_zero_copy_measure();
-    ski_log(SKI_LOG_INFO, "zero copy %s", ski_zero_copy_text(text, &of_process));
+    of_process = ski_zcopy_threshold_measure();
+    ski_log(SKI_LOG_INFO, "zero copy %s", ski_zcopy_threshold_str(text, &of_process));
 }
 
 /* Returns the thresholds of the process; each thread caches them, net == 0: not yet. */
-static const struct ski_zero_copy *zcopy_threshold_get(void)
+static const struct ski_zcopy_threshold *zcopy_threshold_get(void)
 {
-    static _Thread_local struct ski_zero_copy here;
-    static pthread_once_t                     once = PTHREAD_ONCE_INIT;
+    static _Thread_local struct ski_zcopy_threshold here;
+    static pthread_once_t                           once = PTHREAD_ONCE_INIT;
 
     if (here.net == 0) {
         pthread_once(&once, zcopy_threshold_init);
@@ -179,7 +181,7 @@ size_t skua_zero_copy_bytes(int pe)
                                                               : zcopy_threshold_get()->host;
 }
 
-bool ski_zero_copy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes)
+bool ski_zcopy_pays(const struct ski_pe *self, int pe, const void *at, size_t bytes)
 {
     if (ski_job_index(self->job, pe) >= 0 && ski_arena_contains(self->job->arena, at))
         return bytes >= zcopy_threshold_get()->shared;

@@ -44,7 +44,8 @@ struct ski_channel *ski_channel_find(const struct ski_job *job, uint64_t key)
 
     if (!key || !ski_addr_tag_may_look(job, channel, sizeof *channel) ||
         ski_addr_tag_peek(&channel->key) != key ||
-        (ski_job_spread(job) && ski_addr_tag_peek(&channel->tag) != channel_tag(job, channel)))
+        (ski_job_is_distributed(job) &&
+         ski_addr_tag_peek(&channel->tag) != channel_tag(job, channel)))
         return NULL;
     return channel;
 }
@@ -113,7 +114,7 @@ static void channel_set_layout(struct ski_pe *self, struct ski_channel *channel,
     if (!channel->pattern)
         ski_fatal("no memory for a channel: the arena is full; raise SKUA_ARENA_SIZE");
     channel->pattern->layout = *layout;
-    ski_path_make(&channel->pattern->unpack, layout, NULL);
+    ski_copy_plan_make(&channel->pattern->unpack, layout, NULL);
 }
 
 static void channel_link(struct ski_pe *self, struct ski_channel *channel)
@@ -287,7 +288,7 @@ void skua_channel_delete(skua_channel channel)
 static void channel_unpack(struct ski_channel *channel, const char *from)
 {
     if (channel->pattern)
-        ski_path_copy(&channel->pattern->unpack, channel->to, from);
+        ski_copy_plan_run(&channel->pattern->unpack, channel->to, from);
     else
         ski_copy(channel->to, from, channel->bytes);
 }
@@ -320,7 +321,7 @@ static inline struct ski_channel *channel_of_cell(const struct ski_pe   *self,
 {
     uint64_t key;
 
-    if (!cell || cell->handler != SKI_HANDLER_CHANNEL || !(cell->flags & SKI_MSG_POKE))
+    if (!cell || cell->handler != SKI_HANDLER_CHANNEL || !(cell->flags & SKI_MSG_WAKEUP))
         return NULL;
     memcpy(&key, &cell->source, sizeof key);
     return ski_channel_at(self->pool.arena, key);
@@ -346,7 +347,7 @@ static inline void channel_prefetch(const struct ski_pe *self)
 /* Helps a sender to copy; nothing has arrived yet. */
 static SKI_COLD void channel_help(struct ski_pe *self, struct ski_coop *all)
 {
-    ski_pe_rung(self);
+    ski_pe_doorbell_answered(self);
     ski_coop_help(all);
 }
 
@@ -360,7 +361,7 @@ static void channel_on_doorbell(struct ski_pe *self)
     memcpy(&key, &cell->source, sizeof key);
     channel = ski_channel_at(self->pool.arena, key);
     if (SKI_UNLIKELY(channel->key != key)) {
-        ski_pe_rung(self);
+        ski_pe_doorbell_answered(self);
         return;
     }
     if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_HELP))) {
@@ -374,10 +375,10 @@ static void channel_on_doorbell(struct ski_pe *self)
     else if (SKI_UNLIKELY(cell->bytes == SKI_DOORBELL(SKI_CHANNEL_COOP)))
         ski_coop_finish(cell->message);
     else if (SKI_UNLIKELY(channel->pattern && cell->bytes))
-        ski_path_copy(&channel->pattern->unpack, channel->to, (const char *)cell->data);
+        ski_copy_plan_run(&channel->pattern->unpack, channel->to, (const char *)cell->data);
     else
         ski_copy_small(channel->to, cell->data, cell->bytes);
-    ski_pe_rung(self);
+    ski_pe_doorbell_answered(self);
     channel_prefetch(self);
     channel_count_arrival(self, channel);
 }
@@ -405,7 +406,7 @@ void ski_doorbell_push(struct ski_pe *self, uint64_t key, struct ski_zcopy_desc 
         doorbell_queue_grow(queue);
     queue->at[queue->end++ & (queue->room - 1)] = (struct ski_doorbell){key, zcopy};
     self->stats.sent_inline++;
-    self->queue.attention |= SKI_ATTEND_BELLS;
+    self->queue.attention |= SKI_EVENT_DOORBELLS;
 }
 
 /* Takes the newest, whose data are in the cache, but now and then the oldest, which must not
@@ -425,7 +426,7 @@ static void channel_on_own_doorbell(struct ski_pe *self)
     struct ski_channel        *channel;
 
     if (queue->first == queue->end)
-        self->queue.attention &= ~(uint32_t)SKI_ATTEND_BELLS;
+        self->queue.attention &= ~(uint32_t)SKI_EVENT_DOORBELLS;
     self->stats.received++;
     self->queue.pushed++;
     self->queue.popped++;
@@ -541,7 +542,7 @@ void ski_on_channel(skua_msg *msg)
     struct ski_channel            *channel;
 
     if (SKI_UNLIKELY(head->kind > SKI_CHANNEL_REFUSED || channel_is_forged(self, msg, head))) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return;
     }
     switch (head->kind) {

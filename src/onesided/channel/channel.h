@@ -48,8 +48,8 @@
 
 /* The layout of a channel's buffer that is not one block. */
 struct ski_channel_layout {
-    skua_layout     layout; /* simplified (layout.h) */
-    struct ski_path unpack; /* from one block */
+    skua_layout          layout; /* simplified (layout.h) */
+    struct ski_copy_plan unpack; /* from one block */
 };
 
 /* How a channel combines the data of several senders. */
@@ -159,7 +159,7 @@ struct skua_sender {
     bool               once; /* used for one put, then freed */
     bool wants_zcopy;        /* the program keeps the data unchanged until the receiver is ready */
     struct ski_channel           *channel; /* of this host, or NULL */
-    struct ski_path               plan;    /* to the buffer, or to one block */
+    struct ski_copy_plan          plan;    /* to the buffer, or to one block */
     skua_layout                   layout;  /* simplified, of the sender's buffer */
     ski_channel_put_fn            unchecked;
     struct ski_channel_multicast *multicast;

@@ -92,7 +92,7 @@ static void coop_copy(const struct ski_coop *all, char *to, const char *from, ui
     size_t left = all->bytes - piece * all->piece;
 
     ski_assert(piece < all->pieces);
-    ski_copy_piece(to, from, left < all->piece ? left : all->piece);
+    ski_copy_part(to, from, left < all->piece ? left : all->piece);
 }
 
 static void coop_copy_direct(struct ski_coop *all, uint32_t piece)

@@ -64,7 +64,7 @@ static size_t multicast_hosts(const skua_channel *at, const skua_channel *end)
 
 /* Sends a packet for the channels from @p at to @p end, with data that @p plan packs. */
 static void multicast_send(struct ski_pe *self, const skua_channel *at, const skua_channel *end,
-                           const struct ski_channel_head *head, const struct ski_path *plan,
+                           const struct ski_channel_head *head, const struct ski_copy_plan *plan,
                            const char *from)
 {
     size_t                   count  = (size_t)(end - at);
@@ -74,7 +74,7 @@ static void multicast_send(struct ski_pe *self, const skua_channel *at, const sk
     packet->head  = *head;
     packet->count = count;
     memcpy(packet->channel, at, count * sizeof *at);
-    ski_path_copy(plan, (char *)packet + multicast_packet_bytes(count), from);
+    ski_copy_plan_run(plan, (char *)packet + multicast_packet_bytes(count), from);
     msg->handler = SKI_HANDLER_CHANNEL;
     msg->source  = self->pe;
     ski_msg_post(self, at->pe, SKI_HANDLER_CHANNEL, msg);
@@ -82,8 +82,8 @@ static void multicast_send(struct ski_pe *self, const skua_channel *at, const sk
 
 /* Sends a packet to each host of a list, or to as many as the arity, which forward it. */
 static void multicast_send_all(struct ski_pe *self, const skua_channel *at, const skua_channel *end,
-                               const struct ski_channel_head *head, const struct ski_path *plan,
-                               const char *from)
+                               const struct ski_channel_head *head,
+                               const struct ski_copy_plan *plan, const char *from)
 {
     size_t hosts = multicast_hosts(at, end), children = ski_config.tree_arity;
 
@@ -149,17 +149,17 @@ void ski_on_channel_multicast(skua_msg *msg)
     const skua_channel            *at     = packet->channel, *end, *here;
     const char                    *data;
     skua_layout                    block;
-    struct ski_path                plan;
+    struct ski_copy_plan           plan;
 
     if (!multicast_is_valid(self, msg, packet)) {
-        ski_far_drop(self, msg);
+        ski_net_drop(self, msg);
         return;
     }
     end   = at + packet->count;
     here  = multicast_host_end(at, end);
     data  = (const char *)end;
     block = skua_layout_of(data, packet->head.bytes);
-    ski_path_make(&plan, NULL, &block);
+    ski_copy_plan_make(&plan, NULL, &block);
     if (here < end)
         multicast_send_all(self, here, end, &packet->head, &plan, data);
     for (; at < here; at++)
@@ -222,7 +222,7 @@ skua_sender *skua_channel_open_many(const skua_channel *channels, size_t count,
     sender->put       = multicast_put;
     sender->pe        = -1;
     sender->multicast = ski_calloc(1, sizeof *sender->multicast);
-    ski_path_make(&sender->plan, NULL, &sender->layout);
+    ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
     sender->multicast->local  = ski_calloc(count + 1, sizeof *sender->multicast->local);
     sender->multicast->remote = ski_calloc(count + 1, sizeof *sender->multicast->remote);
     if (multicast_open(self, sender->multicast, channels, count, from, sender->bytes))

@@ -64,7 +64,7 @@ static inline void doorbell_publish(struct ski_pe *self, const skua_sender *send
 {
     ski_assert(sender->key != 0 && bytes <= UINT8_MAX);
     cell->handler = SKI_HANDLER_CHANNEL;
-    cell->flags   = SKI_MSG_POKE;
+    cell->flags   = SKI_MSG_WAKEUP;
     cell->bytes   = (uint8_t)bytes;
     memcpy(&cell->source, &sender->key, sizeof sender->key);
     self->stats.sent_inline++;
@@ -93,7 +93,7 @@ static SKI_COLD void doorbell_by_message(struct ski_pe *self, const skua_sender 
     skua_msg *msg  = channel_put_new_message(self, sender, kind, more);
 
     memcpy((struct ski_channel_head *)skua_msg_data(msg) + 1, &at, more);
-    ski_pending_send(self, sender->pe, msg);
+    ski_send_backlog_add(self, sender->pe, msg);
 }
 
 void ski_channel_ring(struct ski_pe *self, skua_sender *sender, enum ski_channel_kind kind,
@@ -142,7 +142,7 @@ static inline __attribute__((always_inline)) void channel_put_in_cell(skua_sende
         return;
     }
     if (packed)
-        ski_path_copy(&sender->plan, (char *)cell->data, from);
+        ski_copy_plan_run(&sender->plan, (char *)cell->data, from);
     else
         ski_copy_small(cell->data, from, sender->bytes);
     doorbell_publish(self, sender, cell, tail, sender->bytes);
@@ -168,7 +168,7 @@ static SKI_COLD void channel_put_copy_and_wake(struct ski_pe *self, const skua_s
     ski_assert(sender->bytes >= WAKE_AHEAD);
     ski_copy(sender->to, from, before);
     if (sender->pe != self->pe)
-        ski_msg_poke(self, sender->pe);
+        ski_inbox_wakeup(self, sender->pe);
     ski_copy(sender->to + before, from + before, WAKE_AHEAD);
 }
 
@@ -194,7 +194,7 @@ static void channel_put_strided(skua_sender *sender, const char *from)
 {
     struct ski_pe *self = SKI_SELF();
 
-    ski_path_copy(&sender->plan, sender->to, from);
+    ski_copy_plan_run(&sender->plan, sender->to, from);
     ski_channel_ring(self, sender, SKI_CHANNEL_PLACED, NULL);
 }
 
@@ -206,7 +206,7 @@ static void channel_put_staged(skua_sender *sender, const char *from)
     sender->slot = sender->slot + 1 < sender->slots ? sender->slot + 1 : 0;
     sender->to   = sender->staging + sender->slot * SKI_STAGE_BYTES(sender->bytes);
     ski_assert(sender->slot < sender->slots);
-    ski_path_copy(&sender->plan, sender->to, from);
+    ski_copy_plan_run(&sender->plan, sender->to, from);
     ski_channel_ring(self, sender, SKI_CHANNEL_STAGED, sender->to);
 }
 
@@ -215,7 +215,8 @@ void ski_channel_put_message(skua_sender *sender, const char *from)
     struct ski_pe *self = SKI_SELF();
     skua_msg      *msg  = channel_put_new_message(self, sender, SKI_CHANNEL_DATA, sender->bytes);
 
-    ski_path_copy(&sender->plan, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1), from);
+    ski_copy_plan_run(&sender->plan, (char *)((struct ski_channel_head *)skua_msg_data(msg) + 1),
+                      from);
     ski_msg_post(self, sender->pe, SKI_HANDLER_CHANNEL, msg);
 }
 
@@ -234,7 +235,7 @@ static ski_channel_put_fn sender_alloc_staging(struct ski_pe *self, skua_sender 
 {
     size_t bytes = SKI_STAGE_BYTES(sender->bytes);
 
-    ski_path_make(&sender->plan, NULL, &sender->layout);
+    ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
     sender->slots   = sender_staging_slots(sender->bytes);
     sender->staging = sender->once ? NULL : ski_pool_alloc(&self->pool, bytes * sender->slots);
     sender->to      = sender->staging;
@@ -273,7 +274,7 @@ static void channel_put_uncopied(skua_sender *sender, const char *from)
 
 static void sender_select_message(skua_sender *sender)
 {
-    ski_path_make(&sender->plan, NULL, &sender->layout);
+    ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
     sender->put = sender->index < 0 && sender->plan.kind == SKI_COPY_BLOCK &&
                           sender->bytes >= UNCOPIED_LEAST && ski_zcopy_send_supported()
                       ? channel_put_uncopied
@@ -300,8 +301,8 @@ static void sender_select_direct(struct ski_pe *self, skua_sender *sender,
     skua_layout block = skua_layout_of(channel->to, channel->bytes);
 
     sender->to = channel->to;
-    ski_path_make(&sender->plan, channel->pattern ? &channel->pattern->layout : &block,
-                  &sender->layout);
+    ski_copy_plan_make(&sender->plan, channel->pattern ? &channel->pattern->layout : &block,
+                       &sender->layout);
     if (sender->plan.kind != SKI_COPY_BLOCK)
         sender->put = channel_put_strided;
     else
@@ -324,7 +325,7 @@ static void sender_select_staged(struct ski_pe *self, skua_sender *sender,
 
 static void sender_select_inline(skua_sender *sender)
 {
-    ski_path_make(&sender->plan, NULL, &sender->layout);
+    ski_copy_plan_make(&sender->plan, NULL, &sender->layout);
     sender->put =
         sender->plan.kind == SKI_COPY_BLOCK ? channel_put_inline : channel_put_inline_packed;
 }

@@ -94,7 +94,7 @@ void ski_channel_put_reduce(skua_sender *sender, const char *from)
     size_t              element;
 
     if (sender->staging) {
-        ski_path_copy(&sender->plan, sender->to, from);
+        ski_copy_plan_run(&sender->plan, sender->to, from);
         from = sender->to;
     }
     if (channel_reduce_block(channel, from, ski_accumulate_function(&update, &element)))

@@ -24,7 +24,7 @@ static void channel_on_test(void *arg)
 /* Answers doorbells of the PE's own until there are none, as its scheduler does. */
 static void channel_answer_all(struct ski_pe *self)
 {
-    while (self->queue.attention & SKI_ATTEND_BELLS)
+    while (self->queue.attention & SKI_EVENT_DOORBELLS)
         self->ring_own(self);
 }
 

@@ -28,7 +28,7 @@ void ski_external_progress(void)
     if (pthread_mutex_trylock(&external_lock) != 0)
         return;
     if (external_pe && external_pe->net)
-        ski_far_progress(external_pe);
+        ski_net_progress(external_pe);
     pthread_mutex_unlock(&external_lock);
 }
 
@@ -71,13 +71,13 @@ void ski_external_leave(void)
     (void)before;
 }
 
-struct ski_traffic ski_guest_traffic(void)
+struct ski_msg_counts ski_external_msg_counts(void)
 {
-    struct ski_traffic traffic = {1, 0};
+    struct ski_msg_counts traffic = {1, 0};
 
     if (pthread_mutex_trylock(&external_lock) != 0)
         return traffic;
-    traffic = external_pe ? ski_traffic_of(external_pe) : (struct ski_traffic){0, 0};
+    traffic = external_pe ? ski_msg_counts_of(external_pe) : (struct ski_msg_counts){0, 0};
     pthread_mutex_unlock(&external_lock);
     return traffic;
 }
@@ -92,8 +92,8 @@ bool ski_caller_enter(struct ski_caller *caller)
         return false;
     pthread_mutex_lock(&external_lock);
     if (!external_pe) {
-        external_pe =
-            ski_pe_create(&external_boot, ski_job_guest(external_boot.job, external_boot.process));
+        external_pe = ski_pe_create(&external_boot,
+                                    ski_job_external_pe(external_boot.job, external_boot.process));
         external_begin(external_pe);
     }
     ski_assert(ski_pe_hidden(external_pe));
@@ -106,11 +106,11 @@ void ski_caller_leave(struct ski_caller *caller)
     if (!caller->external)
         return;
     ski_assert(ski_self == external_pe && caller->self == external_pe);
-    while ((external_pe->queue.attention & SKI_ATTEND_PENDING || !ski_far_quiet(external_pe)) &&
+    while ((external_pe->queue.attention & SKI_EVENT_BACKLOG || !ski_net_drained(external_pe)) &&
            !ski_job_exiting(external_boot.job)) {
-        ski_pending_flush(external_pe);
+        ski_send_backlog_flush(external_pe);
         if (external_pe->net)
-            ski_far_progress(external_pe);
+            ski_net_progress(external_pe);
         sched_yield();
     }
     ski_self = NULL;

@@ -14,7 +14,7 @@
 
 #include "core/pe/pe.h"
 
-struct ski_traffic;
+struct ski_msg_counts;
 
 /* The PE that the calling thread runs as during a call. */
 struct ski_caller {
@@ -38,7 +38,7 @@ void ski_external_leave(void);
 /** Returns the messages that the PE of external threads has sent and received
  *  (core/message/msg_counts.h).  A thread inside of a call counts as a message in flight.  Any
  *  thread. */
-struct ski_traffic ski_guest_traffic(void);
+struct ski_msg_counts ski_external_msg_counts(void);
 
 /** Accepts external threads, in a process of @p boot; their PE has its states made by @p begin and
  *  freed by @p end. */

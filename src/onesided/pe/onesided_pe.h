@@ -72,7 +72,7 @@ static inline bool ski_fits_message(const void *data, size_t bytes)
  *  its process. */
 static inline int ski_am_server(const struct ski_job *job, int pe)
 {
-    return ski_config.progress_thread ? ski_job_helper(job, ski_job_process_of(job, pe)) : pe;
+    return ski_config.progress_thread ? ski_job_progress_pe(job, ski_job_process_of(job, pe)) : pe;
 }
 
 /** Returns the PE that receives replies for @p pe: itself or, for the PE of external threads, one

@@ -36,12 +36,12 @@ static struct ski_region_label *region_label_for(uint32_t id)
 
 void ski_region_set_site(uint32_t id, const void *site)
 {
-    uint64_t                 at = ski_crash_address(site);
+    uint64_t                 at = ski_code_address(site);
     struct ski_region_label *label;
 
     ski_lock_acquire(&ski_region_root->lock);
     label = region_label_for(id);
-    if (!label->site && ski_crash_in_program(at))
+    if (!label->site && ski_code_in_program(at))
         label->site = at;
     ski_lock_release(&ski_region_root->lock);
 }
@@ -76,7 +76,7 @@ const char *ski_region_str(uint32_t id, char text[SKI_REGION_STR])
     if (label.id != id || !id || (!label.name[0] && !label.site))
         return text;
     if (label.site)
-        ski_crash_place(label.site, ski_config.backtrace, site, sizeof site);
+        ski_code_describe(label.site, ski_config.backtrace, site, sizeof site);
     snprintf(text, SKI_REGION_STR, "region %#x (%s%s%s%s%s)", id, label.name[0] ? "\"" : "",
              label.name, label.name[0] ? "\"" : "",
              label.site ? (label.name[0] ? ", made by " : "made by ") : "", label.site ? site : "");

@@ -25,7 +25,8 @@ static const struct ski_region_observer *table_observers;
 
 static uint32_t region_table_slots(const struct ski_job *job)
 {
-    uint32_t most  = ski_job_spread(job) ? SLOTS_SPREAD : UINT32_C(1) << SKI_REGION_INDEX_BITS;
+    uint32_t most =
+        ski_job_is_distributed(job) ? SLOTS_SPREAD : UINT32_C(1) << SKI_REGION_INDEX_BITS;
     uint32_t slots = 64;
 
     while (slots < most && slots < job->arena->bytes / 32768)
@@ -48,7 +49,7 @@ skua_status_t ski_regions_create(struct ski_job *job, struct ski_region_root **r
     made  = span; /* a fresh arena is all zeros */
     *made = (struct ski_region_root){
         .slots = slots, .fresh = SLOT_FIRST, .table = (struct ski_region *)(made + 1)};
-    if (ski_job_spread(job))
+    if (ski_job_is_distributed(job))
         made->fresh = made->common = slots / 2;
     made->table  = (struct ski_region *)(((uintptr_t)made->table + 127) & ~(uintptr_t)127);
     made->labels = (struct ski_region_label *)(made->table + slots);

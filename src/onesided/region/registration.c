@@ -43,7 +43,7 @@ static struct registration *registration_bucket[REGISTRATION_BUCKETS];
 
 bool ski_registration_pins(void)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
     return driver && ski_rma_driver_enabled(driver);
 }
 

@@ -40,13 +40,14 @@ static struct ski_rkey **rkey_bucket(struct ski_region_pe *cache, skua_gaddr at)
 }
 
 /* Returns the driver's key; NULL: there is none, or the driver does not accept it. */
-static struct ski_key *rkey_unpack(struct ski_pe *self, int pe, const struct ski_rkey_info *info)
+static struct ski_driver_rkey *rkey_unpack(struct ski_pe *self, int pe,
+                                           const struct ski_rkey_info *info)
 {
-    const struct ski_driver *driver = ski_far_driver();
-    struct ski_peer         *peer   = ski_far_peer(self, ski_am_server(self->job, pe));
-    struct ski_key          *key    = NULL;
+    const struct ski_driver *driver = ski_net_driver();
+    struct ski_peer         *peer   = ski_net_endpoint(self, ski_am_server(self->job, pe));
+    struct ski_driver_rkey  *key    = NULL;
 
-    if (!ski_rma_driver_enabled(driver) || info->key_bytes == 0 || info->key_bytes > SKI_KEY_MOST ||
+    if (!ski_rma_driver_enabled(driver) || info->key_bytes == 0 || info->key_bytes > SKI_RKEY_MAX ||
         !peer || driver->rkey_unpack(peer, info->key, info->key_bytes, &key) != SKUA_OK)
         return NULL;
     return key;
@@ -62,7 +63,7 @@ static struct ski_rkey *rkey_find(struct ski_region_pe *cache, skua_gaddr at)
 }
 
 static struct ski_rkey *rkey_add(struct ski_pe *self, skua_gaddr at,
-                                 const struct ski_rkey_info *info, struct ski_key *key)
+                                 const struct ski_rkey_info *info, struct ski_driver_rkey *key)
 {
     struct ski_region_pe *cache  = ski_region_pe(self);
     struct ski_rkey     **bucket = rkey_bucket(cache, at);
@@ -115,7 +116,7 @@ void ski_rkey_cache_end(struct ski_pe *self)
             struct ski_rkey *gone = cache->rkey[i];
             cache->rkey[i]        = gone->next;
             if (gone->key)
-                ski_far_driver()->rkey_destroy(gone->key);
+                ski_net_driver()->rkey_destroy(gone->key);
             free(gone);
         }
 }
@@ -124,10 +125,10 @@ void ski_rkey_cache_end(struct ski_pe *self)
  */
 
 struct rkey_memory {
-    struct rkey_memory *next;
-    uint32_t            id;
-    int32_t             pe;
-    struct ski_memory  *memory; /* NULL: the driver cannot register it */
+    struct rkey_memory    *next;
+    uint32_t               id;
+    int32_t                pe;
+    struct ski_driver_mem *memory; /* NULL: the driver cannot register it */
 };
 
 static pthread_mutex_t     rkey_memory_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -146,7 +147,7 @@ static void rkey_deregister_memory(uint32_t id, bool all)
         }
         *at = e->next;
         if (e->memory)
-            ski_far_driver()->mem_dereg(e->memory);
+            ski_net_driver()->mem_dereg(e->memory);
         free(e);
     }
 }
@@ -160,7 +161,7 @@ static void rkey_warn_unregistered(uint32_t id, int pe, uint64_t bytes, const ch
     ski_log(said ? SKI_LOG_DEBUG : SKI_LOG_WARN,
             "%llu bytes of %s on PE %d cannot be registered with %s (%s): operations on "
             "them, and on others like them, go by request",
-            (unsigned long long)bytes, ski_region_str(id, text), pe, ski_far_driver()->name, why);
+            (unsigned long long)bytes, ski_region_str(id, text), pe, ski_net_driver()->name, why);
     said = true;
 }
 
@@ -169,18 +170,18 @@ static struct rkey_memory *rkey_register_memory(uint32_t id, int pe, char *base,
     struct rkey_memory *e      = ski_malloc(sizeof *e);
     skua_status_t       status = SKUA_ERR_UNSUPPORTED;
 
-    *e                  = (struct rkey_memory){rkey_memories, id, pe, NULL};
-    ski_driver_why()[0] = '\0';
+    *e                         = (struct rkey_memory){rkey_memories, id, pe, NULL};
+    ski_driver_last_error()[0] = '\0';
     if (bytes > 0)
-        status = ski_far_driver()->mem_reg(base, bytes, &e->memory);
+        status = ski_net_driver()->mem_reg(base, bytes, &e->memory);
     if (status != SKUA_OK && status != SKUA_ERR_UNSUPPORTED)
-        rkey_warn_unregistered(id, pe, bytes, ski_far_reason(status));
+        rkey_warn_unregistered(id, pe, bytes, ski_net_reason(status));
     return rkey_memories = e;
 }
 
 void ski_rkey_export(uint32_t id, int32_t pe, char *base, uint64_t bytes, struct ski_rkey_info *to)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
     struct rkey_memory      *e;
 
     ski_assert(id != 0);
@@ -198,13 +199,13 @@ void ski_rkey_export(uint32_t id, int32_t pe, char *base, uint64_t bytes, struct
     }
     if (e->memory)
         to->key_bytes = (uint32_t)driver->rkey_pack(e->memory, to->key);
-    ski_assert(to->key_bytes <= SKI_KEY_MOST);
+    ski_assert(to->key_bytes <= SKI_RKEY_MAX);
     pthread_mutex_unlock(&rkey_memory_lock);
 }
 
 void ski_rkey_revoke(uint32_t id)
 {
-    if (!ski_far_driver())
+    if (!ski_net_driver())
         return;
     pthread_mutex_lock(&rkey_memory_lock);
     rkey_deregister_memory(id, false);
@@ -213,7 +214,7 @@ void ski_rkey_revoke(uint32_t id)
 
 void ski_rkey_cache_close(void)
 {
-    if (!ski_far_driver())
+    if (!ski_net_driver())
         return;
     pthread_mutex_lock(&rkey_memory_lock);
     rkey_deregister_memory(0, true);

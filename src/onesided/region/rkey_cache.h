@@ -25,16 +25,16 @@ struct ski_rkey_info {
     uint64_t bytes, base; /* of the piece, in its owner's address space */
     uint32_t key_bytes;   /* 0: the driver has no key to it             */
     uint32_t unused;
-    char     key[SKI_KEY_MOST];
+    char     key[SKI_RKEY_MAX];
 };
 
 /* A cached entry. */
 struct ski_rkey {
-    struct ski_rkey *next;
-    int32_t          pe;
-    uint32_t         id;
-    uint64_t         bytes, base;
-    struct ski_key  *key; /* NULL: the driver cannot access it, requests must be sent */
+    struct ski_rkey        *next;
+    int32_t                 pe;
+    uint32_t                id;
+    uint64_t                bytes, base;
+    struct ski_driver_rkey *key; /* NULL: the driver cannot access it, requests must be sent */
 };
 
 /* Queries the owner of the region at @p at, and waits for the reply. */

@@ -333,6 +333,7 @@ skua_status_t ski_symmetric_create(struct ski_pe *self, const char *call, const 
                                    uint32_t n, uint32_t rank, size_t bytes, skua_region *region)
 {
     ski_assert(rank < n);
-    return (ski_job_spread(self->job) ? symmetric_create_on_hosts : symmetric_create_on_host)(
-        self, call, pes, n, rank, bytes, region);
+    return (ski_job_is_distributed(self->job)
+                ? symmetric_create_on_hosts
+                : symmetric_create_on_host)(self, call, pes, n, rank, bytes, region);
 }

@@ -38,8 +38,8 @@ struct symmetric_vote {
     uint64_t least, most; /* bytes that the members asked for */
 };
 
-_Static_assert(sizeof(struct symmetric_vote) == SKI_AGREE_LEAST &&
-                   SKI_AGREE_LEAST <= SKUA_INLINE_MAX,
+_Static_assert(sizeof(struct symmetric_vote) == SKI_SYMMETRIC_VOTE_LEAST &&
+                   SKI_SYMMETRIC_VOTE_LEAST <= SKUA_INLINE_MAX,
                "a vote fits into a cell");
 
 /* A vote that is not over. */
@@ -142,8 +142,8 @@ void ski_symmetric_vote_end(struct ski_pe *self)
 static void vote_send(struct ski_pe *self, int pe, struct symmetric_vote vote, unsigned kind)
 {
     vote.kind = (uint16_t)kind;
-    ski_msg_post(self, pe, SKI_HANDLER_AGREE,
-                 ski_msg_copy(self, SKI_HANDLER_AGREE, &vote, sizeof vote));
+    ski_msg_post(self, pe, SKI_HANDLER_SYMMETRIC_VOTE,
+                 ski_msg_copy(self, SKI_HANDLER_SYMMETRIC_VOTE, &vote, sizeof vote));
 }
 
 static int vote_pe(const struct ski_vote_round *round, int rank)
@@ -330,7 +330,7 @@ static bool vote_is_valid(const struct ski_pe *self, int source, const struct sy
     return vote->kind <= VOTE_DESTROY;
 }
 
-void ski_on_agree(skua_msg *msg)
+void ski_on_symmetric_vote(skua_msg *msg)
 {
     struct ski_region_pe  *pe     = ski_region_pe(ski_self);
     struct symmetric_vote  vote   = *(struct symmetric_vote *)skua_msg_data(msg);
@@ -338,7 +338,7 @@ void ski_on_agree(skua_msg *msg)
     struct ski_vote_state *a;
 
     if (!vote_is_valid(ski_self, source, &vote)) {
-        ski_far_drop(ski_self, msg);
+        ski_net_drop(ski_self, msg);
         return;
     }
     skua_msg_free(msg);

@@ -22,7 +22,7 @@
 #include <skua/message.h>
 #include <skua/region.h>
 
-#define SKI_AGREE_LEAST 48
+#define SKI_SYMMETRIC_VOTE_LEAST 48
 
 struct ski_pe;
 
@@ -52,6 +52,6 @@ void ski_symmetric_vote_freed(uint32_t id, uint32_t members);
 void ski_symmetric_vote_end(struct ski_pe *self);
 
 /** Handles a vote, and what the registrar sends and receives. */
-void ski_on_agree(skua_msg *msg);
+void ski_on_symmetric_vote(skua_msg *msg);
 
 #endif

@@ -182,8 +182,8 @@ static void am_send_done(struct ski_pe *self, void *arg)
 
     req->rma->at_driver--;
     if (--req->parts == 0 && req->sealed)
-        ski_msg_post(self, self->pe, SKI_HANDLER_RMA,
-                     ski_msg_copy(self, SKI_HANDLER_RMA, &req, sizeof req));
+        ski_msg_post(self, self->pe, SKI_HANDLER_RMA_REQUEST,
+                     ski_msg_copy(self, SKI_HANDLER_RMA_REQUEST, &req, sizeof req));
 }
 
 /* Copies header and data into one message, where the driver cannot take them apart. */
@@ -208,7 +208,7 @@ static void am_send_uncopied(struct am_gather *g, int to, skua_msg *msg, size_t 
         return;
     g->req->parts--;
     g->req->rma->at_driver--;
-    ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, am_make_whole(msg, header, iov));
+    ski_msg_post(g->self, to, SKI_HANDLER_AM_REQUEST, am_make_whole(msg, header, iov));
 }
 
 /* Sends the segments that were collected; @p params go with the last request of an operation. */
@@ -232,12 +232,12 @@ static void am_gather_send(struct am_gather *g, const skua_ends *params)
     g->req->parts++;
     ski_rma_pe(g->self)->am_bytes += bytes + g->bytes;
     g->segments = g->bytes = 0;
-    msg->handler           = SKI_HANDLER_REQUEST;
+    msg->handler           = SKI_HANDLER_AM_REQUEST;
     msg->source            = g->self->pe;
     if (uncopied)
         am_send_uncopied(g, to, msg, header, &iov);
     else
-        ski_msg_post(g->self, to, SKI_HANDLER_REQUEST, msg);
+        ski_msg_post(g->self, to, SKI_HANDLER_AM_REQUEST, msg);
 }
 
 /* Returns whether requests in flight leave room in the pool of the setting `request_window`. */
@@ -294,7 +294,7 @@ static size_t am_packet_limit(const struct ski_resolved *target)
     size_t bytes = target->remote_host ? ski_config.packet_size_net : ski_config.packet_size;
 
     if (target->remote_host && !bytes)
-        bytes = ski_far_packet() - AM_HEADER_ROOM;
+        bytes = ski_net_packet_bytes() - AM_HEADER_ROOM;
     return (bytes < 1024 ? 1024 : bytes) & ~(size_t)15;
 }
 
@@ -465,7 +465,7 @@ static skua_msg *am_reply_without_data(struct ski_pe *self, struct ski_am_sent *
     sent->iov         = NULL;
     sent->segments    = 0;
     reply->data_bytes = 0;
-    left              = ski_msg_copy(self, SKI_HANDLER_SERVED, reply, sizeof *reply);
+    left              = ski_msg_copy(self, SKI_HANDLER_AM_REPLY, reply, sizeof *reply);
     left->source      = msg->source;
     return left;
 }
@@ -491,9 +491,10 @@ skua_msg *ski_am_recv_inline(struct ski_pe *self, const skua_msg *msg, const cha
 {
     if (!am_may_recv(self))
         return NULL;
-    if (msg->handler == SKI_HANDLER_SERVED)
+    if (msg->handler == SKI_HANDLER_AM_REPLY)
         return am_reply_recv_inline(self, msg, data);
-    return msg->handler == SKI_HANDLER_REQUEST ? ski_am_target_recv_inline(self, msg, data) : NULL;
+    return msg->handler == SKI_HANDLER_AM_REQUEST ? ski_am_target_recv_inline(self, msg, data)
+                                                  : NULL;
 }
 
 /* The memory of a get of one segment is the driver's until the data have come, even if the job ends
@@ -509,7 +510,7 @@ static size_t am_reply_recv_alloc(struct ski_pe *self, const skua_msg *msg, cons
         return 0;
     sent->filling = true;
     sent->req->rma->at_driver++;
-    ski_far_hold(self);
+    ski_net_op_begin(self);
     *to = sent->iov->local;
     return reply.data_bytes;
 }
@@ -526,7 +527,7 @@ static skua_msg *am_reply_recv_done(struct ski_pe *self, const skua_msg *msg, co
         return NULL;
     sent->filling = false;
     sent->req->rma->at_driver--;
-    ski_far_release(self);
+    ski_net_op_end(self);
     return whole ? am_reply_without_data(self, sent, msg, &reply) : NULL;
 }
 
@@ -534,19 +535,20 @@ size_t ski_am_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *d
 {
     if (!am_may_recv(self))
         return 0;
-    if (msg->handler == SKI_HANDLER_SERVED)
+    if (msg->handler == SKI_HANDLER_AM_REPLY)
         return am_reply_recv_alloc(self, msg, data, to);
-    return msg->handler == SKI_HANDLER_REQUEST ? ski_am_target_recv_alloc(self, msg, data, to) : 0;
+    return msg->handler == SKI_HANDLER_AM_REQUEST ? ski_am_target_recv_alloc(self, msg, data, to)
+                                                  : 0;
 }
 
 skua_msg *ski_am_recv_done(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole)
 {
-    if (msg->handler == SKI_HANDLER_SERVED)
+    if (msg->handler == SKI_HANDLER_AM_REPLY)
         return am_reply_recv_done(self, msg, data, whole);
     return whole ? ski_am_target_recv_done(msg, data) : NULL;
 }
 
-void ski_on_served(skua_msg *msg)
+void ski_on_am_reply(skua_msg *msg)
 {
     const char *at = skua_msg_data(msg), *end = at + msg->bytes;
 

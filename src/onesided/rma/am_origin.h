@@ -57,6 +57,6 @@ size_t ski_am_recv_alloc(struct ski_pe *self, const skua_msg *msg, const char *d
 skua_msg *ski_am_recv_done(struct ski_pe *self, const skua_msg *msg, const char *data, bool whole);
 
 /** Handles one reply, or several in one message. */
-void ski_on_served(skua_msg *msg);
+void ski_on_am_reply(skua_msg *msg);
 
 #endif

@@ -211,7 +211,7 @@ static skua_msg *am_target_new_reply(const struct ski_am_request *request, size_
         return NULL;
     reply        = skua_msg_data(msg);
     *reply       = (struct ski_am_reply){.id = request->id, .data_bytes = bytes};
-    msg->handler = SKI_HANDLER_SERVED;
+    msg->handler = SKI_HANDLER_AM_REPLY;
     msg->source  = ski_self->pe;
     return msg;
 }
@@ -241,8 +241,8 @@ static void am_target_send_deferred_to_first(struct ski_pe *self, struct ski_rma
         else
             rma->deferred[left++] = rma->deferred[i];
     rma->deferred_count = left;
-    msg                 = ski_msg_copy(self, SKI_HANDLER_SERVED, replies, n * sizeof *replies);
-    ski_msg_post(self, to, SKI_HANDLER_SERVED, msg);
+    msg                 = ski_msg_copy(self, SKI_HANDLER_AM_REPLY, replies, n * sizeof *replies);
+    ski_msg_post(self, to, SKI_HANDLER_AM_REPLY, msg);
 }
 
 static void am_target_send_deferred(struct ski_pe *self)
@@ -281,7 +281,7 @@ static void am_target_send_reply(struct ski_pe *self, const struct ski_am_reques
         am_target_defer_reply(self, request->origin, reply);
         skua_msg_free(msg);
     } else {
-        ski_msg_post(self, request->origin, SKI_HANDLER_SERVED, msg);
+        ski_msg_post(self, request->origin, SKI_HANDLER_AM_REPLY, msg);
     }
 }
 
@@ -397,14 +397,14 @@ static void am_target_on_message(skua_msg *msg)
     skua_msg_free(msg);
 }
 
-void ski_on_request(skua_msg *msg)
+void ski_on_am_request(skua_msg *msg)
 {
     if (ski_job_index(ski_self->job, msg->source) < 0)
         ski_self->counted--;
     am_target_on_message(msg);
 }
 
-void ski_on_placed(skua_msg *msg)
+void ski_on_am_placed(skua_msg *msg)
 {
     am_target_on_message(msg);
 }
@@ -447,7 +447,7 @@ static skua_msg *am_target_put_without_data(const skua_msg *msg, struct am_put_h
     memcpy(skua_msg_data(left), request, sizeof *request);
     if (request->signal_bytes > 0)
         memcpy(ski_am_data(skua_msg_data(left)), signal, request->signal_bytes);
-    left->handler = SKI_HANDLER_PLACED;
+    left->handler = SKI_HANDLER_AM_PLACED;
     left->source  = msg->source;
     return left;
 }

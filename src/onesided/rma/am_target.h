@@ -27,9 +27,9 @@ skua_msg *ski_am_target_recv_done(const skua_msg *msg, const char *data);
 void ski_am_target_end(struct ski_pe *self);
 
 /** Handles a request. */
-void ski_on_request(skua_msg *msg);
+void ski_on_am_request(skua_msg *msg);
 
 /** Handles what is left of a put whose data have been placed. */
-void ski_on_placed(skua_msg *msg);
+void ski_on_am_placed(skua_msg *msg);
 
 #endif

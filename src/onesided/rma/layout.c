@@ -181,7 +181,7 @@ static bool layout_is_block(const skua_layout *layout)
     return !layout || layout->levels == 0;
 }
 
-void ski_path_make(struct ski_path *plan, const skua_layout *to, const skua_layout *from)
+void ski_copy_plan_make(struct ski_copy_plan *plan, const skua_layout *to, const skua_layout *from)
 {
     skua_layout packed;
 
@@ -206,7 +206,7 @@ void ski_path_make(struct ski_path *plan, const skua_layout *to, const skua_layo
     }
 }
 
-static void layout_copy_pieces(const struct ski_path *plan, char *to, const char *from)
+static void layout_copy_pieces(const struct ski_copy_plan *plan, char *to, const char *from)
 {
     struct ski_datatype read  = ski_datatype_strided(from, &plan->strided);
     struct ski_datatype write = ski_datatype_strided(to, &plan->other);
@@ -229,7 +229,7 @@ static void layout_copy_pieces(const struct ski_path *plan, char *to, const char
         }
 }
 
-void ski_path_copy(const struct ski_path *plan, char *to, const char *from)
+void ski_copy_plan_run(const struct ski_copy_plan *plan, char *to, const char *from)
 {
     struct ski_datatype datatype;
 
@@ -245,9 +245,9 @@ void ski_path_copy(const struct ski_path *plan, char *to, const char *from)
 
 void skua_layout_copy(const skua_layout *to, const skua_layout *from)
 {
-    skua_layout     simple_to, simple_from;
-    size_t          bytes, read;
-    struct ski_path plan;
+    skua_layout          simple_to, simple_from;
+    size_t               bytes, read;
+    struct ski_copy_plan plan;
 
     if (to->at == from->at && ski_layout_same(to, from))
         return;
@@ -255,6 +255,6 @@ void skua_layout_copy(const skua_layout *to, const skua_layout *from)
         ski_layout_check(__func__, from, false, &simple_from, &read) != SKUA_OK || bytes != read)
         ski_misuse("%s: cannot copy from a layout of %zu bytes to one of %zu", __func__,
                    ski_layout_bytes(from), ski_layout_bytes(to));
-    ski_path_make(&plan, &simple_to, &simple_from);
-    ski_path_copy(&plan, to->at, from->at);
+    ski_copy_plan_make(&plan, &simple_to, &simple_from);
+    ski_copy_plan_run(&plan, to->at, from->at);
 }

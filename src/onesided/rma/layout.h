@@ -19,7 +19,7 @@
 
 enum ski_copy_kind { SKI_COPY_BLOCK, SKI_COPY_STRIDED, SKI_COPY_PIECES };
 
-struct ski_path {
+struct ski_copy_plan {
     enum ski_copy_kind kind;
     size_t             bytes;   /* of all data */
     skua_strided       strided; /* local is the side that is read; PIECES: its pattern */
@@ -58,10 +58,10 @@ bool ski_layout_reshape(const skua_layout *like, const skua_layout *simple, skua
 
 /** Computes the plan of a copy from a layout to another; both are simplified and have as many
  * bytes.  NULL: packed into one block. */
-void ski_path_make(struct ski_path *plan, const skua_layout *to, const skua_layout *from);
+void ski_copy_plan_make(struct ski_copy_plan *plan, const skua_layout *to, const skua_layout *from);
 
 /** Copies data as planned. */
-void ski_path_copy(const struct ski_path *plan, char *to, const char *from);
+void ski_copy_plan_run(const struct ski_copy_plan *plan, char *to, const char *from);
 
 /** Returns the lowest address of a layout, and the bytes from there to its end. */
 char *ski_layout_begin(const skua_layout *layout, size_t *span);

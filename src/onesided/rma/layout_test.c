@@ -59,11 +59,11 @@ static char *layout_byte_at(const skua_layout *layout, size_t i)
 
 static bool layout_copies(size_t total)
 {
-    static char     source[ROOM], target[ROOM], expected[ROOM];
-    skua_layout     from = layout_random(source, total), to = layout_random(target, total);
-    skua_layout     simple_from, simple_to;
-    struct ski_path plan;
-    size_t          bytes, span;
+    static char          source[ROOM], target[ROOM], expected[ROOM];
+    skua_layout          from = layout_random(source, total), to = layout_random(target, total);
+    skua_layout          simple_from, simple_to;
+    struct ski_copy_plan plan;
+    size_t               bytes, span;
 
     for (size_t i = 0; i < ROOM; i++)
         source[i] = (char)layout_below(256);
@@ -75,8 +75,8 @@ static bool layout_copies(size_t total)
         ski_layout_check("test", &to, true, &simple_to, &bytes) != SKUA_OK || bytes != total ||
         ski_layout_begin(&simple_to, &span) != target)
         return false;
-    ski_path_make(&plan, &simple_to, &simple_from);
-    ski_path_copy(&plan, to.at, from.at);
+    ski_copy_plan_make(&plan, &simple_to, &simple_from);
+    ski_copy_plan_run(&plan, to.at, from.at);
     return memcmp(target, expected, ROOM) == 0;
 }
 

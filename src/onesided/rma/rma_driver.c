@@ -25,7 +25,7 @@ struct ski_rma_after {
 /* Not in a user thread: libraries of the driver need more stack than it has. */
 bool ski_rma_driver_pays(const struct ski_rma_op *op)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
 
     return op->datatype.bytes >= ski_config.rma_threshold &&
            (op->verb == SKI_RMA_PUT || op->verb == SKI_RMA_GET) &&
@@ -78,7 +78,7 @@ void ski_on_rma(skua_msg *msg)
 }
 
 /* A part is complete: within the driver, or in the call that began the operation. */
-static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
+static void rma_driver_end_part(struct ski_net_done *part, skua_status_t status)
 {
     struct ski_rma_request *req = (struct ski_rma_request *)part; /* its first member */
 
@@ -87,14 +87,14 @@ static void rma_driver_end_part(struct ski_far_done *part, skua_status_t status)
     ski_assert(req->parts > 0 && !req->done);
     if (--req->parts > 0)
         return;
-    ski_msg_post(ski_self, ski_self->pe, SKI_HANDLER_RMA,
-                 ski_msg_copy(ski_self, SKI_HANDLER_RMA, &req, sizeof req));
+    ski_msg_post(ski_self, ski_self->pe, SKI_HANDLER_RMA_REQUEST,
+                 ski_msg_copy(ski_self, SKI_HANDLER_RMA_REQUEST, &req, sizeof req));
 }
 
 /* ---- parts ----------------------------------------------------------------------------- */
 
 /* The driver says that a part is complete. */
-static void rma_driver_part_done(struct ski_far_done *part, skua_status_t status)
+static void rma_driver_part_done(struct ski_net_done *part, skua_status_t status)
 {
     ski_assert(((struct ski_rma_request *)part)->rma->at_driver > 0);
     ((struct ski_rma_request *)part)->rma->at_driver--;
@@ -106,7 +106,7 @@ static void rma_driver_count_part(struct ski_pe *self, struct ski_rma_request *r
 {
     req->parts++;
     req->rma->at_driver++;
-    ski_far_hold(self);
+    ski_net_op_begin(self);
 }
 
 /* Handles what the driver returned; false: it had no room, and the part is to be begun again. */
@@ -117,9 +117,9 @@ static bool rma_driver_accepted(struct ski_pe *self, struct ski_rma_request *req
         return true;
     req->parts--;
     req->rma->at_driver--;
-    ski_far_release(self);
+    ski_net_op_end(self);
     if (status == SKUA_ERR_AGAIN)
-        ski_far_progress(self);
+        ski_net_progress(self);
     else if (status < 0)
         req->status = status;
     return status != SKUA_ERR_AGAIN;
@@ -129,7 +129,7 @@ static void rma_driver_move(struct ski_pe *self, struct ski_rma_request *req, st
                             const struct ski_rma_op *op, const struct ski_rkey *rkey,
                             struct ski_iov iov)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
     uint64_t                 remote = rkey->base + op->remote.offset + (uint64_t)iov.remote;
     skua_status_t            status;
 
@@ -145,7 +145,7 @@ static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req
                                 struct ski_peer *peer, const struct ski_rma_op *op,
                                 const struct ski_rkey *rkey)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
     struct ski_iov_iter      iter;
     struct ski_iov           iov;
     skua_status_t            status;
@@ -166,7 +166,7 @@ static void rma_driver_move_all(struct ski_pe *self, struct ski_rma_request *req
 static void rma_driver_order(struct ski_pe *self, const struct ski_rma_op *op,
                              const skua_ends *params, struct ski_peer *peer)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
     struct ski_outstanding   on;
 
     if (!ski_rma_op_is_ordered(op, params))
@@ -190,7 +190,7 @@ static skua_status_t rma_driver_find_peer(struct ski_pe *self, skua_gaddr at,
     *rkey = ski_rkey_lookup(self, at, &status);
     if (!*rkey)
         return status;
-    *peer = ski_far_peer(self, ski_am_server(self->job, at.pe));
+    *peer = ski_net_endpoint(self, ski_am_server(self->job, at.pe));
     return (*rkey)->key && *peer ? SKUA_OK : SKUA_ERR_UNSUPPORTED;
 }
 
@@ -265,7 +265,7 @@ static void rma_driver_begin_atomic(struct ski_pe *self, struct ski_rma_request 
     do {
         req->result = op->atomic->expected;
         rma_driver_count_part(self, req);
-        status = ski_far_driver()->atomic(peer, net_op, op->atomic->bytes, op->atomic->value,
+        status = ski_net_driver()->atomic(peer, net_op, op->atomic->bytes, op->atomic->value,
                                           &req->result, rkey->base + op->remote.offset, rkey->key,
                                           &req->part);
     } while (!rma_driver_accepted(self, req, status));
@@ -301,7 +301,7 @@ skua_status_t ski_rma_driver_atomic(const struct ski_rma_op *op, const struct sk
     struct ski_caller caller;
     skua_status_t     status;
 
-    if (!ski_config.rma_atomics || !ski_far_driver() || !ski_far_driver()->atomic)
+    if (!ski_config.rma_atomics || !ski_net_driver() || !ski_net_driver()->atomic)
         return SKUA_ERR_UNSUPPORTED;
     if (!ski_caller_enter(&caller))
         return SKUA_ERR_EXIT;

@@ -112,7 +112,7 @@ static bool rma_wait_on(struct ski_pe *self, void **list, bool (*done)(void *arg
     while (!done(arg))
         if (!ski_wait_on_runtime(self, list, (struct ski_call){"a one-sided operation", NULL})) {
             while (ski_rma_pe(self)->at_driver > 0)
-                ski_far_progress(self);
+                ski_net_progress(self);
             return false;
         }
     return true;

@@ -7,12 +7,12 @@
 
 bool ski_zcopy_send_supported(void)
 {
-    const struct ski_driver *driver = ski_far_driver();
+    const struct ski_driver *driver = ski_net_driver();
     return driver && driver->send_split;
 }
 
 /* The status is not needed: the loss of a peer ends what waits for it elsewhere. */
-static void zcopy_send_done(struct ski_far_done *done, skua_status_t status)
+static void zcopy_send_done(struct ski_net_done *done, skua_status_t status)
 {
     struct ski_zcopy_send send = *(struct ski_zcopy_send *)done;
 
@@ -30,5 +30,5 @@ bool ski_zcopy_send(struct ski_pe *self, int pe, struct skua_msg *msg, size_t he
     ski_assert((uintptr_t)send % _Alignof(struct ski_zcopy_send) == 0);
     *send      = (struct ski_zcopy_send){{zcopy_send_done}, self, msg, fn, arg};
     msg->bytes = header + bytes;
-    return ski_far_send_split(self, pe, msg, data, bytes, &send->done);
+    return ski_net_send_split(self, pe, msg, data, bytes, &send->done);
 }

@@ -16,7 +16,7 @@
 typedef void (*ski_zcopy_send_fn)(struct ski_pe *self, void *arg);
 
 struct ski_zcopy_send {
-    struct ski_far_done done; /* first */
+    struct ski_net_done done; /* first */
     struct ski_pe      *self;
     struct skua_msg    *msg;
     ski_zcopy_send_fn   fn;

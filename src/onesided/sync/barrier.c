@@ -20,7 +20,7 @@ static void barrier_signal(struct ski_pe *self, int pe, uint32_t round)
     if (index >= 0)
         ski_notify_raise(barrier_counter(index, round), pe, 1);
     else
-        skua_send_copy(pe, (skua_handler){SKI_HANDLER_ROUND}, &round, sizeof round);
+        skua_send_copy(pe, (skua_handler){SKI_HANDLER_BARRIER_ROUND}, &round, sizeof round);
 }
 
 void skua_sync(void)
@@ -40,7 +40,7 @@ void skua_sync(void)
     }
 }
 
-void ski_on_round(skua_msg *msg)
+void ski_on_barrier_round(skua_msg *msg)
 {
     uint32_t round = *(uint32_t *)skua_msg_data(msg);
 

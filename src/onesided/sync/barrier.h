@@ -22,6 +22,6 @@ struct ski_barrier {
 };
 
 /** Handles the signal of a PE of another host. */
-void ski_on_round(skua_msg *msg);
+void ski_on_barrier_round(skua_msg *msg);
 
 #endif

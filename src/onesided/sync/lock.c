@@ -69,7 +69,7 @@ static bool lock_is_spread(const char *call, skua_locks locks, int pe, size_t i)
 {
     struct ski_job *job = ski_onesided_job();
 
-    if (!job || !ski_job_spread(job))
+    if (!job || !ski_job_is_distributed(job))
         return false;
     if (pe < 0 || pe >= job->pes || i >= skua_region_size(locks.region) / sizeof(struct lock_word))
         ski_misuse("%s: PE %d has no lock %zu", call, pe, i);

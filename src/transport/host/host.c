@@ -32,12 +32,12 @@ static skua_status_t host_make_domains(struct ski_host *host, const struct ski_j
             return status;
         ski_topology_free(&topology);
     }
-    for (int index = job->pes_here; index < host->all;
+    for (int index = job->local_pes; index < host->all;
          index++) { /* a hidden PE has a domain of its own */
         host->domain[index]  = (uint32_t)index;
         host->domains[index] = (struct ski_domain){.awake = 1, .pes = 1, .cpus = 1};
     }
-    for (int index = 0; index < job->pes_here; index++) {
+    for (int index = 0; index < job->local_pes; index++) {
         struct ski_domain *domain;
         int                twin = 0;
 
@@ -72,7 +72,7 @@ static void *host_carve(char **memory, size_t bytes)
 
 skua_status_t ski_host_create(struct ski_job *job, uint32_t cells)
 {
-    size_t           pes    = (size_t)ski_job_all_here(job);
+    size_t           pes    = (size_t)ski_job_all_local(job);
     size_t           stride = ski_inbox_bytes(host_inbox_cells(pes, cells));
     struct ski_host *host;
     void            *span;
@@ -159,7 +159,7 @@ static bool host_wakeup_bind(int fd, struct ski_sleeper *sleeper)
     return true;
 }
 
-int ski_bell_open(struct ski_host *host, int index)
+int ski_host_wakeup_open(struct ski_host *host, int index)
 {
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -216,7 +216,7 @@ static void host_wakeup_send(const struct ski_host *host, int index)
 /* Clears the sleep bit of a PE.  The thread that clears it counts the PE as awake. */
 static bool host_mark_awake(struct ski_host *host, int index)
 {
-    if (!ski_inbox_rouse(ski_host_inbox(host, index)))
+    if (!ski_inbox_clear_sleep(ski_host_inbox(host, index)))
         return false;
     atomic_fetch_add_explicit(&host_domain_of(host, index)->awake, 1, memory_order_relaxed);
     return true;
@@ -245,13 +245,13 @@ void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
     atomic_fetch_sub_explicit(&host_domain_of(host, index)->awake, 1, memory_order_relaxed);
     /* Sets the sleep bit, then reads the exit flag; skua_exit() sets the flag, then clears the bit.
      * All four accesses are sequentially consistent, so one side sees the other. */
-    if (ski_reader_doze_sc(reader) && !(job && atomic_load(&job->exit)))
+    if (ski_reader_prepare_sleep_sc(reader) && !(job && atomic_load(&job->exit)))
         ski_reader_sleep_sc(reader, ns);
     host_mark_awake(host, index);
 }
 
-void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
-                       struct ski_reader *reader, int bell, int fd, uint64_t ns)
+void ski_host_sleep_poll(struct ski_host *host, struct ski_job *job, int index,
+                         struct ski_reader *reader, int bell, int fd, uint64_t ns)
 {
     struct pollfd   polls[] = {{.fd = bell, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     struct timespec time    = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
@@ -259,7 +259,7 @@ void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
 
     atomic_fetch_sub_explicit(&host_domain_of(host, index)->awake, 1, memory_order_relaxed);
     atomic_store(&host->sleeper[index].polling, 1);
-    if (ski_reader_doze_sc(reader) && !(job && atomic_load(&job->exit)))
+    if (ski_reader_prepare_sleep_sc(reader) && !(job && atomic_load(&job->exit)))
         ppoll(polls, 2, ns == SKI_FOREVER ? NULL : &time, NULL);
     host_mark_awake(host, index);
     atomic_store(&host->sleeper[index].polling, 0);

@@ -47,16 +47,16 @@ struct ski_sleeper {
 struct ski_host {
     char               *inboxes; /* the inbox of index 0; the others follow at `stride` bytes   */
     size_t              stride;
-    uint32_t            cells;         /* in an inbox                                            */
-    bool                checked;       /* messages have records (base/pool.h): all of them       */
-    int32_t             all;           /* PEs on this host, with the hidden ones                 */
-    struct ski_heap    *heaps;         /* by index of the PE                                     */
-    struct ski_sleeper *sleeper;       /* by index of the PE                                     */
-    _Atomic(void *)    *board;         /* by index of the PE: memory that other PEs write, or NULL
-                                          (core/collective/reduction_slot.h)                     */
-    struct ski_domain  *domains;       /* by number of the domain                                */
-    uint32_t           *domain;        /* by index of the PE: the number of its domain           */
-    uint32_t            wakeup_key[4]; /* the datagram that wakes a PE                           */
+    uint32_t            cells;        /* in an inbox                                            */
+    bool                checked;      /* messages have records (base/pool.h): all of them       */
+    int32_t             all;          /* PEs on this host, with the hidden ones                 */
+    struct ski_heap    *heaps;        /* by index of the PE                                     */
+    struct ski_sleeper *sleeper;      /* by index of the PE                                     */
+    _Atomic(void *)    *board;        /* by index of the PE: memory that other PEs write, or NULL
+                                         (core/collective/reduction_slot.h)                     */
+    struct ski_domain *domains;       /* by number of the domain                                */
+    uint32_t          *domain;        /* by index of the PE: the number of its domain           */
+    uint32_t           wakeup_key[4]; /* the datagram that wakes a PE                           */
 };
 
 /** Creates inboxes, heaps and domains for the local PEs of @p job and sets job->host.  A failure
@@ -97,11 +97,11 @@ void ski_host_sleep(struct ski_host *host, struct ski_job *job, int index,
 
 /** Sleeps as ski_host_sleep() does, on the wakeup socket @p bell, and also until @p fd is
  *  readable. */
-void ski_host_sleep_at(struct ski_host *host, struct ski_job *job, int index,
-                       struct ski_reader *reader, int bell, int fd, uint64_t ns);
+void ski_host_sleep_poll(struct ski_host *host, struct ski_job *job, int index,
+                         struct ski_reader *reader, int bell, int fd, uint64_t ns);
 
 /** Creates the wakeup socket of PE @p index of this process.  Returns its descriptor, or -1,
  *  logged. */
-int ski_bell_open(struct ski_host *host, int index);
+int ski_host_wakeup_open(struct ski_host *host, int index);
 
 #endif

@@ -82,7 +82,7 @@ int main(void)
     int  bell;
     bool random = getrandom(host.wakeup_key, sizeof host.wakeup_key, 0) == sizeof host.wakeup_key;
 
-    bell = ski_bell_open(&host, 0);
+    bell = ski_host_wakeup_open(&host, 0);
     OK(random && bell >= 0 && sleeper.name_bytes > 0, "a bell is made and named");
     OK(host_test_as_other_user(host_test_send_noise) && !host_test_is_woken(bell),
        "what a stranger sends does not ring it");

@@ -20,7 +20,7 @@
 #include "transport/mpi/mpi_port.h"
 #include "transport/mpi/mpi_session.h"
 
-_Static_assert(SKI_MPI_REASON_MAX == SKI_WHY_MOST, "reasons are passed on");
+_Static_assert(SKI_MPI_REASON_MAX == SKI_REASON_MAX, "reasons are passed on");
 
 static char mpi_description[96];
 
@@ -28,18 +28,18 @@ static bool mpi_check_size(struct ski_net *net)
 {
     if (ski_mpi.size == net->processes)
         return true;
-    snprintf(net->last_error(), SKI_WHY_MOST, "the job has %d processes, but MPI_COMM_WORLD has %d",
-             net->processes, ski_mpi.size);
+    snprintf(net->last_error(), SKI_REASON_MAX,
+             "the job has %d processes, but MPI_COMM_WORLD has %d", net->processes, ski_mpi.size);
     return false;
 }
 
 static bool mpi_check_process(struct ski_net *net)
 {
     if (ski_mpi.rank != net->process)
-        snprintf(net->last_error(), SKI_WHY_MOST,
+        snprintf(net->last_error(), SKI_REASON_MAX,
                  "process %d of the job is rank %d in MPI_COMM_WORLD", net->process, ski_mpi.rank);
     else if (ski_mpi.level < MPI_THREAD_SERIALIZED && net->ports > 1)
-        snprintf(net->last_error(), SKI_WHY_MOST,
+        snprintf(net->last_error(), SKI_REASON_MAX,
                  "MPI was initialized for one thread (%s), but a process of the job needs %d",
                  ski_mpi.level == MPI_THREAD_SINGLE ? "MPI_THREAD_SINGLE" : "MPI_THREAD_FUNNELED",
                  net->ports);
@@ -55,7 +55,7 @@ static bool mpi_all_agree(struct ski_net *net)
 
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (mine && !all)
-        snprintf(net->last_error(), SKI_WHY_MOST, "another process of the job cannot use it");
+        snprintf(net->last_error(), SKI_REASON_MAX, "another process of the job cannot use it");
     return all;
 }
 

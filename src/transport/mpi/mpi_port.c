@@ -24,8 +24,7 @@ struct mpi_rts {
     uint64_t bytes;
     int32_t  tag, pe;
 };
-_Static_assert(sizeof(struct mpi_rts) < SKI_PACKET_LEAST,
-               "an RTS is told from packets by its size");
+_Static_assert(sizeof(struct mpi_rts) < SKI_PACKET_MIN, "an RTS is told from packets by its size");
 
 struct mpi_address {
     int32_t rank, port;
@@ -488,7 +487,7 @@ static unsigned mpi_recv_poll(struct ski_port *port)
         return 1;
     }
     mpi_recv_adapt(port);
-    if (bytes < SKI_PACKET_LEAST)
+    if (bytes < SKI_PACKET_MIN)
         mpi_on_rts(port, (struct mpi_rts *)(void *)data, status.MPI_SOURCE);
     else
         mpi_on_packet(port, data, (size_t)bytes);
@@ -510,7 +509,7 @@ unsigned ski_mpi_progress(struct ski_port *port)
 
 static skua_status_t mpi_port_refuse(const char *reason)
 {
-    snprintf(ski_mpi_net.net->last_error(), SKI_WHY_MOST, "%s", reason);
+    snprintf(ski_mpi_net.net->last_error(), SKI_REASON_MAX, "%s", reason);
     return SKUA_ERR_UNSUPPORTED;
 }
 

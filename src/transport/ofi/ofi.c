@@ -32,7 +32,7 @@ static void ofi_stop(void)
 
 static skua_status_t ofi_start_failed(struct ski_net *net, const char *what, int error)
 {
-    snprintf(net->last_error(), SKI_WHY_MOST, "%s of %s on %s: %s", what,
+    snprintf(net->last_error(), SKI_REASON_MAX, "%s of %s on %s: %s", what,
              ski_ofi.info->fabric_attr->prov_name, ski_ofi.info->domain_attr->name,
              fi_strerror(-error));
     ofi_stop();

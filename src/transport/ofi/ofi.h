@@ -95,7 +95,7 @@ struct ski_peer {
     struct ski_ofi_epoch   *first, *last; /* the last one has not ended */
     struct ski_peer        *next;
     struct sockaddr_storage addr; /* of its socket, with provider tcp */
-    char                    reason[SKI_WHY_MOST];
+    char                    reason[SKI_REASON_MAX];
 };
 
 struct ski_port {
@@ -185,19 +185,19 @@ bool          ski_ofi_arm(struct ski_port *port);
 
 /* ---- ofi_rma.c ---- */
 
-skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_memory **memory);
-void          ski_ofi_mem_dereg(struct ski_memory *memory);
-size_t        ski_ofi_rkey_pack(struct ski_memory *memory, void *to);
+skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory);
+void          ski_ofi_mem_dereg(struct ski_driver_mem *memory);
+size_t        ski_ofi_rkey_pack(struct ski_driver_mem *memory, void *to);
 skua_status_t ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                  struct ski_key **key);
-void          ski_ofi_rkey_destroy(struct ski_key *key);
+                                  struct ski_driver_rkey **key);
+void          ski_ofi_rkey_destroy(struct ski_driver_rkey *key);
 skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                          struct ski_key *key, void *cookie);
+                          struct ski_driver_rkey *key, void *cookie);
 skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                          struct ski_key *key, void *cookie);
+                          struct ski_driver_rkey *key, void *cookie);
 skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                             uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
-                             void *cookie);
+                             uint64_t value, uint64_t *result, uint64_t remote,
+                             struct ski_driver_rkey *key, void *cookie);
 skua_status_t ski_ofi_flush(struct ski_peer *peer, void *cookie);
 
 /** Reports the end of a put, get or atomic. */

@@ -161,7 +161,7 @@ static void ofi_op_explain(const struct ski_peer *peer, int error)
 {
     char text[64];
 
-    snprintf(ski_ofi.net->last_error(), SKI_WHY_MOST, SKI_NO_WAY,
+    snprintf(ski_ofi.net->last_error(), SKI_REASON_MAX, SKI_NO_ROUTE,
              ski_sockaddr_text(&peer->addr, text, sizeof text), ski_ofi.info->domain_attr->name,
              fi_strerror(error));
 }

@@ -37,7 +37,7 @@ struct ofi_control {
     uint64_t tag, bytes;
 };
 
-_Static_assert(sizeof(struct ofi_control) < SKI_PACKET_LEAST,
+_Static_assert(sizeof(struct ofi_control) < SKI_PACKET_MIN,
                "notices are told from packets by size");
 _Static_assert(sizeof(struct ofi_control) <= SKI_OFI_INJECT_MIN, "providers copy notices");
 
@@ -257,7 +257,7 @@ static void ofi_on_control(struct ski_port *port, const void *from, size_t bytes
 static void ofi_on_recv(struct ski_port *port, struct ski_ofi_op *op,
                         const struct fi_cq_data_entry *entry)
 {
-    if (entry->len >= SKI_PACKET_LEAST)
+    if (entry->len >= SKI_PACKET_MIN)
         ofi_on_packet(port, op->memory, entry->len);
     else
         ofi_on_control(port, op->memory, entry->len);

@@ -55,7 +55,7 @@ static struct ofi_address_head ofi_own_address_head(void)
 size_t ski_ofi_address(struct ski_port *port, void *to)
 {
     struct ofi_address_head ofi_address_head = ofi_own_address_head();
-    size_t                  bytes            = SKI_ADDRESS_MOST - sizeof ofi_address_head;
+    size_t                  bytes            = SKI_PORT_ADDRESS_MAX - sizeof ofi_address_head;
 
     memcpy(to, &ofi_address_head, sizeof ofi_address_head);
     if (fi_getname(&port->ep->fid, (char *)to + sizeof ofi_address_head, &bytes) != 0)
@@ -160,7 +160,7 @@ static void ofi_port_destroy(struct ski_port *port)
 skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
                            struct ski_port **port)
 {
-    char             address[SKI_ADDRESS_MOST];
+    char             address[SKI_PORT_ADDRESS_MAX];
     struct ski_port *made = calloc(1, sizeof *made);
     int              error;
 
@@ -172,7 +172,7 @@ skua_status_t ski_ofi_open(int pe, const struct ski_upcalls *up, void *owner,
     made->fd        = -1;
     made->retry_end = &made->retry;
     if ((error = ofi_open_endpoint(made)) || (error = ofi_post_recv_buffers(made))) {
-        snprintf(ski_ofi.net->last_error(), SKI_WHY_MOST,
+        snprintf(ski_ofi.net->last_error(), SKI_REASON_MAX,
                  "an endpoint of %s on %s (ports: %.40s): %s", ski_ofi.info->fabric_attr->prov_name,
                  ski_ofi.info->domain_attr->name, ski_ofi.net->port_range, fi_strerror(-error));
         ofi_port_destroy(made);
@@ -203,7 +203,7 @@ void ski_ofi_close(struct ski_port *port)
 /* Returns whether the other end is compatible; otherwise logs why not. */
 static bool ofi_is_compatible(struct ski_port *port, int pe, const void *address, size_t bytes)
 {
-    char                    own[SKI_ADDRESS_MOST];
+    char                    own[SKI_PORT_ADDRESS_MAX];
     struct ofi_address_head ofi_address_head, ours = ofi_own_address_head();
 
     if (bytes != ski_ofi_address(port, own))

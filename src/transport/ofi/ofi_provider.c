@@ -199,17 +199,17 @@ static void provider_explain(struct ski_net *net, const struct fi_info *list, in
 
     provider_list_devices(list, devices, sizeof devices);
     if (!list && error != -FI_ENODATA)
-        snprintf(net->last_error(), SKI_WHY_MOST, "fi_getinfo: %s", fi_strerror(-error));
+        snprintf(net->last_error(), SKI_REASON_MAX, "fi_getinfo: %s", fi_strerror(-error));
     else if (!list)
-        snprintf(net->last_error(), SKI_WHY_MOST,
+        snprintf(net->last_error(), SKI_REASON_MAX,
                  "libfabric has no provider of reliable datagrams on this host%s",
                  provider_is_forced() ? " with the name in FI_PROVIDER" : "");
     else if (strcmp(net->interfaces, "auto") != 0 &&
-             ski_netif_usable(net->interfaces, net->last_error(), SKI_WHY_MOST))
-        snprintf(net->last_error(), SKI_WHY_MOST,
+             ski_netif_usable(net->interfaces, net->last_error(), SKI_REASON_MAX))
+        snprintf(net->last_error(), SKI_REASON_MAX,
                  "no provider is on interface %.60s (there are: %s)", net->interfaces, devices);
     else if (strcmp(net->interfaces, "auto") == 0)
-        snprintf(net->last_error(), SKI_WHY_MOST, "no interface reaches %s (there are: %s)",
+        snprintf(net->last_error(), SKI_REASON_MAX, "no interface reaches %s (there are: %s)",
                  net->one_host ? "processes of this host" : "other hosts", devices);
 }
 
@@ -221,8 +221,8 @@ static skua_status_t provider_set_ports(struct ski_net *net)
 
     if (strcmp(net->port_range, "any") == 0)
         return SKUA_OK;
-    if (!ski_port_range_parse(net->port_range, &first, &last, net->last_error(), SKI_WHY_MOST) ||
-        !ski_port_range_has_free(net->port_range, net->ports, net->last_error(), SKI_WHY_MOST))
+    if (!ski_port_range_parse(net->port_range, &first, &last, net->last_error(), SKI_REASON_MAX) ||
+        !ski_port_range_has_free(net->port_range, net->ports, net->last_error(), SKI_REASON_MAX))
         return SKUA_ERR_INVAL;
     snprintf(low, sizeof low, "%u", first);
     snprintf(high, sizeof high, "%u", last);

@@ -17,23 +17,23 @@
 
 #include "transport/ofi/ofi.h"
 
-struct ski_memory {
+struct ski_driver_mem {
     struct fid_mr *region;
     uint64_t       base, bytes;
 };
 
-struct ski_key {
+struct ski_driver_rkey {
     uint64_t base, bytes, key;
 };
 
 /* ---- memory ----------------------------------------------------------------------- */
 
-skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_memory **memory)
+skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_driver_mem **memory)
 {
-    static uint64_t    next; /* a key for providers that do not choose one; one thread at a time */
-    struct ski_memory *made;
-    const uint64_t     access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-    int                error;
+    static uint64_t next; /* a key for providers that do not choose one; one thread at a time */
+    struct ski_driver_mem *made;
+    const uint64_t         access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+    int                    error;
 
     if (!ski_ofi.rma)
         return SKUA_ERR_UNSUPPORTED;
@@ -43,7 +43,7 @@ skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_memory **memo
     error = fi_mr_reg(ski_ofi.domain, base, bytes, access, 0, ++next, 0, &made->region, NULL);
     if (error) {
         free(made);
-        snprintf(ski_ofi.net->last_error(), SKI_WHY_MOST, "fi_mr_reg: %s", fi_strerror(-error));
+        snprintf(ski_ofi.net->last_error(), SKI_REASON_MAX, "fi_mr_reg: %s", fi_strerror(-error));
         return error == -FI_ENOSYS ? SKUA_ERR_UNSUPPORTED : SKUA_ERR_SYSTEM;
     }
     made->base  = (uintptr_t)base;
@@ -52,24 +52,24 @@ skua_status_t ski_ofi_mem_reg(void *base, size_t bytes, struct ski_memory **memo
     return SKUA_OK;
 }
 
-void ski_ofi_mem_dereg(struct ski_memory *memory)
+void ski_ofi_mem_dereg(struct ski_driver_mem *memory)
 {
     fi_close(&memory->region->fid);
     free(memory);
 }
 
-size_t ski_ofi_rkey_pack(struct ski_memory *memory, void *to)
+size_t ski_ofi_rkey_pack(struct ski_driver_mem *memory, void *to)
 {
-    struct ski_key key = {memory->base, memory->bytes, fi_mr_key(memory->region)};
+    struct ski_driver_rkey key = {memory->base, memory->bytes, fi_mr_key(memory->region)};
 
     memcpy(to, &key, sizeof key);
     return sizeof key;
 }
 
 skua_status_t ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                  struct ski_key **key)
+                                  struct ski_driver_rkey **key)
 {
-    struct ski_key *made;
+    struct ski_driver_rkey *made;
 
     (void)peer;
     if (bytes != sizeof *made)
@@ -82,26 +82,26 @@ skua_status_t ski_ofi_rkey_unpack(struct ski_peer *peer, const void *from, size_
     return SKUA_OK;
 }
 
-void ski_ofi_rkey_destroy(struct ski_key *key)
+void ski_ofi_rkey_destroy(struct ski_driver_rkey *key)
 {
     free(key);
 }
 
 /* ---- operations -------------------------------------------------------------------- */
 
-static bool rkey_covers(const struct ski_key *key, uint64_t remote, size_t bytes)
+static bool rkey_covers(const struct ski_driver_rkey *key, uint64_t remote, size_t bytes)
 {
     return remote >= key->base && bytes <= key->bytes && remote - key->base <= key->bytes - bytes;
 }
 
 /* Returns a remote address as the provider expects it: virtual, or an offset. */
-static uint64_t ofi_rma_address(const struct ski_key *key, uint64_t remote)
+static uint64_t ofi_rma_address(const struct ski_driver_rkey *key, uint64_t remote)
 {
     return ski_ofi.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? remote : remote - key->base;
 }
 
 /* Returns SKUA_OK if another operation may start now. */
-static skua_status_t ofi_rma_admit(struct ski_peer *peer, const struct ski_key *key,
+static skua_status_t ofi_rma_admit(struct ski_peer *peer, const struct ski_driver_rkey *key,
                                    uint64_t remote, size_t bytes)
 {
     if (peer->lost)
@@ -136,7 +136,7 @@ static ssize_t ofi_rma_write(struct ski_ofi_op *op, const void *local, size_t by
 }
 
 skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                          struct ski_key *key, void *cookie)
+                          struct ski_driver_rkey *key, void *cookie)
 {
     skua_status_t      status = ofi_rma_admit(peer, key, remote, bytes);
     bool               copied = bytes <= ski_ofi.info->tx_attr->inject_size;
@@ -158,7 +158,7 @@ skua_status_t ski_ofi_put(struct ski_peer *peer, const void *local, size_t bytes
 }
 
 skua_status_t ski_ofi_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                          struct ski_key *key, void *cookie)
+                          struct ski_driver_rkey *key, void *cookie)
 {
     skua_status_t      status = ofi_rma_admit(peer, key, remote, bytes);
     struct ski_ofi_op *op;
@@ -243,8 +243,8 @@ static uint64_t ofi_rma_widen(uint64_t value, unsigned width)
 }
 
 skua_status_t ski_ofi_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                             uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
-                             void *cookie)
+                             uint64_t value, uint64_t *result, uint64_t remote,
+                             struct ski_driver_rkey *key, void *cookie)
 {
     enum fi_datatype   type   = bytes == 4 ? FI_UINT32 : FI_UINT64;
     struct fid_ep     *ep     = peer->port->ep;

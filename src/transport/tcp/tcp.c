@@ -26,11 +26,11 @@ static bool tcp_check_interfaces(struct ski_net *net)
     struct sockaddr_storage any;
 
     if (strcmp(ski_tcp.interfaces, "lo") != 0 &&
-        !ski_netif_usable(net->interfaces, net->last_error(), SKI_WHY_MOST))
+        !ski_netif_usable(net->interfaces, net->last_error(), SKI_REASON_MAX))
         return false;
     if (ski_netif_addresses(ski_tcp.interfaces, &any, 1) > 0)
         return true;
-    snprintf(net->last_error(), SKI_WHY_MOST, "no interface of %.60s has an IP address",
+    snprintf(net->last_error(), SKI_REASON_MAX, "no interface of %.60s has an IP address",
              ski_tcp.interfaces);
     return false;
 }
@@ -41,7 +41,7 @@ static bool tcp_check_ports(struct ski_net *net)
     unsigned first, last;
 
     return strcmp(net->port_range, "any") == 0 ||
-           ski_port_range_parse(net->port_range, &first, &last, net->last_error(), SKI_WHY_MOST);
+           ski_port_range_parse(net->port_range, &first, &last, net->last_error(), SKI_REASON_MAX);
 }
 
 static skua_status_t tcp_start(struct ski_net *net)

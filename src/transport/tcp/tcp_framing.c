@@ -87,7 +87,7 @@ static bool framing_read_head(struct ski_framing *s, uint64_t *bytes)
     s->head_got = 0;
     *bytes      = head & (((uint64_t)1 << 56) - 1);
     s->ended    = head == ski_frame_head(SKI_FRAME_END, 0);
-    return s->ended || (head >> 56 == SKI_FRAME_PACKET && *bytes >= SKI_PACKET_LEAST &&
+    return s->ended || (head >> 56 == SKI_FRAME_PACKET && *bytes >= SKI_PACKET_MIN &&
                         *bytes <= FRAMING_PACKET_MAX);
 }
 

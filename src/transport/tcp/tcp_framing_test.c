@@ -59,7 +59,7 @@ static void framing_test_append_head(struct framing_test_world *w, uint64_t head
 
 static void framing_test_append_packet(struct framing_test_world *w, size_t most)
 {
-    size_t size = framing_test_draw(SKI_PACKET_LEAST, most);
+    size_t size = framing_test_draw(SKI_PACKET_MIN, most);
 
     framing_test_append_head(w, ski_frame_head(SKI_FRAME_PACKET, size));
     for (size_t i = 0; i < size; i++)
@@ -251,7 +251,7 @@ static void test_framing_heads(void)
         if (kind != SKI_FRAME_PACKET && kind != SKI_FRAME_END)
             bad += !framing_test_is_refused(ski_frame_head((enum ski_frame_kind)kind, 100));
     OK(bad == 0, "no head of an unknown kind is taken");
-    for (size_t bytes = 0; bytes < SKI_PACKET_LEAST; bytes++)
+    for (size_t bytes = 0; bytes < SKI_PACKET_MIN; bytes++)
         bad += !framing_test_is_refused(ski_frame_head(SKI_FRAME_PACKET, bytes));
     OK(bad == 0, "nor one of too few bytes");
     for (; long_one < (uint64_t)1 << 56; long_one = long_one * 2 - 1)

@@ -290,9 +290,9 @@ static const char *handshake_no_route(const struct ski_peer *peer, char *to)
     char list[128];
 
     if (peer->error == EMFILE || peer->error == ENFILE)
-        snprintf(to, SKI_WHY_MOST, SKI_TOO_MANY_FILES);
+        snprintf(to, SKI_REASON_MAX, SKI_TOO_MANY_FILES);
     else
-        snprintf(to, SKI_WHY_MOST, SKI_NO_WAY,
+        snprintf(to, SKI_REASON_MAX, SKI_NO_ROUTE,
                  ski_sockaddrs_text(&peer->addrs, ski_tcp.net->one_host, list, sizeof list),
                  ski_tcp.interfaces,
                  peer->error ? strerror(peer->error) : "another port answers there");
@@ -330,7 +330,7 @@ skua_status_t ski_tcp_connect(struct ski_port *port, int pe, const void *to, siz
 void ski_tcp_conn_fail(struct ski_tcp_conn *conn, int error)
 {
     struct ski_peer *peer = conn->initiator ? ski_tcp_peer_find(conn->port, conn->pe) : NULL;
-    char             reason[SKI_WHY_MOST];
+    char             reason[SKI_REASON_MAX];
 
     ski_tcp_conn_close(conn);
     if (!peer || peer->conn != conn)

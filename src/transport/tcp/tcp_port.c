@@ -64,7 +64,7 @@ static int tcp_listen_in_range(struct sockaddr_storage *addr)
 
     if (strcmp(ski_tcp.net->port_range, "any") != 0 &&
         !ski_port_range_parse(ski_tcp.net->port_range, &first, &last, ski_tcp.net->last_error(),
-                              SKI_WHY_MOST))
+                              SKI_REASON_MAX))
         return -1;
     for (unsigned port = first; port <= last && fd < 0; port++) {
         in->sin_port = htons((uint16_t)port);
@@ -165,8 +165,8 @@ skua_status_t ski_tcp_open(int pe, const struct ski_upcalls *up, void *owner, st
     error = errno;
     tcp_port_free(port);
     if (error != EADDRINUSE || ski_port_range_has_free(ski_tcp.net->port_range, ski_tcp.net->ports,
-                                                       ski_tcp.net->last_error(), SKI_WHY_MOST))
-        snprintf(ski_tcp.net->last_error(), SKI_WHY_MOST, "cannot listen for other PEs: %s",
+                                                       ski_tcp.net->last_error(), SKI_REASON_MAX))
+        snprintf(ski_tcp.net->last_error(), SKI_REASON_MAX, "cannot listen for other PEs: %s",
                  strerror(error));
     return SKUA_ERR_SYSTEM;
 }

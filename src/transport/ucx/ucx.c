@@ -29,7 +29,7 @@ skua_status_t ski_ucx_status(ucs_status_t status)
 
 skua_status_t ski_ucx_failed(const char *what, ucs_status_t status)
 {
-    snprintf(ski_ucx.net->last_error(), SKI_WHY_MOST, "%s: %s", what, ucs_status_string(status));
+    snprintf(ski_ucx.net->last_error(), SKI_REASON_MAX, "%s: %s", what, ucs_status_string(status));
     return ski_ucx_status(status);
 }
 
@@ -55,7 +55,7 @@ static bool ucx_check_interfaces(struct ski_net *net)
 {
     if (getenv("UCX_NET_DEVICES") || (net->one_host && strcmp(net->interfaces, "auto") == 0))
         return true;
-    return ski_netif_usable(net->interfaces, net->last_error(), SKI_WHY_MOST);
+    return ski_netif_usable(net->interfaces, net->last_error(), SKI_REASON_MAX);
 }
 
 /* Sets the interfaces, and how soon a silent peer is noticed. */
@@ -102,7 +102,7 @@ static bool ucx_find_adapter(void)
 /* Returns whether @p wanted ports of the range are free: UCX would retry for ever. */
 bool ski_ucx_check_ports(struct ski_net *net, int wanted)
 {
-    return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_WHY_MOST);
+    return ski_port_range_has_free(net->port_range, wanted, net->last_error(), SKI_REASON_MAX);
 }
 
 static skua_status_t ucx_start(struct ski_net *net)

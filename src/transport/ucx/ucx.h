@@ -104,19 +104,19 @@ skua_status_t ski_ucx_send(struct ski_peer *peer, void *packet, size_t bytes);
 skua_status_t ski_ucx_send_split(struct ski_peer *peer, void *packet, size_t bytes,
                                  const void *rest, size_t rest_bytes, void *cookie);
 bool          ski_ucx_rma_offload(void);
-skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_memory **out);
-void          ski_ucx_mem_dereg(struct ski_memory *memory);
-size_t        ski_ucx_rkey_pack(struct ski_memory *memory, void *to);
+skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_driver_mem **out);
+void          ski_ucx_mem_dereg(struct ski_driver_mem *memory);
+size_t        ski_ucx_rkey_pack(struct ski_driver_mem *memory, void *to);
 skua_status_t ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                  struct ski_key **out);
-void          ski_ucx_rkey_destroy(struct ski_key *key);
+                                  struct ski_driver_rkey **out);
+void          ski_ucx_rkey_destroy(struct ski_driver_rkey *key);
 skua_status_t ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                          struct ski_key *key, void *cookie);
+                          struct ski_driver_rkey *key, void *cookie);
 skua_status_t ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                          struct ski_key *key, void *cookie);
+                          struct ski_driver_rkey *key, void *cookie);
 skua_status_t ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                             uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
-                             void *cookie);
+                             uint64_t value, uint64_t *result, uint64_t remote,
+                             struct ski_driver_rkey *key, void *cookie);
 skua_status_t ski_ucx_flush(struct ski_peer *peer, void *cookie);
 bool          ski_ucx_fence(struct ski_peer *peer);
 

@@ -156,7 +156,7 @@ size_t ski_ucx_address(struct ski_port *port, void *to)
 
     if (ucp_worker_get_address(port->worker, &mine, &bytes) != UCS_OK)
         return 0;
-    if (addrs + bytes <= SKI_ADDRESS_MOST)
+    if (addrs + bytes <= SKI_PORT_ADDRESS_MAX)
         memcpy((char *)to + addrs, mine, bytes);
     else
         addrs = bytes = 0;
@@ -191,7 +191,7 @@ static void ucx_no_route(const struct ski_sockaddrs *addrs, ucs_status_t status)
 {
     char list[128];
 
-    snprintf(ski_ucx.net->last_error(), SKI_WHY_MOST, SKI_NO_WAY,
+    snprintf(ski_ucx.net->last_error(), SKI_REASON_MAX, SKI_NO_ROUTE,
              ski_sockaddrs_text(addrs, ski_ucx.net->one_host, list, sizeof list),
              ski_ucx_interfaces(ski_ucx.net), ucs_status_string(status));
 }

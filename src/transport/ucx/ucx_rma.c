@@ -5,11 +5,11 @@
 
 #include "transport/ucx/ucx.h"
 
-struct ski_memory {
+struct ski_driver_mem {
     ucp_mem_h handle;
 };
 
-struct ski_key {
+struct ski_driver_rkey {
     ucp_rkey_h handle;
 };
 
@@ -18,14 +18,14 @@ bool ski_ucx_rma_offload(void)
     return ski_ucx.has_adapter;
 }
 
-skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_memory **out)
+skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_driver_mem **out)
 {
-    ucp_mem_map_params_t params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
-                                                 UCP_MEM_MAP_PARAM_FIELD_LENGTH,
-                                   .address = base,
-                                   .length  = bytes};
-    struct ski_memory   *memory = malloc(sizeof *memory);
-    ucs_status_t         status = UCS_ERR_NO_MEMORY;
+    ucp_mem_map_params_t   params = {.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                                                   UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+                                     .address = base,
+                                     .length  = bytes};
+    struct ski_driver_mem *memory = malloc(sizeof *memory);
+    ucs_status_t           status = UCS_ERR_NO_MEMORY;
 
     if (memory)
         status = ucp_mem_map(ski_ucx.context, &params, &memory->handle);
@@ -37,20 +37,20 @@ skua_status_t ski_ucx_mem_reg(void *base, size_t bytes, struct ski_memory **out)
     return SKUA_OK;
 }
 
-void ski_ucx_mem_dereg(struct ski_memory *memory)
+void ski_ucx_mem_dereg(struct ski_driver_mem *memory)
 {
     ucp_mem_unmap(ski_ucx.context, memory->handle);
     free(memory);
 }
 
-size_t ski_ucx_rkey_pack(struct ski_memory *memory, void *to)
+size_t ski_ucx_rkey_pack(struct ski_driver_mem *memory, void *to)
 {
     void  *packed;
     size_t bytes;
 
     if (ucp_rkey_pack(ski_ucx.context, memory->handle, &packed, &bytes) != UCS_OK)
         return 0;
-    if (bytes <= SKI_KEY_MOST)
+    if (bytes <= SKI_RKEY_MAX)
         memcpy(to, packed, bytes);
     else
         bytes = 0;
@@ -59,10 +59,10 @@ size_t ski_ucx_rkey_pack(struct ski_memory *memory, void *to)
 }
 
 skua_status_t ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_t bytes,
-                                  struct ski_key **out)
+                                  struct ski_driver_rkey **out)
 {
-    struct ski_key *key = malloc(sizeof *key);
-    ucs_status_t    status =
+    struct ski_driver_rkey *key = malloc(sizeof *key);
+    ucs_status_t            status =
         key && bytes ? ucp_ep_rkey_unpack(peer->ep, from, &key->handle) : UCS_ERR_NO_MEMORY;
 
     if (status == UCS_OK)
@@ -72,7 +72,7 @@ skua_status_t ski_ucx_rkey_unpack(struct ski_peer *peer, const void *from, size_
     return ski_ucx_status(status);
 }
 
-void ski_ucx_rkey_destroy(struct ski_key *key)
+void ski_ucx_rkey_destroy(struct ski_driver_rkey *key)
 {
     ucp_rkey_destroy(key->handle);
     free(key);
@@ -104,22 +104,22 @@ static skua_status_t ucx_started(struct ski_peer *peer, void *request)
 }
 
 skua_status_t ski_ucx_put(struct ski_peer *peer, const void *local, size_t bytes, uint64_t remote,
-                          struct ski_key *key, void *cookie)
+                          struct ski_driver_rkey *key, void *cookie)
 {
     ucp_request_param_t param = ucx_request_param(cookie);
     return ucx_started(peer, ucp_put_nbx(peer->ep, local, bytes, remote, key->handle, &param));
 }
 
 skua_status_t ski_ucx_get(struct ski_peer *peer, void *local, size_t bytes, uint64_t remote,
-                          struct ski_key *key, void *cookie)
+                          struct ski_driver_rkey *key, void *cookie)
 {
     ucp_request_param_t param = ucx_request_param(cookie);
     return ucx_started(peer, ucp_get_nbx(peer->ep, local, bytes, remote, key->handle, &param));
 }
 
 skua_status_t ski_ucx_atomic(struct ski_peer *peer, enum ski_net_op op, unsigned bytes,
-                             uint64_t value, uint64_t *result, uint64_t remote, struct ski_key *key,
-                             void *cookie)
+                             uint64_t value, uint64_t *result, uint64_t remote,
+                             struct ski_driver_rkey *key, void *cookie)
 {
     static const ucp_atomic_op_t ops[] = {
         [SKI_NET_ADD] = UCP_ATOMIC_OP_ADD,   [SKI_NET_AND] = UCP_ATOMIC_OP_AND,

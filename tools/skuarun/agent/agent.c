@@ -86,7 +86,7 @@ static skua_status_t agent_choose_cpus(struct job_spec *spec)
     if (spec->cpu)
         return SKUA_OK;
     spec->cpu = ski_calloc((size_t)h->host_pes, sizeof *spec->cpu);
-    status    = ski_topology_place(ski_config.pin, h->host_pes, spec->cpu);
+    status    = ski_topology_assign(ski_config.pin, h->host_pes, spec->cpu);
     memmove(spec->cpu, spec->cpu + h->host_first_pe, (size_t)job_spec_pes(h) * sizeof *spec->cpu);
     return status;
 }
@@ -95,7 +95,7 @@ static bool agent_create_procs(struct agent *a, struct job_spec *spec)
 {
     const struct job_spec_head *h    = &spec->head;
     int                        *near = ski_calloc((size_t)h->here, sizeof *near);
-    struct ski_plan             plan = {.pes             = h->pes,
+    struct ski_job_params       plan = {.pes             = h->pes,
                                         .pes_per_process = h->pes_per_process,
                                         .local           = near,
                                         .local_processes = h->here,
@@ -289,7 +289,8 @@ static bool agent_continues(struct agent *a, bool open)
 
 static void agent_loop(struct agent *a)
 {
-    size_t         count = AGENT_PROCS + procs_poll_count(&a->procs) + (size_t)a->procs.job->local_processes;
+    size_t count =
+        AGENT_PROCS + procs_poll_count(&a->procs) + (size_t)a->procs.job->local_processes;
     struct pollfd *polls = ski_calloc(count, sizeof *polls);
     bool           open  = true;
 

@@ -10,7 +10,7 @@
 #include "boot/crash_report.h"
 #include "common/fd.h"
 
-#define RECORD_MAX (sizeof(struct ski_control) + SKI_CONTROL_MOST)
+#define RECORD_MAX (sizeof(struct ski_control) + SKI_CONTROL_MAX)
 
 static void kvs_proxy_answer(void *arg, int index, const struct ski_control *head,
                              const char *value)

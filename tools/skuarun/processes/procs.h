@@ -42,7 +42,7 @@ struct procs {
 /* ---- starting (procs_start.c) ------------------------------------------------ */
 
 /** Make the arena and the job.  Returns false after logging the reason. */
-bool procs_create(struct procs *procs, const struct ski_plan *plan);
+bool procs_create(struct procs *procs, const struct ski_job_params *plan);
 
 /** Start all processes.  If one cannot be started, returns false with a text in @p reason and the
  *  exit code in *@p code; the caller ends those that were started. */

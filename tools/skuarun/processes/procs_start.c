@@ -33,7 +33,7 @@
 #define CODE_NOT_FOUND 127 /* exit codes as of the shell */
 #define CODE_NOT_RUN   126
 
-bool procs_create(struct procs *procs, const struct ski_plan *plan)
+bool procs_create(struct procs *procs, const struct ski_job_params *plan)
 {
     if (ski_boot_arena(&procs->arena, &procs->arena_fd) != SKUA_OK ||
         ski_job_create(procs->arena, plan, &procs->job) != SKUA_OK ||
@@ -189,7 +189,7 @@ static bool procs_start_one(struct procs *procs, const struct run_options *optio
     pid_t               launcher = getpid();
     int                 error    = 0;
 
-    if (!procs_make_pipes(&p, ski_job_spread(procs->job)) || (child->pid = fork()) < 0) {
+    if (!procs_make_pipes(&p, ski_job_is_distributed(procs->job)) || (child->pid = fork()) < 0) {
         child->pid = 0;
         snprintf(reason, REASON_BYTES, "cannot start process %d of %d: %s", process,
                  procs->job->processes, strerror(errno));

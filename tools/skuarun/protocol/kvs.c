@@ -138,7 +138,7 @@ bool kvs_decode(uint32_t kind, int processes, const char *data, size_t bytes,
         return false;
     memcpy(head, data, sizeof *head);
     return head->kind == kind && head->bytes == bytes - sizeof *head &&
-           head->bytes <= SKI_CONTROL_MOST && (kind != SKI_CONTROL_GET || head->bytes == 0) &&
+           head->bytes <= SKI_CONTROL_MAX && (kind != SKI_CONTROL_GET || head->bytes == 0) &&
            head->process >= 0 && head->process < processes && head->key[0] &&
            memchr(head->key, '\0', sizeof head->key);
 }
